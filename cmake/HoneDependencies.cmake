@@ -1,0 +1,27 @@
+# Every dependency is a Debian 12 package (docs/dependencies.md says what each is for). What is
+# linked is linked statically; header-only variants are used where Debian ships no static library.
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(tl-expected REQUIRED)
+
+function(hone_static_library target library header)
+  find_library(${target}_ARCHIVE NAMES ${library} REQUIRED)
+  find_path(${target}_INCLUDE ${header} REQUIRED)
+  add_library(hone_dep_${target} STATIC IMPORTED GLOBAL)
+  set_target_properties(hone_dep_${target} PROPERTIES
+    IMPORTED_LOCATION ${${target}_ARCHIVE} INTERFACE_INCLUDE_DIRECTORIES ${${target}_INCLUDE})
+endfunction()
+
+hone_static_library(sqlite libsqlite3.a sqlite3.h)
+hone_static_library(zstd libzstd.a zstd.h)
+hone_static_library(xxhash libxxhash.a xxhash.h)
+set_property(TARGET hone_dep_sqlite PROPERTY INTERFACE_LINK_LIBRARIES ${CMAKE_DL_LIBS} Threads::Threads m)
+
+add_library(hone_text INTERFACE)  # fmt and spdlog, header-only
+target_link_libraries(hone_text INTERFACE fmt::fmt-header-only Threads::Threads)
+target_include_directories(hone_text SYSTEM INTERFACE
+  $<TARGET_PROPERTY:spdlog::spdlog_header_only,INTERFACE_INCLUDE_DIRECTORIES>)
+target_compile_definitions(hone_text INTERFACE SPDLOG_FMT_EXTERNAL)

@@ -1,0 +1,23 @@
+# Warnings for hone's own code, sanitizers for everything, and a release binary that stands alone.
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+add_library(hone_warnings INTERFACE)
+target_compile_options(hone_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion $<$<BOOL:${HONE_WERROR}>:-Werror>)
+
+if(HONE_SANITIZE)
+  add_compile_options(-fsanitize=${HONE_SANITIZE} -fno-omit-frame-pointer
+                      -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${HONE_SANITIZE})
+else()
+  # The binary is copied to machines that have no matching libstdc++.
+  add_link_options(-static-libstdc++ -static-libgcc)
+endif()

@@ -1,0 +1,85 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+namespace hone {
+namespace {
+
+Status write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return environment_error("{}", std::strerror(errno));
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (::fsync(fd) != 0) return environment_error("{}", std::strerror(errno));
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::filesystem::path& path) {
+  std::error_code code;
+  if (std::filesystem::is_directory(path, code))
+    return input_error("cannot read '{}': it is a folder", path.string());
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return input_error("cannot read '{}': {}", path.string(), std::strerror(errno));
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+Status write_file_atomically(const std::filesystem::path& path, std::string_view bytes) {
+  std::error_code code;
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), code);
+  std::string temporary = path.string() + ".XXXXXX";
+  const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
+  if (fd < 0)
+    return environment_error("cannot write '{}': {}", path.string(), std::strerror(errno));
+  Status status = write_all(fd, bytes);
+  // mkostemp makes files that only their owner reads; a result is as readable as any other file.
+  if (status && ::fchmod(fd, 0644) != 0) status = environment_error("{}", std::strerror(errno));
+  ::close(fd);
+  if (status && ::rename(temporary.c_str(), path.c_str()) != 0)
+    status = environment_error("{}", std::strerror(errno));
+  if (!status) {
+    ::unlink(temporary.c_str());
+    return environment_error("cannot write '{}': {}", path.string(), status.error().message);
+  }
+  return {};
+}
+
+Result<TemporaryFolder> TemporaryFolder::create(std::string_view prefix,
+                                                const std::filesystem::path& parent) {
+  std::error_code code;
+  const std::filesystem::path base =
+      parent.empty() ? std::filesystem::temp_directory_path(code) : parent;
+  std::string pattern = (base / prefix).string() + "XXXXXX";
+  if (::mkdtemp(pattern.data()) == nullptr)
+    return environment_error("cannot make a temporary folder in '{}': {}", base.string(),
+                             std::strerror(errno));
+  return TemporaryFolder(pattern);
+}
+
+TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept
+    : path_(std::exchange(other.path_, {})) {}
+
+TemporaryFolder& TemporaryFolder::operator=(TemporaryFolder&& other) noexcept {
+  std::swap(path_, other.path_);
+  return *this;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code code;
+  if (!path_.empty()) std::filesystem::remove_all(path_, code);
+}
+
+}  // namespace hone

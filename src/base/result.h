@@ -1,0 +1,63 @@
+// Errors as values. Libraries return Result<T>; nothing below main() exits or throws to its caller.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <tl/expected.hpp>
+#include <utility>
+
+namespace hone {
+
+// Who has to act. The command line maps each to an exit code (docs: README, "Exit codes").
+enum class ErrorKind {
+  kInput,        // the user's command or file is wrong: exit code 2
+  kEnvironment,  // a compiler, device or file system is missing or unfit: exit code 3
+  kFailure,      // the work was done and failed: exit code 1
+  kInterrupted,  // stopped by a signal: exit code 130
+};
+
+struct Error {
+  ErrorKind kind;
+  std::string message;  // what was wrong, where, and what to do; no trailing newline
+};
+
+template <class T>
+using Result = tl::expected<T, Error>;
+using Status = Result<void>;
+
+template <class... Args>
+tl::unexpected<Error> input_error(fmt::format_string<Args...> format, Args&&... args) {
+  return tl::unexpected(
+      Error{ErrorKind::kInput, fmt::format(format, std::forward<Args>(args)...)});
+}
+template <class... Args>
+tl::unexpected<Error> environment_error(fmt::format_string<Args...> format, Args&&... args) {
+  return tl::unexpected(
+      Error{ErrorKind::kEnvironment, fmt::format(format, std::forward<Args>(args)...)});
+}
+template <class... Args>
+tl::unexpected<Error> failure(fmt::format_string<Args...> format, Args&&... args) {
+  return tl::unexpected(
+      Error{ErrorKind::kFailure, fmt::format(format, std::forward<Args>(args)...)});
+}
+
+}  // namespace hone
+
+#define HONE_CONCAT_INNER(a, b) a##b
+#define HONE_CONCAT(a, b) HONE_CONCAT_INNER(a, b)
+
+// Returns the error of `expression` (a Status or Result) to the caller, if it is one.
+#define HONE_TRY(expression)                                                  \
+  do {                                                                        \
+    if (auto hone_status = (expression); !hone_status)                        \
+      return tl::unexpected(std::move(hone_status).error());                  \
+  } while (false)
+
+// HONE_ASSIGN(auto x, f()): x becomes the value of f(), or f()'s error is returned to the caller.
+#define HONE_ASSIGN(declaration, expression)                                  \
+  HONE_ASSIGN_INNER(HONE_CONCAT(hone_result_, __LINE__), declaration, expression)
+#define HONE_ASSIGN_INNER(result, declaration, expression)                    \
+  auto result = (expression);                                                 \
+  if (!result) return tl::unexpected(std::move(result).error());              \
+  declaration = std::move(*result)

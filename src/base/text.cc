@@ -1,0 +1,89 @@
+#include "base/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace hone {
+namespace {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, substitute}));
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::vector<std::string> nearest_names(std::string_view wanted,
+                                       const std::vector<std::string>& names, std::size_t most) {
+  std::vector<std::pair<std::size_t, std::string>> ranked;
+  for (const std::string& name : names) {
+    const std::size_t distance = edit_distance(wanted, name);
+    const std::size_t slip = std::max<std::size_t>(2, std::max(wanted.size(), name.size()) / 3);
+    const bool contains = wanted.size() >= 3 && name.find(wanted) != std::string::npos;
+    if (distance <= slip || contains) ranked.emplace_back(contains ? 1 : distance, name);
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> nearest;
+  for (auto& [distance, name] : ranked)
+    if (nearest.size() < most) nearest.push_back(std::move(name));
+  return nearest;
+}
+
+std::string did_you_mean(std::string_view wanted, const std::vector<std::string>& names) {
+  const std::vector<std::string> nearest = nearest_names(wanted, names);
+  if (nearest.empty()) return "";
+  return fmt::format(" (did you mean '{}'?)", fmt::join(nearest, "' or '"));
+}
+
+bool matches_pattern(std::string_view name, std::string_view pattern) {
+  // Greedy with one point of return: the last '*' seen takes one character more on a mismatch.
+  std::size_t n = 0, p = 0, star = std::string_view::npos, taken = 0;
+  while (n < name.size()) {
+    if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n]) && pattern[p] != '*') {
+      ++n, ++p;
+    } else if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      taken = n;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      n = ++taken;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+std::string format_duration(double seconds) {
+  struct Unit {
+    double seconds;
+    std::string_view name;
+  };
+  static constexpr Unit kUnits[] = {{60, "min"}, {1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
+  for (const Unit& unit : kUnits)
+    if (std::abs(seconds) >= unit.seconds || unit.seconds == 1e-9)
+      return fmt::format("{:.3g} {}", seconds / unit.seconds, unit.name);
+  return "";
+}
+
+std::string format_count(std::uint64_t count) {
+  std::string digits = std::to_string(count);
+  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, ",");
+  return digits;
+}
+
+}  // namespace hone

@@ -1,0 +1,30 @@
+// Small text helpers for messages: nearest names, units.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hone {
+
+// The names closest to `wanted` by edit distance, best first, at most `most`; only those near
+// enough to be a slip of the hand (a third of the length) or that contain `wanted`.
+std::vector<std::string> nearest_names(std::string_view wanted,
+                                       const std::vector<std::string>& names,
+                                       std::size_t most = 3);
+
+// " (did you mean 'a' or 'b'?)" for the nearest names, or "" when none is near.
+std::string did_you_mean(std::string_view wanted, const std::vector<std::string>& names);
+
+// Whether `name` matches a shell-like pattern in which '*' stands for any run of characters and
+// '?' for one.
+bool matches_pattern(std::string_view name, std::string_view pattern);
+
+// A duration in seconds with three significant digits in ns, us, ms, s or min: "1.59 ms".
+std::string format_duration(double seconds);
+
+// `count` with thousands separated by commas: 132000 -> "132,000".
+std::string format_count(std::uint64_t count);
+
+}  // namespace hone

@@ -1,0 +1,3 @@
+#include "cli/application.h"
+
+int main(int argc, char** argv) { return hone::cli::run(argc, argv); }

@@ -1,0 +1,77 @@
+// A dispatch: a piece of a program compiled as one kernel. And the program it is a piece of.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "problem/operation.h"
+
+namespace hone::problem {
+
+enum class Access { kReadOnly, kWriteOnly, kReadWrite };
+
+// What a binding carries; verification chooses its data by it.
+enum class BindingUse {
+  kRootInput,   // read by the root operation: small integers, so that sums are exact
+  kFusedInput,  // read only by what is fused around it: scaled reals
+  kIndexInput,  // integers used as indices
+  kOutput,      // written
+};
+
+struct Binding {
+  Access access = Access::kReadOnly;
+  BindingUse use = BindingUse::kRootInput;
+  TensorType type;         // as the kernel sees it
+  std::int64_t bytes = 0;  // of the buffer that is bound
+  // The element alignment and offset of the kernel's view inside the buffer are the compiler's;
+  // hone binds every buffer at offset 0, aligned to 64 bytes.
+  bool operator==(const Binding&) const = default;
+};
+
+struct Dispatch {
+  std::string name;        // the export's symbol: "main_dispatch_0_matmul_512x512x512_f32"
+  std::string executable;  // the executable's symbol: "main_dispatch_0"
+  std::string source;      // stand-alone MLIR module at the phase executable-sources
+  Operation root;
+  int root_operations = 0;              // 0: none found
+  std::vector<std::string> fused;       // operations around the root: "fill", "elementwise(math.erf, ...)"
+  std::vector<Binding> bindings;        // in ordinal order
+  std::vector<std::uint32_t> constants; // values the program passes, where they are static
+  int launches_per_call = 0;            // dispatches of it that one call of the program makes
+  std::string default_configuration;    // what the compiler chooses: "#iree_cpu.lowering_config<...>"
+  std::string default_translation;      // "#iree_codegen.translation_info<...>"
+  std::string not_tunable;              // why hone cannot tune it; empty when it can
+
+  bool operator==(const Dispatch&) const = default;
+};
+
+// Names the dispatch by what is compiled: a content hash over its source.
+std::string fingerprint(const Dispatch& dispatch);
+
+struct Function {
+  std::string name;
+  std::vector<TensorType> inputs;
+  std::vector<TensorType> outputs;
+
+  bool operator==(const Function&) const = default;
+};
+
+struct Program {
+  std::string path;
+  std::string hash;                 // content hash of the file
+  std::vector<Function> functions;  // that can be called from outside
+  std::vector<Dispatch> dispatches;
+};
+
+void to_json(nlohmann::json& json, const TensorType& type);
+void from_json(const nlohmann::json& json, TensorType& type);
+void to_json(nlohmann::json& json, const Binding& binding);
+void from_json(const nlohmann::json& json, Binding& binding);
+void to_json(nlohmann::json& json, const Dispatch& dispatch);
+void from_json(const nlohmann::json& json, Dispatch& dispatch);
+void to_json(nlohmann::json& json, const Program& program);
+void from_json(const nlohmann::json& json, Program& program);
+
+}  // namespace hone::problem

@@ -1,0 +1,39 @@
+// Element types, tensors and the loops of an operation.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hone::problem {
+
+enum class ElementType { kI1, kI8, kI16, kI32, kI64, kF8E4M3, kF8E5M2, kF16, kBF16, kF32, kF64 };
+
+// MLIR's spelling: "f32", "bf16", "i8", "f8E4M3FN".
+std::string_view name_of(ElementType type);
+std::optional<ElementType> element_type_from(std::string_view name);
+
+// Bytes one element takes in memory (i1 is stored in a byte, as IREE does).
+std::int64_t byte_size(ElementType type);
+
+bool is_float(ElementType type);
+
+// The extent of a dimension that is known only at run time.
+inline constexpr std::int64_t kDynamic = -1;
+
+struct TensorType {
+  ElementType element = ElementType::kF32;
+  std::vector<std::int64_t> shape;  // elements; kDynamic where unknown; empty for a scalar
+
+  bool operator==(const TensorType&) const = default;
+};
+
+// "128x768xf32"; a dynamic extent prints as '?'.
+std::string to_string(const TensorType& type);
+bool is_dynamic(const TensorType& type);
+// Elements of a static tensor.
+std::int64_t element_count(const TensorType& type);
+
+}  // namespace hone::problem

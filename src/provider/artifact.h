@@ -1,0 +1,61 @@
+// What compiling a candidate gives, and what can go wrong with a candidate.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace hone::provider {
+
+// How a candidate failed. A failure is a stored row, never the end of a session.
+enum class FailureKind {
+  kCompileError,  // the compiler said no
+  kCompileCrash,  // the compiler died of a signal
+  kCompileTimeout,
+  kCompileMemory,
+  kNotApplied,  // the compiler dropped the configuration without a word
+  kLoadError,
+  kKernelCrash,
+  kKernelTimeout,
+  kWrong,  // computed something else than the reference
+};
+
+std::string_view name_of(FailureKind kind);  // "compile error", "not applied", ...
+Result<FailureKind> failure_kind_from(std::string_view name);
+
+struct Failure {
+  FailureKind kind;
+  std::string message;  // the compiler's or the system's own words
+};
+
+// How the code is launched.
+struct Launch {
+  std::string entry;                         // exported name
+  int ordinal = 0;                           // of the export in its library
+  std::array<std::uint32_t, 3> grid{1, 1, 1};   // workgroups
+  std::array<std::uint32_t, 3> block{1, 1, 1};  // threads of a workgroup; 1,1,1 on a CPU
+  std::uint32_t shared_bytes = 0;            // dynamic shared memory; local memory on a CPU
+  std::vector<std::uint32_t> constants;      // 32-bit words
+};
+
+struct Artifact {
+  std::string format;  // "embedded-elf-x86_64"
+  std::string code;    // the binary
+  Launch launch;
+  std::string configured;  // lowering configuration read back from the compiler's IR
+};
+
+// Names what is executed: code plus grid, block, shared memory and constants. Symbol names and
+// source paths are left out where the format's reader knows how (docs/design of equality:
+// ARCHITECTURE.md).
+std::string identity(const Artifact& artifact);
+
+void to_json(nlohmann::json& json, const Launch& launch);
+void from_json(const nlohmann::json& json, Launch& launch);
+
+}  // namespace hone::provider
