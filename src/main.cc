@@ -1,3 +1,5 @@
 #include "cli/application.h"
 
-int main(int argc, char** argv) { return hone::cli::run(argc, argv); }
+int main(int argc, char** argv) {
+  return hone::cli::run(argc, argv);
+}

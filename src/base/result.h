@@ -28,8 +28,7 @@ using Status = Result<void>;
 
 template <class... Args>
 tl::unexpected<Error> input_error(fmt::format_string<Args...> format, Args&&... args) {
-  return tl::unexpected(
-      Error{ErrorKind::kInput, fmt::format(format, std::forward<Args>(args)...)});
+  return tl::unexpected(Error{ErrorKind::kInput, fmt::format(format, std::forward<Args>(args)...)});
 }
 template <class... Args>
 tl::unexpected<Error> environment_error(fmt::format_string<Args...> format, Args&&... args) {
@@ -48,16 +47,16 @@ tl::unexpected<Error> failure(fmt::format_string<Args...> format, Args&&... args
 #define HONE_CONCAT(a, b) HONE_CONCAT_INNER(a, b)
 
 // Returns the error of `expression` (a Status or Result) to the caller, if it is one.
-#define HONE_TRY(expression)                                                  \
-  do {                                                                        \
-    if (auto hone_status = (expression); !hone_status)                        \
-      return tl::unexpected(std::move(hone_status).error());                  \
+#define HONE_TRY(expression)                                 \
+  do {                                                       \
+    if (auto hone_status = (expression); !hone_status)       \
+      return tl::unexpected(std::move(hone_status).error()); \
   } while (false)
 
 // HONE_ASSIGN(auto x, f()): x becomes the value of f(), or f()'s error is returned to the caller.
-#define HONE_ASSIGN(declaration, expression)                                  \
+#define HONE_ASSIGN(declaration, expression) \
   HONE_ASSIGN_INNER(HONE_CONCAT(hone_result_, __LINE__), declaration, expression)
-#define HONE_ASSIGN_INNER(result, declaration, expression)                    \
-  auto result = (expression);                                                 \
-  if (!result) return tl::unexpected(std::move(result).error());              \
+#define HONE_ASSIGN_INNER(result, declaration, expression)       \
+  auto result = (expression);                                    \
+  if (!result) return tl::unexpected(std::move(result).error()); \
   declaration = std::move(*result)

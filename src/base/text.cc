@@ -73,7 +73,8 @@ std::string format_duration(double seconds) {
     double seconds;
     std::string_view name;
   };
-  static constexpr Unit kUnits[] = {{60, "min"}, {1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
+  static constexpr Unit kUnits[] = {
+      {60, "min"}, {1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
   for (const Unit& unit : kUnits)
     if (std::abs(seconds) >= unit.seconds || unit.seconds == 1e-9)
       return fmt::format("{:.3g} {}", seconds / unit.seconds, unit.name);

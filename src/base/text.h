@@ -11,8 +11,7 @@ namespace hone {
 // The names closest to `wanted` by edit distance, best first, at most `most`; only those near
 // enough to be a slip of the hand (a third of the length) or that contain `wanted`.
 std::vector<std::string> nearest_names(std::string_view wanted,
-                                       const std::vector<std::string>& names,
-                                       std::size_t most = 3);
+                                       const std::vector<std::string>& names, std::size_t most = 3);
 
 // " (did you mean 'a' or 'b'?)" for the nearest names, or "" when none is near.
 std::string did_you_mean(std::string_view wanted, const std::vector<std::string>& names);

@@ -35,14 +35,15 @@ struct Dispatch {
   std::string executable;  // the executable's symbol: "main_dispatch_0"
   std::string source;      // stand-alone MLIR module at the phase executable-sources
   Operation root;
-  int root_operations = 0;              // 0: none found
-  std::vector<std::string> fused;       // operations around the root: "fill", "elementwise(math.erf, ...)"
-  std::vector<Binding> bindings;        // in ordinal order
-  std::vector<std::uint32_t> constants; // values the program passes, where they are static
-  int launches_per_call = 0;            // dispatches of it that one call of the program makes
-  std::string default_configuration;    // what the compiler chooses: "#iree_cpu.lowering_config<...>"
-  std::string default_translation;      // "#iree_codegen.translation_info<...>"
-  std::string not_tunable;              // why hone cannot tune it; empty when it can
+  int root_operations = 0;  // 0: none found
+  std::vector<std::string>
+      fused;  // operations around the root: "fill", "elementwise(math.erf, ...)"
+  std::vector<Binding> bindings;         // in ordinal order
+  std::vector<std::uint32_t> constants;  // values the program passes, where they are static
+  int launches_per_call = 0;             // dispatches of it that one call of the program makes
+  std::string default_configuration;  // what the compiler chooses: "#iree_cpu.lowering_config<...>"
+  std::string default_translation;    // "#iree_codegen.translation_info<...>"
+  std::string not_tunable;            // why hone cannot tune it; empty when it can
 
   bool operator==(const Dispatch&) const = default;
 };

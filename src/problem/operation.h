@@ -52,8 +52,8 @@ struct Operand {
 
 struct Operation {
   OperationKind kind = OperationKind::kOther;
-  std::string name;            // the compiler's: "linalg.matmul"
-  std::vector<Loop> loops;     // in the compiler's order, which lowering configurations follow
+  std::string name;               // the compiler's: "linalg.matmul"
+  std::vector<Loop> loops;        // in the compiler's order, which lowering configurations follow
   std::vector<Operand> operands;  // inputs, then outputs
 
   bool operator==(const Operation&) const = default;

@@ -35,12 +35,12 @@ struct Failure {
 
 // How the code is launched.
 struct Launch {
-  std::string entry;                         // exported name
-  int ordinal = 0;                           // of the export in its library
+  std::string entry;                            // exported name
+  int ordinal = 0;                              // of the export in its library
   std::array<std::uint32_t, 3> grid{1, 1, 1};   // workgroups
   std::array<std::uint32_t, 3> block{1, 1, 1};  // threads of a workgroup; 1,1,1 on a CPU
-  std::uint32_t shared_bytes = 0;            // dynamic shared memory; local memory on a CPU
-  std::vector<std::uint32_t> constants;      // 32-bit words
+  std::uint32_t shared_bytes = 0;               // dynamic shared memory; local memory on a CPU
+  std::vector<std::uint32_t> constants;         // 32-bit words
 };
 
 struct Artifact {
@@ -50,9 +50,9 @@ struct Artifact {
   std::string configured;  // lowering configuration read back from the compiler's IR
 };
 
-// Names what is executed: code plus grid, block, shared memory and constants. Symbol names and
-// source paths are left out where the format's reader knows how (docs/design of equality:
-// ARCHITECTURE.md).
+// Names what is executed: code plus grid, block, shared memory and constants, as a content hash.
+// Of an ELF file only loaded code and read-only data count, and of those not the names and source
+// paths that IREE puts at the end of the read-only data, so that equal code is measured once.
 std::string identity(const Artifact& artifact);
 
 void to_json(nlohmann::json& json, const Launch& launch);

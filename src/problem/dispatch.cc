@@ -1,0 +1,97 @@
+#include "problem/dispatch.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/hash.h"
+
+namespace hone::problem {
+
+NLOHMANN_JSON_SERIALIZE_ENUM(Access, {{Access::kReadOnly, "read"},
+                                      {Access::kWriteOnly, "write"},
+                                      {Access::kReadWrite, "read-write"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(BindingUse, {{BindingUse::kRootInput, "root input"},
+                                          {BindingUse::kFusedInput, "fused input"},
+                                          {BindingUse::kIndexInput, "index input"},
+                                          {BindingUse::kOutput, "output"}})
+
+std::string fingerprint(const Dispatch& dispatch) {
+  return content_hash(dispatch.source);
+}
+
+void to_json(nlohmann::json& json, const TensorType& type) {
+  json = {{"element", name_of(type.element)}, {"shape", type.shape}};
+}
+
+void from_json(const nlohmann::json& json, TensorType& type) {
+  type.element =
+      element_type_from(json.at("element").get<std::string>()).value_or(ElementType::kF32);
+  json.at("shape").get_to(type.shape);
+}
+
+void to_json(nlohmann::json& json, const Binding& binding) {
+  json = {{"access", binding.access},
+          {"use", binding.use},
+          {"type", binding.type},
+          {"bytes", binding.bytes}};
+}
+
+void from_json(const nlohmann::json& json, Binding& binding) {
+  json.at("access").get_to(binding.access);
+  json.at("use").get_to(binding.use);
+  json.at("type").get_to(binding.type);
+  json.at("bytes").get_to(binding.bytes);
+}
+
+void to_json(nlohmann::json& json, const Dispatch& dispatch) {
+  json = {{"name", dispatch.name},
+          {"executable", dispatch.executable},
+          {"source", dispatch.source},
+          {"root", dispatch.root},
+          {"root_operations", dispatch.root_operations},
+          {"fused", dispatch.fused},
+          {"bindings", dispatch.bindings},
+          {"constants", dispatch.constants},
+          {"launches_per_call", dispatch.launches_per_call},
+          {"default_configuration", dispatch.default_configuration},
+          {"default_translation", dispatch.default_translation},
+          {"not_tunable", dispatch.not_tunable}};
+}
+
+void from_json(const nlohmann::json& json, Dispatch& dispatch) {
+  json.at("name").get_to(dispatch.name);
+  json.at("executable").get_to(dispatch.executable);
+  json.at("source").get_to(dispatch.source);
+  json.at("root").get_to(dispatch.root);
+  json.at("root_operations").get_to(dispatch.root_operations);
+  json.at("fused").get_to(dispatch.fused);
+  json.at("bindings").get_to(dispatch.bindings);
+  json.at("constants").get_to(dispatch.constants);
+  json.at("launches_per_call").get_to(dispatch.launches_per_call);
+  json.at("default_configuration").get_to(dispatch.default_configuration);
+  json.at("default_translation").get_to(dispatch.default_translation);
+  json.at("not_tunable").get_to(dispatch.not_tunable);
+}
+
+void to_json(nlohmann::json& json, const Program& program) {
+  nlohmann::json functions = nlohmann::json::array();
+  for (const Function& function : program.functions)
+    functions.push_back(
+        {{"name", function.name}, {"inputs", function.inputs}, {"outputs", function.outputs}});
+  json = {{"path", program.path},
+          {"hash", program.hash},
+          {"functions", functions},
+          {"dispatches", program.dispatches}};
+}
+
+void from_json(const nlohmann::json& json, Program& program) {
+  json.at("path").get_to(program.path);
+  json.at("hash").get_to(program.hash);
+  program.functions.clear();
+  for (const auto& item : json.at("functions"))
+    program.functions.push_back({item.at("name").get<std::string>(),
+                                 item.at("inputs").get<std::vector<TensorType>>(),
+                                 item.at("outputs").get<std::vector<TensorType>>()});
+  json.at("dispatches").get_to(program.dispatches);
+}
+
+}  // namespace hone::problem

@@ -1,0 +1,172 @@
+#include "problem/operation.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "problem/dispatch.h"
+
+namespace hone::problem {
+namespace {
+
+constexpr std::pair<OperationKind, std::string_view> kKinds[] = {
+    {OperationKind::kMatmul, "matmul"},
+    {OperationKind::kBatchMatmul, "batch_matmul"},
+    {OperationKind::kContraction, "contraction"},
+    {OperationKind::kMatvec, "matvec"},
+    {OperationKind::kConvolution, "convolution"},
+    {OperationKind::kReduction, "reduction"},
+    {OperationKind::kElementwise, "elementwise"},
+    {OperationKind::kAttention, "attention"},
+    {OperationKind::kOther, "other"},
+};
+
+constexpr std::pair<LoopRole, std::string_view> kRoles[] = {
+    {LoopRole::kBatch, "batch"}, {LoopRole::kM, "m"},         {LoopRole::kN, "n"},
+    {LoopRole::kK, "k"},         {LoopRole::kOther, "other"},
+};
+
+// Whether the operand's dimensions walk its loops in the loops' own order: row-major A (m,k),
+// B (k,n) and C (m,n) in the usual loop order (batch, m, n, k) all but B do.
+bool is_transposed(const Operation& operation, const Operand& operand, LoopRole first,
+                   LoopRole second) {
+  const auto position = [&](LoopRole role) {
+    for (std::size_t d = 0; d < operand.loops.size(); ++d) {
+      const int loop = operand.loops[d];
+      if (loop >= 0 && operation.loops[static_cast<std::size_t>(loop)].role == role)
+        return static_cast<int>(d);
+    }
+    return -1;
+  };
+  const int a = position(first), b = position(second);
+  return a >= 0 && b >= 0 && a > b;
+}
+
+std::string extents_text(const Operation& operation) {
+  std::vector<std::string> extents;
+  const auto add = [&](LoopRole role) {
+    for (const int loop : loops_with(operation, role)) {
+      const std::int64_t size = operation.loops[static_cast<std::size_t>(loop)].size;
+      extents.push_back(size == kDynamic ? "?" : std::to_string(size));
+    }
+  };
+  for (const LoopRole role :
+       {LoopRole::kBatch, LoopRole::kM, LoopRole::kN, LoopRole::kK, LoopRole::kOther})
+    add(role);
+  return fmt::format("{}", fmt::join(extents, "x"));
+}
+
+}  // namespace
+
+std::string_view name_of(OperationKind kind) {
+  for (const auto& [value, name] : kKinds)
+    if (value == kind) return name;
+  return "other";
+}
+
+Result<OperationKind> operation_kind_from(std::string_view name) {
+  std::vector<std::string> names;
+  for (const auto& [value, known] : kKinds) {
+    if (known == name) return value;
+    names.emplace_back(known);
+  }
+  return input_error("'{}' is no operation{}; known: {}", name, did_you_mean(name, names),
+                     fmt::join(names, ", "));
+}
+
+std::string_view name_of(LoopRole role) {
+  for (const auto& [value, name] : kRoles)
+    if (value == role) return name;
+  return "other";
+}
+
+bool is_contraction(OperationKind kind) {
+  return kind == OperationKind::kMatmul || kind == OperationKind::kBatchMatmul ||
+         kind == OperationKind::kContraction || kind == OperationKind::kMatvec;
+}
+
+bool is_dynamic(const Operation& operation) {
+  return std::any_of(operation.loops.begin(), operation.loops.end(),
+                     [](const Loop& loop) { return loop.size == kDynamic; });
+}
+
+std::vector<int> loops_with(const Operation& operation, LoopRole role) {
+  std::vector<int> loops;
+  for (std::size_t i = 0; i < operation.loops.size(); ++i)
+    if (operation.loops[i].role == role) loops.push_back(static_cast<int>(i));
+  return loops;
+}
+
+double flop_count(const Operation& operation) {
+  if (is_dynamic(operation) || operation.loops.empty()) return 0;
+  double iterations = 1;
+  for (const Loop& loop : operation.loops) iterations *= static_cast<double>(loop.size);
+  const bool multiply_and_add =
+      is_contraction(operation.kind) || operation.kind == OperationKind::kConvolution;
+  return multiply_and_add ? 2 * iterations : iterations;
+}
+
+double byte_count(const Operation& operation) {
+  if (is_dynamic(operation)) return 0;
+  double bytes = 0;
+  for (const Operand& operand : operation.operands)
+    bytes += static_cast<double>(element_count(operand.type)) *
+             static_cast<double>(byte_size(operand.type.element));
+  return bytes;
+}
+
+std::string describe(const Operation& operation) {
+  std::vector<std::string_view> inputs, outputs;
+  for (const Operand& operand : operation.operands)
+    (operand.output ? outputs : inputs).push_back(name_of(operand.type.element));
+  std::string text = fmt::format("{} {} {}->{}", name_of(operation.kind), extents_text(operation),
+                                 fmt::join(inputs, ","), fmt::join(outputs, ","));
+  if (is_contraction(operation.kind) && operation.operands.size() >= 3) {
+    if (is_transposed(operation, operation.operands[0], LoopRole::kM, LoopRole::kK)) text += " ta";
+    if (is_transposed(operation, operation.operands[1], LoopRole::kK, LoopRole::kN)) text += " tb";
+  }
+  return text;
+}
+
+std::string fingerprint(const Operation& operation) {
+  // The compiler's name is left out: a linalg.matmul and its generic form are one operation.
+  nlohmann::json json = operation;
+  json.erase("name");
+  return content_hash(json.dump());
+}
+
+void to_json(nlohmann::json& json, const Operation& operation) {
+  nlohmann::json loops = nlohmann::json::array(), operands = nlohmann::json::array();
+  for (const Loop& loop : operation.loops)
+    loops.push_back(
+        {{"size", loop.size}, {"reduction", loop.reduction}, {"role", name_of(loop.role)}});
+  for (const Operand& operand : operation.operands)
+    operands.push_back(
+        {{"type", operand.type}, {"loops", operand.loops}, {"output", operand.output}});
+  json = {{"kind", name_of(operation.kind)},
+          {"name", operation.name},
+          {"loops", loops},
+          {"operands", operands}};
+}
+
+void from_json(const nlohmann::json& json, Operation& operation) {
+  operation = {};
+  operation.kind =
+      operation_kind_from(json.at("kind").get<std::string>()).value_or(OperationKind::kOther);
+  json.at("name").get_to(operation.name);
+  for (const auto& item : json.at("loops")) {
+    Loop loop{item.at("reduction").get<bool>(), item.at("size").get<std::int64_t>(),
+              LoopRole::kOther};
+    const auto role = item.at("role").get<std::string>();
+    for (const auto& [value, name] : kRoles)
+      if (name == role) loop.role = value;
+    operation.loops.push_back(loop);
+  }
+  for (const auto& item : json.at("operands"))
+    operation.operands.push_back({item.at("type").get<TensorType>(),
+                                  item.at("loops").get<std::vector<int>>(),
+                                  item.at("output").get<bool>()});
+}
+
+}  // namespace hone::problem
