@@ -1,0 +1,153 @@
+// The store: one SQLite file that holds dispatches, candidates, artifacts, verifications,
+// measurements and runs. This folder is the only place that knows SQL.
+//
+// Every function is one transaction, so a row is there when the function returns and a process that
+// is killed loses at most what was in flight. Several processes and threads may work on one file,
+// each through a Store of its own: one Store is used by one thread at a time, and never across a
+// fork.
+//
+// Errors of every function: input when the file is damaged or a reference names no row; environment
+// when the disk is full, the file cannot be read or written, or another process held the file for
+// longer than the busy timeout.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "store/rows.h"
+#include "store/views.h"
+
+namespace hone::store {
+
+class Database;
+
+enum class Mode {
+  kReadWrite,  // makes the file where there is none
+  kReadOnly,
+};
+
+struct Options {
+  std::chrono::milliseconds busy_timeout = std::chrono::seconds(30);  // wait for other writers
+};
+
+// Whether results of other builds and devices are good enough (`--reuse any`).
+enum class Reuse { kEqualIdentities, kAny };
+
+class Store {
+ public:
+  // Input errors: no such file (read only) or folder, a folder, not an SQLite file, one of another
+  // program, made by a newer hone, damaged. Environment errors: no right to read or write.
+  static Result<Store> open(const std::filesystem::path& path, Mode mode, Options options = {});
+  Store(Store&&) noexcept;
+  Store& operator=(Store&&) noexcept;
+  ~Store();
+
+  const std::filesystem::path& path() const;
+
+  // Runs `work`; what it writes through this Store is kept together if it succeeds and dropped
+  // together if it fails. For many small rows at once: a transaction costs far more than a row.
+  Status together(const std::function<Status()>& work);
+
+  // -- what is tuned. Each returns the id of the equal row, made where there is none.
+  Result<Id> intern(const Build& build);          // equal in all fields
+  Result<Id> intern(const Device& device);        // equal in all fields
+  Result<Id> intern(const Operation& operation);  // equal fingerprints
+  Result<Id> intern(const Dispatch& dispatch);    // equal fingerprints; the first name is kept
+  Result<Id> intern(const Program& program);      // equal hashes; the path is brought up to date
+  Status place(const ProgramDispatch& place);     // replaces the one of that program and dispatch
+
+  // An input error where there is no such row.
+  Result<Build> build(Id id);
+  Result<Device> device(Id id);
+  Result<Operation> operation(Id id);
+  Result<Dispatch> dispatch(Id id);
+  Result<Program> program(Id id);
+  Result<std::vector<Program>> programs();
+  Result<std::vector<ProgramDispatch>> program_dispatches(Id program);  // in order
+  Result<std::optional<Id>> find_dispatch(std::string_view fingerprint);
+
+  // -- runs. Rows recorded after begin_run() or join_run() carry the run's id.
+  // Takes command, version, seed and program from `run`. Runs of dead processes of this host that
+  // are still called running become interrupted.
+  Result<Id> begin_run(const Run& run);
+  void join_run(Id run);  // another Store of the same process, or a worker
+  Status end_run(RunState state);
+  Status log_event(std::string_view kind, std::string_view text);
+  Result<Run> run(Id id);
+  Result<std::vector<Run>> runs();  // oldest first
+  Result<std::vector<Event>> events(Id run);
+
+  // -- candidates
+  Result<std::optional<Id>> find_candidate(Id dispatch, Id build, std::string_view provider,
+                                           std::string_view configuration);
+  // The id of the equal candidate (dispatch, build, provider, configuration), made if there is
+  // none.
+  Result<Id> add_candidate(const Candidate& candidate);
+  Result<Candidate> candidate(Id id);
+
+  // What need not be done again for a candidate on a device; `device` may be none for a target
+  // without one. The measurement is of `phase`.
+  Result<Known> known(Id candidate, std::optional<Id> device, Phase phase = Phase::kSearch,
+                      Reuse reuse = Reuse::kEqualIdentities);
+
+  // -- results, each written when its step ends
+  Status record(const Artifact& artifact);  // replaces the candidate's artifact
+  Result<Id> record(const Failure& failure);
+  Result<Id> record(const Verification& verification);
+  Result<Id> record(const Measurement& measurement);
+  Result<Id> record(const ProgramMeasurement& measurement);
+  Result<Id> record(const Selection& selection);
+  Status record(const DeviceFact& fact);
+
+  // With its code. An input error where the candidate has none or gc() has removed its code.
+  Result<Artifact> load_artifact(Id candidate);
+  Result<std::vector<ProgramMeasurement>> program_measurements(Id program);  // oldest first
+  Result<std::vector<Selection>> selections(const Filter& filter = {});      // oldest first
+  Result<std::vector<DeviceFact>> device_facts(Id device);  // newest of each name, by name
+
+  // -- leases: work in flight, so that nobody repeats it.
+  // Takes or renews the lease on `key` for `ttl`; false while another owner holds it. A lease that
+  // has expired or whose owner is gone (process.h) is taken over. Take the lease first and ask
+  // known() after: what another process did in between is then seen.
+  // Time is the machine's monotonic clock where the lease is of this boot (setting the clock
+  // changes nothing) and UTC otherwise.
+  Result<bool> try_lease(std::string_view key, std::string_view owner,
+                         std::chrono::milliseconds ttl);
+  // False when the lease is no longer the owner's: stop, another one has taken over.
+  Result<bool> heartbeat(std::string_view key, std::string_view owner,
+                         std::chrono::milliseconds ttl);
+  Status release(std::string_view key, std::string_view owner);  // no error when not held
+  Status release_all(std::string_view owner);
+  Result<std::vector<Lease>> leases();  // by key
+
+  // -- queries of reports (views.h)
+  Result<std::vector<DispatchRow>> dispatch_rows(const Filter& filter = {});    // by dispatch
+  Result<std::vector<CandidateRow>> candidate_rows(const Filter& filter = {});  // by candidate
+  Result<CandidateDetails> details(Id candidate);
+
+  // -- care of the file
+  // PRAGMA integrity_check, foreign_key_check, and every stored blob against its hash.
+  Result<CheckReport> check();
+  // Adds what another store holds and this one does not; merging twice changes nothing. Leases
+  // stay.
+  Result<MergeReport> merge(const std::filesystem::path& other);
+  // Removes the code of artifacts that no default, finalist or selection needs, and blobs that
+  // nothing names; gives the space back. Returns the bytes the file shrank by.
+  Result<std::int64_t> gc();
+
+ private:
+  explicit Store(std::unique_ptr<Database> database);
+
+  std::unique_ptr<Database> database_;
+  std::optional<Id> run_;
+};
+
+}  // namespace hone::store
