@@ -14,9 +14,8 @@ Operation matmul(std::int64_t m, std::int64_t n, std::int64_t k, ElementType in,
   operation.kind = OperationKind::kMatmul;
   operation.name = "linalg.matmul";
   operation.loops = {{false, m, LoopRole::kM}, {false, n, LoopRole::kN}, {true, k, LoopRole::kK}};
-  operation.operands = {{{in, {m, k}}, {0, 2}, false},
-                        {{in, {k, n}}, {2, 1}, false},
-                        {{out, {m, n}}, {0, 1}, true}};
+  operation.operands = {
+      {{in, {m, k}}, {0, 2}, false}, {{in, {k, n}}, {2, 1}, false}, {{out, {m, n}}, {0, 1}, true}};
   return operation;
 }
 
@@ -70,10 +69,9 @@ TEST(Dispatch, SurvivesJson) {
   dispatch.root = matmul(512, 512, 512, ElementType::kF32, ElementType::kF32);
   dispatch.root_operations = 1;
   dispatch.fused = {"fill"};
-  dispatch.bindings = {{Access::kReadOnly, BindingUse::kRootInput,
-                        {ElementType::kF32, {512, 512}}, 1048576},
-                       {Access::kWriteOnly, BindingUse::kOutput,
-                        {ElementType::kF32, {512, 512}}, 1048576}};
+  dispatch.bindings = {
+      {Access::kReadOnly, BindingUse::kRootInput, {ElementType::kF32, {512, 512}}, 1048576},
+      {Access::kWriteOnly, BindingUse::kOutput, {ElementType::kF32, {512, 512}}, 1048576}};
   dispatch.constants = {7};
   dispatch.launches_per_call = 2;
   dispatch.default_configuration = "#iree_cpu.lowering_config<distribution = [64, 64, 0]>";

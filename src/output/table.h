@@ -1,0 +1,43 @@
+// Tables for people: one list of columns and rows gives the aligned text, CSV and JSON.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace hone::output {
+
+enum class Align { kLeft, kRight };
+
+struct Column {
+  std::string key;    // in CSV and JSON: "speedup"
+  std::string title;  // on the screen: "speed-up"
+  Align align = Align::kLeft;
+};
+
+struct Cell {
+  nlohmann::json value;  // in CSV and JSON; null where unknown
+  std::string text;      // on the screen; the value's own text when empty
+};
+
+class Table {
+ public:
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  // Adds a row; cells in the order of the columns.
+  void add(std::vector<Cell> cells) { rows_.push_back(std::move(cells)); }
+  bool empty() const { return rows_.empty(); }
+
+  // Aligned columns with a heading, each line ending in a newline, no trailing blanks.
+  std::string to_text() const;
+  // RFC 4180: a heading of keys, fields quoted where needed.
+  std::string to_csv() const;
+  // One object per row.
+  nlohmann::json to_json() const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<Cell>> rows_;
+};
+
+}  // namespace hone::output
