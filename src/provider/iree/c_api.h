@@ -1,0 +1,191 @@
+// The part of libIREECompiler's C interface that hone calls, declared here because the library is
+// opened at run time and its headers are not needed to build. Sources: IREE's embedding_api.h,
+// mlir_interop.h, tool_entry_points_api.h and dialects/iree_codegen.h; MLIR's mlir-c/IR.h,
+// AffineMap.h, BuiltinAttributes.h, BuiltinTypes.h and Dialect/Linalg.h. The MLIR part promises no
+// stable interface: every symbol is resolved when the library is opened, and a missing one is
+// named.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace hone::iree {
+
+struct Error_t;  // iree_compiler_error_t and its kin: opaque, owned by the library
+struct Session_t;
+struct Invocation_t;
+struct Source_t;
+struct Output_t;
+
+struct MlirContext {
+  void* ptr = nullptr;
+};
+struct MlirOperation {
+  void* ptr = nullptr;
+};
+struct MlirBlock {
+  void* ptr = nullptr;
+};
+struct MlirRegion {
+  void* ptr = nullptr;
+};
+struct MlirOpPrintingFlags {
+  void* ptr = nullptr;
+};
+struct MlirAttribute {
+  const void* ptr = nullptr;
+};
+struct MlirType {
+  const void* ptr = nullptr;
+};
+struct MlirValue {
+  const void* ptr = nullptr;
+};
+struct MlirLocation {
+  const void* ptr = nullptr;
+};
+struct MlirIdentifier {
+  const void* ptr = nullptr;
+};
+struct MlirModule {
+  const void* ptr = nullptr;
+};
+struct MlirAffineExpr {
+  const void* ptr = nullptr;
+};
+struct MlirAffineMap {
+  const void* ptr = nullptr;
+};
+struct MlirStringRef {
+  const char* data = nullptr;
+  std::size_t length = 0;
+};
+struct MlirNamedAttribute {
+  MlirIdentifier name;
+  MlirAttribute attribute;
+};
+// Each a DenseI32Array of loop numbers; null when the operation is no contraction.
+struct MlirLinalgContractionDimensions {
+  MlirAttribute batch, m, n, k;
+};
+
+// iree_compiler_diagnostic_severity_t
+enum class Severity : int { kNote = 0, kWarning = 1, kError = 2, kRemark = 3 };
+
+using MlirStringCallback = void (*)(MlirStringRef, void*);
+using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t size, void*);
+
+// X(result, name, (arguments))
+#define HONE_IREE_FUNCTIONS(X)                                                                   \
+  X(int, ireeCompilerGetAPIVersion, ())                                                          \
+  X(const char*, ireeCompilerGetRevision, ())                                                    \
+  X(void, ireeCompilerGlobalInitialize, ())                                                      \
+  X(void, ireeCompilerErrorDestroy, (Error_t*))                                                  \
+  X(const char*, ireeCompilerErrorGetMessage, (Error_t*))                                        \
+  X(Session_t*, ireeCompilerSessionCreate, ())                                                   \
+  X(void, ireeCompilerSessionDestroy, (Session_t*))                                              \
+  X(Error_t*, ireeCompilerSessionSetFlags, (Session_t*, int, const char* const*))                \
+  X(MlirContext, ireeCompilerSessionBorrowContext, (Session_t*))                                 \
+  X(Invocation_t*, ireeCompilerInvocationCreate, (Session_t*))                                   \
+  X(void, ireeCompilerInvocationDestroy, (Invocation_t*))                                        \
+  X(void, ireeCompilerInvocationEnableCallbackDiagnostics,                                       \
+    (Invocation_t*, int flags, DiagnosticCallback, void*))                                       \
+  X(void, ireeCompilerInvocationSetVerifyIR, (Invocation_t*, bool))                              \
+  X(bool, ireeCompilerInvocationParseSource, (Invocation_t*, Source_t*))                         \
+  X(bool, ireeCompilerInvocationImportStealModule, (Invocation_t*, MlirOperation))               \
+  X(MlirOperation, ireeCompilerInvocationExportStealModule, (Invocation_t*))                     \
+  X(void, ireeCompilerInvocationSetCompileFromPhase, (Invocation_t*, const char*))               \
+  X(void, ireeCompilerInvocationSetCompileToPhase, (Invocation_t*, const char*))                 \
+  X(bool, ireeCompilerInvocationPipeline, (Invocation_t*, int pipeline))                         \
+  X(Error_t*, ireeCompilerInvocationOutputVMBytecode, (Invocation_t*, Output_t*))                \
+  X(Error_t*, ireeCompilerInvocationOutputHALExecutable, (Invocation_t*, Output_t*))             \
+  X(Error_t*, ireeCompilerSourceWrapBuffer,                                                      \
+    (Session_t*, const char* name, const char* bytes, std::size_t, bool terminated, Source_t**)) \
+  X(void, ireeCompilerSourceDestroy, (Source_t*))                                                \
+  X(Error_t*, ireeCompilerOutputOpenMembuffer, (Output_t**))                                     \
+  X(Error_t*, ireeCompilerOutputMapMemory, (Output_t*, void**, std::uint64_t*))                  \
+  X(void, ireeCompilerOutputDestroy, (Output_t*))                                                \
+  X(int, ireeCompilerRunLldMain, (int, char**))                                                  \
+  X(void, ireeCodegenGetTunerRootOps, (MlirModule, std::size_t*, MlirOperation*))                \
+  X(MlirLinalgContractionDimensions, mlirLinalgInferContractionDimensions, (MlirOperation))      \
+  X(bool, mlirLinalgIsAContractionOp, (MlirOperation))                                           \
+  X(bool, mlirLinalgIsAConvolutionOp, (MlirOperation))                                           \
+  X(MlirAttribute, mlirLinalgGetIndexingMapsAttribute, (MlirOperation))                          \
+  X(void, mlirContextEnableMultithreading, (MlirContext, bool))                                  \
+  X(MlirModule, mlirModuleFromOperation, (MlirOperation))                                        \
+  X(MlirOperation, mlirOperationClone, (MlirOperation))                                          \
+  X(void, mlirOperationDestroy, (MlirOperation))                                                 \
+  X(MlirContext, mlirOperationGetContext, (MlirOperation))                                       \
+  X(MlirLocation, mlirOperationGetLocation, (MlirOperation))                                     \
+  X(MlirIdentifier, mlirOperationGetName, (MlirOperation))                                       \
+  X(MlirOperation, mlirOperationGetParentOperation, (MlirOperation))                             \
+  X(MlirOperation, mlirOperationGetNextInBlock, (MlirOperation))                                 \
+  X(std::intptr_t, mlirOperationGetNumRegions, (MlirOperation))                                  \
+  X(MlirRegion, mlirOperationGetRegion, (MlirOperation, std::intptr_t))                          \
+  X(std::intptr_t, mlirOperationGetNumOperands, (MlirOperation))                                 \
+  X(MlirValue, mlirOperationGetOperand, (MlirOperation, std::intptr_t))                          \
+  X(std::intptr_t, mlirOperationGetNumResults, (MlirOperation))                                  \
+  X(MlirValue, mlirOperationGetResult, (MlirOperation, std::intptr_t))                           \
+  X(std::intptr_t, mlirOperationGetNumAttributes, (MlirOperation))                               \
+  X(MlirNamedAttribute, mlirOperationGetAttribute, (MlirOperation, std::intptr_t))               \
+  X(MlirAttribute, mlirOperationGetAttributeByName, (MlirOperation, MlirStringRef))              \
+  X(void, mlirOperationSetAttributeByName, (MlirOperation, MlirStringRef, MlirAttribute))        \
+  X(bool, mlirOperationRemoveAttributeByName, (MlirOperation, MlirStringRef))                    \
+  X(void, mlirOperationPrintWithFlags,                                                           \
+    (MlirOperation, MlirOpPrintingFlags, MlirStringCallback, void*))                             \
+  X(MlirOpPrintingFlags, mlirOpPrintingFlagsCreate, ())                                          \
+  X(void, mlirOpPrintingFlagsDestroy, (MlirOpPrintingFlags))                                     \
+  X(MlirBlock, mlirRegionGetFirstBlock, (MlirRegion))                                            \
+  X(MlirBlock, mlirBlockGetNextInRegion, (MlirBlock))                                            \
+  X(MlirOperation, mlirBlockGetFirstOperation, (MlirBlock))                                      \
+  X(MlirOperation, mlirBlockGetTerminator, (MlirBlock))                                          \
+  X(MlirOperation, mlirBlockGetParentOperation, (MlirBlock))                                     \
+  X(MlirBlock, mlirBlockArgumentGetOwner, (MlirValue))                                           \
+  X(std::intptr_t, mlirBlockArgumentGetArgNumber, (MlirValue))                                   \
+  X(bool, mlirValueIsAOpResult, (MlirValue))                                                     \
+  X(bool, mlirValueEqual, (MlirValue, MlirValue))                                                \
+  X(MlirOperation, mlirOpResultGetOwner, (MlirValue))                                            \
+  X(MlirType, mlirValueGetType, (MlirValue))                                                     \
+  X(bool, mlirLocationEqual, (MlirLocation, MlirLocation))                                       \
+  X(void, mlirLocationPrint, (MlirLocation, MlirStringCallback, void*))                          \
+  X(MlirStringRef, mlirIdentifierStr, (MlirIdentifier))                                          \
+  X(MlirAttribute, mlirAttributeParseGet, (MlirContext, MlirStringRef))                          \
+  X(void, mlirAttributePrint, (MlirAttribute, MlirStringCallback, void*))                        \
+  X(bool, mlirAttributeEqual, (MlirAttribute, MlirAttribute))                                    \
+  X(bool, mlirAttributeIsAString, (MlirAttribute))                                               \
+  X(MlirStringRef, mlirStringAttrGetValue, (MlirAttribute))                                      \
+  X(bool, mlirAttributeIsAInteger, (MlirAttribute))                                              \
+  X(std::int64_t, mlirIntegerAttrGetValueInt, (MlirAttribute))                                   \
+  X(bool, mlirAttributeIsAArray, (MlirAttribute))                                                \
+  X(std::intptr_t, mlirArrayAttrGetNumElements, (MlirAttribute))                                 \
+  X(MlirAttribute, mlirArrayAttrGetElement, (MlirAttribute, std::intptr_t))                      \
+  X(bool, mlirAttributeIsADictionary, (MlirAttribute))                                           \
+  X(MlirAttribute, mlirDictionaryAttrGetElementByName, (MlirAttribute, MlirStringRef))           \
+  X(bool, mlirAttributeIsASymbolRef, (MlirAttribute))                                            \
+  X(MlirStringRef, mlirSymbolRefAttrGetRootReference, (MlirAttribute))                           \
+  X(MlirStringRef, mlirSymbolRefAttrGetLeafReference, (MlirAttribute))                           \
+  X(bool, mlirAttributeIsADenseI32Array, (MlirAttribute))                                        \
+  X(std::intptr_t, mlirDenseArrayGetNumElements, (MlirAttribute))                                \
+  X(std::int32_t, mlirDenseI32ArrayGetElement, (MlirAttribute, std::intptr_t))                   \
+  X(MlirAffineMap, mlirAffineMapAttrGetValue, (MlirAttribute))                                   \
+  X(std::intptr_t, mlirAffineMapGetNumDims, (MlirAffineMap))                                     \
+  X(std::intptr_t, mlirAffineMapGetNumResults, (MlirAffineMap))                                  \
+  X(MlirAffineExpr, mlirAffineMapGetResult, (MlirAffineMap, std::intptr_t))                      \
+  X(bool, mlirAffineExprIsADim, (MlirAffineExpr))                                                \
+  X(std::intptr_t, mlirAffineDimExprGetPosition, (MlirAffineExpr))                               \
+  X(void, mlirTypePrint, (MlirType, MlirStringCallback, void*))                                  \
+  X(bool, mlirTypeIsAShaped, (MlirType))                                                         \
+  X(bool, mlirShapedTypeHasRank, (MlirType))                                                     \
+  X(std::int64_t, mlirShapedTypeGetRank, (MlirType))                                             \
+  X(bool, mlirShapedTypeIsDynamicDim, (MlirType, std::intptr_t))                                 \
+  X(std::int64_t, mlirShapedTypeGetDimSize, (MlirType, std::intptr_t))                           \
+  X(MlirType, mlirShapedTypeGetElementType, (MlirType))
+
+// The resolved functions. Library (library.h) fills every one or fails.
+struct CApi {
+#define HONE_IREE_DECLARE(result, name, arguments) result(*name) arguments = nullptr;
+  HONE_IREE_FUNCTIONS(HONE_IREE_DECLARE)
+#undef HONE_IREE_DECLARE
+};
+
+}  // namespace hone::iree

@@ -1,0 +1,28 @@
+// A program read by IREE's compiler and split into dispatches.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "problem/dispatch.h"
+#include "provider/iree/library.h"
+
+namespace hone::iree {
+
+// Flags that make iree-compile target this machine's CPU with the local device.
+std::vector<std::string> host_cpu_flags();
+
+// Parses `bytes` (MLIR text or bytecode; `path` only names it in messages), compiles it up to
+// separate executables and describes each dispatch. Also accepts the `*_benchmark.mlir` files of
+// `iree-compile --iree-hal-dump-executable-benchmarks-to`. `flags` are iree-compile's own.
+//
+// Several functions, no dispatch at all or none that can be tuned are results, not errors: what
+// cannot be tuned says so in Dispatch::not_tunable. Errors: kInput with the compiler's own words
+// ("file:line:column: error: ...") when it does not accept the program or a flag.
+Result<problem::Program> load_program(const Library& library, const std::string& path,
+                                      std::string_view bytes,
+                                      const std::vector<std::string>& flags);
+
+}  // namespace hone::iree

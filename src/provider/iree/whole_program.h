@@ -1,0 +1,40 @@
+// Whole programs: the module that IREE's runtime loads, and proof of what configured it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "provider/iree/library.h"
+
+namespace hone::iree {
+
+// Compiles to the bytes of a .vmfb. `flags` are iree-compile's own
+// (--iree-codegen-tuning-spec-path,
+// --iree-opt-data-tiling, ...). Plain LLVM flags are set per process: use one process per flag set.
+// Errors: kInput with the compiler's words when it does not accept the program or a flag.
+Result<std::string> compile_program(const Library& library, const std::string& path,
+                                    std::string_view bytes, const std::vector<std::string>& flags);
+
+// A dispatch's root operation as a compile with `flags` configured it.
+struct ConfiguredDispatch {
+  std::string executable;        // symbol: "main_dispatch_0"
+  std::string name;              // export's symbol
+  std::string root;              // the compiler's name of the root operation; empty when none
+  std::string lowering_config;   // of the root operation; empty when it has none
+  std::string translation_info;  // of its function
+};
+
+// Runs the program up to executable-configurations and reads back what each dispatch got. A tuning
+// spec is applied to a dispatch when its lowering_config is the one the spec gives: compare with
+// canonical_attribute(), since the compiler prints attributes its own way.
+Result<std::vector<ConfiguredDispatch>> configured_dispatches(
+    const Library& library, const std::string& path, std::string_view bytes,
+    const std::vector<std::string>& flags);
+
+// The compiler's own print of an attribute's text ("#iree_cpu.lowering_config<...>"), which is
+// equal for equal attributes. Input error when it does not parse.
+Result<std::string> canonical_attribute(const Library& library, const std::string& text);
+
+}  // namespace hone::iree
