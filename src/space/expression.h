@@ -1,0 +1,126 @@
+// Expressions over the integer variables of a space.
+//
+// Arithmetic is on 64-bit integers. Division and remainder are Euclidean, as in SMT-LIB: for b !=
+// 0, a = b * euclidean_div(a, b) + euclidean_mod(a, b) with 0 <= euclidean_mod(a, b) < |b|. A
+// division by zero, a lookup key that is not in its table and a result beyond 64 bits are
+// *undefined*, and undefinedness spreads by Kleene's strong logic: arithmetic and comparisons on it
+// are undefined; `false && u` is false, `true || u` is true; `ite` is undefined when its condition
+// or the branch taken is. A constraint whose expression is undefined is broken.
+// Booleans are the integers 0 and 1; an integer where a boolean is wanted means "is not 0".
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hone::space {
+
+using Value = std::int64_t;
+
+enum class Operation {
+  kConstant,
+  kVariable,
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kDivide,  // Euclidean
+  kModulo,  // Euclidean
+  kMinimum,
+  kMaximum,
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessEqual,
+  kAnd,
+  kOr,
+  kNot,
+  kIfThenElse,
+  kLookup,
+};
+
+// A value type over a shared immutable node: copying costs a reference count. Distinct threads may
+// read and copy the same expression.
+class Expression {
+ public:
+  struct Node;
+
+  // A constant; a bool gives the boolean 0 or 1.
+  template <std::integral T>
+  Expression(T value)
+      : Expression(make_constant(static_cast<Value>(value), std::same_as<T, bool>)) {}
+
+  // The variable at `index` of the list given to evaluate(); SpaceBuilder makes these.
+  static Expression variable(std::size_t index, std::string name);
+  static Expression make(Operation operation, std::vector<Expression> operands);
+  static Expression make_lookup(Expression key, std::vector<Value> keys, std::vector<Value> values);
+
+  Operation operation() const;
+  bool is_boolean() const;
+  Value constant_value() const;              // of a kConstant
+  std::size_t variable_index() const;        // of a kVariable
+  const std::string& variable_name() const;  // of a kVariable
+  std::span<const Expression> operands() const;
+  std::span<const Value> lookup_keys() const;    // of a kLookup, in the order given
+  std::span<const Value> lookup_values() const;  // of a kLookup, beside the keys
+
+  // Whether both are the same node (structure is not compared).
+  bool is_same_node(const Expression& other) const { return node_ == other.node_; }
+  const void* node_address() const { return node_.get(); }
+
+ private:
+  explicit Expression(std::shared_ptr<const Node> node) : node_(std::move(node)) {}
+  static Expression make_constant(Value value, bool boolean);
+
+  std::shared_ptr<const Node> node_;
+};
+
+Expression constant(Value value);
+
+Expression operator+(const Expression& a, const Expression& b);
+Expression operator-(const Expression& a, const Expression& b);
+Expression operator-(const Expression& a);
+Expression operator*(const Expression& a, const Expression& b);
+Expression euclidean_div(const Expression& a, const Expression& b);
+Expression euclidean_mod(const Expression& a, const Expression& b);
+Expression min(const Expression& a, const Expression& b);
+Expression max(const Expression& a, const Expression& b);
+
+Expression operator==(const Expression& a, const Expression& b);
+Expression operator!=(const Expression& a, const Expression& b);
+Expression operator<(const Expression& a, const Expression& b);
+Expression operator<=(const Expression& a, const Expression& b);
+Expression operator>(const Expression& a, const Expression& b);
+Expression operator>=(const Expression& a, const Expression& b);
+
+// Both operands are always part of the expression; there is no short cut in C++.
+Expression operator&&(const Expression& a, const Expression& b);
+Expression operator||(const Expression& a, const Expression& b);
+Expression operator!(const Expression& a);
+// `condition` ? `then` : `otherwise`.
+Expression ite(const Expression& condition, const Expression& then, const Expression& otherwise);
+
+// The value beside `key` in the table; undefined for a key that is not there. Where a key is given
+// twice the first counts; the longer of the two lists is cut.
+Expression lookup(const Expression& key, std::vector<Value> keys, std::vector<Value> values);
+
+// The conjunction of `terms` (true when empty), and the disjunction (false when empty).
+Expression all_of(std::span<const Expression> terms);
+Expression any_of(std::span<const Expression> terms);
+// The product of `factors` (1 when empty).
+Expression product_of(std::span<const Expression> factors);
+
+// The value where variable i has variables[i]; nothing where it is undefined.
+std::optional<Value> evaluate(const Expression& expression, std::span<const Value> variables);
+
+// Indices of the variables that occur, ascending.
+std::vector<std::size_t> variables_of(const Expression& expression);
+
+// Infix, with the fewest parentheses: "wg_0 % (sg_0 * 16) == 0"; div and mod print as / and %.
+std::string to_string(const Expression& expression);
+
+}  // namespace hone::space

@@ -1,0 +1,211 @@
+// The legal configurations of a kernel: knobs, auxiliary variables and constraints, and the
+// questions asked of them: how many, which, one at random, which are near, what is wrong with one.
+//
+//   SpaceBuilder builder;
+//   Expression m = builder.knob("tile_m", "rows of C per workgroup", {16, 32, 64, 128});
+//   Expression count = builder.auxiliary("subgroups", 1, 32);
+//   builder.require("tile", "tile_m is a whole number of 16-row subgroups", m == count * 16);
+//   builder.prefer("few_subgroups", "more than 4 subgroups spill registers", count <= 4);
+//   HONE_ASSIGN(Space space, builder.build());
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "space/expression.h"
+
+namespace hone::space {
+
+// kHard: a configuration that breaks it is illegal. kSoft: someone's guess about speed, which
+// Space::relax drops. Both hold in a space until relaxed.
+enum class Hardness { kHard, kSoft };
+
+struct Knob {
+  std::string name;
+  std::string description;
+  // The domain in its stable order: as stated, or for a knob stated as a range the values that
+  // propagation left, ascending.
+  std::vector<Value> values;
+  std::optional<std::pair<Value, Value>> range;  // lower and upper bound, inclusive, when stated so
+};
+
+// Whether `value` is in the domain as it was stated.
+bool contains(const Knob& knob, Value value);
+
+struct Constraint {
+  std::string name;
+  std::string reason;  // words; each "{}" stands for one of `arguments`
+  Hardness hardness = Hardness::kHard;
+  Expression expression = true;
+  std::vector<Expression> arguments;
+};
+
+// One value for every knob, in the space's order of knobs.
+struct Configuration {
+  std::vector<Value> values;
+
+  bool operator==(const Configuration&) const = default;
+  auto operator<=>(const Configuration&) const = default;
+};
+
+// The number of configurations, or where `exact` is false an upper bound of it.
+struct Count {
+  std::uint64_t value = 0;
+  bool exact = true;
+};
+
+struct Violation {
+  std::string constraint;  // its name; "domain" where a knob's value is not in its domain
+  Hardness hardness = Hardness::kHard;
+  std::string reason;  // the constraint's words and the values: "m is ... (48 % 32 == 0): m = 48"
+};
+
+struct SpaceOptions {
+  // Bytes the memoised subtree counts may take. Above it, count() is a bound, at() is an error,
+  // and samples are drawn by rejection.
+  std::size_t memory_cap = std::size_t{256} << 20;
+};
+
+class CompiledSpace;
+class EnumeratorState;
+
+// Walks the configurations of a space in its stable order, one at a time, without listing them.
+// Not for use by two threads at once.
+class Enumerator {
+ public:
+  explicit Enumerator(std::shared_ptr<const CompiledSpace> space);
+  Enumerator(Enumerator&&) noexcept;
+  Enumerator& operator=(Enumerator&&) noexcept;
+  ~Enumerator();
+
+  // The next configuration; nothing after the last.
+  std::optional<Configuration> next();
+  // The same into `configuration`, reusing its memory; false after the last.
+  bool next(Configuration& configuration);
+
+ private:
+  std::unique_ptr<EnumeratorState> state_;
+};
+
+// Immutable and cheap to copy; every function may be called by several threads at once. Solutions
+// are projections onto the knobs: however many values of the auxiliary variables a configuration
+// has, it counts once.
+class Space {
+ public:
+  const std::vector<Knob>& knobs() const;
+  const std::vector<Constraint>& constraints() const;
+  // Position in knobs(); an input error with the nearest names for an unknown one.
+  Result<std::size_t> knob_index(std::string_view name) const;
+  // The values of knob `index` that propagation left, in the domain's order: every configuration
+  // has one of them, though not each of them need have a configuration.
+  const std::vector<Value>& narrowed(std::size_t index) const;
+
+  // Exact unless the memory cap (SpaceOptions) is exceeded or the count leaves 64 bits; then the
+  // product of the narrowed domains.
+  Count count() const;
+  bool empty() const;
+
+  // The configuration at `index` in enumeration order, found from the memoised counts. Errors:
+  // input, beyond the end; failure, the count is not exact.
+  Result<Configuration> at(std::uint64_t index) const;
+
+  // All configurations in a stable order: it depends on the space alone and is the order of at().
+  Enumerator enumerate() const;
+
+  // One configuration, each equally likely. Where the count is exact by at(); else by rejection,
+  // from the product of the narrowed domains, giving up with a failure after kMaximumDraws draws.
+  // A failure for an empty space.
+  Result<Configuration> sample(std::mt19937_64& generator) const;
+  // `n` different ones, each set of n equally likely, in random order; all where there are fewer.
+  // Where the count is not exact possibly fewer, as sample() says.
+  Result<std::vector<Configuration>> samples(std::size_t n, std::uint64_t seed) const;
+  static constexpr std::uint64_t kMaximumDraws = 20'000'000;
+
+  // The legal configurations that differ from `configuration` in one knob, by knob, then in the
+  // domain's order. Every value of the domain is tried, not only adjacent ones (tile sizes jump).
+  // Knobs that an equality computes from the others (is_computed) follow the one that changed.
+  std::vector<Configuration> neighbours(const Configuration& configuration) const;
+  // Whether enumeration computes knob `index` from others by an equality among the constraints
+  // (threads == subgroups * 64) instead of trying its values.
+  bool is_computed(std::size_t index) const;
+
+  // Whether `configuration` keeps every constraint.
+  bool is_legal(const Configuration& configuration) const;
+  // What `configuration` breaks, in the order of constraints(); empty for a legal one. A
+  // constraint over auxiliary variables is broken when no values of them keep it together with
+  // the constraints before it.
+  std::vector<Violation> check(const Configuration& configuration) const;
+
+  // The space without the soft constraints that `names` name ("all": every one). An unknown name
+  // is an input error with the nearest ones, a hard constraint's name an input error that says so.
+  Result<Space> relax(const std::vector<std::string>& names) const;
+
+  // The value of the knob called `name`; the error of knob_index.
+  Result<Value> value(const Configuration& configuration, std::string_view name) const;
+
+ private:
+  friend class SpaceBuilder;
+  explicit Space(std::shared_ptr<const CompiledSpace> compiled) : compiled_(std::move(compiled)) {}
+
+  std::shared_ptr<const CompiledSpace> compiled_;
+};
+
+// What a space is made of before it is compiled.
+struct Variable {
+  std::string name;
+  std::string description;
+  bool auxiliary = false;
+  bool ranged = false;        // [lower, upper] instead of `values`
+  std::vector<Value> values;  // in the stated order
+  Value lower = 0;
+  Value upper = 0;
+  Expression expression = true;
+};
+struct Definition {
+  std::vector<Variable> variables;  // knobs and auxiliary variables as declared
+  std::vector<Constraint> constraints;
+};
+
+// States a space. Errors in what is stated (a name given twice, an empty domain) are kept and
+// returned by build().
+class SpaceBuilder {
+ public:
+  // A knob whose domain is `values` in this order; duplicates after the first are dropped.
+  Expression knob(std::string name, std::string description, std::vector<Value> values);
+  // A knob that may have any value in [lower, upper] which the constraints allow. Bounds may be
+  // loose: constraints narrow them (docs of build()).
+  Expression knob_range(std::string name, std::string description, Value lower, Value upper);
+  // An existential variable: a configuration is legal when some value in [lower, upper] is.
+  Expression auxiliary(std::string name, Value lower = kLoose.first, Value upper = kLoose.second);
+  static constexpr std::pair<Value, Value> kLoose{-(Value{1} << 40), Value{1} << 40};
+
+  // A hard constraint. Each "{}" in `reason` is filled with one of `arguments` where a
+  // configuration breaks it. Names may repeat; relax and check treat equal names alike.
+  void require(std::string name, std::string reason, Expression expression,
+               std::vector<Expression> arguments = {});
+  // A soft one.
+  void prefer(std::string name, std::string reason, Expression expression,
+              std::vector<Expression> arguments = {});
+
+  // Narrows the domains and compiles the constraints. An unsatisfiable space is legal and empty.
+  // Input errors: what was stated wrongly; a variable of another builder; a variable with more
+  // than kMaximumDomain values left, which must be bounded.
+  Result<Space> build(SpaceOptions options = {}) const;
+  static constexpr std::size_t kMaximumDomain = std::size_t{1} << 20;
+
+ private:
+  Expression add(Variable variable);
+
+  Definition definition_;
+  std::optional<Error> error_;
+};
+
+}  // namespace hone::space
