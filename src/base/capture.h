@@ -1,0 +1,37 @@
+// What a child printed, bounded: the first and the last bytes are kept, the middle is counted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace hone {
+
+class Capture {
+ public:
+  // Keeps at most `limit` bytes: the first half and the last half of what is added.
+  explicit Capture(std::size_t limit = std::size_t{64} << 10) : limit_(limit) {}
+
+  void add(std::string_view bytes);
+
+  // Bytes that were added and are not in text().
+  std::uint64_t dropped() const;
+
+  // Head and tail; where bytes were dropped a line "[... N bytes left out ...]" stands between.
+  std::string text() const;
+
+ private:
+  std::size_t limit_;
+  std::string head_;
+  std::string tail_;  // up to twice its share, so that trimming is amortised
+  std::uint64_t trimmed_ = 0;
+};
+
+enum class ReadState { kOpen, kEnd };
+
+// Reads what is there from the non-blocking `fd`, at most 1 MiB so that a flood does not starve the
+// caller's other descriptors, into `capture`. kEnd at end of file or on a read error.
+ReadState read_available(int fd, Capture& capture);
+
+}  // namespace hone

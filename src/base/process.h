@@ -1,0 +1,113 @@
+// Child processes: a command run to its end, and a long-lived child that talks over a socket.
+//
+// Both: argument vectors (never a shell), stdin from /dev/null, own process group, default signal
+// handling, no descriptor inherited but the ones named here. Thread-safe.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/capture.h"
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace hone {
+
+// NAME and the value it gets; std::nullopt takes it out of the environment.
+using EnvironmentChange = std::pair<std::string, std::optional<std::string>>;
+
+struct Command {
+  std::vector<std::string> arguments;  // the first is looked up on PATH unless it holds a '/'
+  std::vector<EnvironmentChange> environment;
+  std::filesystem::path folder;  // to run in; empty: the caller's
+};
+
+struct ProcessLimits {
+  double seconds = 0;              // wall time; 0: none
+  std::uint64_t memory_bytes = 0;  // resident, summed over the command and its descendants; 0: none
+  std::size_t output_bytes = std::size_t{1} << 20;  // kept of stdout and of stderr, each
+};
+
+struct ProcessResult {
+  int exit_code = -1;  // -1 when it was ended by a signal
+  int signal = 0;      // that ended it, SIGKILL after a limit was passed
+  bool timed_out = false;
+  bool out_of_memory = false;
+  Capture standard_output;
+  Capture standard_error;
+  double wall_seconds = 0;
+  std::uint64_t peak_resident_bytes = 0;  // of all its processes together, as sampled
+
+  bool succeeded() const { return exit_code == 0; }
+};
+
+// Runs `command` until it exits, passes a limit, or `stop_fd` (a descriptor; -1: none) becomes
+// readable, which gives an error of kind kInterrupted. Whatever it started is killed before this
+// returns, also what has left its process group. An environment error when it cannot be started,
+// naming the program; an exit code other than 0 is no error.
+Result<ProcessResult> run_process(const Command& command, const ProcessLimits& limits = {},
+                                  int stop_fd = -1);
+
+// "exit code 3", "SIGSEGV", "no answer in 30 s", "more than 2.0 GiB of memory": how it ended.
+std::string describe(const ProcessResult& result, const ProcessLimits& limits);
+
+// A child that lives as long as this object. It finds a stream socket to its parent at descriptor
+// kChildSocket.
+//
+// Its end comes with the parent's end because it sees the socket close (its serving loop must
+// watch for that, as the ones of worker/ do). PR_SET_PDEATHSIG is not used here: it fires when the
+// *thread* that spawned the child ends, which in a tuner with threads is not the tuner's end.
+class ChildProcess {
+ public:
+  static constexpr int kChildSocket = 3;
+
+  // An environment error, naming the program, when it cannot be started.
+  static Result<ChildProcess> start(const Command& command);
+
+  ChildProcess(ChildProcess&&) noexcept = default;
+  ChildProcess& operator=(ChildProcess&& other) noexcept;
+  ~ChildProcess();  // kill(), then wait
+
+  pid_t pid() const { return pid_; }  // also its process group
+  int socket() const { return socket_.get(); }
+  UniqueFd take_socket() { return std::move(socket_); }
+  int error_pipe() const { return error_.get(); }  // its stdout and stderr; non-blocking
+  int exit_fd() const { return exit_.get(); }  // readable once it has ended; -1 before Linux 5.3
+
+  // Whether it has ended; if so its wait status is kept.
+  bool has_ended();
+  // Waits at most `seconds` for its end.
+  bool wait(double seconds);
+  // SIGKILL to its whole process group and its descendants.
+  void kill();
+  // "exit code 3" or "SIGSEGV"; "running" before its end.
+  std::string how_it_ended() const;
+  int exit_code() const;    // -1 while running or when ended by a signal
+  int exit_signal() const;  // 0 while running or when it exited
+
+ private:
+  ChildProcess() = default;
+  struct Pid {  // a pid that a moved-from object no longer owns
+    pid_t value = -1;
+    Pid() = default;
+    Pid(Pid&& other) noexcept : value(std::exchange(other.value, -1)) {}
+    Pid& operator=(Pid&& other) noexcept {
+      std::swap(value, other.value);
+      return *this;
+    }
+    operator pid_t() const { return value; }
+  };
+  Pid pid_;
+  UniqueFd socket_;
+  UniqueFd error_;
+  UniqueFd exit_;
+  std::optional<int> wait_status_;
+};
+
+}  // namespace hone

@@ -1,0 +1,41 @@
+// The process table as /proc shows it. Every function is a snapshot: processes come and go while it
+// is taken; one that is gone counts as empty.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hone {
+
+// Children of every thread of `pid`.
+std::vector<pid_t> children_of(pid_t pid);
+
+// Children, their children and so on; without `pid` itself, parents before children. What was
+// orphaned has left the tree (see become_subreaper).
+std::vector<pid_t> descendants_of(pid_t pid);
+
+// Resident memory in bytes, shared pages included; 0 when gone or a zombie.
+std::uint64_t resident_bytes(pid_t pid);
+
+// The process group of `pid`, or -1 when it is gone.
+pid_t process_group_of(pid_t pid);
+
+// Every other process of this user that was started with `assignment` ("NAME=VALUE") in its
+// environment, or forked from one that was: whatever became of its parent, group and session.
+// Walks all of /proc: milliseconds, tens on a crowded machine.
+std::vector<pid_t> processes_started_with(std::string_view assignment);
+
+// Kills (SIGKILL) what processes_started_with finds until it finds none, for at most a second.
+void kill_processes_started_with(std::string_view assignment);
+
+// Makes orphaned descendants children of the calling process instead of init's.
+void become_subreaper();
+
+// "SIGSEGV" for 11; "signal 77" for one without a name.
+std::string signal_name(int signal);
+
+}  // namespace hone

@@ -1,0 +1,34 @@
+// Ctrl-C as a descriptor to poll.
+#pragma once
+
+#include <memory>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace hone {
+
+// While it lives, the first SIGINT or SIGTERM makes fd() readable for good and the second ends the
+// process at once with exit code 130 (children see their sockets close and leave; the store's
+// transactions keep what was recorded). At most one at a time in a process.
+class StopSignal {
+ public:
+  static Result<StopSignal> install();
+  StopSignal(StopSignal&&) noexcept = default;
+  StopSignal& operator=(StopSignal&&) noexcept = default;
+  ~StopSignal();  // the former handling is restored
+
+  int fd() const { return fd_.get(); }
+  bool requested() const { return is_readable(fd_.get()); }
+
+ private:
+  StopSignal() = default;
+  struct Former;
+  struct Restore {
+    void operator()(Former* former) const;
+  };
+  UniqueFd fd_;
+  std::unique_ptr<Former, Restore> former_;
+};
+
+}  // namespace hone

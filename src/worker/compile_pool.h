@@ -1,0 +1,53 @@
+// The tuner's side of the compile process tree.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "worker/fork_server.h"
+#include "worker/worker_pool.h"
+
+namespace hone::worker {
+
+struct CompilePoolOptions {
+  // Starts a process that calls serve_zygote(ChildProcess::kChildSocket, ...).
+  std::vector<std::string> command;
+  int jobs = 1;  // candidates and once-jobs that run at the same time
+  JobLimits once;
+  JobLimits prepare;
+  JobLimits run;
+  double start_seconds = 60;        // for the zygote to say hello (it may load a compiler)
+  std::filesystem::path temporary;  // where the session's folder is made; empty: the system's
+  int stop_fd = -1;                 // once it is readable every waiting call returns kInterrupted
+};
+
+// A zygote or prepared server that dies is started and prepared again; a candidate that was running
+// then is run once more, and recorded as failed (kCompileCrash) when its server dies again.
+class CompilePool final : public WorkerPool {
+ public:
+  // Starts the zygote and waits for its hello. An environment error with its words otherwise.
+  static Result<std::unique_ptr<CompilePool>> start(CompilePoolOptions options);
+  ~CompilePool() override;  // ends every process, removes the session's folder
+
+  Result<Outcome> once(const Message& message) override;
+  Result<Outcome> prepare(const std::string& key, const Message& message) override;
+  Status release(const std::string& key) override;
+  Status submit(const std::string& key, JobId id, const Message& message) override;
+  Result<std::optional<Finished>> next_finished(double seconds = -1) override;
+  std::size_t outstanding() const override;
+  Status cancel_all() override;
+  Status pause() override;
+  Status resume() override;
+
+  pid_t zygote_pid() const;
+  int restarts() const;  // of the zygote and of prepared servers
+
+ private:
+  class Session;
+  explicit CompilePool(std::unique_ptr<Session> session);
+  std::unique_ptr<Session> session_;
+};
+
+}  // namespace hone::worker

@@ -1,0 +1,43 @@
+// The compile process tree below the tuner:
+//
+//   tuner -> zygote -> prepared server, one per dispatch -> child, one per candidate
+//                   -> child, one per once-job
+//
+// The zygote and the prepared servers have one thread and do nothing but poll: what the handlers do
+// happens in processes that may crash, hang or eat memory. Each parent enforces the limits of its
+// children, reports how they ended, kills what they leave running and removes their folder.
+// Knows nothing of compilers. Protocol and guarantees: docs/worker-protocol.md.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "worker/message.h"
+
+namespace hone::worker {
+
+struct JobLimits {
+  double seconds = 60;                                  // wall time; 0: none
+  std::uint64_t memory_bytes = std::uint64_t{4} << 30;  // resident, the job and all it started
+  std::size_t output_bytes = std::size_t{64} << 10;     // kept of its stdout and stderr
+};
+
+// What the processes do. Each handler runs alone in a freshly forked process whose TMPDIR is its
+// own folder, whose stdin is /dev/null and whose stdout and stderr are captured; captured text goes
+// with a failure. An exception that leaves a handler is a failure (kCompileError) with its words.
+struct CompileHandlers {
+  // In the prepared server: leaves in memory what run() needs. Its answer goes to the tuner.
+  std::function<Outcome(const Message&)> prepare;
+  // In a child of the prepared server, which sees prepare()'s memory.
+  std::function<Outcome(const Message&)> run;
+  // In a child of the zygote.
+  std::function<Outcome(const Message&)> once;
+};
+
+// Serves as zygote on the stream socket `socket` until the tuner closes it or dies; then ends every
+// process below, removes the session's folder (HONE_WORKER_FOLDER, set by CompilePool) and returns
+// the exit code. To be called by a process with one thread; it becomes a subreaper. Never writes
+// to stdout.
+int serve_zygote(int socket, const CompileHandlers& handlers);
+
+}  // namespace hone::worker

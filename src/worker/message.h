@@ -1,0 +1,105 @@
+// What tuner and workers say to each other, and its form on a stream socket. The specification is
+// docs/worker-protocol.md.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "provider/artifact.h"
+
+namespace hone::worker {
+
+struct Message {
+  std::string kind;                // at most 64 bytes
+  nlohmann::json body = nullptr;   // as text at most 64 MiB, nested at most 64 deep
+  std::vector<std::string> blobs;  // bytes as they are; at most 1024, 1 GiB together
+};
+
+// What a job gives: an answer, or how it failed.
+using Outcome = tl::expected<Message, provider::Failure>;
+
+// Hard limits of the protocol: a frame that passes one is refused by sender and receiver.
+struct FrameLimits {
+  static constexpr std::uint32_t kKindBytes = 64;
+  static constexpr std::uint32_t kBodyBytes = std::uint32_t{64} << 20;
+  static constexpr std::uint32_t kBlobs = 1024;
+  static constexpr std::uint64_t kBlobBytes = std::uint64_t{1} << 30;  // all blobs together
+  static constexpr int kDepth = 64;                                    // nesting of the body
+};
+
+// The frame of `message`; a failure that says which limit it passes. Text in the body that is not
+// UTF-8 has the offending bytes replaced by U+FFFD.
+Result<std::string> encode(const Message& message);
+
+// Takes frames out of a stream of bytes. Memory grows with what arrived, never with what a header
+// promises.
+class FrameDecoder {
+ public:
+  void add(std::string_view bytes) { buffer_.append(bytes); }
+
+  // The next message, std::nullopt when more bytes are needed, or a failure: the stream is then
+  // out of step, and every later call fails too.
+  Result<std::optional<Message>> next();
+
+  // Whether bytes of an unfinished frame are held.
+  bool is_inside_frame() const { return buffer_.size() > at_; }
+
+ private:
+  std::string buffer_;
+  std::size_t at_ = 0;  // where the next frame starts
+  std::optional<Error> broken_;
+};
+
+// Blocking. An error when the other end is gone; no SIGPIPE is raised.
+Status write_message(int socket, const Message& message);
+
+// Waits for a message. std::nullopt at an orderly end of the stream; an error for bytes that are no
+// frame or an end in the middle of one. `decoder` keeps what was read beyond the message.
+Result<std::optional<Message>> read_message(int socket, FrameDecoder& decoder);
+
+// One end of a conversation in a poll loop: never blocks, queues what the socket does not take.
+class Connection {
+ public:
+  // Makes `socket` non-blocking.
+  explicit Connection(UniqueFd socket);
+
+  int fd() const { return socket_.get(); }
+  short poll_events() const;  // what to poll fd() for: POLLIN, and POLLOUT while output waits
+
+  // Queues and writes what the socket takes now. A failure when a limit is passed or it is closed.
+  Status send(const Message& message);
+  // Writes more of what is queued.
+  void flush();
+  // Reads what is there, at most 4 MiB.
+  void fill();
+  // The next message read, if any; a failure when the stream holds no frame.
+  Result<std::optional<Message>> next() { return decoder_.next(); }
+
+  // The other end is gone: nothing more will be read than next() gives.
+  bool is_closed() const { return closed_; }
+  bool has_queued_output() const { return !output_.empty(); }
+
+ private:
+  UniqueFd socket_;
+  FrameDecoder decoder_;
+  std::deque<std::string> output_;
+  std::size_t written_ = 0;  // of output_.front()
+  bool closed_ = false;
+};
+
+// A failure as a message and back; `kind` is "failure".
+Message to_message(const provider::Failure& failure);
+provider::Failure failure_from(const Message& message);
+
+// The message, or the failure it carries.
+Outcome outcome_from(Message message);
+
+}  // namespace hone::worker

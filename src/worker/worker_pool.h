@@ -1,0 +1,56 @@
+// Where compile jobs go. CompilePool is the real one; tests of the tuner use a fake.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "worker/message.h"
+
+namespace hone::worker {
+
+using JobId = std::uint64_t;
+
+struct Finished {
+  JobId id = 0;  // as submitted
+  Outcome outcome;
+  double seconds = 0;  // wall time of the job in its own process; 0 when it never ran
+};
+
+// Functions return Result for what ends a session (the tuner was told to stop: kInterrupted; no
+// worker can be started: kEnvironment) and Outcome for what ends a job. For one thread.
+class WorkerPool {
+ public:
+  virtual ~WorkerPool() = default;
+
+  // Runs one job in a process of its own and waits for it. Finished candidates met meanwhile are
+  // kept for next_finished().
+  virtual Result<Outcome> once(const Message& message) = 0;
+
+  // Makes a prepared server named `key` (replacing one of that name) and waits for its answer.
+  // After a failure no server of that name exists.
+  virtual Result<Outcome> prepare(const std::string& key, const Message& message) = 0;
+
+  // Ends the prepared server `key`; its jobs are forgotten.
+  virtual Status release(const std::string& key) = 0;
+
+  // Hands in a candidate for the prepared server `key`; never waits. `id` is the caller's, unique
+  // among the jobs not finished. An unknown key is an input error.
+  virtual Status submit(const std::string& key, JobId id, const Message& message) = 0;
+
+  // The next finished candidate, in order of finishing. std::nullopt when `seconds` pass without
+  // one (negative: no limit), or at once when none is outstanding.
+  virtual Result<std::optional<Finished>> next_finished(double seconds = -1) = 0;
+
+  // Submitted and not yet returned by next_finished().
+  virtual std::size_t outstanding() const = 0;
+
+  // Forgets every candidate outstanding; those running are killed.
+  virtual Status cancel_all() = 0;
+
+  // Starts no more jobs and waits until none runs; submitted ones are kept until resume().
+  virtual Status pause() = 0;
+  virtual Status resume() = 0;
+};
+
+}  // namespace hone::worker
