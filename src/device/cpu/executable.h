@@ -1,0 +1,56 @@
+// Executables as IREE's llvm-cpu target makes them: a shared object with one query function.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "device/cpu/executable_library.h"
+#include "device/device.h"
+
+namespace hone::device::cpu {
+
+// What the library says of one entry point.
+struct Export {
+  std::string name;
+  int ordinal = 0;
+  int constants = 0;                   // 32-bit words it reads
+  int bindings = 0;                    // buffers it reads or writes
+  std::uint32_t local_memory_bytes = 0;  // scratch per workgroup, whole pages
+  bool sequential = false;  // workgroups must run in order, one at a time
+  std::array<std::uint32_t, 3> workgroup_size{1, 1, 1};
+};
+
+class Executable {
+ public:
+  // Loads the bytes of a shared object (embedded ELF or a system library) and asks it for its
+  // exports. A failure for anything that is not one, that asks for another interface version than
+  // 0.6, for imports, constants or a sanitizer that hone cannot give, or whose tables are not
+  // well-formed. Loading runs the library's code: only in a process that may die of it.
+  static Result<Executable> load(std::string_view code);
+  ~Executable();
+  Executable(Executable&&) noexcept;
+  Executable& operator=(Executable&&) noexcept;
+
+  const std::vector<Export>& exports() const;
+  // By name when `entry` is not empty, else by ordinal; a failure that lists the exports when
+  // there is none.
+  Result<const Export*> find(std::string_view entry, int ordinal) const;
+
+  abi::DispatchFunction function(int ordinal) const;
+  const abi::Environment& environment() const;
+
+ private:
+  struct State;
+  explicit Executable(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// The processor data word that compiled code asks for features with (IREE's cpu_data[0], x86-64),
+// from cpuid as IREE's runtime fills it.
+std::array<std::uint64_t, 8> processor_data();
+
+}  // namespace hone::device::cpu

@@ -1,0 +1,34 @@
+// The CPU that hone runs on: what code is compiled for, and which machine it is.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "problem/target.h"
+
+namespace hone::device::cpu {
+
+// The target as this machine states it: /proc/cpuinfo's flags, the caches of
+// /sys/devices/system/cpu/cpu0/cache (sysconf where that is missing), the cores this process may
+// run on. An environment error when /proc/cpuinfo cannot be read.
+Result<problem::CpuTarget> detect_target();
+
+// The same facts from the text of a cpuinfo file, for the first processor in it; caches and cores
+// keep their defaults.
+problem::CpuTarget target_from_cpuinfo(std::string_view cpuinfo);
+
+// "96K", "2M", "1024" -> bytes, as sysfs writes cache sizes; 0 for anything else.
+std::int64_t parse_cache_size(std::string_view text);
+
+// Cores this process may run on (sched_getaffinity), ascending.
+std::vector<int> available_cores();
+
+// Device identity: {"kind": "cpu", "model", "family", "model_number", "stepping", "microcode",
+// "features" (a hash), "cores", "governor", "kernel", "hypervisor"}. Two measurements compare only
+// under equal identities.
+nlohmann::json device_identity();
+
+}  // namespace hone::device::cpu

@@ -1,0 +1,40 @@
+// What the machine was doing around a measurement; recorded with every result.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hone::device {
+
+struct CoreState {
+  int core = 0;
+  // Shares of the time since the previous sample, 0 to 1; nothing in a first sample.
+  std::optional<double> busy;    // by anyone, hone included
+  std::optional<double> stolen;  // a hypervisor ran something else
+  std::optional<double> megahertz;
+  std::optional<long> throttles;  // thermal throttle events since boot
+  std::string governor;           // empty where the kernel does not say
+
+  bool operator==(const CoreState&) const = default;
+};
+
+struct MachineState {
+  double load_1min = 0;  // runnable tasks, one-minute average (/proc/loadavg)
+  int runnable = 0;      // tasks that run or wait for a core now, this one included
+  double seconds = 0;    // since the previous sample; 0 in a first one
+  // Involuntary context switches of this process since the previous sample.
+  long involuntary_switches = 0;
+  // Share of the leased cores' time that other processes took since the previous sample, 0 to 1:
+  // busy time less this process's own processor time.
+  std::optional<double> background;
+  std::vector<CoreState> cores;  // those asked for
+
+  bool operator==(const MachineState&) const = default;
+};
+
+void to_json(nlohmann::json& json, const MachineState& state);
+void from_json(const nlohmann::json& json, MachineState& state);
+
+}  // namespace hone::device

@@ -1,0 +1,89 @@
+// The memory of a dispatch's bindings, arranged so that a kernel's mistakes show: guards around
+// every buffer, poison in what must be written, and several copies for cold-cache measurement.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "device/device.h"
+#include "problem/dispatch.h"
+
+namespace hone::measure {
+
+enum class CacheMode { kWarm, kCold };
+
+// A guard whose bytes have changed: the kernel wrote outside its buffer.
+struct BrokenGuard {
+  int binding = 0;
+  // Of the changed byte nearest to the buffer, from the buffer's start: negative before it, at
+  // least its size behind it.
+  std::int64_t offset = 0;
+};
+
+// `copies` sets of buffers, one buffer per binding each. Every buffer starts on a page, has
+// kGuardBytes of canary bytes before it and as many (after rounding up to 64 bytes) behind it.
+// Not thread-safe.
+class Buffers {
+ public:
+  static constexpr std::size_t kGuardBytes = 4096;
+
+  // `initial[i]` holds the bytes of binding i before a launch (read-only and read-write bindings;
+  // ignored for write-only ones, which start as poison). An input error for a binding without a
+  // static size or initial bytes of another size, an environment error when memory does not
+  // suffice.
+  static Result<Buffers> create(std::vector<problem::Binding> bindings,
+                                std::vector<std::vector<std::byte>> initial, int copies);
+  ~Buffers();
+  Buffers(Buffers&&) noexcept;
+  Buffers& operator=(Buffers&&) noexcept;
+
+  int copies() const;
+  const std::vector<problem::Binding>& bindings() const;
+  // What Device::time rotates through.
+  const std::vector<std::vector<device::Buffer>>& rotation() const;
+  std::span<const device::Buffer> copy(int index) const;
+  std::span<const std::byte> contents(int copy, int binding) const;
+  std::span<const std::byte> initial(int binding) const;
+
+  // Makes copy `index` fit for a verified launch: write-only buffers poisoned, read-write ones as
+  // in the beginning, read-only ones too when a kernel changed them, guards whole.
+  void prepare(int index);
+  // Gives read-write buffers their first contents again, in every copy.
+  void restore_read_write();
+  // Guards of a copy that no longer hold the canary bytes, at most one per binding.
+  std::vector<BrokenGuard> broken_guards(int index) const;
+  // Read-only bindings of a copy whose bytes are no longer those of the beginning.
+  std::vector<int> changed_inputs(int index) const;
+  // Elements of an output that still hold the poison, in element order: count and the first.
+  struct Unwritten {
+    std::int64_t elements = 0;
+    std::int64_t first = -1;
+  };
+  Unwritten unwritten(int copy, int binding) const;
+
+ private:
+  struct State;
+  explicit Buffers(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// How many copies of `bytes_per_copy` make a rotation cold: together more than twice the last-level
+// cache, so that a copy is gone from it when its turn comes again. Fewer when that would take more
+// than an eighth of the machine's available memory (or `memory_limit`): a virtual machine may report
+// the whole host's cache as its own. `note` then says so.
+struct Rotation {
+  int copies = 1;
+  std::string note;
+};
+Rotation rotation_for(CacheMode mode, std::int64_t bytes_per_copy, std::int64_t last_level_cache,
+                      std::int64_t available_memory);
+// MemAvailable of /proc/meminfo in bytes; 0 where it cannot be read.
+std::int64_t available_memory();
+
+}  // namespace hone::measure

@@ -1,0 +1,56 @@
+// Runs candidates of one dispatch on one device: loads, verifies and times them. Lives in the
+// runner process, which may die of any candidate; one thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "device/device.h"
+#include "measure/runner_requests.h"
+
+namespace hone::measure {
+
+// Opens the device that consists of these cores (device::cpu::open_device).
+using OpenDevice =
+    std::function<Result<std::unique_ptr<device::Device>>(std::span<const int> cores)>;
+
+class Runner {
+ public:
+  explicit Runner(OpenDevice open_device);
+  ~Runner();
+
+  // Opens the device, builds inputs and the reference outputs. A bare contraction (nothing fused
+  // around it but a fill) is computed exactly by hone itself; anything else by running
+  // `reference`, an artifact that was compiled independently of the candidates (input error when
+  // it is missing). What was loaded before is gone.
+  Result<ProblemReady> set_problem(const ProblemRequest& request);
+
+  // Loads a candidate; its handle is valid until unload() or the next problem.
+  Result<int> load(const provider::Artifact& artifact);
+  // Adds OpenBLAS's sgemm of the root contraction as one more handle, so that it is verified and
+  // measured interleaved with the candidates. An environment error when the library is not
+  // installed, an input error when the root is not a (batch) matmul.
+  Result<OpenBlasReady> load_openblas();
+  Status unload(int handle);
+
+  // One launch on fresh buffers, checked against the reference. A failure only when the kernel
+  // reports an error itself; a wrong result is a Verification that says so.
+  Result<Verification> verify(int handle);
+
+  // Times the handles of the request, interleaved: in every round each takes one sample, in random
+  // order, the sentinel among them.
+  Result<MeasureResult> measure(const MeasureRequest& request);
+
+  Result<device::Peak> peak();
+  Result<device::MachineState> machine_state();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hone::measure

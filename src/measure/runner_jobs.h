@@ -1,0 +1,34 @@
+// The runner's jobs as messages: a kind, a JSON body and blobs in, a JSON body and blobs out.
+// docs: kinds and bodies
+//   set_problem    ProblemRequest; blob 0: the reference artifact's code, if any  -> ProblemReady
+//   load           {"artifact": ArtifactFacts}; blob 0: its code                  -> {"handle": n}
+//   openblas       {}                                                             -> OpenBlasReady
+//   verify         {"handle": n}                                                  -> Verification
+//   measure        MeasureRequest                                                 -> MeasureResult
+//   unload         {"handle": n}                                                  -> {}
+//   peak           {}                                                             -> Peak
+//   machine_state  {}                                                             -> MachineState
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "measure/runner.h"
+
+namespace hone::measure {
+
+using Blobs = std::vector<std::string>;
+
+// Does one job. An input error for an unknown kind or a body that is not as above.
+Result<std::pair<nlohmann::json, Blobs>> handle(Runner& runner, std::string_view kind,
+                                                const nlohmann::json& body, const Blobs& blobs);
+
+// The body of "load": everything of an artifact but its code.
+nlohmann::json artifact_facts(const provider::Artifact& artifact);
+provider::Artifact artifact_from(const nlohmann::json& facts, std::string code);
+
+}  // namespace hone::measure

@@ -1,0 +1,99 @@
+// What a Runner is asked and what it answers; plain data that travels as JSON (runner_jobs.h).
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/machine_state.h"
+#include "measure/buffers.h"
+#include "measure/sampling.h"
+#include "problem/dispatch.h"
+#include "provider/artifact.h"
+
+namespace hone::measure {
+
+struct ProblemRequest {
+  problem::Dispatch dispatch;  // `source` may be empty
+  std::vector<int> cores;      // one thread each; the first also runs the runner itself
+  std::uint64_t seed = 1;      // of the inputs
+  CacheMode cache = CacheMode::kWarm;
+  std::int64_t last_level_cache = 0;  // bytes; kCold rotates through more than twice as much
+  std::optional<provider::Artifact> reference;
+};
+
+struct ProblemReady {
+  std::string reference;  // "exact" or "artifact"
+  int copies = 1;         // of the buffers that measuring rotates through
+  std::string note;       // why they are fewer than a cold cache needs; empty when they are not
+};
+
+struct OpenBlasReady {
+  int handle = 0;
+  std::string library;  // "OpenBLAS 0.3.21 ... SkylakeX"
+  std::string note;     // how it differs from the dispatch: converted inputs, nothing fused
+};
+
+// The check of one candidate's output.
+struct Verification {
+  bool right = false;
+  // In words, when it is not: "wrong: element 17 of binding 2 is 3, not 4; 0.5 % of them".
+  std::string message;
+  int binding = -1;              // of the first bad output
+  std::int64_t first_bad = -1;   // element index in it, row-major
+  double expected = 0;
+  double got = 0;
+  double bad_share = 0;          // of the output's elements, 0 to 1
+  double largest_error = 0;      // |got - expected|, over all outputs
+  std::int64_t unwritten = 0;    // elements the kernel never wrote
+  std::vector<int> broken_guards;   // bindings it wrote outside of
+  std::vector<int> changed_inputs;  // read-only bindings it wrote to
+};
+
+struct MeasureRequest {
+  std::vector<int> handles;
+  std::optional<int> sentinel;  // a handle that runs in every round too: the default configuration
+  Protocol protocol;
+  std::uint64_t seed = 1;       // of the order within each round
+  // Seconds per launch of the best so far: a handle whose fastest sample stays above this times
+  // `stop_ratio` after a few samples is not measured further. Absent: all run to the end.
+  std::optional<double> best;
+  double stop_ratio = 1.25;
+};
+
+struct HandleSamples {
+  int handle = 0;
+  std::vector<double> seconds;     // per launch, in the order taken; undisturbed samples only
+  std::vector<int> rounds;         // the round each belongs to, so that samples can be paired
+  int launches_per_sample = 0;
+  int disturbed = 0;               // samples that were dropped and taken again
+  bool stopped_early = false;      // clearly slower than `best`
+  bool settled = false;            // the stopping rule was met, not the budget
+};
+
+struct MeasureResult {
+  std::vector<HandleSamples> handles;  // in the order of the request, the sentinel last
+  int rounds = 0;
+  double seconds = 0;  // spent in all
+  device::MachineState before;
+  device::MachineState after;
+};
+
+void to_json(nlohmann::json& json, const ProblemRequest& request);  // the artifact's code left out
+void from_json(const nlohmann::json& json, ProblemRequest& request);
+void to_json(nlohmann::json& json, const ProblemReady& ready);
+void from_json(const nlohmann::json& json, ProblemReady& ready);
+void to_json(nlohmann::json& json, const OpenBlasReady& ready);
+void from_json(const nlohmann::json& json, OpenBlasReady& ready);
+void to_json(nlohmann::json& json, const Verification& verification);
+void from_json(const nlohmann::json& json, Verification& verification);
+void to_json(nlohmann::json& json, const MeasureRequest& request);
+void from_json(const nlohmann::json& json, MeasureRequest& request);
+void to_json(nlohmann::json& json, const HandleSamples& samples);
+void from_json(const nlohmann::json& json, HandleSamples& samples);
+void to_json(nlohmann::json& json, const MeasureResult& result);
+void from_json(const nlohmann::json& json, MeasureResult& result);
+
+}  // namespace hone::measure
