@@ -1,0 +1,93 @@
+// How one candidate is sampled, and when to stop.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace hone::measure {
+
+// The measuring protocol. It is part of the device identity: samples taken under another protocol
+// are not compared.
+struct Protocol {
+  double warm_up_seconds = 0.02;     // at least; launches before the first sample
+  double max_warm_up_seconds = 0.5;  // warm-up ends here even when times still fall
+  std::size_t min_samples = 7;       // six give a 95 % interval of the median
+  std::size_t max_samples = 200;
+  double max_seconds = 2;       // of sampling one candidate
+  double target_width = 0.005;  // relative half-width of the median's interval
+  double confidence = 0.95;     // of that interval
+  // One sample is the mean over a batch at least this long: 1000 times the clock's resolution and
+  // short against the time between interruptions.
+  double batch_seconds = 0.002;
+  // A candidate certainly slower than best x factor stops early; 0 switches it off.
+  double early_stop_factor = 1.2;
+
+  bool operator==(const Protocol&) const = default;
+};
+
+// Input error that names the first field that is not possible (min above max, negative time, ...).
+Status check(const Protocol& protocol);
+
+void to_json(nlohmann::json& json, const Protocol& protocol);
+// A missing field keeps its default.
+void from_json(const nlohmann::json& json, Protocol& protocol);
+
+// Launches per sample so that one takes at least batch_seconds; at least 1.
+std::size_t batch_size(const Protocol& protocol, double seconds_per_launch);
+
+// Warm-up is over after warm_up_seconds, once the newer half of the launches is no faster than the
+// older half by more than 1 % in the median; or after max_warm_up_seconds. (Clocks that ramp up
+// and caches that fill make times fall.)
+class WarmUp {
+ public:
+  explicit WarmUp(const Protocol& protocol) : protocol_(protocol) {}
+  void add(double seconds);  // one launch, or one batch; all of equal length
+  bool done() const;
+  bool stable() const;  // whether it ended because the times were
+  double seconds() const { return seconds_; }
+
+ private:
+  Protocol protocol_;
+  std::vector<double> times_;
+  double seconds_ = 0;
+};
+
+enum class Stop {
+  kNo,
+  kTight,          // the interval is narrow enough
+  kMaxSamples,     // max_samples taken
+  kMaxSeconds,     // time spent
+  kClearlySlower,  // cannot win
+};
+std::string_view name_of(Stop stop);
+
+// Fed with one sample after another; says when enough is known. Stopping at a target width makes
+// the interval somewhat too narrow (Anscombe 1953 shows it vanishes for many samples): it decides
+// how long to sample, verdicts come from fresh interleaved rounds (comparison.h, ties.h).
+class StoppingRule {
+ public:
+  // best_seconds: per launch, of the fastest so far; none for the first candidate.
+  explicit StoppingRule(const Protocol& protocol,
+                        std::optional<double> best_seconds = std::nullopt);
+
+  // seconds_per_launch: the sample. elapsed_seconds: what taking it cost, for the budget.
+  Stop add(double seconds_per_launch, double elapsed_seconds);
+  Stop stop() const { return stop_; }
+  const std::vector<double>& samples() const { return samples_; }  // in the order they came
+
+ private:
+  Stop decide() const;
+
+  Protocol protocol_;
+  std::optional<double> best_seconds_;
+  std::vector<double> samples_;
+  double elapsed_seconds_ = 0;
+  Stop stop_ = Stop::kNo;
+};
+
+}  // namespace hone::measure

@@ -1,0 +1,62 @@
+// Which finalists can be told from the best? From interleaved samples, rounds x candidates.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "measure/statistics.h"
+
+namespace hone::measure {
+
+struct TieOptions {
+  // The truly fastest candidate is left out of the tie set with at most this probability.
+  double alpha = 0.05;
+  // Candidates whose times are known to lie within this share of the best need no more samples.
+  double band = 0.01;
+};
+
+class TieSet {
+ public:
+  // Candidate indices, ascending: those not found slower than any other.
+  const std::vector<std::size_t>& members() const { return members_; }
+  bool contains(std::size_t candidate) const;
+  // The fastest by estimate; it is a member.
+  std::size_t best() const { return best_; }
+  // Time of each candidate / time of best(): Hodges-Lehmann estimates.
+  const std::vector<double>& ratios() const { return ratios_; }
+  // Intervals of these ratios at confidence 1 - alpha / (k - 1).
+  const std::vector<Interval>& intervals() const { return intervals_; }
+  // One member is left: sampling may stop.
+  bool separated() const { return members_.size() == 1; }
+  // Sampling may stop because it is separated, or because every member is known to lie within
+  // `band` of the best: a tie.
+  bool settled() const { return settled_; }
+
+ private:
+  friend Result<TieSet> find_ties(std::span<const std::vector<double>>, const TieOptions&);
+  std::vector<std::size_t> members_;
+  std::size_t best_ = 0;
+  std::vector<double> ratios_;
+  std::vector<Interval> intervals_;
+  bool settled_ = false;
+};
+
+// rounds[r][c] is the time of candidate c in round r, all candidates in random order in each round.
+// A candidate is left out when the one-sided signed-rank test on its log ratios to some other one
+// calls it slower at alpha / (k - 1). The fastest would have to lose one of k - 1 tests, so by
+// Bonferroni it stays with probability 1 - alpha, without knowing which one it is: multiple
+// comparisons with the best (Hsu, Multiple Comparisons, 1996, chapter 4; Gupta 1965).
+// Too few rounds leave everyone in. Input error when there is no candidate, rows differ in length,
+// or a time is not positive and finite.
+Result<TieSet> find_ties(std::span<const std::vector<double>> rounds,
+                         const TieOptions& options = {});
+
+// The member of the tie set whose key is smallest (equal keys: the lowest index): the same winner
+// whichever member happened to be fastest today. Input error when there is not one key for each
+// candidate.
+Result<std::size_t> pick_winner(const TieSet& ties, std::span<const std::string> keys);
+
+}  // namespace hone::measure

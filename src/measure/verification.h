@@ -1,0 +1,76 @@
+// Is an output right? Element by element against a reference, with a tolerance that says where it
+// comes from.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "problem/dispatch.h"
+
+namespace hone::measure {
+
+// An element is right when |got - expected| <= absolute + relative x |expected|, or both are NaN,
+// or both are the same infinity.
+struct Tolerance {
+  double absolute = 0;
+  double relative = 0;
+  std::string basis = "exact";  // where the numbers come from, in words
+};
+
+// For outputs of `dispatch` on the inputs of plan_inputs (inputs.h).
+// - Nothing fused and the root exact on its inputs: 0.
+// - Otherwise both sides, candidate and reference, round. With u the unit roundoff of the
+//   accumulation type, K the terms of a sum and S = sum |a||b| at most:
+//     root      2 x 3 sqrt(K) u S: each side is within 3 sqrt(K) u S of the true sum (Higham and
+//               Mary 2019, SIAM J. Sci. Comput. 41(5), Theorem 2.4 with lambda = 3). The worst-case
+//               bound K u S (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., 3.5)
+//               would hide a result rounded to f16. Left out when the root is exact and nothing
+//               can come between bindings and root.
+//     epilogue  2 x steps x u x (size + |expected|): each of its operations rounds once, a math
+//               function (polynomial on either side) counts as eight; size is the largest value
+//               that plausibly enters it. A reduction in it adds its sqrt(length) as above.
+//     output    one unit in the last place of the output's type, 2 u_out |expected|, when the
+//               result is rounded to it: values near a tie may round either way.
+Tolerance tolerance_for(const problem::Dispatch& dispatch);
+
+struct Comparison {
+  bool right = false;
+  std::int64_t elements = 0;
+  std::int64_t bad = 0;
+  double share = 0;                     // bad / elements
+  std::vector<std::int64_t> first_bad;  // its index in each dimension; empty when right
+  double expected = 0;                  // of the first bad element
+  double got = 0;
+  double worst_error = 0;      // largest |got - expected| over all elements, NaN aside
+  std::int64_t nan_count = 0;  // NaN in `got` where the reference has none
+};
+
+// Both buffers hold `type`, dense and row-major; bytes beyond it are ignored. Input error when one
+// is too short.
+Result<Comparison> compare(std::span<const std::byte> got, std::span<const std::byte> expected,
+                           const problem::TensorType& type, const Tolerance& tolerance);
+
+// "wrong: 1,310,720 of 2,621,440 elements (50.0 %), first at [1024, 0]: expected 17, got 0";
+// "right, largest error 1.2e-07".
+std::string describe(const Comparison& comparison);
+
+// Poison: what a write-only output holds before the launch. For floating-point types a NaN that no
+// arithmetic makes, different for each variant (0 or 1); 8-bit types and integers have too few
+// patterns for that, so there a value may look like one variant by chance, never like both.
+void poison(std::span<std::byte> bytes, problem::ElementType type, int variant = 0);
+
+// One flag for each element: it no longer holds the poison. `written` is resized, and flags already
+// set stay set, so running both variants gives the exact set.
+void add_written(std::span<const std::byte> bytes, problem::ElementType type, int variant,
+                 std::vector<bool>& written);
+
+// Every candidate must write exactly what the default configuration writes: bad elements are those
+// in one set and not in the other (expected and got: 1 = written, 0 = not).
+Result<Comparison> compare_written(const std::vector<bool>& got, const std::vector<bool>& expected,
+                                   const problem::TensorType& type);
+
+}  // namespace hone::measure
