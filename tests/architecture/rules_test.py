@@ -1,0 +1,222 @@
+"""The rules of the source tree that a compiler does not check (ARCHITECTURE.md, CONTRIBUTING.md).
+
+Run by ctest, or by hand: python3 tests/architecture/rules_test.py [-v] [Rules.test_NAME]
+"""
+
+import pathlib
+import re
+import statistics
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SRC = ROOT / "src"
+
+# The architecture: each folder of src/ and the folders below it that it uses. It says again what
+# DEPENDS in src/CMakeLists.txt says, so that a dependency is added on purpose and in two places.
+FOLDERS = {
+    "base": [],
+    "problem": ["base"],
+    "space": ["problem"],
+    "search": ["space"],
+    "device": ["problem"],
+    "device/cpu": ["device"],
+    "provider": ["space"],
+    "provider/iree": ["provider"],
+    "provider/vendor": ["provider"],
+    "worker": ["provider"],
+    "measure": ["provider", "device"],
+    "store": ["space"],
+    "tune": ["search", "worker", "measure", "provider", "store"],
+    "output": ["store"],
+    "cli": ["tune", "output", "provider/iree", "provider/vendor", "device/cpu"],
+}
+
+# The classes that may have pure virtual functions: what really has several implementations. A
+# Kernel is what a Device loads.
+SEAMS = {"Provider", "Device", "Kernel", "Strategy", "Store", "WorkerPool", "Clock"}
+
+# Headers of libraries that only one folder may know.
+LIBRARY_OWNERS = {"sqlite3.h": "store", "CLI/": "cli", "zstd.h": "store"}
+
+MOST_LINES = 800
+MOST_LINES_MEDIAN = 150
+
+
+def closure(direct):
+    """Folder -> every folder it reaches, itself included."""
+    reached = {}
+
+    def visit(folder, path):
+        if folder in path:
+            raise ValueError("circle: " + " -> ".join([*path, folder]))
+        if folder not in reached:
+            below = [visit(other, [*path, folder]) for other in direct[folder]]
+            reached[folder] = {folder}.union(*below)
+        return reached[folder]
+
+    for folder in direct:
+        visit(folder, [])
+    return reached
+
+
+def cmake_folders():
+    """Folder -> DEPENDS, of every hone_library() in src/CMakeLists.txt."""
+    text = re.sub(r"#.*", "", (SRC / "CMakeLists.txt").read_text())
+    folders = {}
+    for call in re.findall(r"\bhone_library\(([^)]*)\)", text):
+        keyword, lists = "", {"": []}
+        for word in call.split():
+            if word in ("DEPENDS", "LIBRARIES", "SUBFOLDERS"):
+                keyword = word
+                lists.setdefault(keyword, [])
+            else:
+                lists[keyword].append(word)
+        folders[lists[""][0]] = lists.get("DEPENDS", [])
+    return folders
+
+
+def folder_of(path):
+    """The folder of FOLDERS that a path below src/ belongs to; main.cc is the command line's."""
+    path = pathlib.PurePosixPath(path)
+    for parent in path.parents:
+        if str(parent) in FOLDERS:
+            return str(parent)
+    return "cli" if str(path) == "main.cc" else None
+
+
+def sources(*tops, suffixes=(".h", ".cc", ".c")):
+    for top in tops:
+        for path in sorted((ROOT / top).rglob("*")):
+            if path.suffix in suffixes and path.is_file():
+                yield path
+
+
+def includes(path):
+    """(line number, delimiter, name) of every #include."""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        match = re.match(r'\s*#\s*include\s*(["<])([^">]+)[">]', line)
+        if match:
+            yield number, match[1], match[2]
+
+
+def code(path):
+    """The file's lines without comments and string contents, line numbers kept."""
+    pattern = r'R"(\w*)\((?:.|\n)*?\)\1"|"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*(?:.|\n)*?\*/'
+    blank = lambda match: "\n" * match[0].count("\n")
+    return re.sub(pattern, blank, path.read_text()).splitlines()
+
+
+class Rules(unittest.TestCase):
+    maxDiff = None
+
+    def expect_none(self, broken, rule):
+        if broken:
+            self.fail(rule + ":\n  " + "\n  ".join(broken))
+
+    def test_dependencies_are_those_of_the_architecture(self):
+        direct = cmake_folders()
+        self.assertEqual(
+            {folder: sorted(reached) for folder, reached in closure(direct).items()},
+            {folder: sorted(reached) for folder, reached in closure(FOLDERS).items()},
+            "DEPENDS in src/CMakeLists.txt and FOLDERS in this file differ",
+        )
+
+    def test_includes_follow_the_dependencies(self):
+        allowed = closure(FOLDERS)
+        broken = []
+        for path in sources("src"):
+            place = path.relative_to(SRC).as_posix()
+            folder = folder_of(place)
+            if folder is None:
+                broken.append(f"src/{place}: in no folder of src/CMakeLists.txt")
+                continue
+            for line, delimiter, name in includes(path):
+                if delimiter == "<":
+                    continue
+                other = folder_of(name)
+                if other is None or not (SRC / name).exists():
+                    broken.append(f'src/{place}:{line}: "{name}" is no file, from src/ on')
+                elif other not in allowed[folder]:
+                    broken.append(f'src/{place}:{line}: {folder} must not use {other} ("{name}")')
+        self.expect_none(broken, "quoted includes name a file from src/ on, in a folder below")
+
+    def test_libraries_stay_in_their_folder(self):
+        broken = []
+        for path in sources("src"):
+            place = path.relative_to(SRC).as_posix()
+            for line, _, name in includes(path):
+                for header, owner in LIBRARY_OWNERS.items():
+                    if name.startswith(header) and folder_of(place) != owner:
+                        broken.append(f"src/{place}:{line}: <{name}> belongs to src/{owner}")
+        self.expect_none(broken, "some libraries are known to one folder only")
+
+    def test_a_source_includes_its_own_header_first(self):
+        # Which also compiles every such header on its own; tests/architecture/CMakeLists.txt
+        # compiles those that have no source of their own.
+        broken = []
+        for path in sources("src", suffixes=(".cc",)):
+            header = path.with_suffix(".h")
+            if header.exists():
+                first = next(includes(path), (0, "", "nothing"))
+                if first[2] != header.relative_to(SRC).as_posix():
+                    broken.append(f"{path.relative_to(ROOT)}: first includes {first[2]}")
+        self.expect_none(broken, "x/name.cc includes x/name.h before anything else")
+
+    def test_headers_are_included_once(self):
+        broken = [
+            str(path.relative_to(ROOT))
+            for path in sources("src", "tests", "bench", suffixes=(".h",))
+            if "#pragma once" not in path.read_text().splitlines()
+        ]
+        self.expect_none(broken, "headers have #pragma once")
+
+    def test_files_stay_small(self):
+        lines = {
+            path.relative_to(ROOT).as_posix(): path.read_text().count("\n")
+            for path in sources("src", "tests", "bench", suffixes=(".h", ".cc", ".c", ".py"))
+        }
+        broken = [f"{name}: {count} lines" for name, count in lines.items() if count > MOST_LINES]
+        self.expect_none(broken, f"no file has more than {MOST_LINES} lines")
+        self.assertLessEqual(statistics.median(lines.values()), MOST_LINES_MEDIAN)
+
+    def test_only_the_seams_are_pure_virtual(self):
+        broken = []
+        for path in sources("src"):
+            text = "\n".join(code(path))
+            for match in re.finditer(r"\bvirtual\b[^;{}]*=\s*0\s*;", text):
+                name = re.findall(r"\b(?:class|struct)\s+(\w+)[^;{]*\{", text[: match.start()])[-1]
+                if name not in SEAMS:
+                    line = text.count("\n", 0, match.start()) + 1
+                    broken.append(f"{path.relative_to(ROOT)}:{line}: {name}")
+        self.expect_none(broken, "pure virtual functions only in " + ", ".join(sorted(SEAMS)))
+
+    def test_libraries_return_errors(self):
+        # A forked child leaves by _exit, which is not meant here.
+        ending = re.compile(r"(?<![\w.>])(?:std::)?(?:exit|quick_exit|abort|assert|terminate)\s*\(")
+        broken = []
+        for path in sources("src"):
+            for number, line in enumerate(code(path), 1):
+                if ending.search(line):
+                    broken.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()}")
+        self.expect_none(broken, "no exit, abort or assert in src/: errors are returned as Result")
+
+    def test_text_names_no_developers_machine(self):
+        ignored = {".git", ".venv", ".cache", "build", "out"}
+        foreign = re.compile(r"(?<![\w.})*$-])/(?:home|root|work|Users)/|\.\./shared\b")
+        broken = []
+        for path in sorted(ROOT.rglob("*")):
+            inside = path.relative_to(ROOT)
+            if inside.parts[0] in ignored or "__pycache__" in inside.parts or not path.is_file():
+                continue
+            try:
+                text = path.read_text()
+            except UnicodeDecodeError:
+                continue
+            for number, line in enumerate(text.splitlines(), 1):
+                if foreign.search(line):
+                    broken.append(f"{inside}:{number}: {line.strip()[:80]}")
+        self.expect_none(broken, "no path of one developer's machine in the repository")
+
+
+if __name__ == "__main__":
+    unittest.main()
