@@ -15,7 +15,7 @@ class StopSignal {
  public:
   static Result<StopSignal> install();
   StopSignal(StopSignal&&) noexcept = default;
-  StopSignal& operator=(StopSignal&&) noexcept = default;
+  StopSignal& operator=(StopSignal&&) = delete;
   ~StopSignal();  // the former handling is restored
 
   int fd() const { return fd_.get(); }
