@@ -18,8 +18,8 @@ struct TimedRun {
 };
 
 struct DriftOptions {
-  // Samples are repeated where the sentinels before and after differ by more than this share, or
-  // either lies this share above the sentinels' lower quartile x (1 + 3 x their noise).
+  // Candidates are repeated where the sentinels before and after differ by more than this share:
+  // the machine changed in between, and nobody knows when. (A change that lasts is in the ratio.)
   double tolerance = 0.03;
 };
 

@@ -30,6 +30,8 @@ double load_element(const std::byte* from, problem::ElementType type);
 void store_element(std::byte* to, problem::ElementType type, double value);
 // An integer of any width, sign-extended (i1: 0 or 1). Not for floating-point types: 0.
 std::int64_t load_integer(const std::byte* from, problem::ElementType type);
+// Wrapped to the type's width; rounded for floating-point types.
+void store_integer(std::byte* to, problem::ElementType type, std::int64_t value);
 
 // Whole buffers; `to` has bytes.size() / byte_size(type) elements.
 void to_doubles(std::span<const std::byte> from, problem::ElementType type, std::span<double> to);

@@ -40,9 +40,9 @@ void from_json(const nlohmann::json& json, Protocol& protocol);
 // Launches per sample so that one takes at least batch_seconds; at least 1.
 std::size_t batch_size(const Protocol& protocol, double seconds_per_launch);
 
-// Warm-up is over after warm_up_seconds, once the newer half of the launches is no faster than the
-// older half by more than 1 % in the median; or after max_warm_up_seconds. (Clocks that ramp up
-// and caches that fill make times fall.)
+// Warm-up is over after warm_up_seconds, once the last quarter of the launches (eight or more) is
+// not faster than the quarter before it by over 1 % in the median; or after max_warm_up_seconds.
+// (Clocks that ramp up and caches that fill make times fall.)
 class WarmUp {
  public:
   explicit WarmUp(const Protocol& protocol) : protocol_(protocol) {}
