@@ -22,19 +22,25 @@ struct Tolerance {
 };
 
 // For outputs of `dispatch` on the inputs of plan_inputs (inputs.h).
-// - Nothing fused and the root exact on its inputs: 0.
+// - The root exact on its inputs, and nothing around it but fills, moves and type conversions: 0.
+//   (A conversion is one correct rounding, which every kernel makes alike.)
 // - Otherwise both sides, candidate and reference, round. With u the unit roundoff of the
-//   accumulation type, K the terms of a sum and S = sum |a||b| at most:
-//     root      2 x 3 sqrt(K) u S: each side is within 3 sqrt(K) u S of the true sum (Higham and
-//               Mary 2019, SIAM J. Sci. Comput. 41(5), Theorem 2.4 with lambda = 3). The worst-case
-//               bound K u S (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., 3.5)
-//               would hide a result rounded to f16. Left out when the root is exact and nothing
-//               can come between bindings and root.
-//     epilogue  2 x steps x u x (size + |expected|): each of its operations rounds once, a math
-//               function (polynomial on either side) counts as eight; size is the largest value
-//               that plausibly enters it. A reduction in it adds its sqrt(length) as above.
-//     output    one unit in the last place of the output's type, 2 u_out |expected|, when the
-//               result is rounded to it: values near a tie may round either way.
+//   accumulation type, K the terms of a sum, S = sum |a||b| at most, size the largest value that
+//   plausibly enters the epilogue (six standard deviations of the root's sums, plus 1.5):
+//     root      2 x 9 u S: an operation fused before the root may leave it inexact after all. For
+//               terms of zero mean the error is a small multiple of u S, whatever K (Higham and
+//               Mary 2020, SIAM J. Sci. Comput. 42(5); their lambda = 3). Where the root is no sum
+//               of products of such inputs: 2 x 3 sqrt(K) u S (Higham and Mary 2019, 41(5)). The
+//               worst case K u S (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed.,
+//               3.1) would hide a result that was rounded to f16 on the way.
+//     epilogue  2 x steps x u x (size + (1 + size) |expected|): each operation rounds once; a math
+//               function (a polynomial, another on each side) counts as eight, an operation not
+//               told apart as sixteen; a function such as exp multiplies its argument's error by
+//               its own value. A reduction adds 3 sqrt(length) steps.
+//     output    when the outputs' type is coarser, with roundoff v: 2 v (size + 2 |expected|):
+//     values
+//               near a tie round either way, and part of the epilogue may run in that type. An
+//               integer output may be off by one.
 Tolerance tolerance_for(const problem::Dispatch& dispatch);
 
 struct Comparison {
@@ -58,9 +64,9 @@ Result<Comparison> compare(std::span<const std::byte> got, std::span<const std::
 // "right, largest error 1.2e-07".
 std::string describe(const Comparison& comparison);
 
-// Poison: what a write-only output holds before the launch. For floating-point types a NaN that no
-// arithmetic makes, different for each variant (0 or 1); 8-bit types and integers have too few
-// patterns for that, so there a value may look like one variant by chance, never like both.
+// Poison: what a write-only output holds before the launch. For floating-point types a NaN, with a
+// payload that no arithmetic makes, different for each variant (0 or 1); integers and 8-bit types
+// have no such patterns, so there a value may look like one variant by chance, never like both.
 void poison(std::span<std::byte> bytes, problem::ElementType type, int variant = 0);
 
 // One flag for each element: it no longer holds the poison. `written` is resized, and flags already

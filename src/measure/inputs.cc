@@ -1,0 +1,220 @@
+#include "measure/inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "measure/half.h"
+#include "measure/reference.h"
+
+namespace hone::measure {
+namespace {
+
+using problem::Access;
+using problem::Binding;
+using problem::BindingUse;
+using problem::Dispatch;
+using problem::ElementType;
+using problem::OperationKind;
+
+// Small enough for every format (E5M2 holds integers up to 8), varied enough that two wrong sums
+// are rarely equal.
+constexpr int kMagnitude = 4;
+// What i8 holds with both signs: shows saturation in 16-bit intermediates.
+constexpr int kIntegerMagnitude = 127;
+// Assumed where a loop is known only at run time.
+constexpr std::int64_t kUnknownExtent = 4096;
+// Of a normal distribution, seven standard deviations leave 1e-12: less than one element in all
+// outputs of a long session.
+constexpr double kDeviations = 7;
+
+// Factors of one term of the root's sum: 2 for products, 1 for plain sums, 0 where the root is no
+// such sum.
+int factors_of(OperationKind kind) {
+  if (problem::is_contraction(kind) || kind == OperationKind::kConvolution) return 2;
+  return kind == OperationKind::kReduction ? 1 : 0;
+}
+
+std::int64_t terms_of(const problem::Operation& root) {
+  std::int64_t terms = 1;
+  for (const problem::Loop& loop : root.loops)
+    if (loop.reduction) terms *= loop.size == problem::kDynamic ? kUnknownExtent : loop.size;
+  return terms;
+}
+
+ElementType accumulation_type(const problem::Operation& root) {
+  for (const problem::Operand& operand : root.operands)
+    if (operand.output) return operand.type.element;
+  return ElementType::kF32;
+}
+
+bool all_root_inputs_are_integers(const Dispatch& dispatch) {
+  return std::all_of(dispatch.bindings.begin(), dispatch.bindings.end(), [](const Binding& b) {
+    return b.use != BindingUse::kRootInput || !problem::is_float(b.type.element);
+  });
+}
+
+double power(double base, int exponent) {
+  return exponent == 2 ? base * base : base;
+}
+
+// Mean and mean square of the absolute values.
+double mean_magnitude(const InputValues& values) {
+  return values.density * (values.magnitude + 1) / 2;
+}
+double mean_square(const InputValues& values) {
+  return values.density * (values.magnitude + 1) * (2 * values.magnitude + 1) / 6;
+}
+
+// Mean of sum |a||b| plus seven standard deviations, before scaling.
+double likely_absolute_sum(const InputValues& values, int factors, double terms) {
+  const double mean = power(mean_magnitude(values), factors);
+  const double square = power(mean_square(values), factors);
+  return terms * mean + kDeviations * std::sqrt(terms * std::max(0.0, square - mean * mean));
+}
+
+// The largest magnitude, or below 1 the largest density, whose sums fit into 2^digits.
+InputValues fitting_values(int factors, double terms, int digits, int magnitude) {
+  const double most = std::ldexp(1.0, digits);
+  InputValues values{InputValues::Kind::kIntegers, magnitude, 0, 1, 1};
+  // One magnitude more for what a read-write output held before.
+  while (values.magnitude > 1 && terms * power(values.magnitude, factors) + values.magnitude > most)
+    --values.magnitude;
+  if (values.magnitude == 1 && terms + 1 > most)
+    while (likely_absolute_sum(values, factors, terms) + 1 > most) values.density *= 0.95;
+  return values;
+}
+
+std::int64_t index_limit(const Dispatch& dispatch) {
+  std::int64_t limit = problem::kDynamic;
+  for (const Binding& binding : dispatch.bindings) {
+    if (binding.use == BindingUse::kIndexInput) continue;
+    for (const std::int64_t extent : binding.type.shape)
+      if (extent > 1 && (limit < 0 || extent < limit)) limit = extent;
+  }
+  return std::max<std::int64_t>(1, limit);
+}
+
+std::string basis_of(const InputPlan& plan, const InputValues& values, ElementType accumulation,
+                     int digits) {
+  const std::string what = values.density < 1
+                               ? fmt::format("-1, 0 and 1 ({:.0f} % not 0)", 100 * values.density)
+                               : fmt::format("integers of magnitude 1 to {}", values.magnitude);
+  return fmt::format("sums of {} terms of {} stay within 2^{}, exact in {}", plan.terms, what,
+                     digits, problem::name_of(accumulation));
+}
+
+}  // namespace
+
+InputPlan plan_inputs(const Dispatch& dispatch) {
+  InputPlan plan;
+  const InputValues indices{InputValues::Kind::kIndices, 1, 0, 1, index_limit(dispatch)};
+  const int factors = factors_of(dispatch.root.kind);
+  plan.terms = terms_of(dispatch.root);
+  const auto terms = static_cast<double>(plan.terms);
+  for (const Binding& binding : dispatch.bindings)
+    plan.bindings.push_back(binding.use == BindingUse::kIndexInput ? indices : InputValues{});
+  if (factors == 0) {
+    plan.basis =
+        fmt::format("{} is no sum of products: real inputs", problem::name_of(dispatch.root.kind));
+    plan.absolute_sum = terms;
+    plan.typical_sum = std::sqrt(terms);
+    return plan;
+  }
+
+  const ElementType accumulation = accumulation_type(dispatch.root);
+  const int digits = significand_digits(accumulation);
+  const bool bare = is_bare(dispatch);
+  const bool integers = all_root_inputs_are_integers(dispatch);
+  InputValues values =
+      fitting_values(factors, terms, digits, bare && integers ? kIntegerMagnitude : kMagnitude);
+  const double deviation = std::sqrt(terms * power(mean_square(values), factors));
+  const int scale =
+      bare || integers ? 0 : std::max(0, static_cast<int>(std::lround(std::log2(deviation))));
+  plan.exact = true;
+  plan.basis = basis_of(plan, values, accumulation, digits);
+  plan.typical_sum = std::ldexp(deviation, -scale);
+  plan.absolute_sum = std::ldexp(std::min(terms * power(values.magnitude, factors),
+                                          likely_absolute_sum(values, factors, terms)),
+                                 -scale);
+
+  int root_inputs = 0;
+  for (std::size_t i = 0; i < dispatch.bindings.size(); ++i) {
+    const Binding& binding = dispatch.bindings[i];
+    if (binding.use == BindingUse::kRootInput) {
+      // The scale is shared between the factors, so that narrow exponents hold it.
+      const int share = factors == 1 ? scale : root_inputs == 0 ? (scale + 1) / 2 : scale / 2;
+      plan.bindings[i] = values;
+      plan.bindings[i].exponent = problem::is_float(binding.type.element) ? -share : 0;
+      ++root_inputs;
+    } else if (binding.use == BindingUse::kOutput) {
+      plan.bindings[i] = values;
+      plan.bindings[i].density = 1;
+      plan.bindings[i].exponent = problem::is_float(binding.type.element) ? -scale : 0;
+    }
+  }
+  return plan;
+}
+
+std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index) {
+  std::uint64_t z = seed + (index + 1) * 0x9E3779B97F4A7C15ull;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+  return z ^ (z >> 31);
+}
+
+std::uint64_t binding_seed(std::uint64_t run_seed, std::size_t binding) {
+  // Through the generator twice: seeds that differ by one must not give streams shifted by one.
+  return random_bits(random_bits(run_seed, 0x686F6E65), binding);
+}
+
+namespace {
+
+// [0, 1) with 24 bits, and [0, below) from the upper bits (Lemire's multiplication; the bias of
+// below / 2^32 does not matter here).
+double unit_interval(std::uint64_t bits) {
+  return static_cast<double>(bits >> 40) / 16777216.0;
+}
+std::uint64_t below(std::uint64_t bits, std::uint64_t limit) {
+  return ((bits >> 32) * limit) >> 32;
+}
+
+double value_at(const InputValues& values, bool is_float, std::uint64_t bits) {
+  switch (values.kind) {
+    case InputValues::Kind::kIndices:
+      return static_cast<double>(below(bits, static_cast<std::uint64_t>(values.limit)));
+    case InputValues::Kind::kReals: {
+      const double sign = (bits & 1) != 0 ? -1 : 1;
+      // An integer of unit size would be 1 only.
+      if (!is_float) return sign * static_cast<double>(1 + below(bits, kMagnitude));
+      return sign * (0.5 + unit_interval(bits));
+    }
+    case InputValues::Kind::kIntegers:
+      break;
+  }
+  const double sign = (bits & 1) != 0 ? -1 : 1;
+  // Bits 1..24 decide about zero, the upper 32 about the magnitude: independent of each other.
+  if (static_cast<double>((bits >> 1) & 0xFFFFFF) >= values.density * 16777216.0) return 0;
+  const auto magnitude = 1 + below(bits, static_cast<std::uint64_t>(values.magnitude));
+  return sign * std::ldexp(static_cast<double>(magnitude), values.exponent);
+}
+
+}  // namespace
+
+void fill_input(std::span<std::byte> bytes, ElementType type, const InputValues& values,
+                std::uint64_t seed) {
+  const auto size = static_cast<std::size_t>(problem::byte_size(type));
+  const std::size_t count = bytes.size() / size;
+  const bool is_float = problem::is_float(type);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t bits = random_bits(seed, i);
+    // Every value of a truth value but 0 is 1: draw it.
+    const double value =
+        type == ElementType::kI1 ? static_cast<double>(bits & 1) : value_at(values, is_float, bits);
+    store_element(bytes.data() + i * size, type, value);
+  }
+  std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(count * size), bytes.end(), std::byte{0});
+}
+
+}  // namespace hone::measure

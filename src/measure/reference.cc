@@ -1,0 +1,361 @@
+#include "measure/reference.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <thread>
+
+#include "measure/half.h"
+#include "measure/reference_kernel.h"
+
+namespace hone::measure {
+namespace {
+
+using problem::Binding;
+using problem::BindingUse;
+using problem::Dispatch;
+using problem::ElementType;
+using problem::Operand;
+using problem::Operation;
+
+// Rows of A that stay in the second-level cache while all of B passes by.
+constexpr std::size_t kRowBlock = 64;
+
+// Element offsets of one operand for every value of a group of loops, the last loop innermost.
+using Offsets = std::vector<std::size_t>;
+
+// A contraction as batches of matrix products: what each loop is follows from the operands it
+// walks.
+struct Plan {
+  struct OperandOffsets {
+    Offsets batch, outer, inner;
+  };
+  OperandOffsets lhs;  // batch, m, k
+  OperandOffsets rhs;  // batch, k, n
+  OperandOffsets out;  // batch, m, n
+  std::size_t batches() const { return lhs.batch.size(); }
+  std::size_t rows() const { return lhs.outer.size(); }
+  std::size_t columns() const { return rhs.inner.size(); }
+  std::size_t depth() const { return lhs.inner.size(); }
+};
+
+bool walks(const Operand& operand, int loop) {
+  return std::find(operand.loops.begin(), operand.loops.end(), loop) != operand.loops.end();
+}
+
+// Elements from one value of the loop to the next; 0 when the operand is not walked by it.
+std::size_t stride_of(const Operand& operand, int loop) {
+  std::size_t stride = 0, inner = 1;
+  for (std::size_t d = operand.loops.size(); d-- > 0;) {
+    if (operand.loops[d] == loop) stride += inner;
+    inner *= static_cast<std::size_t>(operand.type.shape[d]);
+  }
+  return stride;
+}
+
+Offsets offsets_of(const Operation& operation, const Operand& operand,
+                   const std::vector<int>& loops) {
+  Offsets offsets{0};
+  for (const int loop : loops) {
+    const auto extent =
+        static_cast<std::size_t>(operation.loops[static_cast<std::size_t>(loop)].size);
+    const std::size_t stride = stride_of(operand, loop);
+    Offsets next;
+    next.reserve(offsets.size() * extent);
+    for (const std::size_t offset : offsets)
+      for (std::size_t i = 0; i < extent; ++i) next.push_back(offset + i * stride);
+    offsets = std::move(next);
+  }
+  return offsets;
+}
+
+Status check_operand(const Operation& operation, const Operand& operand, const char* name,
+                     std::size_t bytes) {
+  if (operand.loops.size() != operand.type.shape.size())
+    return input_error("the {} of {} has {} dimensions but {} loops", name, operation.name,
+                       operand.type.shape.size(), operand.loops.size());
+  for (std::size_t d = 0; d < operand.loops.size(); ++d) {
+    const int loop = operand.loops[d];
+    if (loop < 0 || static_cast<std::size_t>(loop) >= operation.loops.size())
+      return input_error("dimension {} of the {} of {} is not walked by a single loop", d, name,
+                         operation.name);
+    if (operand.type.shape[d] != operation.loops[static_cast<std::size_t>(loop)].size)
+      return input_error("dimension {} of the {} of {} has {} elements, its loop {}", d, name,
+                         operation.name, operand.type.shape[d],
+                         operation.loops[static_cast<std::size_t>(loop)].size);
+  }
+  const auto needed = static_cast<std::size_t>(problem::element_count(operand.type) *
+                                               problem::byte_size(operand.type.element));
+  if (bytes != needed)
+    return input_error("the {} of {} ({}) takes {} bytes, got {}", name, operation.name,
+                       problem::to_string(operand.type), needed, bytes);
+  return {};
+}
+
+Result<Plan> plan_of(const Operation& operation) {
+  const Operand &lhs = operation.operands[0], &rhs = operation.operands[1],
+                &out = operation.operands[2];
+  std::vector<int> batch, m, n, k;
+  for (int loop = 0; loop < static_cast<int>(operation.loops.size()); ++loop) {
+    const bool left = walks(lhs, loop), right = walks(rhs, loop);
+    if (!walks(out, loop))
+      k.push_back(loop);
+    else
+      (left == right ? batch : left ? m : n).push_back(loop);
+  }
+  Plan plan;
+  plan.lhs = {offsets_of(operation, lhs, batch), offsets_of(operation, lhs, m),
+              offsets_of(operation, lhs, k)};
+  plan.rhs = {offsets_of(operation, rhs, batch), offsets_of(operation, rhs, k),
+              offsets_of(operation, rhs, n)};
+  plan.out = {offsets_of(operation, out, batch), offsets_of(operation, out, m),
+              offsets_of(operation, out, n)};
+  return plan;
+}
+
+// What the values of a buffer have in common: all are integers times 2^exponent, at most `largest`.
+struct Grid {
+  int exponent = std::numeric_limits<int>::max();  // max: all values are zero
+  double largest = 0;
+  bool finite = true;
+};
+
+Grid grid_of(std::span<const std::byte> bytes, ElementType type) {
+  Grid grid;
+  const auto size = static_cast<std::size_t>(problem::byte_size(type));
+  for (std::size_t at = 0; at < bytes.size(); at += size) {
+    const double value = load_element(bytes.data() + at, type);
+    if (value == 0) continue;
+    if (!std::isfinite(value)) {
+      grid.finite = false;
+      continue;
+    }
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    const std::uint64_t mantissa = (bits & 0xFFFFFFFFFFFFFull) | 0x10000000000000ull;
+    const int lowest = std::ilogb(value) - 52 + std::countr_zero(mantissa);
+    grid.exponent = std::min(grid.exponent, lowest);
+    grid.largest = std::max(grid.largest, std::abs(value));
+  }
+  return grid;
+}
+
+// A and B in the order in which the inner loop reads them, padded with zeros to whole panels.
+template <class T>
+struct Packed {
+  std::vector<T> values;   // [panel][k][width]
+  double largest_sum = 0;  // of absolute values over k, largest of all rows (columns)
+};
+
+template <class T>
+T load_as(const std::byte* from, ElementType type) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(load_integer(from, type));
+  else
+    return static_cast<T>(load_element(from, type));
+}
+
+template <class T>
+double magnitude(T value) {
+  // Unsigned stands for a 64-bit integer of either sign.
+  if constexpr (std::is_integral_v<T>)
+    return std::abs(static_cast<double>(static_cast<std::int64_t>(value)));
+  else
+    return std::abs(static_cast<double>(value));
+}
+
+template <class T>
+Packed<T> pack(std::span<const std::byte> bytes, ElementType type, std::size_t base,
+               const Offsets& lines, const Offsets& depth, std::size_t width) {
+  const auto size = static_cast<std::size_t>(problem::byte_size(type));
+  const std::size_t panels = (lines.size() + width - 1) / width;
+  Packed<T> packed;
+  packed.values.resize(panels * depth.size() * width);
+  std::vector<double> sums(lines.size(), 0);
+  for (std::size_t panel = 0; panel < panels; ++panel) {
+    T* to = packed.values.data() + panel * depth.size() * width;
+    const std::size_t first = panel * width, count = std::min(width, lines.size() - first);
+    for (std::size_t k = 0; k < depth.size(); ++k)
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t offset = base + lines[first + i] + depth[k];
+        const T value = load_as<T>(bytes.data() + offset * size, type);
+        to[k * width + i] = value;
+        sums[first + i] += magnitude(value);
+      }
+  }
+  for (const double sum : sums) packed.largest_sum = std::max(packed.largest_sum, sum);
+  return packed;
+}
+
+struct Buffers {
+  std::span<const std::byte> lhs, rhs, initial;
+  std::span<std::byte> output;
+  ElementType lhs_type, rhs_type, output_type;
+};
+
+template <class T>
+void store_sum(const Buffers& buffers, std::size_t offset, T sum) {
+  const std::size_t at = offset * static_cast<std::size_t>(problem::byte_size(buffers.output_type));
+  std::byte* to = buffers.output.data() + at;
+  if constexpr (std::is_integral_v<T>) {
+    if (!buffers.initial.empty())
+      sum += static_cast<T>(load_integer(buffers.initial.data() + at, buffers.output_type));
+    store_integer(to, buffers.output_type, static_cast<std::int64_t>(sum));
+  } else {
+    double wide = static_cast<double>(sum);
+    if (!buffers.initial.empty())
+      wide += load_element(buffers.initial.data() + at, buffers.output_type);
+    store_element(to, buffers.output_type, wide);
+  }
+}
+
+template <class T>
+void multiply_rows(const Plan& plan, std::size_t batch, const Packed<T>& a, const Packed<T>& b,
+                   std::size_t begin, std::size_t end, const Buffers& buffers) {
+  constexpr std::size_t kRows = Panel<T>::kRows, kColumns = Panel<T>::kColumns;
+  T tile[kRows * kColumns];
+  for (std::size_t block = begin; block < end; block += kRowBlock)
+    for (std::size_t n = 0; n < plan.columns(); n += kColumns)
+      for (std::size_t m = block; m < std::min(end, block + kRowBlock); m += kRows) {
+        multiply_panels(a.values.data() + m * plan.depth(), b.values.data() + n * plan.depth(),
+                        plan.depth(), tile);
+        for (std::size_t i = 0; i < std::min(kRows, plan.rows() - m); ++i)
+          for (std::size_t j = 0; j < std::min(kColumns, plan.columns() - n); ++j)
+            store_sum(buffers,
+                      plan.out.batch[batch] + plan.out.outer[m + i] + plan.out.inner[n + j],
+                      tile[i * kColumns + j]);
+      }
+}
+
+// Returns the bound on sum |a||b|.
+template <class T>
+double multiply(const Plan& plan, const Buffers& buffers, double largest_lhs, double largest_rhs,
+                int threads) {
+  double bound = 0;
+  for (std::size_t batch = 0; batch < plan.batches(); ++batch) {
+    const auto a = pack<T>(buffers.lhs, buffers.lhs_type, plan.lhs.batch[batch], plan.lhs.outer,
+                           plan.lhs.inner, Panel<T>::kRows);
+    const auto b = pack<T>(buffers.rhs, buffers.rhs_type, plan.rhs.batch[batch], plan.rhs.inner,
+                           plan.rhs.outer, Panel<T>::kColumns);
+    bound = std::max(bound, std::min(a.largest_sum * largest_rhs, b.largest_sum * largest_lhs));
+
+    const std::size_t blocks = (plan.rows() + kRowBlock - 1) / kRowBlock;
+    const std::size_t workers =
+        std::clamp<std::size_t>(static_cast<std::size_t>(threads), 1, blocks);
+    std::vector<std::thread> pool;
+    for (std::size_t w = 1; w < workers; ++w)
+      pool.emplace_back([&, w] {
+        multiply_rows(plan, batch, a, b, blocks * w / workers * kRowBlock,
+                      std::min(plan.rows(), blocks * (w + 1) / workers * kRowBlock), buffers);
+      });
+    multiply_rows(plan, batch, a, b, 0, std::min(plan.rows(), blocks / workers * kRowBlock),
+                  buffers);
+    for (std::thread& worker : pool) worker.join();
+  }
+  return bound;
+}
+
+// Whether integers up to bound / unit, times the unit, are values of the type.
+bool holds(ElementType type, double bound, int unit_exponent) {
+  if (bound > std::ldexp(1.0, unit_exponent + significand_digits(type))) return false;
+  std::byte bytes[8];
+  const auto survives = [&](double value) {
+    store_element(bytes, type, value);
+    return load_element(bytes, type) == value;
+  };
+  // Both ends of the exponent range: the unit itself, and the power of two above the bound / 2.
+  return survives(std::ldexp(1.0, unit_exponent)) &&
+         (bound == 0 || survives(std::ldexp(1.0, std::ilogb(bound))));
+}
+
+}  // namespace
+
+Result<ExactContraction> exact_contraction(const Operation& operation,
+                                           std::span<const std::byte> lhs,
+                                           std::span<const std::byte> rhs, int threads,
+                                           std::span<const std::byte> initial) {
+  if (!problem::is_contraction(operation.kind) || operation.operands.size() != 3 ||
+      operation.operands[0].output || operation.operands[1].output || !operation.operands[2].output)
+    return input_error("{} ({}) is no contraction of two inputs into one output", operation.name,
+                       problem::name_of(operation.kind));
+  if (problem::is_dynamic(operation))
+    return input_error("{} has extents known only at run time: give them first",
+                       problem::describe(operation));
+  HONE_TRY(check_operand(operation, operation.operands[0], "left input", lhs.size()));
+  HONE_TRY(check_operand(operation, operation.operands[1], "right input", rhs.size()));
+  const Operand& out = operation.operands[2];
+  const auto output_bytes = static_cast<std::size_t>(problem::element_count(out.type) *
+                                                     problem::byte_size(out.type.element));
+  HONE_TRY(
+      check_operand(operation, out, "output", initial.empty() ? output_bytes : initial.size()));
+
+  HONE_ASSIGN(const Plan plan, plan_of(operation));
+  ExactContraction result;
+  result.output.resize(output_bytes);
+  const Buffers buffers{lhs,
+                        rhs,
+                        initial,
+                        result.output,
+                        operation.operands[0].type.element,
+                        operation.operands[1].type.element,
+                        out.type.element};
+  const Grid a = grid_of(lhs, buffers.lhs_type), b = grid_of(rhs, buffers.rhs_type),
+             c = grid_of(initial, buffers.output_type);
+  const bool finite = a.finite && b.finite && c.finite;
+  const bool zero = a.largest == 0 || b.largest == 0;
+  // Zeros fit any grid.
+  const int unit = std::min(zero ? 0 : a.exponent + b.exponent, c.largest == 0 ? 0 : c.exponent);
+  const double crude_units =
+      std::ldexp(static_cast<double>(plan.depth()) * a.largest * b.largest + c.largest, -unit);
+  const bool integers = !problem::is_float(buffers.lhs_type) &&
+                        !problem::is_float(buffers.rhs_type) &&
+                        !problem::is_float(buffers.output_type);
+
+  if (finite && crude_units <= std::ldexp(1.0, 24) && a.largest < 1e18 && b.largest < 1e18 &&
+      unit > -120)
+    result.absolute_sum = multiply<float>(plan, buffers, a.largest, b.largest, threads);
+  else if (integers && crude_units > std::ldexp(1.0, 53))
+    result.absolute_sum = multiply<std::uint64_t>(plan, buffers, a.largest, b.largest, threads);
+  else
+    result.absolute_sum = multiply<double>(plan, buffers, a.largest, b.largest, threads);
+  result.absolute_sum += c.largest;
+  // Integer arithmetic modulo 2^bits gives one value in any order.
+  result.exact = integers || (finite && holds(buffers.output_type, result.absolute_sum, unit));
+  return result;
+}
+
+bool is_bare(const Dispatch& dispatch) {
+  return std::all_of(dispatch.fused.begin(), dispatch.fused.end(), [](const std::string& fused) {
+    return fused.starts_with("fill") || fused.starts_with("linalg.fill");
+  });
+}
+
+std::optional<std::vector<std::size_t>> bindings_of_operands(const Dispatch& dispatch) {
+  const auto extents = [](const problem::TensorType& type) {
+    std::vector<std::int64_t> shape;
+    std::copy_if(type.shape.begin(), type.shape.end(), std::back_inserter(shape),
+                 [](std::int64_t extent) { return extent != 1; });
+    return shape;
+  };
+  const auto same = [&](const problem::TensorType& a, const problem::TensorType& b) {
+    return a.element == b.element && extents(a) == extents(b);
+  };
+  if (!is_bare(dispatch)) return std::nullopt;
+  std::vector<std::size_t> inputs, outputs, found;
+  for (std::size_t i = 0; i < dispatch.bindings.size(); ++i) {
+    if (dispatch.bindings[i].use == BindingUse::kRootInput) inputs.push_back(i);
+    if (dispatch.bindings[i].use == BindingUse::kOutput) outputs.push_back(i);
+  }
+  if (inputs.size() + outputs.size() != dispatch.root.operands.size()) return std::nullopt;
+  std::size_t input = 0, output = 0;
+  for (const Operand& operand : dispatch.root.operands) {
+    std::vector<std::size_t>& pool = operand.output ? outputs : inputs;
+    std::size_t& next = operand.output ? output : input;
+    if (next == pool.size() || !same(dispatch.bindings[pool[next]].type, operand.type))
+      return std::nullopt;
+    found.push_back(pool[next++]);
+  }
+  return found;
+}
+
+}  // namespace hone::measure

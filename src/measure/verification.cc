@@ -1,0 +1,169 @@
+#include "measure/verification.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/text.h"
+#include "measure/half.h"
+
+namespace hone::measure {
+namespace {
+
+using problem::ElementType;
+using problem::TensorType;
+
+std::vector<std::int64_t> index_of(std::int64_t flat, const TensorType& type) {
+  std::vector<std::int64_t> index(type.shape.size());
+  for (std::size_t d = index.size(); d-- > 0;) {
+    index[d] = flat % type.shape[d];
+    flat /= type.shape[d];
+  }
+  return index;
+}
+
+void add_bad(Comparison& comparison, std::int64_t flat, const TensorType& type, double got,
+             double expected) {
+  if (comparison.bad++ > 0) return;
+  comparison.first_bad = index_of(flat, type);
+  comparison.got = got;
+  comparison.expected = expected;
+}
+
+void finish(Comparison& comparison) {
+  comparison.right = comparison.bad == 0;
+  if (comparison.elements > 0)
+    comparison.share =
+        static_cast<double>(comparison.bad) / static_cast<double>(comparison.elements);
+}
+
+void compare_floats(const std::byte* got, const std::byte* expected, const TensorType& type,
+                    const Tolerance& tolerance, Comparison& comparison) {
+  const auto size = static_cast<std::size_t>(problem::byte_size(type.element));
+  for (std::int64_t i = 0; i < comparison.elements; ++i, got += size, expected += size) {
+    const double g = load_element(got, type.element), e = load_element(expected, type.element);
+    if (g == e) continue;  // equal infinities and the two zeros too
+    const bool g_nan = std::isnan(g), e_nan = std::isnan(e);
+    if (g_nan && e_nan) continue;
+    if (g_nan) ++comparison.nan_count;
+    const double error = std::abs(g - e);
+    if (!g_nan && !e_nan) comparison.worst_error = std::max(comparison.worst_error, error);
+    // Written so that NaN fails; an infinity is never near a number.
+    const bool near = std::isfinite(g) && std::isfinite(e) &&
+                      error <= tolerance.absolute + tolerance.relative * std::abs(e);
+    if (!near) add_bad(comparison, i, type, g, e);
+  }
+}
+
+void compare_integers(const std::byte* got, const std::byte* expected, const TensorType& type,
+                      const Tolerance& tolerance, Comparison& comparison) {
+  const auto size = static_cast<std::size_t>(problem::byte_size(type.element));
+  for (std::int64_t i = 0; i < comparison.elements; ++i, got += size, expected += size) {
+    const std::int64_t g = load_integer(got, type.element),
+                       e = load_integer(expected, type.element);
+    if (g == e) continue;
+    // Unsigned, since the difference of two 64-bit integers may need 65 bits.
+    const auto apart = g > e ? static_cast<std::uint64_t>(g) - static_cast<std::uint64_t>(e)
+                             : static_cast<std::uint64_t>(e) - static_cast<std::uint64_t>(g);
+    const auto error = static_cast<double>(apart), size_of_e = std::abs(static_cast<double>(e));
+    comparison.worst_error = std::max(comparison.worst_error, error);
+    if (!(error <= tolerance.absolute + tolerance.relative * size_of_e))
+      add_bad(comparison, i, type, static_cast<double>(g), static_cast<double>(e));
+  }
+}
+
+// Quiet NaNs with payloads that no operation produces (a generated NaN has an empty payload), and
+// for the rest byte patterns that are rare as values.
+std::uint64_t pattern_of(ElementType type, int variant) {
+  const bool second = variant != 0;
+  switch (type) {
+    case ElementType::kF16:
+      return second ? 0xFF5Au : 0x7EA5u;
+    case ElementType::kBF16:
+      return second ? 0xFFDAu : 0x7FE5u;
+    case ElementType::kF32:
+      return second ? 0xFFDA5A5Au : 0x7FE5A5A5u;
+    case ElementType::kF64:
+      return second ? 0xFFFA5A5A5A5A5A5Aull : 0x7FFDA5A5A5A5A5A5ull;
+    case ElementType::kF8E4M3:
+      return second ? 0xFFu : 0x7Fu;
+    case ElementType::kF8E5M2:
+      return second ? 0xFFu : 0x7Fu;
+    default:
+      return second ? 0x5A5A5A5A5A5A5A5Aull : 0xA5A5A5A5A5A5A5A5ull;
+  }
+}
+
+}  // namespace
+
+Result<Comparison> compare(std::span<const std::byte> got, std::span<const std::byte> expected,
+                           const TensorType& type, const Tolerance& tolerance) {
+  if (problem::is_dynamic(type))
+    return input_error("cannot compare a tensor of unknown shape: {}", problem::to_string(type));
+  Comparison comparison;
+  comparison.elements = problem::element_count(type);
+  const auto bytes =
+      static_cast<std::size_t>(comparison.elements * problem::byte_size(type.element));
+  if (got.size() < bytes || expected.size() < bytes)
+    return input_error("{} takes {} bytes; the output has {}, the reference {}",
+                       problem::to_string(type), bytes, got.size(), expected.size());
+  if (bytes > 0 && std::memcmp(got.data(), expected.data(), bytes) != 0) {
+    const auto check = problem::is_float(type.element) ? compare_floats : compare_integers;
+    check(got.data(), expected.data(), type, tolerance, comparison);
+  }
+  finish(comparison);
+  return comparison;
+}
+
+std::string describe(const Comparison& comparison) {
+  if (comparison.right)
+    return comparison.worst_error == 0
+               ? std::string("right, no difference")
+               : fmt::format("right, largest error {:.2g}", comparison.worst_error);
+  return fmt::format("wrong: {} of {} elements ({:.3g} %), first at [{}]: expected {}, got {}",
+                     format_count(static_cast<std::uint64_t>(comparison.bad)),
+                     format_count(static_cast<std::uint64_t>(comparison.elements)),
+                     100 * comparison.share, fmt::join(comparison.first_bad, ", "),
+                     comparison.expected, comparison.got);
+}
+
+void poison(std::span<std::byte> bytes, ElementType type, int variant) {
+  const auto size = static_cast<std::size_t>(problem::byte_size(type));
+  const std::uint64_t pattern = pattern_of(type, variant);
+  // Little-endian machines only, as everywhere in hone: the low bytes come first.
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::byte>(pattern >> (8 * (i % size)) & 0xFF);
+}
+
+void add_written(std::span<const std::byte> bytes, ElementType type, int variant,
+                 std::vector<bool>& written) {
+  const auto size = static_cast<std::size_t>(problem::byte_size(type));
+  const std::uint64_t pattern = pattern_of(type, variant);
+  written.resize(bytes.size() / size);
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    if (written[i]) continue;
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, bytes.data() + i * size, size);
+    const std::uint64_t mask = size == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * size)) - 1;
+    written[i] = bits != (pattern & mask);
+  }
+}
+
+Result<Comparison> compare_written(const std::vector<bool>& got, const std::vector<bool>& expected,
+                                   const TensorType& type) {
+  Comparison comparison;
+  comparison.elements = problem::element_count(type);
+  const auto count = static_cast<std::size_t>(comparison.elements);
+  if (problem::is_dynamic(type) || got.size() < count || expected.size() < count)
+    return input_error("the written sets of {} have {} and {} elements", problem::to_string(type),
+                       got.size(), expected.size());
+  for (std::size_t i = 0; i < count; ++i)
+    if (got[i] != expected[i])
+      add_bad(comparison, static_cast<std::int64_t>(i), type, got[i] ? 1 : 0, expected[i] ? 1 : 0);
+  finish(comparison);
+  return comparison;
+}
+
+}  // namespace hone::measure
