@@ -39,6 +39,8 @@ class Kernel {
   // Runs every workgroup once over `bindings` (in ordinal order) and waits for the end. A failure
   // when the kernel itself reports an error. One launch at a time on one device.
   virtual Status launch(std::span<const Buffer> bindings) = 0;
+  // Whether it runs on the device's own threads; a library's kernel may bring its own.
+  virtual bool uses_device_threads() const { return true; }
 };
 
 // How long a batch of launches took.
@@ -53,7 +55,7 @@ struct BatchTime {
 // The most the device was seen to do.
 struct Peak {
   double gflops = 0;          // f32 multiply-add throughput of all its cores together, GFLOP/s
-  double gbytes_per_second = 0;  // memory bandwidth, triad, all cores together
+  double gbytes_per_second = 0;  // memory bandwidth, triad, all cores together; 0: unknown
   std::string instructions;   // what reached it: "avx512f"
   int threads = 1;
 };

@@ -1,15 +1,16 @@
 // Executables as IREE's llvm-cpu target makes them: a shared object with one query function.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "device/cpu/executable_library.h"
-#include "device/device.h"
 
 namespace hone::device::cpu {
 
@@ -17,10 +18,9 @@ namespace hone::device::cpu {
 struct Export {
   std::string name;
   int ordinal = 0;
-  int constants = 0;                   // 32-bit words it reads
-  int bindings = 0;                    // buffers it reads or writes
+  int constants = 0;                     // 32-bit words it reads
+  int bindings = 0;                      // buffers it reads or writes
   std::uint32_t local_memory_bytes = 0;  // scratch per workgroup, whole pages
-  bool sequential = false;  // workgroups must run in order, one at a time
   std::array<std::uint32_t, 3> workgroup_size{1, 1, 1};
 };
 
@@ -28,7 +28,7 @@ class Executable {
  public:
   // Loads the bytes of a shared object (embedded ELF or a system library) and asks it for its
   // exports. A failure for anything that is not one, that asks for another interface version than
-  // 0.6, for imports, constants or a sanitizer that hone cannot give, or whose tables are not
+  // 0.6, for required imports, constants or a sanitizer that hone cannot give, or whose tables are not
   // well-formed. Loading runs the library's code: only in a process that may die of it.
   static Result<Executable> load(std::string_view code);
   ~Executable();

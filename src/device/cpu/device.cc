@@ -1,0 +1,116 @@
+#include "device/cpu/device.h"
+
+#include <sys/resource.h>
+#include <time.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "device/cpu/executable.h"
+#include "device/cpu/launch.h"
+#include "device/cpu/machine_state.h"
+#include "device/cpu/peak.h"
+#include "device/cpu/thread_pool.h"
+
+namespace hone::device::cpu {
+namespace {
+
+// A thread that went without its core for more than this share of a batch was preempted for long
+// enough to matter; below kLeastLoss seconds the clocks' own cost is of that size.
+constexpr double kMostLost = 0.01;
+constexpr double kLeastLoss = 20e-6;
+// Kernel threads take a core for some microseconds now and then, which changes nothing; more often
+// than this per second, somebody else runs there.
+constexpr double kMostSwitches = 100;
+
+bool is_disturbed(const BatchTime& batch) {
+  const double lost = batch.seconds - batch.cpu_seconds;
+  return (lost > kLeastLoss && lost > kMostLost * batch.seconds) ||
+         static_cast<double>(batch.involuntary_switches) > 1 + kMostSwitches * batch.seconds;
+}
+
+double now() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC_RAW, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+long involuntary_switches() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nivcsw;
+}
+
+class CpuKernel : public Kernel {
+ public:
+  explicit CpuKernel(Executable executable)
+      : executable_(std::make_unique<Executable>(std::move(executable))) {}
+
+  Status bind(ThreadPool& pool, const LaunchParameters& parameters) {
+    HONE_ASSIGN(dispatch_, Dispatch::create(pool, *executable_, parameters));
+    return {};
+  }
+  Status launch(std::span<const Buffer> bindings) override { return dispatch_->launch(bindings); }
+
+ private:
+  std::unique_ptr<Executable> executable_;
+  std::optional<Dispatch> dispatch_;
+};
+
+class CpuDevice : public Device {
+ public:
+  explicit CpuDevice(std::unique_ptr<ThreadPool> pool)
+      : pool_(std::move(pool)), sampler_(pool_->cores()) {}
+
+  std::string_view kind() const override { return "cpu"; }
+  int threads() const override { return pool_->size(); }
+
+  Result<std::unique_ptr<Kernel>> load(std::string_view format, std::string_view code,
+                                       const LaunchParameters& parameters) override {
+    if (format.find("elf") == std::string_view::npos)
+      return failure("a CPU runs ELF shared objects, not '{}'", format);
+    HONE_ASSIGN(Executable executable, Executable::load(code));
+    auto kernel = std::make_unique<CpuKernel>(std::move(executable));
+    HONE_TRY(kernel->bind(*pool_, parameters));
+    return kernel;
+  }
+
+  Result<BatchTime> time(Kernel& kernel, std::span<const std::vector<Buffer>> rotation,
+                         int launches) override {
+    if (kernel.uses_device_threads()) pool_->run([](int) {});  // wakes them, so that none is late
+    const long switches = involuntary_switches();
+    const std::vector<double> before = pool_->processor_seconds();
+    const double start = now();
+    std::size_t next = 0;
+    for (int i = 0; i < launches; ++i) {
+      HONE_TRY(kernel.launch(rotation[next]));
+      if (++next == rotation.size()) next = 0;
+    }
+    const double end = now();
+    const std::vector<double> after = pool_->processor_seconds();
+
+    BatchTime batch{.seconds = end - start,
+                    .cpu_seconds = after[0] - before[0],
+                    .involuntary_switches = involuntary_switches() - switches};
+    for (std::size_t i = 1; kernel.uses_device_threads() && i < after.size(); ++i)
+      batch.cpu_seconds = std::min(batch.cpu_seconds, after[i] - before[i]);
+    batch.disturbed = is_disturbed(batch);
+    return batch;
+  }
+
+  Peak measure_peak() override { return cpu::measure_peak(*pool_); }
+  MachineState machine_state() override { return sampler_.sample(); }
+
+ private:
+  std::unique_ptr<ThreadPool> pool_;
+  MachineSampler sampler_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Device>> open_device(std::span<const int> cores) {
+  HONE_ASSIGN(auto pool, ThreadPool::create(cores));
+  return std::make_unique<CpuDevice>(std::move(pool));
+}
+
+}  // namespace hone::device::cpu

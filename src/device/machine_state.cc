@@ -1,0 +1,63 @@
+#include "device/machine_state.h"
+
+#include <nlohmann/json.hpp>
+
+namespace hone::device {
+namespace {
+
+template <class T>
+void put(nlohmann::json& json, const char* key, const std::optional<T>& value) {
+  if (value) json[key] = *value;
+}
+
+template <class T>
+void get(const nlohmann::json& json, const char* key, std::optional<T>& value) {
+  value.reset();
+  if (const auto found = json.find(key); found != json.end()) value = found->get<T>();
+}
+
+void to_json(nlohmann::json& json, const CoreState& core) {
+  json = {{"core", core.core}, {"governor", core.governor}};
+  put(json, "busy", core.busy);
+  put(json, "stolen", core.stolen);
+  put(json, "megahertz", core.megahertz);
+  put(json, "throttles", core.throttles);
+}
+
+CoreState core_from(const nlohmann::json& json) {
+  CoreState core{.core = json.at("core").get<int>(),
+                 .busy = {},
+                 .stolen = {},
+                 .megahertz = {},
+                 .throttles = {},
+                 .governor = json.at("governor").get<std::string>()};
+  get(json, "busy", core.busy);
+  get(json, "stolen", core.stolen);
+  get(json, "megahertz", core.megahertz);
+  get(json, "throttles", core.throttles);
+  return core;
+}
+
+}  // namespace
+
+void to_json(nlohmann::json& json, const MachineState& state) {
+  json = {{"load_1min", state.load_1min},
+          {"runnable", state.runnable},
+          {"seconds", state.seconds},
+          {"involuntary_switches", state.involuntary_switches},
+          {"cores", nlohmann::json::array()}};
+  put(json, "background", state.background);
+  for (const CoreState& core : state.cores) to_json(json["cores"].emplace_back(), core);
+}
+
+void from_json(const nlohmann::json& json, MachineState& state) {
+  json.at("load_1min").get_to(state.load_1min);
+  json.at("runnable").get_to(state.runnable);
+  json.at("seconds").get_to(state.seconds);
+  json.at("involuntary_switches").get_to(state.involuntary_switches);
+  get(json, "background", state.background);
+  state.cores.clear();
+  for (const nlohmann::json& core : json.at("cores")) state.cores.push_back(core_from(core));
+}
+
+}  // namespace hone::device
