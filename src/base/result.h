@@ -47,15 +47,16 @@ tl::unexpected<Error> failure(fmt::format_string<Args...> format, Args&&... args
 #define HONE_CONCAT(a, b) HONE_CONCAT_INNER(a, b)
 
 // Returns the error of `expression` (a Status or Result) to the caller, if it is one.
-#define HONE_TRY(expression)                                 \
-  do {                                                       \
-    if (auto hone_status = (expression); !hone_status)       \
-      return tl::unexpected(std::move(hone_status).error()); \
+// __COUNTER__ keeps the names apart where one of these stands in a lambda inside another.
+#define HONE_TRY(expression) HONE_TRY_INNER(HONE_CONCAT(hone_status_, __COUNTER__), expression)
+#define HONE_TRY_INNER(status, expression)                                                     \
+  do {                                                                                         \
+    if (auto status = (expression); !status) return tl::unexpected(std::move(status).error()); \
   } while (false)
 
 // HONE_ASSIGN(auto x, f()): x becomes the value of f(), or f()'s error is returned to the caller.
 #define HONE_ASSIGN(declaration, expression) \
-  HONE_ASSIGN_INNER(HONE_CONCAT(hone_result_, __LINE__), declaration, expression)
+  HONE_ASSIGN_INNER(HONE_CONCAT(hone_result_, __COUNTER__), declaration, expression)
 #define HONE_ASSIGN_INNER(result, declaration, expression)       \
   auto result = (expression);                                    \
   if (!result) return tl::unexpected(std::move(result).error()); \
