@@ -34,10 +34,14 @@ struct CompileHandlers {
   std::function<Outcome(const Message&)> once;
 };
 
-// Serves as zygote on the stream socket `socket` until the tuner closes it or dies; then ends every
-// process below, removes the session's folder (HONE_WORKER_FOLDER, set by CompilePool) and returns
-// the exit code. To be called by a process with one thread; it becomes a subreaper. Never writes
-// to stdout.
+// Names the folder of a worker session, which holds all its temporary files; set by the tuner for
+// the workers it starts. It also marks their descendants (see processes_started_with).
+inline constexpr const char* kFolderVariable = "HONE_WORKER_FOLDER";
+
+// Serves as zygote on the stream socket `socket`, which it takes over, until the tuner closes it or
+// dies; then ends every process below, removes the session's folder and returns the exit code. To
+// be called by a process with one thread and no children; it becomes a subreaper, and kills
+// children it does not know.
 int serve_zygote(int socket, const CompileHandlers& handlers);
 
 }  // namespace hone::worker

@@ -19,7 +19,7 @@ namespace hone::worker {
 
 struct Message {
   std::string kind;                // at most 64 bytes
-  nlohmann::json body = nullptr;   // as text at most 64 MiB, nested at most 64 deep
+  nlohmann::json body = nullptr;   // as text at most 64 MiB, nested at most 60 deep
   std::vector<std::string> blobs;  // bytes as they are; at most 1024, 1 GiB together
 };
 
@@ -53,6 +53,8 @@ class FrameDecoder {
   bool is_inside_frame() const { return buffer_.size() > at_; }
 
  private:
+  Result<std::optional<Message>> take_frame();
+
   std::string buffer_;
   std::size_t at_ = 0;  // where the next frame starts
   std::optional<Error> broken_;
@@ -95,7 +97,7 @@ class Connection {
   bool closed_ = false;
 };
 
-// A failure as a message and back; `kind` is "failure".
+// A failure as a message and back; its kind is "failure", which no other message may have.
 Message to_message(const provider::Failure& failure);
 provider::Failure failure_from(const Message& message);
 

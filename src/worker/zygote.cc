@@ -1,0 +1,269 @@
+#include "worker/zygote.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/process_tree.h"
+#include "worker/prepared_server.h"
+
+namespace hone::worker {
+namespace {
+
+using provider::Failure;
+using provider::FailureKind;
+using Clock = std::chrono::steady_clock;
+
+// A prepared server that has not reported a candidate this long after its time limit hangs itself.
+constexpr double kServerGraceSeconds = 5;
+
+}  // namespace
+
+Zygote::Zygote(UniqueFd tuner, const CompileHandlers& handlers, std::filesystem::path folder)
+    : tuner_(std::move(tuner)), handlers_(handlers), folder_(std::move(folder)) {}
+
+bool Zygote::serve() {
+  tuner_.send({"hello", {{"pid", ::getpid()}}, {}});
+  bool understood = true;
+  while (understood && !tuner_.is_closed()) {
+    wait();
+    tuner_.flush();
+    tuner_.fill();
+    understood = take_orders();
+    look_at_once_jobs();
+    look_at_servers();
+    start_waiting();
+    report_pause();
+    orphans_left_ = end_orphans(pids());
+  }
+  end_everything();
+  return understood;
+}
+
+void Zygote::wait() {
+  std::vector<pollfd> entries{{tuner_.fd(), tuner_.poll_events(), 0}};
+  for (const auto& [id, job] : once_jobs_) job.add_poll_entries(entries);
+  bool has_to_look = !once_jobs_.empty() || orphans_left_;
+  for (const auto& [key, server] : servers_) {
+    server.process.add_poll_entries(entries);
+    has_to_look = has_to_look || !server.prepared || !server.in_flight.empty();
+  }
+  ::poll(entries.data(), entries.size(),
+         has_to_look ? static_cast<int>(kLookInterval.count()) : -1);
+}
+
+bool Zygote::take_orders() {
+  while (true) {
+    auto order = tuner_.next();
+    if (!order) return false;
+    if (!*order) return true;
+    if (!take_order(std::move(**order))) return false;
+  }
+}
+
+bool Zygote::take_order(Message order) {
+  const std::string kind = order.kind;
+  if (kind == "configure") {
+    const auto settings = settings_from(order);
+    if (settings) settings_ = *settings;
+    return settings.has_value();
+  }
+  if (kind == "pause" || kind == "resume") {
+    paused_ = kind == "pause";
+    pause_reported_ = false;
+    return true;
+  }
+  if (kind == "cancel") {
+    cancel_candidates();
+    return true;
+  }
+  const auto id = number_field(order, "id");
+  const auto key = text_field(order, "key");
+  if (kind == "once" && id) {
+    start_once(*id, unwrap(std::move(order)));
+  } else if (kind == "prepare" && id && key) {
+    start_server(*id, *key, unwrap(std::move(order)));
+  } else if (kind == "run" && id && key) {
+    waiting_.push_back({*id, *key, unwrap(std::move(order))});
+  } else if (kind == "release" && key) {
+    end_server(*key);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Zygote::start_once(std::uint64_t id, const Message& message) {
+  auto job =
+      JobProcess::start(folder_ / fmt::format("once-{}", id), settings_.once, [&](UniqueFd socket) {
+        let_go();
+        answer(socket.get(), guarded(handlers_.once, message, FailureKind::kCompileError));
+      });
+  if (job)
+    once_jobs_.emplace(id, std::move(*job));
+  else
+    send_report(tuner_, id, 0,
+                tl::unexpected(Failure{FailureKind::kCompileCrash, job.error().message}));
+}
+
+void Zygote::start_server(std::uint64_t id, const std::string& key, const Message& message) {
+  end_server(key);
+  const std::filesystem::path folder = folder_ / fmt::format("server-{}", ++servers_started_);
+  auto process = JobProcess::start(folder, settings_.prepare, [&](UniqueFd socket) {
+    let_go();
+    serve_prepared(std::move(socket), message, handlers_, settings_, folder);
+  });
+  if (process)
+    servers_.emplace(key, Server{std::move(*process), id, false, {}});
+  else
+    send_report(tuner_, id, 0,
+                tl::unexpected(Failure{FailureKind::kCompileCrash, process.error().message}));
+}
+
+void Zygote::end_server(const std::string& key) {
+  const auto found = servers_.find(key);
+  if (found != servers_.end()) {
+    found->second.process.end();
+    servers_.erase(found);
+  }
+  std::erase_if(waiting_, [&](const Waiting& waiting) { return waiting.key == key; });
+}
+
+void Zygote::cancel_candidates() {
+  waiting_.clear();
+  for (auto& [key, server] : servers_) {
+    if (!server.in_flight.empty()) server.process.connection().send({"cancel", nullptr, {}});
+    server.in_flight.clear();
+  }
+}
+
+void Zygote::look_at_once_jobs() {
+  for (auto at = once_jobs_.begin(); at != once_jobs_.end();) {
+    auto& [id, job] = *at;
+    auto outcome = take_outcome(job);
+    if (outcome) send_report(tuner_, id, job.seconds(), std::move(*outcome));
+    at = outcome ? once_jobs_.erase(at) : std::next(at);
+  }
+}
+
+void Zygote::look_at_servers() {
+  for (auto at = servers_.begin(); at != servers_.end();)
+    at = look_at_server(at->first, at->second) ? std::next(at) : servers_.erase(at);
+}
+
+bool Zygote::look_at_server(const std::string& key, Server& server) {
+  Event event = server.process.look();
+  while (event.message && server.prepared) {
+    if (!take_report(server, std::move(*event.message))) {
+      event = {{}, Failure{FailureKind::kCompileCrash, "it said what cannot be understood"}};
+      break;
+    }
+    event = server.process.look();
+  }
+  if (event.message) {  // the answer of prepare
+    Outcome outcome = outcome_from(std::move(*event.message));
+    server.prepared = outcome.has_value();
+    if (server.prepared) {
+      server.process.lift_limits();
+    } else {
+      outcome = tl::unexpected(server.process.with_last_words(std::move(outcome.error())));
+      server.process.end();
+    }
+    send_report(tuner_, server.prepare_id, server.process.seconds(), std::move(outcome));
+    return server.prepared;
+  }
+  const auto hangs = [&](const auto& candidate) {
+    return settings_.run.seconds > 0 &&
+           std::chrono::duration<double>(Clock::now() - candidate.second).count() >
+               settings_.run.seconds + kServerGraceSeconds;
+  };
+  if (!event.failure && std::any_of(server.in_flight.begin(), server.in_flight.end(), hangs))
+    event.failure = Failure{FailureKind::kCompileCrash, "it hangs"};
+  if (!event.failure) return true;
+  server.process.end();
+  report_lost(key, server, *event.failure);
+  return false;
+}
+
+bool Zygote::take_report(Server& server, Message message) {
+  const auto id = number_field(message, "id");
+  if (!id || (message.kind != "done" && message.kind != "failed")) return false;
+  // One that is not in flight was cancelled.
+  if (server.in_flight.erase(*id) > 0) tuner_.send(message);
+  return true;
+}
+
+void Zygote::report_lost(const std::string& key, const Server& server, const Failure& failure) {
+  if (!server.prepared) {
+    send_report(tuner_, server.prepare_id, server.process.seconds(), tl::unexpected(failure));
+    return;
+  }
+  nlohmann::json started = nlohmann::json::array();
+  for (const auto& [id, since] : server.in_flight) started.push_back(id);
+  nlohmann::json waiting = nlohmann::json::array();
+  for (const Waiting& job : waiting_)
+    if (job.key == key) waiting.push_back(job.id);
+  std::erase_if(waiting_, [&](const Waiting& job) { return job.key == key; });
+  tuner_.send(
+      {"lost",
+       {{"key", key}, {"started", started}, {"waiting", waiting}, {"message", failure.message}},
+       {}});
+}
+
+void Zygote::start_waiting() {
+  for (auto job = waiting_.begin(); job != waiting_.end() && !paused_;) {
+    if (running() >= settings_.jobs) return;
+    const auto server = servers_.find(job->key);
+    if (server == servers_.end()) {
+      send_report(tuner_, job->id, 0,
+                  tl::unexpected(Failure{FailureKind::kCompileCrash,
+                                         "no prepared server of the name '" + job->key + "'"}));
+      job = waiting_.erase(job);
+    } else if (!server->second.prepared) {
+      ++job;
+    } else {
+      server->second.in_flight.emplace(job->id, Clock::now());
+      tuner_.send({"started", {{"id", job->id}}, {}});
+      server->second.process.connection().send(
+          wrap("run", {{"id", job->id}}, std::move(job->message)));
+      job = waiting_.erase(job);
+    }
+  }
+}
+
+void Zygote::report_pause() {
+  if (!paused_ || pause_reported_ || running() > 0) return;
+  pause_reported_ = true;
+  tuner_.send({"paused", nullptr, {}});
+}
+
+std::size_t Zygote::running() const {
+  std::size_t count = once_jobs_.size();
+  for (const auto& [key, server] : servers_) count += server.prepared ? server.in_flight.size() : 1;
+  return count;
+}
+
+std::vector<pid_t> Zygote::pids() const {
+  std::vector<pid_t> pids;
+  for (const auto& [id, job] : once_jobs_) pids.push_back(job.pid());
+  for (const auto& [key, server] : servers_) pids.push_back(server.process.pid());
+  return pids;
+}
+
+void Zygote::end_everything() {
+  for (auto& [id, job] : once_jobs_) job.end();
+  for (auto& [key, server] : servers_) server.process.end();
+  constexpr int kRounds = 1000;
+  for (int round = 0; round < kRounds && end_orphans({}); ++round) ::usleep(1000);
+  std::error_code code;
+  std::filesystem::remove_all(folder_, code);
+}
+
+void Zygote::let_go() {
+  once_jobs_.clear();
+  servers_.clear();
+  waiting_.clear();
+  tuner_ = Connection(UniqueFd());
+}
+
+}  // namespace hone::worker
