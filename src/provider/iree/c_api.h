@@ -47,9 +47,6 @@ struct MlirLocation {
 struct MlirIdentifier {
   const void* ptr = nullptr;
 };
-struct MlirModule {
-  const void* ptr = nullptr;
-};
 struct MlirAffineExpr {
   const void* ptr = nullptr;
 };
@@ -106,13 +103,11 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
   X(Error_t*, ireeCompilerOutputMapMemory, (Output_t*, void**, std::uint64_t*))                  \
   X(void, ireeCompilerOutputDestroy, (Output_t*))                                                \
   X(int, ireeCompilerRunLldMain, (int, char**))                                                  \
-  X(void, ireeCodegenGetTunerRootOps, (MlirModule, std::size_t*, MlirOperation*))                \
   X(MlirLinalgContractionDimensions, mlirLinalgInferContractionDimensions, (MlirOperation))      \
   X(bool, mlirLinalgIsAContractionOp, (MlirOperation))                                           \
   X(bool, mlirLinalgIsAConvolutionOp, (MlirOperation))                                           \
   X(MlirAttribute, mlirLinalgGetIndexingMapsAttribute, (MlirOperation))                          \
   X(void, mlirContextEnableMultithreading, (MlirContext, bool))                                  \
-  X(MlirModule, mlirModuleFromOperation, (MlirOperation))                                        \
   X(MlirOperation, mlirOperationClone, (MlirOperation))                                          \
   X(void, mlirOperationDestroy, (MlirOperation))                                                 \
   X(MlirContext, mlirOperationGetContext, (MlirOperation))                                       \

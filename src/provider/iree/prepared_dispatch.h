@@ -24,7 +24,6 @@ struct StageTimes {
   double configure = 0;  // clone, set the attributes, executable-sources -> configurations
   double translate = 0;  // executable-configurations -> executable-targets (MLIR to LLVM dialect)
   double serialize = 0;  // executable-targets -> hal: LLVM's optimiser, code generator, linker
-  double link = 0;       // the linker's part of serialize
 };
 
 class PreparedDispatch {

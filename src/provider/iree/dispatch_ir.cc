@@ -1,0 +1,65 @@
+#include "provider/iree/dispatch_ir.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace hone::iree {
+namespace {
+
+MlirOperation last_structured(const Ir& ir, MlirOperation function) {
+  const std::vector<MlirOperation> all = structured_operations(ir, function);
+  return all.empty() ? MlirOperation{} : all.back();
+}
+
+}  // namespace
+
+MlirOperation configured_root(const Ir& ir, MlirOperation function) {
+  const std::vector<MlirOperation> marked = marked_roots(ir, function);
+  if (!marked.empty()) return marked.back();
+  MlirOperation last, last_contraction;
+  for (const MlirOperation operation : structured_operations(ir, function)) {
+    if (ir.attribute(operation, "lowering_config").ptr == nullptr) continue;
+    last = operation;
+    if (ir.name(operation).starts_with("linalg.") && ir.api().mlirLinalgIsAContractionOp(operation))
+      last_contraction = operation;
+  }
+  return last_contraction.ptr != nullptr ? last_contraction : last;
+}
+
+Result<DispatchIr> read_dispatch(const Session& session, const std::string& name,
+                                 const std::string& source) {
+  const Ir ir(session.api());
+  DispatchIr dispatch;
+  {
+    Invocation parse(session);
+    if (!parse.parse(name, source))
+      return input_error("IREE does not accept the dispatch '{}': {}", name, parse.diagnostics());
+    dispatch.module = parse.take_module();
+  }
+  const std::vector<MlirOperation> exports = exports_in(ir, dispatch.module.get());
+  if (exports.empty()) return input_error("'{}' holds no executable with an export", name);
+  dispatch.export_operation = exports.front();
+  dispatch.function = function_of(ir, exports.front());
+  if (dispatch.function.ptr == nullptr)
+    return input_error("the export '{}' has no function in the compiler's IR",
+                       ir.symbol(exports.front()));
+
+  Invocation configure(session);
+  OwnedModule copy = dispatch.module.clone();
+  const MlirOperation module = copy.get();
+  if (!configure.import(std::move(copy)) ||
+      !configure.run(kExecutableSources, kExecutableConfigurations))
+    return input_error("IREE cannot configure the dispatch '{}': {}", name,
+                       configure.diagnostics());
+  const MlirOperation configured = function_of(ir, exports_in(ir, module).at(0));
+  const MlirOperation root = configured_root(ir, configured);
+  dispatch.defaults = configuration_of(ir, configured, root);
+  if (root.ptr != nullptr) dispatch.root = same_location(ir, dispatch.function, root);
+  if (dispatch.root.ptr == nullptr) dispatch.root = last_structured(ir, dispatch.function);
+  const std::size_t marked = marked_roots(ir, configured).size();
+  dispatch.root_operations =
+      dispatch.root.ptr == nullptr ? 0 : std::max(1, static_cast<int>(marked));
+  return dispatch;
+}
+
+}  // namespace hone::iree

@@ -1,0 +1,35 @@
+// A dispatch's stand-alone module in a session, with its root operation found.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "provider/iree/configuration.h"
+#include "provider/iree/session.h"
+
+namespace hone::iree {
+
+// The module as parsed from problem::Dispatch::source (at executable-sources), and what the
+// compiler's own configuration of it says.
+struct DispatchIr {
+  OwnedModule module;
+  MlirOperation export_operation;  // in module
+  MlirOperation function;          // in module
+  MlirOperation root;              // in module; null when the compiler configures none
+  int root_operations = 0;
+  ConfigurationAttributes defaults;  // of the root operation and its function
+};
+
+// Parses the source and configures a copy to learn the root operation (marked by the compiler;
+// where it marks none, the last structured operation) and the defaults. Input error with the
+// compiler's words when either fails.
+Result<DispatchIr> read_dispatch(const Session& session, const std::string& name,
+                                 const std::string& source);
+
+// The root operation of a configured function: the one that the compiler marked; else, since it
+// marks none that the user configured, the last contraction with a lowering_config; else the last
+// operation with one. A null handle when none has one.
+MlirOperation configured_root(const Ir& ir, MlirOperation function);
+
+}  // namespace hone::iree

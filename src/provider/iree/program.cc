@@ -1,0 +1,166 @@
+#include "provider/iree/program.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/hash.h"
+#include "provider/iree/bindings.h"
+#include "provider/iree/dispatch_ir.h"
+#include "provider/iree/root_operation.h"
+#include "provider/iree/stand_alone.h"
+
+namespace hone::iree {
+namespace {
+
+using problem::Dispatch;
+
+// "%input0: tensor<2x3xf32> {...}, %input1: f32" -> types. Commas inside <> and () do not separate.
+std::vector<problem::TensorType> types_in(std::string_view list) {
+  std::vector<problem::TensorType> types;
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= list.size(); ++i) {
+    const char c = i < list.size() ? list[i] : ',';
+    if (c == '<' || c == '(' || c == '{') ++depth;
+    if (c == '>' || c == ')' || c == '}') --depth;
+    if (c != ',' || depth > 0) continue;
+    std::string_view item = list.substr(begin, i - begin);
+    begin = i + 1;
+    if (const auto colon = item.find(": "); colon != std::string_view::npos)
+      item.remove_prefix(colon + 2);
+    item = item.substr(0, item.find_first_of(" {"));
+    if (const auto type = parse_type(item)) types.push_back(*type);
+  }
+  return types;
+}
+
+// Reads "sync func @f(%input0: tensor<2xf32>) -> (%output0: tensor<2xf32>)", which IREE leaves on
+// every function that can be called from outside.
+std::optional<problem::Function> read_function(const Ir& ir, MlirOperation operation) {
+  const MlirAttribute reflection = ir.attribute(operation, "iree.reflection");
+  if (reflection.ptr == nullptr || !ir.api().mlirAttributeIsADictionary(reflection)) return {};
+  const auto declaration = ir.string_value(
+      ir.api().mlirDictionaryAttrGetElementByName(reflection, to_ref("iree.abi.declaration")));
+  if (!declaration) return {};
+  const std::string_view text = *declaration;
+  const auto arrow = text.find(" -> ");
+  const auto inner = [](std::string_view part) {
+    const auto open = part.find('('), close = part.rfind(')');
+    if (open == std::string_view::npos || close == std::string_view::npos) return part.substr(0, 0);
+    return part.substr(open + 1, close - open - 1);
+  };
+  problem::Function function{ir.symbol(operation), types_in(inner(text.substr(0, arrow))), {}};
+  if (arrow != std::string_view::npos) function.outputs = types_in(inner(text.substr(arrow + 4)));
+  return function;
+}
+
+// Why hone cannot tune the dispatch; empty when it can.
+std::string why_not_tunable(const Dispatch& dispatch, const Launches& launches) {
+  if (dispatch.root_operations == 0) return "it has no root operation";
+  for (std::size_t i = 0; i < dispatch.root.loops.size(); ++i)
+    if (dispatch.root.loops[i].size == problem::kDynamic)
+      return fmt::format("dynamic shape: loop {} of {} has a size known only at run time", i,
+                         dispatch.root.name);
+  for (std::size_t i = 0; i < dispatch.bindings.size(); ++i)
+    if (is_dynamic(dispatch.bindings[i].type))
+      return fmt::format("dynamic shape: binding {} is {}", i,
+                         to_string(dispatch.bindings[i].type));
+  if (!launches.not_static.empty()) return launches.not_static;
+  if (dispatch.root_operations > 1)
+    return fmt::format("it has {} root operations", dispatch.root_operations);
+  if (!is_contraction(dispatch.root.kind))
+    return fmt::format("no configuration space for {} yet, only for contractions",
+                       name_of(dispatch.root.kind));
+  return {};
+}
+
+Result<Dispatch> describe(const Session& session, std::string name, std::string executable,
+                          std::string source, const Launches& launches) {
+  const Ir ir(session.api());
+  HONE_ASSIGN(const DispatchIr read, read_dispatch(session, name, source));
+  Dispatch dispatch;
+  dispatch.name = std::move(name);
+  dispatch.executable = std::move(executable);
+  dispatch.source = std::move(source);
+  dispatch.root_operations = read.root_operations;
+  dispatch.default_configuration = read.defaults.lowering_config;
+  dispatch.default_translation = read.defaults.translation_info;
+  dispatch.constants = launches.constants;
+  dispatch.launches_per_call = launches.per_call;
+  for (const MlirOperation operation : structured_operations(ir, read.function))
+    if (operation.ptr != read.root.ptr) dispatch.fused.push_back(in_words(ir, operation));
+
+  if (read.root.ptr != nullptr) {
+    dispatch.root.name = ir.name(read.root);
+    if (auto root = describe_operation(ir, read.root))
+      dispatch.root = std::move(*root);
+    else
+      dispatch.not_tunable = root.error().message;
+  }
+  if (auto bindings = describe_bindings(ir, read.function, read.root, launches))
+    dispatch.bindings = std::move(*bindings);
+  else
+    dispatch.not_tunable = bindings.error().message;
+  if (dispatch.not_tunable.empty()) dispatch.not_tunable = why_not_tunable(dispatch, launches);
+  return dispatch;
+}
+
+// The program at executable-sources, whichever of the two kinds of file it comes from.
+Result<OwnedModule> split(const Session& session, const std::string& path, std::string_view bytes) {
+  const Ir ir(session.api());
+  Invocation invocation(session);
+  if (!invocation.parse(path, bytes))
+    return input_error("IREE does not accept '{}':\n{}", path, invocation.diagnostics());
+  OwnedModule parsed = invocation.take_module();
+  if (!ir.children(parsed.get(), "hal.executable").empty()) {
+    remove_configurations(ir, parsed);
+    return parsed;
+  }
+  Invocation compile(session);
+  if (!compile.import(std::move(parsed)) || !compile.run(kStart, kExecutableSources))
+    return input_error("IREE cannot compile '{}':\n{}", path, compile.diagnostics());
+  return compile.take_module();
+}
+
+}  // namespace
+
+std::vector<std::string> host_cpu_flags() {
+  return {"--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
+          "--iree-llvmcpu-target-cpu=host"};
+}
+
+Result<problem::Program> load_program(const Library& library, const std::string& path,
+                                      std::string_view bytes,
+                                      const std::vector<std::string>& flags) {
+  std::vector<std::string> all = flags;
+  all.emplace_back(kTunerAttributesFlag);
+  HONE_ASSIGN(const Session session, Session::create(library, all));
+  const Ir ir(session.api());
+  HONE_ASSIGN(const OwnedModule module, split(session, path, bytes));
+
+  problem::Program program{
+      .path = path, .hash = content_hash(bytes), .functions = {}, .dispatches = {}};
+  for (const MlirOperation function : ir.children(module.get(), "util.func"))
+    if (auto read = read_function(ir, function)) program.functions.push_back(std::move(*read));
+
+  const std::map<std::string, Launches> launches = find_launches(ir, module);
+  for (const MlirOperation executable : ir.children(module.get(), "hal.executable")) {
+    const std::string symbol = ir.symbol(executable);
+    const std::vector<MlirOperation> exports = exports_in(ir, executable);
+    if (exports.empty()) continue;
+    const std::string source = stand_alone_text(ir, module, symbol);
+    const std::string name = ir.symbol(exports.front());
+    const auto launched = launches.find(fmt::format("{}::{}", symbol, name));
+    HONE_ASSIGN(Dispatch dispatch,
+                describe(session, name, symbol, source,
+                         launched == launches.end() ? Launches() : launched->second));
+    if (exports.size() > 1)
+      dispatch.not_tunable = fmt::format("its executable has {} exports", exports.size());
+    program.dispatches.push_back(std::move(dispatch));
+  }
+  return program;
+}
+
+}  // namespace hone::iree

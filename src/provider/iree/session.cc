@@ -1,0 +1,127 @@
+#include "provider/iree/session.h"
+
+#include <utility>
+
+namespace hone::iree {
+namespace {
+
+std::string take_message(const CApi& api, Error_t* error) {
+  std::string message = api.ireeCompilerErrorGetMessage(error);
+  api.ireeCompilerErrorDestroy(error);
+  return message;
+}
+
+void on_diagnostic(Severity severity, const char* message, std::size_t size, void* data) {
+  if (severity == Severity::kWarning || severity == Severity::kRemark) return;
+  auto& text = *static_cast<std::string*>(data);
+  // A note without an error before it belongs to a warning that was left out.
+  if (severity == Severity::kNote && text.empty()) return;
+  if (!text.empty()) text += '\n';
+  text.append(message, size);
+}
+
+}  // namespace
+
+Result<Session> Session::create(const Library& library, const std::vector<std::string>& flags) {
+  const CApi& api = library.api();
+  Session session(api, api.ireeCompilerSessionCreate());
+  std::vector<const char*> arguments;
+  for (const std::string& flag : flags) arguments.push_back(flag.c_str());
+  if (Error_t* error = api.ireeCompilerSessionSetFlags(
+          session.session_, static_cast<int>(arguments.size()), arguments.data()))
+    return input_error("IREE's compiler does not accept these flags ({}): {}",
+                       fmt::join(flags, " "), take_message(api, error));
+  const MlirContext context = session.context();
+  if (context.ptr == nullptr)
+    return environment_error("IREE's compiler could not start a session with flags {}",
+                             fmt::join(flags, " "));
+  api.mlirContextEnableMultithreading(context, false);
+  return session;
+}
+
+Session::Session(Session&& other) noexcept
+    : api_(other.api_), session_(std::exchange(other.session_, nullptr)) {}
+
+Session& Session::operator=(Session&& other) noexcept {
+  std::swap(api_, other.api_);
+  std::swap(session_, other.session_);
+  return *this;
+}
+
+Session::~Session() {
+  if (session_ != nullptr) api_->ireeCompilerSessionDestroy(session_);
+}
+
+Invocation::Invocation(const Session& session)
+    : session_(session),
+      invocation_(session.api().ireeCompilerInvocationCreate(session.get())),
+      diagnostics_(std::make_unique<std::string>()) {
+  session.api().ireeCompilerInvocationEnableCallbackDiagnostics(invocation_, 0, on_diagnostic,
+                                                                diagnostics_.get());
+}
+
+Invocation::~Invocation() {
+  session_.api().ireeCompilerInvocationDestroy(invocation_);
+}
+
+bool Invocation::parse(const std::string& name, std::string_view bytes) {
+  const CApi& api = session_.api();
+  Source_t* source = nullptr;
+  const std::string terminated(bytes);
+  if (Error_t* error = api.ireeCompilerSourceWrapBuffer(
+          session_.get(), name.c_str(), terminated.c_str(), terminated.size() + 1, true, &source)) {
+    *diagnostics_ = take_message(api, error);
+    return false;
+  }
+  const bool parsed = api.ireeCompilerInvocationParseSource(invocation_, source);
+  api.ireeCompilerSourceDestroy(source);
+  return parsed;
+}
+
+bool Invocation::import(OwnedModule module) {
+  return session_.api().ireeCompilerInvocationImportStealModule(invocation_, module.release());
+}
+
+bool Invocation::run(const char* from, const char* to) {
+  const CApi& api = session_.api();
+  api.ireeCompilerInvocationSetCompileFromPhase(invocation_, from);
+  api.ireeCompilerInvocationSetCompileToPhase(invocation_, to);
+  constexpr int kStandardPipeline = 0;
+  return api.ireeCompilerInvocationPipeline(invocation_, kStandardPipeline);
+}
+
+OwnedModule Invocation::take_module() {
+  const CApi& api = session_.api();
+  return OwnedModule(api, api.ireeCompilerInvocationExportStealModule(invocation_));
+}
+
+Result<std::string> Invocation::output(OutputFunction write) {
+  const CApi& api = session_.api();
+  Output_t* out = nullptr;
+  if (Error_t* error = api.ireeCompilerOutputOpenMembuffer(&out))
+    return environment_error("{}", take_message(api, error));
+  Error_t* error = write(invocation_, out);
+  void* contents = nullptr;
+  std::uint64_t size = 0;
+  if (error == nullptr) error = api.ireeCompilerOutputMapMemory(out, &contents, &size);
+  std::string bytes;
+  if (error == nullptr) bytes.assign(static_cast<const char*>(contents), size);
+  api.ireeCompilerOutputDestroy(out);
+  if (error == nullptr) return bytes;
+  const std::string message = take_message(api, error);
+  return input_error("{}{}{}", diagnostics(), diagnostics_->empty() ? "" : "\n", message);
+}
+
+Result<std::string> Invocation::vm_bytecode() {
+  return output(session_.api().ireeCompilerInvocationOutputVMBytecode);
+}
+
+Result<std::string> Invocation::executable() {
+  return output(session_.api().ireeCompilerInvocationOutputHALExecutable);
+}
+
+std::string Invocation::diagnostics() const {
+  return *diagnostics_;
+}
+
+}  // namespace hone::iree

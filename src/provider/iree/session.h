@@ -1,0 +1,77 @@
+// A compiler session (one MLIR context and one set of flags) and one run of the compiler in it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "provider/iree/ir.h"
+#include "provider/iree/library.h"
+
+namespace hone::iree {
+
+// Phases of IREE's pipeline, by the compiler's names (--compile-to).
+inline constexpr char kStart[] = "start";
+inline constexpr char kExecutableSources[] = "executable-sources";
+inline constexpr char kExecutableConfigurations[] = "executable-configurations";
+inline constexpr char kExecutableTargets[] = "executable-targets";
+inline constexpr char kHal[] = "hal";
+inline constexpr char kEnd[] = "end";
+
+class Session {
+ public:
+  // MLIR's own threads are off: a process that forks must have one thread. Input error with the
+  // compiler's words for a flag it does not know.
+  static Result<Session> create(const Library& library, const std::vector<std::string>& flags);
+  Session(Session&& other) noexcept;
+  Session& operator=(Session&& other) noexcept;
+  ~Session();
+
+  const CApi& api() const { return *api_; }
+  Session_t* get() const { return session_; }
+  MlirContext context() const { return api_->ireeCompilerSessionBorrowContext(session_); }
+
+ private:
+  Session(const CApi& api, Session_t* session) : api_(&api), session_(session) {}
+  const CApi* api_;
+  Session_t* session_;
+};
+
+// One module on its way through the compiler. The session must outlive it; one at a time per
+// session. Functions return false when the compiler says no; diagnostics() then holds its words.
+class Invocation {
+ public:
+  explicit Invocation(const Session& session);
+  Invocation(const Invocation&) = delete;
+  Invocation& operator=(const Invocation&) = delete;
+  ~Invocation();
+
+  // `name` stands for the file in diagnostics.
+  bool parse(const std::string& name, std::string_view bytes);
+  bool import(OwnedModule module);
+  // Runs the passes after phase `from` up to the end of phase `to`, in place: handles to operations
+  // outside what the passes rewrite stay valid.
+  bool run(const char* from, const char* to);
+  // Takes the module out, for other invocations.
+  OwnedModule take_module();
+
+  // The module's serialised forms; the compiler's words as the error text (kInput).
+  Result<std::string> vm_bytecode();
+  Result<std::string> executable();  // of the only hal.executable, after phase hal
+
+  // Errors with their notes, one per line, as the compiler words and places them; warnings and
+  // remarks are left out.
+  std::string diagnostics() const;
+
+ private:
+  using OutputFunction = Error_t* (*)(Invocation_t*, Output_t*);
+  Result<std::string> output(OutputFunction write);
+
+  const Session& session_;
+  Invocation_t* invocation_;
+  std::unique_ptr<std::string> diagnostics_;  // the callback holds its address
+};
+
+}  // namespace hone::iree
