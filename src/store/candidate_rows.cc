@@ -1,0 +1,124 @@
+// One row per candidate and device, out of all tables.
+#include "store/select.h"
+#include "store/store.h"
+
+namespace hone::store {
+namespace {
+
+constexpr const char* kCandidateRows = R"sql(
+WITH place AS (  -- where a dispatch's candidates of a build have been run
+  SELECT candidate.dispatch_id, candidate.build_id, failure.device_id
+    FROM failure JOIN candidate ON candidate.id = failure.candidate_id
+    WHERE failure.device_id IS NOT NULL
+  UNION
+  SELECT candidate.dispatch_id, candidate.build_id, tried.device_id
+    FROM (SELECT dispatch_id, identity, device_id FROM verification
+          UNION SELECT dispatch_id, identity, device_id FROM measurement) AS tried
+    JOIN artifact ON artifact.identity = tried.identity
+    JOIN candidate ON candidate.id = artifact.candidate_id
+                  AND candidate.dispatch_id = tried.dispatch_id
+)
+SELECT c.id, c.dispatch_id, d.name, o.description, c.build_id, b.compiler, b.flags,
+       p.device_id, device.name, c.provider, c.configuration, c.constraint_set,
+       f.kind, f.message, f.created, a.identity, a.configured, a.compile_seconds,
+       v.correct, v.bad_index, v.share_bad, v.tolerance, v.created,
+       m.phase, length(m.samples) / 8, m.min, m.median, m.low, m.high, m.spread,
+       m.sentinel_ratio, nullif(o.flops, 0) / m.median, m.created, c.created
+FROM candidate AS c
+JOIN dispatch AS d ON d.id = c.dispatch_id
+LEFT JOIN operation AS o ON o.id = d.operation_id
+JOIN build_identity AS b ON b.id = c.build_id
+LEFT JOIN place AS p ON p.dispatch_id = c.dispatch_id AND p.build_id = c.build_id
+LEFT JOIN device_identity AS device ON device.id = p.device_id
+LEFT JOIN artifact AS a ON a.candidate_id = c.id
+LEFT JOIN verification AS v ON v.id = (
+  SELECT id FROM verification
+  WHERE identity = a.identity AND dispatch_id = c.dispatch_id AND device_id = p.device_id
+  ORDER BY created DESC, id DESC LIMIT 1)
+LEFT JOIN measurement AS m ON m.id = (
+  SELECT id FROM measurement
+  WHERE identity = a.identity AND dispatch_id = c.dispatch_id AND device_id = p.device_id
+    AND phase IN ('finalist', 'search', 'sentinel')
+  ORDER BY CASE phase WHEN 'finalist' THEN 0 WHEN 'search' THEN 1 ELSE 2 END,
+           created DESC, id DESC LIMIT 1)
+LEFT JOIN failure AS f ON f.id = CASE
+  WHEN a.identity IS NULL THEN (
+    SELECT id FROM failure WHERE candidate_id = c.id AND device_id IS NULL
+    ORDER BY created DESC, id DESC LIMIT 1)
+  ELSE (
+    SELECT failure.id FROM failure JOIN candidate ON candidate.id = failure.candidate_id
+    WHERE failure.identity = a.identity AND failure.identity <> ''
+      AND candidate.dispatch_id = c.dispatch_id AND failure.device_id = p.device_id
+    ORDER BY failure.created DESC, failure.id DESC LIMIT 1)
+  END
+WHERE (?1 IS NULL OR c.dispatch_id = ?1) AND (?2 IS NULL OR c.build_id = ?2)
+  AND (?3 IS NULL OR p.device_id IS NULL OR p.device_id = ?3) AND (?4 IS NULL OR c.id = ?4)
+  AND (?5 IS NULL OR c.dispatch_id IN (
+    SELECT dispatch_id FROM program_dispatch WHERE program_id = ?5))
+ORDER BY c.dispatch_id, c.build_id, c.id, p.device_id
+)sql";
+
+// When the newest failure, verification and measurement were written; empty where there is none.
+struct Times {
+  std::string failed, verified, measured;
+};
+
+CandidateState state_of(const CandidateRow& row, const Times& times) {
+  // A failure holds until the same code was right or measured again.
+  const bool failed =
+      !times.failed.empty() && times.failed >= times.verified && times.failed >= times.measured;
+  if (failed) return row.failure_kind == "wrong" ? CandidateState::kWrong : CandidateState::kFailed;
+  if (row.right && !*row.right) return CandidateState::kWrong;
+  if (!times.measured.empty()) return CandidateState::kMeasured;
+  if (row.right) return CandidateState::kVerified;
+  return row.identity.empty() ? CandidateState::kUntried : CandidateState::kCompiled;
+}
+
+}  // namespace
+
+std::string_view name_of(CandidateState state) {
+  switch (state) {
+    case CandidateState::kUntried:
+      return "untried";
+    case CandidateState::kFailed:
+      return "failed";
+    case CandidateState::kCompiled:
+      return "compiled";
+    case CandidateState::kWrong:
+      return "wrong";
+    case CandidateState::kVerified:
+      return "verified";
+    case CandidateState::kMeasured:
+      return "measured";
+  }
+  return "";
+}
+
+Result<std::vector<CandidateRow>> Store::candidate_rows(const Filter& filter) {
+  HONE_ASSIGN(Statement statement,
+              database_->query(kCandidateRows, filter.dispatch, filter.build, filter.device,
+                               filter.candidate, filter.program));
+  std::vector<CandidateRow> rows;
+  while (true) {
+    HONE_ASSIGN(const bool found, statement.step());
+    if (!found) return rows;
+    CandidateRow& row = rows.emplace_back();
+    Times times;
+    statement.read(row.candidate, row.dispatch, row.dispatch_name, row.operation, row.build,
+                   row.compiler, row.flags, row.device, row.device_name, row.provider,
+                   row.configuration, row.constraint_set, row.failure_kind, row.failure_message,
+                   times.failed, row.identity, row.configured, row.compile_seconds, row.right,
+                   row.bad_index, row.share_bad, row.tolerance, times.verified, row.phase,
+                   row.samples, row.min_seconds, row.median_seconds, row.low_seconds,
+                   row.high_seconds, row.spread, row.sentinel_ratio, row.flops_per_second,
+                   times.measured, row.when);
+    row.is_default = row.configuration == kDefaultConfiguration;
+    row.state = state_of(row, times);
+    if (row.state != CandidateState::kFailed && row.state != CandidateState::kWrong) {
+      row.failure_kind.clear();
+      row.failure_message.clear();
+    }
+  }
+}
+
+}  // namespace hone::store

@@ -1,0 +1,86 @@
+// Checking the file, and giving back the space of what nothing needs.
+#include <system_error>
+
+#include "store/blobs.h"
+#include "store/sqlite.h"
+#include "store/store.h"
+
+namespace hone::store {
+namespace {
+
+Status add_integrity(Database& database, CheckReport& report) {
+  HONE_ASSIGN(Statement statement, database.query("PRAGMA integrity_check"));
+  while (true) {
+    HONE_ASSIGN(const bool found, statement.step());
+    if (!found) return {};
+    std::string words;
+    statement.read(words);
+    if (words != "ok") report.damage.push_back(words);
+  }
+}
+
+Status add_foreign_keys(Database& database, CheckReport& report) {
+  HONE_ASSIGN(Statement statement, database.query("PRAGMA foreign_key_check"));
+  while (true) {
+    HONE_ASSIGN(const bool found, statement.step());
+    if (!found) return {};
+    std::string table, parent;
+    std::int64_t row = 0;
+    statement.read(table, row, parent);
+    report.damage.push_back(
+        fmt::format("row {} of {} refers to a row of {} that is not there", row, table, parent));
+  }
+}
+
+Status add_blobs(Database& database, CheckReport& report) {
+  HONE_ASSIGN(Statement statement, database.query("SELECT id FROM blob"));
+  while (true) {
+    HONE_ASSIGN(const bool found, statement.step());
+    if (!found) return {};
+    Id id = 0;
+    statement.read(id);
+    if (!load_blob(database, id))
+      report.damage.push_back(fmt::format("blob {} is not what was stored", id));
+  }
+}
+
+}  // namespace
+
+Result<CheckReport> Store::check() {
+  CheckReport report;
+  for (const auto& step : {add_integrity, add_foreign_keys, add_blobs}) {
+    const Status status = step(*database_, report);
+    // SQLite gives up where it cannot go on: that is a finding too, and later steps may say more.
+    if (!status && status.error().kind == ErrorKind::kEnvironment)
+      return tl::unexpected(status.error());
+    if (!status) report.damage.push_back(status.error().message);
+  }
+  return report;
+}
+
+Result<std::int64_t> Store::gc() {
+  std::error_code code;
+  HONE_TRY(database_->script("PRAGMA wal_checkpoint(TRUNCATE)"));
+  const auto before = static_cast<std::int64_t>(std::filesystem::file_size(path(), code));
+  const Status removed = write(*database_, [&]() -> Status {
+    HONE_TRY(
+        database_->execute("UPDATE artifact SET code_id = NULL WHERE candidate_id NOT IN ("
+                           "  SELECT id FROM candidate WHERE configuration = ?"
+                           "  UNION SELECT winner_id FROM selection WHERE winner_id IS NOT NULL"
+                           "  UNION SELECT candidate_id FROM selection_tie"
+                           "  UNION SELECT artifact.candidate_id FROM artifact "
+                           "        JOIN measurement ON measurement.identity = artifact.identity "
+                           "        WHERE measurement.phase <> 'search')",
+                           kDefaultConfiguration));
+    return database_->execute(
+        "DELETE FROM blob WHERE id NOT IN ("
+        "  SELECT code_id FROM artifact WHERE code_id IS NOT NULL"
+        "  UNION SELECT source_id FROM dispatch"
+        "  UNION SELECT spec_id FROM program_measurement WHERE spec_id IS NOT NULL)");
+  });
+  HONE_TRY(removed);
+  HONE_TRY(database_->script("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)"));
+  return before - static_cast<std::int64_t>(std::filesystem::file_size(path(), code));
+}
+
+}  // namespace hone::store

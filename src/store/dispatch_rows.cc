@@ -1,0 +1,172 @@
+// Candidates counted per dispatch, build and device, with the default and the best of each.
+#include <algorithm>
+
+#include "store/select.h"
+#include "store/store.h"
+
+namespace hone::store {
+namespace {
+
+using Rows = std::vector<CandidateRow>;
+
+bool is_right(const CandidateRow& row) {
+  return row.state == CandidateState::kMeasured && row.right.value_or(false);
+}
+
+void count(const CandidateRow& row, DispatchRow& into) {
+  ++into.candidates;
+  if (row.state != CandidateState::kUntried) ++into.tried;
+  if (!row.identity.empty()) ++into.compiled;
+  if (row.right.value_or(false) && row.state != CandidateState::kWrong) ++into.right;
+  if (row.state == CandidateState::kWrong) ++into.wrong;
+  if (row.state == CandidateState::kMeasured) ++into.measured;
+  if (row.state == CandidateState::kFailed) ++into.failed[row.failure_kind];
+}
+
+std::optional<CandidateRow> fastest(const Rows& rows) {
+  const CandidateRow* best = nullptr;
+  for (const CandidateRow& row : rows) {
+    if (!is_right(row) || row.phase == name_of(Phase::kSentinel)) continue;
+    const bool finalist = row.phase == name_of(Phase::kFinalist);
+    if (best != nullptr) {
+      const bool best_is_finalist = best->phase == name_of(Phase::kFinalist);
+      if (best_is_finalist && !finalist) continue;
+      if (best_is_finalist == finalist && *best->median_seconds <= *row.median_seconds) continue;
+    }
+    best = &row;
+  }
+  if (best == nullptr) return std::nullopt;
+  return *best;
+}
+
+std::optional<CandidateRow> find(const Rows& rows, std::optional<Id> candidate) {
+  for (const CandidateRow& row : rows)
+    if (row.candidate == candidate) return row;
+  return std::nullopt;
+}
+
+std::optional<CandidateRow> default_of(const Rows& rows, std::string_view provider) {
+  for (const CandidateRow& row : rows)
+    if (row.is_default && row.median_seconds && (provider.empty() || row.provider == provider))
+      return row;
+  return std::nullopt;
+}
+
+void compare(DispatchRow& row) {
+  if (row.selection && row.selection->speedup) {
+    row.speedup = row.selection->speedup;
+    row.speedup_low = row.selection->speedup_low;
+    row.speedup_high = row.selection->speedup_high;
+    return;
+  }
+  if (!row.best || !row.default_row || !row.best->median_seconds) return;
+  // Times of two phases are minutes apart; the ratio to the sentinel was taken at one time.
+  if (row.best->phase != row.default_row->phase && row.best->sentinel_ratio.value_or(0) > 0)
+    row.speedup = 1 / *row.best->sentinel_ratio;
+  else
+    row.speedup = *row.default_row->median_seconds / *row.best->median_seconds;
+}
+
+DispatchRow summary(const Rows& rows, const std::vector<Selection>& selections) {
+  const CandidateRow& first = rows.front();
+  DispatchRow row;
+  row.dispatch = first.dispatch;
+  row.build = first.build;
+  row.compiler = first.compiler;
+  row.flags = first.flags;
+  row.device = first.device;
+  row.device_name = first.device_name;
+  for (const CandidateRow& candidate : rows) count(candidate, row);
+  for (const Selection& selection : selections)  // oldest first: the newest stays
+    if (selection.dispatch == row.dispatch && selection.build == row.build &&
+        selection.device == row.device)
+      row.selection = selection;
+  row.best = row.selection ? find(rows, row.selection->winner) : fastest(rows);
+  row.default_row = default_of(rows, row.best ? row.best->provider : "");
+  compare(row);
+  return row;
+}
+
+}  // namespace
+
+Result<std::vector<DispatchRow>> Store::dispatch_rows(const Filter& filter) {
+  HONE_ASSIGN(const Rows rows, candidate_rows(filter));
+  HONE_ASSIGN(const std::vector<Selection> selections, this->selections(filter));
+  std::map<std::tuple<Id, Id, Id>, Rows> groups;
+  for (const CandidateRow& row : rows)
+    groups[{row.dispatch, row.build, row.device.value_or(0)}].push_back(row);
+
+  HONE_ASSIGN(Statement statement,
+              database_->query(
+                  "SELECT d.id, d.name, d.fingerprint, o.description, o.flops, o.bytes "
+                  "FROM dispatch AS d LEFT JOIN operation AS o ON o.id = d.operation_id "
+                  "WHERE (?1 IS NULL OR d.id = ?1) AND (?2 IS NULL OR d.id IN "
+                  "(SELECT dispatch_id FROM program_dispatch WHERE program_id = ?2)) ORDER BY d.id",
+                  filter.dispatch, filter.program));
+  std::vector<DispatchRow> summaries;
+  while (true) {
+    HONE_ASSIGN(const bool found, statement.step());
+    if (!found) return summaries;
+    DispatchRow named;
+    statement.read(named.dispatch, named.name, named.fingerprint, named.operation, named.flops,
+                   named.bytes);
+    auto group = groups.lower_bound({named.dispatch, 0, 0});
+    const bool untouched = group == groups.end() || std::get<0>(group->first) != named.dispatch;
+    if (untouched && !filter.build && !filter.device && !filter.candidate)
+      summaries.push_back(named);
+    for (; group != groups.end() && std::get<0>(group->first) == named.dispatch; ++group) {
+      DispatchRow row = summary(group->second, selections);
+      row.name = named.name;
+      row.fingerprint = named.fingerprint;
+      row.operation = named.operation;
+      row.flops = named.flops;
+      row.bytes = named.bytes;
+      summaries.push_back(std::move(row));
+    }
+  }
+}
+
+Result<CandidateDetails> Store::details(Id id) {
+  CandidateDetails details;
+  HONE_ASSIGN(details.candidate, candidate(id));
+  HONE_ASSIGN(details.dispatch, dispatch(details.candidate.dispatch));
+  if (details.dispatch.operation) {
+    HONE_ASSIGN(details.operation, operation(*details.dispatch.operation));
+  }
+  HONE_ASSIGN(details.build, build(details.candidate.build));
+  HONE_ASSIGN(details.artifact, select_first<Artifact>(*database_, "WHERE candidate_id = ?", id));
+  const Id dispatch = details.candidate.dispatch;
+  const std::string identity = details.artifact ? details.artifact->identity : "";
+  HONE_ASSIGN(details.failures,
+              select_all<Failure>(*database_,
+                                  "WHERE candidate_id = ?1 OR (identity = ?2 AND identity <> '' "
+                                  "AND candidate_id IN (SELECT id FROM candidate "
+                                  "WHERE dispatch_id = ?3)) ORDER BY created, id",
+                                  id, identity, dispatch));
+  if (!details.artifact) return details;
+  constexpr std::string_view kOfCode =
+      "WHERE dispatch_id = ? AND identity = ? ORDER BY created, id";
+  HONE_ASSIGN(details.verifications,
+              select_all<Verification>(*database_, kOfCode, dispatch, identity));
+  HONE_ASSIGN(details.measurements,
+              select_all<Measurement>(*database_, kOfCode, dispatch, identity));
+  HONE_ASSIGN(details.devices,
+              select_all<Device>(*database_,
+                                 "WHERE id IN (SELECT device_id FROM verification "
+                                 "WHERE dispatch_id = ?1 AND identity = ?2 "
+                                 "UNION SELECT device_id FROM measurement "
+                                 "WHERE dispatch_id = ?1 AND identity = ?2 "
+                                 "UNION SELECT device_id FROM failure WHERE candidate_id = ?3) "
+                                 "ORDER BY id",
+                                 dispatch, identity, id));
+  HONE_ASSIGN(const std::vector<Candidate> equal,
+              select_all<Candidate>(*database_,
+                                    "WHERE dispatch_id = ? AND id <> ? AND id IN "
+                                    "(SELECT candidate_id FROM artifact WHERE identity = ?) "
+                                    "ORDER BY id",
+                                    dispatch, id, identity));
+  for (const Candidate& other : equal) details.equal_code.push_back(other.id);
+  return details;
+}
+
+}  // namespace hone::store

@@ -1,0 +1,159 @@
+// Merging: every table in order of its references, each row known by what it says and not by its
+// id.
+#include <system_error>
+
+#include "store/schema.h"
+#include "store/store.h"
+
+namespace hone::store {
+namespace {
+
+struct Reference {
+  std::string_view column;
+  std::string_view table;
+};
+
+struct Table {
+  std::string_view name;
+  std::vector<std::string_view> columns;  // copied as they are
+  std::vector<Reference> references;      // copied as the id of the equal row in this store
+  std::vector<std::string_view> key;      // what tells rows apart, of the columns and references
+  bool has_id = true;
+};
+
+const Reference kRun = {"run_id", "run"};
+const Reference kDevice = {"device_id", "device_identity"};
+const Reference kDispatch = {"dispatch_id", "dispatch"};
+const Reference kBuild = {"build_id", "build_identity"};
+const Reference kCandidate = {"candidate_id", "candidate"};
+
+// Leases are of running processes and stay behind.
+std::vector<Table> tables() {
+  return {
+      {"blob", {"hash", "size", "zstd"}, {}, {"hash"}},
+      {"build_identity", {"hash", "compiler", "flags", "target"}, {}, {"hash"}},
+      {"device_identity", {"hash", "name", "driver", "protocol"}, {}, {"hash"}},
+      {"operation",
+       {"fingerprint", "kind", "description", "json", "flops", "bytes"},
+       {},
+       {"fingerprint"}},
+      {"dispatch",
+       {"fingerprint", "name", "json"},
+       {{"operation_id", "operation"}, {"source_id", "blob"}},
+       {"fingerprint"}},
+      {"program", {"hash", "path", "json"}, {}, {"hash"}},
+      {"program_dispatch",
+       {"ordinal", "launches_per_call"},
+       {{"program_id", "program"}, kDispatch},
+       {"program_id", "dispatch_id"},
+       false},
+      {"run",
+       {"uid", "command", "version", "seed", "process", "started", "ended", "state"},
+       {{"program_id", "program"}},
+       {"uid"}},
+      {"event", {"sequence", "created", "kind", "text"}, {kRun}, {"run_id", "sequence"}, false},
+      {"candidate",
+       {"provider", "configuration", "constraint_set", "created"},
+       {kDispatch, kBuild, kRun},
+       {"dispatch_id", "build_id", "provider", "configuration"}},
+      {"artifact",
+       {"identity", "format", "launch", "configured", "compile_seconds", "created"},
+       {kCandidate, {"code_id", "blob"}, kRun},
+       {"candidate_id"},
+       false},
+      {"failure",
+       {"uid", "identity", "kind", "message", "seconds", "created"},
+       {kCandidate, kDevice, kRun},
+       {"uid"}},
+      {"verification",
+       {"uid", "identity", "correct", "bad_binding", "bad_index", "expected", "got", "share_bad",
+        "tolerance", "basis", "created"},
+       {kDispatch, kDevice, kRun},
+       {"uid"}},
+      {"measurement",
+       {"uid", "identity", "phase", "samples", "launches_per_sample", "dropped", "min", "median",
+        "spread", "low", "high", "sentinel_ratio", "machine", "created"},
+       {kDispatch, kDevice, kRun},
+       {"uid"}},
+      {"program_measurement",
+       {"uid", "variant", "samples", "launches_per_sample", "dropped", "min", "median", "spread",
+        "low", "high", "ratio", "ratio_low", "ratio_high", "correct", "verdict", "machine",
+        "created"},
+       {{"program_id", "program"}, kBuild, kDevice, {"spec_id", "blob"}, kRun},
+       {"uid"}},
+      {"selection",
+       {"uid", "speedup", "speedup_low", "speedup_high", "shipped", "reason", "created"},
+       {kDispatch, kBuild, kDevice, {"winner_id", "candidate"}, kRun},
+       {"uid"}},
+      {"selection_tie",
+       {},
+       {{"selection_id", "selection"}, kCandidate},
+       {"selection_id", "candidate_id"},
+       false},
+      {"device_fact", {"uid", "name", "value", "unit", "created"}, {kDevice, kRun}, {"uid"}},
+  };
+}
+
+// The other store's value of a column, its references turned into this store's ids.
+std::string translated(const Table& table, std::string_view column) {
+  for (const Reference& reference : table.references)
+    if (reference.column == column)
+      return fmt::format("(SELECT mine FROM temp.merged_{} WHERE theirs = other_row.{})",
+                         reference.table, column);
+  return fmt::format("other_row.{}", column);
+}
+
+Result<std::int64_t> merge_table(Database& database, const Table& table) {
+  std::vector<std::string_view> columns = table.columns;
+  for (const Reference& reference : table.references) columns.push_back(reference.column);
+  std::vector<std::string> values, same;
+  for (const std::string_view column : columns) values.push_back(translated(table, column));
+  for (const std::string_view column : table.key)
+    same.push_back(fmt::format("main_row.{} = {}", column, translated(table, column)));
+  HONE_TRY(database.execute(fmt::format(
+      "INSERT INTO main.{0} ({1}) SELECT {2} FROM other.{0} AS other_row WHERE NOT EXISTS "
+      "(SELECT 1 FROM main.{0} AS main_row WHERE {3})",
+      table.name, fmt::join(columns, ", "), fmt::join(values, ", "), fmt::join(same, " AND "))));
+  const std::int64_t added = database.changed_rows();
+  if (table.has_id) {
+    HONE_TRY(database.execute(fmt::format(
+        "CREATE TEMP TABLE merged_{} (theirs INTEGER PRIMARY KEY, mine INTEGER NOT NULL)",
+        table.name)));
+    HONE_TRY(
+        database.execute(fmt::format("INSERT INTO temp.merged_{0} SELECT other_row.id, main_row.id "
+                                     "FROM other.{0} AS other_row JOIN main.{0} AS main_row ON {1}",
+                                     table.name, fmt::join(same, " AND "))));
+  }
+  return added;
+}
+
+}  // namespace
+
+Result<MergeReport> Store::merge(const std::filesystem::path& other) {
+  // Says what is wrong with the other file in the words of opening it.
+  HONE_ASSIGN(const Store source, Store::open(other, Mode::kReadOnly));
+  std::error_code code;
+  if (std::filesystem::equivalent(source.path(), path(), code))
+    return input_error("'{}' is the store to merge into: name another one", other.string());
+  HONE_TRY(database_->execute("ATTACH DATABASE ? AS other", source.database_->uri()));
+  Result<MergeReport> report = write(*database_, [&]() -> Result<MergeReport> {
+    MergeReport added;
+    for (const Table& table : tables()) {
+      HONE_ASSIGN(added[std::string(table.name)], merge_table(*database_, table));
+    }
+    // A run that went on when it was merged last may have ended since.
+    HONE_TRY(database_->execute(
+        "UPDATE main.run SET state = theirs.state, ended = theirs.ended FROM other.run AS theirs "
+        "WHERE theirs.uid = main.run.uid AND main.run.state = 'running' "
+        "AND theirs.state <> 'running'"));
+    for (const Table& table : tables())
+      if (table.has_id)
+        HONE_TRY(database_->execute(fmt::format("DROP TABLE temp.merged_{}", table.name)));
+    return added;
+  });
+  const Status detached = database_->script("DETACH DATABASE other");
+  if (report && !detached) return tl::unexpected(detached.error());
+  return report;
+}
+
+}  // namespace hone::store

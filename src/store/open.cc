@@ -1,0 +1,122 @@
+// Opening the file and telling apart what it may be instead.
+#include <sys/stat.h>
+
+#include <system_error>
+#include <thread>
+
+#include "store/file_system.h"
+#include "store/schema.h"
+#include "store/store.h"
+
+namespace hone::store {
+namespace {
+
+Status check_path(const std::filesystem::path& path, Mode mode) {
+  std::error_code code;
+  const std::filesystem::file_status status = std::filesystem::status(path, code);
+  if (std::filesystem::is_directory(status))
+    return input_error("cannot open the store '{}': it is a folder", path.string());
+  if (std::filesystem::exists(status)) return {};
+  if (status.type() == std::filesystem::file_type::none)
+    return environment_error("cannot open the store '{}': {}", path.string(), code.message());
+  if (mode == Mode::kReadOnly)
+    return input_error("there is no store '{}': 'hone tune' makes one", path.string());
+  if (!std::filesystem::is_directory(path.parent_path(), code))
+    return input_error("cannot make the store '{}': there is no folder '{}'", path.string(),
+                       path.parent_path().string());
+  return {};
+}
+
+bool has_write_ahead_log(const std::filesystem::path& path) {
+  std::error_code code;
+  const std::uintmax_t size = std::filesystem::file_size(path.string() + "-wal", code);
+  return !code && size > 0;
+}
+
+// The change to another journal fails at once, and not after the busy timeout, while another
+// process opens the file: so try again.
+Status set_journal(Database& database, std::string_view wanted,
+                   std::chrono::milliseconds busy_timeout) {
+  const auto deadline = std::chrono::steady_clock::now() + busy_timeout;
+  const std::string sql = fmt::format("PRAGMA journal_mode = {}", wanted);
+  while (true) {
+    auto mode = database.find<std::string>(sql);
+    if (mode) return {};
+    if (!database.was_busy() || std::chrono::steady_clock::now() > deadline)
+      return tl::unexpected(std::move(mode).error());
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+// A killed process loses nothing in either mode. With the log, a power cut may cost the last
+// transactions, never the file; the rollback journal is for disks whose other machines may read
+// behind it, so it waits for the disk each time.
+Status set_up_writing(Database& database, std::chrono::milliseconds busy_timeout) {
+  if (is_on_shared_file_system(database.path())) {
+    HONE_TRY(set_journal(database, "DELETE", busy_timeout));
+    return database.script("PRAGMA synchronous = FULL");
+  }
+  HONE_TRY(set_journal(database, "WAL", busy_timeout));
+  HONE_TRY(database.script("PRAGMA synchronous = NORMAL"));
+  return database.script("PRAGMA journal_size_limit = 67108864");
+}
+
+Result<std::unique_ptr<Database>> open_read_only(const std::filesystem::path& path,
+                                                 std::chrono::milliseconds busy_timeout) {
+  auto database = Database::open(path, Database::Access::kReadOnly, busy_timeout);
+  if (database) {
+    const auto version = schema_version(**database);
+    // A file that was closed well in log mode cannot be read in a folder that cannot be written,
+    // where the log's index would be made; it is whole without its log, though.
+    if (!version && version.error().kind == ErrorKind::kEnvironment && !has_write_ahead_log(path))
+      database = Database::open(path, Database::Access::kImmutable, busy_timeout);
+  }
+  return database;
+}
+
+}  // namespace
+
+Result<Store> Store::open(const std::filesystem::path& path, Mode mode, Options options) {
+  std::error_code code;
+  // A path with a folder is never one of SQLite's special names, such as ":memory:".
+  const std::filesystem::path absolute = std::filesystem::absolute(path, code);
+  HONE_TRY(check_path(absolute, mode));
+  HONE_ASSIGN(std::unique_ptr<Database> database,
+              mode == Mode::kReadOnly ? open_read_only(absolute, options.busy_timeout)
+                                      : Database::open(absolute, Database::Access::kReadWriteCreate,
+                                                       options.busy_timeout));
+  HONE_TRY(database->script("PRAGMA cell_size_check = ON; PRAGMA foreign_keys = ON"));
+  HONE_ASSIGN(const std::int64_t version, schema_version(*database));
+  if (mode == Mode::kReadOnly) {
+    if (version == 0) return input_error("the store '{}' is empty", absolute.string());
+    if (version < kSchemaVersion)
+      return input_error(
+          "the store '{}' was made by an older hone (schema {}; this one knows {}) and must be "
+          "brought up to date before it is read: run a command that writes to it",
+          absolute.string(), version, kSchemaVersion);
+    return Store(std::move(database));
+  }
+  if (database->is_read_only())
+    return environment_error(
+        "the store '{}' cannot be written: give write permission to it, or name another with "
+        "--store",
+        absolute.string());
+  HONE_TRY(set_up_writing(*database, options.busy_timeout));
+  if (version < kSchemaVersion) HONE_TRY(migrate(*database));
+  return Store(std::move(database));
+}
+
+Store::Store(std::unique_ptr<Database> database) : database_(std::move(database)) {}
+Store::Store(Store&&) noexcept = default;
+Store& Store::operator=(Store&&) noexcept = default;
+Store::~Store() = default;
+
+const std::filesystem::path& Store::path() const {
+  return database_->path();
+}
+
+Status Store::together(const std::function<Status()>& work) {
+  return write(*database_, work);
+}
+
+}  // namespace hone::store
