@@ -1,0 +1,120 @@
+#include "provider/iree/runtime_tools.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/process.h"
+
+namespace hone::iree {
+namespace {
+
+// A program that takes longer than this for one call is not something to tune interactively.
+constexpr ProcessLimits kLimits{.seconds = 600, .memory_bytes = 0, .output_bytes = 4u << 20};
+
+Result<std::string> run_tool(const std::filesystem::path& tool, std::string_view name,
+                             const std::vector<int>& cores, std::vector<std::string> arguments) {
+  if (tool.empty())
+    return environment_error(
+        "{} is not installed; pip install iree-base-runtime (scripts/setup does)", name);
+  arguments.insert(arguments.begin(), tool.string());
+  // The synchronous device runs on whatever core the process is on.
+  if (!cores.empty())
+    arguments.insert(arguments.begin(),
+                     {"taskset", "-c", fmt::format("{}", fmt::join(cores, ","))});
+  HONE_ASSIGN(const ProcessResult result, run_process({.arguments = arguments}, kLimits));
+  if (!result.succeeded())
+    return failure("{} failed ({}): {}", name, describe(result, kLimits),
+                   result.standard_error.text());
+  return result.standard_output.text();
+}
+
+std::vector<std::string> call_arguments(const provider::ProgramCall& call) {
+  std::vector<std::string> arguments = device_flags(call.cores);
+  arguments.push_back("--module=" + call.module.string());
+  arguments.push_back("--function=" + call.function);
+  for (const std::filesystem::path& input : call.inputs)
+    arguments.push_back("--input=@" + input.string());
+  arguments.insert(arguments.end(), call.runtime_flags.begin(), call.runtime_flags.end());
+  return arguments;
+}
+
+void add_benchmark_arguments(std::vector<std::string>& arguments, double seconds) {
+  arguments.push_back(fmt::format("--benchmark_min_time={:.3f}s", seconds));
+  arguments.push_back("--benchmark_min_warmup_time=0.02");
+  arguments.push_back("--benchmark_format=json");
+}
+
+}  // namespace
+
+std::vector<std::string> device_flags(const std::vector<int>& cores) {
+  if (cores.size() <= 1) return {"--device=local-sync"};
+  return {"--device=local-task", fmt::format("--task_topology_cpu_ids={}", fmt::join(cores, ","))};
+}
+
+Result<std::vector<problem::Array>> run_module(const Installation& installation,
+                                               const provider::ProgramCall& call, std::size_t results) {
+  HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-run-module-"));
+  std::vector<std::string> arguments = call_arguments(call);
+  std::vector<std::filesystem::path> files;
+  for (std::size_t i = 0; i < results; ++i) {
+    files.push_back(folder.path() / fmt::format("result{}.npy", i));
+    arguments.push_back("--output=@" + files.back().string());
+  }
+  HONE_TRY(run_tool(installation.run_module, "iree-run-module", call.cores, std::move(arguments)));
+  std::vector<problem::Array> arrays;
+  for (const std::filesystem::path& file : files) {
+    HONE_ASSIGN(const std::string bytes, read_file(file));
+    HONE_ASSIGN(problem::Array array, problem::from_npy(bytes));
+    arrays.push_back(std::move(array));
+  }
+  return arrays;
+}
+
+Result<double> benchmark_module(const Installation& installation, const provider::ProgramCall& call,
+                                double seconds) {
+  std::vector<std::string> arguments = call_arguments(call);
+  add_benchmark_arguments(arguments, seconds);
+  HONE_ASSIGN(const std::string report,
+              run_tool(installation.benchmark_module, "iree-benchmark-module", call.cores,
+                       std::move(arguments)));
+  return time_in_report(report);
+}
+
+Result<double> benchmark_executable(const Installation& installation,
+                                    const provider::ArtifactCall& call, double seconds) {
+  HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-benchmark-executable-"));
+  const std::filesystem::path code = folder.path() / "executable.so";
+  HONE_TRY(write_file_atomically(code, call.artifact->code));
+  const provider::Launch& launch = call.artifact->launch;
+  std::vector<std::string> arguments = device_flags(call.cores);
+  arguments.push_back("--executable_format=" + call.artifact->format);
+  arguments.push_back("--executable_file=" + code.string());
+  arguments.push_back(fmt::format("--entry_point={}", launch.ordinal));
+  arguments.push_back(fmt::format("--workgroup_count={}", fmt::join(launch.grid, ",")));
+  for (const std::uint32_t constant : launch.constants)
+    arguments.push_back(fmt::format("--constant={}", constant));
+  for (std::size_t i = 0; i < call.types.size(); ++i)
+    arguments.push_back(call.contents[i].empty() ? "--binding=" + problem::to_string(call.types[i])
+                                                 : "--binding=@" + call.contents[i].string());
+  add_benchmark_arguments(arguments, seconds);
+  HONE_ASSIGN(const std::string report,
+              run_tool(installation.benchmark_executable, "iree-benchmark-executable", call.cores,
+                       std::move(arguments)));
+  return time_in_report(report);
+}
+
+Result<double> time_in_report(const std::string& report) {
+  const nlohmann::json json = nlohmann::json::parse(report, nullptr, false);
+  if (json.is_discarded() || !json.contains("benchmarks") || json["benchmarks"].empty())
+    return failure("the benchmark tool printed no report: {}", report.substr(0, 200));
+  const nlohmann::json& benchmark = json["benchmarks"][0];
+  if (benchmark.value("error_occurred", false))
+    return failure("{}", benchmark.value("error_message", "the benchmark failed"));
+  const std::string unit = benchmark.value("time_unit", "ns");
+  const double scale = unit == "s" ? 1 : unit == "ms" ? 1e-3 : unit == "us" ? 1e-6 : 1e-9;
+  if (!benchmark.contains("real_time") || !benchmark["real_time"].is_number())
+    return failure("the benchmark tool's report holds no time: {}", benchmark.dump());
+  return benchmark["real_time"].get<double>() * scale;
+}
+
+}  // namespace hone::iree

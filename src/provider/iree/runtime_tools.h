@@ -1,0 +1,37 @@
+// IREE's own runtime, through the native tools of the iree-base-runtime wheel: how users run what
+// hone tuned. A process per call: it loads the module, runs it, and leaves nothing behind.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "problem/npy.h"
+#include "provider/iree/library.h"
+#include "provider/provider.h"
+
+namespace hone::iree {
+
+// The device flags for one thread on each of `cores`: the synchronous device for one (no worker
+// thread, no queue), else the task system with a worker pinned to each.
+std::vector<std::string> device_flags(const std::vector<int>& cores);
+
+// iree-run-module: calls the function once and returns its results. A failure with the tool's
+// words when it does not run; an environment error when the tool is not installed.
+Result<std::vector<problem::Array>> run_module(const Installation& installation,
+                                               const provider::ProgramCall& call, std::size_t results);
+
+// iree-benchmark-module: seconds per call, the mean of one repetition of about `seconds`.
+Result<double> benchmark_module(const Installation& installation, const provider::ProgramCall& call,
+                                double seconds);
+
+// iree-benchmark-executable: seconds per launch, likewise.
+Result<double> benchmark_executable(const Installation& installation,
+                                    const provider::ArtifactCall& call, double seconds);
+
+// The time of the one benchmark in google-benchmark's JSON report, in seconds per iteration. A
+// failure when there is none, or it reports an error.
+Result<double> time_in_report(const std::string& report);
+
+}  // namespace hone::iree

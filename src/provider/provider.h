@@ -1,0 +1,83 @@
+// The Provider seam: who makes artifacts, states their space, and runs whole programs the way users
+// do. A Provider lives in the tuner's process and never calls a compiler itself: compiling is done
+// by worker processes (tune/compile_service.h).
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "problem/dispatch.h"
+#include "problem/npy.h"
+#include "provider/artifact.h"
+#include "space/space.h"
+
+namespace hone::provider {
+
+// A configuration as the compiler reads it.
+struct Attributes {
+  std::string lowering_config;   // "#iree_cpu.lowering_config<distribution = [64, 64, 0], ...>"
+  std::string translation_info;  // "#iree_codegen.translation_info<pipeline = ...>"
+
+  bool operator==(const Attributes&) const = default;
+};
+
+// What a spec says about one dispatch.
+struct SpecEntry {
+  std::string name;  // of the dispatch
+  problem::Operation root;
+  Attributes attributes;
+};
+
+// A whole program under the provider's own runtime.
+struct ProgramCall {
+  std::filesystem::path module;  // compiled
+  std::string function;
+  std::vector<std::filesystem::path> inputs;  // .npy files, one per argument
+  std::vector<int> cores;                     // to run on, one thread each
+  std::vector<std::string> runtime_flags;     // passed through
+};
+
+// One artifact under the provider's own runtime.
+struct ArtifactCall {
+  const Artifact* artifact = nullptr;
+  // One per binding: a .npy file with its content, or empty for a buffer that is only written.
+  std::vector<std::filesystem::path> contents;
+  std::vector<problem::TensorType> types;
+  std::vector<int> cores;  // to run on, one thread each
+};
+
+class Provider {
+ public:
+  virtual ~Provider() = default;
+
+  virtual std::string_view name() const = 0;
+
+  // The legal configurations of a dispatch. An input error that says why there are none to state.
+  virtual Result<space::Space> space_of(const problem::Dispatch& dispatch) const = 0;
+
+  // What the compiler is told for `configuration`, which is one of space_of(dispatch).
+  virtual Result<Attributes> attributes(const problem::Dispatch& dispatch,
+                                        const space::Space& space,
+                                        const space::Configuration& configuration) const = 0;
+
+  // The text of a spec that gives each entry's root operation its attributes. Entries that one
+  // matcher cannot tell apart (same_spec_class) must be given once.
+  virtual Result<std::string> spec(const std::vector<SpecEntry>& entries) const = 0;
+  virtual bool same_spec_class(const problem::Operation& a, const problem::Operation& b) const = 0;
+  // The compiler flag that applies the spec in `file`.
+  virtual std::string spec_flag(const std::filesystem::path& file) const = 0;
+
+  // Calls the program once. The `results` arrays it returns.
+  virtual Result<std::vector<problem::Array>> run_program(const ProgramCall& call,
+                                                          std::size_t results) const = 0;
+  // Seconds of one call, the mean over calls that together take about `seconds`.
+  virtual Result<double> time_program(const ProgramCall& call, double seconds) const = 0;
+  // Seconds of one launch of an artifact under the provider's own runtime, likewise.
+  virtual Result<double> time_artifact(const ArtifactCall& call, double seconds) const = 0;
+};
+
+}  // namespace hone::provider

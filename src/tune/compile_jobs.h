@@ -1,0 +1,40 @@
+// The jobs of the compile workers as messages: what the tuner asks (compile_service.h) and the
+// worker process answers (cli/compile_worker.h).
+//
+//   once
+//     load_program    {"path", "flags"}, blob: the file      -> problem::Program
+//     compile_program {"path", "flags"}, blob: the file      -> {}, blob: the module
+//     configured      {"path", "flags"}, blob: the file      -> {"dispatches":
+//     [ConfiguredDispatch]} canonical       {"attributes": [text]}                 ->
+//     {"attributes": [text]}
+//   prepare           {"flags"}, blob: a dispatch's source   -> {}
+//   run
+//     compile         Attributes, or {} for the default      -> {"format", "launch", "configured",
+//                                                               "stages"}, blob: the code
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "provider/artifact.h"
+#include "provider/provider.h"
+
+namespace hone::tune::jobs {
+
+inline constexpr std::string_view kLoadProgram = "load_program";
+inline constexpr std::string_view kCompileProgram = "compile_program";
+inline constexpr std::string_view kConfigured = "configured";
+inline constexpr std::string_view kCanonical = "canonical";
+inline constexpr std::string_view kPrepare = "prepare";
+inline constexpr std::string_view kCompile = "compile";
+
+// What a compile of the whole program gave one dispatch.
+struct ConfiguredDispatch {
+  std::string name;  // the export's symbol
+  provider::Attributes attributes;
+};
+
+void to_json(nlohmann::json& json, const ConfiguredDispatch& dispatch);
+void from_json(const nlohmann::json& json, ConfiguredDispatch& dispatch);
+
+}  // namespace hone::tune::jobs

@@ -1,0 +1,116 @@
+#include "tune/compile_service.h"
+
+#include <utility>
+
+namespace hone::tune {
+namespace jobs {
+
+void to_json(nlohmann::json& json, const ConfiguredDispatch& dispatch) {
+  json = {{"name", dispatch.name},
+          {"lowering_config", dispatch.attributes.lowering_config},
+          {"translation_info", dispatch.attributes.translation_info}};
+}
+
+void from_json(const nlohmann::json& json, ConfiguredDispatch& dispatch) {
+  json.at("name").get_to(dispatch.name);
+  json.at("lowering_config").get_to(dispatch.attributes.lowering_config);
+  json.at("translation_info").get_to(dispatch.attributes.translation_info);
+}
+
+}  // namespace jobs
+
+namespace {
+
+worker::Message program_job(std::string_view kind, const std::string& path,
+                            const std::string& bytes, const std::vector<std::string>& flags) {
+  return {std::string(kind), {{"path", path}, {"flags", flags}}, {bytes}};
+}
+
+// The answer, or the compiler's words as an error about the user's program.
+Result<worker::Message> accepted(Result<worker::Outcome> outcome) {
+  if (!outcome) return tl::unexpected(std::move(outcome).error());
+  if (*outcome) return std::move(**outcome);
+  const provider::Failure& failed = outcome->error();
+  if (failed.kind == provider::FailureKind::kCompileError) return input_error("{}", failed.message);
+  return failure("{}: {}", provider::name_of(failed.kind), failed.message);
+}
+
+provider::Artifact artifact_from(worker::Message message) {
+  provider::Artifact artifact;
+  message.body.at("format").get_to(artifact.format);
+  message.body.at("launch").get_to(artifact.launch);
+  message.body.at("configured").get_to(artifact.configured);
+  artifact.code = std::move(message.blobs.at(0));
+  return artifact;
+}
+
+}  // namespace
+
+Result<problem::Program> CompileService::load_program(const std::string& path,
+                                                      const std::string& bytes,
+                                                      const std::vector<std::string>& flags) {
+  HONE_ASSIGN(const worker::Message answer,
+              accepted(pool_.once(program_job(jobs::kLoadProgram, path, bytes, flags))));
+  return answer.body.get<problem::Program>();
+}
+
+Result<tl::expected<std::string, provider::Failure>> CompileService::compile_program(
+    const std::string& path, const std::string& bytes, const std::vector<std::string>& flags) {
+  HONE_ASSIGN(worker::Outcome outcome,
+              pool_.once(program_job(jobs::kCompileProgram, path, bytes, flags)));
+  if (!outcome)
+    return tl::expected<std::string, provider::Failure>(tl::unexpected(std::move(outcome).error()));
+  return tl::expected<std::string, provider::Failure>(std::move(outcome->blobs.at(0)));
+}
+
+Result<std::vector<jobs::ConfiguredDispatch>> CompileService::configured(
+    const std::string& path, const std::string& bytes, const std::vector<std::string>& flags) {
+  HONE_ASSIGN(const worker::Message answer,
+              accepted(pool_.once(program_job(jobs::kConfigured, path, bytes, flags))));
+  return answer.body.at("dispatches").get<std::vector<jobs::ConfiguredDispatch>>();
+}
+
+Result<std::vector<std::string>> CompileService::canonical(
+    const std::vector<std::string>& attributes) {
+  HONE_ASSIGN(
+      const worker::Message answer,
+      accepted(pool_.once({std::string(jobs::kCanonical), {{"attributes", attributes}}, {}})));
+  return answer.body.at("attributes").get<std::vector<std::string>>();
+}
+
+Status CompileService::prepare(const std::string& key, const std::string& source,
+                               const std::vector<std::string>& flags) {
+  HONE_TRY(
+      accepted(pool_.prepare(key, {std::string(jobs::kPrepare), {{"flags", flags}}, {source}})));
+  return {};
+}
+
+Status CompileService::submit(const std::string& key, worker::JobId id,
+                              const std::optional<provider::Attributes>& attributes) {
+  nlohmann::json body = nlohmann::json::object();
+  if (attributes)
+    body = {{"lowering_config", attributes->lowering_config},
+            {"translation_info", attributes->translation_info}};
+  return pool_.submit(key, id, {std::string(jobs::kCompile), std::move(body), {}});
+}
+
+Result<std::optional<CompiledCandidate>> CompileService::next_finished() {
+  HONE_ASSIGN(std::optional<worker::Finished> finished, pool_.next_finished());
+  if (!finished) return std::optional<CompiledCandidate>();
+  CompiledCandidate candidate{finished->id, {}, finished->seconds};
+  if (finished->outcome)
+    candidate.artifact = artifact_from(std::move(*finished->outcome));
+  else
+    candidate.artifact = tl::unexpected(std::move(finished->outcome).error());
+  return std::optional<CompiledCandidate>(std::move(candidate));
+}
+
+Result<CompiledCandidate> CompileService::compile(
+    const std::string& key, const std::optional<provider::Attributes>& attributes) {
+  HONE_TRY(submit(key, 0, attributes));
+  HONE_ASSIGN(std::optional<CompiledCandidate> finished, next_finished());
+  if (!finished) return failure("the compile workers lost a job of '{}'", key);
+  return std::move(*finished);
+}
+
+}  // namespace hone::tune

@@ -1,0 +1,59 @@
+// Compiling, as the tuner sees it: typed calls over a pool of worker processes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "problem/dispatch.h"
+#include "provider/artifact.h"
+#include "provider/provider.h"
+#include "tune/compile_jobs.h"
+#include "worker/worker_pool.h"
+
+namespace hone::tune {
+
+struct CompiledCandidate {
+  worker::JobId id = 0;  // as submitted
+  tl::expected<provider::Artifact, provider::Failure> artifact;
+  double seconds = 0;
+};
+
+// For one thread. Errors: kInterrupted when the tuner was told to stop, kEnvironment when no worker
+// can be started; what the compiler refuses is a kInput error with its words where a program was
+// given by the user, and a Failure where hone proposed a candidate.
+class CompileService {
+ public:
+  explicit CompileService(worker::WorkerPool& pool) : pool_(pool) {}
+
+  Result<problem::Program> load_program(const std::string& path, const std::string& bytes,
+                                        const std::vector<std::string>& flags);
+  // The module's bytes, or why the compiler gave none.
+  Result<tl::expected<std::string, provider::Failure>> compile_program(
+      const std::string& path, const std::string& bytes, const std::vector<std::string>& flags);
+  // How each dispatch is configured by a compile with `flags`.
+  Result<std::vector<jobs::ConfiguredDispatch>> configured(const std::string& path,
+                                                           const std::string& bytes,
+                                                           const std::vector<std::string>& flags);
+  // The compiler's own print of each attribute.
+  Result<std::vector<std::string>> canonical(const std::vector<std::string>& attributes);
+
+  // Makes a server for the candidates of one dispatch. A failure with the compiler's words.
+  Status prepare(const std::string& key, const std::string& source,
+                 const std::vector<std::string>& flags);
+  Status release(const std::string& key) { return pool_.release(key); }
+  // Hands in a candidate; no attributes: the compiler's own choice.
+  Status submit(const std::string& key, worker::JobId id,
+                const std::optional<provider::Attributes>& attributes);
+  // Waits for the next finished candidate; nothing when none is outstanding.
+  Result<std::optional<CompiledCandidate>> next_finished();
+  // One candidate of a prepared dispatch, waited for; none other may be outstanding.
+  Result<CompiledCandidate> compile(const std::string& key,
+                                    const std::optional<provider::Attributes>& attributes);
+  Status cancel_all() { return pool_.cancel_all(); }
+
+ private:
+  worker::WorkerPool& pool_;
+};
+
+}  // namespace hone::tune

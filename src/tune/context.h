@@ -1,0 +1,24 @@
+// What every step of a session works with.
+#pragma once
+
+#include "provider/provider.h"
+#include "store/store.h"
+#include "tune/compile_service.h"
+#include "tune/observer.h"
+#include "tune/options.h"
+#include "tune/runner_service.h"
+
+namespace hone::tune {
+
+struct Context {
+  const Options& options;
+  const provider::Provider& provider;
+  CompileService& compiler;
+  RunnerService& runner;
+  store::Store& store;
+  Observer& observer;
+  store::Id build = 0;
+  store::Id device = 0;
+};
+
+}  // namespace hone::tune

@@ -1,0 +1,380 @@
+#include "tune/dispatch_bench.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "measure/reference.h"
+#include "tune/records.h"
+
+namespace hone::tune {
+namespace {
+
+// Handles that are measured together: enough to share one sentinel, few enough that a round stays
+// short against the drift it is to cancel.
+constexpr std::size_t kMeasuredTogether = 8;
+constexpr std::string_view kOpenBlas = "openblas";
+
+// A candidate may need a few seconds to be told from another, its first measurement does not.
+measure::Protocol search_protocol() {
+  measure::Protocol protocol;
+  protocol.max_samples = 20;
+  protocol.max_seconds = 0.3;
+  protocol.max_warm_up_seconds = 0.1;
+  return protocol;
+}
+
+measure::Protocol finalist_protocol(double seconds) {
+  measure::Protocol protocol;
+  protocol.min_samples = 20;
+  protocol.max_samples = 20;
+  protocol.max_seconds = seconds;
+  protocol.early_stop_factor = 0;
+  return protocol;
+}
+
+Result<provider::Artifact> compile_reference(CompileService& compiler,
+                                             const problem::Dispatch& dispatch,
+                                             const std::vector<std::string>& flags) {
+  const std::string key = problem::fingerprint(dispatch) + "#reference";
+  HONE_TRY(compiler.prepare(key, dispatch.source, flags));
+  HONE_ASSIGN(CompiledCandidate compiled, compiler.compile(key, std::nullopt));
+  HONE_TRY(compiler.release(key));
+  if (!compiled.artifact)
+    return failure("the reference of '{}' does not compile: {}", dispatch.name,
+                   compiled.artifact.error().message);
+  return std::move(*compiled.artifact);
+}
+
+}  // namespace
+
+Result<DispatchBench> DispatchBench::set_up(Context& context, const problem::Dispatch& dispatch,
+                                            const problem::Dispatch* reference) {
+  DispatchBench bench(context, dispatch);
+  store::Store& store = context.store;
+  HONE_ASSIGN(const store::Id operation, store.intern(operation_row(dispatch.root)));
+  HONE_ASSIGN(bench.dispatch_id_, store.intern(dispatch_row(dispatch, operation)));
+  bench.key_ = problem::fingerprint(dispatch);
+  HONE_TRY(context.compiler.prepare(bench.key_, dispatch.source, context.options.flags));
+
+  measure::ProblemRequest problem{dispatch,
+                                  context.options.cores,
+                                  context.options.seed,
+                                  context.options.cache,
+                                  context.options.last_level_cache,
+                                  {}};
+  if (!measure::is_bare(dispatch)) {
+    const problem::Dispatch& independent = reference != nullptr ? *reference : dispatch;
+    const std::vector<std::string>& flags =
+        reference != nullptr ? context.options.reference_flags : context.options.flags;
+    HONE_ASSIGN(problem.reference, compile_reference(context.compiler, independent, flags));
+  }
+  HONE_ASSIGN(const measure::ProblemReady ready, context.runner.set_problem(problem));
+  if (!ready.note.empty()) context.observer.note(ready.note);
+  bench.generation_ = context.runner.generation();
+
+  store::Candidate row;
+  row.dispatch = bench.dispatch_id_;
+  row.build = context.build;
+  row.provider = context.provider.name();
+  row.configuration = store::kDefaultConfiguration;
+  HONE_ASSIGN(bench.default_.candidate, store.add_candidate(row));
+  std::vector<Trial> trials{bench.default_};
+  HONE_TRY(bench.run(trials));
+  bench.default_ = trials.front();
+  if (bench.default_.failure)
+    return failure("the compiler's own configuration of '{}' fails ({}): {}", dispatch.name,
+                   provider::name_of(bench.default_.failure->kind),
+                   bench.default_.failure->message);
+  return bench;
+}
+
+Status DispatchBench::run(std::vector<Trial>& trials) {
+  for (Trial& trial : trials) HONE_TRY(skip_known(trial));
+  HONE_TRY(compile(trials));
+  return measure(trials);
+}
+
+Status DispatchBench::skip_known(Trial& trial) {
+  HONE_ASSIGN(const store::Known known,
+              context_->store.known(trial.candidate, context_->device, store::Phase::kSearch,
+                                    context_->options.reuse));
+  if (known.artifact) trial.identity = known.artifact->identity;
+  if (known.failure) {
+    const auto kind = provider::failure_kind_from(known.failure->kind);
+    trial.failure = {kind.value_or(provider::FailureKind::kCompileError), known.failure->message};
+  } else if (known.verification && !known.verification->right) {
+    trial.failure = {provider::FailureKind::kWrong, known.verification->basis};
+  } else if (known.verification && known.measurement) {
+    trial.ratio = known.measurement->sentinel_ratio;
+  }
+  if (trial.done()) trial.known = true;
+  return {};
+}
+
+Status DispatchBench::compile(std::vector<Trial>& trials) {
+  for (std::size_t i = 0; i < trials.size(); ++i)
+    if (!trials[i].done() && trials[i].identity.empty())
+      HONE_TRY(context_->compiler.submit(key_, i, trials[i].attributes));
+  while (true) {
+    HONE_ASSIGN(const std::optional<CompiledCandidate> finished,
+                context_->compiler.next_finished());
+    if (!finished) return {};
+    Trial& trial = trials[finished->id];
+    if (finished->artifact) {
+      const store::Artifact row =
+          artifact_row(trial.candidate, *finished->artifact, finished->seconds);
+      HONE_TRY(context_->store.record(row));
+      trial.identity = row.identity;
+    } else {
+      HONE_TRY(fail(trial, finished->artifact.error(), false, finished->seconds));
+    }
+  }
+}
+
+Status DispatchBench::fail(Trial& trial, const provider::Failure& failure, bool on_device,
+                           double seconds) {
+  trial.failure = failure;
+  store::Failure row;
+  row.candidate = trial.candidate;
+  if (on_device) {
+    row.device = context_->device;
+    row.identity = trial.identity;
+  }
+  row.kind = provider::name_of(failure.kind);
+  row.message = failure.message;
+  row.seconds = seconds;
+  HONE_TRY(context_->store.record(row));
+  return {};
+}
+
+Result<provider::Artifact> DispatchBench::artifact(store::Id candidate) {
+  HONE_ASSIGN(const store::Artifact row, context_->store.load_artifact(candidate));
+  return artifact_from(row);
+}
+
+Result<std::optional<int>> DispatchBench::load(store::Id candidate) {
+  HONE_ASSIGN(const provider::Artifact code, artifact(candidate));
+  HONE_ASSIGN(const Ran<int> handle, context_->runner.load(code));
+  return handle ? std::optional<int>(*handle) : std::nullopt;
+}
+
+Result<std::optional<int>> DispatchBench::load_and_verify(Trial& trial) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto elapsed = [begin] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  HONE_ASSIGN(const provider::Artifact code, artifact(trial.candidate));
+  HONE_ASSIGN(const Ran<int> handle, context_->runner.load(code));
+  if (!handle) {
+    HONE_TRY(fail(trial, handle.error(), true, elapsed()));
+    return std::nullopt;
+  }
+  HONE_ASSIGN(const Ran<measure::Verification> verified, context_->runner.verify(*handle));
+  if (!verified) {
+    HONE_TRY(fail(trial, verified.error(), true, elapsed()));
+    return std::nullopt;
+  }
+  store::Verification row = verification_row(*verified, bindings_);
+  row.dispatch = dispatch_id_;
+  row.identity = trial.identity;
+  row.device = context_->device;
+  HONE_TRY(context_->store.record(row));
+  if (verified->right) return *handle;
+  trial.failure = {provider::FailureKind::kWrong, verified->message};
+  HONE_TRY(context_->runner.unload(*handle));
+  return std::nullopt;
+}
+
+Status DispatchBench::measure(std::vector<Trial>& trials) {
+  std::vector<Trial*> waiting;
+  for (Trial& trial : trials) {
+    if (trial.done()) continue;
+    // What a compile gave may be code that was measured before, under another configuration.
+    HONE_TRY(skip_known(trial));
+    const bool repeated = std::any_of(waiting.begin(), waiting.end(), [&](const Trial* other) {
+      return other->identity == trial.identity;
+    });
+    if (!trial.done() && !repeated) waiting.push_back(&trial);
+  }
+  for (std::size_t at = 0; at < waiting.size(); at += kMeasuredTogether) {
+    const std::size_t end = std::min(waiting.size(), at + kMeasuredTogether);
+    HONE_TRY(measure_together({waiting.begin() + static_cast<std::ptrdiff_t>(at),
+                               waiting.begin() + static_cast<std::ptrdiff_t>(end)}));
+  }
+  for (Trial& trial : trials)
+    if (!trial.done()) HONE_TRY(skip_known(trial));  // shares the code of one just measured
+  return {};
+}
+
+Status DispatchBench::measure_together(const std::vector<Trial*>& trials) {
+  std::map<Trial*, int> handles;
+  const auto forget_lost_handles = [&] {
+    if (generation_ == context_->runner.generation()) return;
+    generation_ = context_->runner.generation();
+    handles.clear();
+    sentinel_.reset();
+  };
+  for (Trial* trial : trials) {
+    HONE_ASSIGN(const std::optional<int> handle, load_and_verify(*trial));
+    forget_lost_handles();
+    if (handle) handles[trial] = *handle;
+  }
+  // A candidate that took the runner down took the others' handles with it; they are verified.
+  for (Trial* trial : trials) {
+    if (trial->done() || handles.count(trial) > 0) continue;
+    HONE_ASSIGN(const std::optional<int> handle, load(trial->candidate));
+    forget_lost_handles();
+    if (handle) handles[trial] = *handle;
+  }
+  if (handles.empty()) return {};
+  const bool is_default = trials.front()->candidate == default_.candidate;
+  if (!sentinel_ && !is_default) {
+    HONE_ASSIGN(sentinel_, load(default_.candidate));
+    forget_lost_handles();
+  }
+
+  measure::MeasureRequest request;
+  for (const auto& [trial, handle] : handles) request.handles.push_back(handle);
+  request.sentinel = is_default ? std::optional<int>() : sentinel_;
+  request.protocol = search_protocol();
+  request.seed = context_->options.seed + static_cast<std::uint64_t>(trials.front()->candidate);
+  request.best = best_seconds_;
+  HONE_ASSIGN(const Ran<measure::MeasureResult> measured, context_->runner.measure(request));
+  if (!measured) {
+    forget_lost_handles();
+    if (handles.empty() && trials.size() > 1) {
+      // Some candidate of the group ended the runner: each shows alone whether it was the one.
+      for (Trial* trial : trials)
+        if (!trial->done()) HONE_TRY(measure_together({trial}));
+      return {};
+    }
+    return fail(*trials.front(), measured.error(), true, 0);
+  }
+  const measure::HandleSamples& baseline = measured->handles.back();
+  for (const auto& [trial, handle] : handles) {
+    const auto samples =
+        std::find_if(measured->handles.begin(), measured->handles.end(),
+                     [handle = handle](const auto& s) { return s.handle == handle; });
+    if (samples == measured->handles.end() || samples->seconds.empty()) continue;
+    trial->ratio = is_default ? 1.0 : paired_ratio(*samples, baseline);
+    HONE_TRY(
+        record_samples(trial->identity, *samples, store::Phase::kSearch, trial->ratio, *measured));
+    const double seconds = timing_of(samples->seconds).median;
+    best_seconds_ = std::min(best_seconds_.value_or(seconds), seconds);
+    if (is_default)
+      sentinel_ = handle;
+    else
+      HONE_TRY(context_->runner.unload(handle));
+  }
+  if (!is_default)
+    HONE_TRY(record_samples(default_.identity, baseline, store::Phase::kSentinel, 1.0, *measured));
+  return {};
+}
+
+Status DispatchBench::record_samples(const std::string& identity,
+                                     const measure::HandleSamples& samples, store::Phase phase,
+                                     std::optional<double> ratio,
+                                     const measure::MeasureResult& result) {
+  store::Measurement row;
+  row.dispatch = dispatch_id_;
+  row.identity = identity;
+  row.device = context_->device;
+  row.phase = phase;
+  row.timing = timing_of(samples.seconds, samples.launches_per_sample, samples.disturbed);
+  row.sentinel_ratio = ratio;
+  row.machine = nlohmann::json{{"before", result.before},
+                               {"after", result.after},
+                               {"stop", samples.stop},
+                               {"kept_disturbed", samples.kept_disturbed}}
+                    .dump();
+  HONE_TRY(context_->store.record(row));
+  return {};
+}
+
+Result<DispatchBench::Interleaved> DispatchBench::interleave(
+    const std::vector<store::Id>& candidates, double seconds) {
+  Interleaved interleaved;
+  measure::MeasureRequest request;
+  for (const store::Id candidate : candidates) {
+    HONE_ASSIGN(const std::optional<int> handle, load(candidate));
+    if (!handle) continue;
+    request.handles.push_back(*handle);
+    interleaved.candidates.push_back(candidate);
+  }
+  HONE_ASSIGN(const std::optional<int> baseline, load(default_.candidate));
+  if (!baseline || request.handles.empty())
+    return failure("the finalists of '{}' no longer load", name_);
+  interleaved.candidates.push_back(default_.candidate);
+  request.sentinel = *baseline;
+  request.protocol = finalist_protocol(seconds);
+  request.seed = context_->options.seed;
+  HONE_ASSIGN(const Ran<measure::MeasureResult> measured, context_->runner.measure(request));
+  if (!measured)
+    return failure("measuring the finalists of '{}' failed: {}", name_, measured.error().message);
+
+  // Only rounds in which every handle has an undisturbed sample can be paired.
+  std::map<int, std::vector<double>> by_round;
+  for (std::size_t c = 0; c < measured->handles.size(); ++c) {
+    const measure::HandleSamples& samples = measured->handles[c];
+    for (std::size_t i = 0; i < samples.seconds.size(); ++i) {
+      std::vector<double>& row = by_round[samples.rounds[i]];
+      if (row.size() == c) row.push_back(samples.seconds[i]);
+    }
+  }
+  for (auto& [round, row] : by_round)
+    if (row.size() == measured->handles.size()) interleaved.rounds.push_back(std::move(row));
+
+  const measure::HandleSamples& last = measured->handles.back();
+  for (std::size_t c = 0; c < measured->handles.size(); ++c) {
+    HONE_ASSIGN(const store::Artifact row,
+                context_->store.load_artifact(interleaved.candidates[c]));
+    HONE_TRY(record_samples(row.identity, measured->handles[c], store::Phase::kFinalist,
+                            paired_ratio(measured->handles[c], last), *measured));
+  }
+  for (const int handle : request.handles) HONE_TRY(context_->runner.unload(handle));
+  HONE_TRY(context_->runner.unload(*baseline));
+  return interleaved;
+}
+
+Result<std::optional<std::string>> DispatchBench::add_openblas() {
+  HONE_ASSIGN(const Ran<measure::OpenBlasReady> ready, context_->runner.load_openblas());
+  if (!ready) return std::optional<std::string>(ready.error().message);
+  store::Candidate candidate;
+  candidate.dispatch = dispatch_id_;
+  candidate.build = context_->build;
+  candidate.provider = kOpenBlas;
+  candidate.configuration = store::kDefaultConfiguration;
+  HONE_ASSIGN(const store::Id id, context_->store.add_candidate(candidate));
+  store::Artifact row;
+  row.candidate = id;
+  row.identity = fmt::format("{} of {}", ready->library, key_);
+  row.format = "library";
+  row.launch = "{}";
+  row.configured = ready->note;
+  HONE_TRY(context_->store.record(row));
+
+  HONE_ASSIGN(const Ran<measure::Verification> verified, context_->runner.verify(ready->handle));
+  if (!verified) return std::optional<std::string>(verified.error().message);
+  store::Verification verification = verification_row(*verified, bindings_);
+  verification.dispatch = dispatch_id_;
+  verification.identity = row.identity;
+  verification.device = context_->device;
+  HONE_TRY(context_->store.record(verification));
+  if (!verified->right) return std::optional<std::string>(verified->message);
+
+  HONE_ASSIGN(sentinel_, load(default_.candidate));
+  measure::MeasureRequest request;
+  request.handles = {ready->handle};
+  request.sentinel = sentinel_;
+  request.protocol = finalist_protocol(1);
+  HONE_ASSIGN(const Ran<measure::MeasureResult> measured, context_->runner.measure(request));
+  if (!measured) return std::optional<std::string>(measured.error().message);
+  HONE_TRY(record_samples(row.identity, measured->handles.front(), store::Phase::kFinalist,
+                          paired_ratio(measured->handles.front(), measured->handles.back()),
+                          *measured));
+  return std::optional<std::string>();
+}
+
+}  // namespace hone::tune

@@ -1,0 +1,80 @@
+// One dispatch on the bench: its default configuration as sentinel, and candidates that are
+// compiled, verified and measured beside it. Every step's result is in the store when it ends, and
+// what the store knows is not done again.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tune/context.h"
+
+namespace hone::tune {
+
+// A candidate on its way.
+struct Trial {
+  store::Id candidate = 0;
+  std::optional<provider::Attributes> attributes;  // none: the compiler's own choice
+  std::string identity;                            // of its code, once compiled
+  std::optional<provider::Failure> failure;
+  std::optional<double> ratio;  // its time / the default's at the same time
+  bool known = false;           // the store had the result
+
+  bool done() const { return failure.has_value() || ratio.has_value(); }
+};
+
+class DispatchBench {
+ public:
+  // Compiles, verifies and measures the default configuration. A failure with the reason when the
+  // compiler's own choice does not compile or run: then there is nothing to compare with.
+  // `reference`: source and flags of an independent compile of the same dispatch.
+  static Result<DispatchBench> set_up(Context& context, const problem::Dispatch& dispatch,
+                                      const problem::Dispatch* reference);
+
+  // Takes each trial to its end. Trials of equal code share one measurement.
+  Status run(std::vector<Trial>& trials);
+
+  // Measures these candidates interleaved with the default until told apart, or `seconds` are
+  // spent. rounds[r][c]: seconds per launch; the last column is the default's.
+  struct Interleaved {
+    std::vector<std::vector<double>> rounds;
+    std::vector<store::Id> candidates;  // by column; the default's last
+  };
+  Result<Interleaved> interleave(const std::vector<store::Id>& candidates, double seconds);
+
+  // Adds OpenBLAS's time for the root operation beside the default's, as a candidate of provider
+  // "openblas". Says why when it cannot.
+  Result<std::optional<std::string>> add_openblas();
+
+  store::Id dispatch_id() const { return dispatch_id_; }
+  store::Id default_candidate() const { return default_.candidate; }
+  const std::string& key() const { return key_; }
+  Result<provider::Artifact> artifact(store::Id candidate);
+
+ private:
+  DispatchBench(Context& context, const problem::Dispatch& dispatch)
+      : context_(&context), name_(dispatch.name), bindings_(dispatch.bindings) {}
+
+  Status compile(std::vector<Trial>& trials);
+  Status measure(std::vector<Trial>& trials);
+  Status skip_known(Trial& trial);
+  Result<std::optional<int>> load_and_verify(Trial& trial);
+  Status measure_together(const std::vector<Trial*>& trials);
+  Result<std::optional<int>> load(store::Id candidate);
+  Status fail(Trial& trial, const provider::Failure& failure, bool on_device, double seconds);
+  Status record_samples(const std::string& identity, const measure::HandleSamples& samples,
+                        store::Phase phase, std::optional<double> ratio,
+                        const measure::MeasureResult& result);
+
+  Context* context_;
+  std::string name_;
+  std::vector<problem::Binding> bindings_;
+  std::string key_;  // of the prepared server
+  store::Id dispatch_id_ = 0;
+  Trial default_;
+  std::optional<int> sentinel_;  // handle of the default in runner generation_
+  std::uint64_t generation_ = 0;
+  std::optional<double> best_seconds_;
+};
+
+}  // namespace hone::tune

@@ -1,0 +1,248 @@
+#include "tune/dispatch_tuner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+
+#include "measure/comparison.h"
+#include "measure/ties.h"
+#include "search/strategy.h"
+#include "space/configuration.h"
+#include "tune/runtime_check.h"
+
+namespace hone::tune {
+namespace {
+
+// Candidates per round of compiling and measuring: enough to keep every compile process busy and
+// to share a sentinel, few enough that the search hears of its proposals soon.
+constexpr std::size_t kBatch = 16;
+// What is kept of a dispatch's time for telling the finalists apart.
+constexpr double kFinalistShare = 0.25;
+constexpr double kMostFinalistSeconds = 20;
+// A first measurement is good to a few percent: whoever is within this of the best may be it.
+constexpr double kFinalistReach = 1.10;
+constexpr std::size_t kMostFinalists = 10;
+
+class Clock {
+ public:
+  double elapsed() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+class DispatchTuner {
+ public:
+  DispatchTuner(Context& context, const problem::Dispatch& dispatch, space::Space space,
+                DispatchBench bench, const Share& share)
+      : context_(context),
+        dispatch_(dispatch),
+        space_(std::move(space)),
+        bench_(std::move(bench)),
+        share_(share) {}
+
+  Result<TunedDispatch> tune() {
+    HONE_TRY(search());
+    const std::vector<store::Id> finalists = choose_finalists();
+    if (finalists.empty()) return keep_default("no candidate is right and faster than the default");
+    HONE_TRY(separate(finalists));
+    return select();
+  }
+
+  Status compare_with_openblas() {
+    HONE_ASSIGN(const std::optional<std::string> why_not, bench_.add_openblas());
+    if (why_not) HONE_TRY(context_.store.log_event("openblas", *why_not));
+    return {};
+  }
+
+ private:
+  struct Tried {
+    space::Configuration configuration;
+    provider::Attributes attributes;
+    double ratio;
+  };
+
+  // Proposals of the strategy, or the one configuration given by hand.
+  Result<std::vector<space::Configuration>> propose(search::Strategy& strategy, std::size_t count) {
+    if (!context_.options.configuration) return strategy.ask(count);
+    if (!tried_.empty() || failed_ > 0) return std::vector<space::Configuration>();
+    HONE_ASSIGN(space::Configuration given,
+                space::parse_configuration(space_, *context_.options.configuration));
+    return std::vector<space::Configuration>{std::move(given)};
+  }
+
+  Status search() {
+    const Options& options = context_.options;
+    HONE_ASSIGN(const std::unique_ptr<search::Strategy> strategy,
+                search::make_strategy(options.strategy, space_, options.seed));
+    const std::size_t planned = static_cast<std::size_t>(
+        std::min<std::uint64_t>(options.candidates.value_or(SIZE_MAX), space_.count().value));
+    const double seconds = share_.seconds * (1 - kFinalistShare);
+    while (proposed_ < planned && clock_.elapsed() < seconds) {
+      report("search", planned, seconds - clock_.elapsed());
+      HONE_ASSIGN(const std::vector<space::Configuration> proposals,
+                  propose(*strategy, std::min(kBatch, planned - proposed_)));
+      if (proposals.empty()) break;
+      HONE_TRY(try_all(proposals, *strategy));
+    }
+    report("search", planned, 0);
+    return {};
+  }
+
+  Status try_all(const std::vector<space::Configuration>& proposals, search::Strategy& strategy) {
+    std::vector<Trial> trials;
+    HONE_TRY(context_.store.together([&]() -> Status {
+      for (const space::Configuration& configuration : proposals) {
+        store::Candidate row;
+        row.dispatch = bench_.dispatch_id();
+        row.build = context_.build;
+        row.provider = context_.provider.name();
+        row.configuration = space::to_json(space_, configuration).dump();
+        row.constraint_set = context_.options.configuration ? "" : "llvm-cpu contraction";
+        Trial trial;
+        HONE_ASSIGN(trial.candidate, context_.store.add_candidate(row));
+        HONE_ASSIGN(trial.attributes,
+                    context_.provider.attributes(dispatch_, space_, configuration));
+        trials.push_back(std::move(trial));
+      }
+      return {};
+    }));
+    HONE_TRY(bench_.run(trials));
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      const Trial& trial = trials[i];
+      strategy.tell(proposals[i], trial.ratio);
+      ++proposed_;
+      if (!trial.ratio) {
+        ++failed_;
+        continue;
+      }
+      tried_.emplace(trial.candidate, Tried{proposals[i], *trial.attributes, *trial.ratio});
+      best_ratio_ = std::min(best_ratio_, *trial.ratio);
+    }
+    return {};
+  }
+
+  std::vector<store::Id> choose_finalists() const {
+    std::vector<std::pair<double, store::Id>> ranked;
+    for (const auto& [candidate, tried] : tried_)
+      if (tried.ratio < 1 && tried.ratio <= best_ratio_ * kFinalistReach)
+        ranked.emplace_back(tried.ratio, candidate);
+    std::sort(ranked.begin(), ranked.end());
+    if (ranked.size() > kMostFinalists) ranked.resize(kMostFinalists);
+    std::vector<store::Id> finalists;
+    for (const auto& [ratio, candidate] : ranked) finalists.push_back(candidate);
+    return finalists;
+  }
+
+  // Interleaved rounds until the tie set is settled or the time is spent.
+  Status separate(std::vector<store::Id> finalists) {
+    const double seconds =
+        std::min(kMostFinalistSeconds, std::max(3.0, share_.seconds * kFinalistShare));
+    const Clock clock;
+    do {
+      report("finalists", proposed_, seconds - clock.elapsed());
+      HONE_ASSIGN(DispatchBench::Interleaved more, bench_.interleave(finalists, 1.0));
+      rounds_.insert(rounds_.end(), more.rounds.begin(), more.rounds.end());
+      columns_ = more.candidates;
+      finalists.assign(columns_.begin(), columns_.end() - 1);
+      HONE_ASSIGN(ties_, measure::find_ties(candidates_only()));
+    } while (!ties_.settled() && clock.elapsed() < seconds);
+    return {};
+  }
+
+  std::vector<std::vector<double>> candidates_only() const {
+    std::vector<std::vector<double>> rounds = rounds_;
+    for (std::vector<double>& round : rounds) round.pop_back();
+    return rounds;
+  }
+
+  Result<TunedDispatch> select() {
+    std::vector<std::string> keys;
+    for (std::size_t c = 0; c + 1 < columns_.size(); ++c)
+      keys.push_back(space::to_string(space_, tried_.at(columns_[c]).configuration));
+    HONE_ASSIGN(const std::size_t winner, measure::pick_winner(ties_, keys));
+
+    std::vector<double> default_times, winner_times;
+    for (const std::vector<double>& round : rounds_) {
+      default_times.push_back(round.back());
+      winner_times.push_back(round[winner]);
+    }
+    HONE_ASSIGN(const measure::PairedComparison comparison,
+                measure::compare_paired(default_times, winner_times));
+    if (comparison.verdict != measure::Verdict::kFaster)
+      return keep_default("the best candidate is not reliably faster than the default");
+
+    TunedDispatch tuned{&dispatch_, bench_.dispatch_id(), {}, {}};
+    store::Selection& selection = tuned.selection;
+    selection.winner = columns_[winner];
+    for (const std::size_t member : ties_.members()) selection.ties.push_back(columns_[member]);
+    selection.speedup = 1 / comparison.ratio;
+    selection.speedup_low = 1 / comparison.interval.high;
+    selection.speedup_high = 1 / comparison.interval.low;
+    selection.reason =
+        ties_.separated()
+            ? "faster than every other finalist"
+            : fmt::format("first by name of {} that are not told apart", ties_.members().size());
+    tuned.attributes = tried_.at(columns_[winner]).attributes;
+    HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
+    return tuned;
+  }
+
+  Result<TunedDispatch> keep_default(std::string reason) {
+    TunedDispatch tuned{&dispatch_, bench_.dispatch_id(), {}, {}};
+    tuned.selection.reason = std::move(reason);
+    return tuned;
+  }
+
+  void report(std::string_view step, std::size_t planned, double seconds_left) {
+    Progress progress;
+    progress.dispatch = dispatch_.name;
+    progress.dispatch_index = share_.index;
+    progress.dispatch_count = share_.count;
+    progress.step = step;
+    progress.tried = proposed_;
+    progress.planned = planned;
+    progress.failed = failed_;
+    progress.best_speedup = 1 / best_ratio_;
+    progress.seconds_left = std::max(0.0, seconds_left);
+    if (step == "search" && proposed_ > 0)
+      progress.seconds_left =
+          std::min(progress.seconds_left, clock_.elapsed() / static_cast<double>(proposed_) *
+                                              static_cast<double>(planned - proposed_));
+    context_.observer.progress(progress);
+  }
+
+  Context& context_;
+  const problem::Dispatch& dispatch_;
+  space::Space space_;
+  DispatchBench bench_;
+  Share share_;
+  Clock clock_;
+  std::size_t proposed_ = 0;
+  std::size_t failed_ = 0;
+  double best_ratio_ = 1;
+  std::map<store::Id, Tried> tried_;  // measured candidates
+  std::vector<std::vector<double>> rounds_;
+  std::vector<store::Id> columns_;  // of rounds_; the default last
+  measure::TieSet ties_;
+};
+
+}  // namespace
+
+Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& dispatch,
+                                    const problem::Dispatch* reference, const Share& share) {
+  HONE_ASSIGN(space::Space stated, context.provider.space_of(dispatch));
+  HONE_ASSIGN(space::Space space, stated.relax(context.options.relax));
+  HONE_ASSIGN(DispatchBench bench, DispatchBench::set_up(context, dispatch, reference));
+  const std::string key = bench.key();
+  DispatchTuner tuner(context, dispatch, std::move(space), std::move(bench), share);
+  HONE_ASSIGN(TunedDispatch tuned, tuner.tune());
+  HONE_TRY(tuner.compare_with_openblas());
+  HONE_TRY(context.compiler.release(key));
+  return tuned;
+}
+
+}  // namespace hone::tune

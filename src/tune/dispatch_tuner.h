@@ -1,0 +1,33 @@
+// Tunes one dispatch: baseline, search, finalists, selection.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tune/context.h"
+#include "tune/dispatch_bench.h"
+
+namespace hone::tune {
+
+// What came of it.
+struct TunedDispatch {
+  const problem::Dispatch* dispatch = nullptr;
+  store::Id id = 0;
+  // The winner's configuration as the compiler reads it; none when the default is not beaten.
+  std::optional<provider::Attributes> attributes;
+  store::Selection selection;
+};
+
+// The share of the session that one dispatch gets.
+struct Share {
+  std::size_t index = 0;  // of the dispatch among those tuned
+  std::size_t count = 1;
+  double seconds = 0;
+};
+
+// An error when the default does not compile or run, or the session was told to stop.
+Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& dispatch,
+                                    const problem::Dispatch* reference, const Share& share);
+
+}  // namespace hone::tune

@@ -1,0 +1,29 @@
+// What a session tells whoever watches it. It never decides anything by it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace hone::tune {
+
+struct Progress {
+  std::string dispatch;            // being worked on
+  std::size_t dispatch_index = 0;  // from 0
+  std::size_t dispatch_count = 0;
+  std::string step;       // "search", "finalists", "program"
+  std::size_t tried = 0;  // candidates of this dispatch
+  std::size_t planned = 0;
+  std::size_t failed = 0;
+  double best_speedup = 1;  // over the default, so far
+  double seconds_left = 0;  // until the budget is spent or the plan is done, whichever is first
+};
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void progress(const Progress& progress) = 0;
+  // One line about something that happened: a drifting machine, an entry left out.
+  virtual void note(const std::string& line) = 0;
+};
+
+}  // namespace hone::tune

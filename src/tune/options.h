@@ -1,0 +1,47 @@
+// What a tuning session is asked to do.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/buffers.h"
+#include "store/store.h"
+
+namespace hone::tune {
+
+// Compiler flags that compete with tuning: each is tried on the whole program, alone and with the
+// spec, so that hone never claims a gain that a flag alone gives.
+struct FlagSet {
+  std::string name;                // "data tiling"
+  std::vector<std::string> flags;  // {"--iree-opt-data-tiling"}
+};
+
+struct Options {
+  std::string input;                         // path of the program
+  std::vector<std::string> flags;            // of the compiler: target and the user's own
+  std::vector<std::string> reference_flags;  // of a compile whose code the candidates do not share
+  std::vector<FlagSet> flag_sets;
+
+  std::vector<std::string> dispatches;  // patterns of names; empty: all
+  std::string strategy = "random";
+  std::vector<std::string> relax;            // soft constraints to drop; "all"
+  std::optional<std::size_t> candidates;     // per dispatch
+  double budget_seconds = 600;               // of search and finalists, over all dispatches
+  std::optional<std::string> configuration;  // one given by hand instead of a search
+  std::uint64_t seed = 42;
+
+  std::vector<int> cores;  // that candidates run on, one thread each
+  measure::CacheMode cache = measure::CacheMode::kWarm;
+  std::int64_t last_level_cache = 0;  // bytes
+  store::Reuse reuse = store::Reuse::kEqualIdentities;
+
+  bool prove = true;     // in the whole program
+  std::string function;  // of the program to prove on; empty: the first
+  std::vector<std::string> runtime_flags;
+  std::filesystem::path out = "out";
+};
+
+}  // namespace hone::tune

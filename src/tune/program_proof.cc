@@ -1,0 +1,244 @@
+#include "tune/program_proof.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/file.h"
+#include "tune/program_variants.h"
+
+namespace hone::tune {
+namespace {
+
+constexpr int kRounds = 12;
+// Leaving out each entry in turn takes a compile and kRounds runs per entry.
+constexpr std::size_t kMostEntriesTried = 8;
+constexpr std::string_view kDefault = "default";
+constexpr std::string_view kSpec = "spec";
+
+double gain(const TunedDispatch& tuned) {
+  const double speedup = tuned.selection.speedup.value_or(1);
+  return problem::flop_count(tuned.dispatch->root) * tuned.dispatch->launches_per_call *
+         (1 - 1 / speedup);
+}
+
+Result<std::string> spec_text(const provider::Provider& provider,
+                              const std::vector<const TunedDispatch*>& entries) {
+  std::vector<provider::SpecEntry> rows;
+  for (const TunedDispatch* entry : entries)
+    rows.push_back({entry->dispatch->name, entry->dispatch->root, *entry->attributes});
+  if (rows.empty()) return std::string();
+  return provider.spec(rows);
+}
+
+std::string without(const TunedDispatch& entry) {
+  return fmt::format("spec without {}", entry.dispatch->name);
+}
+
+class Proof {
+ public:
+  Proof(Context& context, const problem::Program& program, const std::string& bytes,
+        const std::vector<TunedDispatch>& tuned)
+      : context_(context), program_(program), bytes_(bytes), tuned_(tuned) {}
+
+  Result<ProvenProgram> run() {
+    HONE_ASSIGN(TemporaryFolder folder, TemporaryFolder::create("hone-program-"));
+    folder_ = folder.path();
+    entries_ = spec_entries(context_.provider, tuned_, proven_.left_out);
+    HONE_TRY(drop_entries_not_applied());
+    const problem::Function* function = callable();
+    if (function != nullptr)
+      HONE_TRY(compare_on(*function));
+    else
+      proven_.uses_spec = !entries_.empty();
+    HONE_ASSIGN(proven_.spec, spec_text(context_.provider, entries_));
+    for (const TunedDispatch* entry : entries_) proven_.shipped.push_back(entry->id);
+    return std::move(proven_);
+  }
+
+ private:
+  const problem::Function* callable() const {
+    if (!context_.options.prove) return nullptr;
+    for (const problem::Function& function : program_.functions) {
+      const bool wanted =
+          context_.options.function.empty() || function.name == context_.options.function;
+      const bool fixed =
+          std::none_of(function.inputs.begin(), function.inputs.end(), problem::is_dynamic);
+      if (wanted && fixed && !function.outputs.empty()) return &function;
+    }
+    context_.observer.note(
+        "no function of the program can be called with fixed shapes: the spec is checked to be "
+        "applied, its gain in the whole program is not measured");
+    return nullptr;
+  }
+
+  // The compiler's own words on what each dispatch is configured with decide, not its remarks.
+  Status drop_entries_not_applied() {
+    if (entries_.empty()) return {};
+    HONE_ASSIGN(const std::string text, spec_text(context_.provider, entries_));
+    const std::filesystem::path file = folder_ / "applied_spec.mlir";
+    HONE_TRY(write_file_atomically(file, text));
+    std::vector<std::string> flags = context_.options.flags;
+    flags.push_back(context_.provider.spec_flag(file));
+    HONE_ASSIGN(const std::vector<jobs::ConfiguredDispatch> configured,
+                context_.compiler.configured(program_.path, bytes_, flags));
+    std::map<std::string, std::string> by_name;
+    for (const jobs::ConfiguredDispatch& dispatch : configured)
+      by_name[dispatch.name] = dispatch.attributes.lowering_config;
+    std::vector<std::string> wanted;
+    for (const TunedDispatch* entry : entries_)
+      wanted.push_back(entry->attributes->lowering_config);
+    HONE_ASSIGN(wanted, context_.compiler.canonical(wanted));
+    std::vector<const TunedDispatch*> applied;
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      if (by_name[entries_[i]->dispatch->name] == wanted[i])
+        applied.push_back(entries_[i]);
+      else
+        leave_out(*entries_[i], "the compiler does not apply it in the whole program");
+    }
+    entries_ = applied;
+    return {};
+  }
+
+  void leave_out(const TunedDispatch& entry, std::string reason) {
+    proven_.left_out.push_back({entry.dispatch->name, std::move(reason)});
+  }
+
+  Status compare_on(const problem::Function& function) {
+    HONE_ASSIGN(ProgramVariants variants,
+                ProgramVariants::create(context_, program_, bytes_, function, folder_));
+    HONE_TRY(variants.add({.name = std::string(kDefault)}));
+    for (const FlagSet& set : context_.options.flag_sets)
+      HONE_TRY(variants.add({.name = set.name, .flags = set.flags}));
+    HONE_TRY(add_spec_variants(variants, entries_, ""));
+    if (entries_.size() > 1 && entries_.size() <= kMostEntriesTried)
+      for (const TunedDispatch* entry : entries_) HONE_TRY(add_ablation(variants, *entry));
+    HONE_TRY(variants.time(kRounds));
+    HONE_ASSIGN(const bool dropped, drop_entries_that_do_not_help(variants));
+    if (dropped) {
+      HONE_TRY(add_spec_variants(variants, entries_, " (helping entries)"));
+      HONE_TRY(variants.time(kRounds));
+    }
+    HONE_TRY(variants.record());
+    return choose(variants);
+  }
+
+  Status add_spec_variants(ProgramVariants& variants,
+                           const std::vector<const TunedDispatch*>& entries,
+                           std::string_view suffix) {
+    if (entries.empty()) return {};
+    HONE_ASSIGN(const std::string text, spec_text(context_.provider, entries));
+    HONE_TRY(variants.add({.name = fmt::format("{}{}", kSpec, suffix), .spec = text}));
+    for (const FlagSet& set : context_.options.flag_sets)
+      HONE_TRY(variants.add({.name = fmt::format("{} + {}{}", set.name, kSpec, suffix),
+                             .flags = set.flags,
+                             .spec = text}));
+    return {};
+  }
+
+  Status add_ablation(ProgramVariants& variants, const TunedDispatch& left_out_entry) {
+    std::vector<const TunedDispatch*> others;
+    for (const TunedDispatch* entry : entries_)
+      if (entry != &left_out_entry) others.push_back(entry);
+    HONE_ASSIGN(const std::string text, spec_text(context_.provider, others));
+    return variants.add({.name = without(left_out_entry), .spec = text});
+  }
+
+  // An entry helps when the program with the whole spec is faster than the one that lacks it (or,
+  // with a single entry, than the default).
+  Result<bool> drop_entries_that_do_not_help(const ProgramVariants& variants) {
+    const Variant* whole = variants.find(kSpec);
+    if (whole == nullptr) return false;
+    if (!whole->usable()) {
+      for (const TunedDispatch* entry : entries_)
+        leave_out(*entry, "the program with the spec " + whole->failure);
+      entries_.clear();
+      return false;
+    }
+    std::vector<const TunedDispatch*> helping;
+    for (const TunedDispatch* entry : entries_) {
+      const Variant* lacking =
+          entries_.size() == 1 ? &variants.all().front() : variants.find(without(*entry));
+      if (lacking != nullptr && lacking->usable()) {
+        HONE_ASSIGN(const measure::PairedComparison comparison,
+                    measure::compare_paired(lacking->seconds, whole->seconds));
+        if (comparison.verdict != measure::Verdict::kFaster) {
+          leave_out(*entry, fmt::format("the program is {} with it: {:.3f}x [{:.3f}, {:.3f}]",
+                                        measure::name_of(comparison.verdict), 1 / comparison.ratio,
+                                        1 / comparison.interval.high, 1 / comparison.interval.low));
+          continue;
+        }
+      }
+      helping.push_back(entry);
+    }
+    const bool dropped = helping.size() < entries_.size();
+    entries_ = helping;
+    return dropped && !entries_.empty();
+  }
+
+  // The fastest combination, where a spec must beat the best flags alone to be part of it.
+  Status choose(const ProgramVariants& variants) {
+    const Variant* best_flags = nullptr;
+    const Variant* best_spec = nullptr;
+    HONE_ASSIGN(const std::string text, spec_text(context_.provider, entries_));
+    for (const Variant& variant : variants.all()) {
+      if (!variant.usable() || (!variant.spec.empty() && variant.spec != text)) continue;
+      const Variant*& best = variant.spec.empty() ? best_flags : best_spec;
+      if (best == nullptr || variant.against_default.ratio < best->against_default.ratio)
+        best = &variant;
+    }
+    // The default is the first choice unless a flag is reliably faster.
+    if (best_flags->against_default.verdict != measure::Verdict::kFaster)
+      best_flags = &variants.all().front();
+    const Variant* chosen = best_flags;
+    if (best_spec != nullptr) {
+      HONE_ASSIGN(const measure::PairedComparison comparison,
+                  measure::compare_paired(best_flags->seconds, best_spec->seconds));
+      if (comparison.verdict == measure::Verdict::kFaster) chosen = best_spec;
+    }
+    proven_.best = chosen->name;
+    proven_.flags = chosen->flags;
+    proven_.uses_spec = !chosen->spec.empty();
+    return {};
+  }
+
+  Context& context_;
+  const problem::Program& program_;
+  const std::string& bytes_;
+  const std::vector<TunedDispatch>& tuned_;
+  std::filesystem::path folder_;
+  std::vector<const TunedDispatch*> entries_;
+  ProvenProgram proven_;
+};
+
+}  // namespace
+
+std::vector<const TunedDispatch*> spec_entries(const provider::Provider& provider,
+                                               const std::vector<TunedDispatch>& tuned,
+                                               std::vector<LeftOut>& left_out) {
+  std::vector<const TunedDispatch*> candidates;
+  for (const TunedDispatch& dispatch : tuned)
+    if (dispatch.attributes) candidates.push_back(&dispatch);
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const auto* a, const auto* b) { return gain(*a) > gain(*b); });
+  std::vector<const TunedDispatch*> entries;
+  for (const TunedDispatch* candidate : candidates) {
+    const auto same = std::find_if(entries.begin(), entries.end(), [&](const auto* entry) {
+      return provider.same_spec_class(entry->dispatch->root, candidate->dispatch->root);
+    });
+    if (same == entries.end())
+      entries.push_back(candidate);
+    else
+      left_out.push_back({candidate->dispatch->name,
+                          fmt::format("a spec cannot tell it from {}, whose entry applies to both",
+                                      (*same)->dispatch->name)});
+  }
+  return entries;
+}
+
+Result<ProvenProgram> prove_program(Context& context, const problem::Program& program,
+                                    const std::string& bytes,
+                                    const std::vector<TunedDispatch>& tuned) {
+  return Proof(context, program, bytes, tuned).run();
+}
+
+}  // namespace hone::tune

@@ -1,0 +1,40 @@
+// Will it still be faster inside the program? The spec is put together from what the dispatches
+// won, applied by the compiler, and compared with the default and with every flag set on the whole
+// program. What is not applied or does not help is left out and named.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tune/dispatch_tuner.h"
+
+namespace hone::tune {
+
+struct LeftOut {
+  std::string dispatch;
+  std::string reason;
+};
+
+struct ProvenProgram {
+  std::string spec;                // text; empty when no entry is worth shipping
+  std::vector<std::string> flags;  // of the best combination, beyond the session's
+  std::string best;                // its name: "default", "data tiling", "spec", ...
+  bool uses_spec = false;          // the best combination applies the spec
+  std::vector<store::Id> shipped;  // dispatches with an entry in the spec
+  std::vector<LeftOut> left_out;
+};
+
+// The entries of a spec for these dispatches, one per spec class: of dispatches that one matcher
+// cannot tell apart the one that gains most takes part, the others are named in `left_out`.
+std::vector<const TunedDispatch*> spec_entries(const provider::Provider& provider,
+                                               const std::vector<TunedDispatch>& tuned,
+                                               std::vector<LeftOut>& left_out);
+
+// Compiles and times the whole program, `bytes` of the file program.path. Records every variant in
+// the store. Without a function that can be called (benchmark files of a single dispatch, dynamic
+// shapes) the spec is checked to be applied and its entries are kept, and a note says so.
+Result<ProvenProgram> prove_program(Context& context, const problem::Program& program,
+                                    const std::string& bytes,
+                                    const std::vector<TunedDispatch>& tuned);
+
+}  // namespace hone::tune

@@ -1,0 +1,185 @@
+#include "tune/program_variants.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <random>
+
+#include "base/file.h"
+#include "measure/half.h"
+#include "measure/verification.h"
+#include "tune/input_files.h"
+#include "tune/records.h"
+
+namespace hone::tune {
+namespace {
+
+constexpr double kSecondsPerRound = 0.15;
+
+// Outputs of two correct compiles of a whole program differ by rounding. iree-run-module compares
+// with these (tolerances of its --expected_output), here relative to the largest output, since a
+// sum of large terms may be small.
+double relative_tolerance(problem::ElementType type) {
+  switch (type) {
+    case problem::ElementType::kF16:
+      return 1e-3;
+    case problem::ElementType::kBF16:
+      return 1e-2;
+    case problem::ElementType::kF8E4M3:
+    case problem::ElementType::kF8E5M2:
+      return 1e-1;
+    case problem::ElementType::kF32:
+      return 1e-4;
+    case problem::ElementType::kF64:
+      return 1e-8;
+    default:
+      return 0;
+  }
+}
+
+double largest_magnitude(const problem::Array& array) {
+  const std::size_t size = static_cast<std::size_t>(problem::byte_size(array.type.element));
+  double largest = 0;
+  for (std::size_t at = 0; at + size <= array.bytes.size(); at += size) {
+    const double value = measure::load_element(
+        reinterpret_cast<const std::byte*>(array.bytes.data() + at), array.type.element);
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+  }
+  return largest;
+}
+
+}  // namespace
+
+Result<ProgramVariants> ProgramVariants::create(Context& context, const problem::Program& program,
+                                                std::string bytes,
+                                                const problem::Function& function,
+                                                std::filesystem::path folder) {
+  ProgramVariants variants(context);
+  variants.path_ = program.path;
+  variants.bytes_ = std::move(bytes);
+  variants.function_ = function.name;
+  variants.results_ = function.outputs.size();
+  variants.folder_ = std::move(folder);
+  HONE_ASSIGN(variants.program_, context.store.intern(store::Program{
+                                     0, program.hash, program.path,
+                                     nlohmann::json{{"function", function.name}}.dump()}));
+  HONE_ASSIGN(variants.inputs_,
+              write_argument_files(function, variants.folder_, context.options.seed));
+  return variants;
+}
+
+provider::ProgramCall ProgramVariants::call(const Variant& variant) const {
+  return {variant.module, function_, inputs_, context_->options.cores,
+          context_->options.runtime_flags};
+}
+
+Status ProgramVariants::add(Variant variant) {
+  std::vector<std::string> flags = context_->options.flags;
+  flags.insert(flags.end(), variant.flags.begin(), variant.flags.end());
+  const std::string stem = fmt::format("variant{}", variants_.size());
+  if (!variant.spec.empty()) {
+    const std::filesystem::path spec = folder_ / (stem + "_spec.mlir");
+    HONE_TRY(write_file_atomically(spec, variant.spec));
+    flags.push_back(context_->provider.spec_flag(spec));
+  }
+  HONE_ASSIGN(const auto compiled, context_->compiler.compile_program(path_, bytes_, flags));
+  if (!compiled) {
+    variant.failure = "does not compile: " + compiled.error().message;
+  } else {
+    variant.module = folder_ / (stem + ".vmfb");
+    HONE_TRY(write_file_atomically(variant.module, *compiled));
+    Result<std::vector<problem::Array>> outputs =
+        context_->provider.run_program(call(variant), results_);
+    if (!outputs) {
+      if (outputs.error().kind != ErrorKind::kFailure || variants_.empty())
+        return tl::unexpected(std::move(outputs).error());
+      variant.failure = "does not run: " + outputs.error().message;
+    } else if (variants_.empty()) {
+      expected_ = std::move(*outputs);
+    } else {
+      HONE_ASSIGN(variant.failure, compare(*outputs));
+    }
+  }
+  if (variants_.empty() && !variant.usable())
+    return failure("the program does not work with the default flags: {}", variant.failure);
+  variants_.push_back(std::move(variant));
+  return {};
+}
+
+Result<std::string> ProgramVariants::compare(const std::vector<problem::Array>& outputs) const {
+  for (std::size_t i = 0; i < expected_.size(); ++i) {
+    const problem::TensorType& type = expected_[i].type;
+    const double relative = relative_tolerance(type.element);
+    const measure::Tolerance tolerance{relative * largest_magnitude(expected_[i]), relative, ""};
+    HONE_ASSIGN(const measure::Comparison comparison,
+                measure::compare(std::as_bytes(std::span(outputs[i].bytes)),
+                                 std::as_bytes(std::span(expected_[i].bytes)), type, tolerance));
+    if (!comparison.right) return fmt::format("result {} is {}", i, measure::describe(comparison));
+  }
+  return std::string();
+}
+
+Status ProgramVariants::time(int rounds) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < variants_.size(); ++i) {
+    variants_[i].seconds.clear();
+    if (variants_[i].usable()) order.push_back(i);
+  }
+  std::mt19937_64 generator(context_->options.seed);
+  for (int round = 0; round < rounds; ++round) {
+    Progress progress;
+    progress.step = "program";
+    progress.tried = static_cast<std::size_t>(round);
+    progress.planned = static_cast<std::size_t>(rounds);
+    context_->observer.progress(progress);
+    std::shuffle(order.begin(), order.end(), generator);
+    for (const std::size_t i : order) {
+      HONE_ASSIGN(const double seconds,
+                  context_->provider.time_program(call(variants_[i]), kSecondsPerRound));
+      variants_[i].seconds.push_back(seconds);
+    }
+  }
+  for (Variant& variant : variants_)
+    if (variant.usable())
+      HONE_ASSIGN(variant.against_default,
+                  measure::compare_paired(variants_.front().seconds, variant.seconds));
+  return {};
+}
+
+Status ProgramVariants::record() const {
+  HONE_ASSIGN(const store::Build base, context_->store.build(context_->build));
+  for (const Variant& variant : variants_) {
+    store::Build build = base;
+    std::vector<std::string> flags = context_->options.flags;
+    flags.insert(flags.end(), variant.flags.begin(), variant.flags.end());
+    build.flags = nlohmann::json(flags).dump();
+    store::ProgramMeasurement row;
+    row.program = program_;
+    HONE_ASSIGN(row.build, context_->store.intern(build));
+    row.device = context_->device;
+    row.variant = variant.name;
+    row.spec = variant.spec;
+    row.verdict = variant.failure;
+    if (!variant.seconds.empty()) {
+      row.timing = timing_of(variant.seconds);
+      row.ratio = variant.against_default.ratio;
+      row.ratio_low = variant.against_default.interval.low;
+      row.ratio_high = variant.against_default.interval.high;
+      row.right = true;
+      row.verdict = measure::name_of(variant.against_default.verdict);
+    } else if (variant.failure.find("wrong") != std::string::npos) {
+      row.right = false;
+    }
+    HONE_TRY(context_->store.record(row));
+  }
+  return {};
+}
+
+const Variant* ProgramVariants::find(std::string_view name) const {
+  const auto found = std::find_if(variants_.begin(), variants_.end(),
+                                  [name](const Variant& v) { return v.name == name; });
+  return found == variants_.end() ? nullptr : &*found;
+}
+
+}  // namespace hone::tune

@@ -1,0 +1,66 @@
+// Ways to build one whole program, compiled, checked against the default's outputs and timed
+// interleaved under the provider's own runtime.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/comparison.h"
+#include "tune/context.h"
+
+namespace hone::tune {
+
+struct Variant {
+  std::string name;                // "default", "data tiling", "data tiling + spec"
+  std::vector<std::string> flags;  // beyond the session's
+  std::string spec;                // text; empty without one
+
+  std::filesystem::path module;  // compiled; empty when it does not compile
+  std::string failure;           // why it is out: does not compile, does not run, wrong outputs
+  std::vector<double> seconds;   // per call, by round
+  measure::PairedComparison against_default;
+
+  bool usable() const { return failure.empty(); }
+};
+
+class ProgramVariants {
+ public:
+  // `folder` keeps modules and inputs while this lives. An input error when the function cannot be
+  // called (dynamic shapes).
+  static Result<ProgramVariants> create(Context& context, const problem::Program& program,
+                                        std::string bytes, const problem::Function& function,
+                                        std::filesystem::path folder);
+
+  // Compiles the variant and checks its outputs. The first must be the default.
+  Status add(Variant variant);
+
+  // Times every usable variant in `rounds` rounds, each in random order, from scratch.
+  Status time(int rounds);
+
+  // Writes one row per variant into the store.
+  Status record() const;
+
+  const std::vector<Variant>& all() const { return variants_; }
+  const Variant* find(std::string_view name) const;
+
+ private:
+  explicit ProgramVariants(Context& context) : context_(&context) {}
+  Result<std::vector<problem::Array>> run(const Variant& variant) const;
+  Result<std::string> compare(const std::vector<problem::Array>& outputs) const;
+  provider::ProgramCall call(const Variant& variant) const;
+
+  Context* context_;
+  std::string path_;
+  std::string bytes_;
+  store::Id program_ = 0;
+  std::string function_;
+  std::size_t results_ = 0;
+  std::filesystem::path folder_;
+  std::vector<std::filesystem::path> inputs_;
+  std::vector<Variant> variants_;
+  std::vector<problem::Array> expected_;  // the default's outputs
+};
+
+}  // namespace hone::tune

@@ -1,0 +1,32 @@
+// Between the tuner's types and the store's rows.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "measure/runner_requests.h"
+#include "problem/dispatch.h"
+#include "provider/artifact.h"
+#include "store/rows.h"
+
+namespace hone::tune {
+
+// A summary of samples in seconds per launch; all zero without samples.
+store::Timing timing_of(std::span<const double> samples, int launches_per_sample = 1,
+                        int dropped = 0);
+
+store::Operation operation_row(const problem::Operation& operation);
+store::Dispatch dispatch_row(const problem::Dispatch& dispatch, std::optional<store::Id> operation);
+store::Artifact artifact_row(store::Id candidate, const provider::Artifact& artifact,
+                             double compile_seconds);
+provider::Artifact artifact_from(const store::Artifact& row);
+store::Verification verification_row(const measure::Verification& verification,
+                                     const std::vector<problem::Binding>& bindings);
+
+// Time of `samples` over the time of `baseline` in the same rounds: the median of the ratios.
+// Nothing when they share no round.
+std::optional<double> paired_ratio(const measure::HandleSamples& samples,
+                                   const measure::HandleSamples& baseline);
+
+}  // namespace hone::tune

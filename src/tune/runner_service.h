@@ -1,0 +1,49 @@
+// Running candidates, as the tuner sees it: typed calls to the runner process.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "device/device.h"
+#include "measure/runner_requests.h"
+#include "provider/artifact.h"
+#include "worker/runner_process.h"
+
+namespace hone::tune {
+
+// What a job on the runner gives: an answer, or how the candidate failed.
+template <class T>
+using Ran = tl::expected<T, provider::Failure>;
+
+// For one thread. When a candidate takes the runner down, the next call starts a new one and gives
+// it the problem again; handles of the old one are then gone, which generation() shows.
+class RunnerService {
+ public:
+  explicit RunnerService(worker::RunnerProcess process) : process_(std::move(process)) {}
+
+  // Sets the problem for all that follows. An error when the runner cannot be started or the
+  // reference cannot be computed.
+  Result<measure::ProblemReady> set_problem(const measure::ProblemRequest& request);
+
+  Result<Ran<int>> load(const provider::Artifact& artifact);
+  Result<Ran<measure::Verification>> verify(int handle);
+  Result<Ran<measure::MeasureResult>> measure(const measure::MeasureRequest& request);
+  Status unload(int handle);
+  // A failure's message says why there is none.
+  Result<Ran<measure::OpenBlasReady>> load_openblas();
+  // device::Peak as JSON, of the cores of the problem.
+  Result<nlohmann::json> peak();
+
+  // Changes when handles are lost.
+  std::uint64_t generation() const { return process_.generation(); }
+
+ private:
+  Result<worker::Outcome> call(const worker::Message& message, double seconds);
+  Result<worker::Outcome> send_problem();
+
+  worker::RunnerProcess process_;
+  std::optional<measure::ProblemRequest> problem_;
+  std::uint64_t problem_generation_ = 0;  // the runner that has problem_
+};
+
+}  // namespace hone::tune

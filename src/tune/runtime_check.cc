@@ -1,0 +1,60 @@
+#include "tune/runtime_check.h"
+
+#include <random>
+
+#include "base/file.h"
+#include "measure/comparison.h"
+#include "tune/input_files.h"
+#include "tune/records.h"
+
+namespace hone::tune {
+namespace {
+
+// Enough rounds for a verdict at 5 % (six) with some to spare, each a process of its own.
+constexpr int kRounds = 8;
+constexpr double kSecondsPerRound = 0.1;
+
+}  // namespace
+
+Status measure_under_runtime(Context& context, DispatchBench& bench,
+                             const problem::Dispatch& dispatch, store::Id winner) {
+  HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-inputs-"));
+  HONE_ASSIGN(const auto files, write_binding_files(dispatch, folder.path(), context.options.seed));
+  std::vector<problem::TensorType> types;
+  for (const problem::Binding& binding : dispatch.bindings) types.push_back(binding.type);
+
+  const std::vector<store::Id> candidates{bench.default_candidate(), winner};
+  std::vector<provider::Artifact> artifacts;
+  for (const store::Id candidate : candidates) {
+    HONE_ASSIGN(provider::Artifact artifact, bench.artifact(candidate));
+    artifacts.push_back(std::move(artifact));
+  }
+  std::vector<std::vector<double>> times(artifacts.size());
+  std::mt19937_64 coin(context.options.seed);
+  for (int round = 0; round < kRounds; ++round) {
+    const std::size_t first = coin() & 1;
+    for (const std::size_t which : {first, 1 - first}) {
+      const Result<double> seconds = context.provider.time_artifact(
+          {&artifacts[which], files, types, context.options.cores}, kSecondsPerRound);
+      if (!seconds && seconds.error().kind == ErrorKind::kInterrupted)
+        return tl::unexpected(seconds.error());
+      if (!seconds) return context.store.log_event("runtime", seconds.error().message);
+      times[which].push_back(*seconds);
+    }
+  }
+  HONE_ASSIGN(const measure::PairedComparison comparison,
+              measure::compare_paired(times[0], times[1]));
+  for (std::size_t which = 0; which < candidates.size(); ++which) {
+    store::Measurement row;
+    row.dispatch = bench.dispatch_id();
+    row.identity = provider::identity(artifacts[which]);
+    row.device = context.device;
+    row.phase = store::Phase::kIreeRuntime;
+    row.timing = timing_of(times[which]);
+    row.sentinel_ratio = which == 0 ? 1 : comparison.ratio;
+    HONE_TRY(context.store.record(row));
+  }
+  return {};
+}
+
+}  // namespace hone::tune
