@@ -1,0 +1,97 @@
+// How often the verdicts are wrong, on simulated machines with fixed seeds.
+#include <gtest/gtest.h>
+
+#include "measure/comparison.h"
+#include "tests/measure/noise.h"
+
+namespace hone::measure {
+namespace {
+
+using Noise = NoisyMachine::Noise;
+
+struct Counts {
+  int faster = 0, slower = 0, none = 0;
+  double different_share() const {
+    return static_cast<double>(faster + slower) / (faster + slower + none);
+  }
+};
+
+Counts compare_often(int repetitions, double true_ratio, const Noise& noise,
+                     const ComparisonOptions& options = {}, std::size_t rounds = kDefaultRounds) {
+  Counts counts;
+  for (int repetition = 0; repetition < repetitions; ++repetition) {
+    NoisyMachine machine(static_cast<std::uint64_t>(1000 + repetition), noise);
+    std::vector<double> a, b;
+    for (std::size_t r = 0; r < rounds; ++r) {
+      const std::vector<double> times = machine.round({1e-3, 1e-3 * true_ratio});
+      a.push_back(times[0]);
+      b.push_back(times[1]);
+    }
+    const auto result = compare_paired(a, b, options);
+    if (!result) continue;
+    if (result->verdict == Verdict::kFaster) ++counts.faster;
+    if (result->verdict == Verdict::kSlower) ++counts.slower;
+    if (result->verdict == Verdict::kNoDifferent) ++counts.none;
+  }
+  return counts;
+}
+
+void report(const char* what, const Counts& counts) {
+  std::printf("%-60s faster %4d, slower %4d, no different %4d\n", what, counts.faster,
+              counts.slower, counts.none);
+}
+
+TEST(ErrorRate, OfAProgramWithItselfIsBelowAlpha) {
+  const std::pair<const char*, Noise> machines[] = {
+      {"A/A, 1 % noise, drift, spikes", {}},
+      {"A/A, 3 % noise, large drift", {.lognormal = 0.03, .drift = 0.1}},
+      {"A/A, many spikes of up to 300 %", {.spikes = 0.2, .spike_size = 3}},
+      {"A/A, strongly autocorrelated", {.lognormal = 0.02, .correlation = 0.8}},
+  };
+  for (const auto& [name, noise] : machines) {
+    const Counts counts = compare_often(2000, 1, noise);
+    report(name, counts);
+    EXPECT_LE(counts.different_share(), 0.05) << name;
+    // Without the threshold the rate is alpha's own: 0.05 within three standard deviations.
+    const Counts every = compare_often(2000, 1, noise, {.threshold = 0, .block = 1});
+    report("  threshold 0, block 1", every);
+    EXPECT_LE(every.different_share(), 0.05 + 3 * 0.0049) << name;
+    EXPECT_GE(every.different_share(), 0.025) << name << ": the test wastes its rounds";
+  }
+}
+
+TEST(ErrorRate, BlocksHelpWhereTheOrderIsFixed) {
+  const Noise noise{.lognormal = 0.01, .correlation = 0.95, .random_order = false};
+  const Counts blocks = compare_often(500, 1, noise, {.threshold = 0}, 60);
+  report("A/A, fixed order, autocorrelated, blocks chosen", blocks);
+  EXPECT_LE(blocks.different_share(), 0.075);
+}
+
+TEST(Power, ThreePercentSlowerIsFoundAtOnePercentNoise) {
+  const Counts counts = compare_often(1000, 1.03, {});
+  report("3 % slower, 1 % noise", counts);
+  EXPECT_GE(counts.slower, 950);
+  EXPECT_EQ(counts.faster, 0);
+  const Counts spiky = compare_often(1000, 1.03, {.spikes = 0.1, .spike_size = 2});
+  report("3 % slower, 1 % noise, every tenth run up to 200 % longer", spiky);
+  EXPECT_GE(spiky.slower, 900);
+}
+
+TEST(Power, IntervalsCoverTheTrueRatio) {
+  int covered = 0;
+  for (int repetition = 0; repetition < 1000; ++repetition) {
+    NoisyMachine machine(static_cast<std::uint64_t>(repetition), {});
+    std::vector<double> a, b;
+    for (std::size_t r = 0; r < 30; ++r) {
+      const std::vector<double> times = machine.round({1.0, 0.8});
+      a.push_back(times[0]);
+      b.push_back(times[1]);
+    }
+    const auto result = compare_paired(a, b);
+    if (result && result->interval.low <= 0.8 && 0.8 <= result->interval.high) ++covered;
+  }
+  EXPECT_GE(covered, 935);
+}
+
+}  // namespace
+}  // namespace hone::measure
