@@ -1,0 +1,63 @@
+// Bounds propagation: from the domains up to every term, and from the requirements, which must be
+// true, down to the variables (HC4: Benhamou et al., "Revising hull and box consistency", 1999).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "space/interval.h"
+#include "space/term_graph.h"
+
+namespace hone::space {
+
+class Bounds {
+ public:
+  // `variables`: the interval of each variable; `graph` and `requirements` outlive this object.
+  Bounds(const TermGraph& graph, std::span<const TermId> requirements,
+         std::vector<Interval> variables);
+
+  // Tightens to a fixed point (or kMaximumRounds). False when no values satisfy the requirements.
+  bool tighten();
+
+  // The interval of each variable that the requirements leave.
+  const std::vector<Interval>& variables() const { return variables_; }
+  // Intersects a variable's interval.
+  void restrict_variable(std::size_t variable, Interval interval);
+  // What the requirements leave of `term`, which must be older than this object.
+  Interval of(TermId term) const { return intervals_[term]; }
+
+ private:
+  static constexpr int kMaximumRounds = 40;
+
+  Interval forward(const Term& term) const;
+  void backward(TermId id);
+  // `term` must be defined and in `interval`.
+  void demand(TermId term, Interval interval);
+  void backward_sum(const Term& term, Interval own);
+  void backward_product(const Term& term, Interval own);
+  void backward_division(const Term& term, Interval own);
+  void backward_comparison(TermKind kind, TermId a, TermId b);
+  void backward_logical(const Term& term, Interval own);
+  void backward_choice(const Term& term, Interval own);
+  void backward_lookup(const Term& term, Interval own);
+
+  const TermGraph& graph_;
+  std::span<const TermId> requirements_;
+  std::vector<Interval> variables_;
+  std::vector<Interval> intervals_;  // by term
+  std::vector<char> demanded_;       // by term: defined in every solution
+  bool changed_ = false;
+};
+
+// The interval of a term from those of its operands.
+Interval forward_interval(const TermGraph& graph, const Term& term,
+                          std::span<const Interval> operands, std::span<const Interval> variables);
+
+// The intervals of all terms from the variables' alone, without what requirements would leave.
+std::vector<Interval> forward_intervals(const TermGraph& graph,
+                                        std::span<const Interval> variables);
+
+// Whether `term` is defined for all values of the variables, given forward_intervals().
+bool is_always_defined(const TermGraph& graph, TermId term, std::span<const Interval> intervals);
+
+}  // namespace hone::space

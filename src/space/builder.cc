@@ -1,0 +1,129 @@
+#include <algorithm>
+#include <utility>
+
+#include "space/compiled_space.h"
+#include "space/space.h"
+
+namespace hone::space {
+namespace {
+
+// The name of a variable in `expression` that is not one of `variables`.
+std::optional<std::string> foreign_variable(const Expression& expression,
+                                            const std::vector<Variable>& variables) {
+  if (expression.operation() == Operation::kVariable) {
+    const std::size_t index = expression.variable_index();
+    const bool own =
+        index < variables.size() && variables[index].expression.is_same_node(expression);
+    if (!own) return expression.variable_name();
+  }
+  for (const Expression& operand : expression.operands()) {
+    if (auto name = foreign_variable(operand, variables)) return name;
+  }
+  return std::nullopt;
+}
+
+void drop_repeated(std::vector<Value>& values) {
+  std::vector<Value> unique;
+  for (const Value value : values) {
+    if (std::find(unique.begin(), unique.end(), value) == unique.end()) unique.push_back(value);
+  }
+  values = std::move(unique);
+}
+
+bool is_in_reach(Value value) {
+  return -kInfinity < value && value < kInfinity;
+}
+
+}  // namespace
+
+Expression SpaceBuilder::add(Variable variable) {
+  std::vector<Variable>& variables = definition_.variables;
+  const auto fail = [this](tl::unexpected<Error> error) {
+    if (!error_) error_ = std::move(error).value();
+  };
+  const bool repeated = std::any_of(variables.begin(), variables.end(), [&](const Variable& other) {
+    return other.name == variable.name;
+  });
+  if (repeated) fail(input_error("'{}' is stated twice in one space", variable.name));
+  if (variables.size() == kMaximumVariables) {
+    fail(input_error("a space may have at most {} knobs and auxiliary variables",
+                     kMaximumVariables));
+  }
+  const std::vector<Value>& values = variable.values;
+  if (variable.ranged ? variable.lower > variable.upper : values.empty()) {
+    fail(input_error("the domain of '{}' is empty", variable.name));
+  }
+  if (!is_in_reach(variable.lower) || !is_in_reach(variable.upper)) {
+    fail(input_error("the domain of '{}' leaves the integers below 2^62", variable.name));
+  }
+  const Expression expression = Expression::variable(variables.size(), variable.name);
+  variable.expression = expression;
+  variables.push_back(std::move(variable));
+  return expression;
+}
+
+Expression SpaceBuilder::knob(std::string name, std::string description,
+                              std::vector<Value> values) {
+  Variable variable;
+  variable.name = std::move(name);
+  variable.description = std::move(description);
+  drop_repeated(values);
+  if (!values.empty()) {
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    variable.lower = *low;
+    variable.upper = *high;
+  }
+  variable.values = std::move(values);
+  return add(std::move(variable));
+}
+
+Expression SpaceBuilder::knob_range(std::string name, std::string description, Value lower,
+                                    Value upper) {
+  Variable variable;
+  variable.name = std::move(name);
+  variable.description = std::move(description);
+  variable.ranged = true;
+  variable.lower = lower;
+  variable.upper = upper;
+  return add(std::move(variable));
+}
+
+Expression SpaceBuilder::auxiliary(std::string name, Value lower, Value upper) {
+  Variable variable;
+  variable.name = std::move(name);
+  variable.auxiliary = true;
+  variable.ranged = true;
+  variable.lower = lower;
+  variable.upper = upper;
+  return add(std::move(variable));
+}
+
+void SpaceBuilder::require(std::string name, std::string reason, Expression expression,
+                           std::vector<Expression> arguments) {
+  definition_.constraints.push_back({std::move(name), std::move(reason), Hardness::kHard,
+                                     std::move(expression), std::move(arguments)});
+}
+
+void SpaceBuilder::prefer(std::string name, std::string reason, Expression expression,
+                          std::vector<Expression> arguments) {
+  definition_.constraints.push_back({std::move(name), std::move(reason), Hardness::kSoft,
+                                     std::move(expression), std::move(arguments)});
+}
+
+Result<Space> SpaceBuilder::build(SpaceOptions options) const {
+  if (error_) return tl::unexpected(*error_);
+  for (const Constraint& constraint : definition_.constraints) {
+    std::vector<Expression> expressions = constraint.arguments;
+    expressions.push_back(constraint.expression);
+    for (const Expression& expression : expressions) {
+      if (const auto name = foreign_variable(expression, definition_.variables)) {
+        return input_error("constraint '{}' uses '{}', a variable of another space",
+                           constraint.name, *name);
+      }
+    }
+  }
+  HONE_ASSIGN(auto compiled, CompiledSpace::compile(definition_, options));
+  return Space(std::move(compiled));
+}
+
+}  // namespace hone::space

@@ -1,0 +1,58 @@
+// A space after narrowing and compilation; what Space and Enumerator share.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "space/diagram.h"
+#include "space/plan.h"
+#include "space/space.h"
+
+namespace hone::space {
+
+class CompiledSpace {
+ public:
+  // Errors as SpaceBuilder::build.
+  static Result<std::shared_ptr<const CompiledSpace>> compile(Definition definition,
+                                                              SpaceOptions options);
+
+  const Definition& definition() const { return definition_; }
+  const SpaceOptions& options() const { return options_; }
+  const std::vector<Knob>& knobs() const { return knobs_; }
+  // By knob: its position in definition().variables.
+  const std::vector<std::size_t>& knob_variables() const { return knob_variables_; }
+  const std::vector<std::vector<Value>>& narrowed() const { return narrowed_; }
+  const std::vector<bool>& computed() const { return computed_; }
+  const Plan& plan() const { return plan_; }
+
+  // Built on first use; null where it would exceed the memory cap.
+  const Diagram* diagram() const;
+  // The product of the domains that enumeration tries; saturates.
+  std::uint64_t bound() const;
+
+  // The knobs' values that every configuration has, in an otherwise empty one.
+  Configuration start() const;
+  // Whether `configuration` keeps every constraint; with `follow`, the computed knobs in it are
+  // replaced by what the others give instead of compared.
+  bool holds(Configuration& configuration, bool follow) const;
+
+ private:
+  CompiledSpace() = default;
+  void describe(std::vector<Domain> domains);
+
+  Definition definition_;
+  SpaceOptions options_;
+  std::vector<Knob> knobs_;
+  std::vector<std::size_t> knob_variables_;
+  std::vector<std::vector<Value>> narrowed_;
+  std::vector<bool> computed_;
+  std::vector<std::size_t> tried_;  // by level of the plan: the knob it tries
+  std::vector<std::vector<Value>> tried_sorted_;
+  Plan plan_;
+  mutable std::once_flag diagram_once_;
+  mutable std::optional<Diagram> diagram_;
+};
+
+}  // namespace hone::space

@@ -1,0 +1,109 @@
+#include <utility>
+
+#include "space/compiled_space.h"
+
+namespace hone::space {
+
+// Walks the diagram where there is one; tries values depth first where it would be too large.
+class EnumeratorState {
+ public:
+  explicit EnumeratorState(std::shared_ptr<const CompiledSpace> space)
+      : space_(std::move(space)),
+        plan_(space_->plan()),
+        diagram_(space_->diagram()),
+        current_(space_->start()),
+        slots_(plan_.slots),
+        positions_(plan_.levels.size(), 0),
+        ends_(plan_.levels.size(), 0) {}
+
+  const Configuration* next() {
+    if (finished_) return nullptr;
+    const bool found = diagram_ != nullptr ? advance_in_diagram() : advance_by_trying();
+    started_ = true;
+    finished_ = !found || plan_.levels.empty();
+    return found ? &current_ : nullptr;
+  }
+
+ private:
+  bool advance_in_diagram() {
+    const auto& layers = diagram_->layers();
+    if (diagram_->count() == 0) return false;
+    if (layers.empty()) return true;
+    std::size_t depth = 0;
+    if (started_) {
+      depth = layers.size() - 1;
+      while (++positions_[depth] == ends_[depth]) {
+        if (depth == 0) return false;
+        --depth;
+      }
+    } else {
+      enter(0, diagram_->root());
+    }
+    for (;; ++depth) {
+      const Diagram::Layer& layer = layers[depth];
+      const std::size_t edge = positions_[depth];
+      for (std::size_t i = 0; i < layer.width; ++i) {
+        current_.values[plan_.levels[depth].outputs[i].knob] = layer.values[edge * layer.width + i];
+      }
+      if (depth + 1 == layers.size()) return true;
+      enter(depth + 1, layer.children[edge]);
+    }
+  }
+
+  void enter(std::size_t depth, std::uint32_t node) {
+    positions_[depth] = diagram_->layers()[depth].nodes[node].first;
+    ends_[depth] = diagram_->layers()[depth].nodes[node].last;
+  }
+
+  bool advance_by_trying() {
+    if (!plan_.feasible) return false;
+    if (plan_.levels.empty()) return true;
+    std::size_t depth = started_ ? plan_.levels.size() - 1 : 0;
+    for (;;) {
+      const Level& level = plan_.levels[depth];
+      if (positions_[depth] == level.values.size()) {
+        if (depth == 0) return false;
+        positions_[depth] = 0;
+        --depth;
+        continue;
+      }
+      slots_[level.slot] = level.values[positions_[depth]++];
+      if (!plan_.run(level, slots_.data())) continue;
+      for (const Output& output : level.outputs) {
+        current_.values[output.knob] = slots_[output.slot];
+      }
+      if (depth + 1 == plan_.levels.size()) return true;
+      ++depth;
+    }
+  }
+
+  std::shared_ptr<const CompiledSpace> space_;
+  const Plan& plan_;
+  const Diagram* diagram_;
+  Configuration current_;
+  std::vector<Value> slots_;
+  std::vector<std::size_t> positions_;  // by level: the edge taken, or the next value to try
+  std::vector<std::size_t> ends_;
+  bool started_ = false;
+  bool finished_ = false;
+};
+
+Enumerator::Enumerator(std::shared_ptr<const CompiledSpace> space)
+    : state_(std::make_unique<EnumeratorState>(std::move(space))) {}
+Enumerator::Enumerator(Enumerator&&) noexcept = default;
+Enumerator& Enumerator::operator=(Enumerator&&) noexcept = default;
+Enumerator::~Enumerator() = default;
+
+std::optional<Configuration> Enumerator::next() {
+  const Configuration* found = state_->next();
+  if (found == nullptr) return std::nullopt;
+  return *found;
+}
+
+bool Enumerator::next(Configuration& configuration) {
+  const Configuration* found = state_->next();
+  if (found != nullptr) configuration = *found;
+  return found != nullptr;
+}
+
+}  // namespace hone::space

@@ -1,0 +1,308 @@
+#include "space/narrow.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "space/arithmetic.h"
+#include "space/bounds.h"
+
+namespace hone::space {
+namespace {
+
+// A range of at most this many values becomes a list at once.
+constexpr std::size_t kSmallRange = 4096;
+// Pairs of values that a test over two variables is worth trying before enumeration.
+constexpr std::size_t kMaximumPairs = 256;
+// Values an expression may have for divisors to be listed, and combinations tried to find them.
+constexpr std::size_t kMaximumDividends = 64;
+constexpr std::size_t kMaximumCombinations = 256;
+// Divisors are found by trial division up to the root of this.
+constexpr Value kLargestDividend = Value{1} << 40;
+constexpr int kMaximumRounds = 8;
+
+class Narrowing {
+ public:
+  Narrowing(TermGraph& graph, std::vector<TermId> requirements, std::vector<Domain> domains)
+      : graph_(graph),
+        requirements_(std::move(requirements)),
+        domains_(std::move(domains)),
+        scratch_(domains_.size(), 0) {}
+
+  Narrowed run();
+
+ private:
+  bool tighten_bounds();
+  void list_ranges();
+  void filter_by_one();
+  void filter_by_two();
+  void drop_entailed();
+  std::vector<std::size_t> variables_of(TermId term) const;
+  std::optional<std::vector<Value>> values_of(TermId term);
+  std::optional<std::vector<Value>> divisors_for(std::size_t variable);
+  void set_values(std::size_t variable, std::vector<Value> values);
+
+  TermGraph& graph_;
+  std::vector<TermId> requirements_;
+  std::vector<Domain> domains_;
+  std::vector<Value> scratch_;  // a value per variable, for evaluation
+  bool changed_ = false;
+  bool feasible_ = true;
+};
+
+std::vector<std::size_t> indices(const VariableSet& set) {
+  std::vector<std::size_t> result;
+  for (std::size_t i = set._Find_first(); i < set.size(); i = set._Find_next(i)) {
+    result.push_back(i);
+  }
+  return result;
+}
+
+void append_divisors(Value dividend, bool negative_too, std::vector<Value>& divisors) {
+  const Value magnitude = std::abs(dividend);
+  for (Value divisor = 1; divisor * divisor <= magnitude; ++divisor) {
+    if (magnitude % divisor != 0) continue;
+    for (const Value value : {divisor, magnitude / divisor}) {
+      divisors.push_back(value);
+      if (negative_too) divisors.push_back(-value);
+    }
+  }
+}
+
+std::vector<std::size_t> Narrowing::variables_of(TermId term) const {
+  return indices(graph_[term].variables);
+}
+
+void Narrowing::set_values(std::size_t variable, std::vector<Value> values) {
+  Domain& domain = domains_[variable];
+  if (values.empty()) {
+    feasible_ = false;
+    return;
+  }
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  changed_ = changed_ || domain.listed != true || domain.values.size() != values.size();
+  domain.interval = {*low, *high};
+  domain.listed = true;
+  domain.values = std::move(values);
+}
+
+bool Narrowing::tighten_bounds() {
+  std::vector<Interval> intervals;
+  for (const Domain& domain : domains_) intervals.push_back(domain.interval);
+  Bounds bounds(graph_, requirements_, std::move(intervals));
+  if (!bounds.tighten()) return false;
+  for (std::size_t i = 0; i < domains_.size(); ++i) {
+    const Interval interval = bounds.variables()[i];
+    if (interval == domains_[i].interval) continue;
+    if (interval.is_empty()) return false;
+    changed_ = true;
+    domains_[i].interval = interval;
+    if (!domains_[i].listed) continue;
+    std::vector<Value> left;
+    for (const Value value : domains_[i].values) {
+      if (interval.contains(value)) left.push_back(value);
+    }
+    set_values(i, std::move(left));
+  }
+  return feasible_;
+}
+
+// The values `term` can have, where few combinations of its variables' values give them.
+std::optional<std::vector<Value>> Narrowing::values_of(TermId term) {
+  const std::vector<std::size_t> variables = variables_of(term);
+  std::size_t combinations = 1;
+  for (const std::size_t variable : variables) {
+    if (!domains_[variable].listed) return std::nullopt;
+    combinations *= domains_[variable].values.size();
+    if (combinations > kMaximumCombinations) return std::nullopt;
+  }
+  std::vector<Value> values;
+  for (std::size_t i = 0; i < combinations; ++i) {
+    std::size_t rest = i;
+    for (const std::size_t variable : variables) {
+      const std::vector<Value>& domain = domains_[variable].values;
+      scratch_[variable] = domain[rest % domain.size()];
+      rest /= domain.size();
+    }
+    const Value value = graph_.evaluate(term, scratch_);
+    if (value != kUndefined) values.push_back(value);
+  }
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  if (values.size() > kMaximumDividends) return std::nullopt;
+  return values;
+}
+
+// The divisors of the values of an expression that `variable` is required to divide.
+std::optional<std::vector<Value>> Narrowing::divisors_for(std::size_t variable) {
+  const TermId own = graph_.variable(variable);
+  const auto has_factor = [&](TermId term) {
+    const Term& shape = graph_[term];
+    return term == own ||
+           (shape.kind == TermKind::kProduct &&
+            std::find(shape.operands.begin(), shape.operands.end(), own) != shape.operands.end());
+  };
+  for (const TermId requirement : requirements_) {
+    const Term& shape = graph_[requirement];
+    if (shape.kind != TermKind::kEqual || !shape.variables.test(variable)) continue;
+    std::optional<TermId> dividend;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const TermId side = shape.operands[i];
+      const TermId other = shape.operands[1 - i];
+      const bool is_remainder =
+          graph_[side].kind == TermKind::kModulo && graph_.is_constant(other, 0);
+      if (is_remainder && has_factor(graph_[side].operands[1])) {
+        dividend = graph_[side].operands[0];
+      } else if (side != own && has_factor(side)) {
+        dividend = other;
+      }
+    }
+    if (!dividend || graph_[*dividend].variables.test(variable)) continue;
+    const auto dividends = values_of(*dividend);
+    if (!dividends) continue;
+    const Interval interval = domains_[variable].interval;
+    const bool usable = std::all_of(dividends->begin(), dividends->end(), [](Value value) {
+      return value != 0 && std::abs(value) <= kLargestDividend;
+    });
+    if (!usable) continue;
+    std::vector<Value> divisors;
+    for (const Value value : *dividends) append_divisors(value, interval.lower < 0, divisors);
+    std::sort(divisors.begin(), divisors.end());
+    divisors.erase(std::unique(divisors.begin(), divisors.end()), divisors.end());
+    std::erase_if(divisors, [&](Value value) { return !interval.contains(value); });
+    return divisors;
+  }
+  return std::nullopt;
+}
+
+void Narrowing::list_ranges() {
+  for (std::size_t i = 0; i < domains_.size() && feasible_; ++i) {
+    Domain& domain = domains_[i];
+    if (domain.listed) continue;
+    if (auto divisors = divisors_for(i)) {
+      set_values(i, std::move(*divisors));
+    } else if (domain.size() <= kSmallRange) {
+      std::vector<Value> values;
+      for (Value value = domain.interval.lower; value <= domain.interval.upper; ++value) {
+        values.push_back(value);
+      }
+      set_values(i, std::move(values));
+    }
+  }
+}
+
+void Narrowing::filter_by_one() {
+  std::erase_if(requirements_, [&](TermId requirement) {
+    if (graph_[requirement].variables.count() != 1) return false;
+    const std::size_t variable = graph_[requirement].variables._Find_first();
+    if (!domains_[variable].listed || !feasible_) return false;
+    std::vector<Value> left;
+    for (const Value value : domains_[variable].values) {
+      scratch_[variable] = value;
+      if (graph_.evaluate(requirement, scratch_) == 1) left.push_back(value);
+    }
+    set_values(variable, std::move(left));
+    return true;
+  });
+}
+
+void Narrowing::filter_by_two() {
+  std::erase_if(requirements_, [&](TermId requirement) {
+    if (!feasible_ || graph_[requirement].variables.count() != 2) return false;
+    const std::size_t a = graph_[requirement].variables._Find_first();
+    const std::size_t b = graph_[requirement].variables._Find_next(a);
+    if (!domains_[a].listed || !domains_[b].listed) return false;
+    const std::vector<Value>& first = domains_[a].values;
+    const std::vector<Value>& second = domains_[b].values;
+    if (first.size() * second.size() > kMaximumPairs) return false;
+    std::vector<char> first_used(first.size(), 0);
+    std::vector<char> second_used(second.size(), 0);
+    bool all_hold = true;
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      scratch_[a] = first[i];
+      for (std::size_t j = 0; j < second.size(); ++j) {
+        scratch_[b] = second[j];
+        if (graph_.evaluate(requirement, scratch_) == 1) {
+          first_used[i] = second_used[j] = 1;
+        } else {
+          all_hold = false;
+        }
+      }
+    }
+    const auto keep = [&](std::size_t variable, const std::vector<char>& used) {
+      std::vector<Value> left;
+      for (std::size_t i = 0; i < used.size(); ++i) {
+        if (used[i]) left.push_back(domains_[variable].values[i]);
+      }
+      set_values(variable, std::move(left));
+    };
+    keep(a, first_used);
+    if (feasible_) keep(b, second_used);
+    return all_hold;
+  });
+}
+
+void Narrowing::drop_entailed() {
+  std::vector<Interval> intervals;
+  for (const Domain& domain : domains_) intervals.push_back(domain.interval);
+  const std::vector<Interval> forward = forward_intervals(graph_, intervals);
+  std::erase_if(requirements_, [&](TermId requirement) {
+    return forward[requirement].is_single(1) && is_always_defined(graph_, requirement, forward);
+  });
+}
+
+Narrowed Narrowing::run() {
+  for (int round = 0; round < kMaximumRounds && feasible_; ++round) {
+    changed_ = false;
+    feasible_ = tighten_bounds();
+    if (feasible_) list_ranges();
+    if (feasible_) filter_by_one();
+    if (feasible_) filter_by_two();
+    if (!changed_) break;
+  }
+  if (feasible_) drop_entailed();
+  return {feasible_, std::move(domains_), std::move(requirements_)};
+}
+
+}  // namespace
+
+std::size_t Domain::size() const {
+  if (listed) return values.size();
+  if (interval.is_empty()) return 0;
+  return static_cast<std::size_t>(interval.upper - interval.lower) + 1;
+}
+
+bool Domain::contains(Value value) const {
+  if (!interval.contains(value)) return false;
+  return !listed || std::find(values.begin(), values.end(), value) != values.end();
+}
+
+Narrowed narrow(TermGraph& graph, std::vector<TermId> requirements, std::vector<Domain> domains) {
+  for (const TermId requirement : requirements) {
+    if (graph.is_constant(requirement)) return {false, std::move(domains), {}};
+  }
+  return Narrowing(graph, std::move(requirements), std::move(domains)).run();
+}
+
+bool list_values(const TermGraph& graph, const std::vector<TermId>& requirements,
+                 std::size_t variable, std::size_t most, Domain& domain) {
+  if (domain.listed) return true;
+  if (domain.size() > most) return false;
+  std::vector<TermId> own;
+  for (const TermId requirement : requirements) {
+    const VariableSet& variables = graph[requirement].variables;
+    if (variables.count() == 1 && variables.test(variable)) own.push_back(requirement);
+  }
+  std::vector<Value> scratch(variable + 1, 0);
+  for (Value value = domain.interval.lower; value <= domain.interval.upper; ++value) {
+    scratch[variable] = value;
+    const bool holds = std::all_of(own.begin(), own.end(), [&](TermId requirement) {
+      return graph.evaluate(requirement, scratch) == 1;
+    });
+    if (holds) domain.values.push_back(value);
+  }
+  domain.listed = true;
+  return true;
+}
+
+}  // namespace hone::space

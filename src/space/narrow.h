@@ -1,0 +1,37 @@
+// Narrowing of domains before anything is enumerated: bounds, divisors, and the tests over one or
+// two variables.
+#pragma once
+
+#include <vector>
+
+#include "space/interval.h"
+#include "space/term_graph.h"
+
+namespace hone::space {
+
+struct Domain {
+  Interval interval;          // holds every value left
+  bool listed = false;        // whether `values` is the domain; the whole interval otherwise
+  std::vector<Value> values;  // in the stable order
+
+  std::size_t size() const;  // saturates
+  bool contains(Value value) const;
+};
+
+// The requirements that remain to be tested over the domains left.
+struct Narrowed {
+  bool feasible = true;
+  std::vector<Domain> domains;
+  std::vector<TermId> requirements;
+};
+
+// Drops from `domains` values that no solution has, lists the ranges that become small, and drops
+// the requirements that hold for all values left.
+Narrowed narrow(TermGraph& graph, std::vector<TermId> requirements, std::vector<Domain> domains);
+
+// Makes a list of a range, filtered by the requirements over that variable alone; does nothing to
+// a range of more than `most` values. Whether the domain is a list now.
+bool list_values(const TermGraph& graph, const std::vector<TermId>& requirements,
+                 std::size_t variable, std::size_t most, Domain& domain);
+
+}  // namespace hone::space

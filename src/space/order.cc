@@ -1,0 +1,233 @@
+#include "space/order.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "space/bounds.h"
+#include "space/solve.h"
+
+namespace hone::space {
+namespace {
+
+// Up to this many variables each is tried as the first; above it, fewer.
+constexpr std::size_t kTryAllFirst = 12;
+constexpr std::size_t kFirstTries = 4;
+
+struct Equality {
+  TermId requirement;
+  VariableSet variables;
+  VariableSet solvable;  // the variables it can be solved for
+};
+
+class Ordering {
+ public:
+  Ordering(const TermGraph& graph, std::span<const TermId> requirements,
+           std::span<const Domain> domains);
+
+  // Steps for all of `to_try`, and for those of `to_compute` that equalities give, after the
+  // variables `known`.
+  std::vector<Step> steps(const VariableSet& known, const std::vector<std::size_t>& to_try,
+                          const VariableSet& to_compute) const;
+
+ private:
+  struct Partial {
+    VariableSet assigned;
+    std::vector<Step> steps;
+    double cost = 0;  // estimated edges of the search graph
+  };
+
+  void compute_what_follows(Partial& partial, const VariableSet& to_compute) const;
+  void assign(Partial& partial, std::size_t variable, const VariableSet& to_compute) const;
+  double width(const VariableSet& assigned) const;
+  Partial complete(Partial partial, std::vector<std::size_t> to_try,
+                   const VariableSet& to_compute) const;
+
+  std::vector<VariableSet> scopes_;  // of the requirements
+  std::vector<Equality> equalities_;
+  std::vector<double> bits_;  // log2 of the domains' sizes
+};
+
+Ordering::Ordering(const TermGraph& graph, std::span<const TermId> requirements,
+                   std::span<const Domain> domains) {
+  std::vector<Interval> intervals;
+  for (const Domain& domain : domains) {
+    intervals.push_back(domain.interval);
+    bits_.push_back(std::log2(std::max<double>(1.0, static_cast<double>(domain.size()))));
+  }
+  const std::vector<Interval> terms = forward_intervals(graph, intervals);
+  for (const TermId requirement : requirements) {
+    const Term& term = graph[requirement];
+    scopes_.push_back(term.variables);
+    if (term.kind != TermKind::kEqual) continue;
+    Equality equality{requirement, term.variables, {}};
+    for (std::size_t i = term.variables._Find_first(); i < term.variables.size();
+         i = term.variables._Find_next(i)) {
+      if (can_solve(graph, requirement, i, terms)) equality.solvable.set(i);
+    }
+    if (equality.solvable.any()) equalities_.push_back(equality);
+  }
+}
+
+void Ordering::compute_what_follows(Partial& partial, const VariableSet& to_compute) const {
+  for (bool again = true; again;) {
+    again = false;
+    for (const Equality& equality : equalities_) {
+      const VariableSet open = equality.variables & ~partial.assigned;
+      if (open.count() != 1 || (open & equality.solvable & to_compute).none()) continue;
+      const std::size_t variable = open._Find_first();
+      partial.steps.push_back({variable, equality.requirement});
+      partial.assigned.set(variable);
+      again = true;
+    }
+  }
+}
+
+void Ordering::assign(Partial& partial, std::size_t variable, const VariableSet& to_compute) const {
+  partial.steps.push_back({variable, std::nullopt});
+  partial.assigned.set(variable);
+  compute_what_follows(partial, to_compute);
+}
+
+// log2 of how many ways the assigned variables can matter to the rest.
+double Ordering::width(const VariableSet& assigned) const {
+  VariableSet open;
+  for (const VariableSet& scope : scopes_) {
+    if ((scope & ~assigned).any()) open |= scope & assigned;
+  }
+  double bits = 0;
+  for (std::size_t i = open._Find_first(); i < open.size(); i = open._Find_next(i)) {
+    bits += bits_[i];
+  }
+  return bits;
+}
+
+Ordering::Partial Ordering::complete(Partial partial, std::vector<std::size_t> to_try,
+                                     const VariableSet& to_compute) const {
+  double before = width(partial.assigned);
+  for (;;) {
+    std::erase_if(to_try, [&](std::size_t variable) { return partial.assigned.test(variable); });
+    if (to_try.empty()) return partial;
+    auto best = std::tuple{std::numeric_limits<double>::infinity(), 0.0, std::size_t{0}};
+    Partial chosen;
+    for (const std::size_t variable : to_try) {
+      Partial next = partial;
+      assign(next, variable, to_compute);
+      const auto key = std::tuple{width(next.assigned), bits_[variable], variable};
+      if (key < best) {
+        best = key;
+        chosen = std::move(next);
+      }
+    }
+    chosen.cost += std::exp2(before + bits_[std::get<2>(best)]);
+    before = std::get<0>(best);
+    partial = std::move(chosen);
+  }
+}
+
+std::vector<Step> Ordering::steps(const VariableSet& known, const std::vector<std::size_t>& to_try,
+                                  const VariableSet& to_compute) const {
+  VariableSet constrained;
+  for (const VariableSet& scope : scopes_) constrained |= scope;
+  // Variables without requirements go last: in front they would only repeat every failure.
+  std::vector<std::size_t> bound;
+  std::vector<std::size_t> unbound;
+  for (const std::size_t variable : to_try) {
+    (constrained.test(variable) ? bound : unbound).push_back(variable);
+  }
+  Partial start;
+  start.assigned = known;
+  compute_what_follows(start, to_compute);
+  std::vector<std::size_t> firsts;
+  for (const std::size_t variable : bound) {
+    if (!start.assigned.test(variable)) firsts.push_back(variable);
+  }
+  if (firsts.size() > kTryAllFirst) firsts.resize(kFirstTries);
+  Partial best = start;
+  best.cost = std::numeric_limits<double>::infinity();
+  for (const std::size_t first : firsts) {
+    Partial partial = start;
+    partial.cost = std::exp2(bits_[first]);
+    assign(partial, first, to_compute);
+    partial = complete(std::move(partial), bound, to_compute);
+    if (partial.cost < best.cost) best = std::move(partial);
+  }
+  for (const std::size_t variable : unbound) {
+    if (!best.assigned.test(variable)) best.steps.push_back({variable, std::nullopt});
+  }
+  return best.steps;
+}
+
+// Splits `auxiliary` variables into groups that requirements bind together.
+std::vector<VariableSet> groups_of(const VariableSet& auxiliary,
+                                   const std::vector<VariableSet>& scopes) {
+  std::vector<VariableSet> groups;
+  for (const VariableSet& scope : scopes) {
+    VariableSet merged = scope & auxiliary;
+    if (merged.none()) continue;
+    std::erase_if(groups, [&](const VariableSet& group) {
+      if ((group & merged).none()) return false;
+      merged |= group;
+      return true;
+    });
+    groups.push_back(merged);
+  }
+  return groups;
+}
+
+std::vector<std::size_t> indices(const VariableSet& set) {
+  std::vector<std::size_t> result;
+  for (std::size_t i = set._Find_first(); i < set.size(); i = set._Find_next(i)) {
+    result.push_back(i);
+  }
+  return result;
+}
+
+void drop_used(std::vector<TermId>& requirements, const std::vector<Step>& steps) {
+  for (const Step& step : steps) {
+    if (step.solved) std::erase(requirements, *step.solved);
+  }
+}
+
+}  // namespace
+
+Order order_variables(const TermGraph& graph, std::span<const TermId> requirements,
+                      std::span<const Domain> domains, const std::vector<bool>& is_knob,
+                      std::span<const std::size_t> variables) {
+  const Ordering ordering(graph, requirements, domains);
+  std::vector<std::size_t> knobs;
+  VariableSet all;
+  for (const std::size_t variable : variables) {
+    all.set(variable);
+    if (is_knob[variable]) knobs.push_back(variable);
+  }
+  Order order;
+  order.steps = ordering.steps({}, knobs, all);
+  order.requirements.assign(requirements.begin(), requirements.end());
+  drop_used(order.requirements, order.steps);
+
+  VariableSet assigned;
+  for (const Step& step : order.steps) assigned.set(step.variable);
+  std::vector<VariableSet> scopes;
+  for (const TermId requirement : order.requirements) {
+    scopes.push_back(graph[requirement].variables);
+  }
+  for (const VariableSet& group : groups_of(all & ~assigned, scopes)) {
+    Existence existence;
+    std::erase_if(order.requirements, [&](TermId requirement) {
+      if ((graph[requirement].variables & group).none()) return false;
+      existence.requirements.push_back(requirement);
+      return true;
+    });
+    const Ordering inner(graph, existence.requirements, domains);
+    existence.steps = inner.steps(~group, indices(group), group);
+    drop_used(existence.requirements, existence.steps);
+    order.existences.push_back(std::move(existence));
+  }
+  return order;
+}
+
+}  // namespace hone::space

@@ -1,0 +1,109 @@
+// The constraints of a space as one graph of simplified terms: equal terms are one node, constants
+// are folded, sums and products are flattened and requirements are split into the smallest tests
+// that can be made early.
+#pragma once
+
+#include <bitset>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "space/expression.h"
+
+namespace hone::space {
+
+using TermId = std::uint32_t;
+inline constexpr std::size_t kMaximumVariables = 256;
+using VariableSet = std::bitset<kMaximumVariables>;
+
+enum class TermKind : std::uint8_t {
+  kConstant,
+  kVariable,
+  kSum,      // two or more operands
+  kProduct,  // two or more operands
+  kDivide,
+  kModulo,
+  kExactDivide,  // undefined unless the second operand divides the first
+  kMinimum,
+  kMaximum,
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessEqual,
+  kAnd,  // two or more boolean operands
+  kOr,   // two or more boolean operands
+  kIfThenElse,
+  kLookup,
+};
+
+struct Term {
+  TermKind kind = TermKind::kConstant;
+  bool boolean = false;
+  // Defined whatever its variables are, short of results beyond 64 bits.
+  bool total = true;
+  Value value = 0;  // kConstant: the constant; kVariable: its index; kLookup: its table
+  std::vector<TermId> operands;
+  VariableSet variables;
+};
+
+struct LookupTable {
+  std::vector<std::pair<Value, Value>> entries;  // by key, ascending, keys unique
+
+  Value find(Value key) const;  // kUndefined for a key that is not there
+  bool operator==(const LookupTable&) const = default;
+};
+
+// Terms are only added; an operand's id is below its user's.
+class TermGraph {
+ public:
+  const Term& operator[](TermId id) const { return terms_[id]; }
+  std::size_t size() const { return terms_.size(); }
+  const LookupTable& table(Value index) const { return tables_[static_cast<std::size_t>(index)]; }
+
+  TermId constant(Value value, bool boolean = false);
+  TermId variable(std::size_t index);
+  TermId sum(std::span<const TermId> operands);
+  TermId product(std::span<const TermId> operands);
+  // A binary kind: kDivide, kModulo, kExactDivide, kMinimum, kMaximum or a comparison.
+  TermId binary(TermKind kind, TermId a, TermId b);
+  TermId logical(TermKind kind, std::span<const TermId> operands);  // kAnd or kOr
+  TermId negation(TermId boolean);
+  TermId if_then_else(TermId condition, TermId then, TermId otherwise);
+  TermId lookup(TermId key, LookupTable table);
+  TermId difference(TermId a, TermId b);
+
+  // The term of `expression`; its variable i becomes replacements[i].
+  TermId add(const Expression& expression, std::span<const TermId> replacements);
+  // A term of another graph, with its variable i replaced by replacements[i].
+  TermId add(const TermGraph& other, TermId term, std::span<const TermId> replacements);
+
+  // `boolean` as requirements that must all be true: conjunctions are split, and a disjunction of
+  // a few conjunctions becomes a conjunction of disjunctions, because a disjunction over fewer
+  // variables can be tested earlier.
+  void split_requirement(TermId boolean, std::vector<TermId>& requirements);
+
+  // The term's value where variable i has variables[i].
+  Value evaluate(TermId term, std::span<const Value> variables) const;
+
+  bool is_constant(TermId term) const { return terms_[term].kind == TermKind::kConstant; }
+  bool is_constant(TermId term, Value value) const {
+    return is_constant(term) && terms_[term].value == value;
+  }
+
+ private:
+  TermId intern(Term term);
+  TermId as_boolean(TermId term);
+  TermId add_node(const Expression& expression, std::span<const TermId> replacements,
+                  std::unordered_map<const void*, TermId>& done);
+  TermId rebuild(const Term& shape, std::vector<TermId> operands, const TermGraph& other);
+
+  std::vector<Term> terms_;
+  std::vector<LookupTable> tables_;
+  std::unordered_multimap<std::uint64_t, TermId> by_hash_;
+};
+
+// The value of a binary kind or, pairwise, of kSum, kProduct, kAnd and kOr.
+Value apply(TermKind kind, Value a, Value b);
+
+}  // namespace hone::space
