@@ -18,6 +18,11 @@ Result<std::string> canonical_json(std::string_view what, std::string_view text)
   return dump(json);
 }
 
+Status check_json(std::string_view what, std::string_view text) {
+  if (nlohmann::json::accept(text)) return {};
+  return input_error("the {} is not JSON: {}", what, text.substr(0, 200));
+}
+
 std::string joined(std::initializer_list<std::string_view> texts) {
   nlohmann::json array = nlohmann::json::array();
   for (const std::string_view text : texts) array.push_back(text);

@@ -13,6 +13,10 @@ namespace hone::store {
 // JSON.
 Result<std::string> canonical_json(std::string_view what, std::string_view text);
 
+// An input error, naming `what`, when `text` is not JSON. (The tables do not check it: SQLite 3.40
+// counts json_valid() as unsafe in a schema that is not trusted.)
+Status check_json(std::string_view what, std::string_view text);
+
 // One JSON array of the texts: a hash over it tells ("a", "bc") from ("ab", "c").
 std::string joined(std::initializer_list<std::string_view> texts);
 

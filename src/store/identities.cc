@@ -53,6 +53,7 @@ Result<Id> Store::intern(const Device& device) {
 }
 
 Result<Id> Store::intern(const Operation& operation) {
+  HONE_TRY(check_json("operation", operation.json));
   return intern_row(
       *database_, "SELECT id FROM operation WHERE fingerprint = ?", operation.fingerprint, [&] {
         return database_->execute(
@@ -64,6 +65,7 @@ Result<Id> Store::intern(const Operation& operation) {
 }
 
 Result<Id> Store::intern(const Dispatch& dispatch) {
+  HONE_TRY(check_json("dispatch's description", dispatch.json));
   return intern_row(*database_, "SELECT id FROM dispatch WHERE fingerprint = ?",
                     dispatch.fingerprint, [&]() -> Status {
                       HONE_ASSIGN(const Id source, intern_blob(*database_, dispatch.source));
@@ -76,6 +78,7 @@ Result<Id> Store::intern(const Dispatch& dispatch) {
 }
 
 Result<Id> Store::intern(const Program& program) {
+  HONE_TRY(check_json("program's description", program.json));
   HONE_ASSIGN(const Id id,
               intern_row(*database_, "SELECT id FROM program WHERE hash = ?", program.hash, [&] {
                 return database_->execute(

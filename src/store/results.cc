@@ -1,5 +1,6 @@
 // What was found out of candidates: artifacts, failures, verifications, measurements.
 #include "store/blobs.h"
+#include "store/canonical.h"
 #include "store/clock.h"
 #include "store/select.h"
 #include "store/store.h"
@@ -7,6 +8,7 @@
 namespace hone::store {
 
 Status Store::record(const Artifact& artifact) {
+  HONE_TRY(check_json("artifact's launch", artifact.launch));
   return write(*database_, [&]() -> Status {
     HONE_ASSIGN(const Id code, intern_blob(*database_, artifact.code));
     return database_->execute(
@@ -58,6 +60,7 @@ Result<Id> Store::record(const Verification& row) {
 }
 
 Result<Id> Store::record(const Measurement& row) {
+  HONE_TRY(check_json("machine's state", row.machine));
   const Timing& timing = row.timing;
   HONE_TRY(database_->execute(
       "INSERT INTO measurement (uid, dispatch_id, identity, device_id, phase, samples, "

@@ -1,7 +1,8 @@
 // What the store keeps, one struct per table. Ids are row ids of one store (above 0) and mean
 // nothing in another one. `id`, `when` and `run` are filled by the store, on reading and never from
 // the caller; times are UTC, ISO 8601 with milliseconds ("2026-01-31T12:00:00.123Z"). Fields called
-// JSON hold a JSON text; anything else in them is an input error.
+// JSON hold a JSON text; anything else in them is an input error. Every field has an initialiser,
+// so that a designated initialiser may leave it out without a warning.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +20,10 @@ using Id = std::int64_t;
 // Keys artifacts: code compiled under equal build identities is the same code.
 struct Build {
   Id id = 0;
-  std::string hash;      // over the fields below; computed by the store
-  std::string compiler;  // name and version, with its revision: "iree-compile 3.13.0 @ 4bd2ca1"
-  std::string flags;     // JSON array, in the order given
-  std::string target;    // JSON, resolved: `host` expanded to CPU and features
+  std::string hash{};      // over the fields below; computed by the store
+  std::string compiler{};  // name and version, with its revision: "iree-compile 3.13.0 @ 4bd2ca1"
+  std::string flags{};     // JSON array, in the order given
+  std::string target{};    // JSON, resolved: `host` expanded to CPU and features
 
   bool operator==(const Build&) const = default;
 };
@@ -30,42 +31,43 @@ struct Build {
 // Keys measurements: what code ran on, and how hone measured there.
 struct Device {
   Id id = 0;
-  std::string hash;      // over the fields below; computed by the store
-  std::string name;      // "AMD EPYC 9554", "NVIDIA H200"
-  std::string driver;    // version; the kernel's on a CPU
-  std::string protocol;  // JSON: threads, affinity, cold or warm cache, clocks, version of the loop
+  std::string hash{};    // over the fields below; computed by the store
+  std::string name{};    // "AMD EPYC 9554", "NVIDIA H200"
+  std::string driver{};  // version; the kernel's on a CPU
+  std::string
+      protocol{};  // JSON: threads, affinity, cold or warm cache, clocks, version of the loop
 
   bool operator==(const Device&) const = default;
 };
 
 struct Operation {
   Id id = 0;
-  std::string fingerprint;
-  std::string kind;         // "matmul"
-  std::string description;  // "matmul 512x512x512 f32,f32->f32"
-  std::string json;         // JSON: problem::Operation
-  double flops = 0;         // of one execution; 0 where unknown
-  double bytes = 0;         // of one execution; 0 where unknown
+  std::string fingerprint{};
+  std::string kind{};         // "matmul"
+  std::string description{};  // "matmul 512x512x512 f32,f32->f32"
+  std::string json{};         // JSON: problem::Operation
+  double flops = 0;           // of one execution; 0 where unknown
+  double bytes = 0;           // of one execution; 0 where unknown
 
   bool operator==(const Operation&) const = default;
 };
 
 struct Dispatch {
   Id id = 0;
-  std::string fingerprint;
-  std::string name;             // the export's symbol
-  std::optional<Id> operation;  // none where the dispatch has no root
-  std::string source;           // MLIR; kept once by hash, compressed
-  std::string json;             // JSON: problem::Dispatch without its source (bindings, fused, ...)
+  std::string fingerprint{};
+  std::string name{};             // the export's symbol
+  std::optional<Id> operation{};  // none where the dispatch has no root
+  std::string source{};           // MLIR; kept once by hash, compressed
+  std::string json{};  // JSON: problem::Dispatch without its source (bindings, fused, ...)
 
   bool operator==(const Dispatch&) const = default;
 };
 
 struct Program {
   Id id = 0;
-  std::string hash;  // content hash of the file
-  std::string path;  // where it was last read from
-  std::string json;  // JSON: functions and what else a report needs
+  std::string hash{};  // content hash of the file
+  std::string path{};  // where it was last read from
+  std::string json{};  // JSON: functions and what else a report needs
 
   bool operator==(const Program&) const = default;
 };
@@ -85,13 +87,13 @@ std::string_view name_of(RunState state);  // "running", ...
 
 struct Run {
   Id id = 0;
-  std::string command;  // command line
-  std::string version;  // hone's
+  std::string command{};  // command line
+  std::string version{};  // hone's
   std::int64_t seed = 0;
-  std::optional<Id> program;  // that it tunes
-  std::string process;        // process.h: host, boot, pid, start
-  std::string started;
-  std::string ended;  // empty while it runs
+  std::optional<Id> program{};  // that it tunes
+  std::string process{};        // process.h: host, boot, pid, start
+  std::string started{};
+  std::string ended{};  // empty while it runs
   RunState state = RunState::kRunning;
 
   bool operator==(const Run&) const = default;
@@ -99,9 +101,9 @@ struct Run {
 
 struct Event {
   std::int64_t sequence = 0;  // from 1, in its run
-  std::string when;
-  std::string kind;  // "drift", "repeat", "left out", ...
-  std::string text;
+  std::string when{};
+  std::string kind{};  // "drift", "repeat", "left out", ...
+  std::string text{};
 
   bool operator==(const Event&) const = default;
 };
@@ -113,25 +115,26 @@ struct Candidate {
   Id id = 0;
   Id dispatch = 0;
   Id build = 0;
-  std::string provider;        // "iree", "openblas"
-  std::string configuration;   // JSON; the store sorts its keys, so that equal ones are one row
-  std::string constraint_set;  // that proposed it first; empty when given by hand
-  std::string when;
-  std::optional<Id> run;
+  std::string provider{};        // "iree", "openblas"
+  std::string configuration{};   // JSON; the store sorts its keys, so that equal ones are one row
+  std::string constraint_set{};  // that proposed it first; empty when given by hand
+  std::string when{};
+  std::optional<Id> run{};
 
   bool operator==(const Candidate&) const = default;
 };
 
 struct Artifact {
   Id candidate = 0;
-  std::string identity;  // names what is executed (provider::identity); equal code is measured once
-  std::string format;    // "embedded-elf-x86_64"
-  std::string launch;    // JSON: provider::Launch
-  std::string code;      // the binary; only load_artifact() fills it
-  std::string configured;  // lowering configuration read back from the compiler's IR
+  std::string
+      identity{};        // names what is executed (provider::identity); equal code is measured once
+  std::string format{};  // "embedded-elf-x86_64"
+  std::string launch{};  // JSON: provider::Launch
+  std::string code{};    // the binary; only load_artifact() fills it
+  std::string configured{};  // lowering configuration read back from the compiler's IR
   double compile_seconds = 0;
-  std::string when;
-  std::optional<Id> run;
+  std::string when{};
+  std::optional<Id> run{};
 
   bool operator==(const Artifact&) const = default;
 };
@@ -139,13 +142,13 @@ struct Artifact {
 struct Failure {
   Id id = 0;
   Id candidate = 0;
-  std::optional<Id> device;  // where it failed to run; none for a failed compile
-  std::string identity;      // of the artifact that failed to run; empty for a failed compile
-  std::string kind;          // provider::name_of(FailureKind): "compile error", "kernel crash", ...
-  std::string message;       // the compiler's or the system's own words
-  double seconds = 0;        // until it failed
-  std::string when;
-  std::optional<Id> run;
+  std::optional<Id> device{};  // where it failed to run; none for a failed compile
+  std::string identity{};      // of the artifact that failed to run; empty for a failed compile
+  std::string kind{};     // provider::name_of(FailureKind): "compile error", "kernel crash", ...
+  std::string message{};  // the compiler's or the system's own words
+  double seconds = 0;     // until it failed
+  std::string when{};
+  std::optional<Id> run{};
 
   bool operator==(const Failure&) const = default;
 };
@@ -153,18 +156,18 @@ struct Failure {
 struct Verification {
   Id id = 0;
   Id dispatch = 0;
-  std::string identity;  // of the artifact
+  std::string identity{};  // of the artifact
   Id device = 0;
   bool right = false;
-  std::optional<std::int64_t> bad_binding;  // of the first bad element; none when right
-  std::optional<std::int64_t> bad_index;    // of the first bad element, row-major
-  std::string expected;  // value of that element as text: it may be NaN or a 64-bit integer
-  std::string got;
-  double share_bad = 0;   // 0 to 1
-  std::string tolerance;  // "exact", "atol 1e-3 rtol 1e-2"
-  std::string basis;      // why that tolerance, against which reference
-  std::string when;
-  std::optional<Id> run;
+  std::optional<std::int64_t> bad_binding{};  // of the first bad element; none when right
+  std::optional<std::int64_t> bad_index{};    // of the first bad element, row-major
+  std::string expected{};  // value of that element as text: it may be NaN or a 64-bit integer
+  std::string got{};
+  double share_bad = 0;     // 0 to 1
+  std::string tolerance{};  // "exact", "atol 1e-3 rtol 1e-2"
+  std::string basis{};      // why that tolerance, against which reference
+  std::string when{};
+  std::optional<Id> run{};
 
   bool operator==(const Verification&) const = default;
 };
@@ -180,7 +183,7 @@ std::string_view name_of(Phase phase);  // "search", "sentinel", "finalist", "ir
 
 // Samples with what was made of them. Times are seconds of one launch (of one call for a program).
 struct Timing {
-  std::vector<double> samples;  // in the order taken, dropped ones left out
+  std::vector<double> samples{};  // in the order taken, dropped ones left out
   std::int64_t launches_per_sample = 1;
   std::int64_t dropped = 0;  // samples taken under throttling
   double min = 0;
@@ -195,14 +198,14 @@ struct Timing {
 struct Measurement {
   Id id = 0;
   Id dispatch = 0;
-  std::string identity;  // of the artifact
+  std::string identity{};  // of the artifact
   Id device = 0;
   Phase phase = Phase::kSearch;
-  Timing timing;
-  std::optional<double> sentinel_ratio;  // median / the default's at the same time; < 1 is faster
-  std::string machine = "{}";            // JSON: clocks, load, throttling, temperature
-  std::string when;
-  std::optional<Id> run;
+  Timing timing{};
+  std::optional<double> sentinel_ratio{};  // median / the default's at the same time; < 1 is faster
+  std::string machine = "{}";              // JSON: clocks, load, throttling, temperature
+  std::string when{};
+  std::optional<Id> run{};
 
   bool operator==(const Measurement&) const = default;
 };
@@ -213,17 +216,17 @@ struct ProgramMeasurement {
   Id program = 0;
   Id build = 0;  // compiler and target; its flags are those of this variant
   Id device = 0;
-  std::string variant;  // "default", "data tiling", "data tiling + spec"
-  std::string spec;     // text of the tuning spec; empty without one. Kept once by hash
-  Timing timing;
-  std::optional<double> ratio;      // median / the default variant's, interleaved; < 1 is faster
-  std::optional<double> ratio_low;  // 95 % confidence interval
-  std::optional<double> ratio_high;
-  std::optional<bool> right;   // outputs agree with the default variant's; none if not compared
-  std::string verdict;         // "faster", "no different", "slower", or why it was left out
-  std::string machine = "{}";  // JSON
-  std::string when;
-  std::optional<Id> run;
+  std::string variant{};  // "default", "data tiling", "data tiling + spec"
+  std::string spec{};     // text of the tuning spec; empty without one. Kept once by hash
+  Timing timing{};
+  std::optional<double> ratio{};      // median / the default variant's, interleaved; < 1 is faster
+  std::optional<double> ratio_low{};  // 95 % confidence interval
+  std::optional<double> ratio_high{};
+  std::optional<bool> right{};  // outputs agree with the default variant's; none if not compared
+  std::string verdict{};        // "faster", "no different", "slower", or why it was left out
+  std::string machine = "{}";   // JSON
+  std::string when{};
+  std::optional<Id> run{};
 
   bool operator==(const ProgramMeasurement&) const = default;
 };
@@ -234,15 +237,15 @@ struct Selection {
   Id dispatch = 0;
   Id build = 0;
   Id device = 0;
-  std::optional<Id> winner;           // candidate; none where nothing right was found
-  std::vector<Id> ties;               // candidates not told apart from the winner, itself included
-  std::optional<double> speedup;      // default's time / winner's
-  std::optional<double> speedup_low;  // 95 % confidence interval
-  std::optional<double> speedup_high;
+  std::optional<Id> winner{};       // candidate; none where nothing right was found
+  std::vector<Id> ties{};           // candidates not told apart from the winner, itself included
+  std::optional<double> speedup{};  // default's time / winner's
+  std::optional<double> speedup_low{};  // 95 % confidence interval
+  std::optional<double> speedup_high{};
   bool shipped = false;  // an entry of the emitted spec
-  std::string reason;    // how it was picked from the tie set, or why it is left out
-  std::string when;
-  std::optional<Id> run;
+  std::string reason{};  // how it was picked from the tie set, or why it is left out
+  std::string when{};
+  std::optional<Id> run{};
 
   bool operator==(const Selection&) const = default;
 };
@@ -250,22 +253,22 @@ struct Selection {
 // A measured fact of a device that results are judged by.
 struct DeviceFact {
   Id device = 0;
-  std::string name;  // "peak f32 1 thread"
+  std::string name{};  // "peak f32 1 thread"
   double value = 0;
-  std::string unit;  // "flop/s", "byte/s"
-  std::string when;
-  std::optional<Id> run;
+  std::string unit{};  // "flop/s", "byte/s"
+  std::string when{};
+  std::optional<Id> run{};
 
   bool operator==(const DeviceFact&) const = default;
 };
 
 // The right to do one piece of work, until it expires.
 struct Lease {
-  std::string key;    // "compile/17"
-  std::string owner;  // process.h
-  std::string taken;
-  std::string heartbeat;
-  std::string expires;
+  std::string key{};    // "compile/17"
+  std::string owner{};  // process.h
+  std::string taken{};
+  std::string heartbeat{};
+  std::string expires{};
 
   bool operator==(const Lease&) const = default;
 };

@@ -16,8 +16,8 @@ CREATE TABLE build_identity (
   id INTEGER PRIMARY KEY,
   hash TEXT NOT NULL UNIQUE,
   compiler TEXT NOT NULL,
-  flags TEXT NOT NULL CONSTRAINT "flags are not JSON" CHECK (json_valid(flags)),
-  target TEXT NOT NULL CONSTRAINT "the target is not JSON" CHECK (json_valid(target))
+  flags TEXT NOT NULL,
+  target TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE device_identity (
@@ -25,7 +25,7 @@ CREATE TABLE device_identity (
   hash TEXT NOT NULL UNIQUE,
   name TEXT NOT NULL,
   driver TEXT NOT NULL,
-  protocol TEXT NOT NULL CONSTRAINT "the protocol is not JSON" CHECK (json_valid(protocol))
+  protocol TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE operation (
@@ -33,7 +33,7 @@ CREATE TABLE operation (
   fingerprint TEXT NOT NULL UNIQUE,
   kind TEXT NOT NULL,
   description TEXT NOT NULL,
-  json TEXT NOT NULL CONSTRAINT "the operation is not JSON" CHECK (json_valid(json)),
+  json TEXT NOT NULL,
   flops REAL NOT NULL,
   bytes REAL NOT NULL
 ) STRICT;
@@ -44,14 +44,14 @@ CREATE TABLE dispatch (
   name TEXT NOT NULL,
   operation_id INTEGER REFERENCES operation (id),
   source_id INTEGER NOT NULL REFERENCES blob (id),
-  json TEXT NOT NULL CONSTRAINT "the dispatch is not JSON" CHECK (json_valid(json))
+  json TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE program (
   id INTEGER PRIMARY KEY,
   hash TEXT NOT NULL UNIQUE,
   path TEXT NOT NULL,
-  json TEXT NOT NULL CONSTRAINT "the program is not JSON" CHECK (json_valid(json))
+  json TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE program_dispatch (
@@ -114,7 +114,7 @@ CREATE TABLE artifact (
   candidate_id INTEGER PRIMARY KEY REFERENCES candidate (id),
   identity TEXT NOT NULL,
   format TEXT NOT NULL,
-  launch TEXT NOT NULL CONSTRAINT "the launch is not JSON" CHECK (json_valid(launch)),
+  launch TEXT NOT NULL,
   code_id INTEGER REFERENCES blob (id),  -- NULL once it is garbage collected
   configured TEXT NOT NULL,
   compile_seconds REAL NOT NULL,
@@ -174,7 +174,7 @@ CREATE TABLE measurement (
   low REAL NOT NULL,
   high REAL NOT NULL,
   sentinel_ratio REAL,
-  machine TEXT NOT NULL CONSTRAINT "the machine's state is not JSON" CHECK (json_valid(machine)),
+  machine TEXT NOT NULL,
   created TEXT NOT NULL,
   run_id INTEGER REFERENCES run (id)
 ) STRICT;
@@ -201,7 +201,7 @@ CREATE TABLE program_measurement (
   ratio_high REAL,
   correct INTEGER CHECK (correct IN (0, 1)),
   verdict TEXT NOT NULL,
-  machine TEXT NOT NULL CONSTRAINT "the machine's state is not JSON" CHECK (json_valid(machine)),
+  machine TEXT NOT NULL,
   created TEXT NOT NULL,
   run_id INTEGER REFERENCES run (id)
 ) STRICT;

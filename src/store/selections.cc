@@ -1,5 +1,6 @@
 // What a run concluded: the winner of each dispatch, and what the whole program made of it.
 #include "store/blobs.h"
+#include "store/canonical.h"
 #include "store/clock.h"
 #include "store/sqlite.h"
 #include "store/store.h"
@@ -7,6 +8,7 @@
 namespace hone::store {
 
 Result<Id> Store::record(const ProgramMeasurement& row) {
+  HONE_TRY(check_json("machine's state", row.machine));
   const Timing& timing = row.timing;
   return write(*database_, [&]() -> Result<Id> {
     std::optional<Id> spec;

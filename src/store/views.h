@@ -13,11 +13,11 @@ namespace hone::store {
 
 // Leaves out what is not asked for; an empty filter takes everything.
 struct Filter {
-  std::optional<Id> dispatch;
-  std::optional<Id> build;
-  std::optional<Id> device;
-  std::optional<Id> candidate;
-  std::optional<Id> program;  // dispatches of it
+  std::optional<Id> dispatch{};
+  std::optional<Id> build{};
+  std::optional<Id> device{};
+  std::optional<Id> candidate{};
+  std::optional<Id> program{};  // dispatches of it
 };
 
 enum class CandidateState {

@@ -1,0 +1,205 @@
+#include <gmock/gmock.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "store/file_system.h"
+#include "store/sqlite.h"
+#include "tests/store/fixture.h"
+
+namespace hone::store {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class OpenTest : public StoreTest {
+ protected:
+  void run_sql(const char* sql) {
+    sqlite3* handle = nullptr;
+    ASSERT_EQ(sqlite3_open(path_.c_str(), &handle), SQLITE_OK);
+    ASSERT_EQ(sqlite3_exec(handle, sql, nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(handle);
+  }
+  std::string pragma(const char* name) {
+    auto database =
+        *Database::open(path_, Database::Access::kReadOnly, std::chrono::milliseconds(100));
+    return std::get<0>(**database->find<std::string>(fmt::format("PRAGMA {}", name)));
+  }
+  // What `work` returns when called by a user who may not do everything.
+  std::string as_nobody(const std::function<std::string()>& work) {
+    int ends[2];
+    EXPECT_EQ(::pipe(ends), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      std::string text = "cannot become another user";
+      if (::geteuid() != 0 || ::seteuid(65534) == 0) text = work();
+      const bool written = ::write(ends[1], text.data(), text.size()) >= 0;
+      ::_exit(written ? 0 : 1);
+    }
+    ::close(ends[1]);
+    std::string text(4096, '\0');
+    const ssize_t size = ::read(ends[0], text.data(), text.size());
+    ::close(ends[0]);
+    ::waitpid(child, nullptr, 0);
+    text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+    return text;
+  }
+};
+
+TEST_F(OpenTest, ANewFileIsMarkedAsAStoreOfSchema1WithAWriteAheadLog) {
+  open();
+  EXPECT_EQ(pragma("application_id"), std::to_string(0x686f6e65));
+  EXPECT_EQ(pragma("user_version"), "1");
+  EXPECT_EQ(pragma("journal_mode"), "wal");
+}
+
+TEST_F(OpenTest, NothingIsLeftBesideAFileThatIsClosed) {
+  open();
+  EXPECT_TRUE(std::filesystem::exists(path_));
+  EXPECT_FALSE(std::filesystem::exists(path_.string() + "-wal"));
+}
+
+TEST_F(OpenTest, AnEmptyFileBecomesAStore) {
+  std::ofstream(path_).close();
+  EXPECT_EQ(open_error(Mode::kReadOnly), "the store '" + path_.string() + "' is empty");
+  EXPECT_EQ(open_error(), "opened");
+}
+
+TEST_F(OpenTest, PathsThatHoldNoFile) {
+  EXPECT_EQ(open_error(Mode::kReadOnly),
+            "there is no store '" + path_.string() + "': 'hone tune' makes one");
+  path_ = folder_.path();
+  EXPECT_EQ(open_error(), "cannot open the store '" + path_.string() + "': it is a folder");
+  path_ = folder_.path() / "no" / "hone.db";
+  EXPECT_EQ(open_error(), "cannot make the store '" + path_.string() + "': there is no folder '" +
+                              path_.parent_path().string() + "'");
+}
+
+TEST_F(OpenTest, UnusualNamesAreNames) {
+  for (const char* name : {"a b%20?c#d", ":memory:", "file:x?mode=memory"}) {
+    path_ = folder_.path() / name;
+    EXPECT_EQ(open_error(), "opened");
+    EXPECT_TRUE(std::filesystem::exists(path_)) << name;
+    EXPECT_EQ(open_error(Mode::kReadOnly), "opened");
+  }
+}
+
+TEST_F(OpenTest, AFileThatIsNoDatabaseIsRefused) {
+  std::ofstream(path_) << std::string(10'000, 'x');
+  EXPECT_EQ(open_error(),
+            "'" + path_.string() + "' is not a store of hone: it is not an SQLite database");
+  EXPECT_EQ(*read_file(path_), std::string(10'000, 'x')) << "and left alone";
+}
+
+TEST_F(OpenTest, TheDatabaseOfAnotherProgramIsRefusedAndLeftAlone) {
+  run_sql("CREATE TABLE bookmark (url TEXT)");
+  const std::string before = *read_file(path_);
+  EXPECT_EQ(open_error(), "'" + path_.string() +
+                              "' is not a store of hone: it is the database of another program");
+  EXPECT_EQ(*read_file(path_), before);
+}
+
+TEST_F(OpenTest, AStoreOfANewerHoneIsRefused) {
+  open();
+  run_sql("PRAGMA user_version = 2");
+  const Result<Store> store = Store::open(path_, Mode::kReadWrite);
+  ASSERT_FALSE(store);
+  EXPECT_EQ(store.error().kind, ErrorKind::kInput);
+  EXPECT_THAT(store.error().message,
+              HasSubstr("was made by a newer hone (schema 2; this one knows 1)"));
+}
+
+TEST_F(OpenTest, ReadingNeverWrites) {
+  {
+    Store store = open();
+    Place(store).add(store, "{}");
+  }
+  const std::string before = *read_file(path_);
+  Store store = open(Mode::kReadOnly);
+  EXPECT_EQ(store.candidate_rows()->size(), 1u);
+  const auto written = store.intern(some_dispatch(std::nullopt, "d2"));
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().kind, ErrorKind::kEnvironment);
+  EXPECT_THAT(written.error().message, HasSubstr("cannot be written"));
+  EXPECT_EQ(*read_file(path_), before);
+}
+
+TEST_F(OpenTest, AFileThatMayOnlyBeReadIsRefusedForWriting) {
+  open();
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0777), 0);
+  ASSERT_EQ(::chmod(path_.c_str(), 0444), 0);
+  EXPECT_THAT(as_nobody([&] { return open_error(); }),
+              HasSubstr("cannot be written: give write permission"));
+}
+
+TEST_F(OpenTest, AFileThatMayNotBeReadIsNamed) {
+  open();
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0777), 0);
+  ASSERT_EQ(::chmod(path_.c_str(), 0000), 0);
+  EXPECT_THAT(
+      as_nobody([&] { return open_error(Mode::kReadOnly); }),
+      StartsWith("the store '" + path_.string() + "' or a file beside it cannot be opened"));
+}
+
+TEST_F(OpenTest, AStoreInAFolderThatCannotBeWrittenIsReadable) {
+  {
+    Store store = open();
+    Place(store).add(store, "{}");
+  }
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0555), 0);
+  EXPECT_EQ(as_nobody([&] {
+              Result<Store> store = Store::open(path_, Mode::kReadOnly);
+              if (!store) return store.error().message;
+              return fmt::format("{} candidate", store->candidate_rows()->size());
+            }),
+            "1 candidate");
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
+}
+
+TEST_F(OpenTest, DamagedPagesAreNamedAndNeverCrash) {
+  {
+    Store store = open();
+    const Place place(store);
+    for (int tile = 0; tile < 500; ++tile) place.compile(store, fmt::format("[{}]", tile), "e");
+  }
+  const std::string whole = *read_file(path_);
+  int damaged = 0;
+  for (std::size_t page = 0; page * 4096 < whole.size(); ++page) {
+    std::string bytes = whole;
+    // The first page keeps its header, so that the file still passes for a database.
+    const std::size_t from = page == 0 ? 100 : page * 4096;
+    for (std::size_t at = from; at < (page + 1) * 4096 && at < bytes.size(); ++at)
+      bytes[at] = static_cast<char>(at * 131 + page);
+    std::ofstream(path_, std::ios::binary) << bytes;
+    Result<Store> store = Store::open(path_, Mode::kReadOnly);
+    if (!store) {
+      EXPECT_THAT(store.error().message, HasSubstr(path_.string()));
+      ++damaged;
+      continue;
+    }
+    const auto rows = store->candidate_rows();
+    EXPECT_THAT(rows ? "hone store check" : rows.error().message, HasSubstr("hone store check"));
+    const Result<CheckReport> report = store->check();
+    ASSERT_TRUE(report) << report.error().message;
+    if (!report->ok()) ++damaged;
+  }
+  EXPECT_EQ(damaged, static_cast<int>(whole.size() / 4096)) << "every page is looked at";
+}
+
+TEST(FileSystemTest, SharedFileSystemsAreKnownByTheirNumbers) {
+  EXPECT_TRUE(is_shared_file_system(0x6969));                        // NFS
+  EXPECT_TRUE(is_shared_file_system(0xff534d42));                    // CIFS
+  EXPECT_TRUE(is_shared_file_system(static_cast<int>(0xff534d42)));  // where f_type is signed
+  EXPECT_TRUE(is_shared_file_system(0x65735546));                    // FUSE
+  EXPECT_FALSE(is_shared_file_system(0xef53));                       // ext4
+  EXPECT_FALSE(is_shared_file_system(0x01021994));                   // tmpfs
+  EXPECT_FALSE(is_shared_file_system(0x794c7630));                   // overlayfs
+  EXPECT_FALSE(is_on_shared_file_system("/proc/self"));
+}
+
+}  // namespace
+}  // namespace hone::store
