@@ -180,6 +180,7 @@ bool Zygote::look_at_server(const std::string& key, Server& server) {
   if (!event.failure && std::any_of(server.in_flight.begin(), server.in_flight.end(), hangs))
     event.failure = Failure{FailureKind::kCompileCrash, "it hangs"};
   if (!event.failure) return true;
+  end_orphans(pids());  // its candidates, if it died: they write to the folder that goes now
   server.process.end();
   report_lost(key, server, *event.failure);
   return false;
@@ -213,13 +214,9 @@ void Zygote::report_lost(const std::string& key, const Server& server, const Fai
 void Zygote::start_waiting() {
   for (auto job = waiting_.begin(); job != waiting_.end() && !paused_;) {
     if (running() >= settings_.jobs) return;
+    // One whose server is gone waits too: the tuner prepares it again or releases it.
     const auto server = servers_.find(job->key);
-    if (server == servers_.end()) {
-      send_report(tuner_, job->id, 0,
-                  tl::unexpected(Failure{FailureKind::kCompileCrash,
-                                         "no prepared server of the name '" + job->key + "'"}));
-      job = waiting_.erase(job);
-    } else if (!server->second.prepared) {
+    if (server == servers_.end() || !server->second.prepared) {
       ++job;
     } else {
       server->second.in_flight.emplace(job->id, Clock::now());

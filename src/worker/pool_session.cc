@@ -1,0 +1,334 @@
+#include "worker/pool_session.h"
+
+#include <algorithm>
+#include <set>
+
+namespace hone::worker {
+namespace {
+
+using provider::Failure;
+using provider::FailureKind;
+using Clock = std::chrono::steady_clock;
+
+// A job that was running when its process died is run once more.
+constexpr int kMostLosses = 1;
+// Deaths of a process with no job finished between them, after which it is not started again.
+constexpr int kMostLossesWithoutProgress = 2;
+// A zygote that has not reported a job this long after its time limit hangs itself.
+constexpr double kZygoteGraceSeconds = 15;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::set<std::uint64_t> numbers_in(const Message& message, const char* name) {
+  std::set<std::uint64_t> numbers;
+  const auto list = message.body.find(name);
+  if (list != message.body.end() && list->is_array())
+    for (const nlohmann::json& number : *list)
+      if (number.is_number_unsigned()) numbers.insert(number.get<std::uint64_t>());
+  return numbers;
+}
+
+}  // namespace
+
+Status CompilePool::Session::start_zygote() {
+  auto session = WorkerSession::start({"compile worker",
+                                       options_.command,
+                                       {},
+                                       options_.temporary,
+                                       options_.start_seconds,
+                                       options_.run.output_bytes,
+                                       options_.stop_fd});
+  if (!session) return tl::unexpected(std::move(session).error());
+  zygote_.emplace(std::move(*session));
+  send(to_message(TreeSettings{static_cast<std::uint64_t>(std::max(options_.jobs, 1)),
+                               options_.once, options_.prepare, options_.run}));
+  if (paused_) send({"pause", nullptr, {}});
+  return {};
+}
+
+Result<Outcome> CompilePool::Session::run_once(const Message& message) {
+  const Sequence sequence = ++last_;
+  Job& job = jobs_.emplace(sequence, Job{Kind::kOnce, 0, "", message}).first->second;
+  send_job(sequence, job);
+  return wait_for(sequence);
+}
+
+Result<Outcome> CompilePool::Session::run_prepare(const std::string& key, const Message& message) {
+  HONE_TRY(release(key));
+  const Sequence sequence = ++last_;
+  Job& job = jobs_.emplace(sequence, Job{Kind::kPrepare, 0, key, message}).first->second;
+  send_job(sequence, job);
+  auto outcome = wait_for(sequence);
+  if (outcome && *outcome) servers_.emplace(key, Server{message, 0, {}});
+  return outcome;
+}
+
+Status CompilePool::Session::release(const std::string& key) {
+  servers_.erase(key);
+  std::erase_if(jobs_, [&](const auto& entry) { return entry.second.key == key; });
+  send({"release", {{"key", key}}, {}});
+  return {};
+}
+
+Status CompilePool::Session::submit(const std::string& key, JobId id, const Message& message) {
+  const auto server = servers_.find(key);
+  if (server == servers_.end())
+    return input_error("no dispatch was prepared under the name '{}'", key);
+  if (server->second.broken) {
+    finished_.push_back({id, tl::unexpected(*server->second.broken), 0});
+    return {};
+  }
+  const Sequence sequence = ++last_;
+  send_job(sequence, jobs_.emplace(sequence, Job{Kind::kRun, id, key, message}).first->second);
+  return {};
+}
+
+Result<std::optional<Finished>> CompilePool::Session::next_finished(double seconds) {
+  const auto begin = Clock::now();
+  while (finished_.empty() && outstanding() > 0) {
+    const double left = seconds < 0 ? -1 : std::max(0.0, seconds - seconds_since(begin));
+    HONE_TRY(pump(left));
+    if (left == 0 || (paused_ && pause_confirmed_)) break;
+  }
+  if (finished_.empty()) return std::nullopt;
+  Finished first = std::move(finished_.front());
+  finished_.pop_front();
+  return first;
+}
+
+std::size_t CompilePool::Session::outstanding() const {
+  return finished_.size() +
+         static_cast<std::size_t>(std::count_if(jobs_.begin(), jobs_.end(), [](const auto& entry) {
+           return entry.second.kind == Kind::kRun;
+         }));
+}
+
+Status CompilePool::Session::cancel_all() {
+  std::erase_if(jobs_, [](const auto& entry) { return entry.second.kind == Kind::kRun; });
+  finished_.clear();
+  send({"cancel", nullptr, {}});
+  return {};
+}
+
+Status CompilePool::Session::pause() {
+  paused_ = true;
+  pause_confirmed_ = false;
+  send({"pause", nullptr, {}});
+  while (!pause_confirmed_) HONE_TRY(pump(-1));
+  return {};
+}
+
+Status CompilePool::Session::resume() {
+  paused_ = false;
+  send({"resume", nullptr, {}});
+  return {};
+}
+
+Result<Outcome> CompilePool::Session::wait_for(Sequence sequence) {
+  while (!answers_.contains(sequence)) {
+    const Status pumped = pump(-1);
+    if (pumped) continue;
+    jobs_.erase(sequence);
+    return tl::unexpected(pumped.error());
+  }
+  Outcome outcome = std::move(answers_.at(sequence));
+  answers_.erase(sequence);
+  return outcome;
+}
+
+// Waits at most `seconds` (negative: no limit) for something to happen, and takes note of it.
+Status CompilePool::Session::pump(double seconds) {
+  if (is_readable(options_.stop_fd)) return interrupted();
+  constexpr double kHangLookSeconds = 1;
+  const double wait = seconds < 0 ? kHangLookSeconds : std::min(seconds, kHangLookSeconds);
+  if (!zygote_) return restart_zygote("it was not running");
+  const bool gone = zygote_->is_gone();
+  if (!gone) zygote_->wait(wait, options_.stop_fd);
+  const Status understood = take_messages();
+  if (!understood) return restart_zygote(understood.error().message);
+  if (gone || zygote_hangs()) return restart_zygote(gone ? "" : "it hangs");
+  return {};
+}
+
+Status CompilePool::Session::take_messages() {
+  while (true) {
+    HONE_ASSIGN(auto message, zygote_->connection().next());
+    if (!message) return {};
+    HONE_TRY(take_message(std::move(*message)));
+  }
+}
+
+Status CompilePool::Session::take_message(Message message) {
+  if (message.kind == "done" || message.kind == "failed") {
+    take_report(std::move(message));
+  } else if (message.kind == "started") {
+    const auto job = jobs_.find(number_field(message, "id").value_or(0));
+    if (job != jobs_.end()) job->second.started = Clock::now();
+  } else if (message.kind == "lost") {
+    take_loss(message);
+  } else if (message.kind == "paused") {
+    pause_confirmed_ = true;
+  } else {
+    return failure("it said '{}', which means nothing here", message.kind);
+  }
+  return {};
+}
+
+void CompilePool::Session::take_report(Message message) {
+  const Sequence sequence = number_field(message, "id").value_or(0);
+  const double seconds = seconds_field(message);
+  const auto job = jobs_.find(sequence);
+  if (job == jobs_.end()) return;  // cancelled
+  zygote_losses_without_progress_ = 0;
+  if (const auto server = servers_.find(job->second.key);
+      server != servers_.end() && job->second.kind == Kind::kRun)
+    server->second.losses_without_progress = 0;
+  finish(sequence, outcome_from_report(std::move(message)), seconds);
+  send_suspects();
+}
+
+void CompilePool::Session::take_loss(const Message& message) {
+  const std::string key = text_field(message, "key").value_or("");
+  const std::string why =
+      "its prepared server died: " + text_field(message, "message").value_or("");
+  ++restarts_;
+  for (const Sequence sequence : numbers_in(message, "started"))
+    if (const auto job = jobs_.find(sequence); job != jobs_.end()) lose(sequence, job->second, why);
+  prepare_again(key, why);
+}
+
+Status CompilePool::Session::restart_zygote(const std::string& reason) {
+  std::string why = reason;
+  if (zygote_) {
+    zygote_->end(/*seconds=*/0);
+    why = fmt::format("the compile worker died: {}{}{}", reason, reason.empty() ? "" : ", ",
+                      zygote_->last_words());
+    zygote_.reset();
+  }
+  ++restarts_;
+  if (++zygote_losses_without_progress_ > kMostLossesWithoutProgress)
+    return environment_error("{}; it was started {} times and finished no job between", why,
+                             zygote_losses_without_progress_);
+  HONE_TRY(start_zygote());
+  for (auto at = jobs_.begin(); at != jobs_.end();) {
+    const auto entry = at++;  // losing it may erase it
+    auto& [sequence, job] = *entry;
+    if (job.is_internal)
+      jobs_.erase(entry);
+    else if (job.started && !lose(sequence, job, why) && job.kind != Kind::kRun)
+      send_job(sequence, job);
+  }
+  std::vector<std::string> keys;
+  for (const auto& [key, server] : servers_)
+    if (!server.broken) keys.push_back(key);
+  for (const std::string& key : keys) prepare_again(key, why);
+  return {};
+}
+
+// Prepares the server `key` anew and hands in its candidates once more.
+void CompilePool::Session::prepare_again(const std::string& key, const std::string& why) {
+  const auto server = servers_.find(key);
+  if (server == servers_.end()) return;
+  if (++server->second.losses_without_progress > kMostLossesWithoutProgress) {
+    server->second.broken = Failure{FailureKind::kCompileCrash, why};
+    fail_jobs_of(key, *server->second.broken);
+    return;
+  }
+  const Sequence sequence = ++last_;
+  Job& prepare =
+      jobs_.emplace(sequence, Job{Kind::kPrepare, 0, key, server->second.message}).first->second;
+  prepare.is_internal = true;
+  send_job(sequence, prepare);
+  for (auto at = jobs_.begin(); at != jobs_.end();) {
+    auto& [number, job] = *at++;  // sending it may erase it
+    if (job.kind != Kind::kRun || job.key != key) continue;
+    job.is_held = job.losses > 0;
+    if (!job.is_held) send_job(number, job);
+  }
+  send_suspects();
+}
+
+// A job that was running when its process died may be what killed it: such jobs run one at a time,
+// so that only the guilty one is caught twice.
+void CompilePool::Session::send_suspects() {
+  const auto is_suspect = [](const Job& job) { return job.kind == Kind::kRun && job.losses > 0; };
+  for (const auto& [sequence, job] : jobs_)
+    if (is_suspect(job) && !job.is_held) return;
+  for (auto& [sequence, job] : jobs_) {
+    if (!is_suspect(job)) continue;
+    job.is_held = false;
+    send_job(sequence, job);
+    return;
+  }
+}
+
+bool CompilePool::Session::lose(Sequence sequence, Job& job, const std::string& why) {
+  job.started.reset();
+  if (++job.losses <= kMostLosses) {
+    job.is_held = true;
+    return false;
+  }
+  finish(sequence, tl::unexpected(Failure{FailureKind::kCompileCrash, why}), 0);
+  return true;
+}
+
+void CompilePool::Session::send_job(Sequence sequence, Job& job) {
+  nlohmann::json fields = {{"id", sequence}};
+  if (job.kind != Kind::kOnce) fields["key"] = job.key;
+  if (job.kind != Kind::kRun) job.started = Clock::now();
+  const char* kind = job.kind == Kind::kOnce      ? "once"
+                     : job.kind == Kind::kPrepare ? "prepare"
+                                                  : "run";
+  const Message message = wrap(kind, std::move(fields), job.message);
+  if (const auto frame = encode(message); !frame)
+    finish(sequence, tl::unexpected(Failure{FailureKind::kCompileError, frame.error().message}), 0);
+  else
+    send(message);
+}
+
+// A zygote that is gone is noticed, and everything sent again, by the next pump().
+void CompilePool::Session::send(const Message& message) {
+  if (zygote_) (void)zygote_->connection().send(message);
+}
+
+void CompilePool::Session::finish(Sequence sequence, Outcome outcome, double seconds) {
+  const auto found = jobs_.find(sequence);
+  const Job job = std::move(found->second);
+  jobs_.erase(found);
+  if (job.kind == Kind::kRun) {
+    finished_.push_back({job.id, std::move(outcome), seconds});
+  } else if (!job.is_internal) {
+    answers_.emplace(sequence, std::move(outcome));
+  } else if (const auto server = servers_.find(job.key); !outcome && server != servers_.end()) {
+    server->second.broken =
+        Failure{outcome.error().kind, "its prepared server died and could not be prepared again: " +
+                                          outcome.error().message};
+    fail_jobs_of(job.key, *server->second.broken);
+  }
+}
+
+void CompilePool::Session::fail_jobs_of(const std::string& key, const Failure& failure) {
+  send({"release", {{"key", key}}, {}});
+  for (auto at = jobs_.begin(); at != jobs_.end();) {
+    const auto& [sequence, job] = *at++;
+    if (job.kind == Kind::kRun && job.key == key) finish(sequence, tl::unexpected(failure), 0);
+  }
+}
+
+bool CompilePool::Session::zygote_hangs() const {
+  return std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& entry) {
+    const Job& job = entry.second;
+    const double limit = limit_of(job.kind);
+    return job.started && limit > 0 && seconds_since(*job.started) > limit + kZygoteGraceSeconds;
+  });
+}
+
+double CompilePool::Session::limit_of(Kind kind) const {
+  return kind == Kind::kOnce      ? options_.once.seconds
+         : kind == Kind::kPrepare ? options_.prepare.seconds
+                                  : options_.run.seconds;
+}
+
+}  // namespace hone::worker

@@ -1,0 +1,103 @@
+#include "worker/worker_session.h"
+
+#include <poll.h>
+
+#include <chrono>
+
+#include "base/process_tree.h"
+#include "base/text.h"
+#include "worker/fork_server.h"
+
+namespace hone::worker {
+
+Result<WorkerSession> WorkerSession::start(const WorkerCommand& command) {
+  HONE_ASSIGN(TemporaryFolder folder, TemporaryFolder::create("hone-worker-", command.temporary));
+  Command run{command.arguments, command.environment, {}};
+  run.environment.emplace_back(kFolderVariable, folder.path().string());
+  run.environment.emplace_back("TMPDIR", folder.path().string());
+  HONE_ASSIGN(ChildProcess process, ChildProcess::start(run));
+  WorkerSession session(command, std::move(folder), std::move(process));
+  const auto begin = std::chrono::steady_clock::now();
+  while (true) {
+    auto message = session.connection_.next();
+    if (message && *message && (*message)->kind == "hello") return session;
+    if (is_readable(command.stop_fd)) return interrupted();
+    const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
+    const bool late = waited.count() > command.start_seconds;
+    if (!message || *message || session.is_gone() || late) break;
+    session.wait(command.start_seconds - waited.count(), command.stop_fd);
+  }
+  const bool gone = session.is_gone();
+  session.end(gone ? 1 : 0);
+  if (!gone)
+    return environment_error("the {} '{}' did not say hello in {}: {}", command.what,
+                             fmt::join(command.arguments, " "),
+                             format_duration(command.start_seconds), session.last_words());
+  return environment_error("the {} '{}' did not start: {}", command.what,
+                           fmt::join(command.arguments, " "), session.last_words());
+}
+
+WorkerSession::WorkerSession(const WorkerCommand& command, TemporaryFolder folder,
+                             ChildProcess process)
+    : output_bytes_(command.output_bytes),
+      folder_(std::make_unique<TemporaryFolder>(std::move(folder))),
+      process_(std::move(process)),
+      connection_(process_.take_socket()),
+      words_(command.output_bytes) {}
+
+WorkerSession::~WorkerSession() {
+  if (folder_) end(/*seconds=*/5);
+}
+
+void WorkerSession::wait(double seconds, int stop_fd) {
+  pollfd entries[] = {
+      {connection_.is_closed() ? -1 : connection_.fd(), connection_.poll_events(), 0},
+      {words_ended_ ? -1 : process_.error_pipe(), POLLIN, 0},
+      {process_.exit_fd(), POLLIN, 0},
+      {stop_fd, POLLIN, 0}};
+  // Without a descriptor for its end (before Linux 5.3) the closed socket tells.
+  const int milliseconds = seconds < 0 ? -1 : static_cast<int>(std::min(seconds, 1e6) * 1000) + 1;
+  ::poll(entries, std::size(entries), milliseconds);
+  connection_.flush();
+  connection_.fill();
+  read_words();
+}
+
+bool WorkerSession::is_gone() {
+  if (!connection_.is_closed() && !process_.has_ended()) return false;
+  connection_.fill();
+  return true;
+}
+
+void WorkerSession::end(double seconds) {
+  connection_ = Connection(UniqueFd());
+  process_.wait(seconds);
+  process_.kill();
+  process_.wait(/*seconds=*/10);
+  read_words();
+  if (!folder_) return;
+  kill_processes_started_with(fmt::format("{}={}", kFolderVariable, folder_->path().string()));
+  folder_.reset();
+}
+
+std::string WorkerSession::last_words() const {
+  std::string words = words_.text();
+  while (!words.empty() && (words.back() == '\n' || words.back() == '\0')) words.pop_back();
+  return process_.how_it_ended() + (words.empty() ? "" : "\n") + words;
+}
+
+void WorkerSession::forget_words() {
+  read_words();
+  words_ = Capture(output_bytes_);
+}
+
+void WorkerSession::read_words() {
+  if (!words_ended_)
+    words_ended_ = read_available(process_.error_pipe(), words_) == ReadState::kEnd;
+}
+
+tl::unexpected<Error> interrupted() {
+  return tl::unexpected(Error{ErrorKind::kInterrupted, "interrupted"});
+}
+
+}  // namespace hone::worker
