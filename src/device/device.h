@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,7 +30,7 @@ struct LaunchParameters {
   std::array<std::uint32_t, 3> grid{1, 1, 1};   // workgroups
   std::array<std::uint32_t, 3> block{1, 1, 1};  // threads of a workgroup
   std::uint32_t shared_bytes = 0;               // dynamic shared memory; local memory on a CPU
-  std::vector<std::uint32_t> constants;         // 32-bit words
+  std::vector<std::uint32_t> constants = {};    // 32-bit words
 };
 
 // Code that is ready to run. Lives no longer than its device.
@@ -60,6 +61,9 @@ struct Peak {
   int threads = 1;
 };
 
+void to_json(nlohmann::json& json, const Peak& peak);
+void from_json(const nlohmann::json& json, Peak& peak);
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -71,9 +75,10 @@ class Device {
   virtual Result<std::unique_ptr<Kernel>> load(std::string_view format, std::string_view code,
                                                const LaunchParameters& parameters) = 0;
 
-  // Launches `kernel` `launches` times back to back; launch i uses rotation[i % rotation.size()].
+  // Launches `kernel` `launches` times back to back; launch i uses
+  // rotation[(first + i) % rotation.size()].
   virtual Result<BatchTime> time(Kernel& kernel, std::span<const std::vector<Buffer>> rotation,
-                                 int launches) = 0;
+                                 std::size_t first, std::size_t launches) = 0;
 
   // Measures the peak (below 0.3 s).
   virtual Peak measure_peak() = 0;

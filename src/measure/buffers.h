@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,10 +32,9 @@ class Buffers {
  public:
   static constexpr std::size_t kGuardBytes = 4096;
 
-  // `initial[i]` holds the bytes of binding i before a launch (read-only and read-write bindings;
-  // ignored for write-only ones, which start as poison). An input error for a binding without a
-  // static size or initial bytes of another size, an environment error when memory does not
-  // suffice.
+  // `initial[i]` holds the bytes of binding i before a launch; empty for write-only ones, which
+  // start as poison. An input error for a binding without a static size or initial bytes of another
+  // size, an environment error when memory does not suffice.
   static Result<Buffers> create(std::vector<problem::Binding> bindings,
                                 std::vector<std::vector<std::byte>> initial, int copies);
   ~Buffers();
@@ -51,21 +49,15 @@ class Buffers {
   std::span<const std::byte> contents(int copy, int binding) const;
   std::span<const std::byte> initial(int binding) const;
 
-  // Makes copy `index` fit for a verified launch: write-only buffers poisoned, read-write ones as
-  // in the beginning, read-only ones too when a kernel changed them, guards whole.
-  void prepare(int index);
+  // Makes copy `index` fit for a verified launch: write-only buffers hold poison (verification.h,
+  // `variant` 0 or 1), the others their first contents, guards are whole.
+  void prepare(int index, int variant = 0);
   // Gives read-write buffers their first contents again, in every copy.
   void restore_read_write();
-  // Guards of a copy that no longer hold the canary bytes, at most one per binding.
+  // Guards of a copy that no longer hold the canary bytes, at most two per binding.
   std::vector<BrokenGuard> broken_guards(int index) const;
   // Read-only bindings of a copy whose bytes are no longer those of the beginning.
   std::vector<int> changed_inputs(int index) const;
-  // Elements of an output that still hold the poison, in element order: count and the first.
-  struct Unwritten {
-    std::int64_t elements = 0;
-    std::int64_t first = -1;
-  };
-  Unwritten unwritten(int copy, int binding) const;
 
  private:
   struct State;

@@ -42,12 +42,15 @@ struct Verification {
   // In words, when it is not: "wrong: element 17 of binding 2 is 3, not 4; 0.5 % of them".
   std::string message;
   int binding = -1;              // of the first bad output
-  std::int64_t first_bad = -1;   // element index in it, row-major
+  std::vector<std::int64_t> first_bad;  // its index in each dimension of that output
   double expected = 0;
   double got = 0;
   double bad_share = 0;          // of the output's elements, 0 to 1
   double largest_error = 0;      // |got - expected|, over all outputs
-  std::int64_t unwritten = 0;    // elements the kernel never wrote
+  // Elements of write-only outputs that it left unwritten and the reference writes, or the other
+  // way round.
+  std::int64_t wrongly_written = 0;
+  std::string tolerance;            // what "right" means here and where the numbers come from
   std::vector<int> broken_guards;   // bindings it wrote outside of
   std::vector<int> changed_inputs;  // read-only bindings it wrote to
 };
@@ -57,20 +60,22 @@ struct MeasureRequest {
   std::optional<int> sentinel;  // a handle that runs in every round too: the default configuration
   Protocol protocol;
   std::uint64_t seed = 1;       // of the order within each round
-  // Seconds per launch of the best so far: a handle whose fastest sample stays above this times
-  // `stop_ratio` after a few samples is not measured further. Absent: all run to the end.
+  // Seconds per launch of the best so far, for the protocol's early stop. Absent: all run to the
+  // end.
   std::optional<double> best;
-  double stop_ratio = 1.25;
 };
 
 struct HandleSamples {
   int handle = 0;
-  std::vector<double> seconds;     // per launch, in the order taken; undisturbed samples only
-  std::vector<int> rounds;         // the round each belongs to, so that samples can be paired
+  std::vector<double> seconds;  // per launch, in the order taken
+  std::vector<int> rounds;      // the round each belongs to, so that samples can be paired
   int launches_per_sample = 0;
-  int disturbed = 0;               // samples that were dropped and taken again
-  bool stopped_early = false;      // clearly slower than `best`
-  bool settled = false;            // the stopping rule was met, not the budget
+  // Samples during which somebody else had the core. They were dropped and taken again, unless
+  // kept_disturbed: the machine was never quiet within the time allowed.
+  int disturbed = 0;
+  bool kept_disturbed = false;
+  bool warm = false;  // whether warm-up ended because times were stable
+  std::string stop;   // why sampling ended: name_of(Stop), sampling.h
 };
 
 struct MeasureResult {

@@ -24,7 +24,7 @@ FOLDERS = {
     "provider/iree": ["provider"],
     "provider/vendor": ["provider"],
     "worker": ["provider"],
-    "measure": ["provider", "device"],
+    "measure": ["provider", "provider/vendor", "device"],
     "store": ["space"],
     "tune": ["search", "worker", "measure", "provider", "store"],
     "output": ["store"],

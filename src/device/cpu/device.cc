@@ -76,13 +76,13 @@ class CpuDevice : public Device {
   }
 
   Result<BatchTime> time(Kernel& kernel, std::span<const std::vector<Buffer>> rotation,
-                         int launches) override {
+                         std::size_t first, std::size_t launches) override {
     if (kernel.uses_device_threads()) pool_->run([](int) {});  // wakes them, so that none is late
     const long switches = involuntary_switches();
     const std::vector<double> before = pool_->processor_seconds();
     const double start = now();
-    std::size_t next = 0;
-    for (int i = 0; i < launches; ++i) {
+    std::size_t next = first % rotation.size();
+    for (std::size_t i = 0; i < launches; ++i) {
       HONE_TRY(kernel.launch(rotation[next]));
       if (++next == rotation.size()) next = 0;
     }

@@ -1,0 +1,206 @@
+#include "measure/buffers.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+#include "measure/verification.h"
+
+namespace hone::measure {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+constexpr std::byte kCanary{0xA5};
+
+std::size_t rounded_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
+
+// First changed byte of `guard`, seen from its start, or from its end when `backwards`.
+std::ptrdiff_t changed(std::span<const std::byte> guard, bool backwards) {
+  const auto is_changed = [](std::byte value) { return value != kCanary; };
+  if (backwards) {
+    const auto found = std::find_if(guard.rbegin(), guard.rend(), is_changed);
+    return found == guard.rend() ? -1 : (guard.rend() - found) - 1;
+  }
+  const auto found = std::find_if(guard.begin(), guard.end(), is_changed);
+  return found == guard.end() ? -1 : found - guard.begin();
+}
+
+}  // namespace
+
+struct Buffers::State {
+  // One binding's place in each copy: guard, buffer, guard.
+  struct Place {
+    std::size_t before = 0;  // of the guard before the buffer, from the copy's start
+    std::size_t start = 0;   // of the buffer
+    std::size_t bytes = 0;   // of the buffer
+    std::size_t end = 0;     // of the guard behind it
+  };
+
+  std::vector<problem::Binding> bindings;
+  std::vector<std::vector<std::byte>> initial;
+  std::vector<Place> places;
+  std::vector<std::vector<device::Buffer>> rotation;
+  std::byte* memory = nullptr;
+  std::size_t copy_bytes = 0;
+  std::size_t total_bytes = 0;
+
+  ~State() {
+    if (memory) munmap(memory, total_bytes);
+  }
+
+  std::byte* copy(int index) const {
+    return memory + static_cast<std::size_t>(index) * copy_bytes;
+  }
+  std::span<std::byte> buffer(int index, std::size_t binding) const {
+    return {copy(index) + places[binding].start, places[binding].bytes};
+  }
+  std::span<std::byte> guard_before(int index, std::size_t binding) const {
+    const Place& place = places[binding];
+    return {copy(index) + place.before, place.start - place.before};
+  }
+  std::span<std::byte> guard_behind(int index, std::size_t binding) const {
+    const Place& place = places[binding];
+    const std::size_t end = place.start + place.bytes;
+    return {copy(index) + end, place.end - end};
+  }
+
+  void fill(int index, std::size_t binding, int variant) const {
+    const std::span<std::byte> bytes = buffer(index, binding);
+    if (bindings[binding].access == problem::Access::kWriteOnly)
+      poison(bytes, bindings[binding].type.element, variant);
+    else if (!bytes.empty())
+      std::memcpy(bytes.data(), initial[binding].data(), bytes.size());
+  }
+};
+
+Buffers::Buffers(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Buffers::~Buffers() = default;
+Buffers::Buffers(Buffers&&) noexcept = default;
+Buffers& Buffers::operator=(Buffers&&) noexcept = default;
+
+Result<Buffers> Buffers::create(std::vector<problem::Binding> bindings,
+                                std::vector<std::vector<std::byte>> initial, int copies) {
+  if (initial.size() != bindings.size() || copies < 1)
+    return input_error("{} bindings with {} contents and {} copies", bindings.size(),
+                       initial.size(), copies);
+  auto state = std::make_unique<State>();
+  for (std::size_t i = 0; i < bindings.size(); ++i) {
+    const problem::Binding& binding = bindings[i];
+    if (binding.bytes < 0)
+      return input_error("binding {} has no static size: dynamic shapes cannot be run", i);
+    const auto bytes = static_cast<std::size_t>(binding.bytes);
+    if (binding.access != problem::Access::kWriteOnly && initial[i].size() != bytes)
+      return input_error("binding {} has {} bytes, but {} are given for it", i, bytes,
+                         initial[i].size());
+    State::Place place{.before = state->copy_bytes,
+                       .start = rounded_up(state->copy_bytes + kGuardBytes, kPage),
+                       .bytes = bytes,
+                       .end = 0};
+    place.end = rounded_up(place.start + bytes + kGuardBytes, kPage);
+    state->copy_bytes = place.end;
+    state->places.push_back(place);
+  }
+  state->copy_bytes = std::max(state->copy_bytes, kPage);
+  state->total_bytes = state->copy_bytes * static_cast<std::size_t>(copies);
+  void* memory = mmap(nullptr, state->total_bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
+    return environment_error("no memory for {} copies of the buffers ({} bytes): {}", copies,
+                             state->total_bytes, std::strerror(errno));
+  state->memory = static_cast<std::byte*>(memory);
+  state->bindings = std::move(bindings);
+  state->initial = std::move(initial);
+  for (int copy = 0; copy < copies; ++copy) {
+    std::vector<device::Buffer>& buffers = state->rotation.emplace_back();
+    for (std::size_t i = 0; i < state->places.size(); ++i)
+      buffers.push_back({state->buffer(copy, i).data(), state->places[i].bytes});
+  }
+  Buffers buffers(std::move(state));
+  for (int copy = 0; copy < copies; ++copy) buffers.prepare(copy);
+  return buffers;
+}
+
+int Buffers::copies() const { return static_cast<int>(state_->rotation.size()); }
+const std::vector<problem::Binding>& Buffers::bindings() const { return state_->bindings; }
+const std::vector<std::vector<device::Buffer>>& Buffers::rotation() const {
+  return state_->rotation;
+}
+std::span<const device::Buffer> Buffers::copy(int index) const {
+  return state_->rotation[static_cast<std::size_t>(index)];
+}
+std::span<const std::byte> Buffers::contents(int copy, int binding) const {
+  return state_->buffer(copy, static_cast<std::size_t>(binding));
+}
+std::span<const std::byte> Buffers::initial(int binding) const {
+  return state_->initial[static_cast<std::size_t>(binding)];
+}
+
+void Buffers::prepare(int index, int variant) {
+  for (std::size_t i = 0; i < state_->places.size(); ++i) {
+    std::ranges::fill(state_->guard_before(index, i), kCanary);
+    state_->fill(index, i, variant);
+    std::ranges::fill(state_->guard_behind(index, i), kCanary);
+  }
+}
+
+void Buffers::restore_read_write() {
+  for (std::size_t i = 0; i < state_->places.size(); ++i)
+    if (state_->bindings[i].access == problem::Access::kReadWrite)
+      for (int copy = 0; copy < copies(); ++copy) state_->fill(copy, i, 0);
+}
+
+std::vector<BrokenGuard> Buffers::broken_guards(int index) const {
+  std::vector<BrokenGuard> broken;
+  for (std::size_t i = 0; i < state_->places.size(); ++i) {
+    const std::span<const std::byte> before = state_->guard_before(index, i);
+    if (const std::ptrdiff_t at = changed(before, true); at >= 0)
+      broken.push_back({static_cast<int>(i), at - std::ssize(before)});
+    if (const std::ptrdiff_t at = changed(state_->guard_behind(index, i), false); at >= 0)
+      broken.push_back({static_cast<int>(i),
+                        static_cast<std::int64_t>(state_->places[i].bytes) + at});
+  }
+  return broken;
+}
+
+std::vector<int> Buffers::changed_inputs(int index) const {
+  std::vector<int> changed_bindings;
+  for (std::size_t i = 0; i < state_->places.size(); ++i) {
+    if (state_->bindings[i].access != problem::Access::kReadOnly) continue;
+    const std::span<const std::byte> now = state_->buffer(index, i);
+    if (!now.empty() && std::memcmp(now.data(), state_->initial[i].data(), now.size()) != 0)
+      changed_bindings.push_back(static_cast<int>(i));
+  }
+  return changed_bindings;
+}
+
+Rotation rotation_for(CacheMode mode, std::int64_t bytes_per_copy, std::int64_t last_level_cache,
+                      std::int64_t available_memory) {
+  if (mode == CacheMode::kWarm || bytes_per_copy <= 0 || last_level_cache <= 0) return {};
+  const std::int64_t wanted = 2 * last_level_cache / bytes_per_copy + 1;
+  const std::int64_t affordable = std::max<std::int64_t>(1, available_memory / 8 / bytes_per_copy);
+  constexpr std::int64_t kMost = 1 << 20;  // a copy takes some pages even when it holds few bytes
+  const std::int64_t copies = std::min({std::max<std::int64_t>(2, wanted), affordable, kMost});
+  Rotation rotation{.copies = static_cast<int>(copies), .note = ""};
+  if (copies < wanted)
+    rotation.note = fmt::format(
+        "not surely cold: {} copies of {} bytes do not pass twice the last-level cache of {} bytes, "
+        "but more would take over an eighth of the {} bytes of available memory",
+        copies, bytes_per_copy, last_level_cache, available_memory);
+  return rotation;
+}
+
+std::int64_t available_memory() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string key; file >> key;) {
+    std::int64_t kibibytes = 0;
+    if (key == "MemAvailable:" && file >> kibibytes) return kibibytes * 1024;
+    file.ignore(1 << 10, '\n');
+  }
+  return 0;
+}
+
+}  // namespace hone::measure

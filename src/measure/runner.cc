@@ -1,0 +1,183 @@
+#include "measure/runner.h"
+
+#include <map>
+
+#include "measure/openblas_kernel.h"
+#include "measure/reference.h"
+#include "measure/sample_loop.h"
+#include "measure/workload.h"
+
+namespace hone::measure {
+namespace {
+
+device::LaunchParameters parameters_of(const provider::Launch& launch) {
+  return {.entry = launch.entry,
+          .ordinal = launch.ordinal,
+          .grid = launch.grid,
+          .block = launch.block,
+          .shared_bytes = launch.shared_bytes,
+          .constants = launch.constants};
+}
+
+// The output's binding and its exact bytes.
+struct ExactOutput {
+  std::size_t binding = 0;
+  std::vector<std::byte> bytes;
+};
+
+// Nothing when the dispatch is not a bare contraction that the plain interpreter knows.
+Result<std::optional<ExactOutput>> exact_output(
+    const ProblemRequest& request, const std::vector<std::vector<std::byte>>& contents) {
+  const problem::Dispatch& dispatch = request.dispatch;
+  if (!is_bare(dispatch) || !problem::is_contraction(dispatch.root.kind)) return std::nullopt;
+  const auto bindings = bindings_of_operands(dispatch);
+  if (!bindings || bindings->size() != 3) return std::nullopt;
+  const std::size_t output = (*bindings)[2];
+  const bool adds_to_it = dispatch.fused.empty() &&
+                          dispatch.bindings[output].access == problem::Access::kReadWrite;
+  HONE_ASSIGN(ExactContraction exact,
+              exact_contraction(dispatch.root, contents[(*bindings)[0]], contents[(*bindings)[1]],
+                                static_cast<int>(request.cores.size()),
+                                adds_to_it ? std::span<const std::byte>(contents[output])
+                                           : std::span<const std::byte>()));
+  return ExactOutput{output, std::move(exact.output)};
+}
+
+struct Candidate {
+  std::unique_ptr<device::Kernel> kernel;
+  Workload* workload = nullptr;
+};
+
+}  // namespace
+
+struct Runner::State {
+  OpenDevice open_device;
+  ProblemRequest problem;
+  // In this order: kernels go before the device that runs them.
+  std::unique_ptr<device::Device> device;
+  std::unique_ptr<Workload> workload;
+  std::unique_ptr<Workload> openblas_workload;
+  std::map<int, Candidate> candidates;
+  int next_handle = 1;  // never used again, so that a stale one is noticed
+
+  void clear() {
+    candidates.clear();
+    openblas_workload.reset();
+    workload.reset();
+    device.reset();
+  }
+
+  Status check_ready() const {
+    if (!device || !workload) return input_error("the runner has no problem yet: set_problem first");
+    return {};
+  }
+
+  Result<Candidate*> find(int handle) {
+    const auto found = candidates.find(handle);
+    if (found == candidates.end())
+      return input_error("handle {} is not loaded (of another problem, or unloaded)", handle);
+    return &found->second;
+  }
+
+  int add(std::unique_ptr<device::Kernel> kernel, Workload& on) {
+    candidates[next_handle] = {std::move(kernel), &on};
+    return next_handle++;
+  }
+};
+
+Runner::Runner(OpenDevice open_device) : state_(std::make_unique<State>()) {
+  state_->open_device = std::move(open_device);
+}
+
+Runner::~Runner() {
+  if (state_) state_->clear();
+}
+
+Result<ProblemReady> Runner::set_problem(const ProblemRequest& request) {
+  state_->clear();  // also unpins this thread, so that the reference below may use every core
+  if (request.dispatch.bindings.empty())
+    return input_error("{} has no bindings: nothing to run it on", request.dispatch.name);
+  HONE_ASSIGN(auto contents, first_contents(request.dispatch, request.seed));
+  HONE_ASSIGN(auto exact, exact_output(request, contents));
+  if (!exact && !request.reference)
+    return input_error("{} is not a bare contraction; its reference must be given as an artifact",
+                       request.dispatch.name);
+
+  HONE_ASSIGN(auto device, state_->open_device(request.cores));
+  ProblemReady ready{.reference = exact ? "exact" : "artifact", .copies = 1, .note = ""};
+  HONE_ASSIGN(Buffers buffers, make_buffers(request.dispatch.bindings, std::move(contents), request,
+                                            ready.note));
+  ready.copies = buffers.copies();
+  std::vector<Expected> expected;
+  if (exact) {
+    expected = expect_output(buffers, exact->binding, std::move(exact->bytes));
+  } else {
+    const provider::Artifact& reference = *request.reference;
+    HONE_ASSIGN(auto kernel, device->load(reference.format, reference.code,
+                                          parameters_of(reference.launch)));
+    HONE_ASSIGN(expected, run_reference(*kernel, buffers));
+  }
+  state_->workload =
+      std::make_unique<Workload>(Workload{.buffers = std::move(buffers),
+                                          .expected = std::move(expected),
+                                          .tolerance = tolerance_for(request.dispatch)});
+  state_->device = std::move(device);
+  state_->problem = request;
+  state_->problem.reference.reset();
+  return ready;
+}
+
+Result<int> Runner::load(const provider::Artifact& artifact) {
+  HONE_TRY(state_->check_ready());
+  HONE_ASSIGN(auto kernel, state_->device->load(artifact.format, artifact.code,
+                                                parameters_of(artifact.launch)));
+  return state_->add(std::move(kernel), *state_->workload);
+}
+
+Result<OpenBlasReady> Runner::load_openblas() {
+  HONE_TRY(state_->check_ready());
+  HONE_ASSIGN(OpenBlasParts parts, make_openblas(state_->problem));
+  std::erase_if(state_->candidates, [this](const auto& each) {
+    return each.second.workload == state_->openblas_workload.get();
+  });
+  state_->openblas_workload = std::move(parts.workload);
+  return OpenBlasReady{.handle = state_->add(std::move(parts.kernel), *state_->openblas_workload),
+                       .library = std::move(parts.library),
+                       .note = std::move(parts.note)};
+}
+
+Status Runner::unload(int handle) {
+  HONE_TRY(state_->find(handle));
+  state_->candidates.erase(handle);
+  return {};
+}
+
+Result<Verification> Runner::verify(int handle) {
+  HONE_ASSIGN(Candidate * candidate, state_->find(handle));
+  return verify_kernel(*candidate->kernel, *candidate->workload);
+}
+
+Result<MeasureResult> Runner::measure(const MeasureRequest& request) {
+  HONE_TRY(state_->check_ready());
+  std::vector<Participant> participants;
+  std::vector<int> handles = request.handles;
+  if (request.sentinel && std::ranges::find(handles, *request.sentinel) == handles.end())
+    handles.push_back(*request.sentinel);
+  for (const int handle : handles) {
+    HONE_ASSIGN(Candidate * candidate, state_->find(handle));
+    participants.push_back({handle, candidate->kernel.get(), candidate->workload});
+  }
+  return sample_interleaved(*state_->device, participants, request);
+}
+
+Result<device::Peak> Runner::peak() {
+  HONE_TRY(state_->check_ready());
+  return state_->device->measure_peak();
+}
+
+Result<device::MachineState> Runner::machine_state() {
+  HONE_TRY(state_->check_ready());
+  return state_->device->machine_state();
+}
+
+}  // namespace hone::measure

@@ -1,0 +1,78 @@
+#include "measure/runner_jobs.h"
+
+namespace hone::measure {
+namespace {
+
+using Answer = Result<std::pair<nlohmann::json, Blobs>>;
+
+Answer answer(nlohmann::json body) { return std::make_pair(std::move(body), Blobs{}); }
+
+// The answer to a job that gives a value: its JSON, or the error.
+template <class T>
+Answer answer_with(const Result<T>& result) {
+  if (!result) return tl::unexpected(result.error());
+  return answer(nlohmann::json(*result));
+}
+
+Result<std::string> first_blob(const Blobs& blobs) {
+  if (blobs.empty()) return input_error("the artifact's code is missing from the message");
+  return blobs.front();
+}
+
+Answer set_problem(Runner& runner, const nlohmann::json& body, const Blobs& blobs) {
+  auto request = body.get<ProblemRequest>();
+  if (request.reference) {
+    HONE_ASSIGN(request.reference->code, first_blob(blobs));
+  }
+  return answer_with(runner.set_problem(request));
+}
+
+Answer load(Runner& runner, const nlohmann::json& body, const Blobs& blobs) {
+  HONE_ASSIGN(std::string code, first_blob(blobs));
+  HONE_ASSIGN(const int handle, runner.load(artifact_from(body.at("artifact"), std::move(code))));
+  return answer({{"handle", handle}});
+}
+
+Answer unload(Runner& runner, const nlohmann::json& body) {
+  HONE_TRY(runner.unload(body.at("handle").get<int>()));
+  return answer(nlohmann::json::object());
+}
+
+Answer do_job(Runner& runner, std::string_view kind, const nlohmann::json& body,
+              const Blobs& blobs) {
+  if (kind == "set_problem") return set_problem(runner, body, blobs);
+  if (kind == "load") return load(runner, body, blobs);
+  if (kind == "openblas") return answer_with(runner.load_openblas());
+  if (kind == "verify") return answer_with(runner.verify(body.at("handle").get<int>()));
+  if (kind == "measure") return answer_with(runner.measure(body.get<MeasureRequest>()));
+  if (kind == "unload") return unload(runner, body);
+  if (kind == "peak") return answer_with(runner.peak());
+  if (kind == "machine_state") return answer_with(runner.machine_state());
+  return input_error("a runner has no job '{}'", kind);
+}
+
+}  // namespace
+
+Answer handle(Runner& runner, std::string_view kind, const nlohmann::json& body,
+              const Blobs& blobs) {
+  try {
+    return do_job(runner, kind, body, blobs);
+  } catch (const nlohmann::json::exception& error) {
+    return input_error("the body of the job '{}' is not as it must be: {}", kind, error.what());
+  }
+}
+
+nlohmann::json artifact_facts(const provider::Artifact& artifact) {
+  return {{"format", artifact.format},
+          {"launch", artifact.launch},
+          {"configured", artifact.configured}};
+}
+
+provider::Artifact artifact_from(const nlohmann::json& facts, std::string code) {
+  return {.format = facts.at("format").get<std::string>(),
+          .code = std::move(code),
+          .launch = facts.at("launch").get<provider::Launch>(),
+          .configured = facts.at("configured").get<std::string>()};
+}
+
+}  // namespace hone::measure

@@ -1,0 +1,157 @@
+#include "measure/runner_requests.h"
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "measure/runner_jobs.h"
+
+namespace hone::measure {
+namespace {
+
+// JSON has no infinities and no NaN: they travel as words.
+nlohmann::json number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+double number_from(const nlohmann::json& json) {
+  if (!json.is_string()) return json.get<double>();
+  const std::string word = json.get<std::string>();
+  if (word == "inf") return std::numeric_limits<double>::infinity();
+  if (word == "-inf") return -std::numeric_limits<double>::infinity();
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+template <class T>
+void get_optional(const nlohmann::json& json, const char* key, std::optional<T>& value) {
+  value.reset();
+  if (const auto found = json.find(key); found != json.end()) value = found->get<T>();
+}
+
+}  // namespace
+
+void to_json(nlohmann::json& json, const ProblemRequest& request) {
+  json = {{"dispatch", request.dispatch},
+          {"cores", request.cores},
+          {"seed", request.seed},
+          {"cache", request.cache == CacheMode::kCold ? "cold" : "warm"},
+          {"last_level_cache", request.last_level_cache}};
+  if (request.reference) json["reference"] = artifact_facts(*request.reference);
+}
+
+void from_json(const nlohmann::json& json, ProblemRequest& request) {
+  json.at("dispatch").get_to(request.dispatch);
+  json.at("cores").get_to(request.cores);
+  json.at("seed").get_to(request.seed);
+  request.cache = json.at("cache") == "cold" ? CacheMode::kCold : CacheMode::kWarm;
+  json.at("last_level_cache").get_to(request.last_level_cache);
+  request.reference.reset();
+  if (const auto found = json.find("reference"); found != json.end())
+    request.reference = artifact_from(*found, "");
+}
+
+void to_json(nlohmann::json& json, const ProblemReady& ready) {
+  json = {{"reference", ready.reference}, {"copies", ready.copies}, {"note", ready.note}};
+}
+
+void from_json(const nlohmann::json& json, ProblemReady& ready) {
+  json.at("reference").get_to(ready.reference);
+  json.at("copies").get_to(ready.copies);
+  json.at("note").get_to(ready.note);
+}
+
+void to_json(nlohmann::json& json, const OpenBlasReady& ready) {
+  json = {{"handle", ready.handle}, {"library", ready.library}, {"note", ready.note}};
+}
+
+void from_json(const nlohmann::json& json, OpenBlasReady& ready) {
+  json.at("handle").get_to(ready.handle);
+  json.at("library").get_to(ready.library);
+  json.at("note").get_to(ready.note);
+}
+
+void to_json(nlohmann::json& json, const Verification& verification) {
+  json = {{"right", verification.right},
+          {"message", verification.message},
+          {"binding", verification.binding},
+          {"first_bad", verification.first_bad},
+          {"expected", number(verification.expected)},
+          {"got", number(verification.got)},
+          {"bad_share", verification.bad_share},
+          {"largest_error", number(verification.largest_error)},
+          {"wrongly_written", verification.wrongly_written},
+          {"tolerance", verification.tolerance},
+          {"broken_guards", verification.broken_guards},
+          {"changed_inputs", verification.changed_inputs}};
+}
+
+void from_json(const nlohmann::json& json, Verification& verification) {
+  json.at("right").get_to(verification.right);
+  json.at("message").get_to(verification.message);
+  json.at("binding").get_to(verification.binding);
+  json.at("first_bad").get_to(verification.first_bad);
+  verification.expected = number_from(json.at("expected"));
+  verification.got = number_from(json.at("got"));
+  json.at("bad_share").get_to(verification.bad_share);
+  verification.largest_error = number_from(json.at("largest_error"));
+  json.at("wrongly_written").get_to(verification.wrongly_written);
+  json.at("tolerance").get_to(verification.tolerance);
+  json.at("broken_guards").get_to(verification.broken_guards);
+  json.at("changed_inputs").get_to(verification.changed_inputs);
+}
+
+void to_json(nlohmann::json& json, const MeasureRequest& request) {
+  json = {{"handles", request.handles}, {"protocol", request.protocol}, {"seed", request.seed}};
+  if (request.sentinel) json["sentinel"] = *request.sentinel;
+  if (request.best) json["best"] = *request.best;
+}
+
+void from_json(const nlohmann::json& json, MeasureRequest& request) {
+  json.at("handles").get_to(request.handles);
+  json.at("protocol").get_to(request.protocol);
+  json.at("seed").get_to(request.seed);
+  get_optional(json, "sentinel", request.sentinel);
+  get_optional(json, "best", request.best);
+}
+
+void to_json(nlohmann::json& json, const HandleSamples& samples) {
+  json = {{"handle", samples.handle},
+          {"seconds", samples.seconds},
+          {"rounds", samples.rounds},
+          {"launches_per_sample", samples.launches_per_sample},
+          {"disturbed", samples.disturbed},
+          {"kept_disturbed", samples.kept_disturbed},
+          {"warm", samples.warm},
+          {"stop", samples.stop}};
+}
+
+void from_json(const nlohmann::json& json, HandleSamples& samples) {
+  json.at("handle").get_to(samples.handle);
+  json.at("seconds").get_to(samples.seconds);
+  json.at("rounds").get_to(samples.rounds);
+  json.at("launches_per_sample").get_to(samples.launches_per_sample);
+  json.at("disturbed").get_to(samples.disturbed);
+  json.at("kept_disturbed").get_to(samples.kept_disturbed);
+  json.at("warm").get_to(samples.warm);
+  json.at("stop").get_to(samples.stop);
+}
+
+void to_json(nlohmann::json& json, const MeasureResult& result) {
+  json = {{"handles", result.handles},
+          {"rounds", result.rounds},
+          {"seconds", result.seconds},
+          {"before", result.before},
+          {"after", result.after}};
+}
+
+void from_json(const nlohmann::json& json, MeasureResult& result) {
+  json.at("handles").get_to(result.handles);
+  json.at("rounds").get_to(result.rounds);
+  json.at("seconds").get_to(result.seconds);
+  json.at("before").get_to(result.before);
+  json.at("after").get_to(result.after);
+}
+
+}  // namespace hone::measure

@@ -1,0 +1,161 @@
+#include "measure/workload.h"
+
+#include <algorithm>
+
+#include "measure/inputs.h"
+
+namespace hone::measure {
+namespace {
+
+bool is_written(const problem::Binding& binding) {
+  return binding.access != problem::Access::kReadOnly;
+}
+
+std::size_t elements_of(const problem::Binding& binding) {
+  return static_cast<std::size_t>(problem::element_count(binding.type));
+}
+
+// Adds a sentence to the verification and calls it wrong.
+void add_fault(Verification& verification, const std::string& message) {
+  verification.right = false;
+  verification.message += (verification.message.empty() ? "" : "; ") + message;
+}
+
+void check_guards(const Buffers& buffers, Verification& verification) {
+  for (const BrokenGuard& guard : buffers.broken_guards(0)) {
+    auto& broken = verification.broken_guards;
+    if (!broken.empty() && broken.back() == guard.binding) continue;
+    broken.push_back(guard.binding);
+    add_fault(verification, fmt::format("writes outside of binding {}, at byte {} of {}",
+                                        guard.binding, guard.offset,
+                                        buffers.contents(0, guard.binding).size()));
+  }
+  verification.changed_inputs = buffers.changed_inputs(0);
+  for (const int binding : verification.changed_inputs)
+    add_fault(verification, fmt::format("writes to binding {}, which is read-only", binding));
+}
+
+// The first comparison that fails is the one that is shown.
+void add_comparison(const Comparison& comparison, std::size_t binding, const std::string& message,
+                    Verification& verification) {
+  verification.largest_error = std::max(verification.largest_error, comparison.worst_error);
+  if (comparison.right) return;
+  if (verification.binding < 0) {
+    verification.binding = static_cast<int>(binding);
+    verification.first_bad = comparison.first_bad;
+    verification.expected = comparison.expected;
+    verification.got = comparison.got;
+    verification.bad_share = comparison.share;
+  }
+  add_fault(verification, message);
+}
+
+// Runs `kernel` over poison of one variant and notes which elements of write-only outputs change.
+Status run_over_poison(device::Kernel& kernel, Buffers& buffers, int variant,
+                       std::vector<std::vector<bool>>& written) {
+  buffers.prepare(0, variant);
+  HONE_TRY(kernel.launch(buffers.copy(0)));
+  written.resize(buffers.bindings().size());
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    const problem::Binding& binding = buffers.bindings()[i];
+    if (binding.access != problem::Access::kWriteOnly) continue;
+    const auto bytes = buffers.contents(0, static_cast<int>(i));
+    const std::size_t dense =
+        elements_of(binding) *
+        static_cast<std::size_t>(problem::byte_size(binding.type.element));
+    add_written(bytes.first(std::min(dense, bytes.size())), binding.type.element, variant,
+                written[i]);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<std::vector<std::byte>>> first_contents(const problem::Dispatch& dispatch,
+                                                           std::uint64_t seed) {
+  const InputPlan plan = plan_inputs(dispatch);
+  std::vector<std::vector<std::byte>> contents(dispatch.bindings.size());
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    const problem::Binding& binding = dispatch.bindings[i];
+    if (binding.bytes < 0 || problem::is_dynamic(binding.type))
+      return input_error("binding {} of {} has a dynamic shape; hone runs static ones only", i,
+                         dispatch.name);
+    if (binding.access == problem::Access::kWriteOnly) continue;
+    contents[i].resize(static_cast<std::size_t>(binding.bytes));
+    fill_input(contents[i], binding.type.element, plan.bindings[i], binding_seed(seed, i));
+  }
+  return contents;
+}
+
+Result<Buffers> make_buffers(const std::vector<problem::Binding>& bindings,
+                             std::vector<std::vector<std::byte>> initial,
+                             const ProblemRequest& request, std::string& note) {
+  std::int64_t bytes = 0;
+  for (const problem::Binding& binding : bindings) bytes += std::max<std::int64_t>(0, binding.bytes);
+  const Rotation rotation =
+      rotation_for(request.cache, bytes, request.last_level_cache, available_memory());
+  note = rotation.note;
+  return Buffers::create(bindings, std::move(initial), rotation.copies);
+}
+
+std::vector<Expected> expect_output(const Buffers& buffers, std::size_t binding,
+                                    std::vector<std::byte> bytes) {
+  std::vector<Expected> expected(buffers.bindings().size());
+  if (buffers.bindings()[binding].access == problem::Access::kWriteOnly)
+    expected[binding].written.assign(elements_of(buffers.bindings()[binding]), true);
+  expected[binding].bytes = std::move(bytes);
+  return expected;
+}
+
+Result<std::vector<Expected>> run_reference(device::Kernel& kernel, Buffers& buffers) {
+  std::vector<std::vector<bool>> written;
+  HONE_TRY(run_over_poison(kernel, buffers, 1, written));
+  HONE_TRY(run_over_poison(kernel, buffers, 0, written));
+  Verification own;
+  own.right = true;
+  check_guards(buffers, own);
+  if (!own.right) return failure("the reference itself {}", own.message);
+  std::vector<Expected> expected(written.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (!is_written(buffers.bindings()[i])) continue;
+    const auto bytes = buffers.contents(0, static_cast<int>(i));
+    expected[i] = {.bytes = {bytes.begin(), bytes.end()}, .written = std::move(written[i])};
+  }
+  return expected;
+}
+
+Result<Verification> verify_kernel(device::Kernel& kernel, Workload& workload) {
+  Buffers& buffers = workload.buffers;
+  Verification verification;
+  verification.right = true;
+  verification.tolerance = fmt::format("absolute {}, relative {}: {}", workload.tolerance.absolute,
+                                       workload.tolerance.relative, workload.tolerance.basis);
+  std::vector<std::vector<bool>> written;
+  // Over variant 1 first: what copy 0 holds in the end is compared with a reference over variant 0.
+  HONE_TRY(run_over_poison(kernel, buffers, 1, written));
+  check_guards(buffers, verification);
+  HONE_TRY(run_over_poison(kernel, buffers, 0, written));
+  if (verification.right) check_guards(buffers, verification);
+
+  for (std::size_t i = 0; i < workload.expected.size(); ++i) {
+    const Expected& expected = workload.expected[i];
+    if (expected.bytes.empty()) continue;
+    const problem::TensorType& type = buffers.bindings()[i].type;
+    HONE_ASSIGN(const Comparison values,
+                compare(buffers.contents(0, static_cast<int>(i)), expected.bytes, type,
+                        workload.tolerance));
+    add_comparison(values, i, describe(values), verification);
+    if (expected.written.empty()) continue;
+    HONE_ASSIGN(const Comparison set, compare_written(written[i], expected.written, type));
+    verification.wrongly_written += set.bad;
+    if (!set.right)
+      add_comparison(set, i,
+                     fmt::format("{} elements of binding {} are {}", set.bad, i,
+                                 set.got < set.expected ? "never written"
+                                                        : "written, which the reference leaves"),
+                     verification);
+  }
+  return verification;
+}
+
+}  // namespace hone::measure
