@@ -18,11 +18,12 @@ using problem::Dispatch;
 using problem::ElementType;
 using problem::OperationKind;
 
-// Small enough for every format (E5M2 holds integers up to 8), varied enough that two wrong sums
-// are rarely equal.
-constexpr int kMagnitude = 4;
-// What i8 holds with both signs: shows saturation in 16-bit intermediates.
-constexpr int kIntegerMagnitude = 127;
+// What i8, f16 and bf16 hold with both signs. Large on purpose: sums of hundreds of such products
+// need more than the 11 digits of f16, so a kernel that rounds to a narrower type on the way shows,
+// and so does saturation of 16-bit intermediates.
+constexpr int kMagnitude = 127;
+// E5M2 holds integers up to 8, and some tensor cores keep only 14 digits of sums of 8-bit floats.
+constexpr int kSmallMagnitude = 4;
 // Assumed where a loop is known only at run time.
 constexpr std::int64_t kUnknownExtent = 4096;
 // Of a normal distribution, seven standard deviations leave 1e-12: less than one element in all
@@ -55,34 +56,61 @@ bool all_root_inputs_are_integers(const Dispatch& dispatch) {
   });
 }
 
+bool is_8_bit_float(ElementType type) {
+  return problem::is_float(type) && problem::byte_size(type) == 1;
+}
+
+int wanted_magnitude(const Dispatch& dispatch) {
+  // Integers cannot be scaled: what is fused behind them would saturate.
+  if (!is_bare(dispatch) && all_root_inputs_are_integers(dispatch)) return kSmallMagnitude;
+  for (const problem::Operand& operand : dispatch.root.operands)
+    if (is_8_bit_float(operand.type.element)) return kSmallMagnitude;
+  for (const Binding& binding : dispatch.bindings)
+    if (is_8_bit_float(binding.type.element)) return kSmallMagnitude;
+  return kMagnitude;
+}
+
+bool reads_its_output(const Dispatch& dispatch) {
+  return std::any_of(dispatch.bindings.begin(), dispatch.bindings.end(), [](const Binding& b) {
+    return b.use == BindingUse::kOutput && b.access == Access::kReadWrite;
+  });
+}
+
 double power(double base, int exponent) {
   return exponent == 2 ? base * base : base;
 }
 
-// Mean and mean square of the absolute values.
-double mean_magnitude(const InputValues& values) {
-  return values.density * (values.magnitude + 1) / 2;
-}
-double mean_square(const InputValues& values) {
-  return values.density * (values.magnitude + 1) * (2 * values.magnitude + 1) / 6;
-}
+// The sum of `terms` products of `factors` values, of which only the first may be zero, before
+// scaling.
+struct Sum {
+  int factors;
+  double terms;
 
-// Mean of sum |a||b| plus seven standard deviations, before scaling.
-double likely_absolute_sum(const InputValues& values, int factors, double terms) {
-  const double mean = power(mean_magnitude(values), factors);
-  const double square = power(mean_square(values), factors);
-  return terms * mean + kDeviations * std::sqrt(terms * std::max(0.0, square - mean * mean));
-}
+  double hard_bound(const InputValues& values) const {
+    return terms * power(values.magnitude, factors);
+  }
+  // Mean square of one product.
+  double mean_square(const InputValues& values) const {
+    return values.density *
+           power((values.magnitude + 1.0) * (2.0 * values.magnitude + 1) / 6, factors);
+  }
+  // Mean of sum |a||b| plus seven standard deviations.
+  double likely_bound(const InputValues& values) const {
+    const double mean = values.density * power((values.magnitude + 1.0) / 2, factors);
+    const double variance = std::max(0.0, mean_square(values) - mean * mean);
+    return std::min(hard_bound(values), terms * mean + kDeviations * std::sqrt(terms * variance));
+  }
+};
 
-// The largest magnitude, or below 1 the largest density, whose sums fit into 2^digits.
-InputValues fitting_values(int factors, double terms, int digits, int magnitude) {
+// The largest magnitude, or below 1 the largest density, whose sums fit into 2^digits. `before`:
+// outputs are added to, and hold one magnitude already.
+InputValues fitting_values(const Sum& sum, int digits, int magnitude, bool before) {
   const double most = std::ldexp(1.0, digits);
   InputValues values{InputValues::Kind::kIntegers, magnitude, 0, 1, 1};
-  // One magnitude more for what a read-write output held before.
-  while (values.magnitude > 1 && terms * power(values.magnitude, factors) + values.magnitude > most)
-    --values.magnitude;
-  if (values.magnitude == 1 && terms + 1 > most)
-    while (likely_absolute_sum(values, factors, terms) + 1 > most) values.density *= 0.95;
+  const auto held = [&] { return before ? values.magnitude : 0; };
+  while (values.magnitude > 1 && sum.hard_bound(values) + held() > most) --values.magnitude;
+  if (sum.hard_bound(values) + held() > most)
+    while (sum.likely_bound(values) + held() > most) values.density *= 0.98;
   return values;
 }
 
@@ -112,32 +140,28 @@ InputPlan plan_inputs(const Dispatch& dispatch) {
   const InputValues indices{InputValues::Kind::kIndices, 1, 0, 1, index_limit(dispatch)};
   const int factors = factors_of(dispatch.root.kind);
   plan.terms = terms_of(dispatch.root);
-  const auto terms = static_cast<double>(plan.terms);
   for (const Binding& binding : dispatch.bindings)
     plan.bindings.push_back(binding.use == BindingUse::kIndexInput ? indices : InputValues{});
   if (factors == 0) {
     plan.basis =
         fmt::format("{} is no sum of products: real inputs", problem::name_of(dispatch.root.kind));
-    plan.absolute_sum = terms;
-    plan.typical_sum = std::sqrt(terms);
+    plan.absolute_sum = static_cast<double>(plan.terms);
+    plan.typical_sum = std::sqrt(plan.absolute_sum);
     return plan;
   }
 
   const ElementType accumulation = accumulation_type(dispatch.root);
   const int digits = significand_digits(accumulation);
-  const bool bare = is_bare(dispatch);
-  const bool integers = all_root_inputs_are_integers(dispatch);
+  const Sum sum{factors, static_cast<double>(plan.terms)};
   InputValues values =
-      fitting_values(factors, terms, digits, bare && integers ? kIntegerMagnitude : kMagnitude);
-  const double deviation = std::sqrt(terms * power(mean_square(values), factors));
-  const int scale =
-      bare || integers ? 0 : std::max(0, static_cast<int>(std::lround(std::log2(deviation))));
+      fitting_values(sum, digits, wanted_magnitude(dispatch), reads_its_output(dispatch));
+  const double deviation = std::sqrt(sum.terms * sum.mean_square(values));
+  const bool scaled = !is_bare(dispatch) && !all_root_inputs_are_integers(dispatch);
+  const int scale = scaled ? std::max(0, static_cast<int>(std::lround(std::log2(deviation)))) : 0;
   plan.exact = true;
   plan.basis = basis_of(plan, values, accumulation, digits);
   plan.typical_sum = std::ldexp(deviation, -scale);
-  plan.absolute_sum = std::ldexp(std::min(terms * power(values.magnitude, factors),
-                                          likely_absolute_sum(values, factors, terms)),
-                                 -scale);
+  plan.absolute_sum = std::ldexp(sum.likely_bound(values), -scale);
 
   int root_inputs = 0;
   for (std::size_t i = 0; i < dispatch.bindings.size(); ++i) {
@@ -147,10 +171,12 @@ InputPlan plan_inputs(const Dispatch& dispatch) {
       const int share = factors == 1 ? scale : root_inputs == 0 ? (scale + 1) / 2 : scale / 2;
       plan.bindings[i] = values;
       plan.bindings[i].exponent = problem::is_float(binding.type.element) ? -share : 0;
+      // Zeros in one factor are enough, and rows of it then prove the bound.
+      values.density = 1;
       ++root_inputs;
     } else if (binding.use == BindingUse::kOutput) {
       plan.bindings[i] = values;
-      plan.bindings[i].density = 1;
+      plan.bindings[i].density = 1;  // also where no root input came before
       plan.bindings[i].exponent = problem::is_float(binding.type.element) ? -scale : 0;
     }
   }
@@ -187,7 +213,7 @@ double value_at(const InputValues& values, bool is_float, std::uint64_t bits) {
     case InputValues::Kind::kReals: {
       const double sign = (bits & 1) != 0 ? -1 : 1;
       // An integer of unit size would be 1 only.
-      if (!is_float) return sign * static_cast<double>(1 + below(bits, kMagnitude));
+      if (!is_float) return sign * static_cast<double>(1 + below(bits, kSmallMagnitude));
       return sign * (0.5 + unit_interval(bits));
     }
     case InputValues::Kind::kIntegers:

@@ -46,10 +46,11 @@ struct InputPlan {
 
 // Chooses the values of every binding.
 // - Contractions, convolutions, reductions: integers with terms x magnitude^2 <= 2^digits of the
-//   accumulation type (the root's output type). magnitude is 4, or 127 for integer inputs with
-//   nothing fused; smaller where the bound asks for it. Where even 1 is too much (bf16 sums of
-//   more than 256 terms) zeros are mixed in until seven standard deviations above the mean number
-//   of products fit; exact_contraction then proves the bound on the data.
+//   accumulation type (the root's output type). magnitude is 127, or 4 for 8-bit floats and for
+//   integers with something fused behind them; smaller where the bound asks for it. Where even 1 is
+//   too much (bf16 sums of more than 256 terms) the first root input gets zeros, until seven
+//   standard deviations above the mean number of products fit; exact_contraction then proves the
+//   bound on the data.
 // - With something fused around the root, floating-point root inputs are scaled by a power of two,
 //   so that the typical sum is about 1: a gelu or softmax behind sums of +-100 is saturated and
 //   hides errors. Scaling by a power of two keeps sums exact.
