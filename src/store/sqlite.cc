@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include <bit>
+#include <cerrno>
 #include <cstring>
 
 namespace hone::store {
@@ -146,7 +147,11 @@ bool Database::was_busy() const {
 Error Database::error(int code) const {
   const std::string file = path_.string();
   const std::string words = handle_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle_);
-  switch (code & 0xff) {
+  const int reason = handle_ == nullptr ? 0 : sqlite3_system_errno(handle_);
+  int primary = code & 0xff;
+  // The log's index is not written but made longer, which SQLite reports as any failed operation.
+  if (primary == SQLITE_IOERR && (reason == ENOSPC || reason == EDQUOT)) primary = SQLITE_FULL;
+  switch (primary) {
     case SQLITE_NOTADB:
       return {ErrorKind::kInput,
               fmt::format("'{}' is not a store of hone: it is not an SQLite database", file)};
@@ -179,6 +184,10 @@ Error Database::error(int code) const {
         return {ErrorKind::kInput,
                 fmt::format("store '{}': a row refers to one that is not there", file)};
       return {ErrorKind::kInput, fmt::format("store '{}': {}", file, words)};
+    case SQLITE_IOERR:
+      return {ErrorKind::kEnvironment,
+              fmt::format("the store '{}' cannot be read or written: {} ({})", file, words,
+                          std::strerror(reason))};
     default:
       return {ErrorKind::kEnvironment, fmt::format("store '{}': {}", file, words)};
   }
