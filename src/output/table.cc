@@ -12,7 +12,7 @@ std::string plain(const nlohmann::json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-const std::string shown(const Cell& cell) {
+std::string shown(const Cell& cell) {
   return cell.text.empty() ? plain(cell.value) : cell.text;
 }
 
@@ -41,6 +41,7 @@ std::string Table::to_text() const {
   const auto line = [&](auto&& text_of) {
     std::string out;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
+      if (!columns_[c].on_screen) continue;
       const std::string text = text_of(c);
       const std::string padding(widths[c] - width_of(text), ' ');
       if (c > 0) out += "  ";

@@ -13,6 +13,7 @@ struct Column {
   std::string key;    // in CSV and JSON: "speedup"
   std::string title;  // on the screen: "speed-up"
   Align align = Align::kLeft;
+  bool on_screen = true;  // false: in CSV and JSON only
 };
 
 struct Cell {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,9 +22,16 @@ namespace hone::provider {
 struct Attributes {
   std::string lowering_config;   // "#iree_cpu.lowering_config<distribution = [64, 64, 0], ...>"
   std::string translation_info;  // "#iree_codegen.translation_info<pipeline = ...>"
+  // Lowering configurations of the operation that initialises the root's output and of those that
+  // read its result, where the root's configuration needs theirs to fit; else empty.
+  std::string init_config;
+  std::string consumer_config;
 
   bool operator==(const Attributes&) const = default;
 };
+
+void to_json(nlohmann::json& json, const Attributes& attributes);
+void from_json(const nlohmann::json& json, Attributes& attributes);
 
 // What a spec says about one dispatch.
 struct SpecEntry {

@@ -24,6 +24,7 @@ namespace hone::tune::jobs {
 inline constexpr std::string_view kLoadProgram = "load_program";
 inline constexpr std::string_view kCompileProgram = "compile_program";
 inline constexpr std::string_view kConfigured = "configured";
+inline constexpr std::string_view kRevision = "revision";
 inline constexpr std::string_view kCanonical = "canonical";
 inline constexpr std::string_view kPrepare = "prepare";
 inline constexpr std::string_view kCompile = "compile";

@@ -6,15 +6,12 @@ namespace hone::tune {
 namespace jobs {
 
 void to_json(nlohmann::json& json, const ConfiguredDispatch& dispatch) {
-  json = {{"name", dispatch.name},
-          {"lowering_config", dispatch.attributes.lowering_config},
-          {"translation_info", dispatch.attributes.translation_info}};
+  json = {{"name", dispatch.name}, {"attributes", dispatch.attributes}};
 }
 
 void from_json(const nlohmann::json& json, ConfiguredDispatch& dispatch) {
   json.at("name").get_to(dispatch.name);
-  json.at("lowering_config").get_to(dispatch.attributes.lowering_config);
-  json.at("translation_info").get_to(dispatch.attributes.translation_info);
+  json.at("attributes").get_to(dispatch.attributes);
 }
 
 }  // namespace jobs
@@ -45,6 +42,12 @@ provider::Artifact artifact_from(worker::Message message) {
 }
 
 }  // namespace
+
+Result<std::string> CompileService::revision() {
+  HONE_ASSIGN(const worker::Message answer,
+              accepted(pool_.once({std::string(jobs::kRevision), nlohmann::json::object(), {}})));
+  return answer.body.at("revision").get<std::string>();
+}
 
 Result<problem::Program> CompileService::load_program(const std::string& path,
                                                       const std::string& bytes,
@@ -88,9 +91,7 @@ Status CompileService::prepare(const std::string& key, const std::string& source
 Status CompileService::submit(const std::string& key, worker::JobId id,
                               const std::optional<provider::Attributes>& attributes) {
   nlohmann::json body = nlohmann::json::object();
-  if (attributes)
-    body = {{"lowering_config", attributes->lowering_config},
-            {"translation_info", attributes->translation_info}};
+  if (attributes) body = *attributes;
   return pool_.submit(key, id, {std::string(jobs::kCompile), std::move(body), {}});
 }
 

@@ -26,6 +26,8 @@ class CompileService {
  public:
   explicit CompileService(worker::WorkerPool& pool) : pool_(pool) {}
 
+  // The compiler's own name for itself.
+  Result<std::string> revision();
   Result<problem::Program> load_program(const std::string& path, const std::string& bytes,
                                         const std::vector<std::string>& flags);
   // The module's bytes, or why the compiler gave none.

@@ -89,10 +89,10 @@ Result<Ran<measure::OpenBlasReady>> RunnerService::load_openblas() {
   return answer_of<measure::OpenBlasReady>(outcome);
 }
 
-Result<nlohmann::json> RunnerService::peak() {
+Result<device::Peak> RunnerService::peak() {
   HONE_ASSIGN(worker::Outcome outcome, call({"peak", nlohmann::json::object(), {}}, kPeakSeconds));
   if (!outcome) return failure("{}", outcome.error().message);
-  return std::move(outcome->body);
+  return outcome->body.get<device::Peak>();
 }
 
 }  // namespace hone::tune

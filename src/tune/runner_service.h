@@ -31,8 +31,8 @@ class RunnerService {
   Status unload(int handle);
   // A failure's message says why there is none.
   Result<Ran<measure::OpenBlasReady>> load_openblas();
-  // device::Peak as JSON, of the cores of the problem.
-  Result<nlohmann::json> peak();
+  // Of the cores of the problem.
+  Result<device::Peak> peak();
 
   // Changes when handles are lost.
   std::uint64_t generation() const { return process_.generation(); }

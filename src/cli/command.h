@@ -1,0 +1,24 @@
+// One subcommand: its options, and what it does.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "base/result.h"
+
+namespace hone::cli {
+
+// What a command returns: 0, or 1 when it finished with failures the user should see.
+using CommandResult = Result<int>;
+
+// Each adds its subcommand to `app` and sets `run` when that subcommand is chosen.
+using Run = std::function<CommandResult()>;
+void add_tune_command(CLI::App& app, Run& run);
+void add_dispatches_command(CLI::App& app, Run& run);
+void add_space_command(CLI::App& app, Run& run);
+void add_store_command(CLI::App& app, Run& run);
+void add_show_command(CLI::App& app, Run& run);
+void add_devices_command(CLI::App& app, Run& run);
+void add_worker_command(CLI::App& app, Run& run);  // hidden: what hone starts itself as
+
+}  // namespace hone::cli

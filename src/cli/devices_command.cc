@@ -1,0 +1,50 @@
+// hone devices: what hone can run on and compile with, and what is missing.
+#include "base/text.h"
+#include "cli/command.h"
+#include "device/cpu/target.h"
+#include "provider/iree/library.h"
+
+namespace hone::cli {
+namespace {
+
+constexpr int kSchemaVersion = 1;
+
+CommandResult show_devices(const std::string& iree, bool json) {
+  HONE_ASSIGN(const problem::CpuTarget target, device::cpu::detect_target());
+  const Result<iree::Installation> installation = iree::find_installation(iree);
+  if (json) {
+    nlohmann::json document{{"schema_version", kSchemaVersion},
+                            {"devices", {{{"kind", "cpu"}, {"target", target}}}}};
+    if (installation)
+      document["iree"] = {{"version", installation->version},
+                          {"library", installation->compiler_library}};
+    else
+      document["iree"] = {{"missing", installation.error().message}};
+    fmt::print("{}\n", document.dump(2));
+    return 0;
+  }
+  fmt::print(
+      "cpu   {}: {} cores, {}-bit vectors, {} vector registers, L1d {} KiB, L2 {} KiB, "
+      "L3 {} KiB\n",
+      target.cpu, target.cores, target.vector_bits, target.vector_registers, target.l1d_bytes >> 10,
+      target.l2_bytes >> 10, target.l3_bytes >> 10);
+  if (installation)
+    fmt::print("IREE  {} at {}\n", installation->version, installation->compiler_library.string());
+  else
+    fmt::print("IREE  missing: {}\n", installation.error().message);
+  return 0;
+}
+
+}  // namespace
+
+void add_devices_command(CLI::App& app, Run& run) {
+  auto iree = std::make_shared<std::string>();
+  auto json = std::make_shared<bool>(false);
+  CLI::App* command =
+      app.add_subcommand("devices", "Show devices and compilers, and what is missing");
+  command->add_option("--iree", *iree, "where IREE is");
+  command->add_flag("--json", *json, "one JSON document on stdout");
+  command->callback([&run, iree, json] { run = [=] { return show_devices(*iree, *json); }; });
+}
+
+}  // namespace hone::cli

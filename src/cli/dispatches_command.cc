@@ -1,0 +1,87 @@
+// hone dispatches: what the compiler splits a program into.
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/toolchain.h"
+#include "output/table.h"
+
+namespace hone::cli {
+namespace {
+
+using output::Align;
+
+// Raised when a key of the JSON document changes its name or meaning.
+constexpr int kSchemaVersion = 1;
+
+struct DispatchesOptions {
+  ToolchainOptions toolchain;
+  std::string input;
+  bool json = false;
+};
+
+output::Table table_of(const problem::Program& program) {
+  output::Table table({{"index", "#", Align::kRight},
+                       {"name", "dispatch"},
+                       {"operation", "root operation"},
+                       {"fused", "fused around it"},
+                       {"launches_per_call", "launches", Align::kRight},
+                       {"flops", "MFLOP", Align::kRight},
+                       {"bytes", "MB", Align::kRight},
+                       {"default_configuration", "default configuration"},
+                       {"not_tunable", "tunable"}});
+  for (std::size_t i = 0; i < program.dispatches.size(); ++i) {
+    const problem::Dispatch& dispatch = program.dispatches[i];
+    const double flops = problem::flop_count(dispatch.root);
+    double bytes = 0;
+    for (const problem::Binding& binding : dispatch.bindings)
+      bytes += static_cast<double>(binding.bytes);
+    const std::string fused = fmt::format("{}", fmt::join(dispatch.fused, ", "));
+    table.add({{i, ""},
+               {dispatch.name, ""},
+               {problem::describe(dispatch.root), ""},
+               {dispatch.fused, fused.empty() ? "-" : fused},
+               {dispatch.launches_per_call, ""},
+               {flops, fmt::format("{:.1f}", flops / 1e6)},
+               {bytes, fmt::format("{:.2f}", bytes / 1e6)},
+               {dispatch.default_configuration,
+                dispatch.default_configuration.empty() ? "-" : dispatch.default_configuration},
+               {dispatch.not_tunable.empty() ? nlohmann::json() : dispatch.not_tunable,
+                dispatch.not_tunable.empty() ? "yes" : "no: " + dispatch.not_tunable}});
+  }
+  return table;
+}
+
+CommandResult list_dispatches(const DispatchesOptions& options) {
+  HONE_ASSIGN(const std::string bytes, read_file(options.input));
+  HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
+  HONE_ASSIGN(
+      const problem::Program program,
+      toolchain.compiler().load_program(options.input, bytes, compile_flags(options.toolchain)));
+  const output::Table table = table_of(program);
+  if (options.json) {
+    fmt::print("{}\n", nlohmann::json{{"schema_version", kSchemaVersion},
+                                      {"program", options.input},
+                                      {"compiler", toolchain.revision()},
+                                      {"dispatches", table.to_json()}}
+                           .dump(2));
+  } else if (table.empty()) {
+    fmt::print("{} has no dispatches.\n", options.input);
+  } else {
+    fmt::print("{}", table.to_text());
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_dispatches_command(CLI::App& app, Run& run) {
+  auto options = std::make_shared<DispatchesOptions>();
+  CLI::App* command =
+      app.add_subcommand("dispatches", "List what the compiler splits a program into");
+  command->add_option("INPUT", options->input, "program (.mlir) or *_benchmark.mlir")->required();
+  add_toolchain_options(*command, options->toolchain);
+  command->add_flag("--json", options->json, "one JSON document on stdout");
+  command->callback([&run, options] { run = [options] { return list_dispatches(*options); }; });
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,172 @@
+// hone show: everything about one candidate, and how to reproduce it without hone.
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "device/cpu/target.h"
+#include "provider/iree/iree_provider.h"
+#include "space/configuration.h"
+#include "store/store.h"
+
+namespace hone::cli {
+namespace {
+
+constexpr int kSchemaVersion = 1;
+
+struct ShowOptions {
+  std::string store = "hone.db";
+  store::Id candidate = 0;
+  std::filesystem::path out;
+  bool json = false;
+};
+
+problem::Dispatch dispatch_of(const store::CandidateDetails& details) {
+  nlohmann::json json = nlohmann::json::parse(details.dispatch.json);
+  json["source"] = details.dispatch.source;
+  return json.get<problem::Dispatch>();
+}
+
+// The spec that gives the dispatch this configuration; empty for the compiler's own choice and
+// for what no spec can say.
+Result<std::string> spec_of(const store::CandidateDetails& details) {
+  if (details.candidate.provider != "iree" ||
+      details.candidate.configuration == store::kDefaultConfiguration)
+    return std::string();
+  HONE_ASSIGN(const problem::CpuTarget target, device::cpu::detect_target());
+  const iree::IreeProvider provider({}, target);
+  const problem::Dispatch dispatch = dispatch_of(details);
+  HONE_ASSIGN(const space::Space space, provider.space_of(dispatch));
+  HONE_ASSIGN(const space::Configuration configuration,
+              space::configuration_from_json(
+                  space, nlohmann::ordered_json::parse(details.candidate.configuration)));
+  HONE_ASSIGN(provider::Attributes attributes, provider.attributes(dispatch, space, configuration));
+  return provider.spec({{dispatch.name, dispatch.root, attributes}});
+}
+
+std::string reproduce_text(const store::CandidateDetails& details, bool has_spec) {
+  const problem::Dispatch dispatch = dispatch_of(details);
+  const auto flags = nlohmann::json::parse(details.build.flags).get<std::vector<std::string>>();
+  std::string text = fmt::format(
+      "#!/bin/sh\n# {}, candidate {}: {}\n# Compiles the dispatch with this configuration, then "
+      "times the code that hone measured.\niree-compile dispatch.mlir {} "
+      "--compile-from=executable-sources{} -o dispatch.vmfb\n",
+      details.dispatch.name, details.candidate.id, details.candidate.configuration,
+      fmt::join(flags, " "), has_spec ? " --iree-codegen-tuning-spec-path=tuning_spec.mlir" : "");
+  if (!details.artifact) return text;
+  const auto launch = nlohmann::json::parse(details.artifact->launch).get<provider::Launch>();
+  text += fmt::format(
+      "iree-benchmark-executable --device=local-sync --executable_format={} "
+      "--executable_file=code.so --entry_point={} --workgroup_count={}",
+      details.artifact->format, launch.ordinal, fmt::join(launch.grid, ","));
+  for (const std::uint32_t constant : launch.constants)
+    text += fmt::format(" --constant={}", constant);
+  for (const problem::Binding& binding : dispatch.bindings)
+    text += fmt::format(" --binding={}{}", problem::to_string(binding.type),
+                        binding.access == problem::Access::kWriteOnly ? "" : "=1");
+  return text + "\n";
+}
+
+nlohmann::json json_of(const store::CandidateDetails& details) {
+  nlohmann::json json{
+      {"schema_version", kSchemaVersion},
+      {"candidate", details.candidate.id},
+      {"dispatch", details.dispatch.name},
+      {"operation",
+       details.operation ? nlohmann::json(details.operation->description) : nlohmann::json()},
+      {"provider", details.candidate.provider},
+      {"configuration", nlohmann::json::parse(details.candidate.configuration)},
+      {"compiler", details.build.compiler},
+      {"flags", nlohmann::json::parse(details.build.flags)},
+      {"equal_code", details.equal_code},
+      {"failures", nlohmann::json::array()},
+      {"verifications", nlohmann::json::array()},
+      {"measurements", nlohmann::json::array()}};
+  if (details.artifact)
+    json["artifact"] = {{"identity", details.artifact->identity},
+                        {"format", details.artifact->format},
+                        {"configured", details.artifact->configured},
+                        {"compile_seconds", details.artifact->compile_seconds},
+                        {"launch", nlohmann::json::parse(details.artifact->launch)}};
+  for (const store::Failure& failure : details.failures)
+    json["failures"].push_back(
+        {{"kind", failure.kind}, {"message", failure.message}, {"when", failure.when}});
+  for (const store::Verification& each : details.verifications)
+    json["verifications"].push_back({{"right", each.right},
+                                     {"basis", each.basis},
+                                     {"tolerance", each.tolerance},
+                                     {"share_bad", each.share_bad},
+                                     {"when", each.when}});
+  for (const store::Measurement& each : details.measurements)
+    json["measurements"].push_back({{"phase", store::name_of(each.phase)},
+                                    {"median_seconds", each.timing.median},
+                                    {"min_seconds", each.timing.min},
+                                    {"spread", each.timing.spread},
+                                    {"samples", each.timing.samples},
+                                    {"sentinel_ratio", each.sentinel_ratio.value_or(0)},
+                                    {"machine", nlohmann::json::parse(each.machine)},
+                                    {"when", each.when}});
+  return json;
+}
+
+void print(const store::CandidateDetails& details) {
+  fmt::print("candidate {} of {} ({})\n", details.candidate.id, details.dispatch.name,
+             details.operation ? details.operation->description : "no root operation");
+  fmt::print("  provider       {}\n  configuration  {}\n  compiler       {}\n",
+             details.candidate.provider, details.candidate.configuration, details.build.compiler);
+  if (details.artifact)
+    fmt::print("  configured     {}\n  compiled in    {}\n", details.artifact->configured,
+               format_duration(details.artifact->compile_seconds));
+  for (const store::Failure& failure : details.failures)
+    fmt::print("  failed         {}: {}\n", failure.kind, failure.message);
+  for (const store::Verification& each : details.verifications)
+    fmt::print("  verified       {} ({})\n", each.right ? "right" : each.basis, each.tolerance);
+  for (const store::Measurement& each : details.measurements)
+    fmt::print("  {:14} {} median of {}, min {}, spread {:.1f} %{}\n", store::name_of(each.phase),
+               format_duration(each.timing.median), each.timing.samples.size(),
+               format_duration(each.timing.min), 100 * each.timing.spread,
+               each.sentinel_ratio && *each.sentinel_ratio > 0
+                   ? fmt::format(", {:.2f}x the default", 1 / *each.sentinel_ratio)
+                   : "");
+}
+
+Status write_folder(const ShowOptions& options, store::Store& store,
+                    const store::CandidateDetails& details) {
+  HONE_TRY(write_file_atomically(options.out / "dispatch.mlir", details.dispatch.source));
+  HONE_TRY(write_file_atomically(options.out / "candidate.json", json_of(details).dump(2) + "\n"));
+  HONE_ASSIGN(const std::string spec, spec_of(details));
+  if (!spec.empty()) HONE_TRY(write_file_atomically(options.out / "tuning_spec.mlir", spec));
+  if (details.artifact && details.candidate.provider == "iree") {
+    HONE_ASSIGN(const store::Artifact artifact, store.load_artifact(options.candidate));
+    HONE_TRY(write_file_atomically(options.out / "code.so", artifact.code));
+  }
+  return write_file_atomically(options.out / "reproduce.sh",
+                               reproduce_text(details, !spec.empty()));
+}
+
+CommandResult show(const ShowOptions& options) {
+  HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadOnly));
+  HONE_ASSIGN(const store::CandidateDetails details, store.details(options.candidate));
+  if (options.json)
+    fmt::print("{}\n", json_of(details).dump(2));
+  else
+    print(details);
+  if (options.out.empty()) return 0;
+  HONE_TRY(write_folder(options, store, details));
+  if (!options.json) fmt::print("written to {}\n", options.out.string());
+  return 0;
+}
+
+}  // namespace
+
+void add_show_command(CLI::App& app, Run& run) {
+  auto options = std::make_shared<ShowOptions>();
+  CLI::App* command =
+      app.add_subcommand("show", "Show one candidate, and write what reproduces it");
+  command->add_option("ID", options->candidate, "candidate, as in the tables")->required();
+  command->add_option("--store", options->store, "SQLite file")->capture_default_str();
+  command->add_option("--out", options->out,
+                      "folder for its IR, spec, code, samples and the commands to reproduce it");
+  command->add_flag("--json", options->json, "one JSON document on stdout");
+  command->callback([&run, options] { run = [options] { return show(*options); }; });
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,138 @@
+// hone store: what a store holds, and its care.
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "output/table.h"
+#include "store/export.h"
+#include "store/store.h"
+
+namespace hone::cli {
+namespace {
+
+using output::Align;
+
+constexpr int kSchemaVersion = 1;
+
+struct StoreOptions {
+  std::string store = "hone.db";
+  std::string format = "csv";
+  std::string output;
+  std::string other;
+  bool json = false;
+};
+
+output::Table table_of(const std::vector<store::DispatchRow>& rows) {
+  output::Table table({{"dispatch", "dispatch"},
+                       {"operation", "operation"},
+                       {"device", "device"},
+                       {"default_seconds", "default", Align::kRight},
+                       {"best_seconds", "best", Align::kRight},
+                       {"speedup", "speed-up", Align::kRight},
+                       {"tried", "tried", Align::kRight},
+                       {"compiled", "compiled", Align::kRight},
+                       {"right", "right", Align::kRight},
+                       {"wrong", "wrong", Align::kRight},
+                       {"failed", "failed", Align::kRight},
+                       {"best_candidate", "best id", Align::kRight}});
+  const auto time = [](const std::optional<store::CandidateRow>& row) -> output::Cell {
+    if (!row || !row->median_seconds) return {nullptr, "-"};
+    return {*row->median_seconds, format_duration(*row->median_seconds)};
+  };
+  for (const store::DispatchRow& row : rows) {
+    std::int64_t failed = 0;
+    for (const auto& [kind, count] : row.failed) failed += count;
+    table.add({{row.name, ""},
+               {row.operation, row.operation.empty() ? "-" : row.operation},
+               {row.device_name, row.device_name.empty() ? "-" : row.device_name},
+               time(row.default_row),
+               time(row.best),
+               row.speedup ? output::Cell{*row.speedup, fmt::format("{:.2f}x", *row.speedup)}
+                           : output::Cell{nullptr, "-"},
+               {row.tried, ""},
+               {row.compiled, ""},
+               {row.right, ""},
+               {row.wrong, ""},
+               {row.failed, fmt::format("{}", failed)},
+               row.best ? output::Cell{row.best->candidate, ""} : output::Cell{nullptr, "-"}});
+  }
+  return table;
+}
+
+CommandResult list(const StoreOptions& options) {
+  HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadOnly));
+  HONE_ASSIGN(const std::vector<store::DispatchRow> rows, store.dispatch_rows());
+  const output::Table table = table_of(rows);
+  if (options.json)
+    fmt::print("{}\n", nlohmann::json{{"schema_version", kSchemaVersion},
+                                      {"store", options.store},
+                                      {"dispatches", table.to_json()}}
+                           .dump(2));
+  else
+    fmt::print("{}", table.empty() ? "The store is empty.\n" : table.to_text());
+  return 0;
+}
+
+CommandResult export_candidates(const StoreOptions& options) {
+  HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadOnly));
+  HONE_ASSIGN(const std::vector<store::CandidateRow> rows, store.candidate_rows());
+  const std::string text =
+      options.format == "json" ? store::export_json(rows).dump(2) + "\n" : store::export_csv(rows);
+  if (options.output.empty())
+    fmt::print("{}", text);
+  else
+    HONE_TRY(write_file_atomically(options.output, text));
+  return 0;
+}
+
+CommandResult check(const StoreOptions& options) {
+  HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadOnly));
+  HONE_ASSIGN(const store::CheckReport report, store.check());
+  for (const std::string& damage : report.damage) fmt::print("{}\n", damage);
+  fmt::print("{}: {}\n", options.store, report.ok() ? "sound" : "damaged");
+  return report.ok() ? 0 : 1;
+}
+
+CommandResult merge(const StoreOptions& options) {
+  HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
+  HONE_ASSIGN(const store::MergeReport report, store.merge(options.other));
+  for (const auto& [table, rows] : report)
+    if (rows > 0) fmt::print("{}: {} added\n", table, rows);
+  return 0;
+}
+
+CommandResult collect_garbage(const StoreOptions& options) {
+  HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
+  HONE_ASSIGN(const std::int64_t bytes, store.gc());
+  fmt::print("{} bytes freed\n", format_count(static_cast<std::uint64_t>(bytes)));
+  return 0;
+}
+
+}  // namespace
+
+void add_store_command(CLI::App& app, Run& run) {
+  auto options = std::make_shared<StoreOptions>();
+  CLI::App* command = app.add_subcommand("store", "List, export, check and merge stores");
+  command->require_subcommand(1);
+  const auto add = [&](const std::string& name, const std::string& description,
+                       CommandResult (*function)(const StoreOptions&)) {
+    CLI::App* each = command->add_subcommand(name, description);
+    each->allow_extras();
+    each->add_option("STORE", options->store, "SQLite file")->capture_default_str();
+    each->callback([&run, options, function] { run = [=] { return function(*options); }; });
+    return each;
+  };
+  add("list", "A line per dispatch: default, best, tried, failed", list)
+      ->add_flag("--json", options->json, "one JSON document on stdout");
+  CLI::App* exporting = add("export", "Every candidate as CSV or JSON", export_candidates);
+  exporting->add_option("--format", options->format, "csv or json")
+      ->check(CLI::IsMember({"csv", "json"}))
+      ->capture_default_str();
+  exporting->add_option("-o,--output", options->output, "file (default: stdout)");
+  add("check", "Look for damage", check);
+  add("merge", "Add what another store holds", merge)
+      ->add_option("OTHER", options->other, "store to read")
+      ->required();
+  add("gc", "Remove code that no result needs", collect_garbage);
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,61 @@
+// What commands share: options that name a compiler and a program, and the processes behind them.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/signals.h"
+#include "provider/iree/library.h"
+#include "tune/compile_service.h"
+#include "worker/compile_pool.h"
+#include "worker/runner_process.h"
+
+namespace hone::cli {
+
+struct ToolchainOptions {
+  std::string iree;                // where IREE is; empty: looked for
+  std::string target = "host";     // CPU that code is compiled for
+  std::vector<std::string> flags;  // further ones for iree-compile
+  int jobs = 0;                    // compile processes; 0: one per core
+  double compile_seconds = 60;     // limit of one candidate
+  double compile_gigabytes = 4;    // likewise
+};
+
+void add_toolchain_options(CLI::App& command, ToolchainOptions& options);
+
+// Compiler flags for `options.target` on the local device.
+std::vector<std::string> compile_flags(const ToolchainOptions& options);
+// The same for a CPU that shares no code generation with the target: baseline x86-64.
+std::vector<std::string> reference_flags(const ToolchainOptions& options);
+
+// The running compile workers of a command.
+class Toolchain {
+ public:
+  // An environment error when IREE is not found, too old, or the workers do not start.
+  static Result<Toolchain> start(const ToolchainOptions& options);
+
+  const iree::Installation& installation() const { return installation_; }
+  tune::CompileService& compiler() { return *compiler_; }
+  int stop_fd() const { return stop_.fd(); }
+  // The compiler's own name for itself, for the build identity.
+  const std::string& revision() const { return revision_; }
+
+ private:
+  Toolchain(StopSignal stop, iree::Installation installation)
+      : stop_(std::move(stop)), installation_(std::move(installation)) {}
+  StopSignal stop_;
+  iree::Installation installation_;
+  std::string revision_;
+  std::unique_ptr<worker::CompilePool> pool_;
+  std::unique_ptr<tune::CompileService> compiler_;
+};
+
+// A runner of candidates; starts with the first call.
+worker::RunnerProcess make_runner(int stop_fd);
+
+// This program's own file, which workers run.
+std::string own_executable();
+
+}  // namespace hone::cli

@@ -1,0 +1,245 @@
+// hone tune: the whole way from a program to a proven spec.
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/status_line.h"
+#include "cli/toolchain.h"
+#include "cli/version.h"
+#include "device/cpu/core_lease.h"
+#include "device/cpu/target.h"
+#include "measure/sampling.h"
+#include "output/session_report.h"
+#include "provider/iree/iree_provider.h"
+#include "tune/session.h"
+
+namespace hone::cli {
+namespace {
+
+constexpr int kSchemaVersion = 1;
+
+struct TuneOptions {
+  ToolchainOptions toolchain;
+  tune::Options tuning;
+  std::string store = "hone.db";
+  std::string budget = "10m";
+  std::string reuse = "equal";
+  std::string cache = "warm";
+  std::vector<int> cores;
+  int threads = 0;
+  bool no_program = false;
+  bool json = false;
+  bool quiet = false;
+  std::string command_line;
+};
+
+// "90", "90s", "10m", "2h" in seconds.
+Result<double> parse_duration(const std::string& text) {
+  std::size_t used = 0;
+  double value = 0;
+  try {
+    value = std::stod(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  const std::string unit = text.substr(used);
+  const double scale = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  if (used == 0 || scale == 0 || !(value > 0))
+    return input_error("--budget '{}' is no duration; write 90s, 10m or 2h", text);
+  return value * scale;
+}
+
+// Flags that compete with tuning on a CPU, alone and together (IREE 3.13).
+std::vector<tune::FlagSet> competing_flag_sets() {
+  return {{"data tiling", {"--iree-opt-data-tiling"}},
+          {"data tiling + micro-kernels",
+           {"--iree-opt-data-tiling", "--iree-llvmcpu-enable-ukernels=all"}},
+          {"O3", {"--iree-opt-level=O3"}}};
+}
+
+Result<std::vector<int>> choose_cores(const TuneOptions& options) {
+  std::vector<int> available = device::cpu::available_cores();
+  if (!options.cores.empty()) {
+    for (const int core : options.cores)
+      if (std::find(available.begin(), available.end(), core) == available.end())
+        return input_error("--cores {}: this process may run on {} only", core,
+                           fmt::join(available, ", "));
+    return options.cores;
+  }
+  if (options.threads > static_cast<int>(available.size()))
+    return input_error("--threads {}: this process may run on {} cores", options.threads,
+                       available.size());
+  if (options.threads > 0) available.resize(static_cast<std::size_t>(options.threads));
+  return available;
+}
+
+store::Device device_row(const tune::Options& options) {
+  const nlohmann::json identity = device::cpu::device_identity();
+  store::Device row;
+  row.name = identity.value("model", "unknown CPU");
+  row.driver = identity.value("kernel", "");
+  row.protocol = nlohmann::json{
+      {"identity", identity},
+      {"threads", options.cores.size()},
+      {"cores", options.cores},
+      {"cache", options.cache == measure::CacheMode::kCold ? "cold" : "warm"},
+      {"sampling", measure::Protocol()},
+      {"version", 1}}.dump();
+  return row;
+}
+
+store::Build build_row(const Toolchain& toolchain, const tune::Options& options,
+                       const problem::CpuTarget& target) {
+  store::Build row;
+  row.compiler = "IREE " + toolchain.revision();
+  row.flags = nlohmann::json(options.flags).dump();
+  row.target = nlohmann::json{{"cpu", target.cpu}, {"features", target.features}}.dump();
+  return row;
+}
+
+Status complete(TuneOptions& options, const problem::CpuTarget& target) {
+  tune::Options& tuning = options.tuning;
+  HONE_ASSIGN(tuning.budget_seconds, parse_duration(options.budget));
+  HONE_ASSIGN(tuning.cores, choose_cores(options));
+  tuning.flags = compile_flags(options.toolchain);
+  tuning.reference_flags = reference_flags(options.toolchain);
+  tuning.flag_sets = competing_flag_sets();
+  tuning.cache = options.cache == "cold" ? measure::CacheMode::kCold : measure::CacheMode::kWarm;
+  tuning.last_level_cache = std::max(target.l3_bytes, target.l2_bytes);
+  tuning.reuse = options.reuse == "any" ? store::Reuse::kAny : store::Reuse::kEqualIdentities;
+  tuning.prove = !options.no_program;
+  return {};
+}
+
+CommandResult print_result(const TuneOptions& options, store::Store& store,
+                           const tune::Context& context, const tune::SessionResult& result) {
+  HONE_ASSIGN(const output::Table dispatches,
+              output::dispatch_table(store, result.program_id, context.build, context.device));
+  HONE_ASSIGN(const output::Table programs,
+              output::program_table(store, result.program_id, result.run));
+  const tune::ProvenProgram& proven = result.proven;
+  const std::filesystem::path& out = options.tuning.out;
+  const bool found = std::any_of(result.tuned.begin(), result.tuned.end(),
+                                 [](const auto& tuned) { return tuned.attributes.has_value(); });
+  if (options.json) {
+    nlohmann::json document{
+        {"schema_version", kSchemaVersion},
+        {"program", options.tuning.input},
+        {"threads", options.tuning.cores.size()},
+        {"dispatches", dispatches.to_json()},
+        {"programs", programs.to_json()},
+        {"best", proven.best},
+        {"spec",
+         proven.spec.empty() ? nlohmann::json() : nlohmann::json((out / "tuning_spec.mlir"))},
+        {"compile_flags", out / "compile_flags.txt"},
+        {"left_out", nlohmann::json::array()},
+        {"not_tuned", nlohmann::json::array()}};
+    for (const tune::LeftOut& left_out : proven.left_out)
+      document["left_out"].push_back(
+          {{"dispatch", left_out.dispatch}, {"reason", left_out.reason}});
+    for (const tune::NotTuned& not_tuned : result.not_tuned)
+      document["not_tuned"].push_back(
+          {{"dispatch", not_tuned.dispatch}, {"reason", not_tuned.reason}});
+    fmt::print("{}\n", document.dump(2));
+    return found ? 0 : 1;
+  }
+  fmt::print("{}", dispatches.to_text());
+  if (!programs.empty()) fmt::print("\n{}", programs.to_text());
+  fmt::print("\n");
+  for (const tune::NotTuned& not_tuned : result.not_tuned)
+    fmt::print("not tuned: {}: {}\n", not_tuned.dispatch, not_tuned.reason);
+  for (const tune::LeftOut& left_out : proven.left_out)
+    fmt::print("left out of the spec: {}: {}\n", left_out.dispatch, left_out.reason);
+  if (!proven.best.empty()) fmt::print("best for the whole program: {}\n", proven.best);
+  if (!proven.spec.empty()) fmt::print("spec: {}\n", (out / "tuning_spec.mlir").string());
+  fmt::print("flags: {}\n", (out / "compile_flags.txt").string());
+  if (!found) fmt::print("No dispatch has a configuration that beats the compiler's own.\n");
+  return found ? 0 : 1;
+}
+
+CommandResult tune_program(TuneOptions options) {
+  HONE_ASSIGN(const problem::CpuTarget target, device::cpu::detect_target());
+  HONE_TRY(complete(options, target));
+  HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
+  HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
+  HONE_ASSIGN(const device::cpu::CoreLease lease,
+              device::cpu::CoreLease::acquire(options.tuning.cores));
+  const iree::IreeProvider provider(toolchain.installation(), target);
+  tune::RunnerService runner(make_runner(toolchain.stop_fd()));
+  StatusLine status(options.quiet || options.json ? Verbosity::kQuiet : Verbosity::kNormal);
+  tune::Context context{options.tuning, provider, toolchain.compiler(), runner, store, status};
+  HONE_ASSIGN(context.build, store.intern(build_row(toolchain, options.tuning, target)));
+  HONE_ASSIGN(context.device, store.intern(device_row(options.tuning)));
+
+  store::Run run;
+  run.command = options.command_line;
+  run.version = kVersion;
+  run.seed = static_cast<std::int64_t>(options.tuning.seed);
+  Result<tune::SessionResult> result = tune::Session(context, run).run();
+  status.clear();
+  if (!result && result.error().kind == ErrorKind::kInterrupted)
+    return tl::unexpected(Error{ErrorKind::kInterrupted,
+                                fmt::format("stopped; everything finished is in '{}', and the same "
+                                            "command continues from there",
+                                            options.store)});
+  if (!result) return tl::unexpected(std::move(result).error());
+  return print_result(options, store, context, *result);
+}
+
+}  // namespace
+
+void add_tune_command(CLI::App& app, Run& run) {
+  auto options = std::make_shared<TuneOptions>();
+  tune::Options& tuning = options->tuning;
+  CLI::App* command = app.add_subcommand(
+      "tune", "Find, verify and prove the fastest configuration of each dispatch");
+  command->add_option("INPUT", tuning.input, "program (.mlir) or *_benchmark.mlir")->required();
+  add_toolchain_options(*command, options->toolchain);
+  command->add_option("--out", tuning.out, "folder for tuning_spec.mlir and compile_flags.txt")
+      ->capture_default_str();
+  command->add_option("--store", options->store, "SQLite file that keeps every result")
+      ->capture_default_str();
+  command->add_option("--dispatch", tuning.dispatches, "only those whose name matches; repeatable");
+  command->add_option("--strategy", tuning.strategy, "random or exhaustive")->capture_default_str();
+  command->add_option("--candidates", tuning.candidates, "most to try per dispatch")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--budget", options->budget, "time for searching: 90s, 10m, 2h")
+      ->capture_default_str();
+  command->add_option("--seed", tuning.seed, "of the search and of the inputs")
+      ->capture_default_str();
+  command->add_option("--config", tuning.configuration,
+                      "measure this one configuration: dist_m=64,dist_n=64,...");
+  command->add_option("--relax", tuning.relax, "soft constraint to drop, or 'all'; repeatable");
+  command->add_option("--threads", options->threads, "cores to run on (default: all)")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--cores", options->cores, "which ones: 0,1")->delimiter(',');
+  command->add_option("--cache", options->cache, "warm or cold operands")
+      ->check(CLI::IsMember({"warm", "cold"}))
+      ->capture_default_str();
+  command
+      ->add_option("--reuse", options->reuse,
+                   "results of 'equal' builds and devices only, or of 'any'")
+      ->check(CLI::IsMember({"equal", "any"}))
+      ->capture_default_str();
+  command->add_option("--function", tuning.function, "of the program to prove the spec on");
+  command->add_option("--runtime-flag", tuning.runtime_flags,
+                      "passed to IREE's runtime tools; repeatable");
+  command->add_flag("--no-program", options->no_program, "do not time the whole program");
+  command->add_flag("--json", options->json, "one JSON document on stdout");
+  command->add_flag("--quiet", options->quiet, "no progress");
+  command->footer(
+      "Example:\n  hone tune examples/matmul_512.mlir --out out --budget 2m\n"
+      "  iree-compile --iree-codegen-tuning-spec-path=out/tuning_spec.mlir ...");
+  command->callback([&run, options, command] {
+    run = [options, command] {
+      options->command_line = "hone tune " + options->tuning.input;
+      for (const CLI::Option* option : command->get_options())
+        if (option->count() > 0 && !option->get_lnames().empty())
+          options->command_line += fmt::format(" --{} {}", option->get_lnames().front(),
+                                               fmt::join(option->results(), " "));
+      return tune_program(*options);
+    };
+  });
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,134 @@
+// What hone starts itself as: the compile workers and the runner.
+#include "base/process.h"
+#include "cli/command.h"
+#include "device/cpu/device.h"
+#include "measure/runner_jobs.h"
+#include "provider/iree/library.h"
+#include "provider/iree/prepared_dispatch.h"
+#include "provider/iree/program.h"
+#include "provider/iree/whole_program.h"
+#include "tune/compile_jobs.h"
+#include "worker/fork_server.h"
+#include "worker/runner_process.h"
+
+namespace hone::cli {
+namespace {
+
+using provider::Failure;
+using provider::FailureKind;
+using tune::jobs::ConfiguredDispatch;
+using worker::Message;
+using worker::Outcome;
+
+Outcome refuse(const Error& error, FailureKind kind = FailureKind::kCompileError) {
+  return tl::unexpected(Failure{kind, error.message});
+}
+
+// The jobs of the compile workers (tune/compile_jobs.h). Each runs alone in a forked process.
+class CompileWorker {
+ public:
+  explicit CompileWorker(const iree::Library& library) : library_(library) {}
+
+  Outcome once(const Message& message) {
+    if (message.kind == tune::jobs::kRevision)
+      return Message{"done", {{"revision", library_.revision()}}, {}};
+    if (message.kind == tune::jobs::kCanonical) return canonical(message);
+    const auto path = message.body.at("path").get<std::string>();
+    const auto flags = message.body.at("flags").get<std::vector<std::string>>();
+    const std::string& bytes = message.blobs.at(0);
+    if (message.kind == tune::jobs::kLoadProgram) {
+      const auto program = iree::load_program(library_, path, bytes, flags);
+      if (!program) return refuse(program.error());
+      return Message{"done", *program, {}};
+    }
+    if (message.kind == tune::jobs::kCompileProgram) {
+      const auto module = iree::compile_program(library_, path, bytes, flags);
+      if (!module) return refuse(module.error());
+      return Message{"done", nlohmann::json::object(), {*module}};
+    }
+    if (message.kind == tune::jobs::kConfigured) {
+      const auto configured = iree::configured_dispatches(library_, path, bytes, flags);
+      if (!configured) return refuse(configured.error());
+      std::vector<ConfiguredDispatch> dispatches;
+      for (const iree::ConfiguredDispatch& dispatch : *configured)
+        dispatches.push_back(
+            {dispatch.name, {dispatch.lowering_config, dispatch.translation_info, "", ""}});
+      return Message{"done", {{"dispatches", dispatches}}, {}};
+    }
+    return refuse({ErrorKind::kInput, "unknown job '" + message.kind + "'"});
+  }
+
+  Outcome prepare(const Message& message) {
+    auto prepared = iree::PreparedDispatch::create(
+        library_, message.blobs.at(0), message.body.at("flags").get<std::vector<std::string>>());
+    if (!prepared) return refuse(prepared.error());
+    prepared_ = std::make_unique<iree::PreparedDispatch>(std::move(*prepared));
+    return Message{"done", nlohmann::json::object(), {}};
+  }
+
+  Outcome compile(const Message& message) {
+    std::optional<provider::Attributes> attributes;
+    if (!message.body.empty()) attributes = message.body.get<provider::Attributes>();
+    iree::StageTimes stages;
+    auto artifact = prepared_->compile(attributes, &stages);
+    if (!artifact) return tl::unexpected(std::move(artifact).error());
+    return Message{"done",
+                   {{"format", artifact->format},
+                    {"launch", artifact->launch},
+                    {"configured", artifact->configured},
+                    {"stages",
+                     {{"configure", stages.configure},
+                      {"translate", stages.translate},
+                      {"serialize", stages.serialize},
+                      {"link", stages.link}}}},
+                   {std::move(artifact->code)}};
+  }
+
+ private:
+  Outcome canonical(const Message& message) {
+    std::vector<std::string> attributes;
+    for (const auto& text : message.body.at("attributes")) {
+      auto canonical = iree::canonical_attribute(library_, text.get<std::string>());
+      if (!canonical) return refuse(canonical.error());
+      attributes.push_back(std::move(*canonical));
+    }
+    return Message{"done", {{"attributes", attributes}}, {}};
+  }
+
+  const iree::Library& library_;
+  std::unique_ptr<iree::PreparedDispatch> prepared_;
+};
+
+CommandResult serve_compiles(const std::string& iree) {
+  HONE_ASSIGN(const iree::Installation installation, iree::find_installation(iree));
+  HONE_ASSIGN(const iree::Library library, iree::Library::open(installation));
+  CompileWorker worker(library);
+  return worker::serve_zygote(ChildProcess::kChildSocket,
+                              {.prepare = [&](const Message& m) { return worker.prepare(m); },
+                               .run = [&](const Message& m) { return worker.compile(m); },
+                               .once = [&](const Message& m) { return worker.once(m); }});
+}
+
+CommandResult serve_runs() {
+  measure::Runner runner(device::cpu::open_device);
+  return worker::serve_runner(
+      ChildProcess::kChildSocket, [&runner](const Message& message) -> Outcome {
+        auto answer = measure::handle(runner, message.kind, message.body, message.blobs);
+        if (!answer) return refuse(answer.error(), FailureKind::kLoadError);
+        return Message{"done", std::move(answer->first), std::move(answer->second)};
+      });
+}
+
+}  // namespace
+
+void add_worker_command(CLI::App& app, Run& run) {
+  CLI::App* worker = app.add_subcommand("worker", "")->group("");
+  CLI::App* compile = worker->add_subcommand("compile", "");
+  auto iree = std::make_shared<std::string>();
+  compile->add_option("--iree", *iree);
+  compile->callback([&run, iree] { run = [iree] { return serve_compiles(*iree); }; });
+  CLI::App* runner = worker->add_subcommand("run", "");
+  runner->callback([&run] { run = serve_runs; });
+}
+
+}  // namespace hone::cli

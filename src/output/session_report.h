@@ -1,0 +1,23 @@
+// What a tuning came to, read from the store: the closing tables of `hone tune`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "output/table.h"
+#include "store/store.h"
+
+namespace hone::output {
+
+// One row per dispatch of the program under one build on one device: default and tuned times, the
+// speed-up with its 95 % interval, GFLOP/s, share of the measured peak, OpenBLAS beside it, under
+// IREE's own runtime, how many were tried, verified, wrong, and failed by kind.
+Result<Table> dispatch_table(store::Store& store, store::Id program, store::Id build,
+                             store::Id device);
+
+// One row per way to build the whole program that `run` measured: time, speed-up over the default
+// flags with its interval, verdict, outputs.
+Result<Table> program_table(store::Store& store, store::Id program, store::Id run);
+
+}  // namespace hone::output

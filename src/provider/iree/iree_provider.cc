@@ -1,0 +1,63 @@
+#include "provider/iree/iree_provider.h"
+
+#include <algorithm>
+
+#include "provider/iree/llvm_cpu_configuration.h"
+#include "provider/iree/llvm_cpu_space.h"
+#include "provider/iree/runtime_tools.h"
+#include "provider/iree/tuning_spec.h"
+
+namespace hone::iree {
+
+Result<space::Space> IreeProvider::space_of(const problem::Dispatch& dispatch) const {
+  if (!dispatch.not_tunable.empty())
+    return input_error("'{}' cannot be tuned: {}", dispatch.name, dispatch.not_tunable);
+  LlvmCpuDispatchFacts facts;
+  facts.fused_consumers = std::any_of(dispatch.fused.begin(), dispatch.fused.end(),
+                                      [](const std::string& fused) { return fused != "fill"; });
+  return llvm_cpu_contraction_space(dispatch.root, target_, facts);
+}
+
+Result<provider::Attributes> IreeProvider::attributes(
+    const problem::Dispatch& dispatch, const space::Space& space,
+    const space::Configuration& configuration) const {
+  HONE_ASSIGN(LlvmCpuAttributes attributes,
+              llvm_cpu_attributes(dispatch.root, space, configuration));
+  return provider::Attributes{attributes.lowering_config, attributes.translation_info,
+                              attributes.init_config, attributes.consumer_config};
+}
+
+Result<std::string> IreeProvider::spec(const std::vector<provider::SpecEntry>& entries) const {
+  std::vector<SpecEntry> rows;
+  for (const provider::SpecEntry& entry : entries)
+    rows.push_back({entry.root, entry.attributes.lowering_config, entry.attributes.translation_info,
+                    entry.attributes.init_config, entry.attributes.consumer_config, entry.name});
+  return tuning_spec_text(rows,
+                          fmt::format("Tuning spec made by hone for IREE {} on {}.\n"
+                                      "Use: iree-compile --iree-codegen-tuning-spec-path=THIS_FILE",
+                                      installation_.version, target_.cpu));
+}
+
+bool IreeProvider::same_spec_class(const problem::Operation& a, const problem::Operation& b) const {
+  return iree::same_spec_class(a, b);
+}
+
+std::string IreeProvider::spec_flag(const std::filesystem::path& file) const {
+  return "--iree-codegen-tuning-spec-path=" + file.string();
+}
+
+Result<std::vector<problem::Array>> IreeProvider::run_program(const provider::ProgramCall& call,
+                                                              std::size_t results) const {
+  return run_module(installation_, call, results);
+}
+
+Result<double> IreeProvider::time_program(const provider::ProgramCall& call, double seconds) const {
+  return benchmark_module(installation_, call, seconds);
+}
+
+Result<double> IreeProvider::time_artifact(const provider::ArtifactCall& call,
+                                           double seconds) const {
+  return benchmark_executable(installation_, call, seconds);
+}
+
+}  // namespace hone::iree

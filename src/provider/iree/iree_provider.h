@@ -1,0 +1,33 @@
+// IREE as a Provider: llvm-cpu spaces, tuning specs, IREE's runtime tools.
+#pragma once
+
+#include "problem/target.h"
+#include "provider/iree/library.h"
+#include "provider/provider.h"
+
+namespace hone::iree {
+
+class IreeProvider final : public provider::Provider {
+ public:
+  IreeProvider(Installation installation, problem::CpuTarget target)
+      : installation_(std::move(installation)), target_(std::move(target)) {}
+
+  std::string_view name() const override { return "iree"; }
+  Result<space::Space> space_of(const problem::Dispatch& dispatch) const override;
+  Result<provider::Attributes> attributes(const problem::Dispatch& dispatch,
+                                          const space::Space& space,
+                                          const space::Configuration& configuration) const override;
+  Result<std::string> spec(const std::vector<provider::SpecEntry>& entries) const override;
+  bool same_spec_class(const problem::Operation& a, const problem::Operation& b) const override;
+  std::string spec_flag(const std::filesystem::path& file) const override;
+  Result<std::vector<problem::Array>> run_program(const provider::ProgramCall& call,
+                                                  std::size_t results) const override;
+  Result<double> time_program(const provider::ProgramCall& call, double seconds) const override;
+  Result<double> time_artifact(const provider::ArtifactCall& call, double seconds) const override;
+
+ private:
+  Installation installation_;
+  problem::CpuTarget target_;
+};
+
+}  // namespace hone::iree

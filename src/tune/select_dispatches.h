@@ -1,0 +1,24 @@
+// Which dispatches of a program a command is about.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "problem/dispatch.h"
+
+namespace hone::tune {
+
+struct NotTuned {
+  std::string dispatch;
+  std::string reason;
+};
+
+// The dispatches whose name matches one of `patterns` (shell-like; none: all) and that can be
+// tuned; the others of those go to `not_tuned`. Errors: input for a pattern that matches nothing
+// (with the nearest names), failure when nothing is left (with the reasons).
+Result<std::vector<const problem::Dispatch*>> select_dispatches(
+    const problem::Program& program, const std::vector<std::string>& patterns,
+    std::vector<NotTuned>& not_tuned);
+
+}  // namespace hone::tune
