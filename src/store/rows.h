@@ -131,6 +131,7 @@ struct Artifact {
   std::string format{};  // "embedded-elf-x86_64"
   std::string launch{};  // JSON: provider::Launch
   std::string code{};    // the binary; only load_artifact() fills it
+  bool has_code = true;  // false once gc() has removed it: compile again if it is needed
   std::string configured{};  // lowering configuration read back from the compiler's IR
   double compile_seconds = 0;
   std::string when{};
@@ -249,6 +250,10 @@ struct Selection {
 
   bool operator==(const Selection&) const = default;
 };
+
+// Names of facts that reports look for; of all the cores that the device's protocol names together.
+inline constexpr std::string_view kPeakFact = "peak f32";               // flop/s
+inline constexpr std::string_view kBandwidthFact = "memory bandwidth";  // byte/s
 
 // A measured fact of a device that results are judged by.
 struct DeviceFact {

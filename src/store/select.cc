@@ -89,10 +89,10 @@ void RowSelect<Candidate>::read(const Statement& statement, Candidate& row) {
 
 const std::string_view RowSelect<Artifact>::kName = "artifact";
 const std::string_view RowSelect<Artifact>::kSql =
-    "SELECT candidate_id, identity, format, launch, configured, compile_seconds, created, run_id "
-    "FROM artifact";
+    "SELECT candidate_id, identity, format, launch, code_id IS NOT NULL, configured, "
+    "compile_seconds, created, run_id FROM artifact";
 void RowSelect<Artifact>::read(const Statement& statement, Artifact& row) {
-  statement.read(row.candidate, row.identity, row.format, row.launch, row.configured,
+  statement.read(row.candidate, row.identity, row.format, row.launch, row.has_code, row.configured,
                  row.compile_seconds, row.when, row.run);
 }
 

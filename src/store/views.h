@@ -36,95 +36,96 @@ std::string_view name_of(CandidateState state);  // "untried", ...
 struct CandidateRow {
   Id candidate = 0;
   Id dispatch = 0;
-  std::string dispatch_name;
-  std::string operation;  // description; empty without a root operation
+  std::string dispatch_name{};
+  std::string operation{};  // description; empty without a root operation
   Id build = 0;
-  std::string compiler;
-  std::string flags;  // JSON array
-  std::optional<Id> device;
-  std::string device_name;
-  std::string provider;
-  std::string configuration;  // JSON
-  std::string constraint_set;
+  std::string compiler{};
+  std::string flags{};  // JSON array
+  std::optional<Id> device{};
+  std::string device_name{};
+  std::string provider{};
+  std::string configuration{};  // JSON
+  std::string constraint_set{};
   bool is_default = false;  // configuration is kDefaultConfiguration
   CandidateState state = CandidateState::kUntried;
-  std::string failure_kind;  // empty unless failed
-  std::string failure_message;
-  std::string identity;  // of the artifact; empty before it is compiled
-  std::string configured;
-  std::optional<double> compile_seconds;
-  std::optional<bool> right;
-  std::optional<std::int64_t> bad_index;
-  std::optional<double> share_bad;
-  std::string tolerance;
-  std::string phase;  // of the measurement; empty without one, like the fields below
-  std::optional<std::int64_t> samples;
-  std::optional<double> min_seconds;
-  std::optional<double> median_seconds;
-  std::optional<double> low_seconds;
-  std::optional<double> high_seconds;
-  std::optional<double> spread;
-  std::optional<double> sentinel_ratio;
-  std::optional<double> flops_per_second;
-  std::string when;  // the candidate was added
+  std::string failure_kind{};  // empty unless failed
+  std::string failure_message{};
+  std::string identity{};  // of the artifact; empty before it is compiled
+  std::string configured{};
+  std::optional<double> compile_seconds{};
+  std::optional<bool> right{};
+  std::optional<std::int64_t> bad_index{};
+  std::optional<double> share_bad{};
+  std::string tolerance{};
+  std::string phase{};  // of the measurement; empty without one, like the fields below
+  std::optional<std::int64_t> samples{};
+  std::optional<double> min_seconds{};
+  std::optional<double> median_seconds{};
+  std::optional<double> low_seconds{};
+  std::optional<double> high_seconds{};
+  std::optional<double> spread{};
+  std::optional<double> sentinel_ratio{};
+  std::optional<double> flops_per_second{};
+  std::string when{};  // the candidate was added
 };
 
 // A dispatch under one build on one device: the rows of `hone store list`.
 struct DispatchRow {
   Id dispatch = 0;
-  std::string name;
-  std::string fingerprint;
-  std::string operation;  // description
-  double flops = 0;       // of one launch; 0 where unknown
+  std::string name{};
+  std::string fingerprint{};
+  std::string operation{};  // description
+  double flops = 0;         // of one launch; 0 where unknown
   double bytes = 0;
   Id build = 0;
-  std::string compiler;
-  std::string flags;  // JSON array
-  std::optional<Id> device;
-  std::string device_name;
+  std::string compiler{};
+  std::string flags{};  // JSON array
+  std::optional<Id> device{};
+  std::string device_name{};
   std::int64_t candidates = 0;
   std::int64_t tried = 0;     // all but the untried
   std::int64_t compiled = 0;  // have an artifact
   std::int64_t right = 0;
   std::int64_t wrong = 0;
   std::int64_t measured = 0;
-  std::map<std::string, std::int64_t> failed;  // by kind; wrong ones are not in it
-  std::optional<CandidateRow> default_row;     // measured default of the same provider as the best
+  std::map<std::string, std::int64_t> failed{};  // by kind; wrong ones are not in it
+  std::optional<CandidateRow> default_row{};  // measured default of the same provider as the best
   // The newest selection's winner; without a selection the fastest right candidate, among the
   // finalists where there are any (a lucky sample of the search does not beat them).
-  std::optional<CandidateRow> best;
-  std::optional<double> speedup;  // of best over default_row: the selection's, else their medians'
-  std::optional<double> speedup_low;
-  std::optional<double> speedup_high;
-  std::optional<Selection> selection;
+  std::optional<CandidateRow> best{};
+  std::optional<double>
+      speedup{};  // of best over default_row: the selection's, else their medians'
+  std::optional<double> speedup_low{};
+  std::optional<double> speedup_high{};
+  std::optional<Selection> selection{};
 };
 
 // What is known of a candidate on a device. A piece that is missing is yet to be done.
 struct Known {
-  std::optional<Artifact> artifact;  // without its code
-  std::optional<Failure> failure;    // newest one that still holds: of compiling where there is no
+  std::optional<Artifact> artifact{};  // without its code
+  std::optional<Failure> failure{};  // newest one that still holds: of compiling where there is no
                                      // artifact, of running this code on the device where there is
-  std::optional<Verification> verification;  // newest
-  std::optional<Measurement> measurement;    // newest of the phase asked for
+  std::optional<Verification> verification{};  // newest
+  std::optional<Measurement> measurement{};    // newest of the phase asked for
 };
 
 // Everything of one candidate: `hone show ID`.
 struct CandidateDetails {
-  Candidate candidate;
-  Dispatch dispatch;
-  std::optional<Operation> operation;
-  Build build;
-  std::optional<Artifact> artifact;  // without its code
-  std::vector<Failure> failures;     // each list oldest first
-  std::vector<Verification> verifications;
-  std::vector<Measurement> measurements;
-  std::vector<Device> devices;  // that the lists name
-  std::vector<Id> equal_code;   // other candidates of the dispatch with the same artifact
+  Candidate candidate{};
+  Dispatch dispatch{};
+  std::optional<Operation> operation{};
+  Build build{};
+  std::optional<Artifact> artifact{};  // without its code
+  std::vector<Failure> failures{};     // each list oldest first
+  std::vector<Verification> verifications{};
+  std::vector<Measurement> measurements{};
+  std::vector<Device> devices{};  // that the lists name
+  std::vector<Id> equal_code{};   // other candidates of the dispatch with the same artifact
 };
 
 // What check() found.
 struct CheckReport {
-  std::vector<std::string> damage;  // SQLite's words; empty when all is well
+  std::vector<std::string> damage{};  // SQLite's words; empty when all is well
   bool ok() const { return damage.empty(); }
 };
 
