@@ -12,8 +12,9 @@ using Clock = std::chrono::steady_clock;
 
 // A job that was running when its process died is run once more.
 constexpr int kMostLosses = 1;
-// Deaths of a process with no job finished between them, after which it is not started again.
-constexpr int kMostLossesWithoutProgress = 2;
+// Deaths of a process in a row with no job running in it, after which it is not started again. One
+// with a job running can be the job's doing, and each job is run at most twice.
+constexpr int kMostIdleDeaths = 2;
 // A zygote that has not reported a job this long after its time limit hangs itself.
 constexpr double kZygoteGraceSeconds = 15;
 
@@ -69,6 +70,7 @@ Status CompilePool::Session::release(const std::string& key) {
   servers_.erase(key);
   std::erase_if(jobs_, [&](const auto& entry) { return entry.second.key == key; });
   send({"release", {{"key", key}}, {}});
+  send_suspects();
   return {};
 }
 
@@ -88,9 +90,10 @@ Status CompilePool::Session::submit(const std::string& key, JobId id, const Mess
 Result<std::optional<Finished>> CompilePool::Session::next_finished(double seconds) {
   const auto begin = Clock::now();
   while (finished_.empty() && outstanding() > 0) {
-    const double left = seconds < 0 ? -1 : std::max(0.0, seconds - seconds_since(begin));
-    HONE_TRY(pump(left));
-    if (left == 0 || (paused_ && pause_confirmed_)) break;
+    const bool nothing_runs = paused_ && pause_confirmed_;
+    const double patience = seconds < 0 ? 1e9 : std::max(0.0, seconds - seconds_since(begin));
+    HONE_TRY(pump(nothing_runs ? 0 : patience));
+    if (nothing_runs || patience == 0) break;
   }
   if (finished_.empty()) return std::nullopt;
   Finished first = std::move(finished_.front());
@@ -116,7 +119,7 @@ Status CompilePool::Session::pause() {
   paused_ = true;
   pause_confirmed_ = false;
   send({"pause", nullptr, {}});
-  while (!pause_confirmed_) HONE_TRY(pump(-1));
+  while (!pause_confirmed_) HONE_TRY(pump(1e9));
   return {};
 }
 
@@ -128,7 +131,7 @@ Status CompilePool::Session::resume() {
 
 Result<Outcome> CompilePool::Session::wait_for(Sequence sequence) {
   while (!answers_.contains(sequence)) {
-    const Status pumped = pump(-1);
+    const Status pumped = pump(1e9);
     if (pumped) continue;
     jobs_.erase(sequence);
     return tl::unexpected(pumped.error());
@@ -138,11 +141,11 @@ Result<Outcome> CompilePool::Session::wait_for(Sequence sequence) {
   return outcome;
 }
 
-// Waits at most `seconds` (negative: no limit) for something to happen, and takes note of it.
+// Waits at most `seconds`, and not for ever, for something to happen, and takes note of it.
 Status CompilePool::Session::pump(double seconds) {
   if (is_readable(options_.stop_fd)) return interrupted();
   constexpr double kHangLookSeconds = 1;
-  const double wait = seconds < 0 ? kHangLookSeconds : std::min(seconds, kHangLookSeconds);
+  const double wait = std::min(seconds, kHangLookSeconds);
   if (!zygote_) return restart_zygote("it was not running");
   const bool gone = zygote_->is_gone();
   if (!gone) zygote_->wait(wait, options_.stop_fd);
@@ -181,10 +184,11 @@ void CompilePool::Session::take_report(Message message) {
   const double seconds = seconds_field(message);
   const auto job = jobs_.find(sequence);
   if (job == jobs_.end()) return;  // cancelled
-  zygote_losses_without_progress_ = 0;
-  if (const auto server = servers_.find(job->second.key);
-      server != servers_.end() && job->second.kind == Kind::kRun)
-    server->second.losses_without_progress = 0;
+  if (!job->second.is_internal) {
+    zygote_idle_deaths_ = 0;
+    if (const auto server = servers_.find(job->second.key); server != servers_.end())
+      server->second.idle_deaths = 0;
+  }
   finish(sequence, outcome_from_report(std::move(message)), seconds);
   send_suspects();
 }
@@ -193,10 +197,19 @@ void CompilePool::Session::take_loss(const Message& message) {
   const std::string key = text_field(message, "key").value_or("");
   const std::string why =
       "its prepared server died: " + text_field(message, "message").value_or("");
+  const auto server = servers_.find(key);
+  if (server == servers_.end()) return;
   ++restarts_;
+  ++server->second.idle_deaths;
   for (const Sequence sequence : numbers_in(message, "started"))
-    if (const auto job = jobs_.find(sequence); job != jobs_.end()) lose(sequence, job->second, why);
-  prepare_again(key, why);
+    if (const auto job = jobs_.find(sequence); job != jobs_.end()) {
+      server->second.idle_deaths = 0;
+      lose(sequence, job->second, why);
+    }
+  if (server->second.idle_deaths > kMostIdleDeaths)
+    break_server(key, {FailureKind::kCompileCrash, why});
+  else
+    prepare_again(key);
 }
 
 Status CompilePool::Session::restart_zygote(const std::string& reason) {
@@ -208,37 +221,34 @@ Status CompilePool::Session::restart_zygote(const std::string& reason) {
     zygote_.reset();
   }
   ++restarts_;
-  if (++zygote_losses_without_progress_ > kMostLossesWithoutProgress)
-    return environment_error("{}; it was started {} times and finished no job between", why,
-                             zygote_losses_without_progress_);
-  HONE_TRY(start_zygote());
+  ++zygote_idle_deaths_;
+  std::vector<Sequence> again;
   for (auto at = jobs_.begin(); at != jobs_.end();) {
     const auto entry = at++;  // losing it may erase it
     auto& [sequence, job] = *entry;
-    if (job.is_internal)
+    if (job.is_internal) {
       jobs_.erase(entry);
-    else if (job.started && !lose(sequence, job, why) && job.kind != Kind::kRun)
-      send_job(sequence, job);
+    } else if (job.started) {
+      zygote_idle_deaths_ = 0;
+      if (!lose(sequence, job, why) && job.kind != Kind::kRun) again.push_back(sequence);
+    }
   }
+  if (zygote_idle_deaths_ > kMostIdleDeaths)
+    return environment_error("{}; it died {} times with nothing to do", why, zygote_idle_deaths_);
+  HONE_TRY(start_zygote());
+  for (const Sequence sequence : again) send_job(sequence, jobs_.at(sequence));
   std::vector<std::string> keys;
   for (const auto& [key, server] : servers_)
     if (!server.broken) keys.push_back(key);
-  for (const std::string& key : keys) prepare_again(key, why);
+  for (const std::string& key : keys) prepare_again(key);
   return {};
 }
 
 // Prepares the server `key` anew and hands in its candidates once more.
-void CompilePool::Session::prepare_again(const std::string& key, const std::string& why) {
-  const auto server = servers_.find(key);
-  if (server == servers_.end()) return;
-  if (++server->second.losses_without_progress > kMostLossesWithoutProgress) {
-    server->second.broken = Failure{FailureKind::kCompileCrash, why};
-    fail_jobs_of(key, *server->second.broken);
-    return;
-  }
+void CompilePool::Session::prepare_again(const std::string& key) {
   const Sequence sequence = ++last_;
   Job& prepare =
-      jobs_.emplace(sequence, Job{Kind::kPrepare, 0, key, server->second.message}).first->second;
+      jobs_.emplace(sequence, Job{Kind::kPrepare, 0, key, servers_.at(key).message}).first->second;
   prepare.is_internal = true;
   send_job(sequence, prepare);
   for (auto at = jobs_.begin(); at != jobs_.end();) {
@@ -301,20 +311,21 @@ void CompilePool::Session::finish(Sequence sequence, Outcome outcome, double sec
     finished_.push_back({job.id, std::move(outcome), seconds});
   } else if (!job.is_internal) {
     answers_.emplace(sequence, std::move(outcome));
-  } else if (const auto server = servers_.find(job.key); !outcome && server != servers_.end()) {
-    server->second.broken =
-        Failure{outcome.error().kind, "its prepared server died and could not be prepared again: " +
-                                          outcome.error().message};
-    fail_jobs_of(job.key, *server->second.broken);
+  } else if (!outcome && servers_.contains(job.key)) {
+    break_server(job.key, {outcome.error().kind,
+                           "its prepared server died and could not be prepared again: " +
+                               outcome.error().message});
   }
 }
 
-void CompilePool::Session::fail_jobs_of(const std::string& key, const Failure& failure) {
+void CompilePool::Session::break_server(const std::string& key, const Failure& failure) {
+  servers_.at(key).broken = failure;
   send({"release", {{"key", key}}, {}});
-  for (auto at = jobs_.begin(); at != jobs_.end();) {
-    const auto& [sequence, job] = *at++;
-    if (job.kind == Kind::kRun && job.key == key) finish(sequence, tl::unexpected(failure), 0);
-  }
+  std::vector<Sequence> orphaned;
+  for (const auto& [sequence, job] : jobs_)
+    if (job.kind == Kind::kRun && job.key == key) orphaned.push_back(sequence);
+  for (const Sequence sequence : orphaned) finish(sequence, tl::unexpected(failure), 0);
+  send_suspects();
 }
 
 bool CompilePool::Session::zygote_hangs() const {

@@ -49,7 +49,7 @@ class CompilePool::Session {
   };
   struct Server {
     Message message;
-    int losses_without_progress = 0;
+    int idle_deaths = 0;                      // in a row
     std::optional<provider::Failure> broken;  // why it could not be prepared again
   };
 
@@ -60,14 +60,15 @@ class CompilePool::Session {
   void take_report(Message message);
   void take_loss(const Message& message);
   Status restart_zygote(const std::string& why);
-  void prepare_again(const std::string& key, const std::string& why);
+  void prepare_again(const std::string& key);
   void send_job(Sequence sequence, Job& job);
   void send(const Message& message);
   void send_suspects();
   // Counts a loss; true when the job is given up.
   bool lose(Sequence sequence, Job& job, const std::string& why);
   void finish(Sequence sequence, Outcome outcome, double seconds);
-  void fail_jobs_of(const std::string& key, const provider::Failure& failure);
+  // From now on jobs of `key` fail with `failure`.
+  void break_server(const std::string& key, const provider::Failure& failure);
   bool zygote_hangs() const;
   double limit_of(Kind kind) const;
 
@@ -81,7 +82,7 @@ class CompilePool::Session {
   bool paused_ = false;
   bool pause_confirmed_ = false;
   int restarts_ = 0;
-  int zygote_losses_without_progress_ = 0;
+  int zygote_idle_deaths_ = 0;  // in a row
 };
 
 }  // namespace hone::worker

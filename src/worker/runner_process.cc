@@ -75,6 +75,7 @@ Result<Outcome> RunnerProcess::call(const Message& message, double seconds) {
     if (*reply) return outcome_from(std::move(**reply));
     if (gone) return Outcome(tl::unexpected(state_->end(FailureKind::kKernelCrash, "")));
     if (is_readable(state_->options.stop_fd)) {
+      session.end(/*seconds=*/0);
       stop();
       return interrupted();
     }

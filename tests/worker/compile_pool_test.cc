@@ -66,6 +66,11 @@ class CompilePoolTest : public WorkerTest {
     EXPECT_EQ(outcomes.size(), 1u);
     return outcomes.at(7);
   }
+  // What a candidate finds prepared, or why it finds nothing.
+  static std::string state(CompilePool& pool) {
+    const Outcome outcome = run(pool, {"state", nullptr, {}});
+    return outcome ? outcome->body.get<std::string>() : outcome.error().message;
+  }
 
  private:
   std::unique_ptr<CompilePool> pool_;
@@ -270,7 +275,7 @@ TEST_F(CompilePoolTest, ADeadZygoteIsStartedAgain) {
   CompilePool& pool = start_prepared(options());
   const pid_t first = pool.zygote_pid();
   ::kill(first, SIGKILL);
-  EXPECT_EQ(run(pool, {"state", nullptr, {}})->body, "prepared");
+  EXPECT_EQ(state(pool), "prepared");
   EXPECT_NE(pool.zygote_pid(), first);
   EXPECT_EQ(pool.restarts(), 1);
   EXPECT_TRUE(ends_soon(first));
@@ -281,7 +286,7 @@ TEST_F(CompilePoolTest, ADeadZygoteIsStartedAgain) {
   const Outcome outcome = once(pool, {"kill-parent", nullptr, {}});
   ASSERT_FALSE(outcome);
   EXPECT_THAT(outcome.error().message, HasSubstr("the compile worker died: SIGKILL"));
-  EXPECT_EQ(run(pool, {"state", nullptr, {}})->body, "prepared");
+  EXPECT_EQ(state(pool), "prepared");
 }
 
 TEST_F(CompilePoolTest, AStoppedServerCostsItsCandidate) {
@@ -291,7 +296,7 @@ TEST_F(CompilePoolTest, AStoppedServerCostsItsCandidate) {
   const Outcome pid = run(pool, {"pid", nullptr, {}});
   ASSERT_TRUE(pid);
   ::kill(pid->body["parent"].get<pid_t>(), SIGSTOP);
-  EXPECT_EQ(run(pool, {"state", nullptr, {}})->body, "prepared");
+  EXPECT_EQ(state(pool), "prepared");
   EXPECT_EQ(pool.restarts(), 1);
 }
 
