@@ -1,0 +1,328 @@
+#include "provider/iree/llvm_cpu_rules.h"
+
+namespace hone::iree {
+namespace {
+
+using space::constant;
+using space::Expression;
+
+std::size_t index(int loop) { return static_cast<std::size_t>(loop); }
+
+bool is_batch(const RuleContext& context, int loop) {
+  return context.loops.loops[index(loop)].role == problem::LoopRole::kBatch;
+}
+
+}  // namespace
+
+Expression RuleContext::block(int loop) const {
+  const auto& tile = cache[index(loop)];
+  const Expression whole = loops.loops[index(loop)].reduction
+                               ? constant(loops.loops[index(loop)].size)
+                               : *dist[index(loop)];
+  return tile ? ite(*tile == 0, whole, *tile) : whole;
+}
+
+Expression RuleContext::innermost(int loop) const {
+  if (loops.loops[index(loop)].reduction) return *red[index(loop)];
+  return vec[index(loop)] ? *vec[index(loop)] : constant(1);
+}
+
+Expression RuleContext::any_k_blocked() const {
+  std::vector<Expression> blocked;
+  for (const int k : loops.reduction)
+    if (cache[index(k)]) blocked.push_back(*cache[index(k)] != 0);
+  return space::any_of(blocked);
+}
+
+std::int64_t RuleContext::lanes() const {
+  return std::max<std::int64_t>(1, target.vector_bits / 8 / loops.accumulator_bytes);
+}
+
+Expression RuleContext::accumulators() const {
+  Expression count = 1;
+  for (const int loop : loops.parallel)
+    count = count * (loop == loops.lane
+                         ? euclidean_div(innermost(loop) + (lanes() - 1), constant(lanes()))
+                         : innermost(loop));
+  return count;
+}
+
+// IREE accepts a block smaller than the vector tile without a word and clips the tile: the same
+// code as the smaller vector tile.
+void vector_tile_within_block(const RuleContext& context, space::SpaceBuilder& builder) {
+  for (std::size_t i = 0; i < context.loops.loops.size(); ++i) {
+    const int loop = static_cast<int>(i);
+    if (!context.vec[i] && !context.red[i]) continue;
+    const Expression block = context.block(loop);
+    builder.require("vector_tile_within_block",
+                    "the innermost tile of a loop is at most the block around it ({} <= {}): a "
+                    "larger one is clipped to it",
+                    context.innermost(loop) <= block, {context.innermost(loop), block});
+  }
+}
+
+// A cache tile that is not smaller than the distribution tile makes a loop of one iteration, which
+// IREE removes.
+void cache_tile_below_distribution(const RuleContext& context, space::SpaceBuilder& builder) {
+  for (const int loop : context.loops.parallel) {
+    const auto& tile = context.cache[index(loop)];
+    if (!tile) continue;
+    builder.require("cache_tile_below_distribution",
+                    "a cache tile of the distribution tile's size ({} and {}) is a loop of one "
+                    "iteration; 0 says the same",
+                    *tile < *context.dist[index(loop)], {*tile, *context.dist[index(loop)]});
+  }
+}
+
+// IREE, LLVMCPUVerifyVectorSizeLegality: the iteration space of a vector contraction in
+// accumulator elements, and every vector value, stay below 512 native vectors.
+void vectors_within_compiler_limit(const RuleContext& context, space::SpaceBuilder& builder) {
+  const std::int64_t limit = kMostNativeVectors * context.target.vector_bits / 8;
+  Expression bytes = context.loops.accumulator_bytes;
+  for (std::size_t i = 0; i < context.loops.loops.size(); ++i)
+    bytes = bytes * context.innermost(static_cast<int>(i));
+  builder.require("vectors_within_compiler_limit",
+                  "one vector contraction takes {} bytes; the compiler refuses " +
+                      std::to_string(limit) + " and more (512 native vectors)",
+                  bytes < constant(limit), {bytes});
+}
+
+// IREE: with the k loop tiled around them, what consumes the result cannot be fused into the vector
+// loops, so the accumulator block between them is a buffer on the stack.
+void accumulator_fits_stack(const RuleContext& context, space::SpaceBuilder& builder) {
+  if (!context.fused_consumers) return;
+  Expression bytes = context.loops.accumulator_bytes;
+  for (const int loop : context.loops.parallel) bytes = bytes * context.block(loop);
+  builder.require("accumulator_fits_stack",
+                  "with K blocked the accumulator block of {} bytes lies on the stack, where the "
+                  "compiler allows 32768",
+                  !context.any_k_blocked() || bytes <= constant(kStackBytes), {bytes});
+}
+
+// IREE, LLVMCPUPeel: there is nothing to peel where every tile divides the extent around it.
+void peeling_needs_remainders(const RuleContext& context, space::SpaceBuilder& builder) {
+  std::vector<Expression> remainders;
+  for (std::size_t i = 0; i < context.loops.loops.size(); ++i) {
+    const ContractionLoop& loop = context.loops.loops[i];
+    const Expression size = constant(loop.size), block = context.block(static_cast<int>(i));
+    if (context.dist[i]) {
+      remainders.push_back(euclidean_mod(size, *context.dist[i]) != 0);
+      remainders.push_back(euclidean_mod(*context.dist[i], block) != 0);
+    } else {
+      remainders.push_back(euclidean_mod(size, block) != 0);
+    }
+    remainders.push_back(euclidean_mod(block, context.innermost(static_cast<int>(i))) != 0);
+  }
+  builder.require("peeling_needs_remainders",
+                  "peeling changes nothing where every tile divides the extent around it",
+                  context.peel == 0 || space::any_of(remainders));
+}
+
+// Measured: a tile that leaves a remainder is masked everywhere and runs 2 to 20 times slower.
+void tiles_divide(const RuleContext& context, space::SpaceBuilder& builder) {
+  const auto divides = [&](const Expression& tile, const Expression& extent) {
+    builder.prefer("tiles_divide",
+                   "a tile that leaves a remainder ({} into {}) is computed under a mask",
+                   euclidean_mod(extent, tile) == 0, {tile, extent});
+  };
+  for (std::size_t i = 0; i < context.loops.loops.size(); ++i) {
+    const int loop = static_cast<int>(i);
+    const Expression size = constant(context.loops.loops[i].size), block = context.block(loop);
+    if (context.dist[i]) divides(*context.dist[i], size);
+    if (context.cache[i]) divides(block, context.dist[i] ? *context.dist[i] : size);
+    if (context.vec[i] || context.red[i]) divides(context.innermost(loop), block);
+  }
+}
+
+// LLVM widens a vector whose length is no power of two to the next one and keeps it in memory
+// (measured: 4x80 at 0.1 times the speed of 4x64); a part of a register is wasted.
+void lanes_filled(const RuleContext& context, space::SpaceBuilder& builder) {
+  const auto& tile = context.vec[index(context.loops.lane)];
+  if (!tile) return;
+  const std::int64_t size = context.loops.loops[index(context.loops.lane)].size;
+  std::vector<Expression> good;
+  for (std::int64_t width = std::min(context.lanes(), std::int64_t{1} << 62); width <= 4096;
+       width *= 2)
+    good.push_back(*tile == constant(width));
+  if (size < context.lanes()) good.push_back(*tile == constant(size));
+  builder.prefer("lanes_filled",
+                 "{} is no power of two of whole registers (" + std::to_string(context.lanes()) +
+                     " elements each)",
+                 space::any_of(good), {*tile});
+}
+
+// The register tile, one row of the lane operand and one broadcast live in vector registers; more
+// spills to the stack in the innermost loop.
+void accumulators_fit_registers(const RuleContext& context, space::SpaceBuilder& builder) {
+  const Expression row = euclidean_div(context.innermost(context.loops.lane) + (context.lanes() - 1),
+                                       constant(context.lanes()));
+  builder.prefer("accumulators_fit_registers",
+                 "{} accumulators, {} registers of one row and a broadcast exceed the target's " +
+                     std::to_string(context.target.vector_registers) + " vector registers",
+                 context.accumulators() + row + 1 <= constant(context.target.vector_registers),
+                 {context.accumulators(), row});
+}
+
+// Two multiply-add units of four cycles latency (Intel since Skylake, AMD since Zen 2: uops.info)
+// need eight independent sums in flight.
+void accumulators_hide_latency(const RuleContext& context, space::SpaceBuilder& builder) {
+  std::int64_t most = 1;
+  for (const int loop : context.loops.parallel) {
+    if (is_batch(context, loop)) continue;
+    most *= context.loops.loops[index(loop)].size;
+  }
+  const std::int64_t wanted = std::min<std::int64_t>(8, most / context.lanes());
+  builder.prefer("accumulators_hide_latency",
+                 "{} independent sums do not cover the latency of the multiply-add units (8)",
+                 context.accumulators() >= constant(wanted), {context.accumulators()});
+}
+
+// Each step of k loads every row of the register tile: with more than three loads for four
+// multiply-adds the load ports, not the multipliers, set the pace (measured: 16x16 against 8x32).
+void loads_below_multiplies(const RuleContext& context, space::SpaceBuilder& builder) {
+  Expression loads = 0;
+  for (const int loop : context.loops.parallel) {
+    if (!context.vec[index(loop)]) continue;
+    loads = loads + (loop == context.loops.lane
+                         ? euclidean_div(context.innermost(loop) + (context.lanes() - 1),
+                                         constant(context.lanes()))
+                         : context.innermost(loop));
+  }
+  std::size_t tiled = 0;
+  for (const int loop : context.loops.parallel)
+    if (context.vec[index(loop)] && context.loops.loops[index(loop)].size > 1) ++tiled;
+  if (tiled < 2) return;  // a matrix-vector product loads as much as it multiplies
+  builder.prefer("loads_below_multiplies",
+                 "{} loads for {} multiply-adds: the load ports set the pace",
+                 loads * 4 <= context.accumulators() * 3, {loads, context.accumulators()});
+}
+
+// The innermost loop is unrolled by every vector tile; beyond some hundred multiply-adds it leaves
+// the micro-operation cache (4096 entries on Golden Cove, 6144 on Zen 5).
+void unrolled_code_small(const RuleContext& context, space::SpaceBuilder& builder) {
+  Expression steps = 1;
+  for (const int k : context.loops.reduction) steps = steps * context.innermost(k);
+  builder.prefer("unrolled_code_small",
+                 "{} multiply-adds in the unrolled loop (more than 256)",
+                 context.accumulators() * steps <= 256, {context.accumulators() * steps});
+}
+
+// Inputs narrower than the accumulator are converted one by one unless a few steps of k are loaded
+// as one vector (measured: f16 with red_k = 1 or 2).
+void narrow_inputs_unrolled(const RuleContext& context, space::SpaceBuilder& builder) {
+  if (context.loops.input_bytes >= context.loops.accumulator_bytes) return;
+  const int k = context.loops.reduction.back();
+  if (context.loops.loops[index(k)].size < 4) return;
+  builder.prefer("narrow_inputs_unrolled",
+                 "inputs of {} bytes are converted one at a time with red_k = {} (less than 4)",
+                 *context.red[index(k)] >= 4,
+                 {constant(context.loops.input_bytes), *context.red[index(k)]});
+}
+
+// Each block of k loads and stores every accumulator once (measured at 1024x1024x1024: 8 steps 114,
+// 16 steps 124, 32 steps 135 GFLOP/s).
+void k_block_amortises_accumulator(const RuleContext& context, space::SpaceBuilder& builder) {
+  for (const int k : context.loops.reduction) {
+    const auto& tile = context.cache[index(k)];
+    if (!tile) continue;
+    builder.prefer("k_block_amortises_accumulator",
+                   "every {} steps of k the accumulators go to memory and back (less than 16)",
+                   *tile == 0 || *tile >= 16, {*tile});
+  }
+}
+
+// An operand that is walked across its rows touches one page per step of k: 256 pages are what the
+// first-level TLBs and the ways of the caches bear (measured at 1024x1024x1024: 256 steps 18 ms,
+// 512 steps 31 ms, unblocked 32 ms).
+void k_block_within_pages(const RuleContext& context, space::SpaceBuilder& builder) {
+  constexpr std::int64_t kPageBytes = 4096, kPages = 256;
+  for (const problem::Operand& operand : context.operation.operands) {
+    if (operand.output || operand.loops.size() < 2) continue;
+    const std::int64_t row_bytes =
+        operand.type.shape.back() * byte_size(operand.type.element);
+    for (std::size_t d = 0; d + 1 < operand.loops.size(); ++d) {
+      const int loop = operand.loops[d];
+      if (!context.loops.loops[index(loop)].reduction) continue;
+      const std::int64_t rows = kPages * kPageBytes / std::min(row_bytes, kPageBytes);
+      builder.prefer("k_block_within_pages",
+                     "{} rows of an operand are walked column by column; more than " +
+                         std::to_string(rows) + " of them touch more than 256 pages",
+                     context.block(loop) <= constant(rows), {context.block(loop)});
+    }
+  }
+}
+
+// What the loops below cache_k touch is used again and again, from the second-level cache if it
+// fits there.
+void block_fits_l2(const RuleContext& context, space::SpaceBuilder& builder) {
+  Expression bytes = 0;
+  for (const problem::Operand& operand : context.operation.operands) {
+    Expression block = byte_size(operand.type.element);
+    for (const int loop : operand.loops)
+      block = block * (is_batch(context, loop) ? constant(1) : context.block(loop));
+    bytes = bytes + block;
+  }
+  builder.prefer("block_fits_l2",
+                 "the blocks of the operands take {} bytes, the second-level cache has " +
+                     std::to_string(context.target.l2_bytes),
+                 bytes <= constant(context.target.l2_bytes), {bytes});
+}
+
+// Without a blocked k loop cache tiles only change the order of the tiles; without fused consumers
+// the distribution tile does the same (measured: no gain from either).
+void cache_tile_only_where_needed(const RuleContext& context, space::SpaceBuilder& builder) {
+  for (const int loop : context.loops.parallel) {
+    const auto& tile = context.cache[index(loop)];
+    if (!tile) continue;
+    builder.prefer("cache_tile_only_where_needed",
+                   "a cache tile ({}) is for keeping a blocked accumulator on the stack",
+                   *tile == 0 || (context.any_k_blocked() && Expression(context.fused_consumers)),
+                   {*tile});
+  }
+}
+
+// Matrices of a batch share nothing that a larger tile could keep in a cache.
+void batch_distributed_singly(const RuleContext& context, space::SpaceBuilder& builder) {
+  for (const int loop : context.loops.parallel)
+    if (is_batch(context, loop))
+      builder.prefer("batch_distributed_singly",
+                     "{} matrices of the batch in one workgroup share nothing",
+                     *context.dist[index(loop)] == 1, {*context.dist[index(loop)]});
+}
+
+// All threads work until the end: the last round of workgroups may idle a fifth of the threads.
+void threads_evenly_busy(const RuleContext& context, space::SpaceBuilder& builder) {
+  if (context.target.cores < 2) return;
+  Expression workgroups = 1;
+  for (const int loop : context.loops.parallel) {
+    const Expression& tile = *context.dist[index(loop)];
+    workgroups =
+        workgroups * euclidean_div(constant(context.loops.loops[index(loop)].size - 1) + tile, tile);
+  }
+  const Expression threads = context.target.cores;
+  const Expression rounded = euclidean_div(workgroups + (threads - 1), threads) * threads;
+  builder.prefer("threads_evenly_busy",
+                 "{} workgroups leave more than a fifth of the time of " +
+                     std::to_string(context.target.cores) + " threads unused",
+                 rounded * 4 <= workgroups * 5, {workgroups});
+}
+
+// Starting a workgroup costs on the order of a microsecond in IREE's task system.
+void workgroups_worth_starting(const RuleContext& context, space::SpaceBuilder& builder) {
+  constexpr std::int64_t kMultiplyAdds = 1 << 20;
+  std::int64_t k_steps = 1, total = 1;
+  for (const ContractionLoop& loop : context.loops.loops) {
+    total *= loop.size;
+    if (loop.reduction) k_steps *= loop.size;
+  }
+  const std::int64_t wanted =
+      std::min(kMultiplyAdds, std::max<std::int64_t>(1, total / (2 * context.target.cores)));
+  Expression work = k_steps;
+  for (const int loop : context.loops.parallel) work = work * *context.dist[index(loop)];
+  builder.prefer("workgroups_worth_starting",
+                 "{} multiply-adds in a workgroup (less than " + std::to_string(wanted) +
+                     ") are not worth starting it",
+                 work >= constant(wanted), {work});
+}
+
+}  // namespace hone::iree

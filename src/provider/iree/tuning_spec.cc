@@ -1,0 +1,171 @@
+#include "provider/iree/tuning_spec.h"
+
+#include <cctype>
+
+#include "provider/iree/llvm_cpu_loops.h"
+
+namespace hone::iree {
+namespace {
+
+// What a matcher of contractions sees: types, maps and extents by role.
+std::string matcher_text(const problem::Operation& root) {
+  std::vector<std::string> dims, maps;
+  for (std::size_t i = 0; i < root.loops.size(); ++i) dims.push_back(fmt::format("d{}", i));
+  for (const problem::Operand& operand : root.operands) {
+    std::vector<std::string> results;
+    for (const int loop : operand.loops) results.push_back(fmt::format("d{}", loop));
+    maps.push_back(
+        fmt::format("affine_map<({}) -> ({})>", fmt::join(dims, ", "), fmt::join(results, ", ")));
+  }
+  std::string text = fmt::format(
+      "    %batch, %m, %n, %k = transform.iree.match.contraction %root,\n"
+      "      lhs_type = {}, rhs_type = {}, output_type = {},\n"
+      "      indexing_maps = [{}]\n"
+      "      : !transform.any_op -> !transform.param<i64>\n",
+      name_of(root.operands[0].type.element), name_of(root.operands[1].type.element),
+      name_of(root.operands[2].type.element), fmt::join(maps, ", "));
+  constexpr std::pair<problem::LoopRole, std::string_view> kDimensions[] = {
+      {problem::LoopRole::kBatch, "batch"},
+      {problem::LoopRole::kM, "m"},
+      {problem::LoopRole::kN, "n"},
+      {problem::LoopRole::kK, "k"}};
+  for (const auto& [role, dimension] : kDimensions) {
+    std::vector<std::int64_t> sizes;
+    for (const int loop : loops_with(root, role))
+      sizes.push_back(root.loops[static_cast<std::size_t>(loop)].size);
+    text += fmt::format("    transform.iree.match.dims_equal %{}, [{}] : !transform.param<i64>\n",
+                        dimension, fmt::join(sizes, ", "));
+  }
+  return text;
+}
+
+// "matmul_512x512x512" from any text: a symbol has letters, digits and underscores.
+std::string symbol_of(std::size_t index, std::string_view name) {
+  std::string symbol = fmt::format("{}_", index);
+  for (const char c : name)
+    symbol += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  if (name.empty()) symbol.pop_back();
+  return symbol;
+}
+
+std::string matcher(const SpecEntry& entry, const std::string& symbol) {
+  std::string text = fmt::format(
+      "  // {}: {}\n"
+      "  transform.named_sequence @match_{}(%root: !transform.any_op {{transform.readonly}})\n"
+      "      -> (!transform.any_op, !transform.any_param) {{\n",
+      entry.name, describe(entry.root), symbol);
+  text += matcher_text(entry.root);
+  if (!entry.init_config.empty())
+    text +=
+        "    %init = transform.get_producer_of_operand %root[2]\n"
+        "      : (!transform.any_op) -> !transform.any_op\n"
+        "    transform.match.operation_name %init [\"linalg.fill\"] : !transform.any_op\n";
+  return text + fmt::format(
+                    "    %info = transform.param.constant #iree_codegen.compilation_info<\n"
+                    "      lowering_config = {},\n"
+                    "      translation_info = {}>\n"
+                    "      -> !transform.any_param\n"
+                    "    transform.yield %root, %info : !transform.any_op, !transform.any_param\n"
+                    "  }}\n",
+                    entry.lowering_config, entry.translation_info);
+}
+
+std::string annotation(std::string_view handle, std::string_view config) {
+  return fmt::format(
+      "    %{0}_config = transform.param.constant {1} -> !transform.any_param\n"
+      "    transform.annotate %{0} \"lowering_config\" = %{0}_config\n"
+      "      : !transform.any_op, !transform.any_param\n",
+      handle, config);
+}
+
+std::string action(const SpecEntry& entry, const std::string& symbol) {
+  // The filter leaves an empty handle, on which nothing happens, for a root whose result type
+  // carries an encoding (data tiling).
+  std::string text = fmt::format(
+      "  transform.named_sequence @apply_{}(%root: !transform.any_op {{transform.readonly}},\n"
+      "                                     %info: !transform.any_param {{transform.readonly}}) "
+      "{{\n"
+      "    %plain = transform.structured.match filter_result_type = tensor<{}> in %root\n"
+      "      : (!transform.any_op) -> !transform.any_op\n"
+      "    transform.annotate %plain \"compilation_info\" = %info\n"
+      "      : !transform.any_op, !transform.any_param\n",
+      symbol, to_string(entry.root.operands.back().type));
+  if (!entry.init_config.empty())
+    text +=
+        "    %init = transform.get_producer_of_operand %plain[2]\n"
+        "      : (!transform.any_op) -> !transform.any_op\n" +
+        annotation("init", entry.init_config);
+  if (!entry.consumer_config.empty())
+    text +=
+        "    %users = transform.get_consumers_of_result %plain[0]\n"
+        "      : (!transform.any_op) -> !transform.any_op\n"
+        "    %consumers = transform.structured.match ops{[\"linalg.generic\"]} in %users\n"
+        "      : (!transform.any_op) -> !transform.any_op\n" +
+        annotation("consumers", entry.consumer_config);
+  return text + "    transform.yield\n  }\n";
+}
+
+std::string comment_lines(std::string_view header) {
+  std::string text;
+  while (!header.empty()) {
+    const std::size_t end = std::min(header.find('\n'), header.size());
+    text += fmt::format("// {}\n", header.substr(0, end));
+    header.remove_prefix(std::min(end + 1, header.size()));
+  }
+  return text;
+}
+
+Status check_entry(const SpecEntry& entry) {
+  if (const auto loops = contraction_loops(entry.root); !loops)
+    return input_error("spec entry '{}': {}", entry.name, loops.error().message);
+  if (entry.lowering_config.empty() || entry.translation_info.empty())
+    return input_error("spec entry '{}' has no configuration", entry.name);
+  if (entry.name.find('\n') != std::string::npos)
+    return input_error("a spec entry's name goes into a comment and cannot have several lines: {}",
+                       entry.name);
+  return {};
+}
+
+}  // namespace
+
+bool same_spec_class(const problem::Operation& a, const problem::Operation& b) {
+  return is_contraction(a.kind) && is_contraction(b.kind) && a.loops == b.loops &&
+         a.operands == b.operands;
+}
+
+Result<std::string> tuning_spec_text(const std::vector<SpecEntry>& entries,
+                                     std::string_view header) {
+  if (entries.empty()) return input_error("a tuning spec needs at least one entry");
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    HONE_TRY(check_entry(entries[i]));
+    for (std::size_t j = 0; j < i; ++j)
+      if (same_spec_class(entries[i].root, entries[j].root))
+        return input_error("a tuning spec cannot tell '{}' from '{}': both are {}",
+                           entries[j].name, entries[i].name, describe(entries[i].root));
+  }
+
+  std::string text = comment_lines(header);
+  text +=
+      "module attributes {\n"
+      "  transform.with_named_sequence, iree_codegen.tuning_spec_with_default_entrypoint\n"
+      "} {\n";
+  std::vector<std::string> pairs;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const std::string symbol = symbol_of(i, entries[i].name);
+    text += matcher(entries[i], symbol) + action(entries[i], symbol);
+    pairs.push_back(fmt::format("@match_{0} -> @apply_{0}", symbol));
+  }
+  return text + fmt::format(
+                    "  transform.named_sequence @__kernel_config(%variant: !transform.any_op "
+                    "{{transform.consumed}})\n"
+                    "      -> !transform.any_op attributes {{iree_codegen.tuning_spec_entrypoint}} "
+                    "{{\n"
+                    "    %configured = transform.foreach_match in %variant\n"
+                    "      {}\n"
+                    "      : (!transform.any_op) -> !transform.any_op\n"
+                    "    transform.yield %configured : !transform.any_op\n"
+                    "  }}\n}}\n",
+                    fmt::join(pairs, ",\n      "));
+}
+
+}  // namespace hone::iree
