@@ -93,16 +93,16 @@ TEST_P(LaunchTest, ReportsTheErrorAKernelReturns) {
 // As under IREE's own drivers; a denormal operand would slow a kernel down a hundredfold.
 TEST_P(LaunchTest, FlushesDenormalsDuringTheLaunchOnly) {
   const auto kernel = load(kernel_library(R"(
-        volatile float tiny = 1e-40f; volatile float* out = dispatch->bindings[0];
-        out[workgroup->x] = tiny * 1.0f;)"),
+        volatile float tiny = 1e-40f, one = 1; volatile float* out = dispatch->bindings[0];
+        out[workgroup->x] = tiny * one;)"),
                            {.entry = "kernel", .grid = {64, 1, 1}});
   ASSERT_TRUE(kernel);
   std::vector<std::int32_t> out(64, 1);
   const std::vector<Buffer> bindings{buffer_of(out)};
   ASSERT_TRUE((*kernel)->launch(bindings));
   EXPECT_THAT(out, Each(Eq(0)));
-  volatile float tiny = 1e-40f;
-  EXPECT_NE(tiny * 1.0f, 0.0f);
+  volatile float tiny = 1e-40f, one = 1;
+  EXPECT_NE(tiny * one, 0.0f);
 }
 
 TEST_P(LaunchTest, RefusesLaunchesThatDoNotFitTheExport) {
@@ -131,7 +131,7 @@ TEST_P(LaunchTest, TimesAsManyLaunchesAsAskedForInRotation) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, LaunchTest, testing::Values(1, 2),
-                         [](const auto& info) { return fmt::format("Threads{}", info.param); });
+                         [](const auto& each) { return fmt::format("Threads{}", each.param); });
 
 TEST(ThreadPoolTest, RunsOnEachOfItsCoresAndGivesThemBack) {
   const std::vector<int> allowed = available_cores(), cores = first_cores(2);
