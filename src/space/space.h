@@ -199,6 +199,8 @@ class SpaceBuilder {
   // Input errors: what was stated wrongly; a variable of another builder; a variable with more
   // than kMaximumDomain values left, which must be bounded.
   Result<Space> build(SpaceOptions options = {}) const;
+  // What has been stated so far.
+  const Definition& definition() const { return definition_; }
   static constexpr std::size_t kMaximumDomain = std::size_t{1} << 20;
 
  private:

@@ -277,6 +277,8 @@ RandomSpace random_space(std::mt19937_64& generator) {
   RandomSpace space;
   const std::size_t knobs = 2 + generator() % 3;
   const std::size_t auxiliaries = generator() % 3;
+  // Equalities over positive variables give computed ones; the others are the hard cases.
+  const bool positive = generator() % 2 == 0;
   for (std::size_t i = 0; i < knobs + auxiliaries; ++i) {
     RandomSpace::Variable variable;
     variable.auxiliary = i >= knobs;
@@ -284,13 +286,13 @@ RandomSpace random_space(std::mt19937_64& generator) {
     variable.ranged = variable.auxiliary || generator() % 2 == 0;
     const std::size_t size = 1 + generator() % 7;
     if (variable.ranged) {
-      const Value lower = static_cast<Value>(generator() % 6) - 3;
+      const Value lower = static_cast<Value>(generator() % 6) - (positive ? -1 : 3);
       for (std::size_t v = 0; v < size; ++v) {
         variable.values.push_back(lower + static_cast<Value>(v));
       }
     } else {
       while (variable.values.size() < size) {
-        const Value value = static_cast<Value>(generator() % 18) - 2;
+        const Value value = static_cast<Value>(generator() % 18) - (positive ? -1 : 2);
         if (std::find(variable.values.begin(), variable.values.end(), value) ==
             variable.values.end()) {
           variable.values.push_back(value);
@@ -300,7 +302,7 @@ RandomSpace random_space(std::mt19937_64& generator) {
     space.variables.push_back(std::move(variable));
   }
   Generator formulas(generator, space.variables.size());
-  const std::size_t constraints = 1 + generator() % 5;
+  const std::size_t constraints = 1 + generator() % 4;
   for (std::size_t i = 0; i < constraints; ++i) {
     space.constraints.push_back(generator() % 2 == 0
                                     ? formulas.idiom()
