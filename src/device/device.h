@@ -46,8 +46,8 @@ class Kernel {
 
 // How long a batch of launches took.
 struct BatchTime {
-  double seconds = 0;      // wall time of the whole batch
-  double cpu_seconds = 0;  // least processor time any thread of the device got meanwhile
+  double seconds = 0;             // wall time of the whole batch
+  double cpu_seconds = 0;         // least processor time any thread of the device got meanwhile
   long involuntary_switches = 0;  // times the operating system took the core from the main thread
   // The device was not hone's alone meanwhile (preemption); such a time is not to be trusted.
   bool disturbed = false;
@@ -55,9 +55,9 @@ struct BatchTime {
 
 // The most the device was seen to do.
 struct Peak {
-  double gflops = 0;          // f32 multiply-add throughput of all its cores together, GFLOP/s
+  double gflops = 0;             // f32 multiply-add throughput of all its cores together, GFLOP/s
   double gbytes_per_second = 0;  // memory bandwidth, triad, all cores together; 0: unknown
-  std::string instructions;   // what reached it: "avx512f"
+  std::string instructions;      // what reached it: "avx512f"
   int threads = 1;
 };
 

@@ -16,7 +16,9 @@ namespace {
 constexpr std::size_t kPage = 4096;
 constexpr std::byte kCanary{0xA5};
 
-std::size_t rounded_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
+std::size_t rounded_up(std::size_t bytes, std::size_t to) {
+  return (bytes + to - 1) / to * to;
+}
 
 // First changed byte of `guard`, seen from its start, or from its end when `backwards`.
 std::ptrdiff_t changed(std::span<const std::byte> guard, bool backwards) {
@@ -52,9 +54,7 @@ struct Buffers::State {
     if (memory) munmap(memory, total_bytes);
   }
 
-  std::byte* copy(int index) const {
-    return memory + static_cast<std::size_t>(index) * copy_bytes;
-  }
+  std::byte* copy(int index) const { return memory + static_cast<std::size_t>(index) * copy_bytes; }
   std::span<std::byte> buffer(int index, std::size_t binding) const {
     return {copy(index) + places[binding].start, places[binding].bytes};
   }
@@ -106,8 +106,8 @@ Result<Buffers> Buffers::create(std::vector<problem::Binding> bindings,
   }
   state->copy_bytes = std::max(state->copy_bytes, kPage);
   state->total_bytes = state->copy_bytes * static_cast<std::size_t>(copies);
-  void* memory = mmap(nullptr, state->total_bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory =
+      mmap(nullptr, state->total_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     return environment_error("no memory for {} copies of the buffers ({} bytes): {}", copies,
                              state->total_bytes, std::strerror(errno));
@@ -124,8 +124,12 @@ Result<Buffers> Buffers::create(std::vector<problem::Binding> bindings,
   return buffers;
 }
 
-int Buffers::copies() const { return static_cast<int>(state_->rotation.size()); }
-const std::vector<problem::Binding>& Buffers::bindings() const { return state_->bindings; }
+int Buffers::copies() const {
+  return static_cast<int>(state_->rotation.size());
+}
+const std::vector<problem::Binding>& Buffers::bindings() const {
+  return state_->bindings;
+}
 const std::vector<std::vector<device::Buffer>>& Buffers::rotation() const {
   return state_->rotation;
 }
@@ -160,8 +164,8 @@ std::vector<BrokenGuard> Buffers::broken_guards(int index) const {
     if (const std::ptrdiff_t at = changed(before, true); at >= 0)
       broken.push_back({static_cast<int>(i), at - std::ssize(before)});
     if (const std::ptrdiff_t at = changed(state_->guard_behind(index, i), false); at >= 0)
-      broken.push_back({static_cast<int>(i),
-                        static_cast<std::int64_t>(state_->places[i].bytes) + at});
+      broken.push_back(
+          {static_cast<int>(i), static_cast<std::int64_t>(state_->places[i].bytes) + at});
   }
   return broken;
 }
@@ -187,7 +191,8 @@ Rotation rotation_for(CacheMode mode, std::int64_t bytes_per_copy, std::int64_t 
   Rotation rotation{.copies = static_cast<int>(copies), .note = ""};
   if (copies < wanted)
     rotation.note = fmt::format(
-        "not surely cold: {} copies of {} bytes do not pass twice the last-level cache of {} bytes, "
+        "not surely cold: {} copies of {} bytes do not pass twice the last-level cache of {} "
+        "bytes, "
         "but more would take over an eighth of the {} bytes of available memory",
         copies, bytes_per_copy, last_level_cache, available_memory);
   return rotation;

@@ -67,8 +67,8 @@ class Buffers {
 
 // How many copies of `bytes_per_copy` make a rotation cold: together more than twice the last-level
 // cache, so that a copy is gone from it when its turn comes again. Fewer when that would take more
-// than an eighth of the machine's available memory (or `memory_limit`): a virtual machine may report
-// the whole host's cache as its own. `note` then says so.
+// than an eighth of the machine's available memory (or `memory_limit`): a virtual machine may
+// report the whole host's cache as its own. `note` then says so.
 struct Rotation {
   int copies = 1;
   std::string note;

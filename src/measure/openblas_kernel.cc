@@ -25,10 +25,17 @@ Result<std::string> layout_of(const Operation& operation, const Operand& operand
           return input_error("sgemm needs the batch dimensions first, {} has them elsewhere",
                              problem::describe(operation));
         break;
-      case LoopRole::kM: layout += 'm'; break;
-      case LoopRole::kN: layout += 'n'; break;
-      case LoopRole::kK: layout += 'k'; break;
-      case LoopRole::kOther: return input_error("{} is no matmul", problem::describe(operation));
+      case LoopRole::kM:
+        layout += 'm';
+        break;
+      case LoopRole::kN:
+        layout += 'n';
+        break;
+      case LoopRole::kK:
+        layout += 'k';
+        break;
+      case LoopRole::kOther:
+        return input_error("{} is no matmul", problem::describe(operation));
     }
   }
   return layout;

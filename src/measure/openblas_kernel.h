@@ -17,7 +17,7 @@ namespace hone::measure {
 struct SgemmPlan {
   provider::vendor::Sgemm shape;
   std::int64_t batches = 1;  // calls, on matrices that follow one another
-  bool swapped = false;      // the output is stored n x m: C' = B' A', first operand is the right one
+  bool swapped = false;  // the output is stored n x m: C' = B' A', first operand is the right one
 
   bool operator==(const SgemmPlan&) const = default;
 };

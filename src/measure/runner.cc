@@ -33,8 +33,8 @@ Result<std::optional<ExactOutput>> exact_output(
   const auto bindings = bindings_of_operands(dispatch);
   if (!bindings || bindings->size() != 3) return std::nullopt;
   const std::size_t output = (*bindings)[2];
-  const bool adds_to_it = dispatch.fused.empty() &&
-                          dispatch.bindings[output].access == problem::Access::kReadWrite;
+  const bool adds_to_it =
+      dispatch.fused.empty() && dispatch.bindings[output].access == problem::Access::kReadWrite;
   HONE_ASSIGN(ExactContraction exact,
               exact_contraction(dispatch.root, contents[(*bindings)[0]], contents[(*bindings)[1]],
                                 static_cast<int>(request.cores.size()),
@@ -68,7 +68,8 @@ struct Runner::State {
   }
 
   Status check_ready() const {
-    if (!device || !workload) return input_error("the runner has no problem yet: set_problem first");
+    if (!device || !workload)
+      return input_error("the runner has no problem yet: set_problem first");
     return {};
   }
 
@@ -105,16 +106,16 @@ Result<ProblemReady> Runner::set_problem(const ProblemRequest& request) {
 
   HONE_ASSIGN(auto device, state_->open_device(request.cores));
   ProblemReady ready{.reference = exact ? "exact" : "artifact", .copies = 1, .note = ""};
-  HONE_ASSIGN(Buffers buffers, make_buffers(request.dispatch.bindings, std::move(contents), request,
-                                            ready.note));
+  HONE_ASSIGN(Buffers buffers,
+              make_buffers(request.dispatch.bindings, std::move(contents), request, ready.note));
   ready.copies = buffers.copies();
   std::vector<Expected> expected;
   if (exact) {
     expected = expect_output(buffers, exact->binding, std::move(exact->bytes));
   } else {
     const provider::Artifact& reference = *request.reference;
-    HONE_ASSIGN(auto kernel, device->load(reference.format, reference.code,
-                                          parameters_of(reference.launch)));
+    HONE_ASSIGN(auto kernel,
+                device->load(reference.format, reference.code, parameters_of(reference.launch)));
     HONE_ASSIGN(expected, run_reference(*kernel, buffers));
   }
   state_->workload =
@@ -129,8 +130,8 @@ Result<ProblemReady> Runner::set_problem(const ProblemRequest& request) {
 
 Result<int> Runner::load(const provider::Artifact& artifact) {
   HONE_TRY(state_->check_ready());
-  HONE_ASSIGN(auto kernel, state_->device->load(artifact.format, artifact.code,
-                                                parameters_of(artifact.launch)));
+  HONE_ASSIGN(auto kernel,
+              state_->device->load(artifact.format, artifact.code, parameters_of(artifact.launch)));
   return state_->add(std::move(kernel), *state_->workload);
 }
 

@@ -5,7 +5,9 @@ namespace {
 
 using Answer = Result<std::pair<nlohmann::json, Blobs>>;
 
-Answer answer(nlohmann::json body) { return std::make_pair(std::move(body), Blobs{}); }
+Answer answer(nlohmann::json body) {
+  return std::make_pair(std::move(body), Blobs{});
+}
 
 // The answer to a job that gives a value: its JSON, or the error.
 template <class T>

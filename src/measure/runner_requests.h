@@ -41,12 +41,12 @@ struct Verification {
   bool right = false;
   // In words, when it is not: "wrong: element 17 of binding 2 is 3, not 4; 0.5 % of them".
   std::string message;
-  int binding = -1;              // of the first bad output
+  int binding = -1;                     // of the first bad output
   std::vector<std::int64_t> first_bad;  // its index in each dimension of that output
   double expected = 0;
   double got = 0;
-  double bad_share = 0;          // of the output's elements, 0 to 1
-  double largest_error = 0;      // |got - expected|, over all outputs
+  double bad_share = 0;      // of the output's elements, 0 to 1
+  double largest_error = 0;  // |got - expected|, over all outputs
   // Elements of write-only outputs that it left unwritten and the reference writes, or the other
   // way round.
   std::int64_t wrongly_written = 0;
@@ -59,7 +59,7 @@ struct MeasureRequest {
   std::vector<int> handles;
   std::optional<int> sentinel;  // a handle that runs in every round too: the default configuration
   Protocol protocol;
-  std::uint64_t seed = 1;       // of the order within each round
+  std::uint64_t seed = 1;  // of the order within each round
   // Seconds per launch of the best so far, for the protocol's early stop. Absent: all run to the
   // end.
   std::optional<double> best;

@@ -68,7 +68,8 @@ class SampleLoop {
 
 Result<device::BatchTime> SampleLoop::batch(const Participant& participant, std::size_t launches) {
   Workload& workload = *participant.workload;
-  auto time = device_.time(*participant.kernel, workload.buffers.rotation(), workload.next, launches);
+  auto time =
+      device_.time(*participant.kernel, workload.buffers.rotation(), workload.next, launches);
   workload.next += launches;
   if (!time) return failure("handle {}: {}", participant.handle, time.error().message);
   return time;

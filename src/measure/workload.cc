@@ -26,9 +26,9 @@ void check_guards(const Buffers& buffers, Verification& verification) {
     auto& broken = verification.broken_guards;
     if (!broken.empty() && broken.back() == guard.binding) continue;
     broken.push_back(guard.binding);
-    add_fault(verification, fmt::format("writes outside of binding {}, at byte {} of {}",
-                                        guard.binding, guard.offset,
-                                        buffers.contents(0, guard.binding).size()));
+    add_fault(verification,
+              fmt::format("writes outside of binding {}, at byte {} of {}", guard.binding,
+                          guard.offset, buffers.contents(0, guard.binding).size()));
   }
   verification.changed_inputs = buffers.changed_inputs(0);
   for (const int binding : verification.changed_inputs)
@@ -75,8 +75,7 @@ Status run_over_poison(device::Kernel& kernel, Buffers& buffers, int variant,
     if (binding.access != problem::Access::kWriteOnly) continue;
     const auto bytes = buffers.contents(0, static_cast<int>(i));
     const std::size_t dense =
-        elements_of(binding) *
-        static_cast<std::size_t>(problem::byte_size(binding.type.element));
+        elements_of(binding) * static_cast<std::size_t>(problem::byte_size(binding.type.element));
     add_written(bytes.first(std::min(dense, bytes.size())), binding.type.element, variant,
                 written[i]);
   }
@@ -105,7 +104,8 @@ Result<Buffers> make_buffers(const std::vector<problem::Binding>& bindings,
                              std::vector<std::vector<std::byte>> initial,
                              const ProblemRequest& request, std::string& note) {
   std::int64_t bytes = 0;
-  for (const problem::Binding& binding : bindings) bytes += std::max<std::int64_t>(0, binding.bytes);
+  for (const problem::Binding& binding : bindings)
+    bytes += std::max<std::int64_t>(0, binding.bytes);
   const Rotation rotation =
       rotation_for(request.cache, bytes, request.last_level_cache, available_memory());
   note = rotation.note;

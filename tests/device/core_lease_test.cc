@@ -44,8 +44,8 @@ TEST_F(CoreLeaseTest, KeepsASecondProcessOutUntilTheFirstDies) {
   ASSERT_GT(holder, 0);
   const auto refused = CoreLease::acquire(std::array{1}, milliseconds(0), place_);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr(fmt::format("core 1 is leased by process {}",
-                                                             holder)));
+  EXPECT_THAT(refused.error().message,
+              HasSubstr(fmt::format("core 1 is leased by process {}", holder)));
   EXPECT_FALSE(CoreLease::acquire(std::array{1}, milliseconds(50), place_));
   EXPECT_TRUE(CoreLease::acquire(std::array{2}, milliseconds(0), place_));
 

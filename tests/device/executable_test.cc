@@ -9,8 +9,8 @@
 namespace hone::device::cpu {
 namespace {
 
-using testing::HasSubstr;
 using test::kernel_library;
+using testing::HasSubstr;
 
 std::string error_of(std::string_view code) {
   const auto executable = Executable::load(code);
@@ -18,8 +18,8 @@ std::string error_of(std::string_view code) {
 }
 
 TEST(ExecutableTest, StatesWhatTheExportTableSays) {
-  const auto executable = Executable::load(
-      kernel_library("", {.local_pages = 3, .constants = 2, .bindings = 4}));
+  const auto executable =
+      Executable::load(kernel_library("", {.local_pages = 3, .constants = 2, .bindings = 4}));
   ASSERT_TRUE(executable) << executable.error().message;
   ASSERT_EQ(executable->exports().size(), 1u);
   const Export& entry = executable->exports()[0];

@@ -1,5 +1,4 @@
 #include <gmock/gmock.h>
-
 #include <sched.h>
 
 #include <array>
@@ -15,10 +14,10 @@
 namespace hone::device::cpu {
 namespace {
 
+using test::kernel_library;
 using testing::Each;
 using testing::Eq;
 using testing::HasSubstr;
-using test::kernel_library;
 
 // The first `count` cores this process may use; fewer where there are fewer.
 std::vector<int> first_cores(std::size_t count) {

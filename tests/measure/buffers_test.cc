@@ -90,7 +90,8 @@ TEST(BuffersTest, RefuseWhatHasNoStaticSize) {
 }
 
 TEST(RotationTest, ColdPassesTwiceTheLastLevelCache) {
-  const Rotation rotation = rotation_for(CacheMode::kCold, 3 << 20, 32 << 20, std::int64_t{64} << 30);
+  const Rotation rotation =
+      rotation_for(CacheMode::kCold, 3 << 20, 32 << 20, std::int64_t{64} << 30);
   EXPECT_EQ(rotation.copies, 22);  // 21 x 3 MiB = 63 MiB is not more than 64 MiB, 22 are
   EXPECT_THAT(rotation.note, IsEmpty());
   EXPECT_EQ(rotation_for(CacheMode::kWarm, 3 << 20, 32 << 20, std::int64_t{64} << 30).copies, 1);
@@ -104,7 +105,9 @@ TEST(RotationTest, MemoryCapsItAndTheNoteSaysSo) {
   EXPECT_THAT(rotation.note, HasSubstr("not surely cold"));
 }
 
-TEST(RotationTest, AvailableMemoryIsKnownHere) { EXPECT_GT(available_memory(), 1 << 20); }
+TEST(RotationTest, AvailableMemoryIsKnownHere) {
+  EXPECT_GT(available_memory(), 1 << 20);
+}
 
 }  // namespace
 }  // namespace hone::measure

@@ -18,12 +18,12 @@ inline problem::Dispatch matmul(std::int64_t m, std::int64_t n, std::int64_t k) 
   };
   Dispatch dispatch;
   dispatch.name = "main_dispatch_0_matmul";
-  dispatch.root = {.kind = OperationKind::kMatmul,
-                   .name = "linalg.matmul",
-                   .loops = {{false, m, LoopRole::kM}, {false, n, LoopRole::kN}, {true, k, LoopRole::kK}},
-                   .operands = {{type(m, k), {0, 2}, false},
-                                {type(k, n), {2, 1}, false},
-                                {type(m, n), {0, 1}, true}}};
+  dispatch.root = {
+      .kind = OperationKind::kMatmul,
+      .name = "linalg.matmul",
+      .loops = {{false, m, LoopRole::kM}, {false, n, LoopRole::kN}, {true, k, LoopRole::kK}},
+      .operands = {
+          {type(m, k), {0, 2}, false}, {type(k, n), {2, 1}, false}, {type(m, n), {0, 1}, true}}};
   dispatch.root_operations = 1;
   dispatch.fused = {"fill"};
   dispatch.bindings = {{Access::kReadOnly, BindingUse::kRootInput, type(m, k), m * k * 4},
@@ -50,7 +50,8 @@ inline provider::Artifact matmul_8(const std::string& after = "") {
           .configured = ""};
 }
 
-inline measure::ProblemRequest problem_request(problem::Dispatch dispatch, std::size_t threads = 1) {
+inline measure::ProblemRequest problem_request(problem::Dispatch dispatch,
+                                               std::size_t threads = 1) {
   measure::ProblemRequest request;
   request.dispatch = std::move(dispatch);
   request.cores = device::cpu::available_cores();

@@ -178,8 +178,8 @@ TEST_F(RunnerTest, AClearlySlowerKernelStopsEarly) {
   Protocol protocol = quick();
   protocol.max_samples = 100;
   protocol.target_width = 1e-9;
-  const auto result = runner_.measure(
-      {.handles = {handle}, .sentinel = {}, .protocol = protocol, .best = 1e-12});
+  const auto result =
+      runner_.measure({.handles = {handle}, .sentinel = {}, .protocol = protocol, .best = 1e-12});
   ASSERT_TRUE(result);
   EXPECT_EQ(result->handles[0].stop, name_of(Stop::kClearlySlower));
   EXPECT_LE(result->handles[0].seconds.size(), 6u);

@@ -73,9 +73,10 @@ Result<CoreLease> CoreLease::acquire(std::span<const int> cores, std::chrono::mi
       if (errno != EWOULDBLOCK && errno != EINTR)
         return environment_error("cannot lock {}: {}", path.string(), std::strerror(errno));
       if (std::chrono::steady_clock::now() >= deadline)
-        return failure("core {} is leased by {}, which measures on it; wait for it, or give this "
-                       "run other cores",
-                       core, holder_of(file));
+        return failure(
+            "core {} is leased by {}, which measures on it; wait for it, or give this "
+            "run other cores",
+            core, holder_of(file));
       std::this_thread::sleep_for(kPoll);
     }
     write_own_pid(file);
@@ -89,7 +90,9 @@ void CoreLease::release() {
   cores_.clear();
 }
 
-CoreLease::~CoreLease() { release(); }
+CoreLease::~CoreLease() {
+  release();
+}
 
 CoreLease::CoreLease(CoreLease&& other) noexcept
     : cores_(std::exchange(other.cores_, {})), files_(std::exchange(other.files_, {})) {}

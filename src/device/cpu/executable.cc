@@ -103,16 +103,16 @@ Result<Executable> Executable::load(std::string_view code) {
   if (!state->library) return failure("the system's loader refuses the code: {}", dlerror());
 
   auto query = reinterpret_cast<abi::QueryFunction>(dlsym(state->library, abi::kQueryName));
-  if (!query) return failure("the code does not export {}: it is no IREE executable",
-                             abi::kQueryName);
+  if (!query)
+    return failure("the code does not export {}: it is no IREE executable", abi::kQueryName);
   const auto data = processor_data();
   std::memcpy(state->environment.processor.data, data.data(), sizeof(data));
   const abi::LibraryHeader** header = query(abi::kVersion, &state->environment);
   if (!header || !*header || (*header)->version != abi::kVersion)
-    return failure("the code's interface version is {}, not 0.{}: it was made by an IREE that "
-                   "hone does not know; use 3.13",
-                   header && *header ? fmt::format("0.{}", (*header)->version) : "another one",
-                   abi::kVersion);
+    return failure(
+        "the code's interface version is {}, not 0.{}: it was made by an IREE that "
+        "hone does not know; use 3.13",
+        header && *header ? fmt::format("0.{}", (*header)->version) : "another one", abi::kVersion);
   if ((*header)->sanitizer != 0)
     return failure("the code was compiled for a sanitizer; compile it without");
   state->description = reinterpret_cast<const abi::Library*>(header);
@@ -129,7 +129,9 @@ Result<Executable> Executable::load(std::string_view code) {
   return Executable(std::move(state));
 }
 
-const std::vector<Export>& Executable::exports() const { return state_->exports; }
+const std::vector<Export>& Executable::exports() const {
+  return state_->exports;
+}
 
 Result<const Export*> Executable::find(std::string_view entry, int ordinal) const {
   std::string known;
@@ -146,6 +148,8 @@ abi::DispatchFunction Executable::function(int ordinal) const {
   return state_->description->exports.functions[ordinal];
 }
 
-const abi::Environment& Executable::environment() const { return state_->environment; }
+const abi::Environment& Executable::environment() const {
+  return state_->environment;
+}
 
 }  // namespace hone::device::cpu

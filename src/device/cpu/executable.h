@@ -28,8 +28,8 @@ class Executable {
  public:
   // Loads the bytes of a shared object (embedded ELF or a system library) and asks it for its
   // exports. A failure for anything that is not one, that asks for another interface version than
-  // 0.6, for required imports, constants or a sanitizer that hone cannot give, or whose tables are not
-  // well-formed. Loading runs the library's code: only in a process that may die of it.
+  // 0.6, for required imports, constants or a sanitizer that hone cannot give, or whose tables are
+  // not well-formed. Loading runs the library's code: only in a process that may die of it.
   static Result<Executable> load(std::string_view code);
   ~Executable();
   Executable(Executable&&) noexcept;

@@ -18,8 +18,12 @@ constexpr std::uint32_t kReservation = 8;
 class FlushDenormals {
  public:
 #if defined(__x86_64__)
-  FlushDenormals() : former_(_mm_getcsr()) { _mm_setcsr(former_ | 0x8040u); }
-  ~FlushDenormals() { _mm_setcsr(former_); }
+  FlushDenormals() : former_(_mm_getcsr()) {
+    _mm_setcsr(former_ | 0x8040u);
+  }
+  ~FlushDenormals() {
+    _mm_setcsr(former_);
+  }
 
  private:
   unsigned former_;
@@ -28,10 +32,11 @@ class FlushDenormals {
 #endif
 };
 
-
 }  // namespace
 
-void Dispatch::Free::operator()(std::byte* memory) const { std::free(memory); }
+void Dispatch::Free::operator()(std::byte* memory) const {
+  std::free(memory);
+}
 
 Result<Dispatch> Dispatch::create(ThreadPool& pool, const Executable& executable,
                                   const LaunchParameters& parameters) {
@@ -83,8 +88,8 @@ Result<Dispatch> Dispatch::create(ThreadPool& pool, const Executable& executable
 
 Status Dispatch::launch(std::span<const Buffer> bindings) {
   if (bindings.size() != pointers_.size())
-    return failure("export '{}' takes {} buffers, but {} are bound", entry_->name,
-                   pointers_.size(), bindings.size());
+    return failure("export '{}' takes {} buffers, but {} are bound", entry_->name, pointers_.size(),
+                   bindings.size());
   for (std::size_t i = 0; i < bindings.size(); ++i) {
     pointers_[i] = bindings[i].data;
     lengths_[i] = bindings[i].bytes;

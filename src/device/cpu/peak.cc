@@ -47,8 +47,7 @@ void triad(Line* to, const Line* first, const Line* second, std::size_t count) {
 
 double bytes_per_second(ThreadPool& pool) {
   const auto threads = static_cast<std::size_t>(pool.size());
-  const std::size_t count =
-      std::min(kTriadBytes, kTriadTotalBytes / threads) / (3 * sizeof(Line));
+  const std::size_t count = std::min(kTriadBytes, kTriadTotalBytes / threads) / (3 * sizeof(Line));
   std::vector<std::unique_ptr<Line[]>> memory(threads);
   pool.run([&](int thread) {  // each thread touches its own first, so that it lies near its core
     auto& own = memory[static_cast<std::size_t>(thread)];
@@ -64,8 +63,8 @@ double bytes_per_second(ThreadPool& pool) {
       Line* own = memory[static_cast<std::size_t>(thread)].get();
       triad(own, own + count, own + 2 * count, count);
     });
-    best = std::max(best, static_cast<double>(3 * sizeof(Line) * count * threads) /
-                              (now() - start));
+    best =
+        std::max(best, static_cast<double>(3 * sizeof(Line) * count * threads) / (now() - start));
   }
   return best;
 }

@@ -9,7 +9,7 @@ namespace {
 // units for multiply-adds on current cores) and values that stay normal numbers.
 alignas(4) constexpr float kFactor = 1e-3f;
 
-#define HONE_CLOBBER_16                                                                      \
+#define HONE_CLOBBER_16                                                                    \
   "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", \
       "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"
 #define HONE_REPEAT_14(m) m(0) m(1) m(2) m(3) m(4) m(5) m(6) m(7) m(8) m(9) m(10) m(11) m(12) m(13)
@@ -75,11 +75,15 @@ void run_sse2(long rounds) {
       : "cc", HONE_CLOBBER_16);
 }
 
-bool has_avx512() { return __builtin_cpu_supports("avx512f") != 0; }
+bool has_avx512() {
+  return __builtin_cpu_supports("avx512f") != 0;
+}
 bool has_avx2() {
   return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
 }
-bool always() { return true; }
+bool always() {
+  return true;
+}
 
 constexpr PeakLoop kLoops[] = {
     {"avx512f", has_avx512, run_avx512, 24 * 16 * 2},
@@ -100,13 +104,17 @@ void run_portable(long rounds) {
   asm volatile("" : : "m"(sums));
 }
 
-bool always() { return true; }
+bool always() {
+  return true;
+}
 
 constexpr PeakLoop kLoops[] = {{"portable", always, run_portable, 16 * 4 * 2}};
 #endif
 
 }  // namespace
 
-std::span<const PeakLoop> peak_loops() { return kLoops; }
+std::span<const PeakLoop> peak_loops() {
+  return kLoops;
+}
 
 }  // namespace hone::device::cpu

@@ -33,38 +33,38 @@ std::uint64_t x86_64_features() {
   auto copy = [&word](int to, unsigned source, int from) {
     word |= static_cast<std::uint64_t>(source >> from & 1) << to;
   };
-  copy(0, leaf1.ecx, 0);    // SSE3
-  copy(1, leaf1.ecx, 9);    // SSSE3
-  copy(2, leaf1.ecx, 19);   // SSE4.1
-  copy(3, leaf1.ecx, 20);   // SSE4.2
-  copy(4, extended.ecx, 6);  // SSE4A
+  copy(0, leaf1.ecx, 0);           // SSE3
+  copy(1, leaf1.ecx, 9);           // SSSE3
+  copy(2, leaf1.ecx, 19);          // SSE4.1
+  copy(3, leaf1.ecx, 20);          // SSE4.2
+  copy(4, extended.ecx, 6);        // SSE4A
   if ((state.eax & 0x7) == 0x7) {  // the system saves YMM registers
-    copy(10, leaf1.ecx, 28);      // AVX
-    copy(11, leaf1.ecx, 12);      // FMA
-    copy(12, extended.ecx, 16);   // FMA4
-    copy(13, extended.ecx, 11);   // XOP
-    copy(14, leaf1.ecx, 29);      // F16C
-    copy(15, leaf7.ebx, 5);       // AVX2
+    copy(10, leaf1.ecx, 28);       // AVX
+    copy(11, leaf1.ecx, 12);       // FMA
+    copy(12, extended.ecx, 16);    // FMA4
+    copy(13, extended.ecx, 11);    // XOP
+    copy(14, leaf1.ecx, 29);       // F16C
+    copy(15, leaf7.ebx, 5);        // AVX2
   }
   if ((state.eax & 0xE7) == 0xE7) {  // and ZMM registers
-    copy(20, leaf7.ebx, 16);        // AVX512F
-    copy(21, leaf7.ebx, 28);        // AVX512CD
-    copy(22, leaf7.ebx, 31);        // AVX512VL
-    copy(23, leaf7.ebx, 17);        // AVX512DQ
-    copy(24, leaf7.ebx, 30);        // AVX512BW
-    copy(25, leaf7.ebx, 21);        // AVX512IFMA
-    copy(26, leaf7.ecx, 1);         // AVX512VBMI
-    copy(27, leaf7.ecx, 14);        // AVX512VPOPCNTDQ
-    copy(28, leaf7.ecx, 11);        // AVX512VNNI
-    copy(29, leaf7.ecx, 6);         // AVX512VBMI2
-    copy(30, leaf7.ecx, 12);        // AVX512BITALG
-    copy(31, leaf7_1.eax, 5);       // AVX512BF16
-    copy(32, leaf7.edx, 23);        // AVX512FP16
+    copy(20, leaf7.ebx, 16);         // AVX512F
+    copy(21, leaf7.ebx, 28);         // AVX512CD
+    copy(22, leaf7.ebx, 31);         // AVX512VL
+    copy(23, leaf7.ebx, 17);         // AVX512DQ
+    copy(24, leaf7.ebx, 30);         // AVX512BW
+    copy(25, leaf7.ebx, 21);         // AVX512IFMA
+    copy(26, leaf7.ecx, 1);          // AVX512VBMI
+    copy(27, leaf7.ecx, 14);         // AVX512VPOPCNTDQ
+    copy(28, leaf7.ecx, 11);         // AVX512VNNI
+    copy(29, leaf7.ecx, 6);          // AVX512VBMI2
+    copy(30, leaf7.ecx, 12);         // AVX512BITALG
+    copy(31, leaf7_1.eax, 5);        // AVX512BF16
+    copy(32, leaf7.edx, 23);         // AVX512FP16
   }
   if ((state.eax & 0x60000) == 0x60000) {  // and AMX tiles
-    copy(50, leaf7.edx, 24);              // AMX-TILE
-    copy(51, leaf7.edx, 25);              // AMX-INT8
-    copy(52, leaf7.edx, 22);              // AMX-BF16
+    copy(50, leaf7.edx, 24);               // AMX-TILE
+    copy(51, leaf7.edx, 25);               // AMX-INT8
+    copy(52, leaf7.edx, 22);               // AMX-BF16
   }
   return word;
 }

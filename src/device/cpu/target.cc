@@ -94,18 +94,18 @@ nlohmann::json device_identity() {
   utsname system{};
   uname(&system);
   const std::string flags = value_of(cpuinfo, "flags");
-  return {{"kind", "cpu"},
-          {"model", value_of(cpuinfo, "model name")},
-          {"family", value_of(cpuinfo, "cpu family")},
-          {"model_number", value_of(cpuinfo, "model")},
-          {"stepping", value_of(cpuinfo, "stepping")},
-          {"microcode", value_of(cpuinfo, "microcode")},
-          {"features", content_hash(flags)},
-          {"cores", available_cores().size()},
-          {"governor",
-           system_text(std::string(kCpuFolder) + "/cpufreq/scaling_governor").value_or("")},
-          {"kernel", system.release},
-          {"hypervisor", (" " + flags + " ").find(" hypervisor ") != std::string::npos}};
+  return {
+      {"kind", "cpu"},
+      {"model", value_of(cpuinfo, "model name")},
+      {"family", value_of(cpuinfo, "cpu family")},
+      {"model_number", value_of(cpuinfo, "model")},
+      {"stepping", value_of(cpuinfo, "stepping")},
+      {"microcode", value_of(cpuinfo, "microcode")},
+      {"features", content_hash(flags)},
+      {"cores", available_cores().size()},
+      {"governor", system_text(std::string(kCpuFolder) + "/cpufreq/scaling_governor").value_or("")},
+      {"kernel", system.release},
+      {"hypervisor", (" " + flags + " ").find(" hypervisor ") != std::string::npos}};
 }
 
 }  // namespace hone::device::cpu

@@ -61,7 +61,8 @@ struct ThreadPool::State {
   void serve(int thread) {
     unsigned seen = 0;
     for (;;) {
-      for (int spin = 0; spin < kSpins && generation.load(std::memory_order_acquire) == seen; ++spin)
+      for (int spin = 0; spin < kSpins && generation.load(std::memory_order_acquire) == seen;
+           ++spin)
         relax();
       generation.wait(seen, std::memory_order_acquire);
       ++seen;
@@ -107,8 +108,12 @@ ThreadPool::~ThreadPool() {
   sched_setaffinity(0, sizeof(state_->former), &state_->former);
 }
 
-int ThreadPool::size() const { return static_cast<int>(state_->cores.size()); }
-const std::vector<int>& ThreadPool::cores() const { return state_->cores; }
+int ThreadPool::size() const {
+  return static_cast<int>(state_->cores.size());
+}
+const std::vector<int>& ThreadPool::cores() const {
+  return state_->cores;
+}
 
 void ThreadPool::run_erased(void (*call)(void*, int), void* context) {
   if (state_->threads.empty()) {

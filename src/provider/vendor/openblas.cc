@@ -95,14 +95,17 @@ Result<OpenBlas> OpenBlas::open(std::span<const int> cores) {
                              reason);
   state->sgemm = reinterpret_cast<SgemmFunction>(find("cblas_sgemm"));
   if (!state->sgemm)
-    return environment_error("libopenblas.so.0 has no cblas_sgemm: apt install "
-                             "libopenblas0-pthread");
+    return environment_error(
+        "libopenblas.so.0 has no cblas_sgemm: apt install "
+        "libopenblas0-pthread");
   if (auto configuration = reinterpret_cast<const char* (*)()>(find("openblas_get_config")))
     state->configuration = configuration();
   return OpenBlas(std::move(state));
 }
 
-const std::string& OpenBlas::configuration() const { return state_->configuration; }
+const std::string& OpenBlas::configuration() const {
+  return state_->configuration;
+}
 
 void OpenBlas::sgemm(const Sgemm& shape, const float* a, const float* b, float* c) const {
   const int m = static_cast<int>(shape.m), n = static_cast<int>(shape.n),
