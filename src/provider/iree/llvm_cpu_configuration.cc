@@ -41,9 +41,10 @@ bool has_register_tile(const ContractionLoop& loop) {
 // "name = [1, 2, 3]" pairs inside "#iree_cpu.lowering_config<...>".
 Result<std::map<std::string, Level, std::less<>>> parse_levels(std::string_view text) {
   const auto malformed = [&] {
-    return input_error("'{}' is not of the form #iree_cpu.lowering_config<level = [tile, ...], "
-                       "...> with plain sizes",
-                       text);
+    return input_error(
+        "'{}' is not of the form #iree_cpu.lowering_config<level = [tile, ...], "
+        "...> with plain sizes",
+        text);
   };
   constexpr std::string_view kPrefix = "#iree_cpu.lowering_config<";
   if (!text.starts_with(kPrefix) || !text.ends_with('>')) return malformed();
@@ -178,9 +179,10 @@ Result<space::Configuration> llvm_cpu_configuration_from(const problem::Operatio
     HONE_TRY(set(tile_knob("dist", loop), outer));
     if (!has_register_tile(loop)) {
       if (cache != 0 || clip(parallel[i], inner) != 1)
-        return input_error("the space computes one iteration of batch loop {} at a time, the "
-                           "configuration {}",
-                           loop.label, clip(parallel[i], inner));
+        return input_error(
+            "the space computes one iteration of batch loop {} at a time, the "
+            "configuration {}",
+            loop.label, clip(parallel[i], inner));
       continue;
     }
     HONE_TRY(set(tile_knob("cache", loop), cache));

@@ -13,15 +13,17 @@ Status check_operands(const problem::Operation& operation) {
   const auto outputs = std::count_if(operation.operands.begin(), operation.operands.end(),
                                      [](const problem::Operand& each) { return each.output; });
   if (operation.operands.size() != 3 || outputs != 1 || !operation.operands.back().output)
-    return input_error("{} has {} operands, {} of them outputs; a contraction has two inputs and "
-                       "one output",
-                       describe(operation), operation.operands.size(), outputs);
+    return input_error(
+        "{} has {} operands, {} of them outputs; a contraction has two inputs and "
+        "one output",
+        describe(operation), operation.operands.size(), outputs);
   for (const problem::Operand& operand : operation.operands)
     for (const int loop : operand.loops)
       if (loop < 0 || loop >= static_cast<int>(operation.loops.size()))
-        return input_error("an operand of {} is indexed by more than a loop; only projected "
-                           "permutations can be tiled as a contraction",
-                           describe(operation));
+        return input_error(
+            "an operand of {} is indexed by more than a loop; only projected "
+            "permutations can be tiled as a contraction",
+            describe(operation));
   if (operation.operands.back().loops.empty())
     return input_error("{} has a scalar result: there is no loop to tile in parallel",
                        describe(operation));
@@ -43,8 +45,8 @@ Result<ContractionLoops> contraction_loops(const problem::Operation& operation) 
     const std::vector<int> same = loops_with(operation, loop.role);
     std::string label = letter_of(loop.role);
     if (same.size() > 1)
-      label += std::to_string(std::find(same.begin(), same.end(), static_cast<int>(i)) -
-                              same.begin());
+      label +=
+          std::to_string(std::find(same.begin(), same.end(), static_cast<int>(i)) - same.begin());
     result.loops.push_back({std::move(label), loop.size, loop.role, loop.reduction});
     (loop.reduction ? result.reduction : result.parallel).push_back(static_cast<int>(i));
   }

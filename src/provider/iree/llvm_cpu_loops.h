@@ -21,7 +21,7 @@ struct ContractionLoops {
   std::vector<ContractionLoop> loops;  // in the compiler's order
   std::vector<int> parallel;           // indices of the loops that are not reductions, ascending
   std::vector<int> reduction;          // the k loops, ascending
-  int lane = 0;                        // walks the innermost dimension of the output: the SIMD lanes
+  int lane = 0;  // walks the innermost dimension of the output: the SIMD lanes
   std::int64_t accumulator_bytes = 4;  // of one output element
   std::int64_t input_bytes = 4;        // of one element of the narrowest input
 };

@@ -6,7 +6,9 @@ namespace {
 using space::constant;
 using space::Expression;
 
-std::size_t index(int loop) { return static_cast<std::size_t>(loop); }
+std::size_t index(int loop) {
+  return static_cast<std::size_t>(loop);
+}
 
 bool is_batch(const RuleContext& context, int loop) {
   return context.loops.loops[index(loop)].role == problem::LoopRole::kBatch;
@@ -135,18 +137,19 @@ void tiles_divide(const RuleContext& context, space::SpaceBuilder& builder) {
 }
 
 // LLVM widens a vector whose length is no power of two to the next one and keeps it in memory
-// (measured: 4x80 at 0.1 times the speed of 4x64); a part of a register is wasted.
+// (measured: 4x80 at 0.1 times the speed of 4x64); a part of a register is wasted; rows of eight
+// registers were slower than the same register tile in another shape (2x128: 97, 4x64: 149
+// GFLOP/s).
 void lanes_filled(const RuleContext& context, space::SpaceBuilder& builder) {
   const auto& tile = context.vec[index(context.loops.lane)];
   if (!tile) return;
   const std::int64_t size = context.loops.loops[index(context.loops.lane)].size;
   std::vector<Expression> good;
-  for (std::int64_t width = std::min(context.lanes(), std::int64_t{1} << 62); width <= 4096;
-       width *= 2)
-    good.push_back(*tile == constant(width));
+  for (const std::int64_t registers : {1, 2, 4})
+    good.push_back(*tile == constant(registers * context.lanes()));
   if (size < context.lanes()) good.push_back(*tile == constant(size));
   builder.prefer("lanes_filled",
-                 "{} is no power of two of whole registers (" + std::to_string(context.lanes()) +
+                 "{} is not one, two or four registers (" + std::to_string(context.lanes()) +
                      " elements each)",
                  space::any_of(good), {*tile});
 }
@@ -154,8 +157,8 @@ void lanes_filled(const RuleContext& context, space::SpaceBuilder& builder) {
 // The register tile, one row of the lane operand and one broadcast live in vector registers; more
 // spills to the stack in the innermost loop.
 void accumulators_fit_registers(const RuleContext& context, space::SpaceBuilder& builder) {
-  const Expression row = euclidean_div(context.innermost(context.loops.lane) + (context.lanes() - 1),
-                                       constant(context.lanes()));
+  const Expression row = euclidean_div(
+      context.innermost(context.loops.lane) + (context.lanes() - 1), constant(context.lanes()));
   builder.prefer("accumulators_fit_registers",
                  "{} accumulators, {} registers of one row and a broadcast exceed the target's " +
                      std::to_string(context.target.vector_registers) + " vector registers",
@@ -163,17 +166,21 @@ void accumulators_fit_registers(const RuleContext& context, space::SpaceBuilder&
                  {context.accumulators(), row});
 }
 
-// Two multiply-add units of four cycles latency (Intel since Skylake, AMD since Zen 2: uops.info)
-// need eight independent sums in flight.
-void accumulators_hide_latency(const RuleContext& context, space::SpaceBuilder& builder) {
-  std::int64_t most = 1;
+// Half of the registers hold sums: every value loaded is then used often enough, and the eight
+// sums that two multiply-add units of four cycles latency need (Intel since Skylake, AMD since
+// Zen 2: uops.info) are in flight.
+void accumulators_fill_registers(const RuleContext& context, space::SpaceBuilder& builder) {
+  std::int64_t most = 1;  // accumulators that the problem has
   for (const int loop : context.loops.parallel) {
+    const std::int64_t size = context.loops.loops[index(loop)].size;
     if (is_batch(context, loop)) continue;
-    most *= context.loops.loops[index(loop)].size;
+    most *= loop == context.loops.lane ? (size + context.lanes() - 1) / context.lanes() : size;
   }
-  const std::int64_t wanted = std::min<std::int64_t>(8, most / context.lanes());
-  builder.prefer("accumulators_hide_latency",
-                 "{} independent sums do not cover the latency of the multiply-add units (8)",
+  const std::int64_t wanted = std::min<std::int64_t>(context.target.vector_registers / 2, most);
+  builder.prefer("accumulators_fill_registers",
+                 "{} accumulators leave more than half of the vector registers to other things "
+                 "(wanted: " +
+                     std::to_string(wanted) + ")",
                  context.accumulators() >= constant(wanted), {context.accumulators()});
 }
 
@@ -197,14 +204,13 @@ void loads_below_multiplies(const RuleContext& context, space::SpaceBuilder& bui
                  loads * 4 <= context.accumulators() * 3, {loads, context.accumulators()});
 }
 
-// The innermost loop is unrolled by every vector tile; beyond some hundred multiply-adds it leaves
-// the micro-operation cache (4096 entries on Golden Cove, 6144 on Zen 5).
+// The innermost loop is unrolled by every vector tile. Measured: no gain beyond 128 multiply-adds
+// (1024x1024x1024, 8x32: red_k 4 148.9, 8 134.5 GFLOP/s; f16: 8 steps 97.7, 16 steps 92.1).
 void unrolled_code_small(const RuleContext& context, space::SpaceBuilder& builder) {
   Expression steps = 1;
   for (const int k : context.loops.reduction) steps = steps * context.innermost(k);
-  builder.prefer("unrolled_code_small",
-                 "{} multiply-adds in the unrolled loop (more than 256)",
-                 context.accumulators() * steps <= 256, {context.accumulators() * steps});
+  builder.prefer("unrolled_code_small", "{} multiply-adds in the unrolled loop (more than 128)",
+                 context.accumulators() * steps <= 128, {context.accumulators() * steps});
 }
 
 // Inputs narrower than the accumulator are converted one by one unless a few steps of k are loaded
@@ -225,9 +231,11 @@ void k_block_amortises_accumulator(const RuleContext& context, space::SpaceBuild
   for (const int k : context.loops.reduction) {
     const auto& tile = context.cache[index(k)];
     if (!tile) continue;
-    builder.prefer("k_block_amortises_accumulator",
-                   "every {} steps of k the accumulators go to memory and back (less than 16)",
-                   *tile == 0 || *tile >= 16, {*tile});
+    builder.prefer(
+        "k_block_amortises_accumulator",
+        "every {} steps of k the accumulators go to memory and back (less than 32)",
+        *tile == 0 || *tile >= std::min<std::int64_t>(32, context.loops.loops[index(k)].size),
+        {*tile});
   }
 }
 
@@ -238,8 +246,7 @@ void k_block_within_pages(const RuleContext& context, space::SpaceBuilder& build
   constexpr std::int64_t kPageBytes = 4096, kPages = 256;
   for (const problem::Operand& operand : context.operation.operands) {
     if (operand.output || operand.loops.size() < 2) continue;
-    const std::int64_t row_bytes =
-        operand.type.shape.back() * byte_size(operand.type.element);
+    const std::int64_t row_bytes = operand.type.shape.back() * byte_size(operand.type.element);
     for (std::size_t d = 0; d + 1 < operand.loops.size(); ++d) {
       const int loop = operand.loops[d];
       if (!context.loops.loops[index(loop)].reduction) continue;
@@ -268,16 +275,39 @@ void block_fits_l2(const RuleContext& context, space::SpaceBuilder& builder) {
                  bytes <= constant(context.target.l2_bytes), {bytes});
 }
 
-// Without a blocked k loop cache tiles only change the order of the tiles; without fused consumers
-// the distribution tile does the same (measured: no gain from either).
+// What an element of an input that comes from beyond the block's cache is used for: m multiply-adds
+// by the columns of the block, n by its rows. 64x64 blocks give 32 per element loaded (measured:
+// matmul+bias+gelu 128x3072x768, blocks of 8192 elements: 128x64 90, 64x128 83, 32x256 63 GFLOP/s).
+void block_reuses_inputs(const RuleContext& context, space::SpaceBuilder& builder) {
+  std::int64_t m_size = 1, n_size = 1;
+  Expression m = 1, n = 1;
+  for (const int loop : context.loops.parallel) {
+    const ContractionLoop& each = context.loops.loops[index(loop)];
+    if (is_batch(context, loop)) continue;
+    const bool is_m = each.role == problem::LoopRole::kM;
+    (is_m ? m : n) = (is_m ? m : n) * context.block(loop);
+    (is_m ? m_size : n_size) *= each.size;
+  }
+  const std::int64_t wanted = std::min<std::int64_t>(32, m_size * n_size / (m_size + n_size) / 2);
+  builder.prefer(
+      "block_reuses_inputs",
+      "a block of {} by {} uses what it loads less than " + std::to_string(wanted) + " times",
+      m * n >= (m + n) * wanted, {m, n});
+}
+
+// Cache tiles are for fused consumers, whose accumulator block must fit on the stack while the
+// distribution tile does not; elsewhere the distribution tile does the same (measured: no gain).
 void cache_tile_only_where_needed(const RuleContext& context, space::SpaceBuilder& builder) {
+  Expression bytes = context.loops.accumulator_bytes;
+  for (const int loop : context.loops.parallel) bytes = bytes * *context.dist[index(loop)];
+  const Expression needed = context.any_k_blocked() && Expression(context.fused_consumers) &&
+                            bytes > constant(kStackBytes);
   for (const int loop : context.loops.parallel) {
     const auto& tile = context.cache[index(loop)];
     if (!tile) continue;
     builder.prefer("cache_tile_only_where_needed",
                    "a cache tile ({}) is for keeping a blocked accumulator on the stack",
-                   *tile == 0 || (context.any_k_blocked() && Expression(context.fused_consumers)),
-                   {*tile});
+                   *tile == 0 || needed, {*tile});
   }
 }
 
@@ -296,8 +326,8 @@ void threads_evenly_busy(const RuleContext& context, space::SpaceBuilder& builde
   Expression workgroups = 1;
   for (const int loop : context.loops.parallel) {
     const Expression& tile = *context.dist[index(loop)];
-    workgroups =
-        workgroups * euclidean_div(constant(context.loops.loops[index(loop)].size - 1) + tile, tile);
+    workgroups = workgroups *
+                 euclidean_div(constant(context.loops.loops[index(loop)].size - 1) + tile, tile);
   }
   const Expression threads = context.target.cores;
   const Expression rounded = euclidean_div(workgroups + (threads - 1), threads) * threads;

@@ -4,6 +4,7 @@
 // "measured" is docs/spaces.md.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -39,7 +40,7 @@ struct RuleContext {
   // Vector tile of a parallel loop (1 for batch loops), unroll of a k loop.
   space::Expression innermost(int loop) const;
   space::Expression any_k_blocked() const;
-  std::int64_t lanes() const;  // accumulators of one vector register
+  std::int64_t lanes() const;              // accumulators of one vector register
   space::Expression accumulators() const;  // vector registers
 };
 
@@ -54,13 +55,14 @@ void peeling_needs_remainders(const RuleContext& context, space::SpaceBuilder& b
 void tiles_divide(const RuleContext& context, space::SpaceBuilder& builder);
 void lanes_filled(const RuleContext& context, space::SpaceBuilder& builder);
 void accumulators_fit_registers(const RuleContext& context, space::SpaceBuilder& builder);
-void accumulators_hide_latency(const RuleContext& context, space::SpaceBuilder& builder);
+void accumulators_fill_registers(const RuleContext& context, space::SpaceBuilder& builder);
 void loads_below_multiplies(const RuleContext& context, space::SpaceBuilder& builder);
 void unrolled_code_small(const RuleContext& context, space::SpaceBuilder& builder);
 void narrow_inputs_unrolled(const RuleContext& context, space::SpaceBuilder& builder);
 void k_block_amortises_accumulator(const RuleContext& context, space::SpaceBuilder& builder);
 void k_block_within_pages(const RuleContext& context, space::SpaceBuilder& builder);
 void block_fits_l2(const RuleContext& context, space::SpaceBuilder& builder);
+void block_reuses_inputs(const RuleContext& context, space::SpaceBuilder& builder);
 void cache_tile_only_where_needed(const RuleContext& context, space::SpaceBuilder& builder);
 void batch_distributed_singly(const RuleContext& context, space::SpaceBuilder& builder);
 void threads_evenly_busy(const RuleContext& context, space::SpaceBuilder& builder);

@@ -56,19 +56,20 @@ void add_knobs(RuleContext& context, space::SpaceBuilder& builder) {
   });
   each([&](std::size_t i, const ContractionLoop& loop) {
     if (!loop.reduction && tiled(loop))
-      context.vec[i] = builder.knob(tile_knob("vec", loop),
-                                    "vector_common_parallel tile: " + loop.label +
-                                        " of the register tile",
-                                    vector_sizes(loop.size));
+      context.vec[i] =
+          builder.knob(tile_knob("vec", loop),
+                       "vector_common_parallel tile: " + loop.label + " of the register tile",
+                       vector_sizes(loop.size));
   });
   each([&](std::size_t i, const ContractionLoop& loop) {
     if (loop.reduction)
       context.red[i] = builder.knob(tile_knob("red", loop),
                                     "vector_reduction tile: steps of " + loop.label + " unrolled",
-                                    up_to({1, 2, 3, 4, 6, 8, 16, 32, 64}, loop.size));
+                                    up_to({1, 2, 4, 8, 16, 32, 64}, loop.size));
   });
   context.peel = builder.knob(
-      "peel", "enable_loop_peeling: code of their own for boundary tiles, instead of masks", {0, 1});
+      "peel", "enable_loop_peeling: code of their own for boundary tiles, instead of masks",
+      {0, 1});
 }
 
 }  // namespace
@@ -92,9 +93,10 @@ Result<space::Space> llvm_cpu_contraction_space(const problem::Operation& operat
                                                 const problem::CpuTarget& target,
                                                 const LlvmCpuDispatchFacts& facts) {
   if (target.vector_bits < 64 || target.vector_registers < 1 || target.cores < 1)
-    return input_error("the target has {}-bit vectors, {} vector registers and {} cores; the "
-                       "llvm-cpu space needs vectors of 64 bits or more",
-                       target.vector_bits, target.vector_registers, target.cores);
+    return input_error(
+        "the target has {}-bit vectors, {} vector registers and {} cores; the "
+        "llvm-cpu space needs vectors of 64 bits or more",
+        target.vector_bits, target.vector_registers, target.cores);
   HONE_ASSIGN(const ContractionLoops loops, contraction_loops(operation));
   RuleContext context{.operation = operation,
                       .target = target,
@@ -107,13 +109,26 @@ Result<space::Space> llvm_cpu_contraction_space(const problem::Operation& operat
 
   space::SpaceBuilder builder;
   add_knobs(context, builder);
-  for (const auto rule :
-       {vector_tile_within_block, cache_tile_below_distribution, vectors_within_compiler_limit,
-        accumulator_fits_stack, peeling_needs_remainders, tiles_divide, lanes_filled,
-        accumulators_fit_registers, accumulators_hide_latency, loads_below_multiplies,
-        unrolled_code_small, narrow_inputs_unrolled, k_block_amortises_accumulator,
-        k_block_within_pages, block_fits_l2, cache_tile_only_where_needed, batch_distributed_singly,
-        threads_evenly_busy, workgroups_worth_starting})
+  for (const auto rule : {vector_tile_within_block,
+                          cache_tile_below_distribution,
+                          vectors_within_compiler_limit,
+                          accumulator_fits_stack,
+                          peeling_needs_remainders,
+                          tiles_divide,
+                          lanes_filled,
+                          accumulators_fit_registers,
+                          accumulators_fill_registers,
+                          loads_below_multiplies,
+                          unrolled_code_small,
+                          narrow_inputs_unrolled,
+                          k_block_amortises_accumulator,
+                          k_block_within_pages,
+                          block_fits_l2,
+                          block_reuses_inputs,
+                          cache_tile_only_where_needed,
+                          batch_distributed_singly,
+                          threads_evenly_busy,
+                          workgroups_worth_starting})
     rule(context, builder);
   return builder.build();
 }

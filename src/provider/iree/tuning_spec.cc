@@ -42,8 +42,7 @@ std::string matcher_text(const problem::Operation& root) {
 // "matmul_512x512x512" from any text: a symbol has letters, digits and underscores.
 std::string symbol_of(std::size_t index, std::string_view name) {
   std::string symbol = fmt::format("{}_", index);
-  for (const char c : name)
-    symbol += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  for (const char c : name) symbol += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
   if (name.empty()) symbol.pop_back();
   return symbol;
 }
@@ -140,8 +139,8 @@ Result<std::string> tuning_spec_text(const std::vector<SpecEntry>& entries,
     HONE_TRY(check_entry(entries[i]));
     for (std::size_t j = 0; j < i; ++j)
       if (same_spec_class(entries[i].root, entries[j].root))
-        return input_error("a tuning spec cannot tell '{}' from '{}': both are {}",
-                           entries[j].name, entries[i].name, describe(entries[i].root));
+        return input_error("a tuning spec cannot tell '{}' from '{}': both are {}", entries[j].name,
+                           entries[i].name, describe(entries[i].root));
   }
 
   std::string text = comment_lines(header);

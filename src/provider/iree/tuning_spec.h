@@ -18,7 +18,7 @@ struct SpecEntry {
   std::string translation_info;  // "#iree_codegen.translation_info<...>"
   std::string init_config;       // of the fill the root accumulates into; may be empty
   std::string consumer_config;   // of the linalg.generics that read the root's result; may be empty
-  std::string name;  // shown in the spec: "main_dispatch_0_matmul_512x512x512_f32"
+  std::string name;              // shown in the spec: "main_dispatch_0_matmul_512x512x512_f32"
 };
 
 // Whether one matcher matches both: a spec sees the root operation (element types, indexing maps,
