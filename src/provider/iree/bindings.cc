@@ -94,7 +94,7 @@ void add_launch(const Ir& ir, const std::vector<MlirValue>& constants,
   }
   if (launches.per_call > 0 && launches.constants != words)
     launches.not_static = "the program launches it with different constants";
-  launches.constants = words;
+  launches.constants = launches.not_static.empty() ? words : std::vector<std::uint32_t>();
 }
 
 }  // namespace

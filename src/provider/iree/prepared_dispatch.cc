@@ -75,6 +75,98 @@ std::string compilation_info(const ConfigurationAttributes& configuration) {
                      configuration.lowering_config, configuration.translation_info);
 }
 
+// A copy of a prepared dispatch on its way to code.
+class Candidate {
+ public:
+  using Step = tl::expected<void, Failure>;
+
+  Candidate(const Session& session, const DispatchIr& dispatch)
+      : session_(session), dispatch_(dispatch), ir_(session.api()), invocation_(session) {
+    OwnedModule copy = dispatch.module.clone();
+    module_ = copy.get();
+    imported_ = invocation_.import(std::move(copy));
+  }
+
+  // Up to executable-configurations; checks that the configuration is there.
+  Step configure(const std::optional<ConfigurationAttributes>& wanted, Artifact& artifact) {
+    if (!imported_) return compile_error(invocation_, "read the dispatch");
+    export_ = exports_in(ir_, module_).at(0);
+    if (wanted) HONE_TRY(annotate(*wanted));
+    if (!invocation_.run(kExecutableSources, kExecutableConfigurations))
+      return compile_error(invocation_, "configure the dispatch");
+    const MlirOperation function = function_of(ir_, export_);
+    const ConfigurationAttributes got =
+        configuration_of(ir_, function, configured_root(ir_, function));
+    artifact.configured = got.lowering_config;
+    if (!wanted) return {};
+    artifact.configured = ir_.text(lowering_);
+    if (carries(function, "translation_info", translation_) && is_configured(function)) return {};
+    return fail(FailureKind::kNotApplied,
+                fmt::format("the compiler configured '{}' and '{}' instead", got.lowering_config,
+                            got.translation_info));
+  }
+
+  // Up to executable-targets, where the export says how it is launched.
+  Step translate(Artifact& artifact) {
+    if (!invocation_.run(kExecutableConfigurations, kExecutableTargets))
+      return compile_error(invocation_, "translate the dispatch");
+    const MlirOperation variant = session_.api().mlirOperationGetParentOperation(export_);
+    artifact.format = target_format(ir_.text(ir_.attribute(variant, "target")));
+    const auto launch = launch_of(ir_, export_);
+    if (!launch)
+      return fail(FailureKind::kCompileError,
+                  "the number of workgroups is known only at run time; hone launches static grids");
+    artifact.launch = *launch;
+    return {};
+  }
+
+  Step serialize(Artifact& artifact) {
+    if (!invocation_.run(kExecutableTargets, kHal))
+      return compile_error(invocation_, "generate code");
+    auto code = invocation_.executable();
+    if (!code) return fail(FailureKind::kCompileError, code.error().message);
+    artifact.code = std::move(*code);
+    return {};
+  }
+
+ private:
+  // Sets the root operation's compilation_info, as a tuning spec does.
+  Step annotate(const ConfigurationAttributes& wanted) {
+    if (dispatch_.root.ptr == nullptr)
+      return fail(FailureKind::kNotApplied, "the dispatch has no root operation to configure");
+    const MlirContext context = session_.context();
+    lowering_ = ir_.parse_attribute(context, wanted.lowering_config);
+    if (lowering_.ptr == nullptr) return compile_error(invocation_, "read the lowering_config");
+    translation_ = ir_.parse_attribute(context, wanted.translation_info);
+    if (translation_.ptr == nullptr) return compile_error(invocation_, "read the translation_info");
+    const MlirAttribute info = ir_.parse_attribute(context, compilation_info(wanted));
+    if (info.ptr == nullptr) return compile_error(invocation_, "read the configuration");
+    ir_.set_attribute(same_location(ir_, function_of(ir_, export_), dispatch_.root),
+                      "compilation_info", info);
+    return {};
+  }
+
+  bool carries(MlirOperation operation, std::string_view name, MlirAttribute wanted) const {
+    const MlirAttribute got = ir_.attribute(operation, name);
+    return got.ptr != nullptr && session_.api().mlirAttributeEqual(got, wanted);
+  }
+
+  bool is_configured(MlirOperation function) const {
+    const MlirOperation found = ir_.find(function, [&](MlirOperation operation) {
+      return carries(operation, "lowering_config", lowering_);
+    });
+    return found.ptr != nullptr;
+  }
+
+  const Session& session_;
+  const DispatchIr& dispatch_;
+  Ir ir_;
+  Invocation invocation_;
+  MlirOperation module_, export_;
+  MlirAttribute lowering_, translation_;
+  bool imported_ = false;
+};
+
 }  // namespace
 
 struct PreparedDispatch::State {
@@ -102,73 +194,15 @@ const ConfigurationAttributes& PreparedDispatch::default_configuration() const {
 
 tl::expected<Artifact, Failure> PreparedDispatch::compile(
     const std::optional<ConfigurationAttributes>& configuration, StageTimes* times) {
-  const Session& session = state_->session;
-  const DispatchIr& dispatch = state_->dispatch;
-  const Ir ir(session.api());
   StageTimes spent;
   Stopwatch stopwatch;
-
-  Invocation invocation(session);
-  OwnedModule copy = dispatch.module.clone();
-  const MlirOperation module = copy.get();
-  if (!invocation.import(std::move(copy))) return compile_error(invocation, "take the dispatch");
-  const MlirOperation exported = exports_in(ir, module).at(0);
-  MlirAttribute lowering, translation;
-  if (configuration) {
-    if (dispatch.root.ptr == nullptr)
-      return fail(FailureKind::kNotApplied, "the dispatch has no root operation to configure");
-    lowering = ir.parse_attribute(session.context(), configuration->lowering_config);
-    translation = ir.parse_attribute(session.context(), configuration->translation_info);
-    const MlirAttribute info =
-        ir.parse_attribute(session.context(), compilation_info(*configuration));
-    if (lowering.ptr == nullptr || translation.ptr == nullptr || info.ptr == nullptr)
-      return compile_error(invocation, "read the configuration");
-    const MlirOperation root = same_location(ir, function_of(ir, exported), dispatch.root);
-    ir.set_attribute(root, "compilation_info", info);
-  }
-  if (!invocation.run(kExecutableSources, kExecutableConfigurations))
-    return compile_error(invocation, "configure the dispatch");
-
   Artifact artifact;
-  const MlirOperation function = function_of(ir, exported);
-  const MlirOperation root = configured_root(ir, function);
-  if (root.ptr != nullptr) artifact.configured = ir.text(ir.attribute(root, "lowering_config"));
-  if (configuration) {
-    const MlirAttribute got_translation = ir.attribute(function, "translation_info");
-    const bool applied =
-        ir.find(
-              function,
-              [&](MlirOperation operation) {
-                const MlirAttribute got = ir.attribute(operation, "lowering_config");
-                return got.ptr != nullptr && session.api().mlirAttributeEqual(got, lowering);
-              }).ptr != nullptr &&
-        got_translation.ptr != nullptr &&
-        session.api().mlirAttributeEqual(got_translation, translation);
-    if (!applied)
-      return fail(
-          FailureKind::kNotApplied,
-          fmt::format("the compiler configured {} with {} instead",
-                      artifact.configured.empty() ? "no lowering_config" : artifact.configured,
-                      ir.text(got_translation)));
-    artifact.configured = ir.text(lowering);
-  }
+  Candidate candidate(state_->session, state_->dispatch);
+  HONE_TRY(candidate.configure(configuration, artifact));
   spent.configure = stopwatch.lap();
-
-  if (!invocation.run(kExecutableConfigurations, kExecutableTargets))
-    return compile_error(invocation, "translate the dispatch");
-  const MlirOperation variant = session.api().mlirOperationGetParentOperation(exported);
-  artifact.format = target_format(ir.text(ir.attribute(variant, "target")));
-  const auto launch = launch_of(ir, exported);
-  if (!launch)
-    return fail(FailureKind::kCompileError,
-                "the number of workgroups is known only at run time; hone launches static grids");
-  artifact.launch = *launch;
+  HONE_TRY(candidate.translate(artifact));
   spent.translate = stopwatch.lap();
-
-  if (!invocation.run(kExecutableTargets, kHal)) return compile_error(invocation, "generate code");
-  auto code = invocation.executable();
-  if (!code) return fail(FailureKind::kCompileError, code.error().message);
-  artifact.code = std::move(*code);
+  HONE_TRY(candidate.serialize(artifact));
   spent.serialize = stopwatch.lap();
   if (times != nullptr) *times = spent;
   return artifact;

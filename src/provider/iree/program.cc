@@ -71,8 +71,9 @@ std::string why_not_tunable(const Dispatch& dispatch, const Launches& launches) 
   if (dispatch.root_operations > 1)
     return fmt::format("it has {} root operations", dispatch.root_operations);
   if (!is_contraction(dispatch.root.kind))
-    return fmt::format("no configuration space for {} yet, only for contractions",
-                       name_of(dispatch.root.kind));
+    return fmt::format(
+        "its root operation is a {}; hone has configuration spaces only for contractions yet",
+        name_of(dispatch.root.kind));
   return {};
 }
 

@@ -96,7 +96,8 @@ Result<problem::Operation> describe_operation(const Ir& ir, MlirOperation operat
   const std::vector<IndexingMap> maps = indexing_maps(ir, operation);
   const std::vector<MlirValue> values = ir.operands(operation);
   if (maps.empty() || values.size() < maps.size())
-    return input_error("'{}' states no indexing maps", described.name);
+    return input_error("its root operation '{}' is no loop nest with indexing maps",
+                       described.name);
   described.loops.resize(maps.front().loops);
   const std::size_t results = ir.results(operation).size();
   const std::size_t inputs = maps.size() - std::min(maps.size(), results);

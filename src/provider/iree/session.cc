@@ -16,21 +16,29 @@ void on_diagnostic(Severity severity, const char* message, std::size_t size, voi
   auto& text = *static_cast<std::string*>(data);
   // A note without an error before it belongs to a warning that was left out.
   if (severity == Severity::kNote && text.empty()) return;
+  std::string_view words(message, size);
+  // What follows is a dump of the whole function, which the reader of a message cannot use.
+  if (const auto dump = words.find("see current operation:"); dump != std::string_view::npos) {
+    const auto line = words.rfind('\n', dump);
+    words = words.substr(0, line == std::string_view::npos ? 0 : line);
+  }
+  if (words.empty()) return;
+  while (words.ends_with('\n')) words.remove_suffix(1);
   if (!text.empty()) text += '\n';
-  text.append(message, size);
+  text += words;
 }
 
 }  // namespace
 
 Result<Session> Session::create(const Library& library, const std::vector<std::string>& flags) {
   const CApi& api = library.api();
-  Session session(api, api.ireeCompilerSessionCreate());
+  Session session(library, api.ireeCompilerSessionCreate());
   std::vector<const char*> arguments;
   for (const std::string& flag : flags) arguments.push_back(flag.c_str());
   if (Error_t* error = api.ireeCompilerSessionSetFlags(
           session.session_, static_cast<int>(arguments.size()), arguments.data()))
-    return input_error("IREE's compiler does not accept these flags ({}): {}",
-                       fmt::join(flags, " "), take_message(api, error));
+    return input_error("IREE's compiler does not accept the flags '{}': {}", fmt::join(flags, " "),
+                       take_message(api, error));
   const MlirContext context = session.context();
   if (context.ptr == nullptr)
     return environment_error("IREE's compiler could not start a session with flags {}",
@@ -40,16 +48,16 @@ Result<Session> Session::create(const Library& library, const std::vector<std::s
 }
 
 Session::Session(Session&& other) noexcept
-    : api_(other.api_), session_(std::exchange(other.session_, nullptr)) {}
+    : library_(other.library_), session_(std::exchange(other.session_, nullptr)) {}
 
 Session& Session::operator=(Session&& other) noexcept {
-  std::swap(api_, other.api_);
+  std::swap(library_, other.library_);
   std::swap(session_, other.session_);
   return *this;
 }
 
 Session::~Session() {
-  if (session_ != nullptr) api_->ireeCompilerSessionDestroy(session_);
+  if (session_ != nullptr) api().ireeCompilerSessionDestroy(session_);
 }
 
 Invocation::Invocation(const Session& session)

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -29,13 +30,13 @@ class Session {
   Session& operator=(Session&& other) noexcept;
   ~Session();
 
-  const CApi& api() const { return *api_; }
+  const CApi& api() const { return library_.api(); }
   Session_t* get() const { return session_; }
-  MlirContext context() const { return api_->ireeCompilerSessionBorrowContext(session_); }
+  MlirContext context() const { return api().ireeCompilerSessionBorrowContext(session_); }
 
  private:
-  Session(const CApi& api, Session_t* session) : api_(&api), session_(session) {}
-  const CApi* api_;
+  Session(Library library, Session_t* session) : library_(std::move(library)), session_(session) {}
+  Library library_;
   Session_t* session_;
 };
 

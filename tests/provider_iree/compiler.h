@@ -1,0 +1,46 @@
+// The real compiler for tests. Without it they fail: a run that skipped them would say nothing.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "provider/iree/library.h"
+#include "provider/iree/prepared_dispatch.h"
+#include "provider/iree/program.h"
+
+namespace hone::iree {
+
+// HONE_IREE, or .venv in the source folder.
+inline Library compiler() {
+  const bool named = std::getenv("HONE_IREE") != nullptr;
+  const auto installation = find_installation(named ? "" : HONE_SOURCE_DIR "/.venv");
+  if (!installation) throw std::runtime_error(installation.error().message);
+  const auto library = Library::open(*installation);
+  if (!library) throw std::runtime_error(library.error().message);
+  return *library;
+}
+
+inline std::string example(const std::string& name) {
+  return read_file(std::string(HONE_SOURCE_DIR "/examples/") + name).value();
+}
+
+inline problem::Program load(const std::string& name, const std::string& text,
+                             const std::vector<std::string>& flags = host_cpu_flags()) {
+  auto program = load_program(compiler(), name, text, flags);
+  if (!program) throw std::runtime_error(program.error().message);
+  return std::move(*program);
+}
+
+inline PreparedDispatch prepare(const problem::Dispatch& dispatch) {
+  auto prepared = PreparedDispatch::create(compiler(), dispatch.source, host_cpu_flags());
+  if (!prepared) throw std::runtime_error(prepared.error().message);
+  return std::move(*prepared);
+}
+
+inline constexpr char kDoubleTiling[] =
+    "#iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<DoubleTilingExpert>>";
+
+}  // namespace hone::iree

@@ -1,0 +1,169 @@
+#include "provider/iree/prepared_dispatch.h"
+
+#include <gmock/gmock.h>
+
+#include "provider/iree/in_process_linker.h"
+#include "provider/iree/session.h"
+#include "tests/provider_iree/compiler.h"
+
+namespace hone::iree {
+namespace {
+
+using provider::FailureKind;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+ConfigurationAttributes tiles(const std::string& lists) {
+  return {"#iree_cpu.lowering_config<" + lists + ">", kDoubleTiling};
+}
+
+problem::Dispatch matmul_512() {
+  return load("matmul_512.mlir", example("matmul_512.mlir")).dispatches.at(0);
+}
+
+TEST(PreparedDispatch, CompilesTheConfigurationThatWasAskedFor) {
+  PreparedDispatch prepared = prepare(matmul_512());
+  const auto artifact =
+      prepared.compile(tiles("distribution = [64, 128, 0], vector_common_parallel = [8, 32, 0], "
+                             "vector_reduction = [0, 0, 4]"));
+  ASSERT_TRUE(artifact) << artifact.error().message;
+  EXPECT_EQ(artifact->configured,
+            "#iree_cpu.lowering_config<distribution = [64, 128, 0], "
+            "vector_common_parallel = [8, 32, 0], vector_reduction = [0, 0, 4]>");
+  EXPECT_EQ(artifact->launch.entry, "matmul_512_dispatch_0_matmul_512x512x512_f32");
+  EXPECT_EQ(artifact->launch.ordinal, 0);
+  // 512/64 x 512/128 workgroups, linear.
+  EXPECT_THAT(artifact->launch.grid, ElementsAre(32, 1, 1));
+  EXPECT_THAT(artifact->launch.block, ElementsAre(1, 1, 1));
+  EXPECT_EQ(artifact->format, "embedded-elf-x86_64");
+  EXPECT_EQ(artifact->code.substr(0, 4),
+            "\x7f"
+            "ELF");
+}
+
+TEST(PreparedDispatch, CompilesEachCandidateFromTheSameState) {
+  PreparedDispatch prepared = prepare(matmul_512());
+  const auto wide = tiles(
+      "distribution = [64, 64, 0], vector_common_parallel = [8, 32, 0], "
+      "vector_reduction = [0, 0, 1]");
+  const auto first = prepared.compile(wide);
+  const auto other = prepared.compile(std::nullopt);
+  const auto again = prepared.compile(wide);
+  ASSERT_TRUE(first && other && again);
+  EXPECT_NE(first->code, other->code);
+  EXPECT_EQ(first->code, again->code);
+  EXPECT_EQ(other->configured, prepared.default_configuration().lowering_config);
+}
+
+// The stand-alone module must compile to what the program's own compile gives. The file's name is
+// in the binary, so the program is given the one that prepared dispatches have.
+TEST(PreparedDispatch, CutsTheDispatchOutWithoutChangingItsCode) {
+  const auto session = Session::create(compiler(), host_cpu_flags());
+  ASSERT_TRUE(session);
+  Invocation whole(*session);
+  ASSERT_TRUE(whole.parse("dispatch", example("matmul_512.mlir")));
+  ASSERT_TRUE(whole.run(kStart, kHal)) << whole.diagnostics();
+  const auto code = whole.executable();
+  ASSERT_TRUE(code) << code.error().message;
+  const auto artifact = prepare(matmul_512()).compile(std::nullopt);
+  ASSERT_TRUE(artifact);
+  EXPECT_EQ(artifact->code, *code);
+}
+
+TEST(PreparedDispatch, ConfiguresATransposedOperand) {
+  const auto program = load("tb.mlir", R"(
+func.func @tb(%a: tensor<128x512xf32>, %b: tensor<256x512xf32>) -> tensor<128x256xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<128x256xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<128x256xf32>) -> tensor<128x256xf32>
+  %r = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>,
+                                      affine_map<(m, n, k) -> (n, k)>,
+                                      affine_map<(m, n, k) -> (m, n)>]
+      ins(%a, %b : tensor<128x512xf32>, tensor<256x512xf32>)
+      outs(%f : tensor<128x256xf32>) -> tensor<128x256xf32>
+  return %r : tensor<128x256xf32>
+})");
+  const auto artifact =
+      prepare(program.dispatches.at(0))
+          .compile(tiles("distribution = [32, 64, 0], vector_common_parallel = [8, 32, 0], "
+                         "vector_reduction = [0, 0, 1]"));
+  ASSERT_TRUE(artifact) << artifact.error().message;
+  EXPECT_THAT(artifact->launch.grid, ElementsAre(16, 1, 1));  // 128/32 x 256/64
+}
+
+TEST(PreparedDispatch, PassesOnTheCompilersWordsAboutAnIllegalConfiguration) {
+  PreparedDispatch prepared = prepare(matmul_512());
+  const auto reduction =
+      prepared.compile(tiles("distribution = [64, 64, 0], vector_common_parallel = [8, 32, 4]"));
+  ASSERT_FALSE(reduction);
+  EXPECT_EQ(reduction.error().kind, FailureKind::kCompileError);
+  EXPECT_THAT(reduction.error().message,
+              HasSubstr("expected only parallel dims to be set in the vector_common_parallel"));
+
+  const auto large =
+      prepared.compile(tiles("distribution = [64, 64, 0], vector_common_parallel = [64, 64, 0]"));
+  ASSERT_FALSE(large);
+  EXPECT_EQ(large.error().kind, FailureKind::kCompileError);
+  EXPECT_THAT(large.error().message, HasSubstr("large vector sizes (32768 bytes)"));
+
+  const auto text = prepared.compile(ConfigurationAttributes{"#iree_cpu.nothing", kDoubleTiling});
+  ASSERT_FALSE(text);
+  EXPECT_EQ(text.error().kind, FailureKind::kCompileError);
+
+  // What failed before leaves nothing behind.
+  EXPECT_TRUE(prepared.compile(std::nullopt));
+}
+
+// The compiler splits a softmax into other operations before it configures them, and the
+// configuration goes with the softmax, without a word.
+TEST(PreparedDispatch, NoticesAConfigurationThatWasDropped) {
+  const auto program = load("softmax.mlir", R"(
+func.func @softmax(%x: tensor<64x512xf32>) -> tensor<64x512xf32> {
+  %e = tensor.empty() : tensor<64x512xf32>
+  %r = linalg.softmax dimension(1) ins(%x : tensor<64x512xf32>)
+                                   outs(%e : tensor<64x512xf32>) -> tensor<64x512xf32>
+  return %r : tensor<64x512xf32>
+})");
+  const auto artifact =
+      prepare(program.dispatches.at(0))
+          .compile(tiles("distribution = [8, 0], vector_common_parallel = [1, 0], "
+                         "vector_reduction = [0, 8]"));
+  ASSERT_FALSE(artifact);
+  EXPECT_EQ(artifact.error().kind, FailureKind::kNotApplied);
+}
+
+TEST(InProcessLinker, TakesTheCompilersCallApart) {
+  const auto arguments = linker_arguments(
+      "LLD_VERSION=IREE /opt/iree/iree-lld -flavor gnu -o /tmp/a.so -shared /tmp/a.o");
+  ASSERT_TRUE(arguments);
+  EXPECT_THAT(*arguments, ElementsAre("/opt/iree/iree-lld", "-flavor", "gnu", "-o", "/tmp/a.so",
+                                      "-shared", "/tmp/a.o", "--threads=1"));
+  EXPECT_FALSE(linker_arguments("ls -l"));
+  EXPECT_FALSE(linker_arguments("LLD_VERSION=IREE /usr/bin/my-lld -flavor gnu -o a.so a.o"));
+  EXPECT_FALSE(linker_arguments("LLD_VERSION=IREE 'a b/iree-lld' -flavor gnu -o a.so a.o"));
+}
+
+TEST(InProcessLinker, IsInEffect) {
+  EXPECT_TRUE(links_in_process());
+}
+
+TEST(InProcessLinker, LinksWhatTheProgramOfItsOwnLinks) {
+  const problem::Dispatch dispatch = matmul_512();
+  const Library library = compiler();
+  // A name that hone does not take for IREE's linker, so that a process of its own runs.
+  const auto folder = TemporaryFolder::create("hone-test-");
+  ASSERT_TRUE(folder);
+  const auto other = folder->path() / "another-linker";
+  std::filesystem::create_symlink(library.installation().iree_lld, other);
+  std::vector<std::string> flags = host_cpu_flags();
+  flags.push_back("--iree-llvmcpu-embedded-linker-path=" + other.string());
+  auto outside = PreparedDispatch::create(library, dispatch.source, flags);
+  ASSERT_TRUE(outside);
+  const auto a = outside->compile(std::nullopt);
+  const auto b = prepare(dispatch).compile(std::nullopt);
+  ASSERT_TRUE(a && b);
+  EXPECT_EQ(a->code, b->code);
+}
+
+}  // namespace
+}  // namespace hone::iree

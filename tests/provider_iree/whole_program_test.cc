@@ -1,0 +1,140 @@
+#include "provider/iree/whole_program.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/provider_iree/compiler.h"
+
+namespace hone::iree {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kConfiguration[] =
+    "#iree_cpu.lowering_config<distribution = [64, 64, 0], vector_common_parallel = [8, 32, 0], "
+    "vector_reduction = [0, 0, 4]>";
+
+// A spec that configures f32 matmuls of m x 512 x 512.
+std::string spec(int m) {
+  return fmt::format(R"(
+module @spec attributes {{ transform.with_named_sequence,
+                          iree_codegen.tuning_spec_with_default_entrypoint }} {{
+  transform.named_sequence @apply(%op: !transform.any_op {{transform.readonly}},
+                                  %config: !transform.any_param {{transform.readonly}}) {{
+    transform.annotate %op "compilation_info" = %config : !transform.any_op, !transform.any_param
+    transform.yield
+  }}
+  transform.named_sequence @match(%op: !transform.any_op {{transform.readonly}})
+      -> (!transform.any_op, !transform.any_param) {{
+    %batch, %m, %n, %k = transform.iree.match.contraction %op, lhs_type = f32, rhs_type = f32,
+      output_type = f32,
+      indexing_maps = [affine_map<(d0,d1,d2)->(d0,d2)>, affine_map<(d0,d1,d2)->(d2,d1)>,
+                       affine_map<(d0,d1,d2)->(d0,d1)>] : !transform.any_op -> !transform.param<i64>
+    transform.iree.match.dims_equal %m, [{}] : !transform.param<i64>
+    %config = transform.param.constant #iree_codegen.compilation_info<lowering_config = {},
+      translation_info = {}> -> !transform.any_param
+    transform.yield %op, %config : !transform.any_op, !transform.any_param
+  }}
+  transform.named_sequence @__kernel_config(%v: !transform.any_op {{transform.consumed}})
+      -> !transform.any_op attributes {{ iree_codegen.tuning_spec_entrypoint }} {{
+    %res = transform.foreach_match in %v @match -> @apply : (!transform.any_op) -> !transform.any_op
+    transform.yield %res : !transform.any_op
+  }}
+}})",
+                     m, kConfiguration, kDoubleTiling);
+}
+
+std::string configured_by(const std::string& spec_text) {
+  const auto folder = TemporaryFolder::create("hone-test-");
+  const auto path = folder->path() / "spec.mlir";
+  EXPECT_TRUE(write_file_atomically(path, spec_text));
+  std::vector<std::string> flags = host_cpu_flags();
+  flags.push_back("--iree-codegen-tuning-spec-path=" + path.string());
+  const auto dispatches =
+      configured_dispatches(compiler(), "matmul_512.mlir", example("matmul_512.mlir"), flags);
+  if (!dispatches) return dispatches.error().message;
+  return dispatches->at(0).lowering_config;
+}
+
+TEST(ConfiguredDispatches, ProvesThatASpecWasApplied) {
+  EXPECT_EQ(configured_by(spec(512)), canonical_attribute(compiler(), kConfiguration).value());
+}
+
+TEST(ConfiguredDispatches, ShowsThatASpecMatchedNothing) {
+  const std::string configured = configured_by(spec(1024));
+  EXPECT_THAT(configured, HasSubstr("#iree_cpu.lowering_config<"));
+  EXPECT_NE(configured, canonical_attribute(compiler(), kConfiguration).value());
+}
+
+TEST(CanonicalAttribute, IsTheSameForTheSameAttribute) {
+  const Library library = compiler();
+  EXPECT_EQ(canonical_attribute(library,
+                                "#iree_cpu.lowering_config<vector_reduction=[0,0,4], "
+                                "distribution=[64,64,0]>")
+                .value(),
+            "#iree_cpu.lowering_config<distribution = [64, 64, 0], vector_reduction = [0, 0, 4]>");
+  const auto wrong = canonical_attribute(library, "#iree_cpu.lowering_config<distribution");
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().kind, ErrorKind::kInput);
+}
+
+TEST(CompileProgram, GivesAModuleThatIreesRuntimeRuns) {
+  const Library library = compiler();
+  const auto module =
+      compile_program(library, "matmul_512.mlir", example("matmul_512.mlir"), host_cpu_flags());
+  ASSERT_TRUE(module) << module.error().message;
+  ASSERT_FALSE(library.installation().run_module.empty());
+  const auto folder = TemporaryFolder::create("hone-test-");
+  ASSERT_TRUE(folder);
+  const std::string path = (folder->path() / "m.vmfb").string();
+  ASSERT_TRUE(write_file_atomically(path, *module));
+  // Every element of the product of two matrices of ones is 512.
+  const std::string command = library.installation().run_module.string() +
+                              " --device=local-sync --module=" + path +
+                              " --function=matmul_512 --input=512x512xf32=1 --input=512x512xf32=1"
+                              " --expected_output=512x512xf32=512 > /dev/null";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+}
+
+TEST(CompileProgram, TakesWholeProgramFlags) {
+  const Library library = compiler();
+  std::vector<std::string> flags = host_cpu_flags();
+  const auto plain = compile_program(library, "m.mlir", example("matmul_512.mlir"), flags);
+  flags.emplace_back("--iree-opt-data-tiling");
+  const auto tiled = compile_program(library, "m.mlir", example("matmul_512.mlir"), flags);
+  ASSERT_TRUE(plain && tiled);
+  EXPECT_NE(*plain, *tiled);
+}
+
+// The dumps hold what the compiler configured; taken back, they compile to the program's own code.
+TEST(LoadProgram, AcceptsTheCompilersBenchmarkFiles) {
+  const Library library = compiler();
+  const auto folder = TemporaryFolder::create("hone-test-");
+  ASSERT_TRUE(folder);
+  std::vector<std::string> flags = host_cpu_flags();
+  flags.push_back("--iree-hal-dump-executable-benchmarks-to=" + folder->path().string());
+  ASSERT_TRUE(compile_program(library, "feed_forward.mlir", example("feed_forward.mlir"), flags));
+  const problem::Program whole = load("feed_forward.mlir", example("feed_forward.mlir"));
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder->path())) {
+    ++files;
+    const problem::Program dumped = load(entry.path().string(), read_file(entry.path()).value());
+    ASSERT_EQ(dumped.dispatches.size(), 1u);
+    const problem::Dispatch& from_file = dumped.dispatches[0];
+    const bool first = from_file.executable == "feed_forward_dispatch_0";
+    const problem::Dispatch& from_program = whole.dispatches.at(first ? 0 : 1);
+    EXPECT_EQ(from_file.root, from_program.root);
+    EXPECT_EQ(from_file.bindings, from_program.bindings);
+    EXPECT_EQ(from_file.fused, from_program.fused);
+    EXPECT_EQ(from_file.default_configuration, from_program.default_configuration);
+    EXPECT_EQ(from_file.launches_per_call, 1);
+    EXPECT_EQ(from_file.not_tunable, "");
+    const auto a = prepare(from_file).compile(std::nullopt);
+    const auto b = prepare(from_program).compile(std::nullopt);
+    ASSERT_TRUE(a && b);
+    EXPECT_EQ(provider::identity(*a), provider::identity(*b));
+  }
+  EXPECT_EQ(files, 2);
+}
+
+}  // namespace
+}  // namespace hone::iree
