@@ -13,7 +13,9 @@ namespace {
 using problem::ElementType;
 using problem::LoopRole;
 
-ElementType element(const std::string& name) { return *problem::element_type_from(name); }
+ElementType element(const std::string& name) {
+  return *problem::element_type_from(name);
+}
 
 std::string tensor(std::initializer_list<std::int64_t> shape, const std::string& type) {
   return fmt::format("tensor<{}x{}>", fmt::join(shape, "x"), type);
@@ -61,45 +63,44 @@ ContractionProgram transposed_program(std::int64_t m, std::int64_t n, std::int64
   const std::string a = transposed_a ? tensor({k, m}, "f32") : tensor({m, k}, "f32"),
                     b = transposed_b ? tensor({n, k}, "f32") : tensor({k, n}, "f32"),
                     c = tensor({m, n}, "f32");
-  return {fmt::format("matmul_{}{}", transposed_a ? "t" : "n", transposed_b ? "t" : "n"),
-          fmt::format("func.func @main(%a: {0}, %b: {1}) -> {2} {{\n"
-                      "{3}"
-                      "  %c = linalg.matmul indexing_maps = [\n"
-                      "    affine_map<(m, n, k) -> ({4})>, affine_map<(m, n, k) -> ({5})>,\n"
-                      "    affine_map<(m, n, k) -> (m, n)>]\n"
-                      "    ins(%a, %b : {0}, {1}) outs(%fill : {2}) -> {2}\n"
-                      "  return %c : {2}\n}}\n",
-                      a, b, c, zero_fill("f32", c), transposed_a ? "k, m" : "m, k",
-                      transposed_b ? "n, k" : "k, n"),
-          matmul_operation(m, n, k, ElementType::kF32, ElementType::kF32, transposed_a,
-                           transposed_b)};
+  return {
+      fmt::format("matmul_{}{}", transposed_a ? "t" : "n", transposed_b ? "t" : "n"),
+      fmt::format("func.func @main(%a: {0}, %b: {1}) -> {2} {{\n"
+                  "{3}"
+                  "  %c = linalg.matmul indexing_maps = [\n"
+                  "    affine_map<(m, n, k) -> ({4})>, affine_map<(m, n, k) -> ({5})>,\n"
+                  "    affine_map<(m, n, k) -> (m, n)>]\n"
+                  "    ins(%a, %b : {0}, {1}) outs(%fill : {2}) -> {2}\n"
+                  "  return %c : {2}\n}}\n",
+                  a, b, c, zero_fill("f32", c), transposed_a ? "k, m" : "m, k",
+                  transposed_b ? "n, k" : "k, n"),
+      matmul_operation(m, n, k, ElementType::kF32, ElementType::kF32, transposed_a, transposed_b)};
 }
 
 ContractionProgram bias_gelu_program(std::int64_t m, std::int64_t n, std::int64_t k) {
   const std::string a = tensor({m, k}, "f32"), b = tensor({k, n}, "f32"), c = tensor({m, n}, "f32"),
                     bias = tensor({n}, "f32");
   return {fmt::format("bias_gelu_{}x{}x{}", m, n, k),
-          fmt::format(
-              "func.func @main(%a: {0}, %b: {1}, %bias: {4}) -> {2} {{\n"
-              "{3}"
-              "  %c = linalg.matmul ins(%a, %b : {0}, {1}) outs(%fill : {2}) -> {2}\n"
-              "  %half = arith.constant 0.5 : f32\n"
-              "  %one = arith.constant 1.0 : f32\n"
-              "  %rsqrt2 = arith.constant 0.70710678 : f32\n"
-              "  %d = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>,\n"
-              "      affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>],\n"
-              "      iterator_types = [\"parallel\", \"parallel\"]}}\n"
-              "      ins(%c, %bias : {2}, {4}) outs(%empty : {2}) {{\n"
-              "  ^bb0(%x: f32, %y: f32, %z: f32):\n"
-              "    %1 = arith.addf %x, %y : f32\n"
-              "    %2 = arith.mulf %1, %rsqrt2 : f32\n"
-              "    %3 = math.erf %2 : f32\n"
-              "    %4 = arith.addf %3, %one : f32\n"
-              "    %5 = arith.mulf %1, %4 : f32\n"
-              "    %6 = arith.mulf %5, %half : f32\n"
-              "    linalg.yield %6 : f32 }} -> {2}\n"
-              "  return %d : {2}\n}}\n",
-              a, b, c, zero_fill("f32", c), bias),
+          fmt::format("func.func @main(%a: {0}, %b: {1}, %bias: {4}) -> {2} {{\n"
+                      "{3}"
+                      "  %c = linalg.matmul ins(%a, %b : {0}, {1}) outs(%fill : {2}) -> {2}\n"
+                      "  %half = arith.constant 0.5 : f32\n"
+                      "  %one = arith.constant 1.0 : f32\n"
+                      "  %rsqrt2 = arith.constant 0.70710678 : f32\n"
+                      "  %d = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>,\n"
+                      "      affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>],\n"
+                      "      iterator_types = [\"parallel\", \"parallel\"]}}\n"
+                      "      ins(%c, %bias : {2}, {4}) outs(%empty : {2}) {{\n"
+                      "  ^bb0(%x: f32, %y: f32, %z: f32):\n"
+                      "    %1 = arith.addf %x, %y : f32\n"
+                      "    %2 = arith.mulf %1, %rsqrt2 : f32\n"
+                      "    %3 = math.erf %2 : f32\n"
+                      "    %4 = arith.addf %3, %one : f32\n"
+                      "    %5 = arith.mulf %1, %4 : f32\n"
+                      "    %6 = arith.mulf %5, %half : f32\n"
+                      "    linalg.yield %6 : f32 }} -> {2}\n"
+                      "  return %d : {2}\n}}\n",
+                      a, b, c, zero_fill("f32", c), bias),
           matmul_operation(m, n, k, ElementType::kF32, ElementType::kF32, false, false), true};
 }
 

@@ -34,8 +34,8 @@ Sampled compile_samples(const ContractionProgram& program, const space::Space& s
     } else if (compiled->root_configs.size() != 1) {
       wrong = "no configured root operation";
     } else {
-      const auto read = llvm_cpu_configuration_from(
-          program.root, space, compiled->root_configs[0], compiled->translation_infos.at(0));
+      const auto read = llvm_cpu_configuration_from(program.root, space, compiled->root_configs[0],
+                                                    compiled->translation_infos.at(0));
       if (!read)
         wrong = read.error().message;
       else if (*read != configuration)
@@ -61,22 +61,21 @@ TEST_P(SampledConfigurations, CompileAndAreApplied) {
   EXPECT_EQ(sampled.compiled_and_applied, kCount) << sampled.failures;
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Programs, SampledConfigurations,
-    testing::Values(matmul_program(512, 512, 512), matmul_program(384, 512, 1536),
-                    matmul_program(2048, 1280, 1280, "f16"), bias_gelu_program(128, 3072, 768),
-                    transposed_program(256, 512, 128, false, true),
-                    transposed_program(256, 512, 128, true, false),
-                    batch_program(12, 128, 64, 128)),
-    [](const auto& program) { return program.param.name; });
+INSTANTIATE_TEST_SUITE_P(Programs, SampledConfigurations,
+                         testing::Values(matmul_program(512, 512, 512),
+                                         matmul_program(384, 512, 1536),
+                                         matmul_program(2048, 1280, 1280, "f16"),
+                                         bias_gelu_program(128, 3072, 768),
+                                         transposed_program(256, 512, 128, false, true),
+                                         transposed_program(256, 512, 128, true, false),
+                                         batch_program(12, 128, 64, 128)),
+                         [](const auto& program) { return program.param.name; });
 
 // Outside the soft rules the compiler may meet what no rule foresees, but rarely.
 TEST(SampledConfigurations, CompileAndAreAppliedWithoutTheSoftRulesToo) {
   const ContractionProgram program = matmul_program(96, 160, 64);
-  const space::Space space = llvm_cpu_contraction_space(program.root, avx512_target())
-                                 .value()
-                                 .relax({"all"})
-                                 .value();
+  const space::Space space =
+      llvm_cpu_contraction_space(program.root, avx512_target()).value().relax({"all"}).value();
   constexpr int kCount = 20;
   const Sampled sampled = compile_samples(program, space, kCount, 1);
   EXPECT_GE(sampled.compiled_and_applied, kCount - 1) << sampled.failures;

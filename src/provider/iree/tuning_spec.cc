@@ -94,13 +94,16 @@ std::string action(const SpecEntry& entry, const std::string& symbol) {
         "    %init = transform.get_producer_of_operand %plain[2]\n"
         "      : (!transform.any_op) -> !transform.any_op\n" +
         annotation("init", entry.init_config);
+  // structured.match takes one operation; there may be several users, or none.
   if (!entry.consumer_config.empty())
     text +=
         "    %users = transform.get_consumers_of_result %plain[0]\n"
         "      : (!transform.any_op) -> !transform.any_op\n"
-        "    %consumers = transform.structured.match ops{[\"linalg.generic\"]} in %users\n"
+        "    transform.foreach %users : !transform.any_op {\n"
+        "    ^bb0(%user: !transform.any_op):\n"
+        "    %consumer = transform.structured.match ops{[\"linalg.generic\"]} in %user\n"
         "      : (!transform.any_op) -> !transform.any_op\n" +
-        annotation("consumers", entry.consumer_config);
+        annotation("consumer", entry.consumer_config) + "    }\n";
   return text + "    transform.yield\n  }\n";
 }
 

@@ -1,0 +1,125 @@
+#include "provider/iree/llvm_cpu_configuration.h"
+
+#include <gmock/gmock.h>
+
+#include "provider/iree/llvm_cpu_space.h"
+#include "space/configuration.h"
+#include "tests/provider/contractions.h"
+
+namespace hone::iree {
+namespace {
+
+using testing::HasSubstr;
+
+space::Space space_of(const problem::Operation& root) {
+  return llvm_cpu_contraction_space(root, avx512(1)).value().relax({"all"}).value();
+}
+
+constexpr char kDefaultPipeline[] =
+    "#iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<DoubleTilingExpert>>";
+
+TEST(LlvmCpuConfiguration, BecomesTheCompilersAttributes) {
+  const problem::Operation root = matmul(512, 512, 512);
+  const space::Space space = space_of(root);
+  const auto configuration = space::parse_configuration(
+      space, "dist_m=64,dist_n=256,cache_m=0,cache_n=0,cache_k=0,vec_m=8,vec_n=32,red_k=4,peel=0");
+  const LlvmCpuAttributes attributes = llvm_cpu_attributes(root, space, *configuration).value();
+  EXPECT_EQ(attributes.lowering_config,
+            "#iree_cpu.lowering_config<distribution = [64, 256, 0], vector_common_parallel = [8, "
+            "32, 0], vector_reduction = [0, 0, 4]>");
+  EXPECT_EQ(attributes.translation_info, kDefaultPipeline);
+  EXPECT_EQ(attributes.init_config, "");
+  EXPECT_EQ(attributes.consumer_config, "");
+}
+
+TEST(LlvmCpuConfiguration, TilesWhatStaysOutsideABlockedKLoop) {
+  const problem::Operation root = matmul(128, 3072, 768);
+  const space::Space space = space_of(root);
+  const auto configuration = space::parse_configuration(
+      space,
+      "dist_m=128,dist_n=256,cache_m=0,cache_n=64,cache_k=128,vec_m=8,vec_n=32,red_k=1,peel=0");
+  const LlvmCpuAttributes attributes = llvm_cpu_attributes(root, space, *configuration).value();
+  EXPECT_EQ(attributes.lowering_config,
+            "#iree_cpu.lowering_config<distribution = [128, 256, 0], cache_parallel = [0, 64, 0], "
+            "cache_reduction = [0, 0, 128], vector_common_parallel = [8, 32, 0], vector_reduction "
+            "= [0, 0, 1]>");
+  EXPECT_EQ(attributes.init_config, "#iree_cpu.lowering_config<vector_reduction = [8, 32]>");
+  EXPECT_EQ(attributes.consumer_config,
+            "#iree_cpu.lowering_config<vector_common_parallel = [8, 32]>");
+}
+
+TEST(LlvmCpuConfiguration, OrdersTheOutputsTilesByItsDimensions) {
+  problem::Operation root = matmul(64, 128, 64);
+  root.operands[2] = {{problem::ElementType::kF32, {128, 64}}, {1, 0}, true};  // C (n,m)
+  const space::Space space = space_of(root);
+  const auto configuration = space::parse_configuration(
+      space, "dist_m=64,dist_n=64,cache_m=0,cache_n=0,cache_k=32,vec_m=32,vec_n=8,red_k=1,peel=0");
+  EXPECT_EQ(llvm_cpu_attributes(root, space, *configuration)->init_config,
+            "#iree_cpu.lowering_config<vector_reduction = [8, 32]>");
+}
+
+TEST(LlvmCpuConfiguration, ReadsTheCompilersDefault) {
+  const problem::Operation root = matmul(512, 512, 512);
+  const space::Space space = space_of(root);
+  const auto read = llvm_cpu_configuration_from(
+      root, space,
+      "#iree_cpu.lowering_config<distribution = [64, 64, 0], vector_common_parallel = [8, 16, 0], "
+      "vector_reduction = [0, 0, 16]>",
+      kDefaultPipeline);
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_EQ(space::to_string(space, *read),
+            "dist_m=64,dist_n=64,cache_m=0,cache_n=0,cache_k=0,vec_m=8,vec_n=16,red_k=16,peel=0");
+}
+
+TEST(LlvmCpuConfiguration, ClipsTilesAsTheCompilerDoes) {
+  const problem::Operation root = matmul(4, 48, 8);
+  const space::Space space = space_of(root);
+  const auto read = llvm_cpu_configuration_from(
+      root, space,
+      "#iree_cpu.lowering_config<cache_parallel = [64, 64, 0], distribution = [0, 64, 0], "
+      "vector_common_parallel = [8, 16, 0], vector_inner_parallel = [0, 0, 0], vector_reduction = "
+      "[0, 0, 16]>",
+      "#iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<DoubleTilingExpert>, "
+      "{enable_loop_peeling}>");
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_EQ(space::to_string(space, *read),
+            "dist_m=4,dist_n=48,cache_m=0,cache_n=0,cache_k=0,vec_m=4,vec_n=16,red_k=8,peel=1");
+}
+
+TEST(LlvmCpuConfiguration, ReadsWhatItWrites) {
+  for (const problem::Operation& root : {matmul(384, 512, 1536), batch_matmul(12, 128, 64, 128)}) {
+    const space::Space space = space_of(root);
+    const auto samples = space.samples(200, 3).value();
+    for (const space::Configuration& configuration : samples) {
+      const LlvmCpuAttributes attributes = llvm_cpu_attributes(root, space, configuration).value();
+      const auto read = llvm_cpu_configuration_from(root, space, attributes.lowering_config,
+                                                    attributes.translation_info);
+      ASSERT_TRUE(read.has_value()) << read.error().message;
+      EXPECT_EQ(*read, configuration) << attributes.lowering_config;
+    }
+  }
+}
+
+TEST(LlvmCpuConfiguration, SaysWhyAConfigurationIsOutsideTheSpace) {
+  const problem::Operation root = matmul(512, 512, 512);
+  const space::Space space = space_of(root);
+  const auto error = [&](const char* lowering, const char* translation) {
+    const auto read = llvm_cpu_configuration_from(root, space, lowering, translation);
+    return read ? std::string() : read.error().message;
+  };
+  EXPECT_THAT(error("#iree_cpu.lowering_config<distribution = [64, 64, 0]>",
+                    "#iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<Default>>"),
+              HasSubstr("pipeline"));
+  EXPECT_THAT(error("#iree_cpu.lowering_config<distribution = [65, 64, 0], vector_common_parallel "
+                    "= [8, 16, 0], vector_reduction = [0, 0, 16]>",
+                    kDefaultPipeline),
+              HasSubstr("dist_m = 65"));
+  EXPECT_THAT(
+      error("#iree_cpu.lowering_config<vector_inner_parallel = [0, 8, 0]>", kDefaultPipeline),
+      HasSubstr("vector_inner_parallel"));
+  EXPECT_THAT(error("#iree_gpu.lowering_config<{workgroup = [64, 64, 0]}>", kDefaultPipeline),
+              HasSubstr("is not of the form"));
+}
+
+}  // namespace
+}  // namespace hone::iree

@@ -1,0 +1,206 @@
+#include "provider/iree/llvm_cpu_space.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <set>
+
+#include "space/configuration.h"
+#include "tests/provider/contractions.h"
+
+namespace hone::iree {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+space::Space space_of(const problem::Operation& root, int cores = 1, bool fused = false) {
+  auto space = llvm_cpu_contraction_space(root, avx512(cores), {.fused_consumers = fused});
+  EXPECT_TRUE(space.has_value()) << space.error().message;
+  return *space;
+}
+
+space::Space hard_space_of(const problem::Operation& root, bool fused = false) {
+  return space_of(root, 1, fused).relax({"all"}).value();
+}
+
+// Names of the constraints that a configuration breaks.
+std::set<std::string> broken(const space::Space& space, const std::string& text) {
+  std::set<std::string> names;
+  const auto violations = space.check(space::parse_configuration(space, text).value());
+  for (const space::Violation& violation : violations) names.insert(violation.constraint);
+  return names;
+}
+
+TEST(TileSizes, AreDivisorsAndPowersOfTwoOnceOrThrice) {
+  EXPECT_THAT(tile_sizes(12), ElementsAre(1, 2, 3, 4, 6, 8, 12));
+  // 10: divisors 1 2 5 10; 2^i: 1 2 4 8; 3*2^i: 3 6.
+  EXPECT_THAT(tile_sizes(10), ElementsAre(1, 2, 3, 4, 5, 6, 8, 10));
+  EXPECT_THAT(tile_sizes(1), ElementsAre(1));
+}
+
+TEST(LlvmCpuSpace, HasKnobsForEachLoopByRole) {
+  std::vector<std::string> names;
+  const space::Space space = space_of(batch_matmul(12, 128, 64, 128));
+  for (const space::Knob& knob : space.knobs()) names.push_back(knob.name);
+  EXPECT_THAT(names, ElementsAre("dist_b", "dist_m", "dist_n", "cache_m", "cache_n", "cache_k",
+                                 "vec_m", "vec_n", "red_k", "peel"));
+}
+
+TEST(LlvmCpuSpace, NumbersLoopsThatShareARole) {
+  problem::Operation root = matmul(64, 64, 64);
+  // A (m0, m1, k): an image's rows and columns against a 1x1 filter.
+  root.kind = problem::OperationKind::kContraction;
+  root.loops = {{false, 16, problem::LoopRole::kM},
+                {false, 16, problem::LoopRole::kM},
+                {false, 64, problem::LoopRole::kN},
+                {true, 64, problem::LoopRole::kK}};
+  root.operands[0] = {{problem::ElementType::kF32, {16, 16, 64}}, {0, 1, 3}, false};
+  root.operands[1] = {{problem::ElementType::kF32, {64, 64}}, {3, 2}, false};
+  root.operands[2] = {{problem::ElementType::kF32, {16, 16, 64}}, {0, 1, 2}, true};
+  const space::Space space = space_of(root);
+  EXPECT_TRUE(space.knob_index("vec_m0").has_value());
+  EXPECT_TRUE(space.knob_index("vec_m1").has_value());
+  EXPECT_TRUE(space.knob_index("dist_n").has_value());
+  EXPECT_FALSE(space.empty());
+}
+
+// m = n = k = 2: by hand. dist, vec in {1,2}; cache in {0} (only tiles between 2 and size-1);
+// red in {1,2}; peel in {0,1}. vec <= dist leaves (1,1) (2,1) (2,2), three pairs a loop. Every tile
+// divides, so peel = 0. 3 * 3 * 2 = 18.
+TEST(LlvmCpuSpace, CountsTheHardSpaceOfATinyMatmul) {
+  const space::Space space = hard_space_of(matmul(2, 2, 2));
+  EXPECT_EQ(space.count().value, 18U);
+  EXPECT_TRUE(space.count().exact);
+}
+
+// m = 3: dist in {1,2,3}, cache in {0,2}, vec in {1,2,3}. (cache, dist, vec) with cache < dist and
+// vec <= block: cache 0: dist 1 vec 1; dist 2 vec 1,2; dist 3 vec 1,2,3; cache 2: dist 3 vec 1,2.
+// 8 triples; those without a remainder: (0,1,1) (0,3,1) (0,3,3); with: (0,2,*) leaves 3 % 2,
+// (0,3,2) 3 % 2, (2,3,*) 3 % 2: five. n = k = 1: one way each. Peeling doubles the five: 13.
+TEST(LlvmCpuSpace, OffersPeelingOnlyWhereATileLeavesARemainder) {
+  EXPECT_EQ(hard_space_of(matmul(3, 1, 1)).count().value, 13U);
+}
+
+// 64x64x64, one core, soft rules on. Vectors: lanes 16, so vec_n in {16,32,64}; of them 1..4
+// registers and all divide. vec_m * vec_n/16 >= 16 and with vec_n/16 + 1 more <= 32, loads
+// 4 (vec_m + vec_n/16) <= 3 vec_m vec_n/16, vec_m in {1,2,4,8,16,32}:
+//   vec_n 16: vec_m >= 16, loads 4 (16 + 1) = 68 > 48 no; 32: 33 + ... > 32 no.
+//   vec_n 32: vec_m 8: 16 accumulators, 40 <= 48 yes; 16: 32 + 3 registers no.
+//   vec_n 64: vec_m 4: 16, 32 <= 48 yes; 8: 32 + 5 no.
+// red_k * 16 <= 128: 1, 2, 4, 8. cache_k: 0 or 32; both hold all red_k. cache_m, cache_n: 0.
+// Block reuse: wanted min(32, 64*64/128/2 = 16): dist_m dist_n >= 16 (dist_m + dist_n).
+// Work: at least min(2^20, 2^18 / 2 = 2^17) multiply-adds: dist_m dist_n >= 2048.
+//   vec 8x32: dist_m in {8,16,32,64}, dist_n in {32,64}: products >= 2048: 32x64 (2048 >= 1536),
+//             64x32, 64x64: 3.
+//   vec 4x64: dist_n 64, dist_m 32 or 64: 2.
+// (3 + 2) * 4 red * 2 cache_k = 40.
+TEST(LlvmCpuSpace, CountsTheSoftSpaceOfASmallMatmul) {
+  EXPECT_EQ(space_of(matmul(64, 64, 64)).count().value, 40U);
+}
+
+// Two threads: 64x64 is one workgroup, which leaves one of them idle; half the work, 2^18 / 4 =
+// 2^16 multiply-adds, is enough, so that dist_m dist_n >= 1024: 8x32 has 32x64, 64x32, 32x32 (1024
+// >= 16 * 64), 4x64 has 32x64. (3 + 1) * 4 * 2 = 32.
+TEST(LlvmCpuSpace, KeepsAllThreadsBusy) {
+  EXPECT_EQ(space_of(matmul(64, 64, 64), 2).count().value, 32U);
+}
+
+TEST(LlvmCpuSpace, StaysWithinAFewThousandForTheBenchmarkContractions) {
+  using problem::ElementType;
+  const std::map<std::string, space::Space> spaces = {
+      {"512^3", space_of(matmul(512, 512, 512), 2)},
+      {"1024^3", space_of(matmul(1024, 1024, 1024), 2)},
+      {"384x512x1536", space_of(matmul(384, 512, 1536), 2)},
+      {"f16", space_of(matmul(2048, 1280, 1280, ElementType::kF16), 2)},
+      {"gelu", space_of(matmul(128, 3072, 768), 2, true)}};
+  for (const auto& [name, space] : spaces) {
+    EXPECT_GE(space.count().value, 500U) << name;
+    EXPECT_LE(space.count().value, 3000U) << name;
+    EXPECT_GE(space.relax({"all"})->count().value, 10'000'000U) << name;
+  }
+}
+
+TEST(LlvmCpuSpace, HoldsTheFastestKnownConfigurations) {
+  const auto legal = [](const space::Space& space, const std::string& text) {
+    EXPECT_THAT(broken(space, text), IsEmpty()) << text;
+  };
+  legal(space_of(matmul(512, 512, 512), 2),
+        "dist_m=64,dist_n=256,cache_m=0,cache_n=0,cache_k=0,vec_m=8,vec_n=32,red_k=4,peel=0");
+  legal(space_of(matmul(1024, 1024, 1024), 2),
+        "dist_m=128,dist_n=1024,cache_m=0,cache_n=0,cache_k=32,vec_m=8,vec_n=32,red_k=4,peel=0");
+  legal(space_of(matmul(384, 512, 1536), 2),
+        "dist_m=192,dist_n=512,cache_m=0,cache_n=0,cache_k=128,vec_m=8,vec_n=32,red_k=4,peel=0");
+  legal(space_of(matmul(2048, 1280, 1280, problem::ElementType::kF16), 2),
+        "dist_m=128,dist_n=1280,cache_m=0,cache_n=0,cache_k=64,vec_m=4,vec_n=64,red_k=8,peel=0");
+  legal(space_of(matmul(128, 3072, 768), 2, true),
+        "dist_m=128,dist_n=64,cache_m=0,cache_n=0,cache_k=128,vec_m=8,vec_n=32,red_k=1,peel=0");
+}
+
+// The compiler's default: 8 accumulators of one register each. It is legal, and soft rules say why
+// it is slow.
+TEST(LlvmCpuSpace, SaysWhatIsSlowAboutTheCompilersDefault) {
+  EXPECT_THAT(
+      broken(space_of(matmul(1024, 1024, 1024)),
+             "dist_m=64,dist_n=64,cache_m=0,cache_n=0,cache_k=0,vec_m=8,vec_n=16,red_k=16,peel=0"),
+      UnorderedElementsAre("accumulators_fill_registers", "loads_below_multiplies",
+                           "k_block_within_pages"));
+}
+
+TEST(LlvmCpuSpace, KnowsTheCompilersLimitOnVectors) {
+  const space::Space space = hard_space_of(matmul(64, 64, 64));
+  // 8 * 32 * 32 * 4 bytes = 32768: refused. 16 steps: 16384.
+  const std::string tiles = "dist_m=64,dist_n=64,cache_m=0,cache_n=0,cache_k=0,vec_m=8,vec_n=32,";
+  EXPECT_THAT(broken(space, tiles + "red_k=32,peel=0"),
+              ElementsAre("vectors_within_compiler_limit"));
+  EXPECT_THAT(broken(space, tiles + "red_k=16,peel=0"), IsEmpty());
+}
+
+TEST(LlvmCpuSpace, KeepsABlockedAccumulatorOnTheStackOnlyWhereSomethingReadsIt) {
+  const std::string blocked =
+      "dist_m=128,dist_n=128,cache_m=0,cache_n=0,cache_k=64,vec_m=8,vec_n=32,red_k=1,peel=0";
+  // 128 * 128 * 4 bytes = 65536 > 32768.
+  EXPECT_THAT(broken(hard_space_of(matmul(128, 256, 256), true), blocked),
+              ElementsAre("accumulator_fits_stack"));
+  EXPECT_THAT(broken(hard_space_of(matmul(128, 256, 256), false), blocked), IsEmpty());
+}
+
+TEST(LlvmCpuSpace, ExplainsWithNumbers) {
+  const space::Space space = space_of(matmul(64, 64, 64));
+  const auto configuration = space::parse_configuration(
+      space, "dist_m=64,dist_n=64,cache_m=0,cache_n=0,cache_k=0,vec_m=12,vec_n=32,red_k=1,peel=0");
+  const auto violations = space.check(configuration.value());
+  ASSERT_EQ(violations.size(), 1U);
+  EXPECT_EQ(violations[0].constraint, "tiles_divide");
+  EXPECT_THAT(violations[0].reason, HasSubstr("12"));
+}
+
+// 16 registers of 8 lanes: 6x16 gives 12 accumulators, + 2 + 1 <= 16.
+TEST(LlvmCpuSpace, KnowsASmallerRegisterFile) {
+  problem::CpuTarget avx2 = avx512(1);
+  avx2.vector_bits = 256;
+  avx2.vector_registers = 16;
+  const space::Space space = llvm_cpu_contraction_space(matmul(96, 96, 96), avx2).value();
+  const std::string tiles = "dist_m=96,dist_n=96,cache_m=0,cache_n=0,cache_k=0,";
+  EXPECT_THAT(broken(space, tiles + "vec_m=6,vec_n=16,red_k=1,peel=0"), IsEmpty());
+  EXPECT_THAT(broken(space, tiles + "vec_m=8,vec_n=16,red_k=1,peel=0"),
+              ElementsAre("accumulators_fit_registers"));
+}
+
+TEST(LlvmCpuSpace, RefusesWhatItCannotTile) {
+  problem::Operation dynamic = matmul(problem::kDynamic, 64, 64);
+  EXPECT_THAT(llvm_cpu_contraction_space(dynamic, avx512(1)).error().message,
+              HasSubstr("only at run time"));
+  problem::Operation reduction = matmul(64, 64, 64);
+  reduction.kind = problem::OperationKind::kReduction;
+  EXPECT_THAT(llvm_cpu_contraction_space(reduction, avx512(1)).error().message,
+              HasSubstr("not a contraction"));
+  problem::CpuTarget scalar = avx512(1);
+  scalar.vector_bits = 32;
+  EXPECT_FALSE(llvm_cpu_contraction_space(matmul(64, 64, 64), scalar).has_value());
+}
+
+}  // namespace
+}  // namespace hone::iree

@@ -1,0 +1,100 @@
+// Specs that iree-compile reads: what they configure, and what they leave alone.
+#include <gmock/gmock.h>
+
+#include "provider/iree/llvm_cpu_space.h"
+#include "provider/iree/tuning_spec.h"
+#include "space/configuration.h"
+#include "tests/provider_spec/programs.h"
+
+namespace hone::iree {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// An entry with K blocked; `tiles` are the knobs without the batch.
+SpecEntry entry_of(const ContractionProgram& program, const std::string& tiles) {
+  const space::Space space =
+      llvm_cpu_contraction_space(program.root, avx512_target()).value().relax({"all"}).value();
+  const auto configuration = space::parse_configuration(space, tiles);
+  EXPECT_TRUE(configuration.has_value()) << configuration.error().message;
+  const LlvmCpuAttributes attributes =
+      llvm_cpu_attributes(program.root, space, *configuration).value();
+  return {program.root,           attributes.lowering_config, attributes.translation_info,
+          attributes.init_config, attributes.consumer_config, program.name};
+}
+
+constexpr char kBlocked[] =
+    "dist_m=64,dist_n=128,cache_m=0,cache_n=64,cache_k=32,vec_m=8,vec_n=32,red_k=4,peel=0";
+
+Compiled compile(const ContractionProgram& program, const std::string& spec,
+                 const std::vector<std::string>& flags = {}) {
+  const auto compiled = compile_with_spec(program.text, spec, flags);
+  EXPECT_TRUE(compiled.has_value()) << compiled.error().message;
+  EXPECT_TRUE(compiled->succeeded) << compiled->words;
+  return *compiled;
+}
+
+// As the compiler prints it: levels in alphabetical order.
+constexpr char kBlockedPrinted[] =
+    "#iree_cpu.lowering_config<cache_parallel = [0, 64, 0], cache_reduction = [0, 0, 32], "
+    "distribution = [64, 128, 0], vector_common_parallel = [8, 32, 0], vector_reduction = [0, 0, "
+    "4]>";
+
+TEST(SpecApplication, ConfiguresBareTransposedNarrowAndFusedContractions) {
+  for (const ContractionProgram& program :
+       {matmul_program(128, 256, 128), matmul_program(128, 256, 128, "f16"),
+        transposed_program(128, 256, 128, true, false),
+        transposed_program(128, 256, 128, false, true), bias_gelu_program(128, 256, 128)}) {
+    const std::string spec = tuning_spec_text({entry_of(program, kBlocked)}, "test").value();
+    const Compiled compiled = compile(program, spec);
+    EXPECT_THAT(compiled.root_configs, ElementsAre(kBlockedPrinted)) << program.name;
+    EXPECT_THAT(compiled.fill_configs,
+                ElementsAre("#iree_cpu.lowering_config<vector_reduction = [8, 32]>"))
+        << program.name;
+  }
+}
+
+TEST(SpecApplication, ConfiguresABatchAndSeveralEntriesAtOnce) {
+  const ContractionProgram batch = batch_program(12, 64, 128, 64);
+  const SpecEntry entry = entry_of(batch, std::string("dist_b=1,") + kBlocked);
+  const std::string spec =
+      tuning_spec_text({entry_of(matmul_program(128, 256, 128), kBlocked), entry}).value();
+  EXPECT_THAT(compile(batch, spec).root_configs,
+              ElementsAre("#iree_cpu.lowering_config<cache_parallel = [0, 0, 64, 0], "
+                          "cache_reduction = [0, 0, 0, 32], distribution = [1, 64, 128, 0], "
+                          "vector_common_parallel = [1, 8, 32, 0], vector_reduction = [0, 0, 0, "
+                          "4]>"));
+  EXPECT_THAT(compile(matmul_program(128, 256, 128), spec).root_configs,
+              ElementsAre(kBlockedPrinted));
+}
+
+TEST(SpecApplication, LeavesOtherOperationsToTheCompiler) {
+  const std::string spec =
+      tuning_spec_text({entry_of(matmul_program(128, 256, 128), kBlocked)}).value();
+  for (const ContractionProgram& program :
+       {matmul_program(128, 256, 64), matmul_program(128, 256, 128, "f16"),
+        transposed_program(128, 256, 128, false, true), accumulating_program(128, 256, 128)})
+    EXPECT_EQ(compile(program, spec).root_configs, compile(program, "").root_configs)
+        << program.name;
+}
+
+// The compiler applies specs to operations whose data it then lays out anew: an entry for the old
+// layout would fail to compile.
+TEST(SpecApplication, DoesNothingUnderDataTiling) {
+  const ContractionProgram program = bias_gelu_program(128, 256, 128);
+  const std::string spec = tuning_spec_text({entry_of(program, kBlocked)}).value();
+  const std::vector<std::string> flags = {"--iree-opt-data-tiling"};
+  EXPECT_EQ(compile(program, spec, flags).root_configs, compile(program, "", flags).root_configs);
+}
+
+// One matcher cannot tell a matmul with something fused behind it from a bare one.
+TEST(SpecApplication, MeetsFusedAndBareContractionsAlike) {
+  const std::string spec =
+      tuning_spec_text({entry_of(matmul_program(128, 256, 128), kBlocked)}).value();
+  EXPECT_THAT(compile(bias_gelu_program(128, 256, 128), spec).root_configs,
+              ElementsAre(kBlockedPrinted));
+}
+
+}  // namespace
+}  // namespace hone::iree
