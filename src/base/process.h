@@ -24,8 +24,8 @@ using EnvironmentChange = std::pair<std::string, std::optional<std::string>>;
 
 struct Command {
   std::vector<std::string> arguments;  // the first is looked up on PATH unless it holds a '/'
-  std::vector<EnvironmentChange> environment;
-  std::filesystem::path folder;  // to run in; empty: the caller's
+  std::vector<EnvironmentChange> environment = {};
+  std::filesystem::path folder = {};  // to run in; empty: the caller's
 };
 
 struct ProcessLimits {

@@ -50,13 +50,13 @@ TEST(PreparedDispatch, CompilesEachCandidateFromTheSameState) {
   const auto other = prepared.compile(std::nullopt);
   const auto again = prepared.compile(wide);
   ASSERT_TRUE(first && other && again);
-  EXPECT_NE(first->code, other->code);
-  EXPECT_EQ(first->code, again->code);
+  EXPECT_TRUE(first->code != other->code);
+  EXPECT_TRUE(first->code == again->code);
   EXPECT_EQ(other->configured, prepared.default_configuration().lowering_config);
 }
 
-// The stand-alone module must compile to what the program's own compile gives. The file's name is
-// in the binary, so the program is given the one that prepared dispatches have.
+// The stand-alone module must compile to what the program's own compile gives. The length of the
+// file's name moves the code in the binary, so the program is given the one of prepared dispatches.
 TEST(PreparedDispatch, CutsTheDispatchOutWithoutChangingItsCode) {
   const auto session = Session::create(compiler(), host_cpu_flags());
   ASSERT_TRUE(session);
@@ -67,7 +67,9 @@ TEST(PreparedDispatch, CutsTheDispatchOutWithoutChangingItsCode) {
   ASSERT_TRUE(code) << code.error().message;
   const auto artifact = prepare(matmul_512()).compile(std::nullopt);
   ASSERT_TRUE(artifact);
-  EXPECT_EQ(artifact->code, *code);
+  provider::Artifact in_program = *artifact;
+  in_program.code = *code;
+  EXPECT_EQ(provider::identity(*artifact), provider::identity(in_program));
 }
 
 TEST(PreparedDispatch, ConfiguresATransposedOperand) {
@@ -144,7 +146,7 @@ TEST(InProcessLinker, TakesTheCompilersCallApart) {
 }
 
 TEST(InProcessLinker, IsInEffect) {
-  EXPECT_TRUE(links_in_process());
+  EXPECT_TRUE(compiler().links_in_process());
 }
 
 TEST(InProcessLinker, LinksWhatTheProgramOfItsOwnLinks) {
@@ -162,7 +164,7 @@ TEST(InProcessLinker, LinksWhatTheProgramOfItsOwnLinks) {
   const auto a = outside->compile(std::nullopt);
   const auto b = prepare(dispatch).compile(std::nullopt);
   ASSERT_TRUE(a && b);
-  EXPECT_EQ(a->code, b->code);
+  EXPECT_TRUE(a->code == b->code);
 }
 
 }  // namespace

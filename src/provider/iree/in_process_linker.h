@@ -2,8 +2,8 @@
 //
 // For llvm-cpu the compiler runs its linker as `system("LLD_VERSION=IREE .../iree-lld -flavor gnu
 // ...")`: a shell, and a program whose whole work is to map the 336 MB library again and call
-// ireeCompilerRunLldMain in it. Starting that costs more than linking. hone therefore defines
-// `system` itself (ELF symbol interposition; src/CMakeLists.txt has executables export it): a
+// ireeCompilerRunLldMain in it. hone therefore defines `system` itself: symbol interposition, which
+// GNU ld and lld give every executable whose own definition of a C library's function shadows it. A
 // call that comes from the compiler's library and asks for its linker is served by a fork of the
 // calling process, which has the library mapped already; every other call goes on to the C library.
 // The fork is in the caller's process group and dies with it.
@@ -21,8 +21,8 @@ namespace hone::iree {
 // specially. Nothing otherwise.
 std::optional<std::vector<std::string>> linker_arguments(std::string_view command);
 
-// Whether the interposition is in effect in this executable: false when it was linked without the
-// export, and then the compiler's linker is a process of its own, slower but the same result.
+// Whether the interposition is in effect in this executable. Where it is not, the compiler's linker
+// is a process of its own: slower, the same result.
 bool links_in_process();
 
 }  // namespace hone::iree

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "provider/iree/in_process_linker.h"
 
 namespace hone::iree {
 namespace {
@@ -155,6 +156,7 @@ Result<Library> Library::open(const Installation& installation) {
   Library library;
   library.revision_ = std::make_shared<std::string>(api->ireeCompilerGetRevision());
   library.api_ = std::move(api);
+  library.links_in_process_ = iree::links_in_process();
   library.installation_ = std::make_shared<Installation>(installation);
   return library;
 }

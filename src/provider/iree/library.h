@@ -43,12 +43,15 @@ class Library {
   // The compiler's own name for itself: "3.13.0rc20261016 @ 89ece87..."; part of the build
   // identity.
   const std::string& revision() const { return *revision_; }
+  // Whether the compiler's linker runs in a fork of this process (in_process_linker.h).
+  bool links_in_process() const { return links_in_process_; }
 
  private:
   Library() = default;
   std::shared_ptr<const CApi> api_;
   std::shared_ptr<const Installation> installation_;
   std::shared_ptr<const std::string> revision_;
+  bool links_in_process_ = false;
 };
 
 }  // namespace hone::iree
