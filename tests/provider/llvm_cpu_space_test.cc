@@ -189,6 +189,20 @@ TEST(LlvmCpuSpace, KnowsASmallerRegisterFile) {
               ElementsAre("accumulators_fit_registers"));
 }
 
+// 127 has no divisors: no tile of 16 accumulators divides it, so tiles_divide gives way, and all
+// other rules stay.
+TEST(LlvmCpuSpace, LetsARuleGiveWayWhereNothingIsLeft) {
+  const space::Space space = space_of(matmul(127, 127, 127));
+  EXPECT_GT(space.count().value, 0U);
+  std::set<std::string> names;
+  for (const space::Constraint& constraint : space.constraints()) names.insert(constraint.name);
+  EXPECT_EQ(names.count("tiles_divide"), 0U);
+  EXPECT_EQ(names.count("lanes_filled"), 1U);
+  for (const problem::Operation& root :
+       {matmul(1, 4096, 4096), matmul(7, 13, 11), matmul(1, 1, 1), batch_matmul(3, 40, 64, 48)})
+    EXPECT_FALSE(space_of(root, 2).empty()) << describe(root);
+}
+
 TEST(LlvmCpuSpace, RefusesWhatItCannotTile) {
   problem::Operation dynamic = matmul(problem::kDynamic, 64, 64);
   EXPECT_THAT(llvm_cpu_contraction_space(dynamic, avx512(1)).error().message,

@@ -72,6 +72,42 @@ void add_knobs(RuleContext& context, space::SpaceBuilder& builder) {
       {0, 1});
 }
 
+// The soft rules in the order in which they give way where together they leave nothing.
+constexpr std::string_view kGivingWay[] = {"threads_evenly_busy",
+                                           "workgroups_worth_starting",
+                                           "block_reuses_inputs",
+                                           "k_block_within_pages",
+                                           "block_fits_l2",
+                                           "tiles_divide",
+                                           "accumulators_fill_registers",
+                                           "loads_below_multiplies",
+                                           "lanes_filled",
+                                           "unrolled_code_small"};
+
+// Odd extents and small problems can make the soft rules contradict each other: then one gives way,
+// the first that suffices alone, or else as many as it takes.
+Result<space::Space> without_contradictions(const space::Space& space) {
+  if (!space.empty()) return space;
+  const auto has = [&](std::string_view name) {
+    return std::any_of(space.constraints().begin(), space.constraints().end(),
+                       [&](const space::Constraint& each) { return each.name == name; });
+  };
+  std::vector<std::string> names;
+  for (const std::string_view name : kGivingWay) {
+    if (!has(name)) continue;
+    HONE_ASSIGN(space::Space relaxed, space.relax({std::string(name)}));
+    if (!relaxed.empty()) return relaxed;
+    names.emplace_back(name);
+  }
+  for (std::size_t count = 2; count <= names.size(); ++count) {
+    const std::vector<std::string> first(names.begin(),
+                                         names.begin() + static_cast<std::ptrdiff_t>(count));
+    HONE_ASSIGN(space::Space relaxed, space.relax(first));
+    if (!relaxed.empty()) return relaxed;
+  }
+  return space.relax({"all"});
+}
+
 }  // namespace
 
 std::string tile_knob(std::string_view level, const ContractionLoop& loop) {
@@ -130,7 +166,8 @@ Result<space::Space> llvm_cpu_contraction_space(const problem::Operation& operat
                           threads_evenly_busy,
                           workgroups_worth_starting})
     rule(context, builder);
-  return builder.build();
+  HONE_ASSIGN(const space::Space space, builder.build());
+  return without_contradictions(space);
 }
 
 }  // namespace hone::iree

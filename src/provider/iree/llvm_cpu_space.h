@@ -27,8 +27,9 @@ struct LlvmCpuDispatchFacts {
   bool fused_consumers = false;
 };
 
-// The space of one contraction on one CPU. Errors: those of contraction_loops; an input error for a
-// target without vector registers.
+// The space of one contraction on one CPU. Where its soft rules together leave nothing (odd
+// extents, small problems), those that give way are left out of it. Errors: those of
+// contraction_loops; an input error for a target without vector registers.
 Result<space::Space> llvm_cpu_contraction_space(const problem::Operation& operation,
                                                 const problem::CpuTarget& target,
                                                 const LlvmCpuDispatchFacts& facts = {});
