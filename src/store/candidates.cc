@@ -13,10 +13,10 @@ constexpr std::string_view kFind =
 
 // Candidates whose results count for candidate ?1: itself, and with ?2 the same of other builds.
 constexpr std::string_view kSameCandidate =
-    "candidate_id IN (SELECT other.id FROM candidate AS own JOIN candidate AS other "
-    "ON other.id = own.id OR (?2 AND other.dispatch_id = own.dispatch_id "
-    "AND other.provider = own.provider AND other.configuration = own.configuration) "
-    "WHERE own.id = ?1)";
+    "candidate_id IN (SELECT ?1 UNION "
+    "SELECT other.id FROM candidate AS own JOIN candidate AS other "
+    "ON other.dispatch_id = own.dispatch_id AND other.provider = own.provider "
+    "AND other.configuration = own.configuration WHERE ?2 AND own.id = ?1)";
 
 }  // namespace
 
@@ -80,13 +80,13 @@ Result<Known> Store::known(Id candidate, std::optional<Id> device, Phase phase, 
   HONE_ASSIGN(known.measurement,
               select_first<Measurement>(*database_, "WHERE phase = ? AND " + of_code.substr(6),
                                         name_of(phase), own.dispatch, identity, any, device));
-  HONE_ASSIGN(known.failure,
-              select_first<Failure>(
-                  *database_,
-                  "WHERE candidate_id IN (SELECT id FROM candidate WHERE dispatch_id = ?) "
-                  "AND identity = ? " +
-                      std::string(kOnDevice),
-                  own.dispatch, identity, any, device));
+  HONE_ASSIGN(
+      known.failure,
+      select_first<Failure>(*database_,
+                            "WHERE (SELECT dispatch_id FROM candidate WHERE id = candidate_id) = ? "
+                            "AND identity = ? AND identity <> '' " +
+                                std::string(kOnDevice),
+                            own.dispatch, identity, any, device));
   // What failed once and was right or measured since does not fail any more.
   if (known.failure && ((known.verification && known.verification->when > known.failure->when) ||
                         (known.measurement && known.measurement->when > known.failure->when)))

@@ -140,8 +140,8 @@ Result<CandidateDetails> Store::details(Id id) {
   HONE_ASSIGN(details.failures,
               select_all<Failure>(*database_,
                                   "WHERE candidate_id = ?1 OR (identity = ?2 AND identity <> '' "
-                                  "AND candidate_id IN (SELECT id FROM candidate "
-                                  "WHERE dispatch_id = ?3)) ORDER BY created, id",
+                                  "AND (SELECT dispatch_id FROM candidate "
+                                  "WHERE id = candidate_id) = ?3) ORDER BY created, id",
                                   id, identity, dispatch));
   if (!details.artifact) return details;
   constexpr std::string_view kOfCode =

@@ -122,6 +122,7 @@ CREATE TABLE artifact (
   run_id INTEGER REFERENCES run (id)
 ) STRICT;
 CREATE INDEX artifact_identity ON artifact (identity);
+CREATE INDEX artifact_code ON artifact (code_id);  -- asked for whenever a blob goes
 
 CREATE TABLE failure (
   id INTEGER PRIMARY KEY,
