@@ -1,4 +1,6 @@
 // hone devices: what hone can run on and compile with, and what is missing.
+#include <nlohmann/json.hpp>
+
 #include "base/text.h"
 #include "cli/command.h"
 #include "device/cpu/target.h"

@@ -36,17 +36,18 @@ output::Table table_of(const problem::Program& program) {
     for (const problem::Binding& binding : dispatch.bindings)
       bytes += static_cast<double>(binding.bytes);
     const std::string fused = fmt::format("{}", fmt::join(dispatch.fused, ", "));
-    table.add({{i, ""},
-               {dispatch.name, ""},
-               {problem::describe(dispatch.root), ""},
-               {dispatch.fused, fused.empty() ? "-" : fused},
-               {dispatch.launches_per_call, ""},
-               {flops, fmt::format("{:.1f}", flops / 1e6)},
-               {bytes, fmt::format("{:.2f}", bytes / 1e6)},
-               {dispatch.default_configuration,
-                dispatch.default_configuration.empty() ? "-" : dispatch.default_configuration},
-               {dispatch.not_tunable.empty() ? nlohmann::json() : dispatch.not_tunable,
-                dispatch.not_tunable.empty() ? "yes" : "no: " + dispatch.not_tunable}});
+    table.add(
+        {{i, ""},
+         {dispatch.name, ""},
+         {problem::describe(dispatch.root), ""},
+         {dispatch.fused, fused.empty() ? "-" : fused},
+         {dispatch.launches_per_call, ""},
+         {flops, fmt::format("{:.1f}", flops / 1e6)},
+         {bytes, fmt::format("{:.2f}", bytes / 1e6)},
+         {dispatch.default_configuration,
+          dispatch.default_configuration.empty() ? "-" : dispatch.default_configuration},
+         {dispatch.not_tunable.empty() ? nlohmann::json() : nlohmann::json(dispatch.not_tunable),
+          dispatch.not_tunable.empty() ? "yes" : "no: " + dispatch.not_tunable}});
   }
   return table;
 }

@@ -79,8 +79,7 @@ class CompileWorker {
                     {"stages",
                      {{"configure", stages.configure},
                       {"translate", stages.translate},
-                      {"serialize", stages.serialize},
-                      {"link", stages.link}}}},
+                      {"serialize", stages.serialize}}}},
                    {std::move(artifact->code)}};
   }
 

@@ -18,8 +18,6 @@ struct SgemmPlan {
   provider::vendor::Sgemm shape;
   std::int64_t batches = 1;  // calls, on matrices that follow one another
   bool swapped = false;  // the output is stored n x m: C' = B' A', first operand is the right one
-
-  bool operator==(const SgemmPlan&) const = default;
 };
 
 // An input error when the operation is no static floating-point (batch) matmul with leading batch

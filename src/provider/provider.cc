@@ -4,7 +4,18 @@
 
 namespace hone::provider {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Attributes, lowering_config, translation_info, init_config,
-                                   consumer_config)
+void to_json(nlohmann::json& json, const Attributes& attributes) {
+  json = {{"lowering_config", attributes.lowering_config},
+          {"translation_info", attributes.translation_info},
+          {"init_config", attributes.init_config},
+          {"consumer_config", attributes.consumer_config}};
+}
+
+void from_json(const nlohmann::json& json, Attributes& attributes) {
+  json.at("lowering_config").get_to(attributes.lowering_config);
+  json.at("translation_info").get_to(attributes.translation_info);
+  json.at("init_config").get_to(attributes.init_config);
+  json.at("consumer_config").get_to(attributes.consumer_config);
+}
 
 }  // namespace hone::provider

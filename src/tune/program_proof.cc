@@ -62,7 +62,8 @@ class Proof {
       const bool wanted =
           context_.options.function.empty() || function.name == context_.options.function;
       const bool fixed =
-          std::none_of(function.inputs.begin(), function.inputs.end(), problem::is_dynamic);
+          std::none_of(function.inputs.begin(), function.inputs.end(),
+                       [](const problem::TensorType& type) { return problem::is_dynamic(type); });
       if (wanted && fixed && !function.outputs.empty()) return &function;
     }
     context_.observer.note(

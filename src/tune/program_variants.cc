@@ -140,10 +140,11 @@ Status ProgramVariants::time(int rounds) {
       variants_[i].seconds.push_back(seconds);
     }
   }
-  for (Variant& variant : variants_)
-    if (variant.usable())
-      HONE_ASSIGN(variant.against_default,
-                  measure::compare_paired(variants_.front().seconds, variant.seconds));
+  for (Variant& variant : variants_) {
+    if (!variant.usable()) continue;
+    HONE_ASSIGN(variant.against_default,
+                measure::compare_paired(variants_.front().seconds, variant.seconds));
+  }
   return {};
 }
 

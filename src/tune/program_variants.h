@@ -14,13 +14,13 @@ namespace hone::tune {
 
 struct Variant {
   std::string name;                // "default", "data tiling", "data tiling + spec"
-  std::vector<std::string> flags;  // beyond the session's
-  std::string spec;                // text; empty without one
+  std::vector<std::string> flags = {};  // beyond the session's
+  std::string spec = {};                // text; empty without one
 
-  std::filesystem::path module;  // compiled; empty when it does not compile
-  std::string failure;           // why it is out: does not compile, does not run, wrong outputs
-  std::vector<double> seconds;   // per call, by round
-  measure::PairedComparison against_default;
+  std::filesystem::path module = {};  // compiled; empty when it does not compile
+  std::string failure = {};  // why it is out: does not compile, does not run, wrong outputs
+  std::vector<double> seconds = {};  // per call, by round
+  measure::PairedComparison against_default = {};
 
   bool usable() const { return failure.empty(); }
 };

@@ -4,24 +4,24 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 
 #include "base/process_tree.h"
+#include "worker/session_folder.h"
 #include "worker/zygote.h"
 
 namespace hone::worker {
 
 int serve_zygote(int socket, const CompileHandlers& handlers) {
-  const char* folder = std::getenv(kFolderVariable);
-  if (folder == nullptr || *folder == '\0') {
-    fmt::print(stderr, "{} is not set: this command is for hone's own use\n", kFolderVariable);
+  const auto folder = SessionFolder::claim();
+  if (!folder) {
+    fmt::print(stderr, "{}\n", folder.error().message);
     return 2;
   }
   become_subreaper();
   std::fflush(nullptr);  // forked children must not print what waits here once more
   // Nobody may be reading any more, and who cleans up must not wait for that.
   (void)set_nonblocking(STDERR_FILENO, true);
-  if (!Zygote(UniqueFd(socket), handlers, folder).serve()) {
+  if (!Zygote(UniqueFd(socket), handlers, folder->path()).serve()) {
     fmt::print(stderr, "the tuner said what cannot be understood\n");
     return 1;
   }

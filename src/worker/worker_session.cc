@@ -3,18 +3,20 @@
 #include <poll.h>
 
 #include <chrono>
+#include <utility>
 
 #include "base/process_tree.h"
 #include "base/text.h"
 #include "worker/fork_server.h"
+#include "worker/session_folder.h"
 
 namespace hone::worker {
 
 Result<WorkerSession> WorkerSession::start(const WorkerCommand& command) {
-  HONE_ASSIGN(TemporaryFolder folder, TemporaryFolder::create("hone-worker-", command.temporary));
+  std::filesystem::path folder = new_session_folder(command.temporary);
+  remove_abandoned_folders(folder.parent_path());
   Command run{command.arguments, command.environment, {}};
-  run.environment.emplace_back(kFolderVariable, folder.path().string());
-  run.environment.emplace_back("TMPDIR", folder.path().string());
+  run.environment.emplace_back(kFolderVariable, folder.string());
   HONE_ASSIGN(ChildProcess process, ChildProcess::start(run));
   WorkerSession session(command, std::move(folder), std::move(process));
   const auto begin = std::chrono::steady_clock::now();
@@ -37,16 +39,24 @@ Result<WorkerSession> WorkerSession::start(const WorkerCommand& command) {
                            fmt::join(command.arguments, " "), session.last_words());
 }
 
-WorkerSession::WorkerSession(const WorkerCommand& command, TemporaryFolder folder,
+WorkerSession::WorkerSession(const WorkerCommand& command, std::filesystem::path folder,
                              ChildProcess process)
     : output_bytes_(command.output_bytes),
-      folder_(std::make_unique<TemporaryFolder>(std::move(folder))),
+      folder_(std::move(folder)),
       process_(std::move(process)),
       connection_(process_.take_socket()),
       words_(command.output_bytes) {}
 
+WorkerSession::WorkerSession(WorkerSession&& other) noexcept
+    : output_bytes_(other.output_bytes_),
+      folder_(std::exchange(other.folder_, {})),
+      process_(std::move(other.process_)),
+      connection_(std::move(other.connection_)),
+      words_(std::move(other.words_)),
+      words_ended_(other.words_ended_) {}
+
 WorkerSession::~WorkerSession() {
-  if (folder_) end(/*seconds=*/5);
+  if (!folder_.empty()) end(/*seconds=*/5);
 }
 
 void WorkerSession::wait(double seconds, int stop_fd) {
@@ -75,9 +85,10 @@ void WorkerSession::end(double seconds) {
   process_.kill();
   process_.wait(/*seconds=*/10);
   read_words();
-  if (!folder_) return;
-  kill_processes_started_with(fmt::format("{}={}", kFolderVariable, folder_->path().string()));
-  folder_.reset();
+  if (folder_.empty()) return;
+  kill_processes_started_with(fmt::format("{}={}", kFolderVariable, folder_.string()));
+  std::error_code code;
+  std::filesystem::remove_all(std::exchange(folder_, {}), code);
 }
 
 std::string WorkerSession::last_words() const {

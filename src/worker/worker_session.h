@@ -2,11 +2,9 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "base/file.h"
 #include "base/process.h"
 #include "worker/message.h"
 
@@ -27,7 +25,7 @@ class WorkerSession {
   // Starts the worker and waits for its "hello". An environment error with its words when it does
   // not come, kInterrupted when `stop_fd` becomes readable.
   static Result<WorkerSession> start(const WorkerCommand& command);
-  WorkerSession(WorkerSession&&) noexcept = default;
+  WorkerSession(WorkerSession&& other) noexcept;
   WorkerSession& operator=(WorkerSession&&) = delete;
   ~WorkerSession();  // end(5)
 
@@ -48,11 +46,11 @@ class WorkerSession {
   void forget_words();
 
  private:
-  WorkerSession(const WorkerCommand& command, TemporaryFolder folder, ChildProcess process);
+  WorkerSession(const WorkerCommand& command, std::filesystem::path folder, ChildProcess process);
   void read_words();
 
   std::size_t output_bytes_;
-  std::unique_ptr<TemporaryFolder> folder_;  // null once it has ended or moved away
+  std::filesystem::path folder_;  // empty once it has ended
   ChildProcess process_;
   Connection connection_;
   Capture words_;

@@ -38,9 +38,10 @@ Status check_shared_object(std::string_view code) {
       !within(header.e_phoff, std::uint64_t{header.e_phnum} * sizeof(Elf64_Phdr), code.size()))
     return failure("the ELF file is damaged: its program headers lie outside its {} bytes",
                    code.size());
-  for (int i = 0; i < header.e_phnum; ++i) {
+  for (Elf64_Half i = 0; i < header.e_phnum; ++i) {
     Elf64_Phdr segment;
-    std::memcpy(&segment, code.data() + header.e_phoff + i * sizeof(segment), sizeof(segment));
+    std::memcpy(&segment, code.data() + header.e_phoff + std::size_t{i} * sizeof(segment),
+                sizeof(segment));
     if (segment.p_type == PT_LOAD && !within(segment.p_offset, segment.p_filesz, code.size()))
       return failure("the ELF file is cut off: segment {} ends behind its {} bytes", i,
                      code.size());

@@ -14,7 +14,7 @@ struct Registers {
 
 // All zero for a leaf the processor does not have.
 Registers cpuid(unsigned leaf, unsigned subleaf) {
-  if (__get_cpuid_max(leaf & 0x80000000u, nullptr) < leaf) return {};
+  if (static_cast<unsigned>(__get_cpuid_max(leaf & 0x80000000u, nullptr)) < leaf) return {};
   Registers registers;
   if (subleaf > 0) {
     __cpuid_count(leaf, 0, registers.eax, registers.ebx, registers.ecx, registers.edx);

@@ -1,5 +1,6 @@
 #include "provider/iree/prepared_dispatch.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -141,8 +142,39 @@ class Candidate {
     if (translation_.ptr == nullptr) return compile_error(invocation_, "read the translation_info");
     const MlirAttribute info = ir_.parse_attribute(context, compilation_info(wanted));
     if (info.ptr == nullptr) return compile_error(invocation_, "read the configuration");
-    ir_.set_attribute(same_location(ir_, function_of(ir_, export_), dispatch_.root),
-                      "compilation_info", info);
+    const MlirOperation function = function_of(ir_, export_);
+    const MlirOperation root = same_location(ir_, function, dispatch_.root);
+    ir_.set_attribute(root, "compilation_info", info);
+    return annotate_neighbours(wanted, function, root);
+  }
+
+  // Gives the operations next to the root the configurations that the root's needs there: the fill
+  // that defines its output operand and the structured operations that read its result, as the
+  // spec does (tuning_spec.cc).
+  Step annotate_neighbours(const ConfigurationAttributes& wanted, MlirOperation function,
+                           MlirOperation root) {
+    const std::vector<MlirValue> operands = ir_.operands(root);
+    if (!wanted.init_config.empty() && !operands.empty()) {
+      const MlirOperation init = ir_.defining_operation(operands.back());
+      if (init.ptr != nullptr && ir_.is(init, "linalg.fill"))
+        if (auto set = set_lowering_config(init, wanted.init_config); !set) return set;
+    }
+    if (wanted.consumer_config.empty()) return {};
+    for (const MlirOperation operation : structured_operations(ir_, function)) {
+      const std::vector<MlirValue> inputs = ir_.operands(operation);
+      const bool reads_root = std::any_of(inputs.begin(), inputs.end(), [&](MlirValue value) {
+        return ir_.defining_operation(value).ptr == root.ptr;
+      });
+      if (reads_root && ir_.is(operation, "linalg.generic"))
+        if (auto set = set_lowering_config(operation, wanted.consumer_config); !set) return set;
+    }
+    return {};
+  }
+
+  Step set_lowering_config(MlirOperation operation, const std::string& text) {
+    const MlirAttribute config = ir_.parse_attribute(session_.context(), text);
+    if (config.ptr == nullptr) return compile_error(invocation_, "read the lowering_config");
+    ir_.set_attribute(operation, "lowering_config", config);
     return {};
   }
 

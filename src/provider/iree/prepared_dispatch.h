@@ -10,14 +10,11 @@
 #include "base/result.h"
 #include "provider/artifact.h"
 #include "provider/iree/library.h"
+#include "provider/provider.h"
 
 namespace hone::iree {
 
-// A configuration as the compiler reads it, in MLIR's text.
-struct ConfigurationAttributes {
-  std::string lowering_config;   // "#iree_cpu.lowering_config<distribution = [64, 64, 0], ...>"
-  std::string translation_info;  // "#iree_codegen.translation_info<pipeline = ...>"
-};
+using ConfigurationAttributes = provider::Attributes;
 
 // Seconds each stage of one compile took.
 struct StageTimes {

@@ -21,7 +21,9 @@ Result<std::string> run_tool(const std::filesystem::path& tool, std::string_view
   if (!cores.empty())
     arguments.insert(arguments.begin(),
                      {"taskset", "-c", fmt::format("{}", fmt::join(cores, ","))});
-  HONE_ASSIGN(const ProcessResult result, run_process({.arguments = arguments}, kLimits));
+  Command command;
+  command.arguments = std::move(arguments);
+  HONE_ASSIGN(const ProcessResult result, run_process(command, kLimits));
   if (!result.succeeded())
     return failure("{} failed ({}): {}", name, describe(result, kLimits),
                    result.standard_error.text());

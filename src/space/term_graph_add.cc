@@ -1,0 +1,198 @@
+// From expressions to terms, and from terms to requirements.
+#include <algorithm>
+#include <utility>
+
+#include "space/arithmetic.h"
+#include "space/term_graph.h"
+
+namespace hone::space {
+namespace {
+
+TermKind kind_of(Operation operation) {
+  switch (operation) {
+    case Operation::kDivide:
+      return TermKind::kDivide;
+    case Operation::kModulo:
+      return TermKind::kModulo;
+    case Operation::kMinimum:
+      return TermKind::kMinimum;
+    case Operation::kMaximum:
+      return TermKind::kMaximum;
+    case Operation::kEqual:
+      return TermKind::kEqual;
+    case Operation::kNotEqual:
+      return TermKind::kNotEqual;
+    case Operation::kLess:
+      return TermKind::kLess;
+    default:
+      return TermKind::kLessEqual;
+  }
+}
+
+// More clauses than this are not made of one disjunction.
+constexpr std::size_t kMaximumClauses = 16;
+
+}  // namespace
+
+TermId TermGraph::add(const Expression& expression, std::span<const TermId> replacements) {
+  std::unordered_map<const void*, TermId> done;
+  return add_node(expression, replacements, done);
+}
+
+TermId TermGraph::add_node(const Expression& expression, std::span<const TermId> replacements,
+                           std::unordered_map<const void*, TermId>& done) {
+  const auto known = done.find(expression.node_address());
+  if (known != done.end()) return known->second;
+  std::vector<TermId> operands;
+  for (const Expression& operand : expression.operands()) {
+    operands.push_back(add_node(operand, replacements, done));
+  }
+  TermId term = 0;
+  switch (expression.operation()) {
+    case Operation::kConstant:
+      term = constant(expression.constant_value(), expression.is_boolean());
+      break;
+    case Operation::kVariable:
+      term = replacements[expression.variable_index()];
+      break;
+    case Operation::kAdd:
+      term = sum(operands);
+      break;
+    case Operation::kSubtract:
+      term = operands[0];
+      for (std::size_t i = 1; i < operands.size(); ++i) term = difference(term, operands[i]);
+      break;
+    case Operation::kMultiply:
+      term = product(operands);
+      break;
+    case Operation::kAnd:
+      term = logical(TermKind::kAnd, operands);
+      break;
+    case Operation::kOr:
+      term = logical(TermKind::kOr, operands);
+      break;
+    case Operation::kNot:
+      term = negation(operands[0]);
+      break;
+    case Operation::kIfThenElse:
+      term = if_then_else(operands[0], operands[1], operands[2]);
+      break;
+    case Operation::kLookup: {
+      LookupTable table;
+      for (std::size_t i = 0; i < expression.lookup_keys().size(); ++i) {
+        table.entries.emplace_back(expression.lookup_keys()[i], expression.lookup_values()[i]);
+      }
+      const auto by_key = [](const auto& a, const auto& b) { return a.first < b.first; };
+      const auto same_key = [](const auto& a, const auto& b) { return a.first == b.first; };
+      std::stable_sort(table.entries.begin(), table.entries.end(), by_key);
+      table.entries.erase(std::unique(table.entries.begin(), table.entries.end(), same_key),
+                          table.entries.end());
+      term = lookup(operands[0], std::move(table));
+      break;
+    }
+    default:
+      term = operands[0];
+      for (std::size_t i = 1; i < operands.size(); ++i) {
+        term = binary(kind_of(expression.operation()), term, operands[i]);
+      }
+      break;
+  }
+  done.emplace(expression.node_address(), term);
+  return term;
+}
+
+TermId TermGraph::add(const TermGraph& other, TermId term, std::span<const TermId> replacements) {
+  const Term& shape = other[term];
+  if (shape.kind == TermKind::kConstant) return constant(shape.value, shape.boolean);
+  if (shape.kind == TermKind::kVariable) return replacements[static_cast<std::size_t>(shape.value)];
+  std::vector<TermId> operands;
+  for (const TermId operand : shape.operands) {
+    operands.push_back(add(other, operand, replacements));
+  }
+  return rebuild(shape, std::move(operands), other);
+}
+
+TermId TermGraph::rebuild(const Term& shape, std::vector<TermId> operands, const TermGraph& other) {
+  switch (shape.kind) {
+    case TermKind::kSum:
+      return sum(operands);
+    case TermKind::kProduct:
+      return product(operands);
+    case TermKind::kAnd:
+    case TermKind::kOr:
+      return logical(shape.kind, operands);
+    case TermKind::kIfThenElse:
+      return if_then_else(operands[0], operands[1], operands[2]);
+    case TermKind::kLookup:
+      return lookup(operands[0], other.table(shape.value));
+    default:
+      return binary(shape.kind, operands[0], operands[1]);
+  }
+}
+
+void TermGraph::split_requirement(TermId boolean, std::vector<TermId>& requirements) {
+  const TermId requirement = as_boolean(boolean);
+  const Term term = terms_[requirement];
+  if (term.kind == TermKind::kAnd) {
+    for (const TermId operand : term.operands) split_requirement(operand, requirements);
+    return;
+  }
+  if (term.kind == TermKind::kIfThenElse && terms_[term.operands[0]].total) {
+    const TermId not_condition = negation(term.operands[0]);
+    split_requirement(logical(TermKind::kOr, std::vector<TermId>{not_condition, term.operands[1]}),
+                      requirements);
+    split_requirement(
+        logical(TermKind::kOr, std::vector<TermId>{term.operands[0], term.operands[2]}),
+        requirements);
+    return;
+  }
+  if (term.kind == TermKind::kOr) {
+    std::size_t clauses = 1;
+    for (const TermId operand : term.operands) {
+      if (terms_[operand].kind == TermKind::kAnd) clauses *= terms_[operand].operands.size();
+      clauses = std::min(clauses, kMaximumClauses + 1);
+    }
+    if (clauses > 1 && clauses <= kMaximumClauses) {
+      const auto conjunction =
+          std::find_if(term.operands.begin(), term.operands.end(),
+                       [this](TermId operand) { return terms_[operand].kind == TermKind::kAnd; });
+      std::vector<TermId> clause = term.operands;
+      const auto position = static_cast<std::size_t>(conjunction - term.operands.begin());
+      for (const TermId choice : std::vector<TermId>(terms_[*conjunction].operands)) {
+        clause[position] = choice;
+        split_requirement(logical(TermKind::kOr, clause), requirements);
+      }
+      return;
+    }
+  }
+  if (is_constant(requirement, 1)) return;
+  if (std::find(requirements.begin(), requirements.end(), requirement) == requirements.end()) {
+    requirements.push_back(requirement);
+  }
+}
+
+Value TermGraph::evaluate(TermId id, std::span<const Value> variables) const {
+  const Term& term = terms_[id];
+  switch (term.kind) {
+    case TermKind::kConstant:
+      return term.value;
+    case TermKind::kVariable:
+      return variables[static_cast<std::size_t>(term.value)];
+    case TermKind::kIfThenElse: {
+      const Value condition = evaluate(term.operands[0], variables);
+      if (condition == kUndefined) return kUndefined;
+      return evaluate(term.operands[condition != 0 ? 1 : 2], variables);
+    }
+    case TermKind::kLookup:
+      return table(term.value).find(evaluate(term.operands[0], variables));
+    default: {
+      Value value = evaluate(term.operands[0], variables);
+      for (std::size_t i = 1; i < term.operands.size(); ++i) {
+        value = apply(term.kind, value, evaluate(term.operands[i], variables));
+      }
+      return value;
+    }
+  }
+}
+
+}  // namespace hone::space
