@@ -23,9 +23,9 @@ Command shell(const std::string& script) {
   return {{"sh", "-c", script}, {}, {}};
 }
 
-// Whether the process is gone, or a zombie that init has yet to reap, within two seconds.
+// Whether the process goes, or becomes a zombie that init has yet to reap.
 bool ends_soon(pid_t pid) {
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 1000; ++round) {
     if (::kill(pid, 0) != 0 || resident_bytes(pid) == 0) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }

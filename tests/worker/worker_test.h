@@ -15,9 +15,10 @@
 
 namespace hone::worker {
 
-// Whether `condition` holds within two seconds, as what is to be cleaned up must.
+// Whether `condition` comes to hold. Cleaning up takes milliseconds; the patience is for machines with
+// other work to do.
 inline bool holds_soon(const std::function<bool()>& condition) {
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 1000; ++round) {
     if (condition()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
