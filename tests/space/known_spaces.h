@@ -14,8 +14,8 @@ struct Matmul {
 SpaceBuilder tune_gemm(Matmul size);
 
 // The constraints that IREE 3.13 states for f16 x f16 -> f32 matmuls on gfx942, by
-// `iree-compile --iree-codegen-emit-pipeline-constraints`, its fourteen lookups, declared functions
-// and assertions one for one.
+// `iree-compile --iree-codegen-emit-pipeline-constraints`; assertions that repeat another are left
+// out, knobs have no bounds but those the assertions give.
 SpaceBuilder tile_and_fuse(Matmul size);
 SpaceBuilder vector_distribute(Matmul size);
 
