@@ -1,7 +1,10 @@
 // Checking the file, and giving back the space of what nothing needs.
+#include <memory>
+#include <set>
 #include <system_error>
 
 #include "store/blobs.h"
+#include "store/schema.h"
 #include "store/sqlite.h"
 #include "store/store.h"
 
@@ -17,6 +20,34 @@ Status add_integrity(Database& database, CheckReport& report) {
     statement.read(words);
     if (words != "ok") report.damage.push_back(words);
   }
+}
+
+// Every column there is, as "table.column".
+Result<std::set<std::string>> columns_of(Database& database) {
+  HONE_ASSIGN(
+      Statement statement,
+      database.query("SELECT tables.name || '.' || columns.name FROM sqlite_schema AS tables "
+                     "JOIN pragma_table_info(tables.name) AS columns "
+                     "WHERE tables.type = 'table'"));
+  std::set<std::string> names;
+  while (true) {
+    HONE_ASSIGN(const bool found, statement.step());
+    if (!found) return names;
+    std::string name;
+    statement.read(name);
+    names.insert(std::move(name));
+  }
+}
+
+Status add_missing_columns(Database& database, CheckReport& report) {
+  HONE_ASSIGN(const std::unique_ptr<Database> fresh,
+              Database::open(":memory:", Database::Access::kReadWriteCreate, {}));
+  HONE_TRY(migrate(*fresh));
+  HONE_ASSIGN(const std::set<std::string> wanted, columns_of(*fresh));
+  HONE_ASSIGN(const std::set<std::string> present, columns_of(database));
+  for (const std::string& name : wanted)
+    if (!present.contains(name)) report.damage.push_back(fmt::format("{} is missing", name));
+  return {};
 }
 
 Status add_foreign_keys(Database& database, CheckReport& report) {
@@ -48,7 +79,7 @@ Status add_blobs(Database& database, CheckReport& report) {
 
 Result<CheckReport> Store::check() {
   CheckReport report;
-  for (const auto& step : {add_integrity, add_foreign_keys, add_blobs}) {
+  for (const auto& step : {add_integrity, add_missing_columns, add_foreign_keys, add_blobs}) {
     const Status status = step(*database_, report);
     // SQLite gives up where it cannot go on: that is a finding too, and later steps may say more.
     if (!status && status.error().kind == ErrorKind::kEnvironment)

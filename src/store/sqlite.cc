@@ -156,6 +156,7 @@ Error Database::error(int code) const {
       return {ErrorKind::kInput,
               fmt::format("'{}' is not a store of hone: it is not an SQLite database", file)};
     case SQLITE_CORRUPT:
+    case SQLITE_ERROR:  // hone's SQL is right for its schema, so a table or column is missing
       return {ErrorKind::kInput,
               fmt::format("the store '{0}' is damaged ({1}); 'hone store check {0}' says where",
                           file, words)};

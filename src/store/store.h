@@ -134,7 +134,8 @@ class Store {
   Result<CandidateDetails> details(Id candidate);
 
   // -- care of the file
-  // PRAGMA integrity_check, foreign_key_check, and every stored blob against its hash.
+  // PRAGMA integrity_check and foreign_key_check, missing tables and columns, and every stored blob
+  // against its hash.
   Result<CheckReport> check();
   // Adds what another store holds and this one does not; merging twice changes nothing. Leases
   // stay.

@@ -73,6 +73,15 @@ TEST_F(CareTest, CheckFindsMissingRowsAndBlobsThatChanged) {
   EXPECT_THAT(store.dispatch(1).error().message, HasSubstr("is damaged (blob 1 is not"));
 }
 
+TEST_F(CareTest, AMissingTableIsDamage) {
+  open();
+  run_sql("DROP TABLE measurement");
+  Store store = open();
+  EXPECT_THAT(store.check()->damage, Contains("measurement.samples is missing"));
+  EXPECT_THAT(store.candidate_rows().error().message,
+              HasSubstr("is damaged (no such table: measurement); 'hone store check"));
+}
+
 TEST_F(CareTest, MergingAddsWhatIsNotThereAndTwiceChangesNothing) {
   const std::filesystem::path other = folder_.path() / "other.db";
   {

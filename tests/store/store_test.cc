@@ -104,7 +104,7 @@ TEST_F(StoreTest, AnArtifactComesBackByteForByte) {
       "\x7f"
       "ELF\0\xff",
       6);
-  for (int i = 0; i < 100'000; ++i) code += static_cast<char>(i * i >> 3);
+  for (unsigned i = 0; i < 100'000; ++i) code += static_cast<char>(i * i >> 3);
   Artifact artifact;
   {
     Store store = open();
