@@ -28,7 +28,7 @@ endfunction()
 # hone_test(FOLDER DEPENDS a b [LIBRARIES x] [LABELS l]): one GoogleTest executable of tests/FOLDER/*_test.cc.
 # Those labelled "compiler" load libIREECompiler, which is not built for sanitizers: left out there.
 function(hone_test folder)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL" "" "DEPENDS;LIBRARIES;LABELS" ${ARGN})
   if(HONE_SANITIZE AND "compiler" IN_LIST ARG_LABELS)
     return()
   endif()
@@ -46,6 +46,9 @@ function(hone_test folder)
     target_link_libraries(${name} PRIVATE hone_${dependency})
   endforeach()
   set(properties TIMEOUT 300)
+  if(ARG_SERIAL)
+    list(APPEND properties RUN_SERIAL TRUE)
+  endif()
   if(ARG_LABELS)  # an empty value would be dropped, and the next word taken for it
     list(APPEND properties LABELS "${ARG_LABELS}")
   endif()

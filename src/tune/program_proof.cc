@@ -176,25 +176,24 @@ class Proof {
     return dropped && !entries_.empty();
   }
 
-  // The fastest combination, where a spec must beat the best flags alone to be part of it.
+  // Variants stand in order of what they ask of the user: a later one is chosen only where it is
+  // reliably faster, so a flag or a spec that does nothing is never recommended.
   Status choose(const ProgramVariants& variants) {
-    const Variant* best_flags = nullptr;
-    const Variant* best_spec = nullptr;
+    const Variant* chosen = nullptr;
     HONE_ASSIGN(const std::string text, spec_text(context_.provider, entries_));
-    for (const Variant& variant : variants.all()) {
-      if (!variant.usable() || (!variant.spec.empty() && variant.spec != text)) continue;
-      const Variant*& best = variant.spec.empty() ? best_flags : best_spec;
-      if (best == nullptr || variant.against_default.ratio < best->against_default.ratio)
-        best = &variant;
-    }
-    // The default is the first choice unless a flag is reliably faster.
-    if (best_flags->against_default.verdict != measure::Verdict::kFaster)
-      best_flags = &variants.all().front();
-    const Variant* chosen = best_flags;
-    if (best_spec != nullptr) {
-      HONE_ASSIGN(const measure::PairedComparison comparison,
-                  measure::compare_paired(best_flags->seconds, best_spec->seconds));
-      if (comparison.verdict == measure::Verdict::kFaster) chosen = best_spec;
+    for (const bool with_spec : {false, true}) {
+      for (const Variant& variant : variants.all()) {
+        const bool candidate = variant.usable() && variant.spec.empty() != with_spec &&
+                               (variant.spec.empty() || variant.spec == text);
+        if (!candidate) continue;
+        if (chosen == nullptr) {
+          chosen = &variant;
+          continue;
+        }
+        HONE_ASSIGN(const measure::PairedComparison comparison,
+                    measure::compare_paired(chosen->seconds, variant.seconds));
+        if (comparison.verdict == measure::Verdict::kFaster) chosen = &variant;
+      }
     }
     proven_.best = chosen->name;
     proven_.flags = chosen->flags;

@@ -1,0 +1,161 @@
+// The whole way on real programs: asserts counters and files, never times.
+#include <signal.h>
+
+#include <chrono>
+#include <thread>
+
+#include "tests/cli/hone_command.h"
+
+namespace hone::cli {
+namespace {
+
+class Tune : public HoneCommand {
+ protected:
+  std::vector<std::string> quick(const std::string& program, int candidates) const {
+    return {"tune",      program, "--candidates", std::to_string(candidates), "--budget", "60s",
+            "--threads", "1",     "--json"};
+  }
+  // Rows of candidates, without the default and OpenBLAS.
+  nlohmann::json tried() const {
+    nlohmann::json rows = nlohmann::json::array();
+    const auto exported = json({"store", "export", "hone.db", "--format", "json"});
+    for (const auto& row : exported["candidates"])
+      if (row["provider"] == "iree" && row["default"] == false) rows.push_back(row);
+    return rows;
+  }
+};
+
+TEST_F(Tune, FindsVerifiesAndProvesASpec) {
+  const auto result = json(quick(example("matmul_512.mlir"), 6));
+  ASSERT_EQ(result["dispatches"].size(), 1u);
+  const auto& dispatch = result["dispatches"][0];
+  EXPECT_EQ(dispatch["operation"], "matmul 512x512x512 f32,f32->f32");
+  EXPECT_EQ(dispatch["tried"], 6);
+  EXPECT_EQ(dispatch["verified"], 6);
+  EXPECT_GT(dispatch["share_of_peak_percent"], 0);
+  ASSERT_GE(result["programs"].size(), 3u);
+  EXPECT_EQ(result["programs"][0]["variant"], "default");
+  EXPECT_EQ(result["programs"][1]["variant"], "data tiling");
+  const auto flags = read_file(folder() / "out" / "compile_flags.txt");
+  ASSERT_TRUE(flags);
+  EXPECT_NE(flags->find("--iree-llvmcpu-target-cpu=host"), std::string::npos);
+  // A spec is written exactly when it is announced.
+  EXPECT_EQ(!result["spec"].is_null(),
+            std::filesystem::exists(folder() / "out" / "tuning_spec.mlir"));
+}
+
+TEST_F(Tune, TriesEachCandidateOnceAcrossRuns) {
+  const std::string program = write("small.mlir", matmul_program("64"));
+  std::vector<std::string> arguments = quick(program, 5);
+  arguments.push_back("--no-program");
+  json(arguments);
+  const nlohmann::json first = tried();
+  ASSERT_EQ(first.size(), 5u);
+  json(arguments);
+  EXPECT_EQ(tried().size(), 5u);
+  arguments[3] = "9";
+  json(arguments);
+  const nlohmann::json second = tried();
+  ASSERT_EQ(second.size(), 9u);
+  // What was compiled and measured in the search before is as it was.
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    EXPECT_EQ(first[i]["candidate"], second[i]["candidate"]);
+    EXPECT_EQ(first[i]["identity"], second[i]["identity"]);
+  }
+}
+
+TEST_F(Tune, ContinuesAfterBeingKilled) {
+  const std::string program = write("small.mlir", matmul_program("64"));
+  std::vector<std::string> arguments = quick(program, 40);
+  arguments.insert(arguments.end(), {"--no-program", "--relax", "all"});
+  {
+    auto child = ChildProcess::start(command(arguments));
+    ASSERT_TRUE(child) << child.error().message;
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    nlohmann::json rows;
+    do {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      rows = std::filesystem::exists(folder() / "hone.db") ? tried() : nlohmann::json::array();
+    } while (rows.size() < 16 && std::chrono::steady_clock::now() < deadline);
+    ::kill(child->pid(), SIGKILL);
+    ASSERT_TRUE(child->wait(10));
+  }
+  const nlohmann::json before = tried();
+  ASSERT_GE(before.size(), 16u);
+  const auto result = json(arguments);
+  EXPECT_EQ(result["dispatches"][0]["tried"], 40);
+  const nlohmann::json after = tried();
+  ASSERT_EQ(after.size(), 40u);
+  for (std::size_t i = 0; i < before.size(); ++i)
+    if (!before[i]["compile_seconds"].is_null()) {
+      EXPECT_EQ(before[i]["compile_seconds"], after[i]["compile_seconds"]) << "compiled twice";
+    }
+  EXPECT_EQ(hone({"store", "check", "hone.db"}).exit_code, 0);
+}
+
+TEST_F(Tune, MeasuresOneConfigurationGivenByHand) {
+  const auto space = json({"space", example("matmul_512.mlir"), "--json", "--samples", "1"});
+  std::string configuration;
+  for (const auto& [knob, value] : space["spaces"][0]["samples"][0].items())
+    configuration += (configuration.empty() ? "" : ",") + knob + "=" + value.dump();
+  std::vector<std::string> arguments = quick(example("matmul_512.mlir"), 10);
+  arguments.insert(arguments.end(), {"--no-program", "--config", configuration});
+  const auto result = json(arguments);
+  EXPECT_EQ(result["dispatches"][0]["tried"], 1);
+}
+
+TEST_F(Tune, TunesWhatIsStaticBesideADynamicDispatch) {
+  std::string both = matmul_program("64");
+  std::string dynamic = matmul_program("?");
+  dynamic.replace(dynamic.find("@product"), 8, "@dynamic");
+  std::vector<std::string> arguments = quick(write("both.mlir", both + dynamic), 3);
+  arguments.push_back("--no-program");
+  const auto result = json(arguments);
+  EXPECT_EQ(result["dispatches"].size(), 1u);
+  ASSERT_EQ(result["not_tuned"].size(), 1u);
+  EXPECT_NE(result["not_tuned"][0]["reason"].get<std::string>().find("dynamic"), std::string::npos);
+}
+
+TEST_F(Tune, ShowsACandidateWithWhatReproducesIt) {
+  std::vector<std::string> arguments = quick(write("small.mlir", matmul_program("64")), 2);
+  arguments.push_back("--no-program");
+  json(arguments);
+  const std::string id = tried()[0]["candidate"].dump();
+  const auto shown = json({"show", id, "--json", "--out", "shown"});
+  EXPECT_EQ(shown["provider"], "iree");
+  EXPECT_EQ(shown["verifications"][0]["right"], true);
+  for (const char* file : {"dispatch.mlir", "tuning_spec.mlir", "code.so", "reproduce.sh"})
+    EXPECT_TRUE(std::filesystem::exists(folder() / "shown" / file)) << file;
+}
+
+class Inspect : public HoneCommand {};
+
+TEST_F(Inspect, ListsDispatchesAsJson) {
+  const auto document = json({"dispatches", example("feed_forward.mlir"), "--json"});
+  EXPECT_EQ(document["schema_version"], 1);
+  ASSERT_EQ(document["dispatches"].size(), 2u);
+  EXPECT_EQ(document["dispatches"][0]["operation"], "matmul 128x3072x768 f32,f32->f32");
+  EXPECT_EQ(document["dispatches"][0]["flops"], 2.0 * 128 * 3072 * 768);
+  EXPECT_EQ(document["dispatches"][0]["launches_per_call"], 1);
+}
+
+TEST_F(Inspect, ExplainsWhatAConfigurationBreaks) {
+  const auto space = json({"space", example("matmul_512.mlir"), "--json", "--samples", "1"});
+  auto sample = space["spaces"][0]["samples"][0];
+  EXPECT_TRUE(space["spaces"][0]["count_is_exact"]);
+  sample["vec_m"] = 32;  // 32 x 64 accumulators fill 128 registers
+  sample["vec_n"] = 64;
+  sample["dist_m"] = 64;
+  sample["dist_n"] = 64;
+  std::string configuration;
+  for (const auto& [knob, value] : sample.items())
+    configuration += (configuration.empty() ? "" : ",") + knob + "=" + value.dump();
+  const Ran ran = hone({"space", example("matmul_512.mlir"), "--json", "--check", configuration});
+  EXPECT_EQ(ran.exit_code, 1);
+  const auto check = nlohmann::json::parse(ran.out)["spaces"][0]["check"];
+  EXPECT_EQ(check["legal"], false);
+  EXPECT_NE(check["violations"].dump().find("accumulators_fit_registers"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hone::cli

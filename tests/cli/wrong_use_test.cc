@@ -1,0 +1,108 @@
+// Every mistake of a user's gets one clear message, exit code 2 (3 for the environment), and leaves
+// nothing behind.
+#include <sqlite3.h>
+
+#include "tests/cli/hone_command.h"
+
+namespace hone::cli {
+namespace {
+
+class WrongUse : public HoneCommand {};
+
+TEST_F(WrongUse, AnUnknownOptionNamesTheNearest) {
+  const Ran ran = hone({"tune", "x.mlir", "--candidate", "3"});
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_EQ(ran.err,
+            "hone: hone tune has no option '--candidate' (did you mean '--candidates'?); hone tune "
+            "--help lists them\n");
+}
+
+TEST_F(WrongUse, AnUnknownCommandNamesTheNearest) {
+  const Ran ran = hone({"tone"});
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_NE(ran.err.find("'tone' is no command of hone (did you mean 'tune'"), std::string::npos)
+      << ran.err;
+}
+
+TEST_F(WrongUse, AMissingFileIsNamed) {
+  const Ran ran = hone({"dispatches", "missing.mlir"});
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_EQ(ran.err, "hone: cannot read 'missing.mlir': No such file or directory\n");
+}
+
+TEST_F(WrongUse, ABadDurationIsNamed) {
+  const Ran ran = hone({"tune", example("matmul_512.mlir"), "--budget", "soon"});
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_EQ(ran.err, "hone: --budget 'soon' is no duration; write 90s, 10m or 2h\n");
+  EXPECT_FALSE(std::filesystem::exists(folder() / "hone.db"));
+}
+
+TEST_F(WrongUse, MissingIreeSaysHowToGetIt) {
+  const Ran ran =
+      hone({"dispatches", example("matmul_512.mlir")}, {{"HONE_IREE", "/nowhere/at/all"}});
+  EXPECT_EQ(ran.exit_code, 3);
+  EXPECT_NE(ran.err.find("/nowhere/at/all"), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("pip install"), std::string::npos) << ran.err;
+}
+
+TEST_F(WrongUse, ASyntaxErrorHasTheCompilersLineAndColumn) {
+  const std::string path = write("wrong.mlir", "func.func @f() {\n  %a = nonsense\n}\n");
+  const Ran ran = hone({"dispatches", path});
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_NE(ran.err.find("wrong.mlir:2:8: custom op 'nonsense' is unknown"), std::string::npos)
+      << ran.err;
+}
+
+TEST_F(WrongUse, AnUnknownDispatchPatternNamesWhatThereIs) {
+  const Ran ran = hone({"tune", example("matmul_512.mlir"), "--dispatch", "*conv*"});
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_NE(ran.err.find("matches '*conv*'"), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("matmul_512x512x512_f32"), std::string::npos) << ran.err;
+}
+
+TEST_F(WrongUse, NothingTunableIsSaidWithTheReason) {
+  const std::string path =
+      write("add.mlir",
+            "func.func @f(%a: tensor<64xf32>, %b: tensor<64xf32>) -> tensor<64xf32> {\n"
+            "  %c = arith.addf %a, %b : tensor<64xf32>\n  return %c : tensor<64xf32>\n}\n");
+  const Ran ran = hone({"tune", path});
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_NE(ran.err.find("can be tuned"), std::string::npos) << ran.err;
+}
+
+TEST_F(WrongUse, ADynamicShapeAloneIsSaid) {
+  const Ran ran = hone({"tune", write("dynamic.mlir", matmul_program("?"))});
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_NE(ran.err.find("dynamic"), std::string::npos) << ran.err;
+}
+
+TEST_F(WrongUse, AConfigurationOutsideTheSpaceNamesWhatIsAllowed) {
+  const Ran ran = hone({"space", example("matmul_512.mlir"), "--check", "dist_m=64,dist_q=64"});
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_NE(ran.err.find("dist_q"), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("dist_m"), std::string::npos) << ran.err;
+}
+
+TEST_F(WrongUse, AFileThatIsNoStoreIsRefused) {
+  write("notes.db", "shopping list: milk, bread, and a database");
+  const Ran ran = hone({"store", "list", "notes.db"});
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_NE(ran.err.find("notes.db"), std::string::npos) << ran.err;
+  EXPECT_EQ(hone({"store", "list", "missing.db"}).exit_code, 2);
+}
+
+TEST_F(WrongUse, AStoreOfANewerSchemaIsLeftAlone) {
+  ASSERT_EQ(hone({"tune", example("matmul_512.mlir"), "--dispatch", "nothing"}).exit_code, 2);
+  ASSERT_TRUE(std::filesystem::exists(folder() / "hone.db"));
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open((folder() / "hone.db").c_str(), &db), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(db, "PRAGMA user_version = 99", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(db);
+  const Ran ran = hone({"tune", example("matmul_512.mlir")});
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_NE(ran.err.find("99"), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("newer"), std::string::npos) << ran.err;
+}
+
+}  // namespace
+}  // namespace hone::cli

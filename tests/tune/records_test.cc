@@ -1,0 +1,66 @@
+#include "tune/records.h"
+
+#include <gtest/gtest.h>
+
+namespace hone::tune {
+namespace {
+
+TEST(TimingOf, SummarisesSamples) {
+  const std::vector<double> samples{5, 1, 2, 4, 3, 6, 7};
+  const store::Timing timing = timing_of(samples, 8, 2);
+  EXPECT_EQ(timing.samples, samples);
+  EXPECT_EQ(timing.launches_per_sample, 8);
+  EXPECT_EQ(timing.dropped, 2);
+  EXPECT_EQ(timing.min, 1);
+  EXPECT_EQ(timing.median, 4);
+  // Quartiles 2.5 and 5.5 by linear interpolation.
+  EXPECT_DOUBLE_EQ(timing.spread, 3.0 / 4);
+  // Seven samples: the smallest and the largest cover the median with 98.4 %.
+  EXPECT_EQ(timing.low, 1);
+  EXPECT_EQ(timing.high, 7);
+}
+
+TEST(TimingOf, GivesTheRangeWhereSamplesAreTooFewForAnInterval) {
+  const std::vector<double> samples{3, 2};
+  EXPECT_EQ(timing_of(samples).low, 2);
+  EXPECT_EQ(timing_of(samples).high, 3);
+}
+
+measure::HandleSamples samples(std::vector<double> seconds, std::vector<int> rounds) {
+  measure::HandleSamples samples;
+  samples.seconds = std::move(seconds);
+  samples.rounds = std::move(rounds);
+  return samples;
+}
+
+TEST(PairedRatio, ComparesWithinRounds) {
+  // The machine is twice as slow in round 2; the ratio is not.
+  EXPECT_DOUBLE_EQ(
+      paired_ratio(samples({1, 2, 1}, {1, 2, 4}), samples({2, 4, 9}, {1, 2, 3})).value(), 0.5);
+}
+
+TEST(PairedRatio, NeedsACommonRound) {
+  EXPECT_FALSE(paired_ratio(samples({1}, {1}), samples({2}, {2})));
+}
+
+TEST(VerificationRow, KeepsTheFirstBadElementRowMajor) {
+  measure::Verification wrong;
+  wrong.right = false;
+  wrong.binding = 1;
+  wrong.first_bad = {2, 3};
+  wrong.expected = 17;
+  wrong.got = 0;
+  wrong.bad_share = 0.25;
+  std::vector<problem::Binding> bindings(2);
+  bindings[1].type = {problem::ElementType::kF32, {4, 10}};
+  const store::Verification row = verification_row(wrong, bindings);
+  EXPECT_FALSE(row.right);
+  EXPECT_EQ(row.bad_binding, 1);
+  EXPECT_EQ(row.bad_index, 23);
+  EXPECT_EQ(row.expected, "17");
+  EXPECT_EQ(row.got, "0");
+  EXPECT_EQ(row.share_bad, 0.25);
+}
+
+}  // namespace
+}  // namespace hone::tune

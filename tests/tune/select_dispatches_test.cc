@@ -1,0 +1,65 @@
+#include "tune/select_dispatches.h"
+
+#include <gmock/gmock.h>
+
+namespace hone::tune {
+namespace {
+
+problem::Dispatch dispatch(const std::string& name, const std::string& not_tunable = "") {
+  problem::Dispatch dispatch;
+  dispatch.name = name;
+  dispatch.not_tunable = not_tunable;
+  return dispatch;
+}
+
+problem::Program program() {
+  problem::Program program;
+  program.path = "model.mlir";
+  program.dispatches = {dispatch("main_dispatch_0_matmul"),
+                        dispatch("main_dispatch_1_softmax", "a softmax"),
+                        dispatch("main_dispatch_2_matmul")};
+  return program;
+}
+
+TEST(SelectDispatches, TakesAllThatCanBeTunedAndNamesTheRest) {
+  const problem::Program model = program();
+  std::vector<NotTuned> not_tuned;
+  const auto chosen = select_dispatches(model, {}, not_tuned);
+  ASSERT_TRUE(chosen);
+  EXPECT_THAT(*chosen, testing::ElementsAre(&model.dispatches[0], &model.dispatches[2]));
+  ASSERT_EQ(not_tuned.size(), 1u);
+  EXPECT_EQ(not_tuned[0].dispatch, "main_dispatch_1_softmax");
+  EXPECT_EQ(not_tuned[0].reason, "a softmax");
+}
+
+TEST(SelectDispatches, FollowsPatterns) {
+  const problem::Program model = program();
+  std::vector<NotTuned> not_tuned;
+  const auto chosen = select_dispatches(model, {"*_2_*"}, not_tuned);
+  ASSERT_TRUE(chosen);
+  EXPECT_THAT(*chosen, testing::ElementsAre(&model.dispatches[2]));
+  EXPECT_TRUE(not_tuned.empty());
+}
+
+TEST(SelectDispatches, APatternWithoutAMatchIsTheUsersMistake) {
+  const problem::Program model = program();
+  std::vector<NotTuned> not_tuned;
+  const auto chosen = select_dispatches(model, {"main_dispatch_0_matmull"}, not_tuned);
+  ASSERT_FALSE(chosen);
+  EXPECT_EQ(chosen.error().kind, ErrorKind::kInput);
+  EXPECT_EQ(chosen.error().message.substr(0, 92),
+            "no dispatch of 'model.mlir' matches 'main_dispatch_0_matmull' (did you mean "
+            "'main_dispatch_0");
+}
+
+TEST(SelectDispatches, NothingTunableGivesTheReasons) {
+  const problem::Program model = program();
+  std::vector<NotTuned> not_tuned;
+  const auto chosen = select_dispatches(model, {"*softmax"}, not_tuned);
+  ASSERT_FALSE(chosen);
+  EXPECT_EQ(chosen.error().message,
+            "nothing in 'model.mlir' can be tuned:\n  main_dispatch_1_softmax: a softmax");
+}
+
+}  // namespace
+}  // namespace hone::tune
