@@ -17,6 +17,7 @@
 #include "base/spawn.h"
 #include "base/text.h"
 #include "worker/envelope.h"
+#include "worker/session_folder.h"
 
 namespace hone::worker {
 namespace {
@@ -29,6 +30,7 @@ void settle(pid_t parent, const std::filesystem::path& folder, int printed) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (::getppid() != parent) ::_exit(1);  // it died before the line above
   ::setpgid(0, 0);
+  ::signal(SIGPIPE, SIG_DFL);
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
   ::dup2(printed, STDOUT_FILENO);
@@ -148,13 +150,7 @@ void JobProcess::end() {
   kill_tree(pid_);
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
-  // What was killed but not waited for may finish one more system call: a file made after its
-  // folder was listed.
-  std::error_code code;
-  for (int round = 0; round < 100 && std::filesystem::exists(folder_, code); ++round) {
-    std::filesystem::remove_all(folder_, code);
-    if (code) ::usleep(1000);
-  }
+  remove_folder(folder_);
 }
 
 std::optional<Outcome> take_outcome(JobProcess& job) {

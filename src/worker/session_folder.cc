@@ -17,9 +17,11 @@ namespace hone::worker {
 namespace {
 
 constexpr std::string_view kPrefix = "hone-worker-";
+constexpr std::string_view kUnfinished = ".new";
 
 bool is_session_folder(const std::filesystem::path& path) {
-  return path.is_absolute() && path.filename().string().starts_with(kPrefix);
+  return path.is_absolute() && path.filename().string().starts_with(kPrefix) &&
+         !path.has_extension();
 }
 
 // The locked folder; empty when another process holds it or it is not there any more.
@@ -50,7 +52,7 @@ void remove_abandoned_folders(const std::filesystem::path& parent) {
     const UniqueFd abandoned = lock(entry.path());
     if (!abandoned) continue;
     kill_processes_started_with(fmt::format("{}={}", kFolderVariable, entry.path().string()));
-    std::filesystem::remove_all(entry.path(), code);
+    remove_folder(entry.path());
   }
 }
 
@@ -61,24 +63,27 @@ Result<SessionFolder> SessionFolder::claim() {
   if (!is_session_folder(folder.path_))
     return input_error("{} names no folder of a worker session: this command is for hone's own use",
                        kFolderVariable);
-  // Between the two steps another worker's start may take the folder for an abandoned one.
-  constexpr int kAttempts = 100;
-  for (int attempt = 0; attempt < kAttempts && !folder.lock_; ++attempt) {
-    if (::mkdir(folder.path_.c_str(), 0700) != 0 && errno != EEXIST)
-      return environment_error("cannot make the temporary folder '{}': {}", folder.path_.string(),
-                               std::strerror(errno));
-    folder.lock_ = lock(folder.path_);
-    if (!folder.lock_) ::usleep(1000);
-  }
-  if (!folder.lock_)
-    return environment_error("cannot claim the temporary folder '{}'", folder.path_.string());
+  // It gets its name when it is locked: before that another worker's start would take it for an
+  // abandoned one.
+  const std::string unfinished = folder.path_.string() + std::string(kUnfinished);
+  if (::mkdir(unfinished.c_str(), 0700) == 0) folder.lock_ = lock(unfinished);
+  if (!folder.lock_ || ::rename(unfinished.c_str(), folder.path_.c_str()) != 0)
+    return environment_error("cannot make the temporary folder '{}': {}", folder.path_.string(),
+                             std::strerror(errno));
   ::setenv("TMPDIR", folder.path_.c_str(), 1);
   return folder;
 }
 
-void SessionFolder::remove() const {
+void remove_folder(const std::filesystem::path& folder) {
+  // A folder that is being made (SessionFolder::claim) when its maker is killed.
+  const std::filesystem::path unfinished = folder.string() + std::string(kUnfinished);
   std::error_code code;
-  std::filesystem::remove_all(path_, code);
+  std::filesystem::remove(unfinished, code);
+  constexpr int kRounds = 200;
+  for (int round = 0; round < kRounds && std::filesystem::exists(folder, code); ++round) {
+    std::filesystem::remove_all(folder, code);
+    if (code) ::usleep(5000);
+  }
 }
 
 }  // namespace hone::worker

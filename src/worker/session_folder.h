@@ -17,6 +17,10 @@ std::filesystem::path new_session_folder(const std::filesystem::path& parent);
 // what still runs there.
 void remove_abandoned_folders(const std::filesystem::path& parent);
 
+// Removes `folder` with everything in it, again while something is still being put there (a process
+// that was killed may finish one more system call), for at most a second.
+void remove_folder(const std::filesystem::path& folder);
+
 // The worker's own hold on its folder.
 class SessionFolder {
  public:
@@ -26,7 +30,6 @@ class SessionFolder {
   static Result<SessionFolder> claim();
 
   const std::filesystem::path& path() const { return path_; }
-  void remove() const;
 
  private:
   std::filesystem::path path_;

@@ -87,8 +87,8 @@ void WorkerSession::end(double seconds) {
   read_words();
   if (folder_.empty()) return;
   kill_processes_started_with(fmt::format("{}={}", kFolderVariable, folder_.string()));
-  std::error_code code;
-  std::filesystem::remove_all(std::exchange(folder_, {}), code);
+  remove_folder(folder_);
+  folder_.clear();
 }
 
 std::string WorkerSession::last_words() const {

@@ -6,6 +6,7 @@
 
 #include "base/process_tree.h"
 #include "worker/prepared_server.h"
+#include "worker/session_folder.h"
 
 namespace hone::worker {
 namespace {
@@ -19,8 +20,12 @@ constexpr double kServerGraceSeconds = 5;
 
 }  // namespace
 
-Zygote::Zygote(UniqueFd tuner, const CompileHandlers& handlers, std::filesystem::path folder)
-    : tuner_(std::move(tuner)), handlers_(handlers), folder_(std::move(folder)) {}
+Zygote::Zygote(UniqueFd tuner, const CompileHandlers& handlers, std::filesystem::path folder,
+               pid_t janitor)
+    : tuner_(std::move(tuner)),
+      handlers_(handlers),
+      folder_(std::move(folder)),
+      janitor_(janitor) {}
 
 bool Zygote::serve() {
   tuner_.send({"hello", {{"pid", ::getpid()}}, {}});
@@ -241,7 +246,7 @@ std::size_t Zygote::running() const {
 }
 
 std::vector<pid_t> Zygote::pids() const {
-  std::vector<pid_t> pids;
+  std::vector<pid_t> pids{janitor_};
   for (const auto& [id, job] : once_jobs_) pids.push_back(job.pid());
   for (const auto& [key, server] : servers_) pids.push_back(server.process.pid());
   return pids;
@@ -250,10 +255,9 @@ std::vector<pid_t> Zygote::pids() const {
 void Zygote::end_everything() {
   for (auto& [id, job] : once_jobs_) job.end();
   for (auto& [key, server] : servers_) server.process.end();
-  constexpr int kRounds = 1000;
-  for (int round = 0; round < kRounds && end_orphans({}); ++round) ::usleep(1000);
-  std::error_code code;
-  std::filesystem::remove_all(folder_, code);
+  constexpr int kRounds = 10000;
+  for (int round = 0; round < kRounds && end_orphans({janitor_}); ++round) ::usleep(1000);
+  remove_folder(folder_);
 }
 
 void Zygote::let_go() {

@@ -91,6 +91,33 @@ TEST_F(RunnerProcessTest, ARunnerThatDiedBetweenCallsIsReplaced) {
   EXPECT_EQ(runner.generation(), 2u);
 }
 
+// No tuner looks any more, as if it had been killed with its runner.
+TEST_F(RunnerProcessTest, ItsJanitorCleansUpAfterARunnerThatDiesAlone) {
+  const auto session = folder() / "hone-worker-0123";
+  const Command command{serving_command(kServeRunner), {{kFolderVariable, session.string()}}, {}};
+  auto runner = ChildProcess::start(command);
+  ASSERT_TRUE(runner);
+  EXPECT_TRUE(holds_soon([&] { return children_of(runner->pid()).size() == 1; }));
+  EXPECT_TRUE(std::filesystem::exists(session));
+  ::kill(runner->pid(), SIGKILL);  // not its group
+  EXPECT_TRUE(holds_soon([&] { return !std::filesystem::exists(session); }));
+  EXPECT_TRUE(holds_soon([&] {
+    return processes_started_with(std::string(kFolderVariable) + "=" + session.string()).empty();
+  }));
+}
+
+TEST_F(RunnerProcessTest, AStoppedRunnerEndsWithItsTuner) {
+  const auto session = folder() / "hone-worker-0123";
+  const Command command{serving_command(kServeRunner), {{kFolderVariable, session.string()}}, {}};
+  auto runner = ChildProcess::start(command);
+  ASSERT_TRUE(runner);
+  EXPECT_TRUE(holds_soon([&] { return children_of(runner->pid()).size() == 1; }));
+  ::kill(runner->pid(), SIGSTOP);
+  runner->take_socket();
+  EXPECT_TRUE(runner->wait(10));
+  EXPECT_EQ(runner->exit_signal(), SIGKILL);
+}
+
 TEST_F(RunnerProcessTest, EatingMemoryIsCaught) {
   RunnerOptions limited = options();
   limited.memory_bytes = 512u << 20;

@@ -1,0 +1,62 @@
+#include "worker/janitor.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/process_tree.h"
+#include "base/spawn.h"
+#include "worker/fork_server.h"
+
+namespace hone::worker {
+namespace {
+
+// Time for a worker to see by itself that the tuner is gone.
+constexpr int kGraceMilliseconds = 500;
+// Between two looks at the worker, before Linux 5.3.
+constexpr int kLookMilliseconds = 100;
+
+void kill_with_group(pid_t worker) {
+  ::kill(process_group_of(worker) == worker ? -worker : worker, SIGKILL);
+}
+
+// Its own group: the worker's is going to be killed. Its own stdio: the worker's pipes must close
+// when the worker ends.
+void settle() {
+  ::setpgid(0, 0);
+  const int null = ::open("/dev/null", O_RDWR);
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null, fd);
+  ::close(null);
+}
+
+void wait_for_end(pid_t worker, int socket) {
+  const UniqueFd exit = open_pid(worker);
+  bool tuner_left = false;
+  while (::getppid() == worker) {
+    pollfd entries[] = {{tuner_left ? -1 : socket, POLLRDHUP, 0}, {exit.get(), POLLIN, 0}};
+    const int patience = tuner_left ? kGraceMilliseconds : exit ? -1 : kLookMilliseconds;
+    const int events = ::poll(entries, 2, patience);
+    if (tuner_left && events == 0) kill_with_group(worker);
+    tuner_left = tuner_left || entries[0].revents != 0;
+  }
+}
+
+}  // namespace
+
+Result<pid_t> start_janitor(int socket, const SessionFolder& folder) {
+  const pid_t worker = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) return environment_error("cannot fork: {}", std::strerror(errno));
+  if (pid > 0) return pid;
+  settle();
+  wait_for_end(worker, socket);
+  kill_processes_started_with(fmt::format("{}={}", kFolderVariable, folder.path().string()));
+  remove_folder(folder.path());
+  ::_exit(0);
+}
+
+}  // namespace hone::worker
