@@ -207,8 +207,9 @@ void add_tune_command(CLI::App& app, Run& run) {
       ->capture_default_str();
   command->add_option("--seed", tuning.seed, "of the search and of the inputs")
       ->capture_default_str();
-  command->add_option("--config", tuning.configuration,
-                      "measure this one configuration: dist_m=64,dist_n=64,...");
+  command->add_option("--config", tuning.configurations,
+                      "measure this configuration instead of searching: "
+                      "dist_m=64,dist_n=64,...; repeatable");
   command->add_option("--relax", tuning.relax, "soft constraint to drop, or 'all'; repeatable");
   command->add_option("--threads", options->threads, "cores to run on (default: all)")
       ->check(CLI::PositiveNumber);

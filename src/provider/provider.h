@@ -24,8 +24,8 @@ struct Attributes {
   std::string translation_info;  // "#iree_codegen.translation_info<pipeline = ...>"
   // Lowering configurations of the operation that initialises the root's output and of those that
   // read its result, where the root's configuration needs theirs to fit; else empty.
-  std::string init_config;
-  std::string consumer_config;
+  std::string init_config = {};
+  std::string consumer_config = {};
 
   bool operator==(const Attributes&) const = default;
 };

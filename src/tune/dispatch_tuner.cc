@@ -65,13 +65,16 @@ class DispatchTuner {
     double ratio;
   };
 
-  // Proposals of the strategy, or the one configuration given by hand.
+  // Proposals of the strategy, or the configurations given by hand.
   Result<std::vector<space::Configuration>> propose(search::Strategy& strategy, std::size_t count) {
-    if (!context_.options.configuration) return strategy.ask(count);
-    if (!tried_.empty() || failed_ > 0) return std::vector<space::Configuration>();
-    HONE_ASSIGN(space::Configuration given,
-                space::parse_configuration(space_, *context_.options.configuration));
-    return std::vector<space::Configuration>{std::move(given)};
+    const std::vector<std::string>& given = context_.options.configurations;
+    if (given.empty()) return strategy.ask(count);
+    std::vector<space::Configuration> proposals;
+    for (std::size_t i = proposed_; i < given.size() && proposals.size() < count; ++i) {
+      HONE_ASSIGN(space::Configuration configuration, space::parse_configuration(space_, given[i]));
+      proposals.push_back(std::move(configuration));
+    }
+    return proposals;
   }
 
   Status search() {
@@ -101,7 +104,7 @@ class DispatchTuner {
         row.build = context_.build;
         row.provider = context_.provider.name();
         row.configuration = space::to_json(space_, configuration).dump();
-        row.constraint_set = context_.options.configuration ? "" : "llvm-cpu contraction";
+        row.constraint_set = context_.options.configurations.empty() ? "llvm-cpu contraction" : "";
         Trial trial;
         HONE_ASSIGN(trial.candidate, context_.store.add_candidate(row));
         HONE_ASSIGN(trial.attributes,

@@ -151,7 +151,7 @@ class Proof {
     if (whole == nullptr) return false;
     if (!whole->usable()) {
       for (const TunedDispatch* entry : entries_)
-        leave_out(*entry, "the program with the spec " + whole->failure);
+        leave_out(*entry, "the whole program with the spec: " + whole->failure);
       entries_.clear();
       return false;
     }

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "measure/half.h"
 #include "measure/verification.h"
 #include "tune/input_files.h"
@@ -86,7 +87,10 @@ Status ProgramVariants::add(Variant variant) {
   HONE_ASSIGN(const auto compiled, context_->compiler.compile_program(path_, bytes_, flags));
   if (!compiled) {
     variant.failure = "does not compile: " + compiled.error().message;
+  } else if (const Variant* same = with_code(content_hash(*compiled)); same != nullptr) {
+    variant.failure = fmt::format("the same module as '{}'", same->name);
   } else {
+    variant.code = content_hash(*compiled);
     variant.module = folder_ / (stem + ".vmfb");
     HONE_TRY(write_file_atomically(variant.module, *compiled));
     Result<std::vector<problem::Array>> outputs =
@@ -175,6 +179,12 @@ Status ProgramVariants::record() const {
     HONE_TRY(context_->store.record(row));
   }
   return {};
+}
+
+const Variant* ProgramVariants::with_code(std::string_view code) const {
+  const auto found = std::find_if(variants_.begin(), variants_.end(),
+                                  [code](const Variant& v) { return v.code == code; });
+  return found == variants_.end() ? nullptr : &*found;
 }
 
 const Variant* ProgramVariants::find(std::string_view name) const {

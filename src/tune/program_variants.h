@@ -13,12 +13,13 @@
 namespace hone::tune {
 
 struct Variant {
-  std::string name;                // "default", "data tiling", "data tiling + spec"
+  std::string name;                     // "default", "data tiling", "data tiling + spec"
   std::vector<std::string> flags = {};  // beyond the session's
   std::string spec = {};                // text; empty without one
 
   std::filesystem::path module = {};  // compiled; empty when it does not compile
-  std::string failure = {};  // why it is out: does not compile, does not run, wrong outputs
+  std::string failure = {};  // why it is not timed: does not compile or run, wrong outputs, a copy
+  std::string code = {};     // content hash of the module
   std::vector<double> seconds = {};  // per call, by round
   measure::PairedComparison against_default = {};
 
@@ -33,7 +34,8 @@ class ProgramVariants {
                                         std::string bytes, const problem::Function& function,
                                         std::filesystem::path folder);
 
-  // Compiles the variant and checks its outputs. The first must be the default.
+  // Compiles the variant and checks its outputs. The first must be the default. A module that is
+  // the same as another variant's is not timed twice.
   Status add(Variant variant);
 
   // Times every usable variant in `rounds` rounds, each in random order, from scratch.
@@ -50,6 +52,7 @@ class ProgramVariants {
   Result<std::vector<problem::Array>> run(const Variant& variant) const;
   Result<std::string> compare(const std::vector<problem::Array>& outputs) const;
   provider::ProgramCall call(const Variant& variant) const;
+  const Variant* with_code(std::string_view code) const;
 
   Context* context_;
   std::string path_;
