@@ -54,7 +54,7 @@ int parse_and_run(int argc, char** argv) {
       "hone finds, proves and installs the fastest configuration of every kernel in a tensor "
       "program.",
       "hone"};
-  app.set_version_flag("--version", std::string("hone ") + std::string(kVersion));
+  app.set_version_flag("--version", std::string("hone ") + std::string(version()));
   app.require_subcommand(0, 1);
   app.allow_extras();
   app.footer(

@@ -173,7 +173,7 @@ CommandResult tune_program(TuneOptions options) {
 
   store::Run run;
   run.command = options.command_line;
-  run.version = kVersion;
+  run.version = version();
   run.seed = static_cast<std::int64_t>(options.tuning.seed);
   Result<tune::SessionResult> result = tune::Session(context, run).run();
   status.clear();

@@ -4,6 +4,7 @@
 
 namespace hone::cli {
 
-inline constexpr std::string_view kVersion = HONE_VERSION;
+// hone's own version: "0.1.0".
+std::string_view version();
 
 }  // namespace hone::cli
