@@ -26,18 +26,23 @@ std::optional<pid_t> parse_pid(std::string_view text) {
   return pid;
 }
 
-// Files of /proc have no size to ask for. At most `limit` bytes.
-std::string read_proc(const std::string& path, std::size_t limit = std::size_t{1} << 20) {
+// Files of /proc have no size to ask for. At most 1 MiB; nothing when it may not be opened.
+std::optional<std::string> read_if_allowed(const std::string& path) {
+  constexpr std::size_t kMost = std::size_t{1} << 20;
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return std::nullopt;
   std::string text;
-  if (!fd) return text;
   char buffer[4096];
-  while (text.size() < limit) {
+  while (text.size() < kMost) {
     const ssize_t count = ::read(fd.get(), buffer, sizeof buffer);
     if (count <= 0) break;
     text.append(buffer, static_cast<std::size_t>(count));
   }
   return text;
+}
+
+std::string read_proc(const std::string& path) {
+  return read_if_allowed(path).value_or("");
 }
 
 // The entries of a folder of /proc whose names are numbers.
@@ -79,6 +84,29 @@ bool holds_assignment(std::string_view environment, std::string_view assignment)
     at = end + 1;
   }
   return false;
+}
+
+struct EnvironmentScan {
+  std::vector<pid_t> found;
+  bool some_are_starting = false;  // whose environment cannot be seen yet
+};
+
+// In the middle of exec a process has memory, and its environment (field 51 is its end) has no
+// place.
+bool is_starting(pid_t pid) {
+  return resident_bytes(pid) > 0 && stat_field(pid, 51) == "0";
+}
+
+EnvironmentScan scan_environments(std::string_view assignment) {
+  EnvironmentScan scan;
+  for (const pid_t pid : numbers_in("/proc")) {
+    if (pid == ::getpid()) continue;
+    const auto environment = read_if_allowed(fmt::format("/proc/{}/environ", pid));
+    if (!environment) continue;  // of another user, or of the kernel
+    if (holds_assignment(*environment, assignment)) scan.found.push_back(pid);
+    scan.some_are_starting |= environment->empty() && is_starting(pid);
+  }
+  return scan;
 }
 
 }  // namespace
@@ -124,21 +152,15 @@ pid_t process_group_of(pid_t pid) {
 }
 
 std::vector<pid_t> processes_started_with(std::string_view assignment) {
-  std::vector<pid_t> found;
-  for (const pid_t pid : numbers_in("/proc")) {
-    if (pid == ::getpid()) continue;
-    if (holds_assignment(read_proc(fmt::format("/proc/{}/environ", pid)), assignment))
-      found.push_back(pid);
-  }
-  return found;
+  return scan_environments(assignment).found;
 }
 
 void kill_processes_started_with(std::string_view assignment) {
   constexpr int kRounds = 200;
   for (int round = 0; round < kRounds; ++round) {
-    const std::vector<pid_t> found = processes_started_with(assignment);
-    if (found.empty()) return;
-    for (const pid_t pid : found) ::kill(pid, SIGKILL);
+    const EnvironmentScan scan = scan_environments(assignment);
+    if (scan.found.empty() && !scan.some_are_starting) return;
+    for (const pid_t pid : scan.found) ::kill(pid, SIGKILL);
     ::usleep(5000);  // what is dying still shows its environment
   }
 }

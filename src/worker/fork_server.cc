@@ -20,16 +20,16 @@ int serve_zygote(int socket, const CompileHandlers& handlers) {
     return 2;
   }
   ::signal(SIGPIPE, SIG_IGN);  // of words that no tuner reads any more
-  const auto janitor = start_janitor(socket, *folder);
-  if (!janitor) {
-    fmt::print(stderr, "{}\n", janitor.error().message);
+  const Status watched = start_janitor(socket, *folder);
+  if (!watched) {
+    fmt::print(stderr, "{}\n", watched.error().message);
     return 3;
   }
   become_subreaper();
   std::fflush(nullptr);  // forked children must not print what waits here once more
   // Nobody may be reading any more, and who cleans up must not wait for that.
   (void)set_nonblocking(STDERR_FILENO, true);
-  if (!Zygote(UniqueFd(socket), handlers, folder->path(), *janitor).serve()) {
+  if (!Zygote(UniqueFd(socket), handlers, folder->path()).serve()) {
     fmt::print(stderr, "the tuner said what cannot be understood\n");
     return 1;
   }

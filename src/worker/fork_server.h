@@ -40,7 +40,7 @@ inline constexpr const char* kFolderVariable = "HONE_WORKER_FOLDER";
 
 // Serves as zygote on the stream socket `socket`, which it takes over, until the tuner closes it or
 // dies; then ends every process below, removes the session's folder and returns the exit code. To
-// be called by a process with one thread and no children; it forks a janitor
+// be called by a process with one thread and no children; it starts a janitor
 // (docs/worker-protocol.md), becomes a subreaper, and kills children it does not know.
 int serve_zygote(int socket, const CompileHandlers& handlers);
 

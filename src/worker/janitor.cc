@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/process_tree.h"
@@ -25,18 +27,22 @@ void kill_with_group(pid_t worker) {
 }
 
 // Its own group: the worker's is going to be killed. Its own stdio: the worker's pipes must close
-// when the worker ends.
+// when the worker ends. No mark: see processes_started_with, which reads the memory changed here.
 void settle() {
   ::setpgid(0, 0);
   const int null = ::open("/dev/null", O_RDWR);
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null, fd);
   ::close(null);
+  if (char* mark = std::getenv(kFolderVariable)) *mark = '\0';
 }
 
-void wait_for_end(pid_t worker, int socket) {
-  const UniqueFd exit = open_pid(worker);
+bool is_alive(pid_t worker, const UniqueFd& exit) {
+  return exit ? !is_readable(exit.get()) : ::kill(worker, 0) == 0;
+}
+
+void wait_for_end(pid_t worker, const UniqueFd& exit, int socket) {
   bool tuner_left = false;
-  while (::getppid() == worker) {
+  while (is_alive(worker, exit)) {
     pollfd entries[] = {{tuner_left ? -1 : socket, POLLRDHUP, 0}, {exit.get(), POLLIN, 0}};
     const int patience = tuner_left ? kGraceMilliseconds : exit ? -1 : kLookMilliseconds;
     const int events = ::poll(entries, 2, patience);
@@ -47,13 +53,19 @@ void wait_for_end(pid_t worker, int socket) {
 
 }  // namespace
 
-Result<pid_t> start_janitor(int socket, const SessionFolder& folder) {
+Status start_janitor(int socket, const SessionFolder& folder) {
   const pid_t worker = ::getpid();
-  const pid_t pid = ::fork();
-  if (pid < 0) return environment_error("cannot fork: {}", std::strerror(errno));
-  if (pid > 0) return pid;
+  const UniqueFd exit = open_pid(worker);
+  const pid_t middle = ::fork();
+  if (middle < 0) return environment_error("cannot fork: {}", std::strerror(errno));
+  if (middle > 0) {
+    while (::waitpid(middle, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    return {};
+  }
+  if (::fork() != 0) ::_exit(0);
   settle();
-  wait_for_end(worker, socket);
+  wait_for_end(worker, exit, socket);
   kill_processes_started_with(fmt::format("{}={}", kFolderVariable, folder.path().string()));
   remove_folder(folder.path());
   ::_exit(0);

@@ -59,9 +59,9 @@ using RunnerHandler = std::function<Outcome(const Message&)>;
 
 // Serves as runner on the stream socket `socket`, which it takes over: answers one message after
 // the other with `handler` until the tuner closes the socket; returns the exit code. To be called
-// by a process with one thread, for it forks a janitor first, which ends the process and its group
-// when the tuner is gone and the handler does not return. An exception that leaves the handler is a
-// failure (kKernelCrash).
+// by a process with one thread, for it forks a janitor first (docs/worker-protocol.md), which ends
+// the process and its group when the tuner is gone and the handler does not return. An exception
+// that leaves the handler is a failure (kKernelCrash).
 int serve_runner(int socket, const RunnerHandler& handler);
 
 }  // namespace hone::worker

@@ -33,9 +33,9 @@ int serve_runner(int socket, const RunnerHandler& handler) {
   }
   ::signal(SIGPIPE, SIG_IGN);  // of words that no tuner reads any more
   const UniqueFd tuner(socket);
-  const auto janitor = start_janitor(tuner.get(), *folder);
-  if (!janitor) {
-    std::fprintf(stderr, "%s\n", janitor.error().message.c_str());
+  const Status watched = start_janitor(tuner.get(), *folder);
+  if (!watched) {
+    std::fprintf(stderr, "%s\n", watched.error().message.c_str());
     return 3;
   }
   const bool understood = write_message(tuner.get(), {"hello", {{"pid", ::getpid()}}, {}}) &&

@@ -20,12 +20,8 @@ constexpr double kServerGraceSeconds = 5;
 
 }  // namespace
 
-Zygote::Zygote(UniqueFd tuner, const CompileHandlers& handlers, std::filesystem::path folder,
-               pid_t janitor)
-    : tuner_(std::move(tuner)),
-      handlers_(handlers),
-      folder_(std::move(folder)),
-      janitor_(janitor) {}
+Zygote::Zygote(UniqueFd tuner, const CompileHandlers& handlers, std::filesystem::path folder)
+    : tuner_(std::move(tuner)), handlers_(handlers), folder_(std::move(folder)) {}
 
 bool Zygote::serve() {
   tuner_.send({"hello", {{"pid", ::getpid()}}, {}});
@@ -246,7 +242,7 @@ std::size_t Zygote::running() const {
 }
 
 std::vector<pid_t> Zygote::pids() const {
-  std::vector<pid_t> pids{janitor_};
+  std::vector<pid_t> pids;
   for (const auto& [id, job] : once_jobs_) pids.push_back(job.pid());
   for (const auto& [key, server] : servers_) pids.push_back(server.process.pid());
   return pids;
@@ -256,7 +252,7 @@ void Zygote::end_everything() {
   for (auto& [id, job] : once_jobs_) job.end();
   for (auto& [key, server] : servers_) server.process.end();
   constexpr int kRounds = 10000;
-  for (int round = 0; round < kRounds && end_orphans({janitor_}); ++round) ::usleep(1000);
+  for (int round = 0; round < kRounds && end_orphans({}); ++round) ::usleep(1000);
   remove_folder(folder_);
 }
 

@@ -15,10 +15,8 @@ namespace hone::worker {
 
 class Zygote {
  public:
-  // `folder` is the session's own; everything made below goes in it. `janitor` is a child that is
-  // not to be ended.
-  Zygote(UniqueFd tuner, const CompileHandlers& handlers, std::filesystem::path folder,
-         pid_t janitor);
+  // `folder` is the session's own; everything made below goes in it.
+  Zygote(UniqueFd tuner, const CompileHandlers& handlers, std::filesystem::path folder);
 
   // Serves until the tuner is gone; false when it said what cannot be understood. Then nothing
   // below runs and `folder` is gone.
@@ -62,7 +60,6 @@ class Zygote {
   Connection tuner_;
   const CompileHandlers& handlers_;
   std::filesystem::path folder_;
-  pid_t janitor_;
   TreeSettings settings_;
   std::map<std::uint64_t, JobProcess> once_jobs_;
   std::map<std::string, Server> servers_;
