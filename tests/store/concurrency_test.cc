@@ -19,27 +19,33 @@ using std::chrono::seconds;
 
 constexpr int kTasks = 60;
 
+int failed(const Error& error) {
+  ADD_FAILURE() << error.message;
+  return -1;
+}
+
 // Goes through the same tasks as every other worker and does those that nobody has done: as a
 // session does, lease first, then look, then record. Returns how many it did, or -1 on an error.
 int work_off(const std::filesystem::path& path, const std::string& owner) {
   Result<Store> store = Store::open(path, Mode::kReadWrite);
-  if (!store) return -1;
+  if (!store) return failed(store.error());
   const Place place(*store);
   int done = 0;
   for (int task = 0; task < kTasks; ++task) {
     const Id candidate = place.add(*store, fmt::format("[{}]", task));
     const std::string key = fmt::format("compile/{}", candidate);
     const Result<bool> leased = store->try_lease(key, owner, seconds(60));
-    if (!leased) return -1;
+    if (!leased) return failed(leased.error());
     if (!*leased) continue;
     const Result<Known> known = store->known(candidate, place.device);
-    if (!known) return -1;
+    if (!known) return failed(known.error());
     if (!known->artifact) {
       place.compile(*store, fmt::format("[{}]", task), fmt::format("e{}", task));
       place.measure(*store, fmt::format("e{}", task), 0.001, Phase::kSearch);
       ++done;
     }
-    if (!store->release(key, owner)) return -1;
+    if (const Status released = store->release(key, owner); !released)
+      return failed(released.error());
   }
   return done;
 }
