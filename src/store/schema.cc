@@ -248,17 +248,15 @@ struct Migration {
 };
 constexpr Migration kMigrations[] = {{0, kIdentityTables}, {0, kResultTables}};
 
-Result<std::int64_t> pragma(Database& database, std::string_view sql) {
-  HONE_ASSIGN(const auto row, database.find<std::int64_t>(sql));
-  return row ? std::get<0>(*row) : 0;
-}
-
 }  // namespace
 
 Result<std::int64_t> schema_version(Database& database) {
-  HONE_ASSIGN(const std::int64_t application, pragma(database, "PRAGMA application_id"));
-  HONE_ASSIGN(const std::int64_t version, pragma(database, "PRAGMA user_version"));
-  HONE_ASSIGN(const std::int64_t tables, pragma(database, "SELECT count(*) FROM sqlite_schema"));
+  // One statement sees one state of the file, also while another process makes it.
+  HONE_ASSIGN(const auto row,
+              (database.find<std::int64_t, std::int64_t, std::int64_t>(
+                  "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema) "
+                  "FROM pragma_application_id, pragma_user_version")));
+  const auto [application, version, tables] = row.value_or(std::tuple{0, 0, 0});
   if (application == 0 && version == 0 && tables == 0) return 0;
   const std::string path = database.path().string();
   if (application != kApplicationId)
