@@ -160,6 +160,12 @@ CommandResult print_result(const TuneOptions& options, store::Store& store,
 CommandResult tune_program(TuneOptions options) {
   HONE_ASSIGN(const problem::CpuTarget target, device::cpu::detect_target());
   HONE_TRY(complete(options, target));
+  // First of all, so that a store inside it can be made and a folder that cannot is said at once.
+  std::error_code code;
+  std::filesystem::create_directories(options.tuning.out, code);
+  if (code)
+    return environment_error("cannot make the folder '{}' of --out: {}",
+                             options.tuning.out.string(), code.message());
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
   HONE_ASSIGN(const device::cpu::CoreLease lease,
