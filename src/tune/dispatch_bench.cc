@@ -244,8 +244,8 @@ Status DispatchBench::measure_together(const std::vector<Trial*>& trials) {
   HONE_ASSIGN(const Ran<measure::MeasureResult> measured, context_->runner.measure(request));
   if (!measured) {
     forget_lost_handles();
-    if (handles.empty() && trials.size() > 1) {
-      // Some candidate of the group ended the runner: each shows alone whether it was the one.
+    if (trials.size() > 1) {
+      // Some candidate of the group is to blame: each shows alone whether it was the one.
       for (Trial* trial : trials)
         if (!trial->done()) HONE_TRY(measure_together({trial}));
       return {};
