@@ -1,8 +1,7 @@
 # Every dependency is a Debian 12 package (docs/dependencies.md says what each is for). What is
-# linked is linked statically; header-only variants are used where Debian ships no static library.
+# linked is linked statically.
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
-find_package(spdlog REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(tl-expected REQUIRED)
@@ -20,8 +19,6 @@ hone_static_library(zstd libzstd.a zstd.h)
 hone_static_library(xxhash libxxhash.a xxhash.h)
 set_property(TARGET hone_dep_sqlite PROPERTY INTERFACE_LINK_LIBRARIES ${CMAKE_DL_LIBS} Threads::Threads m)
 
-add_library(hone_text INTERFACE)  # fmt and spdlog, header-only
-target_link_libraries(hone_text INTERFACE fmt::fmt-header-only Threads::Threads)
-target_include_directories(hone_text SYSTEM INTERFACE
-  $<TARGET_PROPERTY:spdlog::spdlog_header_only,INTERFACE_INCLUDE_DIRECTORIES>)
-target_compile_definitions(hone_text INTERFACE SPDLOG_FMT_EXTERNAL)
+add_library(hone_fmt STATIC ${CMAKE_CURRENT_LIST_DIR}/fmt_static.cc)
+target_include_directories(hone_fmt SYSTEM PUBLIC $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>)
+target_link_libraries(hone_fmt PUBLIC Threads::Threads)

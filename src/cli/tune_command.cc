@@ -1,6 +1,8 @@
 // hone tune: the whole way from a program to a proven spec.
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/status_line.h"

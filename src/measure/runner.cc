@@ -1,5 +1,6 @@
 #include "measure/runner.h"
 
+#include <algorithm>
 #include <map>
 
 #include "measure/openblas_kernel.h"
