@@ -208,7 +208,7 @@ void add_tune_command(CLI::App& app, Run& run) {
   command->add_option("--store", options->store, "SQLite file that keeps every result")
       ->capture_default_str();
   command->add_option("--dispatch", tuning.dispatches, "only those whose name matches; repeatable");
-  command->add_option("--strategy", tuning.strategy, "random or exhaustive")->capture_default_str();
+  command->add_option("--strategy", tuning.strategy, "local, random or exhaustive")->capture_default_str();
   command->add_option("--candidates", tuning.candidates, "most to try per dispatch")
       ->check(CLI::PositiveNumber);
   command->add_option("--budget", options->budget, "time for searching: 90s, 10m, 2h")

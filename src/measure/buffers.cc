@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "measure/verification.h"
 
@@ -106,22 +107,32 @@ Result<Buffers> Buffers::create(std::vector<problem::Binding> bindings,
   }
   state->copy_bytes = std::max(state->copy_bytes, kPage);
   state->total_bytes = state->copy_bytes * static_cast<std::size_t>(copies);
-  void* memory =
-      mmap(nullptr, state->total_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED)
-    return environment_error("no memory for {} copies of the buffers ({} bytes): {}", copies,
-                             state->total_bytes, std::strerror(errno));
-  state->memory = static_cast<std::byte*>(memory);
   state->bindings = std::move(bindings);
   state->initial = std::move(initial);
-  for (int copy = 0; copy < copies; ++copy) {
-    std::vector<device::Buffer>& buffers = state->rotation.emplace_back();
-    for (std::size_t i = 0; i < state->places.size(); ++i)
-      buffers.push_back({state->buffer(copy, i).data(), state->places[i].bytes});
-  }
+  state->rotation.resize(static_cast<std::size_t>(copies));
   Buffers buffers(std::move(state));
-  for (int copy = 0; copy < copies; ++copy) buffers.prepare(copy);
+  HONE_TRY(buffers.move_to_other_memory());
   return buffers;
+}
+
+Status Buffers::move_to_other_memory() {
+  State& state = *state_;
+  // The old memory is given back after this, so that its pages are not handed out again.
+  void* memory =
+      mmap(nullptr, state.total_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
+    return environment_error("no memory for {} copies of the buffers ({} bytes): {}", copies(),
+                             state.total_bytes, std::strerror(errno));
+  std::byte* const old = std::exchange(state.memory, static_cast<std::byte*>(memory));
+  for (int copy = 0; copy < copies(); ++copy) {
+    std::vector<device::Buffer>& buffers = state.rotation[static_cast<std::size_t>(copy)];
+    buffers.clear();
+    for (std::size_t i = 0; i < state.places.size(); ++i)
+      buffers.push_back({state.buffer(copy, i).data(), state.places[i].bytes});
+    prepare(copy);
+  }
+  if (old != nullptr) munmap(old, state.total_bytes);
+  return {};
 }
 
 int Buffers::copies() const {

@@ -169,6 +169,9 @@ Result<MeasureResult> Runner::measure(const MeasureRequest& request) {
     HONE_ASSIGN(Candidate * candidate, state_->find(handle));
     participants.push_back({handle, candidate->kernel.get(), candidate->workload});
   }
+  if (request.other_memory)
+    for (Workload* workload : {state_->workload.get(), state_->openblas_workload.get()})
+      if (workload != nullptr) HONE_TRY(workload->buffers.move_to_other_memory());
   return sample_interleaved(*state_->device, participants, request);
 }
 

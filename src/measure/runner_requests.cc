@@ -103,7 +103,10 @@ void from_json(const nlohmann::json& json, Verification& verification) {
 }
 
 void to_json(nlohmann::json& json, const MeasureRequest& request) {
-  json = {{"handles", request.handles}, {"protocol", request.protocol}, {"seed", request.seed}};
+  json = {{"handles", request.handles},
+          {"protocol", request.protocol},
+          {"other_memory", request.other_memory},
+          {"seed", request.seed}};
   if (request.sentinel) json["sentinel"] = *request.sentinel;
   if (request.best) json["best"] = *request.best;
 }
@@ -111,6 +114,7 @@ void to_json(nlohmann::json& json, const MeasureRequest& request) {
 void from_json(const nlohmann::json& json, MeasureRequest& request) {
   json.at("handles").get_to(request.handles);
   json.at("protocol").get_to(request.protocol);
+  json.at("other_memory").get_to(request.other_memory);
   json.at("seed").get_to(request.seed);
   get_optional(json, "sentinel", request.sentinel);
   get_optional(json, "best", request.best);

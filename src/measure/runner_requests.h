@@ -59,7 +59,8 @@ struct MeasureRequest {
   std::vector<int> handles;
   std::optional<int> sentinel;  // a handle that runs in every round too: the default configuration
   Protocol protocol;
-  std::uint64_t seed = 1;  // of the order within each round
+  bool other_memory = false;  // move the buffers first (buffers.h)
+  std::uint64_t seed = 1;     // of the order within each round
   // Seconds per launch of the best so far, for the protocol's early stop. Absent: all run to the
   // end.
   std::optional<double> best;

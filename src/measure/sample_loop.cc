@@ -18,6 +18,11 @@ constexpr int kAttempts = 4;
 // Below this many launches in a sample the launch that brings the kernel's code back into the
 // caches would cost as much as the sample.
 constexpr std::size_t kSettleFrom = 4;
+// A first launch this many times longer than the best, and long enough that cold caches and page
+// faults do not explain it, needs no second one: some legal configurations take a thousand times
+// the default's time.
+constexpr double kHopelessFactor = 5;
+constexpr double kHopelessSeconds = 0.05;
 // Longer than a library's threads keep looking for work after a call (openblas.h) and hone's own
 // after a launch (device/cpu/thread_pool.cc).
 constexpr std::chrono::milliseconds kHandOver{2};
@@ -87,6 +92,14 @@ Status SampleLoop::warm_up(Track& track) {
   participant.workload->buffers.restore_read_write();
   hand_over(participant);
   HONE_ASSIGN(const auto first, batch(participant, 1));
+  if (request_.best && request_.protocol.early_stop_factor > 0 && !track.sentinel &&
+      first.seconds > std::max(kHopelessSeconds, *request_.best * kHopelessFactor)) {
+    track.result.launches_per_sample = 1;
+    track.result.seconds.push_back(first.seconds);
+    track.result.rounds.push_back(round_);
+    track.rule.end(Stop::kClearlySlower);
+    return {};
+  }
   const std::size_t launches = batch_size(request_.protocol, first.seconds);
   WarmUp warm_up(request_.protocol);
   double fastest = first.seconds;

@@ -77,6 +77,8 @@ class StoppingRule {
 
   // seconds_per_launch: the sample. elapsed_seconds: what taking it cost, for the budget.
   Stop add(double seconds_per_launch, double elapsed_seconds);
+  // Ends sampling for a reason that samples do not show.
+  void end(Stop reason) { stop_ = reason; }
   Stop stop() const { return stop_; }
   const std::vector<double>& samples() const { return samples_; }  // in the order they came
 

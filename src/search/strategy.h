@@ -29,7 +29,8 @@ class Strategy {
 };
 
 // "exhaustive" proposes the whole space in its enumeration order, "random" in an order drawn
-// uniformly with `seed`. An input error for another name. `space` must outlive the strategy.
+// uniformly with `seed`, "local" refines the best of a random sample (local_search.h) and ends when
+// that no longer helps. An input error for another name. `space` must outlive the strategy.
 Result<std::unique_ptr<Strategy>> make_strategy(std::string_view name, const space::Space& space,
                                                 std::uint64_t seed);
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "measure/comparison.h"
 #include "measure/reference.h"
 #include "tune/records.h"
 
@@ -16,20 +17,25 @@ namespace {
 constexpr std::size_t kMeasuredTogether = 8;
 constexpr std::string_view kOpenBlas = "openblas";
 
-// A candidate may need a few seconds to be told from another, its first measurement does not.
-measure::Protocol search_protocol() {
+// The fewest samples that give an interval, where they are short; a long launch averages over what
+// disturbs a short one, and a search over slow kernels must not take its whole budget for a few.
+constexpr std::size_t kSamplesOfLongKernels = 3;
+constexpr double kLongKernelSeconds = 0.02;
+
+measure::Protocol search_protocol(double default_seconds) {
   measure::Protocol protocol;
+  if (default_seconds > kLongKernelSeconds) protocol.min_samples = kSamplesOfLongKernels;
   protocol.max_samples = 20;
   protocol.max_seconds = 0.3;
   protocol.max_warm_up_seconds = 0.1;
   return protocol;
 }
 
-measure::Protocol finalist_protocol(double seconds) {
+measure::Protocol baseline_protocol() {
   measure::Protocol protocol;
-  protocol.min_samples = 20;
+  protocol.min_samples = measure::fewest_rounds(0.05);
   protocol.max_samples = 20;
-  protocol.max_seconds = seconds;
+  protocol.max_seconds = 1;
   protocol.early_stop_factor = 0;
   return protocol;
 }
@@ -108,6 +114,7 @@ Status DispatchBench::skip_known(Trial& trial) {
     trial.failure = {provider::FailureKind::kWrong, known.verification->basis};
   } else if (known.verification && known.measurement) {
     trial.ratio = known.measurement->sentinel_ratio;
+    if (trial.candidate == default_.candidate) default_seconds_ = known.measurement->timing.median;
   }
   if (trial.done()) trial.known = true;
   return {};
@@ -238,7 +245,7 @@ Status DispatchBench::measure_together(const std::vector<Trial*>& trials) {
   measure::MeasureRequest request;
   for (const auto& [trial, handle] : handles) request.handles.push_back(handle);
   request.sentinel = is_default ? std::optional<int>() : sentinel_;
-  request.protocol = search_protocol();
+  request.protocol = search_protocol(default_seconds_);
   request.seed = context_->options.seed + static_cast<std::uint64_t>(trials.front()->candidate);
   request.best = best_seconds_;
   HONE_ASSIGN(const Ran<measure::MeasureResult> measured, context_->runner.measure(request));
@@ -263,10 +270,12 @@ Status DispatchBench::measure_together(const std::vector<Trial*>& trials) {
         record_samples(trial->identity, *samples, store::Phase::kSearch, trial->ratio, *measured));
     const double seconds = timing_of(samples->seconds).median;
     best_seconds_ = std::min(best_seconds_.value_or(seconds), seconds);
-    if (is_default)
+    if (is_default) {
       sentinel_ = handle;
-    else
+      default_seconds_ = seconds;
+    } else {
       HONE_TRY(context_->runner.unload(handle));
+    }
   }
   if (!is_default)
     HONE_TRY(record_samples(default_.identity, baseline, store::Phase::kSentinel, 1.0, *measured));
@@ -291,51 +300,6 @@ Status DispatchBench::record_samples(const std::string& identity,
                     .dump();
   HONE_TRY(context_->store.record(row));
   return {};
-}
-
-Result<DispatchBench::Interleaved> DispatchBench::interleave(
-    const std::vector<store::Id>& candidates, double seconds) {
-  Interleaved interleaved;
-  measure::MeasureRequest request;
-  for (const store::Id candidate : candidates) {
-    HONE_ASSIGN(const std::optional<int> handle, load(candidate));
-    if (!handle) continue;
-    request.handles.push_back(*handle);
-    interleaved.candidates.push_back(candidate);
-  }
-  HONE_ASSIGN(const std::optional<int> baseline, load(default_.candidate));
-  if (!baseline || request.handles.empty())
-    return failure("the finalists of '{}' no longer load", name_);
-  interleaved.candidates.push_back(default_.candidate);
-  request.sentinel = *baseline;
-  request.protocol = finalist_protocol(seconds);
-  request.seed = context_->options.seed;
-  HONE_ASSIGN(const Ran<measure::MeasureResult> measured, context_->runner.measure(request));
-  if (!measured)
-    return failure("measuring the finalists of '{}' failed: {}", name_, measured.error().message);
-
-  // Only rounds in which every handle has an undisturbed sample can be paired.
-  std::map<int, std::vector<double>> by_round;
-  for (std::size_t c = 0; c < measured->handles.size(); ++c) {
-    const measure::HandleSamples& samples = measured->handles[c];
-    for (std::size_t i = 0; i < samples.seconds.size(); ++i) {
-      std::vector<double>& row = by_round[samples.rounds[i]];
-      if (row.size() == c) row.push_back(samples.seconds[i]);
-    }
-  }
-  for (auto& [round, row] : by_round)
-    if (row.size() == measured->handles.size()) interleaved.rounds.push_back(std::move(row));
-
-  const measure::HandleSamples& last = measured->handles.back();
-  for (std::size_t c = 0; c < measured->handles.size(); ++c) {
-    HONE_ASSIGN(const store::Artifact row,
-                context_->store.load_artifact(interleaved.candidates[c]));
-    HONE_TRY(record_samples(row.identity, measured->handles[c], store::Phase::kFinalist,
-                            paired_ratio(measured->handles[c], last), *measured));
-  }
-  for (const int handle : request.handles) HONE_TRY(context_->runner.unload(handle));
-  HONE_TRY(context_->runner.unload(*baseline));
-  return interleaved;
 }
 
 Result<std::optional<std::string>> DispatchBench::add_openblas() {
@@ -368,7 +332,7 @@ Result<std::optional<std::string>> DispatchBench::add_openblas() {
   measure::MeasureRequest request;
   request.handles = {ready->handle};
   request.sentinel = sentinel_;
-  request.protocol = finalist_protocol(1);
+  request.protocol = baseline_protocol();
   HONE_ASSIGN(const Ran<measure::MeasureResult> measured, context_->runner.measure(request));
   if (!measured) return std::optional<std::string>(measured.error().message);
   HONE_TRY(record_samples(row.identity, measured->handles.front(), store::Phase::kFinalist,

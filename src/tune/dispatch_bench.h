@@ -34,22 +34,19 @@ class DispatchBench {
   // Takes each trial to its end. Trials of equal code share one measurement.
   Status run(std::vector<Trial>& trials);
 
-  // Measures these candidates interleaved with the default until told apart, or `seconds` are
-  // spent. rounds[r][c]: seconds per launch; the last column is the default's.
-  struct Interleaved {
-    std::vector<std::vector<double>> rounds;
-    std::vector<store::Id> candidates;  // by column; the default's last
-  };
-  Result<Interleaved> interleave(const std::vector<store::Id>& candidates, double seconds);
-
   // Adds OpenBLAS's time for the root operation beside the default's, as a candidate of provider
   // "openblas". Says why when it cannot.
   Result<std::optional<std::string>> add_openblas();
 
   store::Id dispatch_id() const { return dispatch_id_; }
   store::Id default_candidate() const { return default_.candidate; }
+  double default_seconds() const { return default_seconds_; }  // per launch, when first measured
   const std::string& key() const { return key_; }
   Result<provider::Artifact> artifact(store::Id candidate);
+  // Writes the samples of the code `identity` into the store; `ratio`: to the default's.
+  Status record_samples(const std::string& identity, const measure::HandleSamples& samples,
+                        store::Phase phase, std::optional<double> ratio,
+                        const measure::MeasureResult& result);
 
  private:
   DispatchBench(Context& context, const problem::Dispatch& dispatch)
@@ -62,9 +59,6 @@ class DispatchBench {
   Status measure_together(const std::vector<Trial*>& trials);
   Result<std::optional<int>> load(store::Id candidate);
   Status fail(Trial& trial, const provider::Failure& failure, bool on_device, double seconds);
-  Status record_samples(const std::string& identity, const measure::HandleSamples& samples,
-                        store::Phase phase, std::optional<double> ratio,
-                        const measure::MeasureResult& result);
 
   Context* context_;
   std::string name_;
@@ -75,6 +69,7 @@ class DispatchBench {
   std::optional<int> sentinel_;  // handle of the default in runner generation_
   std::uint64_t generation_ = 0;
   std::optional<double> best_seconds_;
+  double default_seconds_ = 0;
 };
 
 }  // namespace hone::tune

@@ -5,24 +5,30 @@
 #include <map>
 #include <memory>
 
-#include "measure/comparison.h"
-#include "measure/ties.h"
 #include "search/strategy.h"
 #include "space/configuration.h"
+#include "tune/finals.h"
 #include "tune/runtime_check.h"
 
 namespace hone::tune {
 namespace {
 
 // Candidates per round of compiling and measuring: enough to keep every compile process busy and
-// to share a sentinel, few enough that the search hears of its proposals soon.
-constexpr std::size_t kBatch = 16;
+// to share a sentinel, few enough that the search hears of its proposals soon, and that a round is
+// a small part of the time there is.
+constexpr std::size_t kMostInRound = 16;
+constexpr std::size_t kFewestInRound = 4;
+constexpr double kRoundShare = 0.1;
 // What is kept of a dispatch's time for telling the finalists apart.
 constexpr double kFinalistShare = 0.25;
 constexpr double kMostFinalistSeconds = 20;
+constexpr double kFewestFinalistSeconds = 3;
 // A first measurement is good to a few percent: whoever is within this of the best may be it.
 constexpr double kFinalistReach = 1.10;
 constexpr std::size_t kMostFinalists = 10;
+// Launches of a finalist in the fewest rounds that give a verdict, warm-up included: bounds how
+// many finalists of a slow kernel there is time for.
+constexpr double kFewestFinalistLaunches = 24;
 
 class Clock {
  public:
@@ -87,12 +93,21 @@ class DispatchTuner {
     while (proposed_ < planned && clock_.elapsed() < seconds) {
       report("search", planned, seconds - clock_.elapsed());
       HONE_ASSIGN(const std::vector<space::Configuration> proposals,
-                  propose(*strategy, std::min(kBatch, planned - proposed_)));
+                  propose(*strategy, std::min(round_size(seconds), planned - proposed_)));
       if (proposals.empty()) break;
       HONE_TRY(try_all(proposals, *strategy));
     }
     report("search", planned, 0);
     return {};
+  }
+
+  // Few at first, then as many as fit into a part of the time, by what one took until now.
+  std::size_t round_size(double seconds) const {
+    if (proposed_ == 0) return kFewestInRound;
+    const double each = clock_.elapsed() / static_cast<double>(proposed_);
+    const double time = std::min(seconds * kRoundShare, seconds - clock_.elapsed());
+    return static_cast<std::size_t>(std::clamp(time / each, static_cast<double>(kFewestInRound),
+                                               static_cast<double>(kMostInRound)));
   }
 
   Status try_all(const std::vector<space::Configuration>& proposals, search::Strategy& strategy) {
@@ -134,62 +149,50 @@ class DispatchTuner {
       if (tried.ratio < 1 && tried.ratio <= best_ratio_ * kFinalistReach)
         ranked.emplace_back(tried.ratio, candidate);
     std::sort(ranked.begin(), ranked.end());
-    if (ranked.size() > kMostFinalists) ranked.resize(kMostFinalists);
+    const double affordable =
+        final_seconds() / kFewestFinalistLaunches / (bench_.default_seconds() * best_ratio_);
+    const auto most =
+        static_cast<std::size_t>(std::clamp(affordable, 2.0, static_cast<double>(kMostFinalists)));
+    if (ranked.size() > most) ranked.resize(most);
     std::vector<store::Id> finalists;
     for (const auto& [ratio, candidate] : ranked) finalists.push_back(candidate);
     return finalists;
   }
 
-  // Interleaved rounds until the tie set is settled or the time is spent.
-  Status separate(std::vector<store::Id> finalists) {
-    const double seconds =
-        std::min(kMostFinalistSeconds, std::max(3.0, share_.seconds * kFinalistShare));
-    const Clock clock;
-    do {
-      report("finalists", proposed_, seconds - clock.elapsed());
-      HONE_ASSIGN(DispatchBench::Interleaved more, bench_.interleave(finalists, 1.0));
-      rounds_.insert(rounds_.end(), more.rounds.begin(), more.rounds.end());
-      columns_ = more.candidates;
-      finalists.assign(columns_.begin(), columns_.end() - 1);
-      HONE_ASSIGN(ties_, measure::find_ties(candidates_only()));
-    } while (!ties_.settled() && clock.elapsed() < seconds);
+  double final_seconds() const {
+    return std::clamp(share_.seconds * kFinalistShare, kFewestFinalistSeconds,
+                      kMostFinalistSeconds);
+  }
+
+  Status separate(const std::vector<store::Id>& finalists) {
+    HONE_ASSIGN(finals_, run_finals(context_, bench_, finalists, final_seconds(),
+                                    [&](double left) { report("finalists", proposed_, left); }));
     return {};
   }
 
-  std::vector<std::vector<double>> candidates_only() const {
-    std::vector<std::vector<double>> rounds = rounds_;
-    for (std::vector<double>& round : rounds) round.pop_back();
-    return rounds;
-  }
-
   Result<TunedDispatch> select() {
+    const std::vector<store::Id>& columns = finals_.candidates;
+    const measure::TieSet& ties = finals_.ties;
     std::vector<std::string> keys;
-    for (std::size_t c = 0; c + 1 < columns_.size(); ++c)
-      keys.push_back(space::to_string(space_, tried_.at(columns_[c]).configuration));
-    HONE_ASSIGN(const std::size_t winner, measure::pick_winner(ties_, keys));
-
-    std::vector<double> default_times, winner_times;
-    for (const std::vector<double>& round : rounds_) {
-      default_times.push_back(round.back());
-      winner_times.push_back(round[winner]);
-    }
+    for (std::size_t c = 0; c + 1 < columns.size(); ++c)
+      keys.push_back(space::to_string(space_, tried_.at(columns[c]).configuration));
+    HONE_ASSIGN(const std::size_t winner, measure::pick_winner(ties, keys));
     HONE_ASSIGN(const measure::PairedComparison comparison,
-                measure::compare_paired(default_times, winner_times));
+                measure::compare_paired(finals_.times(columns.size() - 1), finals_.times(winner)));
     if (comparison.verdict != measure::Verdict::kFaster)
       return keep_default("the best candidate is not reliably faster than the default");
 
     TunedDispatch tuned{&dispatch_, bench_.dispatch_id(), {}, {}};
     store::Selection& selection = tuned.selection;
-    selection.winner = columns_[winner];
-    for (const std::size_t member : ties_.members()) selection.ties.push_back(columns_[member]);
+    selection.winner = columns[winner];
+    for (const std::size_t member : ties.members()) selection.ties.push_back(columns[member]);
     selection.speedup = 1 / comparison.ratio;
     selection.speedup_low = 1 / comparison.interval.high;
     selection.speedup_high = 1 / comparison.interval.low;
-    selection.reason =
-        ties_.separated()
-            ? "faster than every other finalist"
-            : fmt::format("first by name of {} that are not told apart", ties_.members().size());
-    tuned.attributes = tried_.at(columns_[winner]).attributes;
+    selection.reason = ties.separated() ? "faster than every other finalist"
+                                        : fmt::format("first by name of {} that are not told apart",
+                                                      ties.members().size());
+    tuned.attributes = tried_.at(columns[winner]).attributes;
     HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
     return tuned;
   }
@@ -228,9 +231,7 @@ class DispatchTuner {
   std::size_t failed_ = 0;
   double best_ratio_ = 1;
   std::map<store::Id, Tried> tried_;  // measured candidates
-  std::vector<std::vector<double>> rounds_;
-  std::vector<store::Id> columns_;  // of rounds_; the default last
-  measure::TieSet ties_;
+  FinalRounds finals_;
 };
 
 }  // namespace

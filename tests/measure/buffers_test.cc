@@ -44,6 +44,21 @@ TEST(BuffersTest, StartOnPagesAndHoldTheirFirstContents) {
   EXPECT_THAT(buffers->changed_inputs(1), IsEmpty());
 }
 
+TEST(BuffersTest, MoveToOtherMemoryPreparedAsAtFirst) {
+  auto buffers = Buffers::create(bindings(), contents(), 2);
+  ASSERT_TRUE(buffers);
+  const std::byte* const before = data(*buffers, 0, 0);
+  data(*buffers, 1, 1)[7] = std::byte{9};
+  ASSERT_TRUE(buffers->move_to_other_memory());
+  EXPECT_NE(data(*buffers, 0, 0), before);
+  EXPECT_EQ(buffers->rotation()[1][1].data, data(*buffers, 1, 1));
+  EXPECT_EQ(data(*buffers, 1, 1)[7], std::byte{2});
+  for (const int copy : {0, 1}) {
+    EXPECT_THAT(buffers->changed_inputs(copy), IsEmpty());
+    EXPECT_THAT(buffers->broken_guards(copy), IsEmpty());
+  }
+}
+
 TEST(BuffersTest, NameTheGuardAndTheByteThatChanged) {
   const auto buffers = Buffers::create(bindings(), contents(), 2);
   ASSERT_TRUE(buffers);

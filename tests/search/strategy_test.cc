@@ -58,7 +58,7 @@ TEST(MakeStrategy, NamesTheNearest) {
   const auto strategy = make_strategy("exhaustiv", small_space(), 1);
   ASSERT_FALSE(strategy);
   EXPECT_EQ(strategy.error().message,
-            "'exhaustiv' is no strategy (did you mean 'exhaustive'?); known: exhaustive, random");
+            "'exhaustiv' is no strategy (did you mean 'exhaustive'?); known: exhaustive, local, random");
 }
 
 }  // namespace

@@ -1,0 +1,48 @@
+// Local search: a random sample, then the neighbours of the best, until none of them is untried.
+#pragma once
+
+#include <map>
+#include <set>
+
+#include "search/random_search.h"
+
+namespace hone::search {
+
+// Passes of two steps: random configurations, then the neighbours (one knob different) of the
+// kLeaders best so far until all of these are tried. It ends after a pass that did not improve the
+// best by kWorthwhile, or when the space is exhausted. Several leaders, not one, because the
+// measurement that ranks them is good to a few percent only, and because a single one ends in a
+// local optimum: on the 528 configurations of a 512^3 matmul (llvm-cpu), measured exhaustively, one
+// leader missed the best in 34 of 200 searches, two and more in none, after 72 to 96 measurements
+// (docs/benchmarks.md).
+class LocalSearch final : public Strategy {
+ public:
+  static constexpr std::size_t kFirstSample = 32;
+  static constexpr std::size_t kNextSample = 16;
+  static constexpr std::size_t kLeaders = 4;
+  static constexpr double kWorthwhile = 0.01;
+
+  // `space` must outlive this.
+  LocalSearch(const space::Space& space, std::uint64_t seed)
+      : space_(space), random_(space, seed) {}
+
+  std::string_view name() const override { return "local"; }
+  // Fewer than `count` when what is told next may change which neighbours are worth a try.
+  std::vector<space::Configuration> ask(std::size_t count) override;
+  void tell(const space::Configuration& configuration, std::optional<double> score) override;
+
+ private:
+  void ask_neighbours(std::size_t count, std::vector<space::Configuration>& proposals);
+  void ask_random(std::size_t count, std::vector<space::Configuration>& proposals);
+  bool start_another_pass();
+
+  const space::Space& space_;
+  RandomSearch random_;
+  std::size_t sample_left_ = kFirstSample;
+  bool exhausted_ = false;  // nothing random is left
+  std::optional<double> best_of_last_pass_;
+  std::set<space::Configuration> proposed_;
+  std::multimap<double, space::Configuration> by_score_;
+};
+
+}  // namespace hone::search

@@ -1,0 +1,136 @@
+#include "tune/finals.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "measure/statistics.h"
+
+namespace hone::tune {
+namespace {
+
+constexpr std::size_t kFewestRounds = 8;
+// Half-width of the interval of best / default at which there is nothing left to learn.
+constexpr double kTight = 0.005;
+
+// Three samples of a short kernel bridge an interruption; a long one averages over it.
+constexpr double kLongKernelSeconds = 0.02;
+
+measure::Protocol round_protocol(double seconds_per_launch) {
+  measure::Protocol protocol;
+  protocol.warm_up_seconds = 0.004;
+  protocol.max_warm_up_seconds = 0.02;
+  protocol.min_samples = seconds_per_launch > kLongKernelSeconds ? 1 : 3;
+  protocol.max_samples = protocol.min_samples;
+  protocol.early_stop_factor = 0;
+  return protocol;
+}
+
+class Finals {
+ public:
+  Finals(Context& context, DispatchBench& bench) : context_(context), bench_(bench) {}
+
+  Status enter(const std::vector<store::Id>& finalists) {
+    finals_.candidates = finalists;
+    finals_.candidates.push_back(bench_.default_candidate());
+    for (const store::Id candidate : finals_.candidates) {
+      HONE_ASSIGN(provider::Artifact artifact, bench_.artifact(candidate));
+      artifacts_.push_back(std::move(artifact));
+    }
+    samples_.resize(artifacts_.size());
+    return {};
+  }
+
+  Status play_round() {
+    measure::MeasureRequest request;
+    for (const provider::Artifact& artifact : artifacts_) {
+      HONE_ASSIGN(const Ran<int> handle, context_.runner.load(artifact));
+      if (!handle) return failure("a finalist no longer loads: {}", handle.error().message);
+      request.handles.push_back(*handle);
+    }
+    request.other_memory = true;
+    request.protocol = round_protocol(bench_.default_seconds());
+    request.seed = context_.options.seed + finals_.rounds.size();
+    HONE_ASSIGN(const Ran<measure::MeasureResult> measured, context_.runner.measure(request));
+    if (!measured) return failure("measuring the finalists failed: {}", measured.error().message);
+    for (const int handle : request.handles) HONE_TRY(context_.runner.unload(handle));
+
+    std::vector<double> row;
+    for (std::size_t c = 0; c < samples_.size(); ++c) {
+      const measure::HandleSamples& taken = measured->handles[c];
+      if (taken.seconds.empty()) return failure("a finalist gave no sample");
+      row.push_back(measure::median(taken.seconds));
+      measure::HandleSamples& all = samples_[c];
+      all.launches_per_sample = taken.launches_per_sample;
+      all.disturbed += taken.disturbed;
+      all.kept_disturbed = all.kept_disturbed || taken.kept_disturbed;
+      all.seconds.insert(all.seconds.end(), taken.seconds.begin(), taken.seconds.end());
+      all.stop = taken.stop;
+    }
+    finals_.rounds.push_back(std::move(row));
+    if (finals_.rounds.size() == 1) last_.before = measured->before;
+    last_.after = measured->after;
+    return {};
+  }
+
+  Result<bool> decided() {
+    std::vector<std::vector<double>> without_default = finals_.rounds;
+    for (std::vector<double>& row : without_default) row.pop_back();
+    HONE_ASSIGN(finals_.ties, measure::find_ties(without_default));
+    if (finals_.rounds.size() < kFewestRounds || !finals_.ties.settled()) return false;
+    HONE_ASSIGN(const measure::PairedComparison gain,
+                measure::compare_paired(finals_.times(artifacts_.size() - 1),
+                                        finals_.times(finals_.ties.best())));
+    return gain.interval.high - gain.interval.low <= 2 * kTight * gain.ratio;
+  }
+
+  Status record() {
+    for (std::size_t c = 0; c < samples_.size(); ++c) {
+      std::vector<double> ratios;
+      for (const std::vector<double>& row : finals_.rounds) ratios.push_back(row[c] / row.back());
+      HONE_TRY(bench_.record_samples(provider::identity(artifacts_[c]), samples_[c],
+                                     store::Phase::kFinalist, measure::median(ratios), last_));
+    }
+    return {};
+  }
+
+  std::size_t rounds() const { return finals_.rounds.size(); }
+  FinalRounds take() { return std::move(finals_); }
+
+ private:
+  Context& context_;
+  DispatchBench& bench_;
+  std::vector<provider::Artifact> artifacts_;  // by column
+  std::vector<measure::HandleSamples> samples_;
+  measure::MeasureResult last_;
+  FinalRounds finals_;
+};
+
+}  // namespace
+
+std::vector<double> FinalRounds::times(std::size_t column) const {
+  std::vector<double> times;
+  for (const std::vector<double>& row : rounds) times.push_back(row[column]);
+  return times;
+}
+
+Result<FinalRounds> run_finals(Context& context, DispatchBench& bench,
+                               const std::vector<store::Id>& finalists, double seconds,
+                               const std::function<void(double)>& progress) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto left = [&] {
+    return seconds -
+           std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  Finals finals(context, bench);
+  HONE_TRY(finals.enter(finalists));
+  bool decided = false;
+  while (!decided && (left() > 0 || finals.rounds() < kFewestRounds)) {
+    progress(left());
+    HONE_TRY(finals.play_round());
+    HONE_ASSIGN(decided, finals.decided());
+  }
+  HONE_TRY(finals.record());
+  return finals.take();
+}
+
+}  // namespace hone::tune
