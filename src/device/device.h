@@ -80,6 +80,10 @@ class Device {
   virtual Result<BatchTime> time(Kernel& kernel, std::span<const std::vector<Buffer>> rotation,
                                  std::size_t first, std::size_t launches) = 0;
 
+  // Places what the device itself gives a kernel (the threads' stacks on a CPU) elsewhere, at
+  // random by `seed`: a kernel's time depends on where its arrays lie to one another.
+  virtual void vary_placement(std::uint64_t seed) { static_cast<void>(seed); }
+
   // Measures the peak (below 0.3 s).
   virtual Peak measure_peak() = 0;
   virtual MachineState machine_state() = 0;

@@ -169,9 +169,11 @@ Result<MeasureResult> Runner::measure(const MeasureRequest& request) {
     HONE_ASSIGN(Candidate * candidate, state_->find(handle));
     participants.push_back({handle, candidate->kernel.get(), candidate->workload});
   }
-  if (request.other_memory)
+  if (request.other_memory) {
+    state_->device->vary_placement(request.seed);
     for (Workload* workload : {state_->workload.get(), state_->openblas_workload.get()})
       if (workload != nullptr) HONE_TRY(workload->buffers.move_to_other_memory());
+  }
   return sample_interleaved(*state_->device, participants, request);
 }
 

@@ -26,10 +26,11 @@ Result<std::vector<std::vector<double>>> columns_of(std::span<const std::vector<
   return columns;
 }
 
+// Tests whether `one` is slower than `other` by more than `margin`, all logarithms.
 SignedRank slower_than(const std::vector<double>& one, const std::vector<double>& other,
-                       double alpha) {
+                       double alpha, double margin = 0) {
   std::vector<double> differences(one.size());
-  for (std::size_t r = 0; r < one.size(); ++r) differences[r] = one[r] - other[r];
+  for (std::size_t r = 0; r < one.size(); ++r) differences[r] = one[r] - other[r] - margin;
   return signed_rank(block_medians(differences, choose_block(differences)), alpha);
 }
 
@@ -58,13 +59,15 @@ Result<TieSet> find_ties(std::span<const std::vector<double>> rounds, const TieO
   const std::size_t candidates = columns.size();
   const double alpha =
       options.alpha / static_cast<double>(std::max<std::size_t>(1, candidates - 1));
+  const double margin = std::log1p(options.threshold);
   const std::vector<double> estimates = centred_estimates(columns);
 
   TieSet ties;
   for (std::size_t c = 0; c < candidates; ++c) {
     bool slower = false;
     for (std::size_t other = 0; other < candidates && !slower; ++other)
-      slower = other != c && slower_than(columns[c], columns[other], alpha).p_positive <= alpha;
+      slower =
+          other != c && slower_than(columns[c], columns[other], alpha, margin).p_positive <= alpha;
     if (!slower) ties.members_.push_back(c);
   }
   const auto faster = [&](std::size_t a, std::size_t b) { return estimates[a] < estimates[b]; };

@@ -147,6 +147,22 @@ TEST(ThreadPoolTest, RunsOnEachOfItsCoresAndGivesThemBack) {
   EXPECT_EQ(available_cores(), allowed);
 }
 
+TEST(ThreadPoolTest, ShiftsTheStacksOfItsThreads) {
+  const std::vector<int> cores{0};
+  auto pool = ThreadPool::create(cores);
+  ASSERT_TRUE(pool) << pool.error().message;
+  std::uintptr_t position = 0;
+  auto where = [&](int) {
+    char here = 0;
+    position = reinterpret_cast<std::uintptr_t>(&here);
+  };
+  (*pool)->run(where);
+  const std::uintptr_t before = position;
+  (*pool)->shift_stacks(640);
+  (*pool)->run(where);
+  EXPECT_EQ(before - position, 640u);
+}
+
 TEST(ThreadPoolTest, RefusesCoresItCannotHave) {
   const int core = available_cores().front();
   EXPECT_FALSE(ThreadPool::create({}));

@@ -49,6 +49,16 @@ TEST(Ties, AreSettledWhenAllLieWithinTheBand) {
   EXPECT_FALSE(find_ties(rounds, {.band = 0.001})->settled());
 }
 
+TEST(Ties, TakeInWhatIsCertainlySlowerByLessThanTheThreshold) {
+  std::vector<std::vector<double>> rounds;
+  for (int r = 0; r < 20; ++r) {
+    const double machine = 1 + 0.01 * (r % 3);
+    rounds.push_back({machine, machine * 1.004, machine * 1.006});
+  }
+  EXPECT_THAT(find_ties(rounds)->members(), ElementsAre(0, 1));
+  EXPECT_THAT(find_ties(rounds, {.threshold = 0})->members(), ElementsAre(0));
+}
+
 TEST(Ties, TheSmallestKeyWins) {
   std::vector<std::vector<double>> rounds(20, {1.0, 1.0, 1.5, 1.0});
   const auto ties = find_ties(rounds);

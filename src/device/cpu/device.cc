@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <random>
 
 #include "device/cpu/executable.h"
 #include "device/cpu/launch.h"
@@ -98,6 +99,11 @@ class CpuDevice : public Device {
     return batch;
   }
 
+  void vary_placement(std::uint64_t seed) override {
+    constexpr std::size_t kLine = 64;
+    std::mt19937_64 generator(seed);
+    pool_->shift_stacks(generator() % (ThreadPool::kMostStackShift / kLine) * kLine);
+  }
   Peak measure_peak() override { return cpu::measure_peak(*pool_); }
   MachineState machine_state() override { return sampler_.sample(); }
 

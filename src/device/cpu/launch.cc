@@ -118,11 +118,14 @@ Status Dispatch::launch(std::span<const Buffer> bindings) {
   };
 
   if (pool_->size() == 1) {
-    const FlushDenormals flush;
-    abi::WorkgroupState workgroup = workgroup_of(0);
-    for (std::uint32_t index = 0; index < all; ++index)
-      if (const int error = call(index, workgroup); error != 0) return check(error);
-    return {};
+    int error = 0;
+    pool_->run([&](int thread) {
+      const FlushDenormals flush;
+      abi::WorkgroupState workgroup = workgroup_of(thread);
+      for (std::uint32_t index = 0; index < all && error == 0; ++index)
+        error = call(index, workgroup);
+    });
+    return check(error);
   }
 
   alignas(64) std::atomic<std::uint64_t> next{0};

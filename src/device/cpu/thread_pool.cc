@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <time.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <set>
@@ -45,6 +46,14 @@ Status check(std::span<const int> cores) {
   return {};
 }
 
+// Not inlined, so that the stack is back where it was afterwards.
+[[gnu::noinline]] void call_shifted(void (*call)(void*, int), void* context, int thread,
+                                    std::size_t bytes) {
+  void* const unused = __builtin_alloca(bytes);
+  asm volatile("" : : "r"(unused) : "memory");
+  call(context, thread);
+}
+
 }  // namespace
 
 struct ThreadPool::State {
@@ -54,6 +63,7 @@ struct ThreadPool::State {
   // What to call; written before `generation` is raised.
   void (*call)(void*, int) = nullptr;
   void* context = nullptr;
+  std::size_t stack_shift = 0;
   bool stopping = false;
   alignas(64) std::atomic<unsigned> generation{0};
   alignas(64) std::atomic<int> running{0};
@@ -67,7 +77,7 @@ struct ThreadPool::State {
       generation.wait(seen, std::memory_order_acquire);
       ++seen;
       if (stopping) return;
-      call(context, thread);
+      call_shifted(call, context, thread, stack_shift);
       running.fetch_sub(1, std::memory_order_release);
     }
   }
@@ -117,14 +127,18 @@ const std::vector<int>& ThreadPool::cores() const {
 
 void ThreadPool::run_erased(void (*call)(void*, int), void* context) {
   if (state_->threads.empty()) {
-    call(context, 0);
+    call_shifted(call, context, 0, state_->stack_shift);
     return;
   }
   state_->call = call;
   state_->context = context;
   state_->start();
-  call(context, 0);
+  call_shifted(call, context, 0, state_->stack_shift);
   while (state_->running.load(std::memory_order_acquire) != 0) relax();
+}
+
+void ThreadPool::shift_stacks(std::size_t bytes) {
+  state_->stack_shift = std::min(bytes, kMostStackShift);
 }
 
 std::vector<double> ThreadPool::processor_seconds() const {

@@ -36,6 +36,11 @@ class ThreadPool {
     run_erased(call, &work);
   }
 
+  // From now on work starts `bytes` further down on every thread's stack (at most kMostStackShift,
+  // more is cut off): a kernel's own arrays then lie elsewhere within a page.
+  void shift_stacks(std::size_t bytes);
+  static constexpr std::size_t kMostStackShift = 4096;
+
   // Processor time each thread has had so far, in seconds, by thread.
   std::vector<double> processor_seconds() const;
 
