@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <numeric>
+#include <random>
 #include <string>
 #include <utility>
 
@@ -30,6 +32,15 @@ std::ptrdiff_t changed(std::span<const std::byte> guard, bool backwards) {
   }
   const auto found = std::find_if(guard.begin(), guard.end(), is_changed);
   return found == guard.end() ? -1 : found - guard.begin();
+}
+
+// A page gets its place in physical memory when it is first written.
+void take_pages(std::span<std::byte> memory, std::uint64_t seed) {
+  std::vector<std::size_t> pages(memory.size() / kPage);
+  std::iota(pages.begin(), pages.end(), std::size_t{0});
+  std::mt19937_64 generator(seed);
+  std::shuffle(pages.begin(), pages.end(), generator);
+  for (const std::size_t page : pages) memory[page * kPage] = std::byte{0};
 }
 
 }  // namespace
@@ -111,18 +122,18 @@ Result<Buffers> Buffers::create(std::vector<problem::Binding> bindings,
   state->initial = std::move(initial);
   state->rotation.resize(static_cast<std::size_t>(copies));
   Buffers buffers(std::move(state));
-  HONE_TRY(buffers.move_to_other_memory());
+  HONE_TRY(buffers.move_to_other_memory(0));
   return buffers;
 }
 
-Status Buffers::move_to_other_memory() {
+Status Buffers::move_to_other_memory(std::uint64_t seed) {
   State& state = *state_;
-  // The old memory is given back after this, so that its pages are not handed out again.
   void* memory =
       mmap(nullptr, state.total_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     return environment_error("no memory for {} copies of the buffers ({} bytes): {}", copies(),
                              state.total_bytes, std::strerror(errno));
+  take_pages({static_cast<std::byte*>(memory), state.total_bytes}, seed);
   std::byte* const old = std::exchange(state.memory, static_cast<std::byte*>(memory));
   for (int copy = 0; copy < copies(); ++copy) {
     std::vector<device::Buffer>& buffers = state.rotation[static_cast<std::size_t>(copy)];

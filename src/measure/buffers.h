@@ -52,11 +52,12 @@ class Buffers {
   // Makes copy `index` fit for a verified launch: write-only buffers hold poison (verification.h,
   // `variant` 0 or 1), the others their first contents, guards are whole.
   void prepare(int index, int variant = 0);
-  // Moves everything to other memory, prepared as for a launch: other physical pages collide
-  // differently in the caches, which makes some kernels several percent faster or slower. The
-  // spans given out before are no longer valid. An environment error when memory does not suffice;
-  // then nothing has moved.
-  Status move_to_other_memory();
+  // Moves everything to other memory, prepared as for a launch, whose pages lie in physical memory
+  // in an order drawn by `seed`: which of them collide in a physically indexed cache makes some
+  // kernels several percent faster or slower, and pages that are taken in order come back in the
+  // same places when they are given back. The spans given out before are no longer valid. An
+  // environment error when memory does not suffice; then nothing has moved.
+  Status move_to_other_memory(std::uint64_t seed);
   // Gives read-write buffers their first contents again, in every copy.
   void restore_read_write();
   // Guards of a copy that no longer hold the canary bytes, at most two per binding.

@@ -172,7 +172,7 @@ Result<MeasureResult> Runner::measure(const MeasureRequest& request) {
   if (request.other_memory) {
     state_->device->vary_placement(request.seed);
     for (Workload* workload : {state_->workload.get(), state_->openblas_workload.get()})
-      if (workload != nullptr) HONE_TRY(workload->buffers.move_to_other_memory());
+      if (workload != nullptr) HONE_TRY(workload->buffers.move_to_other_memory(request.seed));
   }
   return sample_interleaved(*state_->device, participants, request);
 }

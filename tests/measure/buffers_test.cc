@@ -49,7 +49,7 @@ TEST(BuffersTest, MoveToOtherMemoryPreparedAsAtFirst) {
   ASSERT_TRUE(buffers);
   const std::byte* const before = data(*buffers, 0, 0);
   data(*buffers, 1, 1)[7] = std::byte{9};
-  ASSERT_TRUE(buffers->move_to_other_memory());
+  ASSERT_TRUE(buffers->move_to_other_memory(7));
   EXPECT_NE(data(*buffers, 0, 0), before);
   EXPECT_EQ(buffers->rotation()[1][1].data, data(*buffers, 1, 1));
   EXPECT_EQ(data(*buffers, 1, 1)[7], std::byte{2});
