@@ -17,17 +17,19 @@ namespace {
 constexpr std::size_t kMeasuredTogether = 8;
 constexpr std::string_view kOpenBlas = "openblas";
 
-// The fewest samples that give an interval, where they are short; a long launch averages over what
-// disturbs a short one, and a search over slow kernels must not take its whole budget for a few.
+// A long launch averages over what disturbs a short one, and a search over slow kernels must not
+// take its whole budget for a few.
 constexpr std::size_t kSamplesOfLongKernels = 3;
 constexpr double kLongKernelSeconds = 0.02;
 
 measure::Protocol search_protocol(double default_seconds) {
   measure::Protocol protocol;
   if (default_seconds > kLongKernelSeconds) protocol.min_samples = kSamplesOfLongKernels;
+  // A few percent are enough to rank by: the finals tell the best apart.
+  protocol.target_width = 0.01;
   protocol.max_samples = 20;
-  protocol.max_seconds = 0.3;
-  protocol.max_warm_up_seconds = 0.1;
+  protocol.max_seconds = 0.12;
+  protocol.max_warm_up_seconds = 0.05;
   return protocol;
 }
 
