@@ -58,6 +58,14 @@ Result<bool> Store::heartbeat(std::string_view key, std::string_view owner,
   return database_->changed_rows() == 1;
 }
 
+Result<std::int64_t> Store::heartbeat_all(std::string_view owner, std::chrono::milliseconds ttl) {
+  const Expiry expiry = expiry_in(ttl);
+  HONE_TRY(database_->execute(
+      "UPDATE lease SET heartbeat = ?, expires = ?, boot = ?, expires_boot_ms = ? WHERE owner = ?",
+      now_text(), expiry.wall, expiry.boot, expiry.boot_milliseconds, owner));
+  return database_->changed_rows();
+}
+
 Status Store::release(std::string_view key, std::string_view owner) {
   return database_->execute("DELETE FROM lease WHERE key = ? AND owner = ?", key, owner);
 }

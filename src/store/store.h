@@ -124,6 +124,8 @@ class Store {
   // False when the lease is no longer the owner's: stop, another one has taken over.
   Result<bool> heartbeat(std::string_view key, std::string_view owner,
                          std::chrono::milliseconds ttl);
+  // All of an owner's leases that are still its own; how many there are.
+  Result<std::int64_t> heartbeat_all(std::string_view owner, std::chrono::milliseconds ttl);
   Status release(std::string_view key, std::string_view owner);  // no error when not held
   Status release_all(std::string_view owner);
   Result<std::vector<Lease>> leases();  // by key

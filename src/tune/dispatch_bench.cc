@@ -11,9 +11,6 @@
 namespace hone::tune {
 namespace {
 
-// Handles that are measured together: enough to share one sentinel, few enough that a round stays
-// short against the drift it is to cancel.
-constexpr std::size_t kMeasuredTogether = 8;
 constexpr std::string_view kOpenBlas = "openblas";
 
 // A candidate may need a few seconds to be told from another, its first measurement does not.
@@ -82,6 +79,10 @@ Result<DispatchBench> DispatchBench::set_up(Context& context, const problem::Dis
   HONE_ASSIGN(bench.default_.candidate, store.add_candidate(row));
   std::vector<Trial> trials{bench.default_};
   HONE_TRY(bench.run(trials));
+  while (trials.front().elsewhere) {  // without it there is nothing to do meanwhile
+    HONE_TRY(context.leases->wait());
+    HONE_TRY(bench.run(trials));
+  }
   bench.default_ = trials.front();
   if (bench.default_.failure)
     return failure("the compiler's own configuration of '{}' fails ({}): {}", dispatch.name,
@@ -91,7 +92,10 @@ Result<DispatchBench> DispatchBench::set_up(Context& context, const problem::Dis
 }
 
 Status DispatchBench::run(std::vector<Trial>& trials) {
-  for (Trial& trial : trials) HONE_TRY(skip_known(trial));
+  for (Trial& trial : trials) {
+    trial.elsewhere = false;
+    HONE_TRY(skip_known(trial));
+  }
   HONE_TRY(compile(trials));
   return measure(trials);
 }
@@ -114,14 +118,23 @@ Status DispatchBench::skip_known(Trial& trial) {
 }
 
 Status DispatchBench::compile(std::vector<Trial>& trials) {
-  for (std::size_t i = 0; i < trials.size(); ++i)
-    if (!trials[i].done() && trials[i].identity.empty())
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    if (trials[i].done() || !trials[i].identity.empty()) continue;
+    const std::string key = compile_key(trials[i].candidate);
+    HONE_ASSIGN(const bool mine, claim(trials[i], key));
+    if (mine && !trials[i].done() && trials[i].identity.empty())
       HONE_TRY(context_->compiler.submit(key_, i, trials[i].attributes));
+    else if (mine)
+      HONE_TRY(give_back(key));
+  }
   while (true) {
     HONE_ASSIGN(const std::optional<CompiledCandidate> finished,
                 context_->compiler.next_finished());
     if (!finished) return {};
     Trial& trial = trials[finished->id];
+    const std::string key = compile_key(trial.candidate);
+    HONE_ASSIGN(const bool mine, still_claims(trial, key));
+    if (!mine) continue;
     if (finished->artifact) {
       const store::Artifact row =
           artifact_row(trial.candidate, *finished->artifact, finished->seconds);
@@ -130,6 +143,7 @@ Status DispatchBench::compile(std::vector<Trial>& trials) {
     } else {
       HONE_TRY(fail(trial, finished->artifact.error(), false, finished->seconds));
     }
+    HONE_TRY(give_back(key));
   }
 }
 
@@ -187,27 +201,6 @@ Result<std::optional<int>> DispatchBench::load_and_verify(Trial& trial) {
   return std::nullopt;
 }
 
-Status DispatchBench::measure(std::vector<Trial>& trials) {
-  std::vector<Trial*> waiting;
-  for (Trial& trial : trials) {
-    if (trial.done()) continue;
-    // What a compile gave may be code that was measured before, under another configuration.
-    HONE_TRY(skip_known(trial));
-    const bool repeated = std::any_of(waiting.begin(), waiting.end(), [&](const Trial* other) {
-      return other->identity == trial.identity;
-    });
-    if (!trial.done() && !repeated) waiting.push_back(&trial);
-  }
-  for (std::size_t at = 0; at < waiting.size(); at += kMeasuredTogether) {
-    const std::size_t end = std::min(waiting.size(), at + kMeasuredTogether);
-    HONE_TRY(measure_together({waiting.begin() + static_cast<std::ptrdiff_t>(at),
-                               waiting.begin() + static_cast<std::ptrdiff_t>(end)}));
-  }
-  for (Trial& trial : trials)
-    if (!trial.done()) HONE_TRY(skip_known(trial));  // shares the code of one just measured
-  return {};
-}
-
 Status DispatchBench::measure_together(const std::vector<Trial*>& trials) {
   std::map<Trial*, int> handles;
   const auto forget_lost_handles = [&] {
@@ -258,9 +251,12 @@ Status DispatchBench::measure_together(const std::vector<Trial*>& trials) {
         std::find_if(measured->handles.begin(), measured->handles.end(),
                      [handle = handle](const auto& s) { return s.handle == handle; });
     if (samples == measured->handles.end() || samples->seconds.empty()) continue;
-    trial->ratio = is_default ? 1.0 : paired_ratio(*samples, baseline);
-    HONE_TRY(
-        record_samples(trial->identity, *samples, store::Phase::kSearch, trial->ratio, *measured));
+    HONE_ASSIGN(const bool mine, still_claims(*trial, measure_key_of(*trial)));
+    if (mine) {
+      trial->ratio = is_default ? 1.0 : paired_ratio(*samples, baseline);
+      HONE_TRY(record_samples(trial->identity, *samples, store::Phase::kSearch, trial->ratio,
+                              *measured));
+    }
     const double seconds = timing_of(samples->seconds).median;
     best_seconds_ = std::min(best_seconds_.value_or(seconds), seconds);
     if (is_default)
@@ -286,6 +282,7 @@ Status DispatchBench::record_samples(const std::string& identity,
   row.sentinel_ratio = ratio;
   row.machine = nlohmann::json{{"before", result.before},
                                {"after", result.after},
+                               {"cores", context_->options.cores},
                                {"stop", samples.stop},
                                {"kept_disturbed", samples.kept_disturbed}}
                     .dump();
