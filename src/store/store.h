@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -117,8 +118,9 @@ class Store {
   // Takes or renews the lease on `key` for `ttl`; false while another owner holds it. A lease that
   // has expired or whose owner is gone (process.h) is taken over. Take the lease first and ask
   // known() after: what another process did in between is then seen.
-  // Time is the machine's monotonic clock where the lease is of this boot (setting the clock
-  // changes nothing) and UTC otherwise.
+  // Only the machine's monotonic clock counts, so setting a clock neither ends a lease nor keeps
+  // it: a lease of this boot has expired `ttl` after its last heartbeat; one of another machine,
+  // whose clock is not known, once this Store has seen no heartbeat for as long.
   Result<bool> try_lease(std::string_view key, std::string_view owner,
                          std::chrono::milliseconds ttl);
   // False when the lease is no longer the owner's: stop, another one has taken over.
@@ -149,8 +151,15 @@ class Store {
  private:
   explicit Store(std::unique_ptr<Database> database);
 
+  struct SeenLease {
+    std::string heartbeat;   // its owner's, as text
+    std::int64_t since = 0;  // boot_milliseconds() when it was first seen
+  };
+  bool was_silent(std::string_view key, const std::string& heartbeat, std::int64_t milliseconds);
+
   std::unique_ptr<Database> database_;
   std::optional<Id> run_;
+  std::map<std::string, SeenLease, std::less<>> seen_leases_;  // of other machines, by key
 };
 
 }  // namespace hone::store
