@@ -141,6 +141,16 @@ class Store {
   // PRAGMA integrity_check and foreign_key_check, missing tables and columns, and every stored blob
   // against its hash.
   Result<CheckReport> check();
+  // What can be read of a damaged store, into a new one: rows that are whole and whose references
+  // are, code whose hash is right. A dispatch whose source is lost keeps its results and an empty
+  // source; an artifact whose code is lost is compiled again when it is needed. Leases stay. An
+  // input error where `into` exists already, `damaged` is no store, or its first page, which says
+  // where the tables are, is damaged. (Values in a page that SQLite can still read are taken as
+  // they are: rows have no checksums.)
+  static Result<RescueReport> rescue(const std::filesystem::path& damaged,
+                                     const std::filesystem::path& into);
+  // What rescue() would save, without writing anything.
+  Result<RescueReport> rescuable();
   // Adds what another store holds and this one does not; merging twice changes nothing. Leases
   // stay.
   Result<MergeReport> merge(const std::filesystem::path& other);

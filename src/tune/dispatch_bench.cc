@@ -11,6 +11,9 @@
 namespace hone::tune {
 namespace {
 
+constexpr int kDefaultAttempts = 2;
+// Above what finalists are chosen from: slower than that a candidate is never run again.
+constexpr double kWorthCompilingAgain = 1.2;
 constexpr std::string_view kOpenBlas = "openblas";
 
 // A candidate may need a few seconds to be told from another, its first measurement does not.
@@ -37,6 +40,9 @@ Result<provider::Artifact> compile_reference(CompileService& compiler,
   const std::string key = problem::fingerprint(dispatch) + "#reference";
   HONE_TRY(compiler.prepare(key, dispatch.source, flags));
   HONE_ASSIGN(CompiledCandidate compiled, compiler.compile(key, std::nullopt));
+  if (!compiled.artifact) {  // once more: it may have died by accident
+    HONE_ASSIGN(compiled, compiler.compile(key, std::nullopt));
+  }
   HONE_TRY(compiler.release(key));
   if (!compiled.artifact)
     return failure("the reference of '{}' does not compile: {}", dispatch.name,
@@ -77,18 +83,31 @@ Result<DispatchBench> DispatchBench::set_up(Context& context, const problem::Dis
   row.provider = context.provider.name();
   row.configuration = store::kDefaultConfiguration;
   HONE_ASSIGN(bench.default_.candidate, store.add_candidate(row));
-  std::vector<Trial> trials{bench.default_};
-  HONE_TRY(bench.run(trials));
-  while (trials.front().elsewhere) {  // without it there is nothing to do meanwhile
-    HONE_TRY(context.leases->wait());
-    HONE_TRY(bench.run(trials));
-  }
-  bench.default_ = trials.front();
+  HONE_TRY(bench.run_default());
   if (bench.default_.failure)
     return failure("the compiler's own configuration of '{}' fails ({}): {}", dispatch.name,
                    provider::name_of(bench.default_.failure->kind),
                    bench.default_.failure->message);
   return bench;
+}
+
+// Everything of a dispatch depends on its default, so one accident, now or in an earlier run (a
+// worker that the system killed for want of memory), must not be its last word.
+Status DispatchBench::run_default() {
+  for (int attempt = 0; attempt < kDefaultAttempts; ++attempt) {
+    Trial fresh;
+    fresh.candidate = default_.candidate;
+    fresh.anew = true;
+    std::vector<Trial> trials{fresh};
+    HONE_TRY(run(trials));
+    while (trials.front().elsewhere) {  // without it there is nothing to do meanwhile
+      HONE_TRY(context_->leases->wait());
+      HONE_TRY(run(trials));
+    }
+    default_ = trials.front();
+    if (!default_.failure) return {};
+  }
+  return {};
 }
 
 Status DispatchBench::run(std::vector<Trial>& trials) {
@@ -105,13 +124,19 @@ Status DispatchBench::skip_known(Trial& trial) {
               context_->store.known(trial.candidate, context_->device, store::Phase::kSearch,
                                     context_->options.reuse));
   if (known.artifact) trial.identity = known.artifact->identity;
-  if (known.failure) {
+  if (known.failure && !trial.anew) {
     const auto kind = provider::failure_kind_from(known.failure->kind);
     trial.failure = {kind.value_or(provider::FailureKind::kCompileError), known.failure->message};
   } else if (known.verification && !known.verification->right) {
     trial.failure = {provider::FailureKind::kWrong, known.verification->basis};
   } else if (known.verification && known.measurement) {
     trial.ratio = known.measurement->sentinel_ratio;
+  }
+  // Code that is gone (store gc, store rescue) is compiled again where it may still be run.
+  const bool may_be_run = !trial.failure && trial.ratio.value_or(1) < kWorthCompilingAgain;
+  if (known.artifact && !known.artifact->has_code && may_be_run) {
+    trial.identity.clear();
+    trial.ratio.reset();
   }
   if (trial.done()) trial.known = true;
   return {};
@@ -291,6 +316,13 @@ Status DispatchBench::record_samples(const std::string& identity,
 }
 
 Result<DispatchBench::Interleaved> DispatchBench::interleave(
+    const std::vector<store::Id>& candidates, double seconds) {
+  Result<Interleaved> first = interleave_once(candidates, seconds);
+  if (first || first.error().kind != ErrorKind::kFailure) return first;
+  return interleave_once(candidates, seconds);
+}
+
+Result<DispatchBench::Interleaved> DispatchBench::interleave_once(
     const std::vector<store::Id>& candidates, double seconds) {
   Interleaved interleaved;
   measure::MeasureRequest request;

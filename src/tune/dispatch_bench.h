@@ -19,6 +19,7 @@ struct Trial {
   std::optional<provider::Failure> failure;
   std::optional<double> ratio;  // its time / the default's at the same time
   bool known = false;           // the store had the result
+  bool anew = false;            // a failure that the store knows does not count
   bool elsewhere = false;       // another tuner on the store is at it: look again later
 
   bool done() const { return failure.has_value() || ratio.has_value(); }
@@ -37,7 +38,8 @@ class DispatchBench {
   Status run(std::vector<Trial>& trials);
 
   // Measures these candidates interleaved with the default until told apart, or `seconds` are
-  // spent. rounds[r][c]: seconds per launch; the last column is the default's.
+  // spent; once more where the runner dies. rounds[r][c]: seconds per launch; the last column is
+  // the default's.
   struct Interleaved {
     std::vector<std::vector<double>> rounds;
     std::vector<store::Id> candidates;  // by column; the default's last
@@ -57,6 +59,8 @@ class DispatchBench {
   DispatchBench(Context& context, const problem::Dispatch& dispatch)
       : context_(&context), name_(dispatch.name), bindings_(dispatch.bindings) {}
 
+  Status run_default();
+  Result<Interleaved> interleave_once(const std::vector<store::Id>& candidates, double seconds);
   Status compile(std::vector<Trial>& trials);
   Status measure(std::vector<Trial>& trials);
   Status skip_known(Trial& trial);
