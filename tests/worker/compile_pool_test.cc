@@ -282,6 +282,8 @@ TEST_F(CompilePoolTest, AServerThatDiesOnceMoreWhilePreparedAgainCostsNoCandidat
   for (const auto& [id, outcome] : outcomes)
     EXPECT_TRUE(outcome) << id << ": " << outcome.error().message;
   EXPECT_EQ(*read_file(folder() / "calls"), "xxx");
+  std::filesystem::remove(folder() / "calls");
+  std::filesystem::remove(mark);
 }
 
 TEST_F(CompilePoolTest, ADeadZygoteIsStartedAgain) {
