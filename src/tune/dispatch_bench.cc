@@ -11,7 +11,6 @@
 namespace hone::tune {
 namespace {
 
-constexpr int kDefaultAttempts = 2;
 // Above what finalists are chosen from: slower than that a candidate is never run again.
 constexpr double kWorthCompilingAgain = 1.2;
 constexpr std::string_view kOpenBlas = "openblas";
@@ -89,25 +88,6 @@ Result<DispatchBench> DispatchBench::set_up(Context& context, const problem::Dis
                    provider::name_of(bench.default_.failure->kind),
                    bench.default_.failure->message);
   return bench;
-}
-
-// Everything of a dispatch depends on its default, so one accident, now or in an earlier run (a
-// worker that the system killed for want of memory), must not be its last word.
-Status DispatchBench::run_default() {
-  for (int attempt = 0; attempt < kDefaultAttempts; ++attempt) {
-    Trial fresh;
-    fresh.candidate = default_.candidate;
-    fresh.anew = true;
-    std::vector<Trial> trials{fresh};
-    HONE_TRY(run(trials));
-    while (trials.front().elsewhere) {  // without it there is nothing to do meanwhile
-      HONE_TRY(context_->leases->wait());
-      HONE_TRY(run(trials));
-    }
-    default_ = trials.front();
-    if (!default_.failure) return {};
-  }
-  return {};
 }
 
 Status DispatchBench::run(std::vector<Trial>& trials) {
