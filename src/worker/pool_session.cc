@@ -244,17 +244,13 @@ Status CompilePool::Session::restart_zygote(const std::string& reason) {
   return {};
 }
 
-void CompilePool::Session::send_prepare(const std::string& key) {
+// Prepares the server `key` anew and hands in its candidates once more.
+void CompilePool::Session::prepare_again(const std::string& key) {
   const Sequence sequence = ++last_;
   Job& prepare =
       jobs_.emplace(sequence, Job{Kind::kPrepare, 0, key, servers_.at(key).message}).first->second;
   prepare.is_internal = true;
   send_job(sequence, prepare);
-}
-
-// Prepares the server `key` anew and hands in its candidates once more.
-void CompilePool::Session::prepare_again(const std::string& key) {
-  send_prepare(key);
   for (auto at = jobs_.begin(); at != jobs_.end();) {
     auto& [number, job] = *at++;  // sending it may erase it
     if (job.kind != Kind::kRun || job.key != key) continue;
@@ -316,12 +312,12 @@ void CompilePool::Session::finish(Sequence sequence, Outcome outcome, double sec
   } else if (!job.is_internal) {
     answers_.emplace(sequence, std::move(outcome));
   } else if (!outcome && servers_.contains(job.key)) {
-    // It was prepared before, so a crash now may be an accident (the system out of memory). The
-    // zygote still has its candidates.
+    // It was prepared before, so a crash now may be an accident (the system out of memory).
+    // The zygote forgets the candidates of a server that it prepares anew.
     Server& server = servers_.at(job.key);
     if (outcome.error().kind == FailureKind::kCompileCrash &&
         ++server.idle_deaths <= kMostIdleDeaths)
-      return send_prepare(job.key);
+      return prepare_again(job.key);
     break_server(job.key, {outcome.error().kind,
                            "its prepared server died and could not be prepared again: " +
                                outcome.error().message});

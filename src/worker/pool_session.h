@@ -60,7 +60,6 @@ class CompilePool::Session {
   void take_report(Message message);
   void take_loss(const Message& message);
   Status restart_zygote(const std::string& why);
-  void send_prepare(const std::string& key);
   void prepare_again(const std::string& key);
   void send_job(Sequence sequence, Job& job);
   void send(const Message& message);
