@@ -84,12 +84,37 @@ CommandResult export_candidates(const StoreOptions& options) {
   return 0;
 }
 
+void print(const store::RescueReport& report) {
+  output::Table table(
+      {{"table", "table"}, {"saved", "saved", Align::kRight}, {"lost", "lost", Align::kRight}});
+  for (const auto& [name, rows] : report)
+    table.add({{name, name},
+               {rows.saved, fmt::format("{}", rows.saved)},
+               {rows.lost ? nlohmann::json(*rows.lost) : nlohmann::json(),
+                rows.lost ? fmt::format("{}", *rows.lost) : std::string("unknown")}});
+  fmt::print("{}", table.to_text());
+}
+
 CommandResult check(const StoreOptions& options) {
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadOnly));
   HONE_ASSIGN(const store::CheckReport report, store.check());
   for (const std::string& damage : report.damage) fmt::print("{}\n", damage);
   fmt::print("{}: {}\n", options.store, report.ok() ? "sound" : "damaged");
-  return report.ok() ? 0 : 1;
+  if (report.ok()) return 0;
+  const Result<store::RescueReport> rows = store.rescuable();
+  fmt::print("\nWhat 'hone store rescue {} NEW' would save:\n", options.store);
+  if (rows)
+    print(*rows);
+  else
+    fmt::print("nothing: {}\n", rows.error().message);
+  return 1;
+}
+
+CommandResult rescue(const StoreOptions& options) {
+  HONE_ASSIGN(const store::RescueReport rows, store::Store::rescue(options.store, options.other));
+  print(rows);
+  fmt::print("saved in '{}'\n", options.other);
+  return 0;
 }
 
 CommandResult merge(const StoreOptions& options) {
@@ -128,7 +153,10 @@ void add_store_command(CLI::App& app, Run& run) {
       ->check(CLI::IsMember({"csv", "json"}))
       ->capture_default_str();
   exporting->add_option("-o,--output", options->output, "file (default: stdout)");
-  add("check", "Look for damage", check);
+  add("check", "Look for damage, and for what can be saved", check);
+  add("rescue", "Write what can be read of a damaged store into a new one", rescue)
+      ->add_option("NEW", options->other, "file to be made")
+      ->required();
   add("merge", "Add what another store holds", merge)
       ->add_option("OTHER", options->other, "store to read")
       ->required();

@@ -9,6 +9,7 @@
 #include "cli/toolchain.h"
 #include "cli/version.h"
 #include "device/cpu/core_lease.h"
+#include "device/cpu/placement.h"
 #include "device/cpu/target.h"
 #include "measure/sampling.h"
 #include "output/session_report.h"
@@ -83,10 +84,10 @@ store::Device device_row(const tune::Options& options) {
   row.protocol = nlohmann::json{
       {"identity", identity},
       {"threads", options.cores.size()},
-      {"cores", options.cores},
+      {"placement", device::cpu::placement(options.cores)},
       {"cache", options.cache == measure::CacheMode::kCold ? "cold" : "warm"},
       {"sampling", measure::Protocol()},
-      {"version", 1}}.dump();
+      {"version", 2}}.dump();
   return row;
 }
 
@@ -169,15 +170,21 @@ CommandResult tune_program(TuneOptions options) {
     return environment_error("cannot make the folder '{}' of --out: {}",
                              options.tuning.out.string(), code.message());
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
-  HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
+  const store::Device device = device_row(options.tuning);
+  // Before anything is started: who is refused must not disturb who measures.
   HONE_ASSIGN(const device::cpu::CoreLease lease,
               device::cpu::CoreLease::acquire(options.tuning.cores));
+  // Of cores that were named, others may be another tuner's: it measures while this one compiles.
+  if (!options.cores.empty()) HONE_TRY(device::cpu::stay_on(options.cores));
+  HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
   const iree::IreeProvider provider(toolchain.installation(), target);
   tune::RunnerService runner(make_runner(toolchain.stop_fd()));
   StatusLine status(options.quiet || options.json ? Verbosity::kQuiet : Verbosity::kNormal);
+  HONE_ASSIGN(tune::LeaseKeeper leases, tune::LeaseKeeper::start(store, toolchain.stop_fd()));
   tune::Context context{options.tuning, provider, toolchain.compiler(), runner, store, status};
+  context.leases = &leases;
   HONE_ASSIGN(context.build, store.intern(build_row(toolchain, options.tuning, target)));
-  HONE_ASSIGN(context.device, store.intern(device_row(options.tuning)));
+  HONE_ASSIGN(context.device, store.intern(device));
 
   store::Run run;
   run.command = options.command_line;
@@ -221,7 +228,11 @@ void add_tune_command(CLI::App& app, Run& run) {
   command->add_option("--relax", tuning.relax, "soft constraint to drop, or 'all'; repeatable");
   command->add_option("--threads", options->threads, "cores to run on (default: all)")
       ->check(CLI::PositiveNumber);
-  command->add_option("--cores", options->cores, "which ones: 0,1")->delimiter(',');
+  command
+      ->add_option(
+          "--cores", options->cores,
+          "which ones: 0,1; compiling stays on them too, so that another hone may have the others")
+      ->delimiter(',');
   command->add_option("--cache", options->cache, "warm or cold operands")
       ->check(CLI::IsMember({"warm", "cold"}))
       ->capture_default_str();

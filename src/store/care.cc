@@ -12,6 +12,8 @@ namespace hone::store {
 namespace {
 
 Status add_integrity(Database& database, CheckReport& report) {
+  report.damage = database.damage();
+  if (!report.damage.empty()) return {};
   HONE_ASSIGN(Statement statement, database.query("PRAGMA integrity_check"));
   while (true) {
     HONE_ASSIGN(const bool found, statement.step());

@@ -4,95 +4,10 @@
 
 #include "store/schema.h"
 #include "store/store.h"
+#include "store/tables.h"
 
 namespace hone::store {
 namespace {
-
-struct Reference {
-  std::string_view column;
-  std::string_view table;
-};
-
-struct Table {
-  std::string_view name;
-  std::vector<std::string_view> columns;  // copied as they are
-  std::vector<Reference> references;      // copied as the id of the equal row in this store
-  std::vector<std::string_view> key;      // what tells rows apart, of the columns and references
-  bool has_id = true;
-};
-
-const Reference kRun = {"run_id", "run"};
-const Reference kDevice = {"device_id", "device_identity"};
-const Reference kDispatch = {"dispatch_id", "dispatch"};
-const Reference kBuild = {"build_id", "build_identity"};
-const Reference kCandidate = {"candidate_id", "candidate"};
-
-// Leases are of running processes and stay behind.
-std::vector<Table> tables() {
-  return {
-      {"blob", {"hash", "size", "zstd"}, {}, {"hash"}},
-      {"build_identity", {"hash", "compiler", "flags", "target"}, {}, {"hash"}},
-      {"device_identity", {"hash", "name", "driver", "protocol"}, {}, {"hash"}},
-      {"operation",
-       {"fingerprint", "kind", "description", "json", "flops", "bytes"},
-       {},
-       {"fingerprint"}},
-      {"dispatch",
-       {"fingerprint", "name", "json"},
-       {{"operation_id", "operation"}, {"source_id", "blob"}},
-       {"fingerprint"}},
-      {"program", {"hash", "path", "json"}, {}, {"hash"}},
-      {"program_dispatch",
-       {"ordinal", "launches_per_call"},
-       {{"program_id", "program"}, kDispatch},
-       {"program_id", "dispatch_id"},
-       false},
-      {"run",
-       {"uid", "command", "version", "seed", "process", "started", "ended", "state"},
-       {{"program_id", "program"}},
-       {"uid"}},
-      {"event", {"sequence", "created", "kind", "text"}, {kRun}, {"run_id", "sequence"}, false},
-      {"candidate",
-       {"provider", "configuration", "constraint_set", "created"},
-       {kDispatch, kBuild, kRun},
-       {"dispatch_id", "build_id", "provider", "configuration"}},
-      {"artifact",
-       {"identity", "format", "launch", "configured", "compile_seconds", "created"},
-       {kCandidate, {"code_id", "blob"}, kRun},
-       {"candidate_id"},
-       false},
-      {"failure",
-       {"uid", "identity", "kind", "message", "seconds", "created"},
-       {kCandidate, kDevice, kRun},
-       {"uid"}},
-      {"verification",
-       {"uid", "identity", "correct", "bad_binding", "bad_index", "expected", "got", "share_bad",
-        "tolerance", "basis", "created"},
-       {kDispatch, kDevice, kRun},
-       {"uid"}},
-      {"measurement",
-       {"uid", "identity", "phase", "samples", "launches_per_sample", "dropped", "min", "median",
-        "spread", "low", "high", "sentinel_ratio", "machine", "created"},
-       {kDispatch, kDevice, kRun},
-       {"uid"}},
-      {"program_measurement",
-       {"uid", "variant", "samples", "launches_per_sample", "dropped", "min", "median", "spread",
-        "low", "high", "ratio", "ratio_low", "ratio_high", "correct", "verdict", "machine",
-        "created"},
-       {{"program_id", "program"}, kBuild, kDevice, {"spec_id", "blob"}, kRun},
-       {"uid"}},
-      {"selection",
-       {"uid", "speedup", "speedup_low", "speedup_high", "shipped", "reason", "created"},
-       {kDispatch, kBuild, kDevice, {"winner_id", "candidate"}, kRun},
-       {"uid"}},
-      {"selection_tie",
-       {},
-       {{"selection_id", "selection"}, kCandidate},
-       {"selection_id", "candidate_id"},
-       false},
-      {"device_fact", {"uid", "name", "value", "unit", "created"}, {kDevice, kRun}, {"uid"}},
-  };
-}
 
 // The other store's value of a column, its references turned into this store's ids.
 std::string translated(const Table& table, std::string_view column) {

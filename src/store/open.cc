@@ -101,6 +101,8 @@ Result<Store> Store::open(const std::filesystem::path& path, Mode mode, Options 
         "the store '{}' cannot be written: give write permission to it, or name another with "
         "--store",
         absolute.string());
+  // Writing to a damaged file may cost what could still be read of it.
+  if (version > 0) HONE_TRY(database->check_pages());
   HONE_TRY(set_up_writing(*database, options.busy_timeout));
   if (version < kSchemaVersion) HONE_TRY(migrate(*database));
   return Store(std::move(database));

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "store/damage.h"
+
 namespace hone::store {
 
 namespace {
@@ -140,6 +142,16 @@ std::int64_t Database::last_id() const {
 std::int64_t Database::changed_rows() const {
   return sqlite3_changes64(handle_);
 }
+Status Database::check_pages() {
+  HONE_ASSIGN(const auto said, find<std::string>("PRAGMA quick_check(1)"));
+  if (said && std::get<0>(*said) == "ok") return {};
+  return tl::unexpected(error(SQLITE_CORRUPT));
+}
+
+std::vector<std::string> Database::damage() const {
+  return damage_by_table(handle_, 100);
+}
+
 bool Database::was_busy() const {
   return (sqlite3_errcode(handle_) & 0xff) == SQLITE_BUSY;
 }
@@ -155,7 +167,14 @@ Error Database::error(int code) const {
     case SQLITE_NOTADB:
       return {ErrorKind::kInput,
               fmt::format("'{}' is not a store of hone: it is not an SQLite database", file)};
-    case SQLITE_CORRUPT:
+    case SQLITE_CORRUPT: {
+      std::vector<std::string> where;
+      if (!expects_damage_) where = damage_by_table(handle_, 1);
+      return {ErrorKind::kInput,
+              fmt::format("the store '{0}' is damaged ({1}); 'hone store check {0}' says what can "
+                          "be saved, 'hone store rescue {0} NEW' saves it",
+                          file, where.empty() ? words : where.front())};
+    }
     case SQLITE_ERROR:  // hone's SQL is right for its schema, so a table or column is missing
       return {ErrorKind::kInput,
               fmt::format("the store '{0}' is damaged ({1}); 'hone store check {0}' says where",

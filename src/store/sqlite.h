@@ -133,6 +133,15 @@ class Database {
   std::int64_t last_id() const;       // row id of the last insert
   std::int64_t changed_rows() const;  // by the last statement
 
+  // An error that names the first damaged table and page; for files that came from elsewhere.
+  Status check_pages();
+
+  // Errors then do not say where the damage is, which takes reading all of the file each time.
+  void expect_damage() { expects_damage_ = true; }
+
+  // What damage_by_table (damage.h) finds.
+  std::vector<std::string> damage() const;
+
   bool was_busy() const;  // the last call failed because another process held the file
 
   // The error of a call that returned `code`, in words.
@@ -148,6 +157,7 @@ class Database {
   std::filesystem::path path_;
   std::string uri_;
   sqlite3* handle_;
+  bool expects_damage_ = false;
 };
 
 // Writes that are kept together or not at all: rolled back unless committed. Inside another one it

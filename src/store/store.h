@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -117,13 +118,16 @@ class Store {
   // Takes or renews the lease on `key` for `ttl`; false while another owner holds it. A lease that
   // has expired or whose owner is gone (process.h) is taken over. Take the lease first and ask
   // known() after: what another process did in between is then seen.
-  // Time is the machine's monotonic clock where the lease is of this boot (setting the clock
-  // changes nothing) and UTC otherwise.
+  // Only the machine's monotonic clock counts, so setting a clock neither ends a lease nor keeps
+  // it: a lease of this boot has expired `ttl` after its last heartbeat; one of another machine,
+  // whose clock is not known, once this Store has seen no heartbeat for as long.
   Result<bool> try_lease(std::string_view key, std::string_view owner,
                          std::chrono::milliseconds ttl);
   // False when the lease is no longer the owner's: stop, another one has taken over.
   Result<bool> heartbeat(std::string_view key, std::string_view owner,
                          std::chrono::milliseconds ttl);
+  // All of an owner's leases that are still its own; how many there are.
+  Result<std::int64_t> heartbeat_all(std::string_view owner, std::chrono::milliseconds ttl);
   Status release(std::string_view key, std::string_view owner);  // no error when not held
   Status release_all(std::string_view owner);
   Result<std::vector<Lease>> leases();  // by key
@@ -137,6 +141,16 @@ class Store {
   // PRAGMA integrity_check and foreign_key_check, missing tables and columns, and every stored blob
   // against its hash.
   Result<CheckReport> check();
+  // What can be read of a damaged store, into a new one: rows that are whole and whose references
+  // are, code whose hash is right. A dispatch whose source is lost keeps its results and an empty
+  // source; an artifact whose code is lost is compiled again when it is needed. Leases stay. An
+  // input error where `into` exists already, `damaged` is no store, or its first page, which says
+  // where the tables are, is damaged. (Values in a page that SQLite can still read are taken as
+  // they are: rows have no checksums.)
+  static Result<RescueReport> rescue(const std::filesystem::path& damaged,
+                                     const std::filesystem::path& into);
+  // What rescue() would save, without writing anything.
+  Result<RescueReport> rescuable();
   // Adds what another store holds and this one does not; merging twice changes nothing. Leases
   // stay.
   Result<MergeReport> merge(const std::filesystem::path& other);
@@ -147,8 +161,15 @@ class Store {
  private:
   explicit Store(std::unique_ptr<Database> database);
 
+  struct SeenLease {
+    std::string heartbeat;   // its owner's, as text
+    std::int64_t since = 0;  // boot_milliseconds() when it was first seen
+  };
+  bool was_silent(std::string_view key, const std::string& heartbeat, std::int64_t milliseconds);
+
   std::unique_ptr<Database> database_;
   std::optional<Id> run_;
+  std::map<std::string, SeenLease, std::less<>> seen_leases_;  // of other machines, by key
 };
 
 }  // namespace hone::store

@@ -129,6 +129,15 @@ struct CheckReport {
   bool ok() const { return damage.empty(); }
 };
 
+// Rows of one table of a damaged store.
+struct RescuedRows {
+  std::int64_t saved = 0;
+  std::optional<std::int64_t> lost{};  // none where not even their number can be read
+
+  bool operator==(const RescuedRows&) const = default;
+};
+using RescueReport = std::map<std::string, RescuedRows>;  // by table
+
 // Rows that merge() added, by table.
 using MergeReport = std::map<std::string, std::int64_t>;
 

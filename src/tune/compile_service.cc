@@ -23,6 +23,16 @@ worker::Message program_job(std::string_view kind, const std::string& path,
   return {std::string(kind), {{"path", path}, {"flags", flags}}, {bytes}};
 }
 
+// A process that dies is given a second chance where nothing goes on without its answer: it may
+// have been the system's doing (no memory left) and not the compiler's.
+template <class Call>
+Result<worker::Outcome> twice(const Call& call) {
+  Result<worker::Outcome> outcome = call();
+  if (!outcome || *outcome || outcome->error().kind != provider::FailureKind::kCompileCrash)
+    return outcome;
+  return call();
+}
+
 // The answer, or the compiler's words as an error about the user's program.
 Result<worker::Message> accepted(Result<worker::Outcome> outcome) {
   if (!outcome) return tl::unexpected(std::move(outcome).error());
@@ -43,9 +53,13 @@ provider::Artifact artifact_from(worker::Message message) {
 
 }  // namespace
 
+Result<worker::Outcome> CompileService::once(const worker::Message& message) {
+  return twice([&] { return pool_.once(message); });
+}
+
 Result<std::string> CompileService::revision() {
   HONE_ASSIGN(const worker::Message answer,
-              accepted(pool_.once({std::string(jobs::kRevision), nlohmann::json::object(), {}})));
+              accepted(once({std::string(jobs::kRevision), nlohmann::json::object(), {}})));
   return answer.body.at("revision").get<std::string>();
 }
 
@@ -53,14 +67,14 @@ Result<problem::Program> CompileService::load_program(const std::string& path,
                                                       const std::string& bytes,
                                                       const std::vector<std::string>& flags) {
   HONE_ASSIGN(const worker::Message answer,
-              accepted(pool_.once(program_job(jobs::kLoadProgram, path, bytes, flags))));
+              accepted(once(program_job(jobs::kLoadProgram, path, bytes, flags))));
   return answer.body.get<problem::Program>();
 }
 
 Result<tl::expected<std::string, provider::Failure>> CompileService::compile_program(
     const std::string& path, const std::string& bytes, const std::vector<std::string>& flags) {
   HONE_ASSIGN(worker::Outcome outcome,
-              pool_.once(program_job(jobs::kCompileProgram, path, bytes, flags)));
+              once(program_job(jobs::kCompileProgram, path, bytes, flags)));
   if (!outcome)
     return tl::expected<std::string, provider::Failure>(tl::unexpected(std::move(outcome).error()));
   return tl::expected<std::string, provider::Failure>(std::move(outcome->blobs.at(0)));
@@ -69,22 +83,21 @@ Result<tl::expected<std::string, provider::Failure>> CompileService::compile_pro
 Result<std::vector<jobs::ConfiguredDispatch>> CompileService::configured(
     const std::string& path, const std::string& bytes, const std::vector<std::string>& flags) {
   HONE_ASSIGN(const worker::Message answer,
-              accepted(pool_.once(program_job(jobs::kConfigured, path, bytes, flags))));
+              accepted(once(program_job(jobs::kConfigured, path, bytes, flags))));
   return answer.body.at("dispatches").get<std::vector<jobs::ConfiguredDispatch>>();
 }
 
 Result<std::vector<std::string>> CompileService::canonical(
     const std::vector<std::string>& attributes) {
-  HONE_ASSIGN(
-      const worker::Message answer,
-      accepted(pool_.once({std::string(jobs::kCanonical), {{"attributes", attributes}}, {}})));
+  HONE_ASSIGN(const worker::Message answer,
+              accepted(once({std::string(jobs::kCanonical), {{"attributes", attributes}}, {}})));
   return answer.body.at("attributes").get<std::vector<std::string>>();
 }
 
 Status CompileService::prepare(const std::string& key, const std::string& source,
                                const std::vector<std::string>& flags) {
-  HONE_TRY(
-      accepted(pool_.prepare(key, {std::string(jobs::kPrepare), {{"flags", flags}}, {source}})));
+  const worker::Message message{std::string(jobs::kPrepare), {{"flags", flags}}, {source}};
+  HONE_TRY(accepted(twice([&] { return pool_.prepare(key, message); })));
   return {};
 }
 

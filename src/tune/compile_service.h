@@ -55,6 +55,8 @@ class CompileService {
   Status cancel_all() { return pool_.cancel_all(); }
 
  private:
+  Result<worker::Outcome> once(const worker::Message& message);
+
   worker::WorkerPool& pool_;
 };
 

@@ -4,6 +4,7 @@
 #include "provider/provider.h"
 #include "store/store.h"
 #include "tune/compile_service.h"
+#include "tune/lease_keeper.h"
 #include "tune/observer.h"
 #include "tune/options.h"
 #include "tune/runner_service.h"
@@ -19,6 +20,7 @@ struct Context {
   Observer& observer;
   store::Id build = 0;
   store::Id device = 0;
+  LeaseKeeper* leases = nullptr;  // none: no other tuner works on the store
 };
 
 }  // namespace hone::tune

@@ -12,9 +12,8 @@
 namespace hone::tune {
 namespace {
 
-// Handles that are measured together: enough to share one sentinel, few enough that a round stays
-// short against the drift it is to cancel.
-constexpr std::size_t kMeasuredTogether = 8;
+// Above what finalists are chosen from: slower than that a candidate is never run again.
+constexpr double kWorthCompilingAgain = 1.2;
 constexpr std::string_view kOpenBlas = "openblas";
 
 // A long launch averages over what disturbs a short one, and a search over slow kernels must not
@@ -48,6 +47,9 @@ Result<provider::Artifact> compile_reference(CompileService& compiler,
   const std::string key = problem::fingerprint(dispatch) + "#reference";
   HONE_TRY(compiler.prepare(key, dispatch.source, flags));
   HONE_ASSIGN(CompiledCandidate compiled, compiler.compile(key, std::nullopt));
+  if (!compiled.artifact) {  // once more: it may have died by accident
+    HONE_ASSIGN(compiled, compiler.compile(key, std::nullopt));
+  }
   HONE_TRY(compiler.release(key));
   if (!compiled.artifact)
     return failure("the reference of '{}' does not compile: {}", dispatch.name,
@@ -88,9 +90,7 @@ Result<DispatchBench> DispatchBench::set_up(Context& context, const problem::Dis
   row.provider = context.provider.name();
   row.configuration = store::kDefaultConfiguration;
   HONE_ASSIGN(bench.default_.candidate, store.add_candidate(row));
-  std::vector<Trial> trials{bench.default_};
-  HONE_TRY(bench.run(trials));
-  bench.default_ = trials.front();
+  HONE_TRY(bench.run_default());
   if (bench.default_.failure)
     return failure("the compiler's own configuration of '{}' fails ({}): {}", dispatch.name,
                    provider::name_of(bench.default_.failure->kind),
@@ -99,7 +99,10 @@ Result<DispatchBench> DispatchBench::set_up(Context& context, const problem::Dis
 }
 
 Status DispatchBench::run(std::vector<Trial>& trials) {
-  for (Trial& trial : trials) HONE_TRY(skip_known(trial));
+  for (Trial& trial : trials) {
+    trial.elsewhere = false;
+    HONE_TRY(skip_known(trial));
+  }
   HONE_TRY(compile(trials));
   return measure(trials);
 }
@@ -109,7 +112,7 @@ Status DispatchBench::skip_known(Trial& trial) {
               context_->store.known(trial.candidate, context_->device, store::Phase::kSearch,
                                     context_->options.reuse));
   if (known.artifact) trial.identity = known.artifact->identity;
-  if (known.failure) {
+  if (known.failure && !trial.anew) {
     const auto kind = provider::failure_kind_from(known.failure->kind);
     trial.failure = {kind.value_or(provider::FailureKind::kCompileError), known.failure->message};
   } else if (known.verification && !known.verification->right) {
@@ -118,19 +121,34 @@ Status DispatchBench::skip_known(Trial& trial) {
     trial.ratio = known.measurement->sentinel_ratio;
     if (trial.candidate == default_.candidate) default_seconds_ = known.measurement->timing.median;
   }
+  // Code that is gone (store gc, store rescue) is compiled again where it may still be run.
+  const bool may_be_run = !trial.failure && trial.ratio.value_or(1) < kWorthCompilingAgain;
+  if (known.artifact && !known.artifact->has_code && may_be_run) {
+    trial.identity.clear();
+    trial.ratio.reset();
+  }
   if (trial.done()) trial.known = true;
   return {};
 }
 
 Status DispatchBench::compile(std::vector<Trial>& trials) {
-  for (std::size_t i = 0; i < trials.size(); ++i)
-    if (!trials[i].done() && trials[i].identity.empty())
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    if (trials[i].done() || !trials[i].identity.empty()) continue;
+    const std::string key = compile_key(trials[i].candidate);
+    HONE_ASSIGN(const bool mine, claim(trials[i], key));
+    if (mine && !trials[i].done() && trials[i].identity.empty())
       HONE_TRY(context_->compiler.submit(key_, i, trials[i].attributes));
+    else if (mine)
+      HONE_TRY(give_back(key));
+  }
   while (true) {
     HONE_ASSIGN(const std::optional<CompiledCandidate> finished,
                 context_->compiler.next_finished());
     if (!finished) return {};
     Trial& trial = trials[finished->id];
+    const std::string key = compile_key(trial.candidate);
+    HONE_ASSIGN(const bool mine, still_claims(trial, key));
+    if (!mine) continue;
     if (finished->artifact) {
       const store::Artifact row =
           artifact_row(trial.candidate, *finished->artifact, finished->seconds);
@@ -139,6 +157,7 @@ Status DispatchBench::compile(std::vector<Trial>& trials) {
     } else {
       HONE_TRY(fail(trial, finished->artifact.error(), false, finished->seconds));
     }
+    HONE_TRY(give_back(key));
   }
 }
 
@@ -196,27 +215,6 @@ Result<std::optional<int>> DispatchBench::load_and_verify(Trial& trial) {
   return std::nullopt;
 }
 
-Status DispatchBench::measure(std::vector<Trial>& trials) {
-  std::vector<Trial*> waiting;
-  for (Trial& trial : trials) {
-    if (trial.done()) continue;
-    // What a compile gave may be code that was measured before, under another configuration.
-    HONE_TRY(skip_known(trial));
-    const bool repeated = std::any_of(waiting.begin(), waiting.end(), [&](const Trial* other) {
-      return other->identity == trial.identity;
-    });
-    if (!trial.done() && !repeated) waiting.push_back(&trial);
-  }
-  for (std::size_t at = 0; at < waiting.size(); at += kMeasuredTogether) {
-    const std::size_t end = std::min(waiting.size(), at + kMeasuredTogether);
-    HONE_TRY(measure_together({waiting.begin() + static_cast<std::ptrdiff_t>(at),
-                               waiting.begin() + static_cast<std::ptrdiff_t>(end)}));
-  }
-  for (Trial& trial : trials)
-    if (!trial.done()) HONE_TRY(skip_known(trial));  // shares the code of one just measured
-  return {};
-}
-
 Status DispatchBench::measure_together(const std::vector<Trial*>& trials) {
   std::map<Trial*, int> handles;
   const auto forget_lost_handles = [&] {
@@ -267,9 +265,12 @@ Status DispatchBench::measure_together(const std::vector<Trial*>& trials) {
         std::find_if(measured->handles.begin(), measured->handles.end(),
                      [handle = handle](const auto& s) { return s.handle == handle; });
     if (samples == measured->handles.end() || samples->seconds.empty()) continue;
-    trial->ratio = is_default ? 1.0 : paired_ratio(*samples, baseline);
-    HONE_TRY(
-        record_samples(trial->identity, *samples, store::Phase::kSearch, trial->ratio, *measured));
+    HONE_ASSIGN(const bool mine, still_claims(*trial, measure_key_of(*trial)));
+    if (mine) {
+      trial->ratio = is_default ? 1.0 : paired_ratio(*samples, baseline);
+      HONE_TRY(record_samples(trial->identity, *samples, store::Phase::kSearch, trial->ratio,
+                              *measured));
+    }
     const double seconds = timing_of(samples->seconds).median;
     best_seconds_ = std::min(best_seconds_.value_or(seconds), seconds);
     if (is_default) {
@@ -297,6 +298,7 @@ Status DispatchBench::record_samples(const std::string& identity,
   row.sentinel_ratio = ratio;
   row.machine = nlohmann::json{{"before", result.before},
                                {"after", result.after},
+                               {"cores", context_->options.cores},
                                {"stop", samples.stop},
                                {"kept_disturbed", samples.kept_disturbed}}
                     .dump();

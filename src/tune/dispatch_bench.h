@@ -19,6 +19,8 @@ struct Trial {
   std::optional<provider::Failure> failure;
   std::optional<double> ratio;  // its time / the default's at the same time
   bool known = false;           // the store had the result
+  bool anew = false;            // a failure that the store knows does not count
+  bool elsewhere = false;       // another tuner on the store is at it: look again later
 
   bool done() const { return failure.has_value() || ratio.has_value(); }
 };
@@ -31,7 +33,8 @@ class DispatchBench {
   static Result<DispatchBench> set_up(Context& context, const problem::Dispatch& dispatch,
                                       const problem::Dispatch* reference);
 
-  // Takes each trial to its end. Trials of equal code share one measurement.
+  // Takes each trial to its end, but for those that another tuner on the store is at. Trials of
+  // equal code share one measurement.
   Status run(std::vector<Trial>& trials);
 
   // Adds OpenBLAS's time for the root operation beside the default's, as a candidate of provider
@@ -52,10 +55,18 @@ class DispatchBench {
   DispatchBench(Context& context, const problem::Dispatch& dispatch)
       : context_(&context), name_(dispatch.name), bindings_(dispatch.bindings) {}
 
+  Status run_default();
   Status compile(std::vector<Trial>& trials);
   Status measure(std::vector<Trial>& trials);
   Status skip_known(Trial& trial);
+  // True when this tuner is to do the work named by `key`: nobody else is at it or has done it.
+  Result<bool> claim(Trial& trial, const std::string& key);
+  // False, and the trial is another's, when that one took over because this tuner was silent.
+  Result<bool> still_claims(Trial& trial, const std::string& key);
+  Status give_back(const std::string& key);
+  std::string measure_key_of(const Trial& trial) const;
   Result<std::optional<int>> load_and_verify(Trial& trial);
+  Status measure_claimed(std::vector<Trial*>& trials);
   Status measure_together(const std::vector<Trial*>& trials);
   Result<std::optional<int>> load(store::Id candidate);
   Status fail(Trial& trial, const provider::Failure& failure, bool on_device, double seconds);

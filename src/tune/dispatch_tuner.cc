@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "search/strategy.h"
 #include "space/configuration.h"
@@ -92,10 +93,19 @@ class DispatchTuner {
     const double seconds = share_.seconds * (1 - kFinalistShare);
     while (proposed_ < planned && clock_.elapsed() < seconds) {
       report("search", planned, seconds - clock_.elapsed());
+      HONE_TRY(pick_up(*strategy));
       HONE_ASSIGN(const std::vector<space::Configuration> proposals,
                   propose(*strategy, std::min(round_size(seconds), planned - proposed_)));
-      if (proposals.empty()) break;
-      HONE_TRY(try_all(proposals, *strategy));
+      if (!proposals.empty())
+        HONE_TRY(try_all(proposals, *strategy));
+      else if (!put_aside_.empty())
+        HONE_TRY(context_.leases->wait());  // what is told then may be worth refining
+      else
+        break;
+    }
+    while (!put_aside_.empty() && clock_.elapsed() < seconds) {
+      HONE_TRY(pick_up(*strategy));
+      if (!put_aside_.empty()) HONE_TRY(context_.leases->wait());
     }
     report("search", planned, 0);
     return {};
@@ -129,17 +139,34 @@ class DispatchTuner {
       return {};
     }));
     HONE_TRY(bench_.run(trials));
-    for (std::size_t i = 0; i < trials.size(); ++i) {
-      const Trial& trial = trials[i];
-      strategy.tell(proposals[i], trial.ratio);
-      ++proposed_;
-      if (!trial.ratio) {
-        ++failed_;
-        continue;
-      }
-      tried_.emplace(trial.candidate, Tried{proposals[i], *trial.attributes, *trial.ratio});
-      best_ratio_ = std::min(best_ratio_, *trial.ratio);
+    proposed_ += trials.size();
+    for (std::size_t i = 0; i < trials.size(); ++i) settle(proposals[i], trials[i], strategy);
+    return {};
+  }
+
+  void settle(const space::Configuration& configuration, const Trial& trial,
+              search::Strategy& strategy) {
+    if (trial.elsewhere) {
+      put_aside_.emplace_back(configuration, trial);
+      return;
     }
+    strategy.tell(configuration, trial.ratio);
+    if (!trial.ratio) {
+      ++failed_;
+      return;
+    }
+    tried_.emplace(trial.candidate, Tried{configuration, *trial.attributes, *trial.ratio});
+    best_ratio_ = std::min(best_ratio_, *trial.ratio);
+  }
+
+  // Looks again at what another tuner on the store was at: its results are there by now, or it is
+  // gone and the work is this one's.
+  Status pick_up(search::Strategy& strategy) {
+    const auto aside = std::exchange(put_aside_, {});
+    std::vector<Trial> trials;
+    for (const auto& [configuration, trial] : aside) trials.push_back(trial);
+    HONE_TRY(bench_.run(trials));
+    for (std::size_t i = 0; i < trials.size(); ++i) settle(aside[i].first, trials[i], strategy);
     return {};
   }
 
@@ -230,7 +257,8 @@ class DispatchTuner {
   std::size_t proposed_ = 0;
   std::size_t failed_ = 0;
   double best_ratio_ = 1;
-  std::map<store::Id, Tried> tried_;  // measured candidates
+  std::map<store::Id, Tried> tried_;                               // measured candidates
+  std::vector<std::pair<space::Configuration, Trial>> put_aside_;  // another tuner is at them
   FinalRounds finals_;
 };
 

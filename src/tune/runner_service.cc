@@ -45,6 +45,9 @@ Result<measure::ProblemReady> RunnerService::set_problem(const measure::ProblemR
   problem_ = request;
   problem_->dispatch.source.clear();
   HONE_ASSIGN(worker::Outcome outcome, send_problem());
+  if (!outcome) {  // it may have died by accident
+    HONE_ASSIGN(outcome, send_problem());
+  }
   Ran<measure::ProblemReady> ready = answer_of<measure::ProblemReady>(outcome);
   if (!ready) return failure("{}", ready.error().message);
   return *ready;

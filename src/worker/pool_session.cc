@@ -312,6 +312,12 @@ void CompilePool::Session::finish(Sequence sequence, Outcome outcome, double sec
   } else if (!job.is_internal) {
     answers_.emplace(sequence, std::move(outcome));
   } else if (!outcome && servers_.contains(job.key)) {
+    // It was prepared before, so a crash now may be an accident (the system out of memory).
+    // The zygote forgets the candidates of a server that it prepares anew.
+    Server& server = servers_.at(job.key);
+    if (outcome.error().kind == FailureKind::kCompileCrash &&
+        ++server.idle_deaths <= kMostIdleDeaths)
+      return prepare_again(job.key);
     break_server(job.key, {outcome.error().kind,
                            "its prepared server died and could not be prepared again: " +
                                outcome.error().message});

@@ -89,16 +89,68 @@ TEST_F(LeaseTest, TheLeaseOfADeadProcessIsTakenOverAtOnce) {
   EXPECT_FALSE(*store_.try_lease("compile/1", "b", hours(1)));
 }
 
-TEST_F(LeaseTest, SettingTheClockDoesNotExpireALeaseOfThisBoot) {
-  EXPECT_TRUE(*store_.try_lease("compile/1", "a", hours(1)));
-  auto database =
+// What the rows of a lease of `ttl` look like when the wall clock was `hours` further on the
+// machine that took it than it is here, as after this one's was set back by as much.
+class ClockJumpTest : public LeaseTest {
+ protected:
+  void move_clock_of_owner(int by) {
+    ASSERT_TRUE(
+        database_->execute("UPDATE lease SET "
+                           "heartbeat = strftime('%Y-%m-%dT%H:%M:%fZ', heartbeat, ?1), "
+                           "expires = strftime('%Y-%m-%dT%H:%M:%fZ', expires, ?1)",
+                           fmt::format("{:+} hours", by)));
+  }
+  void move_to_another_machine() {
+    ASSERT_TRUE(database_->execute("UPDATE lease SET boot = 'another'"));
+  }
+  // Asks until it gets the lease; each time `owner_lives` the owner has said so in between.
+  bool gets_it(bool owner_lives) {
+    for (int look = 0; look < 100; ++look) {
+      if (*store_.try_lease("compile/1", "b", hours(1))) return true;
+      std::this_thread::sleep_for(milliseconds(5));
+      if (owner_lives) {
+        EXPECT_TRUE(*store_.heartbeat("compile/1", "a", milliseconds(50)));
+        move_to_another_machine();
+      }
+    }
+    return false;
+  }
+  std::unique_ptr<Database> database_ =
       *Database::open(path_, Database::Access::kReadWriteCreate, std::chrono::seconds(10));
-  // What the row looks like to a process after the clock was set 10 years ahead, and then what a
-  // lease of another machine that ended looks like.
-  ASSERT_TRUE(database->execute("UPDATE lease SET expires = '2016-01-01T00:00:00.000Z'"));
+};
+
+TEST_F(ClockJumpTest, NeitherEndsNorKeepsALeaseOfThisBoot) {
+  EXPECT_TRUE(*store_.try_lease("compile/1", "a", hours(1)));
+  move_clock_of_owner(-5);
   EXPECT_FALSE(*store_.try_lease("compile/1", "b", hours(1)));
-  ASSERT_TRUE(database->execute("UPDATE lease SET boot = 'another'"));
+  EXPECT_TRUE(*store_.try_lease("compile/1", "a", milliseconds(0)));
+  move_clock_of_owner(+5);
   EXPECT_TRUE(*store_.try_lease("compile/1", "b", hours(1)));
+}
+
+TEST_F(ClockJumpTest, DoesNotEndTheLeaseOfALivingOwnerElsewhere) {
+  EXPECT_TRUE(*store_.try_lease("compile/1", "a", milliseconds(50)));
+  move_to_another_machine();
+  move_clock_of_owner(-5);
+  EXPECT_FALSE(gets_it(/*owner_lives=*/true));
+}
+
+TEST_F(ClockJumpTest, DoesNotKeepTheLeaseOfADeadOwnerElsewhere) {
+  EXPECT_TRUE(*store_.try_lease("compile/1", "a", milliseconds(50)));
+  move_to_another_machine();
+  move_clock_of_owner(+5);
+  EXPECT_FALSE(*store_.try_lease("compile/1", "b", hours(1))) << "it may live";
+  EXPECT_TRUE(gets_it(/*owner_lives=*/false));
+}
+
+TEST_F(LeaseTest, AllOfAnOwnersLeasesAreKeptAliveAtOnce) {
+  EXPECT_TRUE(*store_.try_lease("compile/1", "a", milliseconds(0)));
+  EXPECT_TRUE(*store_.try_lease("compile/2", "a", milliseconds(0)));
+  EXPECT_TRUE(*store_.try_lease("compile/3", "b", milliseconds(0)));
+  EXPECT_EQ(*store_.heartbeat_all("a", hours(1)), 2);
+  EXPECT_FALSE(*store_.try_lease("compile/1", "c", hours(1)));
+  EXPECT_FALSE(*store_.try_lease("compile/2", "c", hours(1)));
+  EXPECT_TRUE(*store_.try_lease("compile/3", "c", hours(1)));
 }
 
 TEST_F(LeaseTest, ARunWhoseProcessDiedBecomesInterrupted) {

@@ -155,6 +155,12 @@ Outcome behave(const Message& message) {
     ::kill(::getppid(), SIGKILL);
     hang();
   }
+  if (kind == "segv-second") {
+    const std::string file = message.body;
+    const bool second = std::filesystem::exists(file) && std::filesystem::file_size(file) == 1;
+    std::ofstream(file, std::ios::app) << "x";
+    if (second) ::raise(SIGSEGV);
+  }
   Message answer = message;
   answer.body = {{"body", message.body}, {"tmpdir", std::getenv("TMPDIR")}};
   return answer;

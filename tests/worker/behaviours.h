@@ -34,6 +34,7 @@ std::vector<std::string> serving_command(const char* flag);
 //   daemon       starts a process that leaves group, session and parent, answers with its pid
 //   files        fills TMPDIR, answers
 //   large        answers with a blob of body bytes
+//   segv-second  of its calls with the same body, a file: dies of SIGSEGV the second time
 //   kill-parent  SIGKILL to its parent process, then hangs
 //   kill-parent-once  the same, if the file named by body is not there; makes it
 Outcome behave(const Message& message);

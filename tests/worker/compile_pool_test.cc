@@ -271,6 +271,21 @@ TEST_F(CompilePoolTest, ADeadServerIsPreparedAgainAndTheCulpritFound) {
   EXPECT_EQ(pool.restarts(), 2);
 }
 
+TEST_F(CompilePoolTest, AServerThatDiesOnceMoreWhilePreparedAgainCostsNoCandidate) {
+  CompilePool& pool = start(options());
+  ASSERT_TRUE(*pool.prepare("d", {"segv-second", folder() / "calls", {}}));
+  const std::string mark = folder() / "mark";
+  ASSERT_TRUE(pool.submit("d", 1, {"kill-parent-once", mark, {}}));
+  for (JobId id = 2; id <= 6; ++id) ASSERT_TRUE(pool.submit("d", id, {"state", nullptr, {}}));
+  const auto outcomes = finish_all(pool);
+  ASSERT_EQ(outcomes.size(), 6u);
+  for (const auto& [id, outcome] : outcomes)
+    EXPECT_TRUE(outcome) << id << ": " << outcome.error().message;
+  EXPECT_EQ(*read_file(folder() / "calls"), "xxx");
+  std::filesystem::remove(folder() / "calls");
+  std::filesystem::remove(mark);
+}
+
 TEST_F(CompilePoolTest, ADeadZygoteIsStartedAgain) {
   CompilePool& pool = start_prepared(options());
   const pid_t first = pool.zygote_pid();

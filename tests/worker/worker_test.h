@@ -15,8 +15,8 @@
 
 namespace hone::worker {
 
-// Whether `condition` comes to hold. Cleaning up takes milliseconds; the patience is for machines with
-// other work to do.
+// Whether `condition` comes to hold. Cleaning up takes milliseconds; the patience is for machines
+// with other work to do.
 inline bool holds_soon(const std::function<bool()>& condition) {
   for (int round = 0; round < 1000; ++round) {
     if (condition()) return true;

@@ -73,7 +73,7 @@ Result<CoreLease> CoreLease::acquire(std::span<const int> cores, std::chrono::mi
       if (errno != EWOULDBLOCK && errno != EINTR)
         return environment_error("cannot lock {}: {}", path.string(), std::strerror(errno));
       if (std::chrono::steady_clock::now() >= deadline)
-        return failure(
+        return environment_error(
             "core {} is leased by {}, which measures on it; wait for it, or give this "
             "run other cores",
             core, holder_of(file));

@@ -15,9 +15,9 @@ namespace hone::device::cpu {
 // (machine_state.h).
 class CoreLease {
  public:
-  // Takes all of `cores` or none, waiting up to `wait` for those that others hold. A failure
-  // that names the core and the process that holds it when they are not to be had. `folder` is for
-  // tests; empty means default_folder().
+  // Takes all of `cores` or none, waiting up to `wait` for those that others hold. An environment
+  // error that names the core and the process that holds it when they are not to be had. `folder`
+  // is for tests; empty means default_folder().
   static Result<CoreLease> acquire(std::span<const int> cores, std::chrono::milliseconds wait = {},
                                    const std::filesystem::path& folder = {});
   ~CoreLease();

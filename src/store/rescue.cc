@@ -1,0 +1,192 @@
+// Copying what can be read of a damaged store. Ids are kept, and every row is looked up by its id:
+// a damaged page of a table costs the rows on it and no others.
+#include <algorithm>
+#include <memory>
+#include <system_error>
+
+#include "store/blobs.h"
+#include "store/schema.h"
+#include "store/store.h"
+#include "store/tables.h"
+
+namespace hone::store {
+namespace {
+
+// An artifact is found by its candidate's id, every other table with ids has its own.
+std::string id_column(const Table& table) {
+  if (table.has_id) return "id";
+  return table.name == "artifact" ? "candidate_id" : "";
+}
+
+class Rescue {
+ public:
+  explicit Rescue(Database& database) : database_(database) {}
+
+  Result<RescueReport> run() {
+    RescueReport report;
+    for (const Table& table : tables()) {
+      HONE_TRY(copy(table));
+      if (table.name == "blob") HONE_TRY(settle_blobs());
+      HONE_ASSIGN(const std::int64_t saved, count("main", table));
+      RescuedRows& rows = report[std::string(table.name)];
+      rows.saved = saved;
+      if (const auto all = count_damaged(table))
+        rows.lost = std::max<std::int64_t>(0, *all - saved);
+    }
+    // One row too many was counted if it is needed, and none if not.
+    HONE_TRY(database_.execute(
+        "DELETE FROM main.blob WHERE id = ? AND id NOT IN (SELECT source_id FROM main.dispatch)",
+        lost_source_));
+    return report;
+  }
+
+ private:
+  // Copies rows of `table` for which `condition` holds; false where the file cannot be read there.
+  Result<bool> copy_where(const Table& table, const std::string& condition) {
+    std::vector<std::string> columns, values;
+    if (table.has_id) columns.emplace_back("id"), values.emplace_back("theirs.id");
+    for (const std::string_view column : table.columns) {
+      columns.emplace_back(column);
+      values.push_back(fmt::format("theirs.{}", column));
+    }
+    for (const Reference& reference : table.references) {
+      columns.emplace_back(reference.column);
+      std::string value = fmt::format("(SELECT id FROM main.{} WHERE id = theirs.{})",
+                                      reference.table, reference.column);
+      if (reference.column == "source_id")
+        value = fmt::format("coalesce({}, {})", value, lost_source_);
+      values.push_back(value);
+    }
+    // What refers to a row that is lost breaks NOT NULL, and is left out for it.
+    const Status copied = database_.execute(
+        fmt::format("INSERT OR IGNORE INTO main.{0} ({1}) SELECT {2} FROM damaged.{0} AS theirs "
+                    "NOT INDEXED {3}",
+                    table.name, fmt::join(columns, ", "), fmt::join(values, ", "), condition));
+    if (copied) return true;
+    if (copied.error().kind != ErrorKind::kInput) return tl::unexpected(copied.error());
+    return false;
+  }
+
+  Status copy(const Table& table) {
+    HONE_ASSIGN(const bool whole, copy_where(table, ""));
+    if (whole) return {};
+    const std::string id = id_column(table);
+    if (!id.empty()) {
+      const Id last = last_id(table, id);
+      for (Id row = 1; row <= last; ++row)
+        HONE_TRY(copy_where(table, fmt::format("WHERE theirs.{} = {}", id, row)));
+      return {};
+    }
+    // Rows that belong together lie together, behind the row they belong to.
+    const auto owner = std::find_if(
+        table.references.begin(), table.references.end(),
+        [&](const Reference& reference) { return reference.column == table.key.front(); });
+    if (owner == table.references.end()) return {};
+    HONE_ASSIGN(const auto last, database_.find<Id>(fmt::format(
+                                     "SELECT coalesce(max(id), 0) FROM main.{}", owner->table)));
+    for (Id row = 1; row <= std::get<0>(last.value_or(0)); ++row)
+      HONE_TRY(copy_where(table, fmt::format("WHERE theirs.{} = {}", owner->column, row)));
+    return {};
+  }
+
+  // The greatest id that an index or the table itself still tells.
+  Id last_id(const Table& table, const std::string& id) {
+    Id last = 0;
+    const auto look = [&](const std::string& sql) {
+      Result<Statement> statement = database_.query(sql);
+      while (statement) {
+        const Result<bool> found = statement->step();
+        if (!found || !*found) return;
+        Id row = 0;
+        statement->read(row);
+        last = std::max(last, row);
+      }
+    };
+    for (const std::string& index : indexes(table))
+      look(fmt::format("SELECT {} FROM damaged.{} INDEXED BY \"{}\"", id, table.name, index));
+    look(fmt::format("SELECT {0} FROM damaged.{1} NOT INDEXED ORDER BY {0}", id, table.name));
+    look(fmt::format("SELECT {0} FROM damaged.{1} NOT INDEXED ORDER BY {0} DESC", id, table.name));
+    return last;
+  }
+
+  // Those that hold every row of the table.
+  std::vector<std::string> indexes(const Table& table) {
+    std::vector<std::string> names;
+    Result<Statement> statement = database_.query(
+        "SELECT name FROM damaged.sqlite_schema WHERE type = 'index' AND tbl_name = ? "
+        "AND coalesce(sql, '') NOT LIKE '% WHERE %'",
+        table.name);
+    while (statement) {
+      const Result<bool> found = statement->step();
+      if (!found || !*found) break;
+      statement->read(names.emplace_back());
+    }
+    return names;
+  }
+
+  Result<std::int64_t> count(std::string_view schema, const Table& table,
+                             const std::string& how = "NOT INDEXED") {
+    HONE_ASSIGN(const auto row, database_.find<std::int64_t>(fmt::format(
+                                    "SELECT count(*) FROM {}.{} {}", schema, table.name, how)));
+    return std::get<0>(row.value_or(0));
+  }
+
+  std::optional<std::int64_t> count_damaged(const Table& table) {
+    if (const auto rows = count("damaged", table)) return *rows;
+    for (const std::string& index : indexes(table))
+      if (const auto rows = count("damaged", table, fmt::format("INDEXED BY \"{}\"", index)))
+        return *rows;
+    return std::nullopt;
+  }
+
+  // Keeps the blobs that are what was stored, and makes the one that stands for a lost source.
+  Status settle_blobs() {
+    HONE_ASSIGN(const auto last, database_.find<Id>("SELECT coalesce(max(id), 0) FROM main.blob"));
+    for (Id blob = 1; blob <= std::get<0>(last.value_or(0)); ++blob)
+      if (!load_blob(database_, blob))
+        HONE_TRY(database_.execute("DELETE FROM main.blob WHERE id = ?", blob));
+    HONE_ASSIGN(lost_source_, intern_blob(database_, ""));
+    return {};
+  }
+
+  Database& database_;
+  Id lost_source_ = 0;
+};
+
+// `uri` of the damaged file is attached to a database with a fresh schema.
+Result<RescueReport> rescue_into(Database& database, const std::string& uri) {
+  HONE_TRY(database.script("PRAGMA cell_size_check = ON; PRAGMA foreign_keys = ON"));
+  HONE_TRY(migrate(database));
+  database.expect_damage();
+  HONE_TRY(database.execute("ATTACH DATABASE ? AS damaged", uri));
+  Result<RescueReport> report = write(database, [&] { return Rescue(database).run(); });
+  const Status detached = database.script("DETACH DATABASE damaged");
+  if (report && !detached) return tl::unexpected(detached.error());
+  return report;
+}
+
+}  // namespace
+
+Result<RescueReport> Store::rescue(const std::filesystem::path& damaged,
+                                   const std::filesystem::path& into) {
+  HONE_ASSIGN(const Store source, Store::open(damaged, Mode::kReadOnly));
+  std::error_code code;
+  if (std::filesystem::exists(into, code))
+    return input_error("'{}' exists already: name a file to be made", into.string());
+  Result<RescueReport> report = [&]() -> Result<RescueReport> {
+    HONE_ASSIGN(const Store fresh, Store::open(into, Mode::kReadWrite));
+    return rescue_into(*fresh.database_, source.database_->uri());
+  }();
+  if (!report)  // no half of a store is left behind
+    for (const char* end : {"", "-wal", "-shm", "-journal"})
+      std::filesystem::remove(into.string() + end, code);
+  return report;
+}
+
+Result<RescueReport> Store::rescuable() {
+  HONE_ASSIGN(const std::unique_ptr<Database> fresh,
+              Database::open(":memory:", Database::Access::kReadWriteCreate, {}));
+  return rescue_into(*fresh, database_->uri());
+}
+
+}  // namespace hone::store

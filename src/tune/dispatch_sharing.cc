@@ -1,0 +1,92 @@
+// Whose work a trial is, when several tuners work on one store.
+#include <set>
+
+#include "tune/dispatch_bench.h"
+
+namespace hone::tune {
+namespace {
+
+// Handles that are measured together: enough to share one sentinel, few enough that a round stays
+// short against the drift it is to cancel.
+constexpr std::size_t kMeasuredTogether = 8;
+constexpr int kDefaultAttempts = 2;
+
+}  // namespace
+
+// Everything of a dispatch depends on its default, so one accident, now or in an earlier run (a
+// worker that the system killed for want of memory), must not be its last word.
+Status DispatchBench::run_default() {
+  for (int attempt = 0; attempt < kDefaultAttempts; ++attempt) {
+    Trial fresh;
+    fresh.candidate = default_.candidate;
+    fresh.anew = true;
+    std::vector<Trial> trials{fresh};
+    HONE_TRY(run(trials));
+    while (trials.front().elsewhere) {  // without it there is nothing to do meanwhile
+      HONE_TRY(context_->leases->wait());
+      HONE_TRY(run(trials));
+    }
+    default_ = trials.front();
+    if (!default_.failure) return {};
+  }
+  return {};
+}
+
+Result<bool> DispatchBench::claim(Trial& trial, const std::string& key) {
+  if (context_->leases != nullptr) {
+    HONE_ASSIGN(const bool taken, context_->leases->take(key));
+    trial.elsewhere = !taken;
+    if (!taken) return false;
+  }
+  // After the lease: what another tuner did before it gave the lease back is seen.
+  HONE_TRY(skip_known(trial));
+  return true;
+}
+
+Result<bool> DispatchBench::still_claims(Trial& trial, const std::string& key) {
+  if (context_->leases == nullptr) return true;
+  HONE_ASSIGN(const bool held, context_->leases->is_held(key));
+  trial.elsewhere = !held;
+  return held;
+}
+
+Status DispatchBench::give_back(const std::string& key) {
+  return context_->leases == nullptr ? Status() : context_->leases->give_back(key);
+}
+
+std::string DispatchBench::measure_key_of(const Trial& trial) const {
+  return measure_key(dispatch_id_, context_->device, trial.identity);
+}
+
+Status DispatchBench::measure(std::vector<Trial>& trials) {
+  std::set<std::string> begun, elsewhere;  // identities
+  std::vector<Trial*> claimed;
+  for (Trial& trial : trials) {
+    if (trial.done() || trial.elsewhere || trial.identity.empty()) continue;
+    if (!begun.insert(trial.identity).second) continue;
+    // What a compile gave may be code that was measured before, under another configuration; the
+    // lease is on the code. Taken group by group: what is not begun here, another tuner may do.
+    const std::string key = measure_key_of(trial);
+    HONE_ASSIGN(const bool mine, claim(trial, key));
+    if (trial.elsewhere) elsewhere.insert(trial.identity);
+    if (mine && trial.done()) HONE_TRY(give_back(key));
+    if (mine && !trial.done()) claimed.push_back(&trial);
+    if (claimed.size() == kMeasuredTogether) HONE_TRY(measure_claimed(claimed));
+  }
+  HONE_TRY(measure_claimed(claimed));
+  for (Trial& trial : trials) {
+    if (!trial.done()) HONE_TRY(skip_known(trial));  // shares the code of one just measured
+    trial.elsewhere = !trial.done() && (trial.elsewhere || elsewhere.count(trial.identity) > 0);
+  }
+  return {};
+}
+
+Status DispatchBench::measure_claimed(std::vector<Trial*>& trials) {
+  if (trials.empty()) return {};
+  HONE_TRY(measure_together(trials));
+  for (const Trial* trial : trials) HONE_TRY(give_back(measure_key_of(*trial)));
+  trials.clear();
+  return {};
+}
+
+}  // namespace hone::tune
