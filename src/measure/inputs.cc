@@ -133,6 +133,17 @@ std::string basis_of(const InputPlan& plan, const InputValues& values, ElementTy
                      digits, problem::name_of(accumulation));
 }
 
+// The sums begin at the fill's constant: it has to be on the grid of the products, 2^-scale apart,
+// and leave room for them.
+void add_fill(double fill, int scale, int digits, InputPlan& plan) {
+  const double units = std::ldexp(fill, scale);
+  const double bound = std::ldexp(plan.absolute_sum, scale) + std::abs(units);
+  const bool fits = units == std::rint(units) && bound <= std::ldexp(1.0, digits);
+  if (!fits) plan.basis = fmt::format("sums that begin at {} are rounded", fill);
+  plan.exact &= fits;
+  if (std::isfinite(fill)) plan.absolute_sum += std::abs(fill);
+}
+
 }  // namespace
 
 InputPlan plan_inputs(const Dispatch& dispatch) {
@@ -162,6 +173,7 @@ InputPlan plan_inputs(const Dispatch& dispatch) {
   plan.basis = basis_of(plan, values, accumulation, digits);
   plan.typical_sum = std::ldexp(deviation, -scale);
   plan.absolute_sum = std::ldexp(sum.likely_bound(values), -scale);
+  if (dispatch.fill_value != 0) add_fill(dispatch.fill_value, scale, digits, plan);
 
   int root_inputs = 0;
   for (std::size_t i = 0; i < dispatch.bindings.size(); ++i) {
