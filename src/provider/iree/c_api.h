@@ -115,6 +115,7 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
   X(MlirIdentifier, mlirOperationGetName, (MlirOperation))                                       \
   X(MlirOperation, mlirOperationGetParentOperation, (MlirOperation))                             \
   X(MlirOperation, mlirOperationGetNextInBlock, (MlirOperation))                                 \
+  X(MlirBlock, mlirOperationGetBlock, (MlirOperation))                                           \
   X(std::intptr_t, mlirOperationGetNumRegions, (MlirOperation))                                  \
   X(MlirRegion, mlirOperationGetRegion, (MlirOperation, std::intptr_t))                          \
   X(std::intptr_t, mlirOperationGetNumOperands, (MlirOperation))                                 \
@@ -135,7 +136,6 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
   X(MlirBlock, mlirBlockGetNextInRegion, (MlirBlock))                                            \
   X(MlirOperation, mlirBlockGetFirstOperation, (MlirBlock))                                      \
   X(MlirOperation, mlirBlockGetTerminator, (MlirBlock))                                          \
-  X(MlirValue, mlirBlockGetArgument, (MlirBlock, std::intptr_t))                                 \
   X(void, mlirBlockInsertOwnedOperationBefore, (MlirBlock, MlirOperation, MlirOperation))        \
   X(MlirOperation, mlirBlockGetParentOperation, (MlirBlock))                                     \
   X(MlirBlock, mlirBlockArgumentGetOwner, (MlirValue))                                           \
