@@ -1,11 +1,10 @@
 // hone dispatches: what the compiler splits a program into.
-#include <charconv>
-
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/toolchain.h"
 #include "output/table.h"
+#include "tune/select_dispatches.h"
 
 namespace hone::cli {
 namespace {
@@ -56,31 +55,11 @@ output::Table table_of(const problem::Program& program) {
   return table;
 }
 
-// By number or by name.
-Result<const problem::Dispatch*> find_dispatch(const problem::Program& program,
-                                               const std::string& wanted) {
-  std::size_t index = 0;
-  const char* const end = wanted.data() + wanted.size();
-  const auto [used, error] = std::from_chars(wanted.data(), end, index);
-  if (error == std::errc() && used == end) {
-    if (index < program.dispatches.size()) return &program.dispatches[index];
-    return input_error("--extract-root {}: '{}' has {} dispatches, numbered from 0", index,
-                       program.path, program.dispatches.size());
-  }
-  std::vector<std::string> names;
-  for (const problem::Dispatch& dispatch : program.dispatches) {
-    if (dispatch.name == wanted) return &dispatch;
-    names.push_back(dispatch.name);
-  }
-  return input_error("--extract-root: no dispatch of '{}' is called '{}'{}; there are: {}",
-                     program.path, wanted, did_you_mean(wanted, names), fmt::join(names, ", "));
-}
-
 // Where no -o says otherwise the program goes to the screen.
 CommandResult write_root(const DispatchesOptions& options, const problem::Program& program,
                          tune::CompileService& compiler) {
   HONE_ASSIGN(const problem::Dispatch* const dispatch,
-              find_dispatch(program, options.extract_root));
+              tune::find_dispatch(program, options.extract_root));
   HONE_ASSIGN(const std::string text, compiler.extract_root(dispatch->name, dispatch->source,
                                                             compile_flags(options.toolchain)));
   const std::string commented =

@@ -31,7 +31,9 @@ std::optional<ExactContraction> product(const problem::Dispatch& dispatch,
                                         int threads) {
   std::vector<int> bindings = dispatch.root_bindings;
   if (const auto all = bindings_of_operands(dispatch)) bindings.assign(all->begin(), all->end());
-  if (!problem::is_contraction(dispatch.root.kind) || bindings.size() != 3) return std::nullopt;
+  if (!problem::is_contraction(dispatch.root.kind) || !dispatch.plain_products ||
+      bindings.size() != 3)
+    return std::nullopt;
   for (const int binding : {bindings[0], bindings[1]})
     if (binding < 0 || static_cast<std::size_t>(binding) >= contents.size()) return std::nullopt;
   const auto content = [&](int operand) {

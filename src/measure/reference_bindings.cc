@@ -40,7 +40,8 @@ bool is_bare(const Dispatch& dispatch) {
 
 bool has_exact_reference(const Dispatch& dispatch) {
   const auto bindings = bindings_of_operands(dispatch);
-  return problem::is_contraction(dispatch.root.kind) && bindings && bindings->size() == 3;
+  return problem::is_contraction(dispatch.root.kind) && dispatch.plain_products && bindings &&
+         bindings->size() == 3;
 }
 
 std::vector<std::byte> initial_output(const Dispatch& dispatch, std::span<const std::byte> before) {

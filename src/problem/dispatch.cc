@@ -65,6 +65,7 @@ void to_json(nlohmann::json& json, const Dispatch& dispatch) {
           {"root", dispatch.root},
           {"root_operations", dispatch.root_operations},
           {"root_bindings", dispatch.root_bindings},
+          {"plain_products", dispatch.plain_products},
           {"fill_value", number(dispatch.fill_value)},
           {"fused", dispatch.fused},
           {"bindings", dispatch.bindings},
@@ -83,6 +84,7 @@ void from_json(const nlohmann::json& json, Dispatch& dispatch) {
   json.at("root_operations").get_to(dispatch.root_operations);
   // Stores written before these were read from the IR lack them.
   dispatch.root_bindings = json.value("root_bindings", std::vector<int>());
+  dispatch.plain_products = json.value("plain_products", true);
   dispatch.fill_value = json.contains("fill_value") ? number_from(json["fill_value"]) : 0;
   json.at("fused").get_to(dispatch.fused);
   json.at("bindings").get_to(dispatch.bindings);

@@ -158,5 +158,30 @@ TEST(RootBindings, SeeOperandsInAnotherOrderThanTheBindings) {
   EXPECT_THAT(swapped.dispatches[0].not_tunable, IsEmpty());
 }
 
+TEST(PlainProducts, AreThoseOfSignedValues) {
+  const auto product = [](const std::string& extension) {
+    return load("product.mlir", R"(
+func.func @f(%a: tensor<32x64xi8>, %b: tensor<64x48xi8>) -> tensor<32x48xi32> {
+  %zero = arith.constant 0 : i32
+  %empty = tensor.empty() : tensor<32x48xi32>
+  %filled = linalg.fill ins(%zero : i32) outs(%empty : tensor<32x48xi32>) -> tensor<32x48xi32>
+  %r = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+      affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<32x64xi8>, tensor<64x48xi8>) outs(%filled : tensor<32x48xi32>) {
+  ^bb0(%x: i8, %y: i8, %o: i32):
+    %p = arith.)" + extension + R"( %x : i8 to i32
+    %q = arith.extsi %y : i8 to i32
+    %m = arith.muli %p, %q : i32
+    %s = arith.addi %o, %m : i32
+    linalg.yield %s : i32
+  } -> tensor<32x48xi32>
+  return %r : tensor<32x48xi32>
+})")
+        .dispatches.at(0);
+  };
+  EXPECT_TRUE(product("extsi").plain_products);
+  EXPECT_FALSE(product("extui").plain_products);
+}
+
 }  // namespace
 }  // namespace hone::iree

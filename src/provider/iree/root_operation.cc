@@ -124,6 +124,16 @@ Result<problem::Operation> describe_operation(const Ir& ir, MlirOperation operat
   return described;
 }
 
+bool adds_products(const Ir& ir, MlirOperation operation) {
+  const std::vector<std::string> body = body_names(ir, operation);
+  return std::all_of(body.begin(), body.end(), [](const std::string& name) {
+    constexpr std::array<std::string_view, 7> kPlain = {"arith.mulf",  "arith.addf", "arith.muli",
+                                                        "arith.addi",  "arith.extf", "arith.extsi",
+                                                        "arith.sitofp"};
+    return std::find(kPlain.begin(), kPlain.end(), name) != kPlain.end();
+  });
+}
+
 std::optional<double> fill_constant(const Ir& ir, MlirOperation operation) {
   const std::vector<MlirValue> operands = ir.operands(operation);
   if (!ir.is(operation, "linalg.fill") || operands.empty()) return std::nullopt;
