@@ -169,12 +169,13 @@ void print(const VerifyOptions& options, const Subject& subject, const std::stri
                  format_count(static_cast<std::uint64_t>(comparison.nan_count)));
     fmt::print("\n  {:13}  tolerance: {}\n", "", output.tolerance);
   }
-  if (verdict.right)
-    fmt::print("right\n");
-  else
-    fmt::print("wrong: {}\n", verdict.message.starts_with("wrong: ") ? verdict.message.substr(7)
-                              : verdict.message.empty()              ? "see above"
-                                                                     : verdict.message);
+  // What an output's line has said already is not said again.
+  const bool said =
+      verdict.message.empty() ||
+      std::any_of(verdict.outputs.begin(), verdict.outputs.end(), [&](const auto& output) {
+        return verdict.message == measure::describe(output.comparison);
+      });
+  fmt::print("{}{}\n", verdict.right ? "right" : "wrong", said ? "" : ": " + verdict.message);
 }
 
 CommandResult verify(const VerifyOptions& options) {

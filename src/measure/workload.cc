@@ -171,8 +171,9 @@ Result<Verification> verify_kernel(device::Kernel& kernel, Workload& workload) {
   Buffers& buffers = workload.buffers;
   Verification verification;
   verification.right = true;
-  verification.tolerance = fmt::format("absolute {}, relative {}: {}", workload.tolerance.absolute,
-                                       workload.tolerance.relative, workload.tolerance.basis);
+  verification.tolerance =
+      fmt::format("absolute {:.3g}, relative {:.3g}: {}", workload.tolerance.absolute,
+                  workload.tolerance.relative, workload.tolerance.basis);
   std::vector<std::vector<bool>> written;
   // Variant 0 comes last: what copy 0 holds in the end is compared with a reference over variant 0.
   for (const int variant : {1, 0}) {

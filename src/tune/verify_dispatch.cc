@@ -94,10 +94,10 @@ class DispatchVerification {
           return each.name == dispatch_.name && each.bindings == dispatch_.bindings;
         });
     const bool independent = found != other.dispatches.end() && found->source != dispatch_.source;
-    reference_ = independent ? fmt::format("the same dispatch compiled with {}",
-                                           fmt::join(request_.reference_flags, " "))
-                             : "the same dispatch with the compiler's own choices (its file says "
-                               "what it is compiled for: code generation is shared)";
+    reference_ = independent
+                     ? "the same dispatch compiled with " + in_words(request_.reference_flags)
+                     : "the same dispatch with the compiler's own choices (its file says "
+                       "what it is compiled for: code generation is shared)";
     HONE_ASSIGN(auto artifact, compile(independent ? *found : dispatch_,
                                        independent ? request_.reference_flags : request_.flags,
                                        std::nullopt, "the reference"));

@@ -68,8 +68,7 @@ class ProgramVerification {
       return fit(request_.expected, function_.outputs,
                  fmt::format("the results of '{}'", function_.name));
     }
-    verdict.reference =
-        fmt::format("the same program compiled with {}", fmt::join(request_.reference_flags, " "));
+    verdict.reference = "the same program compiled with " + in_words(request_.reference_flags);
     HONE_ASSIGN(const std::string module, compile("reference", request_.reference_flags));
     Result<std::vector<problem::Array>> results = call(module);
     if (!results && results.error().kind == ErrorKind::kFailure)
@@ -145,6 +144,13 @@ std::string in_words(const measure::Tolerance& tolerance) {
   if (tolerance.absolute == 0 && tolerance.relative == 0) return tolerance.basis;
   return fmt::format("absolute {:.3g}, relative {:.3g}: {}", tolerance.absolute, tolerance.relative,
                      tolerance.basis);
+}
+
+std::string in_words(const std::vector<std::string>& flags) {
+  std::vector<std::string> telling;
+  for (const std::string& flag : flags)
+    if (!flag.starts_with("--iree-hal-")) telling.push_back(flag);
+  return fmt::format("{}", fmt::join(telling, " "));
 }
 
 Result<Verdict> verify_program(const VerifyRequest& request, const problem::Function& function,
