@@ -64,6 +64,7 @@ int parse_and_run(int argc, char** argv) {
   add_tune_command(app, run);
   add_dispatches_command(app, run);
   add_space_command(app, run);
+  add_verify_command(app, run);
   add_store_command(app, run);
   add_show_command(app, run);
   add_devices_command(app, run);

@@ -16,6 +16,7 @@ using Run = std::function<CommandResult()>;
 void add_tune_command(CLI::App& app, Run& run);
 void add_dispatches_command(CLI::App& app, Run& run);
 void add_space_command(CLI::App& app, Run& run);
+void add_verify_command(CLI::App& app, Run& run);
 void add_store_command(CLI::App& app, Run& run);
 void add_show_command(CLI::App& app, Run& run);
 void add_devices_command(CLI::App& app, Run& run);

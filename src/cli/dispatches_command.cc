@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/toolchain.h"
 #include "output/table.h"
+#include "tune/select_dispatches.h"
 
 namespace hone::cli {
 namespace {
@@ -16,6 +17,8 @@ constexpr int kSchemaVersion = 1;
 struct DispatchesOptions {
   ToolchainOptions toolchain;
   std::string input;
+  std::string extract_root;  // number or name of a dispatch
+  std::string output;
   bool json = false;
 };
 
@@ -52,12 +55,35 @@ output::Table table_of(const problem::Program& program) {
   return table;
 }
 
+// Where no -o says otherwise the program goes to the screen.
+CommandResult write_root(const DispatchesOptions& options, const problem::Program& program,
+                         tune::CompileService& compiler) {
+  HONE_ASSIGN(const problem::Dispatch* const dispatch,
+              tune::find_dispatch(program, options.extract_root));
+  HONE_ASSIGN(const std::string text, compiler.extract_root(dispatch->name, dispatch->source,
+                                                            compile_flags(options.toolchain)));
+  const std::string commented =
+      fmt::format("// {}, the root operation of {} in {}, without what is fused around it.\n{}",
+                  problem::describe(dispatch->root), dispatch->name,
+                  std::filesystem::path(program.path).filename().string(), text);
+  if (options.output.empty()) {
+    fmt::print("{}", commented);
+    return 0;
+  }
+  HONE_TRY(write_file_atomically(options.output, commented));
+  fmt::print("{}: {}\n", options.output, problem::describe(dispatch->root));
+  return 0;
+}
+
 CommandResult list_dispatches(const DispatchesOptions& options) {
+  if (!options.output.empty() && options.extract_root.empty())
+    return input_error("-o names the program that --extract-root writes; which dispatch's root?");
   HONE_ASSIGN(const std::string bytes, read_file(options.input));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
   HONE_ASSIGN(
       const problem::Program program,
       toolchain.compiler().load_program(options.input, bytes, compile_flags(options.toolchain)));
+  if (!options.extract_root.empty()) return write_root(options, program, toolchain.compiler());
   const output::Table table = table_of(program);
   if (options.json) {
     fmt::print("{}\n", nlohmann::json{{"schema_version", kSchemaVersion},
@@ -81,6 +107,10 @@ void add_dispatches_command(CLI::App& app, Run& run) {
       app.add_subcommand("dispatches", "List what the compiler splits a program into");
   command->add_option("INPUT", options->input, "program (.mlir) or *_benchmark.mlir")->required();
   add_toolchain_options(*command, options->toolchain);
+  command->add_option("--extract-root", options->extract_root,
+                      "write the root operation of this dispatch (number or name), without its "
+                      "fusions, as a program");
+  command->add_option("-o,--output", options->output, "file for it (default: the screen)");
   command->add_flag("--json", options->json, "one JSON document on stdout");
   command->callback([&run, options] { run = [options] { return list_dispatches(*options); }; });
 }

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "device/cpu/device.h"
 #include "measure/runner_jobs.h"
+#include "provider/iree/extract_root.h"
 #include "provider/iree/library.h"
 #include "provider/iree/prepared_dispatch.h"
 #include "provider/iree/program.h"
@@ -45,6 +46,11 @@ class CompileWorker {
       const auto module = iree::compile_program(library_, path, bytes, flags);
       if (!module) return refuse(module.error());
       return Message{"done", nlohmann::json::object(), {*module}};
+    }
+    if (message.kind == tune::jobs::kExtractRoot) {
+      const auto text = iree::extract_root(library_, path, bytes, flags);
+      if (!text) return refuse(text.error());
+      return Message{"done", nlohmann::json::object(), {*text}};
     }
     if (message.kind == tune::jobs::kConfigured) {
       const auto configured = iree::configured_dispatches(library_, path, bytes, flags);

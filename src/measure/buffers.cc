@@ -17,21 +17,43 @@ namespace hone::measure {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-constexpr std::byte kCanary{0xA5};
+// Inaccessible memory before the first copy and behind the last: what writes past the guards there
+// crashes, and does not reach memory of the runner's own.
+constexpr std::size_t kFence = std::size_t{1} << 20;
 
 std::size_t rounded_up(std::size_t bytes, std::size_t to) {
   return (bytes + to - 1) / to * to;
 }
 
-// First changed byte of `guard`, seen from its start, or from its end when `backwards`.
-std::ptrdiff_t changed(std::span<const std::byte> guard, bool backwards) {
-  const auto is_changed = [](std::byte value) { return value != kCanary; };
-  if (backwards) {
-    const auto found = std::find_if(guard.rbegin(), guard.rend(), is_changed);
-    return found == guard.rend() ? -1 : (guard.rend() - found) - 1;
-  }
-  const auto found = std::find_if(guard.begin(), guard.end(), is_changed);
-  return found == guard.end() ? -1 : found - guard.begin();
+// First changed byte of a `guard` that was poisoned, seen from its start, or from its end when
+// `backwards`; -1 when it is whole.
+std::ptrdiff_t changed(std::span<const std::byte> guard, problem::ElementType type,
+                       bool backwards) {
+  std::vector<std::byte> whole(guard.size());
+  poison(whole, type);
+  if (std::ranges::equal(guard, whole)) return -1;
+  if (backwards)
+    return (std::mismatch(guard.rbegin(), guard.rend(), whole.rbegin()).first.base() -
+            guard.begin()) -
+           1;
+  return std::mismatch(guard.begin(), guard.end(), whole.begin()).first - guard.begin();
+}
+
+// Memory with a fence on either side; nullptr, and errno, when there is not enough.
+std::byte* map_between_fences(std::size_t bytes) {
+  void* const memory = mmap(nullptr, bytes + 2 * kFence, PROT_NONE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  std::byte* const inside = static_cast<std::byte*>(memory) + kFence;
+  if (mprotect(inside, bytes, PROT_READ | PROT_WRITE) == 0) return inside;
+  const int error = errno;
+  munmap(memory, bytes + 2 * kFence);
+  errno = error;
+  return nullptr;
+}
+
+void unmap_with_fences(std::byte* inside, std::size_t bytes) {
+  if (inside != nullptr) munmap(inside - kFence, bytes + 2 * kFence);
 }
 
 // A page gets its place in physical memory when it is first written.
@@ -58,13 +80,11 @@ struct Buffers::State {
   std::vector<std::vector<std::byte>> initial;
   std::vector<Place> places;
   std::vector<std::vector<device::Buffer>> rotation;
-  std::byte* memory = nullptr;
+  std::byte* memory = nullptr;  // of the first copy, between the fences
   std::size_t copy_bytes = 0;
   std::size_t total_bytes = 0;
 
-  ~State() {
-    if (memory) munmap(memory, total_bytes);
-  }
+  ~State() { unmap_with_fences(memory, total_bytes); }
 
   std::byte* copy(int index) const { return memory + static_cast<std::size_t>(index) * copy_bytes; }
   std::span<std::byte> buffer(int index, std::size_t binding) const {
@@ -128,13 +148,12 @@ Result<Buffers> Buffers::create(std::vector<problem::Binding> bindings,
 
 Status Buffers::move_to_other_memory(std::uint64_t seed) {
   State& state = *state_;
-  void* memory =
-      mmap(nullptr, state.total_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED)
+  std::byte* const memory = map_between_fences(state.total_bytes);
+  if (memory == nullptr)
     return environment_error("no memory for {} copies of the buffers ({} bytes): {}", copies(),
                              state.total_bytes, std::strerror(errno));
-  take_pages({static_cast<std::byte*>(memory), state.total_bytes}, seed);
-  std::byte* const old = std::exchange(state.memory, static_cast<std::byte*>(memory));
+  take_pages({memory, state.total_bytes}, seed);
+  std::byte* const old = std::exchange(state.memory, memory);
   for (int copy = 0; copy < copies(); ++copy) {
     std::vector<device::Buffer>& buffers = state.rotation[static_cast<std::size_t>(copy)];
     buffers.clear();
@@ -142,7 +161,7 @@ Status Buffers::move_to_other_memory(std::uint64_t seed) {
       buffers.push_back({state.buffer(copy, i).data(), state.places[i].bytes});
     prepare(copy);
   }
-  if (old != nullptr) munmap(old, state.total_bytes);
+  unmap_with_fences(old, state.total_bytes);
   return {};
 }
 
@@ -167,9 +186,10 @@ std::span<const std::byte> Buffers::initial(int binding) const {
 
 void Buffers::prepare(int index, int variant) {
   for (std::size_t i = 0; i < state_->places.size(); ++i) {
-    std::ranges::fill(state_->guard_before(index, i), kCanary);
+    const problem::ElementType type = state_->bindings[i].type.element;
+    poison(state_->guard_before(index, i), type);
     state_->fill(index, i, variant);
-    std::ranges::fill(state_->guard_behind(index, i), kCanary);
+    poison(state_->guard_behind(index, i), type);
   }
 }
 
@@ -182,10 +202,11 @@ void Buffers::restore_read_write() {
 std::vector<BrokenGuard> Buffers::broken_guards(int index) const {
   std::vector<BrokenGuard> broken;
   for (std::size_t i = 0; i < state_->places.size(); ++i) {
+    const problem::ElementType type = state_->bindings[i].type.element;
     const std::span<const std::byte> before = state_->guard_before(index, i);
-    if (const std::ptrdiff_t at = changed(before, true); at >= 0)
+    if (const std::ptrdiff_t at = changed(before, type, true); at >= 0)
       broken.push_back({static_cast<int>(i), at - std::ssize(before)});
-    if (const std::ptrdiff_t at = changed(state_->guard_behind(index, i), false); at >= 0)
+    if (const std::ptrdiff_t at = changed(state_->guard_behind(index, i), type, false); at >= 0)
       broken.push_back(
           {static_cast<int>(i), static_cast<std::int64_t>(state_->places[i].bytes) + at});
   }

@@ -26,8 +26,9 @@ struct BrokenGuard {
 };
 
 // `copies` sets of buffers, one buffer per binding each. Every buffer starts on a page, has
-// kGuardBytes of canary bytes before it and as many (after rounding up to 64 bytes) behind it.
-// Not thread-safe.
+// kGuardBytes of poison (verification.h) before it and at least as many behind it: writing there
+// changes it, and what reads it as a number gets NaN. No memory lies before the first and behind
+// the last copy. Not thread-safe.
 class Buffers {
  public:
   static constexpr std::size_t kGuardBytes = 4096;
@@ -60,7 +61,7 @@ class Buffers {
   Status move_to_other_memory(std::uint64_t seed);
   // Gives read-write buffers their first contents again, in every copy.
   void restore_read_write();
-  // Guards of a copy that no longer hold the canary bytes, at most two per binding.
+  // Guards of a copy that no longer hold the poison, at most two per binding.
   std::vector<BrokenGuard> broken_guards(int index) const;
   // Read-only bindings of a copy whose bytes are no longer those of the beginning.
   std::vector<int> changed_inputs(int index) const;

@@ -103,11 +103,11 @@ struct Sum {
 };
 
 // The largest magnitude, or below 1 the largest density, whose sums fit into 2^digits. `before`:
-// outputs are added to, and hold one magnitude already.
-InputValues fitting_values(const Sum& sum, int digits, int magnitude, bool before) {
+// outputs are added to, and hold one magnitude already; or they are filled with `fill`.
+InputValues fitting_values(const Sum& sum, int digits, int magnitude, bool before, double fill) {
   const double most = std::ldexp(1.0, digits);
   InputValues values{InputValues::Kind::kIntegers, magnitude, 0, 1, 1};
-  const auto held = [&] { return before ? values.magnitude : 0; };
+  const auto held = [&] { return before ? values.magnitude : std::abs(fill); };
   while (values.magnitude > 1 && sum.hard_bound(values) + held() > most) --values.magnitude;
   if (sum.hard_bound(values) + held() > most)
     while (sum.likely_bound(values) + held() > most) values.density *= 0.98;
@@ -133,6 +133,25 @@ std::string basis_of(const InputPlan& plan, const InputValues& values, ElementTy
                      digits, problem::name_of(accumulation));
 }
 
+// Binary digits behind the point of what the sums begin at: they leave less room for the sums.
+int digits_behind_point(double fill) {
+  int digits = 0;
+  while (std::isfinite(fill) && std::ldexp(fill, digits) != std::rint(std::ldexp(fill, digits)))
+    ++digits;
+  return digits;
+}
+
+// The sums begin at the fill's constant: on the finer of its grid and that of the products, which
+// are 2^-scale apart, there has to be room for both.
+void add_fill(double fill, int scale, int digits, InputPlan& plan) {
+  const int grid = std::max(scale, digits_behind_point(fill));
+  const bool fits = std::isfinite(fill) &&
+                    std::ldexp(plan.absolute_sum + std::abs(fill), grid) <= std::ldexp(1.0, digits);
+  if (!fits) plan.basis = fmt::format("sums that begin at {} are rounded", fill);
+  plan.exact &= fits;
+  if (std::isfinite(fill)) plan.absolute_sum += std::abs(fill);
+}
+
 }  // namespace
 
 InputPlan plan_inputs(const Dispatch& dispatch) {
@@ -153,8 +172,14 @@ InputPlan plan_inputs(const Dispatch& dispatch) {
   const ElementType accumulation = accumulation_type(dispatch.root);
   const int digits = significand_digits(accumulation);
   const Sum sum{factors, static_cast<double>(plan.terms)};
+  const double fill = std::isfinite(dispatch.fill_value) ? dispatch.fill_value : 0;
+  const int room = digits - digits_behind_point(fill);
+  // Where sums are rounded after all, small ones keep the tolerance below what a missing fill
+  // makes.
+  const bool fits = fill == 0 || std::ldexp(1.0, room) > sum.terms + std::abs(fill);
   InputValues values =
-      fitting_values(sum, digits, wanted_magnitude(dispatch), reads_its_output(dispatch));
+      fits ? fitting_values(sum, room, wanted_magnitude(dispatch), reads_its_output(dispatch), fill)
+           : fitting_values(sum, digits, kSmallMagnitude, false, 0);
   const double deviation = std::sqrt(sum.terms * sum.mean_square(values));
   const bool scaled = !is_bare(dispatch) && !all_root_inputs_are_integers(dispatch);
   const int scale = scaled ? std::max(0, static_cast<int>(std::lround(std::log2(deviation)))) : 0;
@@ -162,6 +187,7 @@ InputPlan plan_inputs(const Dispatch& dispatch) {
   plan.basis = basis_of(plan, values, accumulation, digits);
   plan.typical_sum = std::ldexp(deviation, -scale);
   plan.absolute_sum = std::ldexp(sum.likely_bound(values), -scale);
+  if (dispatch.fill_value != 0) add_fill(dispatch.fill_value, scale, digits, plan);
 
   int root_inputs = 0;
   for (std::size_t i = 0; i < dispatch.bindings.size(); ++i) {

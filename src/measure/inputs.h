@@ -42,6 +42,7 @@ struct InputPlan {
   std::int64_t terms = 0;
   double absolute_sum = 0;
   double typical_sum = 0;
+  double largest_fused_input = 1.5;  // of what the epilogue reads beside the sums
 };
 
 // Chooses the values of every binding.
@@ -55,6 +56,8 @@ struct InputPlan {
 //   so that the typical sum is about 1: a gelu or softmax behind sums of +-100 is saturated and
 //   hides errors. Scaling by a power of two keeps sums exact.
 // - Other roots (attention, elementwise, unknown) and fused inputs: reals of unit size.
+// - A fill other than zero below the sums takes part in the bound; one of many binary digits (1.1,
+//   say) makes the root inexact, and its inputs small.
 // - Indices: below the smallest extent above 1 of any other binding, so in range whatever they
 //   index. Programs that index a unit extent must have their indices captured.
 // - Read-write outputs: like root inputs, at the scale of the product. Write-only ones: the same,

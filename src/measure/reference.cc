@@ -324,38 +324,4 @@ Result<ExactContraction> exact_contraction(const Operation& operation,
   return result;
 }
 
-bool is_bare(const Dispatch& dispatch) {
-  return std::all_of(dispatch.fused.begin(), dispatch.fused.end(), [](const std::string& fused) {
-    return fused.starts_with("fill") || fused.starts_with("linalg.fill");
-  });
-}
-
-std::optional<std::vector<std::size_t>> bindings_of_operands(const Dispatch& dispatch) {
-  const auto extents = [](const problem::TensorType& type) {
-    std::vector<std::int64_t> shape;
-    std::copy_if(type.shape.begin(), type.shape.end(), std::back_inserter(shape),
-                 [](std::int64_t extent) { return extent != 1; });
-    return shape;
-  };
-  const auto same = [&](const problem::TensorType& a, const problem::TensorType& b) {
-    return a.element == b.element && extents(a) == extents(b);
-  };
-  if (!is_bare(dispatch)) return std::nullopt;
-  std::vector<std::size_t> inputs, outputs, found;
-  for (std::size_t i = 0; i < dispatch.bindings.size(); ++i) {
-    if (dispatch.bindings[i].use == BindingUse::kRootInput) inputs.push_back(i);
-    if (dispatch.bindings[i].use == BindingUse::kOutput) outputs.push_back(i);
-  }
-  if (inputs.size() + outputs.size() != dispatch.root.operands.size()) return std::nullopt;
-  std::size_t input = 0, output = 0;
-  for (const Operand& operand : dispatch.root.operands) {
-    std::vector<std::size_t>& pool = operand.output ? outputs : inputs;
-    std::size_t& next = operand.output ? output : input;
-    if (next == pool.size() || !same(dispatch.bindings[pool[next]].type, operand.type))
-      return std::nullopt;
-    found.push_back(pool[next++]);
-  }
-  return found;
-}
-
 }  // namespace hone::measure

@@ -42,13 +42,22 @@ Result<ExactContraction> exact_contraction(const problem::Operation& operation,
                                            std::span<const std::byte> rhs, int threads = 1,
                                            std::span<const std::byte> initial = {});
 
-// Which binding feeds each operand of the root, by operand (inputs, then outputs), when that is
-// unambiguous: the root-input bindings, in ordinal order, have the operands' element types and
-// extents (unit extents aside), and so has the single output binding. Nothing otherwise, or when
-// anything but a fill is fused.
+// Which binding feeds each operand of the root, by operand (inputs, then outputs): what the IR says
+// (Dispatch::root_bindings), or where it was not read, the root-input bindings in ordinal order
+// when they have the operands' element types and extents (unit extents aside), and so has the
+// single output binding. Nothing otherwise, or when anything but a fill of a constant is fused.
 std::optional<std::vector<std::size_t>> bindings_of_operands(const problem::Dispatch& dispatch);
 
-// Whether nothing but fills is around the root.
+// Whether nothing but fills of constants is around the root.
 bool is_bare(const problem::Dispatch& dispatch);
+
+// Whether hone computes the right output itself: a bare contraction of two inputs whose bindings
+// are known. All else is compared with an independent compile of the dispatch.
+bool has_exact_reference(const problem::Dispatch& dispatch);
+
+// What the output of a bare contraction holds when the root begins to add to it: the constant of
+// its fill, or, without a fill, `before`, the binding's content. Empty for zeros.
+std::vector<std::byte> initial_output(const problem::Dispatch& dispatch,
+                                      std::span<const std::byte> before);
 
 }  // namespace hone::measure

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "measure/given_inputs.h"
 #include "measure/openblas_kernel.h"
 #include "measure/reference.h"
 #include "measure/sample_loop.h"
@@ -30,18 +31,33 @@ struct ExactOutput {
 Result<std::optional<ExactOutput>> exact_output(
     const ProblemRequest& request, const std::vector<std::vector<std::byte>>& contents) {
   const problem::Dispatch& dispatch = request.dispatch;
-  if (!is_bare(dispatch) || !problem::is_contraction(dispatch.root.kind)) return std::nullopt;
-  const auto bindings = bindings_of_operands(dispatch);
-  if (!bindings || bindings->size() != 3) return std::nullopt;
-  const std::size_t output = (*bindings)[2];
-  const bool adds_to_it =
-      dispatch.fused.empty() && dispatch.bindings[output].access == problem::Access::kReadWrite;
+  if (!has_exact_reference(dispatch)) return std::nullopt;
+  const std::vector<std::size_t> bindings = *bindings_of_operands(dispatch);
+  const std::size_t output = bindings[2];
   HONE_ASSIGN(ExactContraction exact,
-              exact_contraction(dispatch.root, contents[(*bindings)[0]], contents[(*bindings)[1]],
+              exact_contraction(dispatch.root, contents[bindings[0]], contents[bindings[1]],
                                 static_cast<int>(request.cores.size()),
-                                adds_to_it ? std::span<const std::byte>(contents[output])
-                                           : std::span<const std::byte>()));
+                                initial_output(dispatch, contents[output])));
   return ExactOutput{output, std::move(exact.output)};
+}
+
+Tolerance tolerance_of(const ProblemRequest& request,
+                       const std::vector<std::vector<std::byte>>& contents) {
+  if (request.tolerance) return *request.tolerance;
+  if (request.inputs.empty()) return tolerance_for(request.dispatch);
+  return tolerance_for(request.dispatch, plan_of_contents(request.dispatch, contents,
+                                                          static_cast<int>(request.cores.size())));
+}
+
+// What the user says the outputs must be; nothing when the reference is to say it.
+std::optional<std::vector<Expected>> given_outputs(const ProblemRequest& request) {
+  if (request.expected.empty()) return std::nullopt;
+  std::vector<Expected> expected(request.dispatch.bindings.size());
+  for (std::size_t i = 0; i < std::min(expected.size(), request.expected.size()); ++i) {
+    const auto bytes = std::as_bytes(std::span(request.expected[i]));
+    expected[i].bytes.assign(bytes.begin(), bytes.end());
+  }
+  return expected;
 }
 
 struct Candidate {
@@ -100,18 +116,27 @@ Result<ProblemReady> Runner::set_problem(const ProblemRequest& request) {
   if (request.dispatch.bindings.empty())
     return input_error("{} has no bindings: nothing to run it on", request.dispatch.name);
   HONE_ASSIGN(auto contents, first_contents(request.dispatch, request.seed));
-  HONE_ASSIGN(auto exact, exact_output(request, contents));
-  if (!exact && !request.reference)
+  HONE_TRY(replace_contents(request.dispatch, request.inputs, contents));
+  const Tolerance tolerance = tolerance_of(request, contents);
+  auto given = given_outputs(request);
+  HONE_ASSIGN(auto exact, given ? std::optional<ExactOutput>() : exact_output(request, contents));
+  if (!given && !exact && !request.reference)
     return input_error("{} is not a bare contraction; its reference must be given as an artifact",
                        request.dispatch.name);
 
   HONE_ASSIGN(auto device, state_->open_device(request.cores));
-  ProblemReady ready{.reference = exact ? "exact" : "artifact", .copies = 1, .note = ""};
+  ProblemReady ready{.reference = given   ? "given"
+                                  : exact ? "exact"
+                                          : "artifact",
+                     .copies = 1,
+                     .note = ""};
   HONE_ASSIGN(Buffers buffers,
               make_buffers(request.dispatch.bindings, std::move(contents), request, ready.note));
   ready.copies = buffers.copies();
   std::vector<Expected> expected;
-  if (exact) {
+  if (given) {
+    expected = std::move(*given);
+  } else if (exact) {
     expected = expect_output(buffers, exact->binding, std::move(exact->bytes));
   } else {
     const provider::Artifact& reference = *request.reference;
@@ -119,10 +144,8 @@ Result<ProblemReady> Runner::set_problem(const ProblemRequest& request) {
                 device->load(reference.format, reference.code, parameters_of(reference.launch)));
     HONE_ASSIGN(expected, run_reference(*kernel, buffers));
   }
-  state_->workload =
-      std::make_unique<Workload>(Workload{.buffers = std::move(buffers),
-                                          .expected = std::move(expected),
-                                          .tolerance = tolerance_for(request.dispatch)});
+  state_->workload = std::make_unique<Workload>(Workload{
+      .buffers = std::move(buffers), .expected = std::move(expected), .tolerance = tolerance});
   state_->device = std::move(device);
   state_->problem = request;
   state_->problem.reference.reset();
@@ -157,6 +180,19 @@ Status Runner::unload(int handle) {
 Result<Verification> Runner::verify(int handle) {
   HONE_ASSIGN(Candidate * candidate, state_->find(handle));
   return verify_kernel(*candidate->kernel, *candidate->workload);
+}
+
+Result<Outputs> Runner::outputs() const {
+  HONE_TRY(state_->check_ready());
+  const Buffers& buffers = state_->workload->buffers;
+  Outputs outputs;
+  for (std::size_t i = 0; i < buffers.bindings().size(); ++i) {
+    if (buffers.bindings()[i].access == problem::Access::kReadOnly) continue;
+    const auto bytes = buffers.contents(0, static_cast<int>(i));
+    outputs.bindings.push_back(static_cast<int>(i));
+    outputs.bytes.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  return outputs;
 }
 
 Result<MeasureResult> Runner::measure(const MeasureRequest& request) {

@@ -41,6 +41,9 @@ class Runner {
   // reports an error itself; a wrong result is a Verification that says so.
   Result<Verification> verify(int handle);
 
+  // What the last verify() left in the bindings that are written.
+  Result<Outputs> outputs() const;
+
   // Times the handles of the request, interleaved: in every round each takes one sample, in random
   // order, the sentinel among them.
   Result<MeasureResult> measure(const MeasureRequest& request);

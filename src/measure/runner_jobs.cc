@@ -23,10 +23,24 @@ Result<std::string> first_blob(const Blobs& blobs) {
 
 Answer set_problem(Runner& runner, const nlohmann::json& body, const Blobs& blobs) {
   auto request = body.get<ProblemRequest>();
+  const auto inputs = body.value("inputs", std::size_t{0}),
+             expected = body.value("expected", std::size_t{0});
+  const std::size_t code = request.reference ? 1 : 0;
   if (request.reference) {
     HONE_ASSIGN(request.reference->code, first_blob(blobs));
   }
+  if (inputs > blobs.size() || expected > blobs.size() || code + inputs + expected > blobs.size())
+    return input_error("the problem's message lacks inputs or expected outputs");
+  const auto begin = blobs.begin() + static_cast<std::ptrdiff_t>(code);
+  const auto middle = begin + static_cast<std::ptrdiff_t>(inputs);
+  request.inputs.assign(begin, middle);
+  request.expected.assign(middle, middle + static_cast<std::ptrdiff_t>(expected));
   return answer_with(runner.set_problem(request));
+}
+
+Answer outputs(const Runner& runner) {
+  HONE_ASSIGN(Outputs outputs, runner.outputs());
+  return std::make_pair(nlohmann::json{{"bindings", outputs.bindings}}, std::move(outputs.bytes));
 }
 
 Answer load(Runner& runner, const nlohmann::json& body, const Blobs& blobs) {
@@ -46,6 +60,7 @@ Answer do_job(Runner& runner, std::string_view kind, const nlohmann::json& body,
   if (kind == "load") return load(runner, body, blobs);
   if (kind == "openblas") return answer_with(runner.load_openblas());
   if (kind == "verify") return answer_with(runner.verify(body.at("handle").get<int>()));
+  if (kind == "outputs") return outputs(runner);
   if (kind == "measure") return answer_with(runner.measure(body.get<MeasureRequest>()));
   if (kind == "unload") return unload(runner, body);
   if (kind == "peak") return answer_with(runner.peak());
@@ -62,6 +77,21 @@ Answer handle(Runner& runner, std::string_view kind, const nlohmann::json& body,
   } catch (const nlohmann::json::exception& error) {
     return input_error("the body of the job '{}' is not as it must be: {}", kind, error.what());
   }
+}
+
+Blobs problem_blobs(const ProblemRequest& request) {
+  Blobs blobs;
+  if (request.reference) blobs.push_back(request.reference->code);
+  blobs.insert(blobs.end(), request.inputs.begin(), request.inputs.end());
+  blobs.insert(blobs.end(), request.expected.begin(), request.expected.end());
+  return blobs;
+}
+
+nlohmann::json problem_body(const ProblemRequest& request) {
+  nlohmann::json body = request;
+  body["inputs"] = request.inputs.size();
+  body["expected"] = request.expected.size();
+  return body;
 }
 
 nlohmann::json artifact_facts(const provider::Artifact& artifact) {

@@ -1,9 +1,10 @@
 // The runner's jobs as messages: a kind, a JSON body and blobs in, a JSON body and blobs out.
 // docs: kinds and bodies
-//   set_problem    ProblemRequest; blob 0: the reference artifact's code, if any  -> ProblemReady
+//   set_problem    ProblemRequest; blobs as problem_blobs orders them             -> ProblemReady
 //   load           {"artifact": ArtifactFacts}; blob 0: its code                  -> {"handle": n}
 //   openblas       {}                                                             -> OpenBlasReady
 //   verify         {"handle": n}                                                  -> Verification
+//   outputs        {}; of the last verify            -> {"bindings": [..]}; their bytes as blobs
 //   measure        MeasureRequest                                                 -> MeasureResult
 //   unload         {"handle": n}                                                  -> {}
 //   peak           {}                                                             -> Peak
@@ -26,6 +27,11 @@ using Blobs = std::vector<std::string>;
 // Does one job. An input error for an unknown kind or a body that is not as above.
 Result<std::pair<nlohmann::json, Blobs>> handle(Runner& runner, std::string_view kind,
                                                 const nlohmann::json& body, const Blobs& blobs);
+
+// The bytes of a problem: the reference's code where there is one, then each input of
+// `request.inputs` and each of `request.expected`; and the body, which says how many.
+Blobs problem_blobs(const ProblemRequest& request);
+nlohmann::json problem_body(const ProblemRequest& request);
 
 // The body of "load": everything of an artifact but its code.
 nlohmann::json artifact_facts(const provider::Artifact& artifact);

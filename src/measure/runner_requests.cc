@@ -39,6 +39,10 @@ void to_json(nlohmann::json& json, const ProblemRequest& request) {
           {"cache", request.cache == CacheMode::kCold ? "cold" : "warm"},
           {"last_level_cache", request.last_level_cache}};
   if (request.reference) json["reference"] = artifact_facts(*request.reference);
+  if (const std::optional<Tolerance>& tolerance = request.tolerance)
+    json["tolerance"] = {{"absolute", tolerance->absolute},
+                         {"relative", tolerance->relative},
+                         {"basis", tolerance->basis}};
 }
 
 void from_json(const nlohmann::json& json, ProblemRequest& request) {
@@ -50,6 +54,10 @@ void from_json(const nlohmann::json& json, ProblemRequest& request) {
   request.reference.reset();
   if (const auto found = json.find("reference"); found != json.end())
     request.reference = artifact_from(*found, "");
+  request.tolerance.reset();
+  if (const auto found = json.find("tolerance"); found != json.end())
+    request.tolerance = {found->at("absolute").get<double>(), found->at("relative").get<double>(),
+                         found->at("basis").get<std::string>()};
 }
 
 void to_json(nlohmann::json& json, const ProblemReady& ready) {
@@ -72,6 +80,32 @@ void from_json(const nlohmann::json& json, OpenBlasReady& ready) {
   json.at("note").get_to(ready.note);
 }
 
+void to_json(nlohmann::json& json, const Comparison& comparison) {
+  json = {{"right", comparison.right},
+          {"elements", comparison.elements},
+          {"bad", comparison.bad},
+          {"bad_share", comparison.share},
+          {"first_bad", comparison.first_bad},
+          {"expected", number(comparison.expected)},
+          {"got", number(comparison.got)},
+          {"largest_error", number(comparison.worst_error)},
+          {"largest_relative_error", number(comparison.worst_relative)},
+          {"nan_count", comparison.nan_count}};
+}
+
+void from_json(const nlohmann::json& json, Comparison& comparison) {
+  json.at("right").get_to(comparison.right);
+  json.at("elements").get_to(comparison.elements);
+  json.at("bad").get_to(comparison.bad);
+  json.at("bad_share").get_to(comparison.share);
+  json.at("first_bad").get_to(comparison.first_bad);
+  comparison.expected = number_from(json.at("expected"));
+  comparison.got = number_from(json.at("got"));
+  comparison.worst_error = number_from(json.at("largest_error"));
+  comparison.worst_relative = number_from(json.at("largest_relative_error"));
+  json.at("nan_count").get_to(comparison.nan_count);
+}
+
 void to_json(nlohmann::json& json, const Verification& verification) {
   json = {{"right", verification.right},
           {"message", verification.message},
@@ -84,7 +118,10 @@ void to_json(nlohmann::json& json, const Verification& verification) {
           {"wrongly_written", verification.wrongly_written},
           {"tolerance", verification.tolerance},
           {"broken_guards", verification.broken_guards},
-          {"changed_inputs", verification.changed_inputs}};
+          {"changed_inputs", verification.changed_inputs},
+          {"outputs", nlohmann::json::array()}};
+  for (const OutputCheck& output : verification.outputs)
+    json["outputs"].push_back({{"binding", output.binding}, {"comparison", output.comparison}});
 }
 
 void from_json(const nlohmann::json& json, Verification& verification) {
@@ -100,6 +137,10 @@ void from_json(const nlohmann::json& json, Verification& verification) {
   json.at("tolerance").get_to(verification.tolerance);
   json.at("broken_guards").get_to(verification.broken_guards);
   json.at("changed_inputs").get_to(verification.changed_inputs);
+  verification.outputs.clear();
+  for (const auto& output : json.at("outputs"))
+    verification.outputs.push_back(
+        {output.at("binding").get<int>(), output.at("comparison").get<Comparison>()});
 }
 
 void to_json(nlohmann::json& json, const MeasureRequest& request) {

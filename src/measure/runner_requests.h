@@ -10,6 +10,7 @@
 #include "device/machine_state.h"
 #include "measure/buffers.h"
 #include "measure/sampling.h"
+#include "measure/verification.h"
 #include "problem/dispatch.h"
 #include "provider/artifact.h"
 
@@ -22,6 +23,12 @@ struct ProblemRequest {
   CacheMode cache = CacheMode::kWarm;
   std::int64_t last_level_cache = 0;  // bytes; kCold rotates through more than twice as much
   std::optional<provider::Artifact> reference;
+  // By binding, where the user gives them: the bytes of an input, and those that an output must
+  // have. Shorter vectors and empty strings: generated, and computed by the reference.
+  std::vector<std::string> inputs = {};
+  std::vector<std::string> expected = {};
+  // Instead of the tolerance that follows from the dispatch and its inputs.
+  std::optional<Tolerance> tolerance = {};
 };
 
 struct ProblemReady {
@@ -34,6 +41,12 @@ struct OpenBlasReady {
   int handle = 0;
   std::string library;  // "OpenBLAS 0.3.21 ... SkylakeX"
   std::string note;     // how it differs from the dispatch: converted inputs, nothing fused
+};
+
+// One output of a candidate beside what it must be.
+struct OutputCheck {
+  int binding = 0;
+  Comparison comparison;
 };
 
 // The check of one candidate's output.
@@ -50,9 +63,16 @@ struct Verification {
   // Elements of write-only outputs that it left unwritten and the reference writes, or the other
   // way round.
   std::int64_t wrongly_written = 0;
-  std::string tolerance;            // what "right" means here and where the numbers come from
-  std::vector<int> broken_guards;   // bindings it wrote outside of
-  std::vector<int> changed_inputs;  // read-only bindings it wrote to
+  std::string tolerance;             // what "right" means here and where the numbers come from
+  std::vector<int> broken_guards;    // bindings it wrote outside of
+  std::vector<int> changed_inputs;   // read-only bindings it wrote to
+  std::vector<OutputCheck> outputs;  // each of them, right or wrong
+};
+
+// What a kernel left in the bindings it writes.
+struct Outputs {
+  std::vector<int> bindings;
+  std::vector<std::string> bytes;  // of the whole buffer, by output
 };
 
 struct MeasureRequest {
@@ -87,12 +107,15 @@ struct MeasureResult {
   device::MachineState after;
 };
 
-void to_json(nlohmann::json& json, const ProblemRequest& request);  // the artifact's code left out
+// Bytes are left out: the reference's code, inputs and expected outputs (runner_jobs.h).
+void to_json(nlohmann::json& json, const ProblemRequest& request);
 void from_json(const nlohmann::json& json, ProblemRequest& request);
 void to_json(nlohmann::json& json, const ProblemReady& ready);
 void from_json(const nlohmann::json& json, ProblemReady& ready);
 void to_json(nlohmann::json& json, const OpenBlasReady& ready);
 void from_json(const nlohmann::json& json, OpenBlasReady& ready);
+void to_json(nlohmann::json& json, const Comparison& comparison);
+void from_json(const nlohmann::json& json, Comparison& comparison);
 void to_json(nlohmann::json& json, const Verification& verification);
 void from_json(const nlohmann::json& json, Verification& verification);
 void to_json(nlohmann::json& json, const MeasureRequest& request);

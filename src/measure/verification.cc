@@ -32,6 +32,12 @@ void add_bad(Comparison& comparison, std::int64_t flat, const TensorType& type, 
   comparison.expected = expected;
 }
 
+void add_error(Comparison& comparison, double error, double expected) {
+  comparison.worst_error = std::max(comparison.worst_error, error);
+  if (expected != 0 && std::isfinite(expected))
+    comparison.worst_relative = std::max(comparison.worst_relative, error / std::abs(expected));
+}
+
 void finish(Comparison& comparison) {
   comparison.right = comparison.bad == 0;
   if (comparison.elements > 0)
@@ -49,7 +55,7 @@ void compare_floats(const std::byte* got, const std::byte* expected, const Tenso
     if (g_nan && e_nan) continue;
     if (g_nan) ++comparison.nan_count;
     const double error = std::abs(g - e);
-    if (!g_nan && !e_nan) comparison.worst_error = std::max(comparison.worst_error, error);
+    if (!g_nan && !e_nan) add_error(comparison, error, e);
     // Written so that NaN fails; an infinity is never near a number.
     const bool near = std::isfinite(g) && std::isfinite(e) &&
                       error <= tolerance.absolute + tolerance.relative * std::abs(e);
@@ -68,7 +74,7 @@ void compare_integers(const std::byte* got, const std::byte* expected, const Ten
     const auto apart = g > e ? static_cast<std::uint64_t>(g) - static_cast<std::uint64_t>(e)
                              : static_cast<std::uint64_t>(e) - static_cast<std::uint64_t>(g);
     const auto error = static_cast<double>(apart), size_of_e = std::abs(static_cast<double>(e));
-    comparison.worst_error = std::max(comparison.worst_error, error);
+    add_error(comparison, error, size_of_e);
     if (!(error <= tolerance.absolute + tolerance.relative * size_of_e))
       add_bad(comparison, i, type, static_cast<double>(g), static_cast<double>(e));
   }

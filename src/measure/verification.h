@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "measure/inputs.h"
 #include "problem/dispatch.h"
 
 namespace hone::measure {
@@ -42,6 +43,9 @@ struct Tolerance {
 //               near a tie round either way, and part of the epilogue may run in that type. An
 //               integer output may be off by one.
 Tolerance tolerance_for(const problem::Dispatch& dispatch);
+// The same for other inputs, of which `plan` says what plan_inputs says of its own
+// (plan_of_contents, given_inputs.h).
+Tolerance tolerance_for(const problem::Dispatch& dispatch, const InputPlan& plan);
 
 struct Comparison {
   bool right = false;
@@ -52,6 +56,7 @@ struct Comparison {
   double expected = 0;                  // of the first bad element
   double got = 0;
   double worst_error = 0;      // largest |got - expected| over all elements, NaN aside
+  double worst_relative = 0;   // largest |got - expected| / |expected| where that is not 0
   std::int64_t nan_count = 0;  // NaN in `got` where the reference has none
 };
 

@@ -20,9 +20,8 @@ using problem::ElementType;
 constexpr int kMathSteps = 8;
 // For an operation that is not told apart, such as a softmax.
 constexpr int kUnknownSteps = 16;
-// Sums lie within six standard deviations, fused inputs within 1.5.
+// Sums lie within six standard deviations.
 constexpr double kLargestDeviation = 6;
-constexpr double kLargestFusedInput = 1.5;
 constexpr double kLambda = 3;
 
 struct Epilogue {
@@ -111,7 +110,10 @@ double longest_extent(const problem::Dispatch& dispatch) {
 }  // namespace
 
 Tolerance tolerance_for(const problem::Dispatch& dispatch) {
-  const InputPlan plan = plan_inputs(dispatch);
+  return tolerance_for(dispatch, plan_inputs(dispatch));
+}
+
+Tolerance tolerance_for(const problem::Dispatch& dispatch, const InputPlan& plan) {
   const Epilogue epilogue = epilogue_of(dispatch);
   if (plan.exact && !epilogue.arithmetic && dispatch.root_operations <= 1)
     return {0, 0, fmt::format("exact: {}", plan.basis)};
@@ -131,7 +133,7 @@ Tolerance tolerance_for(const problem::Dispatch& dispatch) {
   double steps = epilogue.steps;
   if (epilogue.reduces || dispatch.root_operations > 1)
     steps += kLambda * std::sqrt(longest_extent(dispatch));
-  const double size = kLargestDeviation * plan.typical_sum + kLargestFusedInput;
+  const double size = kLargestDeviation * plan.typical_sum + plan.largest_fused_input;
   const double u_out = unit_roundoff(output);
   const bool narrows = u_out > u;
 

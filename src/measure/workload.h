@@ -37,7 +37,8 @@ Result<Buffers> make_buffers(const std::vector<problem::Binding>& bindings,
                              std::vector<std::vector<std::byte>> initial,
                              const ProblemRequest& request, std::string& note);
 
-// One output that a reference computed: all elements written. The output's binding gets `bytes`.
+// One output that a reference computed: all elements of its tensor written, the rest of a larger
+// buffer left as prepared in copy 0. The output's binding gets `bytes`.
 std::vector<Expected> expect_output(const Buffers& buffers, std::size_t binding,
                                     std::vector<std::byte> bytes);
 

@@ -1,5 +1,7 @@
 #include "problem/dispatch.h"
 
+#include <cmath>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
@@ -13,6 +15,20 @@ NLOHMANN_JSON_SERIALIZE_ENUM(BindingUse, {{BindingUse::kRootInput, "root input"}
                                           {BindingUse::kFusedInput, "fused input"},
                                           {BindingUse::kIndexInput, "index input"},
                                           {BindingUse::kOutput, "output"}})
+
+namespace {
+
+// JSON has no infinities, which a maximum starts from: they travel as words.
+nlohmann::json number(double value) {
+  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(fmt::format("{}", value));
+}
+
+double number_from(const nlohmann::json& json) {
+  return json.is_string() ? std::strtod(json.get_ref<const std::string&>().c_str(), nullptr)
+                          : json.get<double>();
+}
+
+}  // namespace
 
 std::string fingerprint(const Dispatch& dispatch) {
   return content_hash(dispatch.source);
@@ -48,6 +64,9 @@ void to_json(nlohmann::json& json, const Dispatch& dispatch) {
           {"source", dispatch.source},
           {"root", dispatch.root},
           {"root_operations", dispatch.root_operations},
+          {"root_bindings", dispatch.root_bindings},
+          {"plain_products", dispatch.plain_products},
+          {"fill_value", number(dispatch.fill_value)},
           {"fused", dispatch.fused},
           {"bindings", dispatch.bindings},
           {"constants", dispatch.constants},
@@ -63,6 +82,10 @@ void from_json(const nlohmann::json& json, Dispatch& dispatch) {
   json.at("source").get_to(dispatch.source);
   json.at("root").get_to(dispatch.root);
   json.at("root_operations").get_to(dispatch.root_operations);
+  // Stores written before these were read from the IR lack them.
+  dispatch.root_bindings = json.value("root_bindings", std::vector<int>());
+  dispatch.plain_products = json.value("plain_products", true);
+  dispatch.fill_value = json.contains("fill_value") ? number_from(json["fill_value"]) : 0;
   json.at("fused").get_to(dispatch.fused);
   json.at("bindings").get_to(dispatch.bindings);
   json.at("constants").get_to(dispatch.constants);

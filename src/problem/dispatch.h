@@ -36,6 +36,13 @@ struct Dispatch {
   std::string source;      // stand-alone MLIR module at the phase executable-sources
   Operation root;
   int root_operations = 0;  // 0: none found
+  // By operand of `root`: the ordinal of the binding that holds it, element for element in
+  // row-major order; -1 where something is computed or cut on the way. Empty: not known.
+  std::vector<int> root_bindings;
+  // The root multiplies and adds signed values, as hone's own product does (measure/reference.h);
+  // an unsigned or a logical contraction does not.
+  bool plain_products = true;
+  double fill_value = 0;  // that a fill gives the root's output before the root adds to it
   std::vector<std::string>
       fused;  // operations around the root: "fill", "elementwise(math.erf, ...)"
   std::vector<Binding> bindings;         // in ordinal order

@@ -1,8 +1,9 @@
 #include "problem/npy.h"
 
-#include <charconv>
 #include <cstdint>
-#include <limits>
+#include <cstring>
+
+#include "problem/npy_header.h"
 
 namespace hone::problem {
 namespace {
@@ -26,7 +27,7 @@ std::string_view descr_of(ElementType type) {
     case ElementType::kF8E5M2:
       return "|u1";
     case ElementType::kBF16:
-      return "<u2";
+      return "<V2";
     case ElementType::kF16:
       return "<f2";
     case ElementType::kF32:
@@ -37,48 +38,22 @@ std::string_view descr_of(ElementType type) {
   return "|u1";
 }
 
+// The kind and size of a descr such as "<f4"; its byte order says nothing for single bytes.
 std::optional<ElementType> element_type_of(std::string_view descr) {
-  for (const ElementType type :
-       {ElementType::kI1, ElementType::kI8, ElementType::kI16, ElementType::kI32, ElementType::kI64,
-        ElementType::kF16, ElementType::kF32, ElementType::kF64})
-    if (descr_of(type) == descr) return type;
-  if (descr == "|u1") return ElementType::kI8;
-  if (descr == "<u2") return ElementType::kI16;
-  if (descr == "<u4") return ElementType::kI32;
-  if (descr == "<u8") return ElementType::kI64;
+  if (descr.size() != 3 || std::string_view("<|=>").find(descr[0]) == std::string_view::npos)
+    return std::nullopt;
+  const std::string_view kind = descr.substr(1);
+  if (descr[0] == '>' && kind[1] != '1') return std::nullopt;
+  if (kind == "b1") return ElementType::kI1;
+  if (kind == "i1" || kind == "u1" || kind == "V1") return ElementType::kI8;
+  if (kind == "i2" || kind == "u2") return ElementType::kI16;
+  if (kind == "i4" || kind == "u4") return ElementType::kI32;
+  if (kind == "i8" || kind == "u8") return ElementType::kI64;
+  if (kind == "V2") return ElementType::kBF16;
+  if (kind == "f2") return ElementType::kF16;
+  if (kind == "f4") return ElementType::kF32;
+  if (kind == "f8") return ElementType::kF64;
   return std::nullopt;
-}
-
-// The text after "'key':" in the header's dictionary, without leading blanks; empty when absent.
-std::string_view value_of(std::string_view header, std::string_view key) {
-  const std::size_t at = header.find(fmt::format("'{}'", key));
-  if (at == std::string_view::npos) return {};
-  const std::size_t colon = header.find(':', at);
-  if (colon == std::string_view::npos) return {};
-  const std::size_t begin = header.find_first_not_of(' ', colon + 1);
-  return begin == std::string_view::npos ? std::string_view{} : header.substr(begin);
-}
-
-Result<std::vector<std::int64_t>> parse_shape(std::string_view text) {
-  const std::size_t close = text.find(')');
-  if (text.empty() || text.front() != '(' || close == std::string_view::npos)
-    return input_error("not a .npy file that can be read: its header has no 'shape'");
-  std::vector<std::int64_t> shape;
-  const char* at = text.data() + 1;
-  const char* const end = text.data() + close;
-  while (at != end) {
-    if (*at == ' ' || *at == ',') {
-      ++at;
-      continue;
-    }
-    std::int64_t extent = 0;
-    const auto [next, error] = std::from_chars(at, end, extent);
-    if (error != std::errc() || extent < 0)
-      return input_error("not a .npy file that can be read: bad extent in its 'shape'");
-    shape.push_back(extent);
-    at = next;
-  }
-  return shape;
 }
 
 // Bytes the elements take, or nothing when the product does not fit.
@@ -88,6 +63,39 @@ std::optional<std::size_t> payload_bytes(const TensorType& type) {
     if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(extent), &bytes))
       return std::nullopt;
   return bytes;
+}
+
+// From Fortran order, where the first index runs fastest, to row-major order.
+std::string row_major(std::string_view payload, const TensorType& type) {
+  const auto size = static_cast<std::size_t>(byte_size(type.element));
+  const std::size_t rank = type.shape.size();
+  std::vector<std::size_t> strides(rank), index(rank, 0);
+  std::size_t stride = size;
+  for (std::size_t d = 0; d < rank; ++d) {
+    strides[d] = stride;
+    stride *= static_cast<std::size_t>(type.shape[d]);
+  }
+  std::string bytes(payload.size(), '\0');
+  std::size_t from = 0;
+  for (std::size_t to = 0; to < bytes.size(); to += size) {
+    std::memcpy(bytes.data() + to, payload.data() + from, size);
+    for (std::size_t d = rank; d-- > 0;) {
+      from += strides[d];
+      if (++index[d] < static_cast<std::size_t>(type.shape[d])) break;
+      from -= strides[d] * index[d];
+      index[d] = 0;
+    }
+  }
+  return bytes;
+}
+
+// Whether elements that NumPy calls `held` may be the bits of `wanted`.
+bool stands_for(ElementType held, ElementType wanted) {
+  if (byte_size(held) != byte_size(wanted) || (is_float(held) && held != ElementType::kBF16))
+    return false;
+  return wanted == ElementType::kBF16 || wanted == ElementType::kF8E4M3 ||
+         wanted == ElementType::kF8E5M2 || wanted == ElementType::kI1 ||
+         (held == ElementType::kI1 && wanted == ElementType::kI8);
 }
 
 }  // namespace
@@ -109,36 +117,42 @@ std::string to_npy(const Array& array) {
 Result<Array> from_npy(std::string_view file) {
   if (file.size() < kHeaderAt || file.substr(0, 6) != kMagic.substr(0, 6))
     return input_error("not a .npy file: it does not begin with NumPy's magic bytes");
-  const bool wide = file[6] != 1;  // versions 2 and 3 have a 32-bit header length
-  const std::size_t begin = wide ? 12 : kHeaderAt;
+  if (file[6] < 1 || file[6] > 3)
+    return input_error("this .npy file has version {}; versions 1 to 3 can be read",
+                       static_cast<int>(static_cast<unsigned char>(file[6])));
+  const std::size_t begin = file[6] == 1 ? kHeaderAt : 12;  // a 16-bit or a 32-bit length before it
   if (file.size() < begin) return input_error("not a .npy file that can be read: it is cut off");
   std::size_t length = 0;
   for (std::size_t i = begin; i-- > 8;) length = length << 8 | static_cast<unsigned char>(file[i]);
   if (file.size() - begin < length)
     return input_error("not a .npy file that can be read: its header is cut off");
-  const std::string_view header = file.substr(begin, length);
+  HONE_ASSIGN(const NpyHeader header, parse_npy_header(file.substr(begin, length)));
 
-  const std::string_view descr = value_of(header, "descr");
-  const std::size_t quote = descr.size() > 1 ? descr.find('\'', 1) : std::string_view::npos;
-  const std::string_view name =
-      quote == std::string_view::npos ? std::string_view{} : descr.substr(1, quote - 1);
-  const auto element = element_type_of(name);
+  const auto element = element_type_of(header.descr);
   if (!element)
     return input_error(
         "this .npy file holds elements of type '{}'; readable are little-endian "
         "bool, int, uint and float",
-        name);
-  if (value_of(header, "fortran_order").substr(0, 5) != "False")
-    return input_error("this .npy file is in Fortran order; save numpy.ascontiguousarray(x)");
-  Array array;
-  array.type.element = *element;
-  HONE_ASSIGN(array.type.shape, parse_shape(value_of(header, "shape")));
+        header.descr);
+  Array array{{*element, header.shape}, {}};
   const auto bytes = payload_bytes(array.type);
   const std::string_view payload = file.substr(begin + length);
   if (!bytes || payload.size() < *bytes)
     return input_error("this .npy file of {} holds {} bytes of data, too few",
                        to_string(array.type), payload.size());
-  array.bytes = payload.substr(0, *bytes);
+  array.bytes = header.fortran_order ? row_major(payload.substr(0, *bytes), array.type)
+                                     : std::string(payload.substr(0, *bytes));
+  return array;
+}
+
+Result<Array> as_tensor(Array array, const TensorType& wanted) {
+  if (array.type.shape != wanted.shape)
+    return input_error("it holds {}, but {} is wanted: another shape", to_string(array.type),
+                       to_string(wanted));
+  if (array.type.element != wanted.element && !stands_for(array.type.element, wanted.element))
+    return input_error("it holds {}, but {} is wanted: another element type", to_string(array.type),
+                       to_string(wanted));
+  array.type = wanted;
   return array;
 }
 

@@ -1,4 +1,4 @@
-// NumPy's .npy files (format version 1.0; numpy.lib.format), little-endian, row-major.
+// NumPy's .npy files (numpy.lib.format, versions 1 to 3), little-endian.
 #pragma once
 
 #include <string>
@@ -14,13 +14,19 @@ struct Array {
   std::string bytes;  // element_count(type) * byte_size(type.element), row-major
 };
 
-// The file's bytes for `array`. bf16 and fp8 have no NumPy type and are written as unsigned
-// integers of their size, as IREE's tools read them.
+// The file's bytes for `array`, version 1.0. NumPy has no bf16 and no fp8: bf16 is written as raw
+// elements of two bytes ('<V2', which IREE's tools take for bf16), fp8 as unsigned integers.
 std::string to_npy(const Array& array);
 
-// Reads what to_npy writes and what NumPy saves of a simple type. An input error that says what is
-// wrong for anything else: another byte order, Fortran order, object arrays, a header or payload
-// that is too short.
+// Reads what NumPy saves of booleans, integers and floats, in row-major or Fortran order (given
+// back row-major), and raw elements of one or two bytes. Unsigned integers become signless ones of
+// their size, '<V2' bf16, '|V1' i8. Bytes behind the elements are ignored, as NumPy does. An input
+// error that says what is wrong for anything else: another byte order, structured or object arrays,
+// a header that is not a dictionary of descr, fortran_order and shape, a payload that is too short.
 Result<Array> from_npy(std::string_view file);
+
+// The array as a `wanted` tensor. An input error when shape or element type differ; integers and
+// raw elements of the same size may stand for the types that NumPy lacks (bf16, fp8) and for i1.
+Result<Array> as_tensor(Array array, const TensorType& wanted);
 
 }  // namespace hone::problem

@@ -47,6 +47,8 @@ struct ProgramCall {
   std::vector<std::filesystem::path> inputs;  // .npy files, one per argument
   std::vector<int> cores;                     // to run on, one thread each
   std::vector<std::string> runtime_flags;     // passed through
+  // Where they are known: results of a type that NumPy lacks cannot be read back otherwise.
+  std::vector<problem::TensorType> results = {};
 };
 
 // One artifact under the provider's own runtime.

@@ -5,8 +5,10 @@
 //     load_program    {"path", "flags"}, blob: the file      -> problem::Program
 //     compile_program {"path", "flags"}, blob: the file      -> {}, blob: the module
 //     configured      {"path", "flags"}, blob: the file      -> {"dispatches":
-//     [ConfiguredDispatch]} canonical       {"attributes": [text]}                 ->
-//     {"attributes": [text]}
+//                                                               [ConfiguredDispatch]}
+//     extract_root    {"path", "flags"}, blob: a dispatch's source (path: its name)
+//                                                            -> {}, blob: the program's text
+//     canonical       {"attributes": [text]}                 -> {"attributes": [text]}
 //   prepare           {"flags"}, blob: a dispatch's source   -> {}
 //   run
 //     compile         Attributes, or {} for the default      -> {"format", "launch", "configured",
@@ -24,6 +26,7 @@ namespace hone::tune::jobs {
 inline constexpr std::string_view kLoadProgram = "load_program";
 inline constexpr std::string_view kCompileProgram = "compile_program";
 inline constexpr std::string_view kConfigured = "configured";
+inline constexpr std::string_view kExtractRoot = "extract_root";
 inline constexpr std::string_view kRevision = "revision";
 inline constexpr std::string_view kCanonical = "canonical";
 inline constexpr std::string_view kPrepare = "prepare";

@@ -87,6 +87,13 @@ Result<std::vector<jobs::ConfiguredDispatch>> CompileService::configured(
   return answer.body.at("dispatches").get<std::vector<jobs::ConfiguredDispatch>>();
 }
 
+Result<std::string> CompileService::extract_root(const std::string& name, const std::string& source,
+                                                 const std::vector<std::string>& flags) {
+  HONE_ASSIGN(worker::Message answer,
+              accepted(pool_.once(program_job(jobs::kExtractRoot, name, source, flags))));
+  return std::move(answer.blobs.at(0));
+}
+
 Result<std::vector<std::string>> CompileService::canonical(
     const std::vector<std::string>& attributes) {
   HONE_ASSIGN(const worker::Message answer,

@@ -37,6 +37,9 @@ class CompileService {
   Result<std::vector<jobs::ConfiguredDispatch>> configured(const std::string& path,
                                                            const std::string& bytes,
                                                            const std::vector<std::string>& flags);
+  // The root operation of a dispatch as a program's text (iree::extract_root).
+  Result<std::string> extract_root(const std::string& name, const std::string& source,
+                                   const std::vector<std::string>& flags);
   // The compiler's own print of each attribute.
   Result<std::vector<std::string>> canonical(const std::vector<std::string>& attributes);
 

@@ -1,54 +1,21 @@
 #include "tune/program_variants.h"
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "measure/half.h"
 #include "measure/verification.h"
 #include "tune/input_files.h"
+#include "tune/program_tolerance.h"
 #include "tune/records.h"
 
 namespace hone::tune {
 namespace {
 
 constexpr double kSecondsPerRound = 0.15;
-
-// Outputs of two correct compiles of a whole program differ by rounding. iree-run-module compares
-// with these (tolerances of its --expected_output), here relative to the largest output, since a
-// sum of large terms may be small.
-double relative_tolerance(problem::ElementType type) {
-  switch (type) {
-    case problem::ElementType::kF16:
-      return 1e-3;
-    case problem::ElementType::kBF16:
-      return 1e-2;
-    case problem::ElementType::kF8E4M3:
-    case problem::ElementType::kF8E5M2:
-      return 1e-1;
-    case problem::ElementType::kF32:
-      return 1e-4;
-    case problem::ElementType::kF64:
-      return 1e-8;
-    default:
-      return 0;
-  }
-}
-
-double largest_magnitude(const problem::Array& array) {
-  const std::size_t size = static_cast<std::size_t>(problem::byte_size(array.type.element));
-  double largest = 0;
-  for (std::size_t at = 0; at + size <= array.bytes.size(); at += size) {
-    const double value = measure::load_element(
-        reinterpret_cast<const std::byte*>(array.bytes.data() + at), array.type.element);
-    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
-  }
-  return largest;
-}
 
 }  // namespace
 
@@ -60,7 +27,7 @@ Result<ProgramVariants> ProgramVariants::create(Context& context, const problem:
   variants.path_ = program.path;
   variants.bytes_ = std::move(bytes);
   variants.function_ = function.name;
-  variants.results_ = function.outputs.size();
+  variants.results_ = function.outputs;
   variants.folder_ = std::move(folder);
   HONE_ASSIGN(variants.program_, context.store.intern(store::Program{
                                      0, program.hash, program.path,
@@ -71,8 +38,9 @@ Result<ProgramVariants> ProgramVariants::create(Context& context, const problem:
 }
 
 provider::ProgramCall ProgramVariants::call(const Variant& variant) const {
-  return {variant.module, function_, inputs_, context_->options.cores,
-          context_->options.runtime_flags};
+  return {
+      variant.module, function_, inputs_, context_->options.cores, context_->options.runtime_flags,
+      results_};
 }
 
 Status ProgramVariants::add(Variant variant) {
@@ -94,7 +62,7 @@ Status ProgramVariants::add(Variant variant) {
     variant.module = folder_ / (stem + ".vmfb");
     HONE_TRY(write_file_atomically(variant.module, *compiled));
     Result<std::vector<problem::Array>> outputs =
-        context_->provider.run_program(call(variant), results_);
+        context_->provider.run_program(call(variant), results_.size());
     if (!outputs) {
       if (outputs.error().kind != ErrorKind::kFailure || variants_.empty())
         return tl::unexpected(std::move(outputs).error());
@@ -114,8 +82,7 @@ Status ProgramVariants::add(Variant variant) {
 Result<std::string> ProgramVariants::compare(const std::vector<problem::Array>& outputs) const {
   for (std::size_t i = 0; i < expected_.size(); ++i) {
     const problem::TensorType& type = expected_[i].type;
-    const double relative = relative_tolerance(type.element);
-    const measure::Tolerance tolerance{relative * largest_magnitude(expected_[i]), relative, ""};
+    const measure::Tolerance tolerance = program_tolerance(expected_[i]);
     HONE_ASSIGN(const measure::Comparison comparison,
                 measure::compare(std::as_bytes(std::span(outputs[i].bytes)),
                                  std::as_bytes(std::span(expected_[i].bytes)), type, tolerance));

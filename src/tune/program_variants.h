@@ -59,7 +59,7 @@ class ProgramVariants {
   std::string bytes_;
   store::Id program_ = 0;
   std::string function_;
-  std::size_t results_ = 0;
+  std::vector<problem::TensorType> results_;
   std::filesystem::path folder_;
   std::vector<std::filesystem::path> inputs_;
   std::vector<Variant> variants_;

@@ -24,8 +24,8 @@ Ran<T> answer_of(worker::Outcome& outcome) {
 }  // namespace
 
 Result<worker::Outcome> RunnerService::send_problem() {
-  worker::Message message{"set_problem", *problem_, {}};
-  if (problem_->reference) message.blobs.push_back(problem_->reference->code);
+  const worker::Message message{"set_problem", measure::problem_body(*problem_),
+                                measure::problem_blobs(*problem_)};
   HONE_ASSIGN(worker::Outcome outcome, process_.call(message, kProblemSeconds));
   problem_generation_ = process_.generation();
   return outcome;
@@ -79,6 +79,14 @@ Result<Ran<measure::MeasureResult>> RunnerService::measure(const measure::Measur
       kMeasureSlackSeconds;
   HONE_ASSIGN(worker::Outcome outcome, call({"measure", request, {}}, seconds));
   return answer_of<measure::MeasureResult>(outcome);
+}
+
+Result<Ran<measure::Outputs>> RunnerService::outputs() {
+  HONE_ASSIGN(worker::Outcome outcome,
+              call({"outputs", nlohmann::json::object(), {}}, kVerifySeconds));
+  if (!outcome) return Ran<measure::Outputs>(tl::unexpected(std::move(outcome).error()));
+  return Ran<measure::Outputs>(measure::Outputs{
+      outcome->body.at("bindings").get<std::vector<int>>(), std::move(outcome->blobs)});
 }
 
 Status RunnerService::unload(int handle) {

@@ -27,6 +27,8 @@ class RunnerService {
 
   Result<Ran<int>> load(const provider::Artifact& artifact);
   Result<Ran<measure::Verification>> verify(int handle);
+  // What the kernel that was verified last left in the bindings it writes.
+  Result<Ran<measure::Outputs>> outputs();
   Result<Ran<measure::MeasureResult>> measure(const measure::MeasureRequest& request);
   Status unload(int handle);
   // A failure's message says why there is none.

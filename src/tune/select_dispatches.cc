@@ -1,6 +1,7 @@
 #include "tune/select_dispatches.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/text.h"
 
@@ -38,6 +39,30 @@ Result<std::vector<const problem::Dispatch*>> select_dispatches(
     reasons += fmt::format("\n  {}: {}", dispatch.dispatch, dispatch.reason);
   return failure("nothing in '{}' can be tuned{}", program.path,
                  reasons.empty() ? ": it has no dispatches" : ":" + reasons);
+}
+
+Result<const problem::Dispatch*> find_dispatch(const problem::Program& program,
+                                               const std::string& wanted) {
+  std::size_t index = 0;
+  const char* const end = wanted.data() + wanted.size();
+  const auto [used, error] = std::from_chars(wanted.data(), end, index);
+  if (error == std::errc() && used == end) {
+    if (index < program.dispatches.size()) return &program.dispatches[index];
+    return input_error("there is no dispatch {} in '{}', which has {}, numbered from 0", index,
+                       program.path, program.dispatches.size());
+  }
+  std::vector<std::string> names;
+  std::vector<const problem::Dispatch*> matching;
+  for (const problem::Dispatch& dispatch : program.dispatches) {
+    if (dispatch.name == wanted) return &dispatch;
+    if (matches_pattern(dispatch.name, wanted)) matching.push_back(&dispatch);
+    names.push_back(dispatch.name);
+  }
+  if (matching.size() == 1) return matching.front();
+  return input_error("{} of '{}' {} '{}'{}; there are: {}",
+                     matching.empty() ? "no dispatch" : "more than one dispatch", program.path,
+                     matching.empty() ? "is called" : "matches", wanted,
+                     did_you_mean(wanted, names), fmt::join(names, ", "));
 }
 
 }  // namespace hone::tune

@@ -21,4 +21,9 @@ Result<std::vector<const problem::Dispatch*>> select_dispatches(
     const problem::Program& program, const std::vector<std::string>& patterns,
     std::vector<NotTuned>& not_tuned);
 
+// The one dispatch that `wanted` names: its number in the program, its name, or a pattern that only
+// its name matches. An input error with what there is otherwise.
+Result<const problem::Dispatch*> find_dispatch(const problem::Program& program,
+                                               const std::string& wanted);
+
 }  // namespace hone::tune

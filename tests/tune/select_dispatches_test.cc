@@ -61,5 +61,22 @@ TEST(SelectDispatches, NothingTunableGivesTheReasons) {
             "nothing in 'model.mlir' can be tuned:\n  main_dispatch_1_softmax: a softmax");
 }
 
+TEST(FindDispatch, ByNumberNameOrPatternOfOne) {
+  const problem::Program model = program();
+  EXPECT_EQ(*find_dispatch(model, "1"), &model.dispatches[1]);
+  EXPECT_EQ(*find_dispatch(model, "main_dispatch_2_matmul"), &model.dispatches[2]);
+  EXPECT_EQ(*find_dispatch(model, "*softmax"), &model.dispatches[1]);
+}
+
+TEST(FindDispatch, SaysWhatThereIs) {
+  const problem::Program model = program();
+  EXPECT_EQ(find_dispatch(model, "3").error().message,
+            "there is no dispatch 3 in 'model.mlir', which has 3, numbered from 0");
+  EXPECT_THAT(find_dispatch(model, "*matmul").error().message,
+              testing::StartsWith("more than one dispatch of 'model.mlir' matches '*matmul'"));
+  EXPECT_THAT(find_dispatch(model, "main_dispatch_1_softmx").error().message,
+              testing::HasSubstr("did you mean 'main_dispatch_1_softmax'"));
+}
+
 }  // namespace
 }  // namespace hone::tune

@@ -32,4 +32,9 @@ Result<std::vector<problem::Binding>> describe_bindings(const Ir& ir, MlirOperat
                                                         MlirOperation root,
                                                         const Launches& launches);
 
+// By operand of the root operation: the ordinal of the binding whose whole content it is (or, for
+// an output, becomes), -1 where anything but a reshape lies between
+// (problem::Dispatch::root_bindings).
+std::vector<int> root_bindings(const Ir& ir, MlirOperation function, MlirOperation root);
+
 }  // namespace hone::iree

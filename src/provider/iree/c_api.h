@@ -115,10 +115,12 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
   X(MlirIdentifier, mlirOperationGetName, (MlirOperation))                                       \
   X(MlirOperation, mlirOperationGetParentOperation, (MlirOperation))                             \
   X(MlirOperation, mlirOperationGetNextInBlock, (MlirOperation))                                 \
+  X(MlirBlock, mlirOperationGetBlock, (MlirOperation))                                           \
   X(std::intptr_t, mlirOperationGetNumRegions, (MlirOperation))                                  \
   X(MlirRegion, mlirOperationGetRegion, (MlirOperation, std::intptr_t))                          \
   X(std::intptr_t, mlirOperationGetNumOperands, (MlirOperation))                                 \
   X(MlirValue, mlirOperationGetOperand, (MlirOperation, std::intptr_t))                          \
+  X(void, mlirOperationSetOperand, (MlirOperation, std::intptr_t, MlirValue))                    \
   X(std::intptr_t, mlirOperationGetNumResults, (MlirOperation))                                  \
   X(MlirValue, mlirOperationGetResult, (MlirOperation, std::intptr_t))                           \
   X(std::intptr_t, mlirOperationGetNumAttributes, (MlirOperation))                               \
@@ -134,6 +136,7 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
   X(MlirBlock, mlirBlockGetNextInRegion, (MlirBlock))                                            \
   X(MlirOperation, mlirBlockGetFirstOperation, (MlirBlock))                                      \
   X(MlirOperation, mlirBlockGetTerminator, (MlirBlock))                                          \
+  X(void, mlirBlockInsertOwnedOperationBefore, (MlirBlock, MlirOperation, MlirOperation))        \
   X(MlirOperation, mlirBlockGetParentOperation, (MlirBlock))                                     \
   X(MlirBlock, mlirBlockArgumentGetOwner, (MlirValue))                                           \
   X(std::intptr_t, mlirBlockArgumentGetArgNumber, (MlirValue))                                   \
@@ -151,6 +154,8 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
   X(MlirStringRef, mlirStringAttrGetValue, (MlirAttribute))                                      \
   X(bool, mlirAttributeIsAInteger, (MlirAttribute))                                              \
   X(std::int64_t, mlirIntegerAttrGetValueInt, (MlirAttribute))                                   \
+  X(bool, mlirAttributeIsAFloat, (MlirAttribute))                                                \
+  X(double, mlirFloatAttrGetValueDouble, (MlirAttribute))                                        \
   X(bool, mlirAttributeIsAArray, (MlirAttribute))                                                \
   X(std::intptr_t, mlirArrayAttrGetNumElements, (MlirAttribute))                                 \
   X(MlirAttribute, mlirArrayAttrGetElement, (MlirAttribute, std::intptr_t))                      \

@@ -13,8 +13,9 @@ Result<space::Space> IreeProvider::space_of(const problem::Dispatch& dispatch) c
   if (!dispatch.not_tunable.empty())
     return input_error("'{}' cannot be tuned: {}", dispatch.name, dispatch.not_tunable);
   LlvmCpuDispatchFacts facts;
-  facts.fused_consumers = std::any_of(dispatch.fused.begin(), dispatch.fused.end(),
-                                      [](const std::string& fused) { return fused != "fill"; });
+  facts.fused_consumers =
+      std::any_of(dispatch.fused.begin(), dispatch.fused.end(),
+                  [](const std::string& fused) { return !fused.starts_with("fill"); });
   return llvm_cpu_contraction_space(dispatch.root, target_, facts);
 }
 

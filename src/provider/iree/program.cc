@@ -100,6 +100,11 @@ Result<Dispatch> describe(const Session& session, std::string name, std::string 
     else
       dispatch.not_tunable = root.error().message;
   }
+  if (read.root.ptr != nullptr) {
+    dispatch.root_bindings = root_bindings(ir, read.function, read.root);
+    dispatch.plain_products = adds_products(ir, read.root);
+    dispatch.fill_value = fill_under(ir, read.root);
+  }
   if (auto bindings = describe_bindings(ir, read.function, read.root, launches))
     dispatch.bindings = std::move(*bindings);
   else

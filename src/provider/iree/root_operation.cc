@@ -124,9 +124,38 @@ Result<problem::Operation> describe_operation(const Ir& ir, MlirOperation operat
   return described;
 }
 
+bool adds_products(const Ir& ir, MlirOperation operation) {
+  const std::vector<std::string> body = body_names(ir, operation);
+  return std::all_of(body.begin(), body.end(), [](const std::string& name) {
+    constexpr std::array<std::string_view, 7> kPlain = {"arith.mulf",  "arith.addf", "arith.muli",
+                                                        "arith.addi",  "arith.extf", "arith.extsi",
+                                                        "arith.sitofp"};
+    return std::find(kPlain.begin(), kPlain.end(), name) != kPlain.end();
+  });
+}
+
+std::optional<double> fill_constant(const Ir& ir, MlirOperation operation) {
+  const std::vector<MlirValue> operands = ir.operands(operation);
+  if (!ir.is(operation, "linalg.fill") || operands.empty()) return std::nullopt;
+  const MlirOperation constant = ir.defining_operation(operands.front());
+  if (constant.ptr == nullptr || !ir.is(constant, "arith.constant")) return std::nullopt;
+  const MlirAttribute value = ir.attribute(constant, "value");
+  if (ir.api().mlirAttributeIsAFloat(value)) return ir.api().mlirFloatAttrGetValueDouble(value);
+  if (const auto integer = ir.integer_value(value)) return static_cast<double>(*integer);
+  return std::nullopt;
+}
+
+double fill_under(const Ir& ir, MlirOperation root) {
+  const std::vector<MlirValue> operands = ir.operands(root);
+  if (operands.empty()) return 0;
+  const MlirOperation init = ir.defining_operation(operands.back());
+  return init.ptr == nullptr ? 0 : fill_constant(ir, init).value_or(0);
+}
+
 std::string in_words(const Ir& ir, MlirOperation operation) {
   const std::string name(ir.name(operation));
   const std::string plain = name.substr(name.find('.') + 1);
+  if (name == "linalg.fill" && !fill_constant(ir, operation)) return "fill(computed)";
   if (name != "linalg.generic" && name != "linalg.elementwise" && name != "linalg.map")
     return plain;
   const std::vector<std::string> body = body_names(ir, operation);

@@ -15,8 +15,18 @@ namespace hone::iree {
 // operation states no indexing maps.
 Result<problem::Operation> describe_operation(const Ir& ir, MlirOperation operation);
 
-// A structured operation in words: "fill", "elementwise(math.erf, arith.mulf)", "transpose",
-// "reduction(arith.addf)", "softmax".
+// Whether the body of a contraction is a product and a sum of values that are extended with their
+// sign at most (problem::Dispatch::plain_products).
+bool adds_products(const Ir& ir, MlirOperation operation);
+
+// The constant that a linalg.fill writes; nothing when it is computed, or for another operation.
+std::optional<double> fill_constant(const Ir& ir, MlirOperation operation);
+// The constant that a fill gives the root's (last) output before the root adds to it; 0 without
+// one.
+double fill_under(const Ir& ir, MlirOperation root);
+
+// A structured operation in words: "fill" (of a constant), "fill(computed)", "elementwise(math.erf,
+// arith.mulf)", "transpose", "reduction(arith.addf)", "softmax".
 std::string in_words(const Ir& ir, MlirOperation operation);
 
 }  // namespace hone::iree

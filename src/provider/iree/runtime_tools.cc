@@ -30,6 +30,14 @@ Result<std::string> run_tool(const std::filesystem::path& tool, std::string_view
   return result.standard_output.text();
 }
 
+// iree-run-module has no .npy form for these and writes their bytes only.
+bool is_raw(const provider::ProgramCall& call, std::size_t result) {
+  if (result >= call.results.size() || problem::is_dynamic(call.results[result])) return false;
+  const problem::ElementType type = call.results[result].element;
+  return type == problem::ElementType::kBF16 || type == problem::ElementType::kF8E4M3 ||
+         type == problem::ElementType::kF8E5M2;
+}
+
 std::vector<std::string> call_arguments(const provider::ProgramCall& call) {
   std::vector<std::string> arguments = device_flags(call.cores);
   arguments.push_back("--module=" + call.module.string());
@@ -59,13 +67,17 @@ Result<std::vector<problem::Array>> run_module(const Installation& installation,
   std::vector<std::string> arguments = call_arguments(call);
   std::vector<std::filesystem::path> files;
   for (std::size_t i = 0; i < results; ++i) {
-    files.push_back(folder.path() / fmt::format("result{}.npy", i));
+    files.push_back(folder.path() / fmt::format("result{}.{}", i, is_raw(call, i) ? "bin" : "npy"));
     arguments.push_back("--output=@" + files.back().string());
   }
   HONE_TRY(run_tool(installation.run_module, "iree-run-module", call.cores, std::move(arguments)));
   std::vector<problem::Array> arrays;
-  for (const std::filesystem::path& file : files) {
-    HONE_ASSIGN(const std::string bytes, read_file(file));
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    HONE_ASSIGN(std::string bytes, read_file(files[i]));
+    if (is_raw(call, i)) {
+      arrays.push_back({call.results[i], std::move(bytes)});
+      continue;
+    }
     HONE_ASSIGN(problem::Array array, problem::from_npy(bytes));
     arrays.push_back(std::move(array));
   }

@@ -1,0 +1,263 @@
+// hone verify: is what a compile computes right? NumPy files in and out.
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/toolchain.h"
+#include "device/cpu/target.h"
+#include "measure/runner_requests.h"
+#include "provider/iree/iree_provider.h"
+#include "tune/select_dispatches.h"
+#include "tune/verify.h"
+
+namespace hone::cli {
+namespace {
+
+constexpr int kSchemaVersion = 1;
+
+struct VerifyOptions {
+  ToolchainOptions toolchain;
+  std::string input;
+  std::string dispatch;  // number, name or pattern
+  std::string function;
+  std::optional<std::string> configuration;
+  std::string spec;
+  std::vector<std::string> reference_flags, runtime_flags;
+  std::vector<std::string> inputs, expected, outputs;  // @files
+  std::optional<double> atol, rtol;
+  std::uint64_t seed = 42;
+  bool json = false;
+};
+
+// "@a.npy", as iree-run-module has it, or just the path.
+std::string file_of(const std::string& argument) {
+  return argument.substr(argument.starts_with('@') ? 1 : 0);
+}
+
+Result<std::vector<tune::GivenArray>> read_arrays(const std::vector<std::string>& arguments,
+                                                  std::string_view option) {
+  std::vector<tune::GivenArray> arrays;
+  for (const std::string& argument : arguments) {
+    HONE_ASSIGN(const std::string bytes, read_file(file_of(argument)));
+    auto array = problem::from_npy(bytes);
+    if (!array) return input_error("{} '{}': {}", option, file_of(argument), array.error().message);
+    arrays.push_back({fmt::format("{} '{}'", option, file_of(argument)), std::move(*array)});
+  }
+  return arrays;
+}
+
+Status check_use(const VerifyOptions& options) {
+  if (!options.expected.empty() && options.inputs.empty())
+    return input_error("--expected without --input: whose outputs are they?");
+  for (const auto& [value, name] : {std::pair(options.atol, "--atol"), {options.rtol, "--rtol"}})
+    if (value && !(*value >= 0)) return input_error("{} {} is negative", name, *value);
+  if (!options.spec.empty()) HONE_TRY(read_file(options.spec));
+  return {};
+}
+
+// What is verified.
+struct Subject {
+  const problem::Function* function = nullptr;  // of the whole program, or
+  const problem::Dispatch* dispatch = nullptr;  // one dispatch
+  std::string name() const { return function != nullptr ? function->name : dispatch->name; }
+};
+
+bool is_callable(const problem::Function& function) {
+  return !function.outputs.empty() &&
+         std::none_of(function.inputs.begin(), function.inputs.end(),
+                      [](const problem::TensorType& type) { return problem::is_dynamic(type); });
+}
+
+Result<Subject> choose_function(const problem::Program& program, const std::string& wanted) {
+  std::vector<std::string> names;
+  for (const problem::Function& function : program.functions) {
+    if (wanted.empty() ? is_callable(function) : function.name == wanted)
+      return Subject{.function = &function};
+    names.push_back(function.name);
+  }
+  if (!wanted.empty())
+    return input_error("'{}' has no function '{}'{}; there are: {}", program.path, wanted,
+                       did_you_mean(wanted, names), fmt::join(names, ", "));
+  return input_error(
+      "no function of '{}' can be called with fixed shapes; --dispatch verifies one dispatch",
+      program.path);
+}
+
+// A dispatch where one is named, configured, or all that the file holds.
+Result<Subject> choose(const problem::Program& program, const VerifyOptions& options) {
+  if (!options.dispatch.empty()) {
+    HONE_ASSIGN(const problem::Dispatch* dispatch, tune::find_dispatch(program, options.dispatch));
+    return Subject{.dispatch = dispatch};
+  }
+  if (!options.configuration && !program.functions.empty())
+    return choose_function(program, options.function);
+  if (program.dispatches.size() == 1) return Subject{.dispatch = &program.dispatches.front()};
+  std::vector<std::string> names;
+  for (const problem::Dispatch& dispatch : program.dispatches) names.push_back(dispatch.name);
+  return input_error("'{}' has {} dispatches; --dispatch says which: {}", program.path,
+                     names.size(), fmt::join(names, ", "));
+}
+
+// "changes the configuration of 1 of 2 dispatches": a spec that matches nothing is no error of the
+// compiler's, and verifying it would say nothing.
+Result<std::string> effect_of_spec(const tune::VerifyRequest& request,
+                                   const std::vector<std::string>& without,
+                                   tune::CompileService& compiler) {
+  const auto configured = [&](const std::vector<std::string>& flags) {
+    return compiler.configured(request.program.path, request.bytes, flags);
+  };
+  HONE_ASSIGN(const auto plain, configured(without));
+  HONE_ASSIGN(const auto tuned, configured(request.flags));
+  std::size_t changed = 0;
+  for (std::size_t i = 0; i < plain.size() && i < tuned.size(); ++i)
+    changed += plain[i].attributes == tuned[i].attributes ? 0 : 1;
+  return fmt::format("changes the configuration of {} of {} dispatches", changed, plain.size());
+}
+
+Status write_outputs(const tune::Verdict& verdict, const std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < arguments.size() && i < verdict.arrays.size(); ++i)
+    HONE_TRY(write_file_atomically(file_of(arguments[i]), problem::to_npy(verdict.arrays[i])));
+  return {};
+}
+
+std::size_t output_count(const Subject& subject) {
+  if (subject.function != nullptr) return subject.function->outputs.size();
+  return static_cast<std::size_t>(
+      std::count_if(subject.dispatch->bindings.begin(), subject.dispatch->bindings.end(),
+                    [](const auto& b) { return b.access != problem::Access::kReadOnly; }));
+}
+
+nlohmann::ordered_json document_of(const VerifyOptions& options, const Subject& subject,
+                                   const std::string& spec, const tune::Verdict& verdict) {
+  nlohmann::ordered_json document{{"schema_version", kSchemaVersion}, {"program", options.input}};
+  document[subject.function != nullptr ? "function" : "dispatch"] = subject.name();
+  document["configuration"] = options.configuration.value_or("default");
+  if (!spec.empty()) document["spec"] = spec;
+  document["right"] = verdict.right;
+  document["message"] = verdict.message;
+  document["reference"] = verdict.reference;
+  document["outputs"] = nlohmann::ordered_json::array();
+  for (const tune::VerifiedOutput& output : verdict.outputs) {
+    nlohmann::ordered_json row{{"name", output.name}, {"type", problem::to_string(output.type)}};
+    const nlohmann::json comparison = output.comparison;
+    for (const auto& [key, value] : comparison.items()) row[key] = value;
+    row["tolerance"] = output.tolerance;
+    document["outputs"].push_back(std::move(row));
+  }
+  return document;
+}
+
+void print(const VerifyOptions& options, const Subject& subject, const std::string& spec,
+           const tune::Verdict& verdict) {
+  fmt::print("{} of {}\n", subject.name(), options.input);
+  if (options.configuration) fmt::print("  configuration  {}\n", *options.configuration);
+  if (!spec.empty()) fmt::print("  spec           {} {}\n", options.spec, spec);
+  fmt::print("  inputs         {}\n", options.inputs.empty()
+                                          ? fmt::format("generated, seed {}", options.seed)
+                                          : fmt::format("{}", fmt::join(options.inputs, ", ")));
+  fmt::print("  reference      {}\n", verdict.reference);
+  for (const tune::VerifiedOutput& output : verdict.outputs) {
+    const measure::Comparison& comparison = output.comparison;
+    fmt::print("  {:13}  {}, {}", output.name, problem::to_string(output.type),
+               measure::describe(comparison));
+    if (comparison.worst_error > 0 && !comparison.right)
+      fmt::print("; largest error {:.3g}", comparison.worst_error);
+    if (comparison.worst_relative > 0) fmt::print(", relative {:.3g}", comparison.worst_relative);
+    if (comparison.nan_count > 0)
+      fmt::print(", NaN in {} elements",
+                 format_count(static_cast<std::uint64_t>(comparison.nan_count)));
+    fmt::print("\n  {:13}  tolerance: {}\n", "", output.tolerance);
+  }
+  // What an output's line has said already is not said again.
+  const bool said =
+      verdict.message.empty() ||
+      std::any_of(verdict.outputs.begin(), verdict.outputs.end(), [&](const auto& output) {
+        return verdict.message == measure::describe(output.comparison);
+      });
+  fmt::print("{}{}\n", verdict.right ? "right" : "wrong", said ? "" : ": " + verdict.message);
+}
+
+CommandResult verify(const VerifyOptions& options) {
+  HONE_TRY(check_use(options));
+  tune::VerifyRequest request;
+  HONE_ASSIGN(request.bytes, read_file(options.input));
+  HONE_ASSIGN(request.inputs, read_arrays(options.inputs, "--input"));
+  HONE_ASSIGN(request.expected, read_arrays(options.expected, "--expected"));
+  request.absolute = options.atol;
+  request.relative = options.rtol;
+  request.seed = options.seed;
+  request.cores = device::cpu::available_cores();
+  HONE_ASSIGN(const problem::CpuTarget target, device::cpu::detect_target());
+  HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
+  const iree::IreeProvider provider(toolchain.installation(), target);
+  request.flags = compile_flags(options.toolchain);
+  ToolchainOptions plain;
+  plain.flags = options.reference_flags;
+  request.reference_flags = reference_flags(plain);
+  HONE_ASSIGN(request.program,
+              toolchain.compiler().load_program(options.input, request.bytes, request.flags));
+  HONE_ASSIGN(const Subject subject, choose(request.program, options));
+  if (const std::size_t count = output_count(subject); options.outputs.size() > count)
+    return input_error("--output is given {} times, but '{}' has {} outputs",
+                       options.outputs.size(), subject.name(), count);
+
+  std::string spec;
+  if (!options.spec.empty()) {
+    const std::vector<std::string> without = request.flags;
+    request.flags.push_back(provider.spec_flag(options.spec));
+    HONE_ASSIGN(spec, effect_of_spec(request, without, toolchain.compiler()));
+  }
+  tune::Verdict verdict;
+  if (subject.function != nullptr) {
+    HONE_ASSIGN(verdict, tune::verify_program(request, *subject.function, options.runtime_flags,
+                                              provider, toolchain.compiler()));
+  } else {
+    tune::RunnerService runner(make_runner(toolchain.stop_fd()));
+    HONE_ASSIGN(verdict, tune::verify_dispatch(request, *subject.dispatch, options.configuration,
+                                               provider, toolchain.compiler(), runner));
+  }
+  HONE_TRY(write_outputs(verdict, options.outputs));
+  if (options.json)
+    fmt::print("{}\n", document_of(options, subject, spec, verdict).dump(2));
+  else
+    print(options, subject, spec, verdict);
+  return verdict.right ? 0 : 1;
+}
+
+}  // namespace
+
+void add_verify_command(CLI::App& app, Run& run) {
+  auto options = std::make_shared<VerifyOptions>();
+  CLI::App* command =
+      app.add_subcommand("verify", "Check what a program, or one of its dispatches, computes");
+  command->add_option("INPUT", options->input, "program (.mlir) or *_benchmark.mlir")->required();
+  add_toolchain_options(*command, options->toolchain);
+  command->add_option("--dispatch", options->dispatch,
+                      "verify this dispatch (number, name or pattern) by itself");
+  command->add_option("--config", options->configuration,
+                      "of the dispatch: dist_m=64,dist_n=64,... (default: the compiler's own)");
+  command->add_option("--spec", options->spec, "tuning spec to compile with");
+  command->add_option("--function", options->function, "of the program (default: the first)");
+  command->add_option("--input", options->inputs,
+                      "@a.npy, one for each input in order; repeatable (default: generated)");
+  command->add_option("--expected", options->expected,
+                      "@c.npy, one for each output in order; repeatable (default: what an "
+                      "independent compile for baseline x86-64 computes)");
+  command->add_option("--output", options->outputs,
+                      "@c.npy, where to write each output; repeatable");
+  command->add_option("--atol", options->atol, "absolute tolerance (default: by element type)");
+  command->add_option("--rtol", options->rtol, "tolerance relative to the expected element");
+  command->add_option("--reference-flag", options->reference_flags,
+                      "for iree-compile of the reference, which --flag is not for; repeatable");
+  command->add_option("--runtime-flag", options->runtime_flags,
+                      "passed to IREE's runtime tools; repeatable");
+  command->add_option("--seed", options->seed, "of generated inputs")->capture_default_str();
+  command->add_flag("--json", options->json, "one JSON document on stdout");
+  command->footer(
+      "Exit code 1 when an output is wrong.\nExample:\n  hone verify mm.mlir --input=@a.npy "
+      "--input=@b.npy --expected=@c.npy --output=@got.npy");
+  command->callback([&run, options] { run = [options] { return verify(*options); }; });
+}
+
+}  // namespace hone::cli
