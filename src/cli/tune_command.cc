@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/core_options.h"
 #include "cli/status_line.h"
 #include "cli/toolchain.h"
 #include "cli/version.h"
@@ -27,8 +28,7 @@ struct TuneOptions {
   std::string budget = "10m";
   std::string reuse = "equal";
   std::string cache = "warm";
-  std::vector<int> cores;
-  int threads = 0;
+  CoreOptions cores;
   bool no_program = false;
   bool json = false;
   bool quiet = false;
@@ -59,22 +59,6 @@ std::vector<tune::FlagSet> competing_flag_sets() {
           {"O3", {"--iree-opt-level=O3"}}};
 }
 
-Result<std::vector<int>> choose_cores(const TuneOptions& options) {
-  std::vector<int> available = device::cpu::available_cores();
-  if (!options.cores.empty()) {
-    for (const int core : options.cores)
-      if (std::find(available.begin(), available.end(), core) == available.end())
-        return input_error("--cores {}: this process may run on {} only", core,
-                           fmt::join(available, ", "));
-    return options.cores;
-  }
-  if (options.threads > static_cast<int>(available.size()))
-    return input_error("--threads {}: this process may run on {} cores", options.threads,
-                       available.size());
-  if (options.threads > 0) available.resize(static_cast<std::size_t>(options.threads));
-  return available;
-}
-
 store::Device device_row(const tune::Options& options) {
   const nlohmann::json identity = device::cpu::device_identity();
   store::Device row;
@@ -102,7 +86,7 @@ store::Build build_row(const Toolchain& toolchain, const tune::Options& options,
 Status complete(TuneOptions& options, const problem::CpuTarget& target) {
   tune::Options& tuning = options.tuning;
   HONE_ASSIGN(tuning.budget_seconds, parse_duration(options.budget));
-  HONE_ASSIGN(tuning.cores, choose_cores(options));
+  HONE_ASSIGN(tuning.cores, choose_cores(options.cores));
   tuning.flags = compile_flags(options.toolchain);
   tuning.reference_flags = reference_flags(options.toolchain);
   tuning.flag_sets = competing_flag_sets();
@@ -134,6 +118,7 @@ CommandResult print_result(const TuneOptions& options, store::Store& store,
         {"spec",
          proven.spec.empty() ? nlohmann::json() : nlohmann::json((out / "tuning_spec.mlir"))},
         {"compile_flags", out / "compile_flags.txt"},
+        {"machine", {{"noise", result.machine.noise}, {"state", result.machine.state}}},
         {"left_out", nlohmann::json::array()},
         {"not_tuned", nlohmann::json::array()}};
     for (const tune::LeftOut& left_out : proven.left_out)
@@ -219,9 +204,7 @@ void add_tune_command(CLI::App& app, Run& run) {
                       "measure this configuration instead of searching: "
                       "dist_m=64,dist_n=64,...; repeatable");
   command->add_option("--relax", tuning.relax, "soft constraint to drop, or 'all'; repeatable");
-  command->add_option("--threads", options->threads, "cores to run on (default: all)")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--cores", options->cores, "which ones: 0,1")->delimiter(',');
+  add_core_options(*command, options->cores);
   command->add_option("--cache", options->cache, "warm or cold operands")
       ->check(CLI::IsMember({"warm", "cold"}))
       ->capture_default_str();

@@ -155,4 +155,14 @@ Result<PairedComparison> compare_paired(std::span<const double> a, std::span<con
   return result;
 }
 
+double smallest_difference(double half_width, const ComparisonOptions& options) {
+  constexpr double kTwoSided = 1.960, kOneSided = 1.645;  // 97.5 % and 95 % points of the normal
+  return options.threshold + half_width * (1 + kOneSided / kTwoSided);
+}
+
+double half_width(const PairedComparison& comparison) {
+  if (comparison.too_few) return std::numeric_limits<double>::infinity();
+  return (std::log(comparison.interval.high) - std::log(comparison.interval.low)) / 2;
+}
+
 }  // namespace hone::measure

@@ -6,6 +6,7 @@
 //   verify         {"handle": n}                                                  -> Verification
 //   measure        MeasureRequest                                                 -> MeasureResult
 //   unload         {"handle": n}                                                  -> {}
+//   calibrate      CalibrationRequest                                             -> Calibration
 //   peak           {}                                                             -> Peak
 //   machine_state  {}                                                             -> MachineState
 #pragma once

@@ -47,6 +47,7 @@ struct ProgramCall {
   std::vector<std::filesystem::path> inputs;  // .npy files, one per argument
   std::vector<int> cores;                     // to run on, one thread each
   std::vector<std::string> runtime_flags;     // passed through
+  int stop_fd = -1;  // once it is readable the call ends with an error of kind kInterrupted
 };
 
 // One artifact under the provider's own runtime.
@@ -79,6 +80,11 @@ class Provider {
   // The compiler flag that applies the spec in `file`.
   virtual std::string spec_flag(const std::filesystem::path& file) const = 0;
 
+  // The functions of a compiled module that can be called from outside, with their types. A failure
+  // The functions of a compiled module that can be called from outside; those with arguments that
+  // are no tensors are left out. A failure with the provider's words when the file is no module.
+  virtual Result<std::vector<problem::Function>> functions(
+      const std::filesystem::path& module) const = 0;
   // Calls the program once. The `results` arrays it returns.
   virtual Result<std::vector<problem::Array>> run_program(const ProgramCall& call,
                                                           std::size_t results) const = 0;

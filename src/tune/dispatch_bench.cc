@@ -314,17 +314,7 @@ Result<DispatchBench::Interleaved> DispatchBench::interleave(
   if (!measured)
     return failure("measuring the finalists of '{}' failed: {}", name_, measured.error().message);
 
-  // Only rounds in which every handle has an undisturbed sample can be paired.
-  std::map<int, std::vector<double>> by_round;
-  for (std::size_t c = 0; c < measured->handles.size(); ++c) {
-    const measure::HandleSamples& samples = measured->handles[c];
-    for (std::size_t i = 0; i < samples.seconds.size(); ++i) {
-      std::vector<double>& row = by_round[samples.rounds[i]];
-      if (row.size() == c) row.push_back(samples.seconds[i]);
-    }
-  }
-  for (auto& [round, row] : by_round)
-    if (row.size() == measured->handles.size()) interleaved.rounds.push_back(std::move(row));
+  interleaved.rounds = paired_rounds(*measured);
 
   const measure::HandleSamples& last = measured->handles.back();
   for (std::size_t c = 0; c < measured->handles.size(); ++c) {

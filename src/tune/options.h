@@ -27,10 +27,10 @@ struct Options {
 
   std::vector<std::string> dispatches;  // patterns of names; empty: all
   std::string strategy = "random";
-  std::vector<std::string> relax;            // soft constraints to drop; "all"
-  std::optional<std::size_t> candidates;     // per dispatch
-  double budget_seconds = 600;               // of search and finalists, over all dispatches
-  std::vector<std::string> configurations;   // given by hand, instead of a search
+  std::vector<std::string> relax;           // soft constraints to drop; "all"
+  std::optional<std::size_t> candidates;    // per dispatch
+  double budget_seconds = 600;              // of search and finalists, over all dispatches
+  std::vector<std::string> configurations;  // given by hand, instead of a search
   std::uint64_t seed = 42;
 
   std::vector<int> cores;  // that candidates run on, one thread each

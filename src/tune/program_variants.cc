@@ -1,54 +1,19 @@
 #include "tune/program_variants.h"
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
-#include <numeric>
-#include <random>
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "measure/half.h"
-#include "measure/verification.h"
 #include "tune/input_files.h"
+#include "tune/program_outputs.h"
+#include "tune/program_rounds.h"
 #include "tune/records.h"
 
 namespace hone::tune {
 namespace {
 
 constexpr double kSecondsPerRound = 0.15;
-
-// Outputs of two correct compiles of a whole program differ by rounding. iree-run-module compares
-// with these (tolerances of its --expected_output), here relative to the largest output, since a
-// sum of large terms may be small.
-double relative_tolerance(problem::ElementType type) {
-  switch (type) {
-    case problem::ElementType::kF16:
-      return 1e-3;
-    case problem::ElementType::kBF16:
-      return 1e-2;
-    case problem::ElementType::kF8E4M3:
-    case problem::ElementType::kF8E5M2:
-      return 1e-1;
-    case problem::ElementType::kF32:
-      return 1e-4;
-    case problem::ElementType::kF64:
-      return 1e-8;
-    default:
-      return 0;
-  }
-}
-
-double largest_magnitude(const problem::Array& array) {
-  const std::size_t size = static_cast<std::size_t>(problem::byte_size(array.type.element));
-  double largest = 0;
-  for (std::size_t at = 0; at + size <= array.bytes.size(); at += size) {
-    const double value = measure::load_element(
-        reinterpret_cast<const std::byte*>(array.bytes.data() + at), array.type.element);
-    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
-  }
-  return largest;
-}
 
 }  // namespace
 
@@ -102,7 +67,7 @@ Status ProgramVariants::add(Variant variant) {
     } else if (variants_.empty()) {
       expected_ = std::move(*outputs);
     } else {
-      HONE_ASSIGN(variant.failure, compare(*outputs));
+      HONE_ASSIGN(variant.failure, difference_of_outputs(*outputs, expected_));
     }
   }
   if (variants_.empty() && !variant.usable())
@@ -111,39 +76,21 @@ Status ProgramVariants::add(Variant variant) {
   return {};
 }
 
-Result<std::string> ProgramVariants::compare(const std::vector<problem::Array>& outputs) const {
-  for (std::size_t i = 0; i < expected_.size(); ++i) {
-    const problem::TensorType& type = expected_[i].type;
-    const double relative = relative_tolerance(type.element);
-    const measure::Tolerance tolerance{relative * largest_magnitude(expected_[i]), relative, ""};
-    HONE_ASSIGN(const measure::Comparison comparison,
-                measure::compare(std::as_bytes(std::span(outputs[i].bytes)),
-                                 std::as_bytes(std::span(expected_[i].bytes)), type, tolerance));
-    if (!comparison.right) return fmt::format("result {} is {}", i, measure::describe(comparison));
-  }
-  return std::string();
-}
-
 Status ProgramVariants::time(int rounds) {
-  std::vector<std::size_t> order;
+  std::vector<std::size_t> usable;
+  std::vector<provider::ProgramCall> calls;
   for (std::size_t i = 0; i < variants_.size(); ++i) {
     variants_[i].seconds.clear();
-    if (variants_[i].usable()) order.push_back(i);
+    if (!variants_[i].usable()) continue;
+    usable.push_back(i);
+    calls.push_back(call(variants_[i]));
   }
-  std::mt19937_64 generator(context_->options.seed);
-  for (int round = 0; round < rounds; ++round) {
-    Progress progress;
-    progress.step = "program";
-    progress.tried = static_cast<std::size_t>(round);
-    progress.planned = static_cast<std::size_t>(rounds);
-    context_->observer.progress(progress);
-    std::shuffle(order.begin(), order.end(), generator);
-    for (const std::size_t i : order) {
-      HONE_ASSIGN(const double seconds,
-                  context_->provider.time_program(call(variants_[i]), kSecondsPerRound));
-      variants_[i].seconds.push_back(seconds);
-    }
-  }
+  ProgramRounds request{static_cast<std::size_t>(rounds), kSecondsPerRound, context_->options.seed};
+  HONE_ASSIGN(const std::vector<std::vector<double>> times,
+              time_rounds(context_->provider, calls, request, context_->observer));
+  for (const std::vector<double>& round : times)
+    for (std::size_t c = 0; c < usable.size(); ++c)
+      variants_[usable[c]].seconds.push_back(round[c]);
   for (Variant& variant : variants_) {
     if (!variant.usable()) continue;
     HONE_ASSIGN(variant.against_default,

@@ -1,0 +1,19 @@
+// Do two compiles of a whole program compute the same?
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "problem/npy.h"
+
+namespace hone::tune {
+
+// Empty when each output is the expected one but for rounding; else which is not, with the first
+// bad element. Outputs of two correct compiles differ by rounding: the tolerances are those of
+// iree-run-module's --expected_output, relative to the largest element too, since a sum of large
+// terms may be small. An input error when their number or types differ.
+Result<std::string> difference_of_outputs(const std::vector<problem::Array>& outputs,
+                                          const std::vector<problem::Array>& expected);
+
+}  // namespace hone::tune
