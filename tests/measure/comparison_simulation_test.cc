@@ -77,6 +77,29 @@ TEST(Power, ThreePercentSlowerIsFoundAtOnePercentNoise) {
   EXPECT_GE(spiky.slower, 900);
 }
 
+TEST(Power, TheSmallestDifferenceStatedIsFound) {
+  // What a comparison of a thing with itself says it would find is found.
+  std::vector<double> stated;
+  for (int repetition = 0; repetition < 200; ++repetition) {
+    NoisyMachine machine(static_cast<std::uint64_t>(repetition), {.spikes = 0});
+    std::vector<double> a, b;
+    for (std::size_t r = 0; r < kDefaultRounds; ++r) {
+      const std::vector<double> times = machine.round({1.0, 1.0});
+      a.push_back(times[0]);
+      b.push_back(times[1]);
+    }
+    const auto result = compare_paired(a, b, {.block = 1});
+    ASSERT_TRUE(result);
+    stated.push_back(smallest_difference(half_width(*result)));
+  }
+  const double smallest = median(stated);
+  // Noise of 1 % in each run: 1.41 % of a ratio, 0.258 % of the mean of 30, 0.5 % + 3.6 x 0.258 %.
+  EXPECT_NEAR(smallest, 0.0143, 0.0012);
+  const Counts counts = compare_often(1000, 1 + smallest, {.spikes = 0}, {.block = 1});
+  report("slower by the smallest difference stated", counts);
+  EXPECT_GE(counts.slower, 930);
+}
+
 TEST(Power, IntervalsCoverTheTrueRatio) {
   int covered = 0;
   for (int repetition = 0; repetition < 1000; ++repetition) {

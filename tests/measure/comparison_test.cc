@@ -130,6 +130,20 @@ TEST(ComparePaired, RefusesWhatIsNoPairOfTimes) {
   EXPECT_THAT(compare_paired(three, three, {.alpha = 1}).error().message, HasSubstr("alpha"));
 }
 
+TEST(SmallestDifference, ClearsTheThresholdInNinetyFiveOfAHundred) {
+  // A half-width of 1.96 standard errors of 0.5 %: 0.5 % + 1.96 x 0.5 % + 1.645 x 0.5 %.
+  EXPECT_NEAR(smallest_difference(0.0098), 0.005 + 0.0098 + 0.008225, 1e-9);
+  EXPECT_EQ(smallest_difference(0, {.threshold = 0.02}), 0.02);
+}
+
+TEST(SmallestDifference, HalfWidthIsOnTheScaleOfLogarithms) {
+  PairedComparison comparison;
+  EXPECT_EQ(half_width(comparison), kInfinity);  // too few rounds
+  comparison.too_few = false;
+  comparison.interval = {0.98, 1.0204081632653061};  // 0.98 and 1 / 0.98
+  EXPECT_NEAR(half_width(comparison), -std::log(0.98), 1e-12);
+}
+
 TEST(ComparePaired, VerdictsHaveNames) {
   EXPECT_EQ(name_of(Verdict::kFaster), "faster");
   EXPECT_EQ(name_of(Verdict::kSlower), "slower");
