@@ -1,7 +1,10 @@
 // hone compare: is B slower than A?
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/comparison_report.h"
@@ -38,11 +41,16 @@ constexpr std::string_view kUses =
     "--program P (or 'none' for no spec); hone compare --program P --dispatch NAME --config A "
     "--config B (or 'default')";
 
+constexpr std::string_view kSqliteHead = "SQLite format 3";
+
 // What one operand is, by its content where it tells.
 Result<Kind> kind_of(const std::string& operand) {
   if (operand == "none") return Kind::kSpecs;
-  HONE_ASSIGN(const std::string bytes, read_file(operand));
-  if (bytes.starts_with("SQLite format 3")) return Kind::kStores;
+  std::ifstream file(operand, std::ios::binary);
+  if (!file) return input_error("cannot read '{}': {}", operand, std::strerror(errno));
+  std::string head(kSqliteHead.size(), '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  if (head == kSqliteHead) return Kind::kStores;
   const std::filesystem::path path = operand;
   if (path.extension() == ".vmfb") return Kind::kModules;
   if (path.extension() == ".mlir") return Kind::kSpecs;

@@ -87,7 +87,7 @@ Result<ComparedPair> compare_configurations(const CompareContext& context, Compi
                                             const std::string& a, const std::string& b);
 
 // For each dispatch that both stores hold (equal sources, names that match one of `dispatches`;
-// none: all), what each chose for it, from the code they keep, verified against A's default
+// none: all), what each chose for it last, from the code they keep, verified against A's default
 // configuration (or computed exactly). With k dispatches each is compared at alpha / k, so that of
 // pairs of equal stores at most a share alpha shows any difference. An input error when they share
 // no dispatch or keep no code.

@@ -88,8 +88,9 @@ Result<provider::Artifact> independent_reference(const CompareContext& context,
                  program, dispatch.name);
 }
 
-// What a store chose for a dispatch.
+// What a store chose for a dispatch, the last time it did.
 struct Choice {
+  std::string when;
   std::string configuration;
   store::Id candidate = 0;
   std::optional<store::Id> default_candidate;
@@ -108,6 +109,7 @@ Result<std::vector<Choice>> choices_in(store::Store& store,
     const bool beaten = row.selection && row.selection->winner && row.best;
     if (!wanted || (!beaten && !row.default_row)) continue;
     Choice choice;
+    choice.when = row.selection ? row.selection->when : "";
     choice.candidate = beaten ? *row.selection->winner : row.default_row->candidate;
     choice.configuration = beaten ? row.best->configuration : std::string(kDefault);
     if (row.default_row) choice.default_candidate = row.default_row->candidate;
@@ -115,7 +117,14 @@ Result<std::vector<Choice>> choices_in(store::Store& store,
     nlohmann::json json = nlohmann::json::parse(dispatch.json);
     json["source"] = dispatch.source;
     choice.dispatch = json.get<problem::Dispatch>();
-    choices.push_back(std::move(choice));
+    // A dispatch has a row for each compiler and device that the store has results of.
+    const auto known = std::find_if(choices.begin(), choices.end(), [&](const Choice& other) {
+      return problem::fingerprint(other.dispatch) == row.fingerprint;
+    });
+    if (known == choices.end())
+      choices.push_back(std::move(choice));
+    else if (known->when < choice.when)
+      *known = std::move(choice);
   }
   return choices;
 }

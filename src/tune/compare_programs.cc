@@ -49,6 +49,14 @@ Status complete(const CompareContext& context, const std::filesystem::path& fold
   return {};
 }
 
+Result<bool> same_contents(const std::filesystem::path& a, const std::filesystem::path& b) {
+  std::error_code code;
+  if (std::filesystem::file_size(a, code) != std::filesystem::file_size(b, code)) return false;
+  HONE_ASSIGN(const std::string a_bytes, read_file(a));
+  HONE_ASSIGN(const std::string b_bytes, read_file(b));
+  return a_bytes == b_bytes;
+}
+
 Result<ComparedPair> compare_sides(const CompareContext& context,
                                    const std::filesystem::path& folder, Side a, Side b) {
   HONE_TRY(complete(context, folder / "a", a));
@@ -65,9 +73,8 @@ Result<ComparedPair> compare_sides(const CompareContext& context,
   } else {
     pair.note = "A and B take or give different types: each ran on its own, results not compared";
   }
-  HONE_ASSIGN(const std::string a_bytes, read_file(a.module));
-  HONE_ASSIGN(const std::string b_bytes, read_file(b.module));
-  if (a_bytes == b_bytes) pair.note = "both are the same module";
+  HONE_ASSIGN(const bool same, same_contents(a.module, b.module));
+  if (same) pair.note = "both are the same module";
 
   context.machine_state();  // shares are of the time from here on
   HONE_ASSIGN(const auto rounds,

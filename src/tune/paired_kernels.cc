@@ -8,6 +8,9 @@
 namespace hone::tune {
 namespace {
 
+// A kernel that takes seconds gets fewer rounds; one that hangs is ended by the runner's limit.
+constexpr double kMostSecondsPerLoad = 60;
+
 class PairedKernels {
  public:
   PairedKernels(const CompareContext& context, const KernelPair& kernels, ComparedPair& pair)
@@ -39,7 +42,7 @@ class PairedKernels {
     request.protocol.max_warm_up_seconds = 0.1;
     request.protocol.min_samples = rounds;
     request.protocol.max_samples = rounds;
-    request.protocol.max_seconds = 1e6;
+    request.protocol.max_seconds = kMostSecondsPerLoad;
     request.protocol.early_stop_factor = 0;
     request.seed = context_.options.seed * 1000 + load;
     HONE_ASSIGN(const Ran<measure::MeasureResult> measured, runner_.measure(request));
