@@ -183,9 +183,17 @@ void add_compare_command(CLI::App& app, Run& run) {
   command->add_option("--config", options->configurations,
                       "given twice: A and B, each dist_m=64,... or 'default'");
   command->add_option("--function", compare.function, "of a module or program (default: the only)");
-  command->add_option("--rounds", compare.rounds, "in which A and B each run once")
+  command->add_option("--rounds", compare.rounds, "at least, in which A and B each run once")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
+  command->add_option("--max-rounds", compare.most_rounds, "at most")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--find", compare.find,
+                   "slowdown that is to be found in 95 of 100: rounds are added until it would")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1.0));
   command->add_option("--seconds", compare.seconds, "of one sample of a module")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);

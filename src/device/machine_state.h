@@ -11,11 +11,11 @@ namespace hone::device {
 struct CoreState {
   int core = 0;
   // Shares of the time since the previous sample, 0 to 1; nothing in a first sample.
-  std::optional<double> busy;    // by anyone, hone included
-  std::optional<double> stolen;  // a hypervisor ran something else
-  std::optional<double> megahertz;
-  std::optional<long> throttles;  // thermal throttle events since boot
-  std::string governor;           // empty where the kernel does not say
+  std::optional<double> busy{};    // by anyone, hone included
+  std::optional<double> stolen{};  // a hypervisor ran something else
+  std::optional<double> megahertz{};
+  std::optional<long> throttles{};  // thermal throttle events since boot
+  std::string governor{};           // empty where the kernel does not say
 
   bool operator==(const CoreState&) const = default;
 };

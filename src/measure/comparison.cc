@@ -160,6 +160,14 @@ double smallest_difference(double half_width, const ComparisonOptions& options) 
   return options.threshold + half_width * (1 + kOneSided / kTwoSided);
 }
 
+bool needs_more_rounds(const PairedComparison& comparison, double wanted,
+                       const ComparisonOptions& options) {
+  constexpr double kCertain = 3;
+  const double half = half_width(comparison);
+  if (smallest_difference(half, options) <= wanted) return false;
+  return !(std::abs(std::log(comparison.ratio)) > options.threshold + kCertain * half);
+}
+
 double half_width(const PairedComparison& comparison) {
   if (comparison.too_few) return std::numeric_limits<double>::infinity();
   return (std::log(comparison.interval.high) - std::log(comparison.interval.low)) / 2;

@@ -77,6 +77,13 @@ double smallest_difference(double half_width, const ComparisonOptions& options =
 // Half the width of a ratio's interval on the scale of logarithms; infinite for too few rounds.
 double half_width(const PairedComparison& comparison);
 
+// Whether more rounds are worth their time: a slowdown of `wanted` would be missed in more than 5
+// of 100 cases, and the result is not certain anyway. The decision looks at the interval's width,
+// not at where it lies; a wide one stops only when its ratio is three half-widths (six standard
+// errors) beyond the threshold, so looking after each stage leaves the error rate where it is.
+bool needs_more_rounds(const PairedComparison& comparison, double wanted,
+                       const ComparisonOptions& options = {});
+
 // The signed-rank interval for the centre of symmetric `differences`, and the estimate. For
 // comparison.cc and ties.cc; public because it is tested by hand.
 struct SignedRank {

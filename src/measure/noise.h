@@ -14,7 +14,7 @@ namespace hone::measure {
 struct NoiseOptions {
   double wanted = 0.01;                 // differences that are to be told
   std::size_t rounds = kDefaultRounds;  // of the comparisons to come
-  ComparisonOptions comparison;
+  ComparisonOptions comparison = {};
 };
 
 struct Noise {

@@ -21,10 +21,14 @@ namespace hone::tune {
 
 struct CompareOptions {
   measure::ComparisonOptions statistics;
+  // Rounds are taken in stages of `rounds` until a slowdown of `find` is found in 95 of 100 cases,
+  // or there are most_rounds of them (measure::needs_more_rounds).
   std::size_t rounds = measure::kDefaultRounds;
-  // Kernels only: each is loaded again this many times, since where its code comes to lie changes
-  // its time; the rounds of one load are one block of the comparison. (A module is loaded again in
-  // every round, by a process of its own.)
+  std::size_t most_rounds = 4 * measure::kDefaultRounds;
+  double find = 0.02;
+  // Kernels only: each is loaded again this many times per stage, since where its code comes to lie
+  // changes its time; the rounds of one load are one block of the comparison. (A module is loaded
+  // again in every round, by a process of its own.)
   std::size_t loads = 10;
   double seconds = 0.1;  // of a program's sample
 

@@ -77,17 +77,22 @@ Result<ComparedPair> compare_sides(const CompareContext& context,
   if (same) pair.note = "both are the same module";
 
   context.machine_state();  // shares are of the time from here on
-  HONE_ASSIGN(const auto rounds,
-              time_rounds(context.provider, {a.call, b.call},
-                          {context.options.rounds, context.options.seconds, context.options.seed},
-                          context.observer));
+  const CompareOptions& options = context.options;
+  do {
+    // Another seed in every stage, so that the orders are drawn anew.
+    HONE_ASSIGN(const auto rounds,
+                time_rounds(context.provider, {a.call, b.call},
+                            {options.rounds, options.seconds, options.seed + pair.a_seconds.size()},
+                            context.observer));
+    for (const std::vector<double>& round : rounds) {
+      pair.a_seconds.push_back(round[0]);
+      pair.b_seconds.push_back(round[1]);
+    }
+    HONE_ASSIGN(pair.result,
+                measure::compare_paired(pair.a_seconds, pair.b_seconds, options.statistics));
+  } while (pair.a_seconds.size() + options.rounds <= options.most_rounds &&
+           measure::needs_more_rounds(pair.result, options.find, options.statistics));
   pair.machine = context.machine_state();
-  for (const std::vector<double>& round : rounds) {
-    pair.a_seconds.push_back(round[0]);
-    pair.b_seconds.push_back(round[1]);
-  }
-  HONE_ASSIGN(pair.result,
-              measure::compare_paired(pair.a_seconds, pair.b_seconds, context.options.statistics));
   return pair;
 }
 

@@ -91,20 +91,24 @@ Status compare_kernels(const CompareContext& context, const KernelPair& kernels,
       std::max(context.options.loads, measure::fewest_rounds(statistics.alpha));
   const std::size_t rounds_per_load =
       std::max<std::size_t>(1, (context.options.rounds + loads - 1) / loads);
-  for (std::size_t load = 0; load < loads && pair.failure.empty(); ++load) {
+  measure::ComparisonOptions options = statistics;
+  if (options.block == 0) options.block = rounds_per_load;
+  for (std::size_t load = 0; pair.failure.empty(); ++load) {
+    if (load > 0 && load % loads == 0) {
+      HONE_ASSIGN(pair.result, measure::compare_paired(pair.a_seconds, pair.b_seconds, options));
+      if ((load + loads) * rounds_per_load > context.options.most_rounds ||
+          !measure::needs_more_rounds(pair.result, context.options.find, options))
+        return {};
+    }
     Progress progress;
     progress.dispatch = pair.what;
     progress.dispatch_count = 1;
     progress.step = "compare";
-    progress.tried = load;
-    progress.planned = loads;
+    progress.tried = pair.a_seconds.size();
+    progress.planned = context.options.most_rounds;
     context.observer.progress(progress);
     HONE_TRY(measuring.measure(load, rounds_per_load));
   }
-  if (!pair.failure.empty()) return {};
-  measure::ComparisonOptions options = statistics;
-  if (options.block == 0) options.block = rounds_per_load;
-  HONE_ASSIGN(pair.result, measure::compare_paired(pair.a_seconds, pair.b_seconds, options));
   return {};
 }
 

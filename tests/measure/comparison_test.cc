@@ -144,6 +144,26 @@ TEST(SmallestDifference, HalfWidthIsOnTheScaleOfLogarithms) {
   EXPECT_NEAR(half_width(comparison), -std::log(0.98), 1e-12);
 }
 
+TEST(NeedsMoreRounds, UntilTheWantedDifferenceWouldBeFound) {
+  PairedComparison comparison;
+  EXPECT_TRUE(needs_more_rounds(comparison, 0.02));  // no interval yet
+  comparison.too_few = false;
+  // Half-width 1 %: 0.5 % + 1.84 x 1 % = 2.34 % would be found.
+  comparison.interval = {std::exp(-0.01), std::exp(0.01)};
+  EXPECT_TRUE(needs_more_rounds(comparison, 0.02));
+  EXPECT_FALSE(needs_more_rounds(comparison, 0.03));
+}
+
+TEST(NeedsMoreRounds, NotWhereTheDifferenceIsCertain) {
+  PairedComparison comparison;
+  comparison.too_few = false;
+  comparison.ratio = std::exp(0.036);  // beyond 0.5 % + 3 x 1 %
+  comparison.interval = {std::exp(0.026), std::exp(0.046)};
+  EXPECT_FALSE(needs_more_rounds(comparison, 0.02));
+  comparison.ratio = std::exp(0.034);
+  EXPECT_TRUE(needs_more_rounds(comparison, 0.02));
+}
+
 TEST(ComparePaired, VerdictsHaveNames) {
   EXPECT_EQ(name_of(Verdict::kFaster), "faster");
   EXPECT_EQ(name_of(Verdict::kSlower), "slower");
