@@ -108,6 +108,10 @@ Status complete(CompareCommand& options, const problem::CpuTarget& target) {
   compare.reference_flags = reference_flags(options.toolchain);
   compare.cache = options.cache == "cold" ? measure::CacheMode::kCold : measure::CacheMode::kWarm;
   compare.last_level_cache = std::max(target.l3_bytes, target.l2_bytes);
+  if (compare.find <= compare.statistics.threshold)
+    return input_error(
+        "--find {:g} must be above --threshold {:g}, below which nothing is reported", compare.find,
+        compare.statistics.threshold);
   const std::size_t fewest = measure::fewest_rounds(compare.statistics.alpha);
   if (compare.rounds < fewest)
     return input_error("--rounds {}: with --alpha {:g} no difference can be told in fewer than {}",
