@@ -62,6 +62,7 @@ int parse_and_run(int argc, char** argv) {
       "3 environment (no compiler, no device); 130 interrupted.");
   Run run;
   add_tune_command(app, run);
+  add_compare_command(app, run);
   add_dispatches_command(app, run);
   add_space_command(app, run);
   add_verify_command(app, run);

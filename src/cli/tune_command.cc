@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/core_options.h"
 #include "cli/status_line.h"
 #include "cli/toolchain.h"
 #include "cli/version.h"
@@ -28,8 +29,7 @@ struct TuneOptions {
   std::string budget = "10m";
   std::string reuse = "equal";
   std::string cache = "warm";
-  std::vector<int> cores;
-  int threads = 0;
+  CoreOptions cores;
   bool no_program = false;
   bool json = false;
   bool quiet = false;
@@ -60,22 +60,6 @@ std::vector<tune::FlagSet> competing_flag_sets() {
           {"O3", {"--iree-opt-level=O3"}}};
 }
 
-Result<std::vector<int>> choose_cores(const TuneOptions& options) {
-  std::vector<int> available = device::cpu::available_cores();
-  if (!options.cores.empty()) {
-    for (const int core : options.cores)
-      if (std::find(available.begin(), available.end(), core) == available.end())
-        return input_error("--cores {}: this process may run on {} only", core,
-                           fmt::join(available, ", "));
-    return options.cores;
-  }
-  if (options.threads > static_cast<int>(available.size()))
-    return input_error("--threads {}: this process may run on {} cores", options.threads,
-                       available.size());
-  if (options.threads > 0) available.resize(static_cast<std::size_t>(options.threads));
-  return available;
-}
-
 store::Device device_row(const tune::Options& options) {
   const nlohmann::json identity = device::cpu::device_identity();
   store::Device row;
@@ -103,7 +87,7 @@ store::Build build_row(const Toolchain& toolchain, const tune::Options& options,
 Status complete(TuneOptions& options, const problem::CpuTarget& target) {
   tune::Options& tuning = options.tuning;
   HONE_ASSIGN(tuning.budget_seconds, parse_duration(options.budget));
-  HONE_ASSIGN(tuning.cores, choose_cores(options));
+  HONE_ASSIGN(tuning.cores, choose_cores(options.cores));
   tuning.flags = compile_flags(options.toolchain);
   tuning.reference_flags = reference_flags(options.toolchain);
   tuning.flag_sets = competing_flag_sets();
@@ -135,6 +119,7 @@ CommandResult print_result(const TuneOptions& options, store::Store& store,
         {"spec",
          proven.spec.empty() ? nlohmann::json() : nlohmann::json((out / "tuning_spec.mlir"))},
         {"compile_flags", out / "compile_flags.txt"},
+        {"machine", {{"noise", result.machine.noise}, {"state", result.machine.state}}},
         {"left_out", nlohmann::json::array()},
         {"not_tuned", nlohmann::json::array()}};
     for (const tune::LeftOut& left_out : proven.left_out)
@@ -175,7 +160,7 @@ CommandResult tune_program(TuneOptions options) {
   HONE_ASSIGN(const device::cpu::CoreLease lease,
               device::cpu::CoreLease::acquire(options.tuning.cores));
   // Of cores that were named, others may be another tuner's: it measures while this one compiles.
-  if (!options.cores.empty()) HONE_TRY(device::cpu::stay_on(options.cores));
+  if (!options.cores.cores.empty()) HONE_TRY(device::cpu::stay_on(options.cores.cores));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
   const iree::IreeProvider provider(toolchain.installation(), target);
   tune::RunnerService runner(make_runner(toolchain.stop_fd()));
@@ -215,7 +200,8 @@ void add_tune_command(CLI::App& app, Run& run) {
   command->add_option("--store", options->store, "SQLite file that keeps every result")
       ->capture_default_str();
   command->add_option("--dispatch", tuning.dispatches, "only those whose name matches; repeatable");
-  command->add_option("--strategy", tuning.strategy, "local, random or exhaustive")->capture_default_str();
+  command->add_option("--strategy", tuning.strategy, "local, random or exhaustive")
+      ->capture_default_str();
   command->add_option("--candidates", tuning.candidates, "most to try per dispatch")
       ->check(CLI::PositiveNumber);
   command->add_option("--budget", options->budget, "time for searching: 90s, 10m, 2h")
@@ -226,13 +212,7 @@ void add_tune_command(CLI::App& app, Run& run) {
                       "measure this configuration instead of searching: "
                       "dist_m=64,dist_n=64,...; repeatable");
   command->add_option("--relax", tuning.relax, "soft constraint to drop, or 'all'; repeatable");
-  command->add_option("--threads", options->threads, "cores to run on (default: all)")
-      ->check(CLI::PositiveNumber);
-  command
-      ->add_option(
-          "--cores", options->cores,
-          "which ones: 0,1; compiling stays on them too, so that another hone may have the others")
-      ->delimiter(',');
+  add_core_options(*command, options->cores);
   command->add_option("--cache", options->cache, "warm or cold operands")
       ->check(CLI::IsMember({"warm", "cold"}))
       ->capture_default_str();

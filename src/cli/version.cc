@@ -2,6 +2,8 @@
 
 namespace hone::cli {
 
-std::string_view version() { return HONE_VERSION; }
+std::string_view version() {
+  return HONE_VERSION;
+}
 
 }  // namespace hone::cli

@@ -87,6 +87,11 @@ class Device {
   // Measures the peak (below 0.3 s).
   virtual Peak measure_peak() = 0;
   virtual MachineState machine_state() = 0;
+  // The same, and which processes use the device's resources; takes milliseconds.
+  virtual MachineState detailed_machine_state() = 0;
+  // A kernel without bindings that does the same work at every launch (about 0.1 ms), as kernels
+  // do it: arithmetic and caches on every thread. How much its times differ is the machine's noise.
+  virtual std::unique_ptr<Kernel> calibration_kernel() = 0;
 };
 
 }  // namespace hone::device

@@ -38,6 +38,20 @@ CoreState core_from(const nlohmann::json& json) {
   return core;
 }
 
+void to_json(nlohmann::json& json, const BusyProcess& process) {
+  json = {{"pid", process.pid},
+          {"name", process.name},
+          {"share", process.share},
+          {"core", process.core}};
+}
+
+BusyProcess process_from(const nlohmann::json& json) {
+  return {.pid = json.at("pid").get<int>(),
+          .name = json.at("name").get<std::string>(),
+          .share = json.at("share").get<double>(),
+          .core = json.at("core").get<int>()};
+}
+
 }  // namespace
 
 void to_json(nlohmann::json& json, const MachineState& state) {
@@ -48,6 +62,8 @@ void to_json(nlohmann::json& json, const MachineState& state) {
           {"cores", nlohmann::json::array()}};
   put(json, "background", state.background);
   for (const CoreState& core : state.cores) to_json(json["cores"].emplace_back(), core);
+  for (const BusyProcess& process : state.processes)
+    to_json(json["processes"].emplace_back(), process);
 }
 
 void from_json(const nlohmann::json& json, MachineState& state) {
@@ -58,6 +74,10 @@ void from_json(const nlohmann::json& json, MachineState& state) {
   get(json, "background", state.background);
   state.cores.clear();
   for (const nlohmann::json& core : json.at("cores")) state.cores.push_back(core_from(core));
+  state.processes.clear();
+  if (const auto processes = json.find("processes"); processes != json.end())
+    for (const nlohmann::json& process : *processes)
+      state.processes.push_back(process_from(process));
 }
 
 }  // namespace hone::device

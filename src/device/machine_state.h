@@ -11,13 +11,23 @@ namespace hone::device {
 struct CoreState {
   int core = 0;
   // Shares of the time since the previous sample, 0 to 1; nothing in a first sample.
-  std::optional<double> busy;    // by anyone, hone included
-  std::optional<double> stolen;  // a hypervisor ran something else
-  std::optional<double> megahertz;
-  std::optional<long> throttles;  // thermal throttle events since boot
-  std::string governor;           // empty where the kernel does not say
+  std::optional<double> busy{};    // by anyone, hone included
+  std::optional<double> stolen{};  // a hypervisor ran something else
+  std::optional<double> megahertz{};
+  std::optional<long> throttles{};  // thermal throttle events since boot
+  std::string governor{};           // empty where the kernel does not say
 
   bool operator==(const CoreState&) const = default;
+};
+
+// Somebody else's process that used the processor.
+struct BusyProcess {
+  int pid = 0;
+  std::string name;
+  double share = 0;  // of one core's time since the previous sample; several threads: above 1
+  int core = 0;      // that it was last seen on
+
+  bool operator==(const BusyProcess&) const = default;
 };
 
 struct MachineState {
@@ -27,9 +37,11 @@ struct MachineState {
   // Involuntary context switches of this process since the previous sample.
   long involuntary_switches = 0;
   // Share of the leased cores' time that other processes took since the previous sample, 0 to 1:
-  // busy time less this process's own processor time.
+  // busy time less the processor time of this process and of its children that have ended.
   std::optional<double> background;
   std::vector<CoreState> cores;  // those asked for
+  // In a detailed sample only: who took part of these cores, busiest first.
+  std::vector<BusyProcess> processes = {};
 
   bool operator==(const MachineState&) const = default;
 };

@@ -155,4 +155,22 @@ Result<PairedComparison> compare_paired(std::span<const double> a, std::span<con
   return result;
 }
 
+double smallest_difference(double half_width, const ComparisonOptions& options) {
+  constexpr double kTwoSided = 1.960, kOneSided = 1.645;  // 97.5 % and 95 % points of the normal
+  return options.threshold + half_width * (1 + kOneSided / kTwoSided);
+}
+
+bool needs_more_rounds(const PairedComparison& comparison, double wanted,
+                       const ComparisonOptions& options) {
+  constexpr double kCertain = 3;
+  const double half = half_width(comparison);
+  if (smallest_difference(half, options) <= wanted) return false;
+  return !(std::abs(std::log(comparison.ratio)) > options.threshold + kCertain * half);
+}
+
+double half_width(const PairedComparison& comparison) {
+  if (comparison.too_few) return std::numeric_limits<double>::infinity();
+  return (std::log(comparison.interval.high) - std::log(comparison.interval.low)) / 2;
+}
+
 }  // namespace hone::measure

@@ -67,6 +67,23 @@ Result<PairedComparison> compare_paired(std::span<const double> a, std::span<con
 // The fewest rounds at which this alpha allows a verdict: 6 for 0.05.
 std::size_t fewest_rounds(double alpha);
 
+// The smallest slowdown, as a share (0.01: 1 %), that a comparison calls one in 95 of 100 cases,
+// from the relative half-width of its interval. The interval (half-width h = 1.96 standard errors)
+// must clear the threshold even when the estimate falls 1.645 standard errors short:
+// threshold + h (1 + 1.645 / 1.96). For other alphas than 5 % h holds more or fewer errors, and
+// the result is a little too small or too large.
+double smallest_difference(double half_width, const ComparisonOptions& options = {});
+
+// Half the width of a ratio's interval on the scale of logarithms; infinite for too few rounds.
+double half_width(const PairedComparison& comparison);
+
+// Whether more rounds are worth their time: a slowdown of `wanted` would be missed in more than 5
+// of 100 cases, and the result is not certain anyway. The decision looks at the interval's width,
+// not at where it lies; a wide one stops only when its ratio is three half-widths (six standard
+// errors) beyond the threshold, so looking after each stage leaves the error rate where it is.
+bool needs_more_rounds(const PairedComparison& comparison, double wanted,
+                       const ComparisonOptions& options = {});
+
 // The signed-rank interval for the centre of symmetric `differences`, and the estimate. For
 // comparison.cc and ties.cc; public because it is tested by hand.
 struct SignedRank {

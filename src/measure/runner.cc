@@ -213,6 +213,15 @@ Result<MeasureResult> Runner::measure(const MeasureRequest& request) {
   return sample_interleaved(*state_->device, participants, request);
 }
 
+Result<Calibration> Runner::calibrate(const CalibrationRequest& request) {
+  if (request.rounds < 1) return input_error("a calibration takes at least one round");
+  if (state_->device && state_->problem.cores == request.cores)
+    return measure::calibrate(*state_->device, request.rounds);
+  state_->clear();  // the pool below pins this thread anew
+  HONE_ASSIGN(const auto device, state_->open_device(request.cores));
+  return measure::calibrate(*device, request.rounds);
+}
+
 Result<device::Peak> Runner::peak() {
   HONE_TRY(state_->check_ready());
   return state_->device->measure_peak();

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "device/device.h"
+#include "measure/calibration.h"
 #include "measure/runner_requests.h"
 
 namespace hone::measure {
@@ -47,6 +48,10 @@ class Runner {
   // Times the handles of the request, interleaved: in every round each takes one sample, in random
   // order, the sentinel among them.
   Result<MeasureResult> measure(const MeasureRequest& request);
+
+  // How quiet these cores are (calibration.h); what was loaded stays where they are the problem's
+  // cores, else it is gone.
+  Result<Calibration> calibrate(const CalibrationRequest& request);
 
   Result<device::Peak> peak();
   Result<device::MachineState> machine_state();

@@ -7,6 +7,7 @@
 //   outputs        {}; of the last verify            -> {"bindings": [..]}; their bytes as blobs
 //   measure        MeasureRequest                                                 -> MeasureResult
 //   unload         {"handle": n}                                                  -> {}
+//   calibrate      CalibrationRequest                                             -> Calibration
 //   peak           {}                                                             -> Peak
 //   machine_state  {}                                                             -> MachineState
 #pragma once

@@ -49,6 +49,7 @@ struct ProgramCall {
   std::vector<std::string> runtime_flags;     // passed through
   // Where they are known: results of a type that NumPy lacks cannot be read back otherwise.
   std::vector<problem::TensorType> results = {};
+  int stop_fd = -1;  // once it is readable the call ends with an error of kind kInterrupted
 };
 
 // One artifact under the provider's own runtime.
@@ -81,6 +82,11 @@ class Provider {
   // The compiler flag that applies the spec in `file`.
   virtual std::string spec_flag(const std::filesystem::path& file) const = 0;
 
+  // The functions of a compiled module that can be called from outside, with their types. A failure
+  // The functions of a compiled module that can be called from outside; those with arguments that
+  // are no tensors are left out. A failure with the provider's words when the file is no module.
+  virtual Result<std::vector<problem::Function>> functions(
+      const std::filesystem::path& module) const = 0;
   // Calls the program once. The `results` arrays it returns.
   virtual Result<std::vector<problem::Array>> run_program(const ProgramCall& call,
                                                           std::size_t results) const = 0;

@@ -74,7 +74,7 @@ Result<DispatchBench> DispatchBench::set_up(Context& context, const problem::Dis
                                   context.options.cache,
                                   context.options.last_level_cache,
                                   {}};
-  if (!measure::is_bare(dispatch)) {
+  if (!measure::has_exact_reference(dispatch)) {
     const problem::Dispatch& independent = reference != nullptr ? *reference : dispatch;
     const std::vector<std::string>& flags =
         reference != nullptr ? context.options.reference_flags : context.options.flags;

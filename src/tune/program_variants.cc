@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <numeric>
-#include <random>
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "measure/verification.h"
 #include "tune/input_files.h"
-#include "tune/program_tolerance.h"
+#include "tune/program_outputs.h"
+#include "tune/program_rounds.h"
 #include "tune/records.h"
 
 namespace hone::tune {
@@ -70,7 +68,7 @@ Status ProgramVariants::add(Variant variant) {
     } else if (variants_.empty()) {
       expected_ = std::move(*outputs);
     } else {
-      HONE_ASSIGN(variant.failure, compare(*outputs));
+      HONE_ASSIGN(variant.failure, difference_of_outputs(*outputs, expected_));
     }
   }
   if (variants_.empty() && !variant.usable())
@@ -79,38 +77,21 @@ Status ProgramVariants::add(Variant variant) {
   return {};
 }
 
-Result<std::string> ProgramVariants::compare(const std::vector<problem::Array>& outputs) const {
-  for (std::size_t i = 0; i < expected_.size(); ++i) {
-    const problem::TensorType& type = expected_[i].type;
-    const measure::Tolerance tolerance = program_tolerance(expected_[i]);
-    HONE_ASSIGN(const measure::Comparison comparison,
-                measure::compare(std::as_bytes(std::span(outputs[i].bytes)),
-                                 std::as_bytes(std::span(expected_[i].bytes)), type, tolerance));
-    if (!comparison.right) return fmt::format("result {} is {}", i, measure::describe(comparison));
-  }
-  return std::string();
-}
-
 Status ProgramVariants::time(int rounds) {
-  std::vector<std::size_t> order;
+  std::vector<std::size_t> usable;
+  std::vector<provider::ProgramCall> calls;
   for (std::size_t i = 0; i < variants_.size(); ++i) {
     variants_[i].seconds.clear();
-    if (variants_[i].usable()) order.push_back(i);
+    if (!variants_[i].usable()) continue;
+    usable.push_back(i);
+    calls.push_back(call(variants_[i]));
   }
-  std::mt19937_64 generator(context_->options.seed);
-  for (int round = 0; round < rounds; ++round) {
-    Progress progress;
-    progress.step = "program";
-    progress.tried = static_cast<std::size_t>(round);
-    progress.planned = static_cast<std::size_t>(rounds);
-    context_->observer.progress(progress);
-    std::shuffle(order.begin(), order.end(), generator);
-    for (const std::size_t i : order) {
-      HONE_ASSIGN(const double seconds,
-                  context_->provider.time_program(call(variants_[i]), kSecondsPerRound));
-      variants_[i].seconds.push_back(seconds);
-    }
-  }
+  ProgramRounds request{static_cast<std::size_t>(rounds), kSecondsPerRound, context_->options.seed};
+  HONE_ASSIGN(const std::vector<std::vector<double>> times,
+              time_rounds(context_->provider, calls, request, context_->observer));
+  for (const std::vector<double>& round : times)
+    for (std::size_t c = 0; c < usable.size(); ++c)
+      variants_[usable[c]].seconds.push_back(round[c]);
   for (Variant& variant : variants_) {
     if (!variant.usable()) continue;
     HONE_ASSIGN(variant.against_default,

@@ -50,7 +50,6 @@ class ProgramVariants {
  private:
   explicit ProgramVariants(Context& context) : context_(&context) {}
   Result<std::vector<problem::Array>> run(const Variant& variant) const;
-  Result<std::string> compare(const std::vector<problem::Array>& outputs) const;
   provider::ProgramCall call(const Variant& variant) const;
   const Variant* with_code(std::string_view code) const;
 

@@ -106,4 +106,19 @@ std::optional<double> paired_ratio(const measure::HandleSamples& samples,
   return measure::median(ratios);
 }
 
+std::vector<std::vector<double>> paired_rounds(const measure::MeasureResult& result) {
+  std::map<int, std::vector<double>> by_round;
+  for (std::size_t c = 0; c < result.handles.size(); ++c) {
+    const measure::HandleSamples& samples = result.handles[c];
+    for (std::size_t i = 0; i < samples.seconds.size(); ++i) {
+      std::vector<double>& row = by_round[samples.rounds[i]];
+      if (row.size() == c) row.push_back(samples.seconds[i]);
+    }
+  }
+  std::vector<std::vector<double>> rounds;
+  for (auto& [round, row] : by_round)
+    if (row.size() == result.handles.size()) rounds.push_back(std::move(row));
+  return rounds;
+}
+
 }  // namespace hone::tune

@@ -29,4 +29,8 @@ store::Verification verification_row(const measure::Verification& verification,
 std::optional<double> paired_ratio(const measure::HandleSamples& samples,
                                    const measure::HandleSamples& baseline);
 
+// result[r][c]: the sample of the c-th handle in the r-th of the rounds in which every handle has
+// one. Others cannot be compared in pairs.
+std::vector<std::vector<double>> paired_rounds(const measure::MeasureResult& result);
+
 }  // namespace hone::tune

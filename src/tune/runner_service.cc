@@ -100,6 +100,14 @@ Result<Ran<measure::OpenBlasReady>> RunnerService::load_openblas() {
   return answer_of<measure::OpenBlasReady>(outcome);
 }
 
+Result<measure::Calibration> RunnerService::calibrate(const std::vector<int>& cores) {
+  measure::CalibrationRequest request;
+  request.cores = cores;
+  HONE_ASSIGN(worker::Outcome outcome, call({"calibrate", request, {}}, kPeakSeconds));
+  if (!outcome) return failure("{}", outcome.error().message);
+  return outcome->body.get<measure::Calibration>();
+}
+
 Result<device::Peak> RunnerService::peak() {
   HONE_ASSIGN(worker::Outcome outcome, call({"peak", nlohmann::json::object(), {}}, kPeakSeconds));
   if (!outcome) return failure("{}", outcome.error().message);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "device/device.h"
+#include "measure/calibration.h"
 #include "measure/runner_requests.h"
 #include "provider/artifact.h"
 #include "worker/runner_process.h"
@@ -33,6 +34,9 @@ class RunnerService {
   Status unload(int handle);
   // A failure's message says why there is none.
   Result<Ran<measure::OpenBlasReady>> load_openblas();
+  // How quiet the device is, on these cores. To be asked before the problem is set: a problem of
+  // other cores would have to be set again.
+  Result<measure::Calibration> calibrate(const std::vector<int>& cores);
   // Of the cores of the problem.
   Result<device::Peak> peak();
 

@@ -13,7 +13,8 @@ Result<SessionResult> Session::run() {
   HONE_ASSIGN(chosen_,
               select_dispatches(result_.program, context_.options.dispatches, result_.not_tuned));
   HONE_ASSIGN(result_.run, context_.store.begin_run(run_row_));
-  Status status = tune_dispatches();
+  Status status = look_at_machine();
+  if (status) status = tune_dispatches();
   if (status) status = record_peak();
   if (status) status = prove();
   if (status) status = emit();
@@ -35,6 +36,12 @@ Status Session::load_program() {
               context_.store.intern(store::Program{0, result_.program.hash, options.input, "{}"}));
   run_row_.program = result_.program_id;
   return {};
+}
+
+Status Session::look_at_machine() {
+  HONE_ASSIGN(result_.machine,
+              check_machine(context_.runner, context_.options.cores, {}, context_.observer));
+  return context_.store.log_event("machine", nlohmann::json(result_.machine.noise).dump());
 }
 
 Status Session::tune_dispatches() {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tune/dispatch_tuner.h"
+#include "tune/machine_check.h"
 #include "tune/program_proof.h"
 #include "tune/select_dispatches.h"
 
@@ -17,6 +18,7 @@ struct SessionResult {
   std::vector<TunedDispatch> tuned;  // their `dispatch` points into `program`
   std::vector<NotTuned> not_tuned;
   ProvenProgram proven;
+  MachineCheck machine;  // before the first measurement
 };
 
 class Session {
@@ -32,6 +34,7 @@ class Session {
 
  private:
   Status load_program();
+  Status look_at_machine();
   Status tune_dispatches();
   Status record_peak();
   Status prove();

@@ -1,6 +1,7 @@
 #include "device/cpu/target.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -56,6 +57,26 @@ TEST(TargetTest, DeviceIdentityIsTheSameTwice) {
   EXPECT_EQ(device_identity().at("kind"), "cpu");
 }
 
+TEST(ProcessStatTest, ReadsWhatTheKernelWrites) {
+  // proc(5): pid (comm) state ppid ... utime(14) stime(15) ... num_threads(20) ... processor(39).
+  const auto stat = parse_process_stat(
+      "4711 (a (b) c) R 12 4711 4711 0 -1 4194304 100 0 0 0 250 30 0 0 20 0 3 0 9999 1000 10 "
+      "18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 5 0 0 0 0 0");
+  EXPECT_EQ(stat,
+            (ProcessStat{.name = "a (b) c", .parent = 12, .ticks = 280, .threads = 3, .core = 5}));
+  EXPECT_EQ(parse_process_stat("4711 (cut off) R 12"), std::nullopt);
+  EXPECT_EQ(parse_process_stat(""), std::nullopt);
+}
+
+TEST(ProcessSamplerTest, LeavesItselfOutAndHasNoPastAtFirst) {
+  ProcessSampler sampler(available_cores());
+  EXPECT_TRUE(sampler.sample().empty());
+  for (const BusyProcess& process : sampler.sample()) {
+    EXPECT_NE(process.pid, getpid());
+    EXPECT_GT(process.share, 0);
+  }
+}
+
 TEST(MachineStateTest, SurvivesJson) {
   MachineState state{.load_1min = 1.5,
                      .runnable = 3,
@@ -69,6 +90,7 @@ TEST(MachineStateTest, SurvivesJson) {
                          .megahertz = {},
                          .throttles = 4,
                          .governor = "performance"});
+  state.processes.push_back({.pid = 4711, .name = "cc1plus", .share = 1.5, .core = 1});
   EXPECT_EQ(nlohmann::json(state).get<MachineState>(), state);
 }
 

@@ -67,6 +67,43 @@ TEST(ErrorRate, BlocksHelpWhereTheOrderIsFixed) {
   EXPECT_LE(blocks.different_share(), 0.075);
 }
 
+// The stages of hone compare: 30 rounds at a time, at most 120.
+Counts compare_in_stages(int repetitions, double true_ratio, const Noise& noise,
+                         const ComparisonOptions& options) {
+  Counts counts;
+  for (int repetition = 0; repetition < repetitions; ++repetition) {
+    NoisyMachine machine(static_cast<std::uint64_t>(5000 + repetition), noise);
+    std::vector<double> a, b;
+    PairedComparison result;
+    do {
+      for (std::size_t r = 0; r < kDefaultRounds; ++r) {
+        const std::vector<double> times = machine.round({1e-3, 1e-3 * true_ratio});
+        a.push_back(times[0]);
+        b.push_back(times[1]);
+      }
+      result = compare_paired(a, b, options).value();
+    } while (a.size() < 4 * kDefaultRounds && needs_more_rounds(result, 0.02, options));
+    if (result.verdict == Verdict::kFaster) ++counts.faster;
+    if (result.verdict == Verdict::kSlower) ++counts.slower;
+    if (result.verdict == Verdict::kNoDifferent) ++counts.none;
+  }
+  return counts;
+}
+
+TEST(ErrorRate, StagesLeaveItWhereItIs) {
+  for (const double noise : {0.005, 0.015, 0.03}) {
+    const Counts counts = compare_in_stages(2000, 1, {.lognormal = noise}, {.threshold = 0});
+    report("A/A in stages, threshold 0", counts);
+    EXPECT_LE(counts.different_share(), 0.05 + 3 * 0.0049) << noise;
+  }
+}
+
+TEST(Power, StagesFindThreePercentAtThreePercentNoise) {
+  const Counts counts = compare_in_stages(1000, 1.03, {.lognormal = 0.03}, {.block = 1});
+  report("3 % slower, 3 % noise, in stages", counts);
+  EXPECT_GE(counts.slower, 950);
+}
+
 TEST(Power, ThreePercentSlowerIsFoundAtOnePercentNoise) {
   const Counts counts = compare_often(1000, 1.03, {});
   report("3 % slower, 1 % noise", counts);
@@ -75,6 +112,29 @@ TEST(Power, ThreePercentSlowerIsFoundAtOnePercentNoise) {
   const Counts spiky = compare_often(1000, 1.03, {.spikes = 0.1, .spike_size = 2});
   report("3 % slower, 1 % noise, every tenth run up to 200 % longer", spiky);
   EXPECT_GE(spiky.slower, 900);
+}
+
+TEST(Power, TheSmallestDifferenceStatedIsFound) {
+  // What a comparison of a thing with itself says it would find is found.
+  std::vector<double> stated;
+  for (int repetition = 0; repetition < 200; ++repetition) {
+    NoisyMachine machine(static_cast<std::uint64_t>(repetition), {.spikes = 0});
+    std::vector<double> a, b;
+    for (std::size_t r = 0; r < kDefaultRounds; ++r) {
+      const std::vector<double> times = machine.round({1.0, 1.0});
+      a.push_back(times[0]);
+      b.push_back(times[1]);
+    }
+    const auto result = compare_paired(a, b, {.block = 1});
+    ASSERT_TRUE(result);
+    stated.push_back(smallest_difference(half_width(*result)));
+  }
+  const double smallest = median(stated);
+  // Noise of 1 % in each run: 1.41 % of a ratio, 0.258 % of the mean of 30, 0.5 % + 3.6 x 0.258 %.
+  EXPECT_NEAR(smallest, 0.0143, 0.0012);
+  const Counts counts = compare_often(1000, 1 + smallest, {.spikes = 0}, {.block = 1});
+  report("slower by the smallest difference stated", counts);
+  EXPECT_GE(counts.slower, 930);
 }
 
 TEST(Power, IntervalsCoverTheTrueRatio) {

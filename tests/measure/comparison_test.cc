@@ -130,6 +130,40 @@ TEST(ComparePaired, RefusesWhatIsNoPairOfTimes) {
   EXPECT_THAT(compare_paired(three, three, {.alpha = 1}).error().message, HasSubstr("alpha"));
 }
 
+TEST(SmallestDifference, ClearsTheThresholdInNinetyFiveOfAHundred) {
+  // A half-width of 1.96 standard errors of 0.5 %: 0.5 % + 1.96 x 0.5 % + 1.645 x 0.5 %.
+  EXPECT_NEAR(smallest_difference(0.0098), 0.005 + 0.0098 + 0.008225, 1e-9);
+  EXPECT_EQ(smallest_difference(0, {.threshold = 0.02}), 0.02);
+}
+
+TEST(SmallestDifference, HalfWidthIsOnTheScaleOfLogarithms) {
+  PairedComparison comparison;
+  EXPECT_EQ(half_width(comparison), kInfinity);  // too few rounds
+  comparison.too_few = false;
+  comparison.interval = {0.98, 1.0204081632653061};  // 0.98 and 1 / 0.98
+  EXPECT_NEAR(half_width(comparison), -std::log(0.98), 1e-12);
+}
+
+TEST(NeedsMoreRounds, UntilTheWantedDifferenceWouldBeFound) {
+  PairedComparison comparison;
+  EXPECT_TRUE(needs_more_rounds(comparison, 0.02));  // no interval yet
+  comparison.too_few = false;
+  // Half-width 1 %: 0.5 % + 1.84 x 1 % = 2.34 % would be found.
+  comparison.interval = {std::exp(-0.01), std::exp(0.01)};
+  EXPECT_TRUE(needs_more_rounds(comparison, 0.02));
+  EXPECT_FALSE(needs_more_rounds(comparison, 0.03));
+}
+
+TEST(NeedsMoreRounds, NotWhereTheDifferenceIsCertain) {
+  PairedComparison comparison;
+  comparison.too_few = false;
+  comparison.ratio = std::exp(0.036);  // beyond 0.5 % + 3 x 1 %
+  comparison.interval = {std::exp(0.026), std::exp(0.046)};
+  EXPECT_FALSE(needs_more_rounds(comparison, 0.02));
+  comparison.ratio = std::exp(0.034);
+  EXPECT_TRUE(needs_more_rounds(comparison, 0.02));
+}
+
 TEST(ComparePaired, VerdictsHaveNames) {
   EXPECT_EQ(name_of(Verdict::kFaster), "faster");
   EXPECT_EQ(name_of(Verdict::kSlower), "slower");

@@ -41,8 +41,34 @@ class RunnerTest : public testing::Test {
     return verification.value_or(Verification{});
   }
 
+  nlohmann::json handle_job(std::string_view kind, const nlohmann::json& body) {
+    const auto answer = measure::handle(runner_, kind, body, {});
+    EXPECT_TRUE(answer) << answer.error().message;
+    return answer ? answer->first : nlohmann::json();
+  }
+
   Runner runner_ = cpu_runner();
 };
+
+TEST_F(RunnerTest, CalibratesBeforeAnyProblemAndLeavesOneAlone) {
+  CalibrationRequest request;
+  request.cores = problem_request(matmul(8, 8, 8)).cores;
+  request.rounds = 8;
+  const auto before = runner_.calibrate(request);
+  ASSERT_TRUE(before) << before.error().message;
+  EXPECT_THAT(before->a_seconds, SizeIs(8));
+  EXPECT_THAT(before->b_seconds, SizeIs(8));
+  EXPECT_THAT(before->a_seconds, testing::Each(testing::Gt(0)));
+  EXPECT_THAT(before->after.cores, SizeIs(request.cores.size()));
+
+  ASSERT_TRUE(runner_.set_problem(problem_request(matmul(8, 8, 8))));
+  const int handle = runner_.load(matmul_8()).value();
+  const auto answer = handle_job("calibrate", request);
+  EXPECT_EQ(answer.get<Calibration>().b_seconds.size(), 8u);
+  EXPECT_TRUE(runner_.verify(handle)->right);
+  request.rounds = 0;
+  EXPECT_FALSE(runner_.calibrate(request));
+}
 
 TEST_F(RunnerTest, ARightKernelIsRight) {
   const Verification verification = verify("");

@@ -62,5 +62,13 @@ TEST(VerificationRow, KeepsTheFirstBadElementRowMajor) {
   EXPECT_EQ(row.share_bad, 0.25);
 }
 
+TEST(PairedRounds, KeepsTheRoundsInWhichEveryHandleHasASample) {
+  measure::MeasureResult result;
+  result.handles = {{.handle = 1, .seconds = {1.0, 1.1, 1.2}, .rounds = {0, 1, 3}, .stop = ""},
+                    {.handle = 2, .seconds = {2.0, 2.2, 2.3}, .rounds = {0, 2, 3}, .stop = ""}};
+  EXPECT_EQ(paired_rounds(result), (std::vector<std::vector<double>>{{1.0, 2.0}, {1.2, 2.3}}));
+  EXPECT_TRUE(paired_rounds({}).empty());
+}
+
 }  // namespace
 }  // namespace hone::tune

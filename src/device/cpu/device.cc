@@ -7,6 +7,7 @@
 #include <optional>
 #include <random>
 
+#include "device/cpu/calibration_kernel.h"
 #include "device/cpu/executable.h"
 #include "device/cpu/launch.h"
 #include "device/cpu/machine_state.h"
@@ -106,6 +107,10 @@ class CpuDevice : public Device {
   }
   Peak measure_peak() override { return cpu::measure_peak(*pool_); }
   MachineState machine_state() override { return sampler_.sample(); }
+  MachineState detailed_machine_state() override { return sampler_.sample_in_detail(); }
+  std::unique_ptr<Kernel> calibration_kernel() override {
+    return std::make_unique<CalibrationKernel>(*pool_);
+  }
 
  private:
   std::unique_ptr<ThreadPool> pool_;

@@ -61,18 +61,21 @@ struct MachineSampler::Counters {
   long switches = 0;
 };
 
-MachineSampler::MachineSampler(std::span<const int> cores) : cores_(cores.begin(), cores.end()) {}
+MachineSampler::MachineSampler(std::span<const int> cores)
+    : processes_(cores), cores_(cores.begin(), cores.end()) {}
 MachineSampler::~MachineSampler() = default;
 MachineSampler::MachineSampler(MachineSampler&&) noexcept = default;
 MachineSampler& MachineSampler::operator=(MachineSampler&&) noexcept = default;
 
 MachineState MachineSampler::sample() {
-  rusage usage{};
+  rusage usage{}, children{};
   getrusage(RUSAGE_SELF, &usage);
+  getrusage(RUSAGE_CHILDREN, &children);  // IREE's runtime tools, which hone runs and waits for
   auto counters = std::make_unique<Counters>(
       Counters{.time = now(),
                .cores = core_times(),
-               .own_seconds = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime),
+               .own_seconds = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime) +
+                              seconds_of(children.ru_utime) + seconds_of(children.ru_stime),
                .switches = usage.ru_nivcsw});
 
   MachineState state;
@@ -106,6 +109,12 @@ MachineState MachineSampler::sample() {
         std::clamp(others / (state.seconds * static_cast<double>(cores_.size())), 0.0, 1.0);
   }
   before_ = std::move(counters);
+  return state;
+}
+
+MachineState MachineSampler::sample_in_detail() {
+  MachineState state = sample();
+  state.processes = processes_.sample();
   return state;
 }
 

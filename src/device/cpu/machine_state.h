@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 
+#include "device/cpu/process_sampler.h"
 #include "device/machine_state.h"
 
 namespace hone::device::cpu {
@@ -18,10 +19,14 @@ class MachineSampler {
 
   // Never fails: what the system does not tell is left empty.
   MachineState sample();
+  // Names the processes too that took part of these cores since the previous sample_in_detail();
+  // none in a first one.
+  MachineState sample_in_detail();
 
  private:
   struct Counters;
   std::unique_ptr<Counters> before_;
+  ProcessSampler processes_;
   std::vector<int> cores_;
 };
 

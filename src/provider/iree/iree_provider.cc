@@ -47,6 +47,11 @@ std::string IreeProvider::spec_flag(const std::filesystem::path& file) const {
   return "--iree-codegen-tuning-spec-path=" + file.string();
 }
 
+Result<std::vector<problem::Function>> IreeProvider::functions(
+    const std::filesystem::path& module) const {
+  return module_functions(installation_, module);
+}
+
 Result<std::vector<problem::Array>> IreeProvider::run_program(const provider::ProgramCall& call,
                                                               std::size_t results) const {
   return run_module(installation_, call, results);

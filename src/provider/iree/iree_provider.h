@@ -20,6 +20,8 @@ class IreeProvider final : public provider::Provider {
   Result<std::string> spec(const std::vector<provider::SpecEntry>& entries) const override;
   bool same_spec_class(const problem::Operation& a, const problem::Operation& b) const override;
   std::string spec_flag(const std::filesystem::path& file) const override;
+  Result<std::vector<problem::Function>> functions(
+      const std::filesystem::path& module) const override;
   Result<std::vector<problem::Array>> run_program(const provider::ProgramCall& call,
                                                   std::size_t results) const override;
   Result<double> time_program(const provider::ProgramCall& call, double seconds) const override;

@@ -63,6 +63,7 @@ Installation in_packages(const fs::path& library) {
           .benchmark_module = present(runtime / "iree-benchmark-module"),
           .benchmark_executable = present(runtime / "iree-benchmark-executable"),
           .run_module = present(runtime / "iree-run-module"),
+          .dump_module = present(runtime / "iree-dump-module"),
           .version = wheel_version(packages)};
 }
 

@@ -20,6 +20,7 @@ struct Installation {
   std::filesystem::path benchmark_module;      // iree-benchmark-module
   std::filesystem::path benchmark_executable;  // iree-benchmark-executable
   std::filesystem::path run_module;            // iree-run-module
+  std::filesystem::path dump_module;           // iree-dump-module
   std::string version;                         // "3.13.0rc20261016", from the wheel's version.py
 };
 

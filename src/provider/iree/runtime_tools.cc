@@ -12,7 +12,8 @@ namespace {
 constexpr ProcessLimits kLimits{.seconds = 600, .memory_bytes = 0, .output_bytes = 4u << 20};
 
 Result<std::string> run_tool(const std::filesystem::path& tool, std::string_view name,
-                             const std::vector<int>& cores, std::vector<std::string> arguments) {
+                             const std::vector<int>& cores, std::vector<std::string> arguments,
+                             int stop_fd = -1) {
   if (tool.empty())
     return environment_error(
         "{} is not installed; pip install iree-base-runtime (scripts/setup does)", name);
@@ -23,7 +24,7 @@ Result<std::string> run_tool(const std::filesystem::path& tool, std::string_view
                      {"taskset", "-c", fmt::format("{}", fmt::join(cores, ","))});
   Command command;
   command.arguments = std::move(arguments);
-  HONE_ASSIGN(const ProcessResult result, run_process(command, kLimits));
+  HONE_ASSIGN(const ProcessResult result, run_process(command, kLimits, stop_fd));
   if (!result.succeeded())
     return failure("{} failed ({}): {}", name, describe(result, kLimits),
                    result.standard_error.text());
@@ -61,8 +62,16 @@ std::vector<std::string> device_flags(const std::vector<int>& cores) {
   return {"--device=local-task", fmt::format("--task_topology_cpu_ids={}", fmt::join(cores, ","))};
 }
 
+Result<std::vector<problem::Function>> module_functions(const Installation& installation,
+                                                        const std::filesystem::path& module) {
+  HONE_ASSIGN(const std::string dump, run_tool(installation.dump_module, "iree-dump-module", {},
+                                               {"--output=metadata", module.string()}));
+  return functions_in_dump(dump);
+}
+
 Result<std::vector<problem::Array>> run_module(const Installation& installation,
-                                               const provider::ProgramCall& call, std::size_t results) {
+                                               const provider::ProgramCall& call,
+                                               std::size_t results) {
   HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-run-module-"));
   std::vector<std::string> arguments = call_arguments(call);
   std::vector<std::filesystem::path> files;
@@ -70,7 +79,8 @@ Result<std::vector<problem::Array>> run_module(const Installation& installation,
     files.push_back(folder.path() / fmt::format("result{}.{}", i, is_raw(call, i) ? "bin" : "npy"));
     arguments.push_back("--output=@" + files.back().string());
   }
-  HONE_TRY(run_tool(installation.run_module, "iree-run-module", call.cores, std::move(arguments)));
+  HONE_TRY(run_tool(installation.run_module, "iree-run-module", call.cores, std::move(arguments),
+                    call.stop_fd));
   std::vector<problem::Array> arrays;
   for (std::size_t i = 0; i < files.size(); ++i) {
     HONE_ASSIGN(std::string bytes, read_file(files[i]));
@@ -90,7 +100,7 @@ Result<double> benchmark_module(const Installation& installation, const provider
   add_benchmark_arguments(arguments, seconds);
   HONE_ASSIGN(const std::string report,
               run_tool(installation.benchmark_module, "iree-benchmark-module", call.cores,
-                       std::move(arguments)));
+                       std::move(arguments), call.stop_fd));
   return time_in_report(report);
 }
 

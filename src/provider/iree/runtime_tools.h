@@ -4,9 +4,11 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "problem/dispatch.h"
 #include "problem/npy.h"
 #include "provider/iree/library.h"
 #include "provider/provider.h"
@@ -17,10 +19,22 @@ namespace hone::iree {
 // thread, no queue), else the task system with a worker pinned to each.
 std::vector<std::string> device_flags(const std::vector<int>& cores);
 
+// iree-dump-module: the functions that a module exports. A failure with the tool's words when the
+// file is no module.
+Result<std::vector<problem::Function>> module_functions(const Installation& installation,
+                                                        const std::filesystem::path& module);
+
+// The functions in what iree-dump-module prints, from the declarations that the compiler keeps in a
+// module for its users (the attribute iree.abi.declaration):
+//   sync func @f(%input0: tensor<4x8xf32>, %input1: tensor<f32>) -> (%output0: tensor<4x8xf32>)
+// A function without one, or with an argument that is no tensor of a type hone knows, is left out.
+std::vector<problem::Function> functions_in_dump(std::string_view dump);
+
 // iree-run-module: calls the function once and returns its results. A failure with the tool's
 // words when it does not run; an environment error when the tool is not installed.
 Result<std::vector<problem::Array>> run_module(const Installation& installation,
-                                               const provider::ProgramCall& call, std::size_t results);
+                                               const provider::ProgramCall& call,
+                                               std::size_t results);
 
 // iree-benchmark-module: seconds per call, the mean of one repetition of about `seconds`.
 Result<double> benchmark_module(const Installation& installation, const provider::ProgramCall& call,

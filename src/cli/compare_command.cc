@@ -1,0 +1,232 @@
+// hone compare: is B slower than A?
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/comparison_report.h"
+#include "cli/core_options.h"
+#include "cli/status_line.h"
+#include "cli/toolchain.h"
+#include "device/cpu/core_lease.h"
+#include "device/cpu/machine_state.h"
+#include "device/cpu/target.h"
+#include "provider/iree/iree_provider.h"
+#include "tune/compare.h"
+#include "tune/machine_check.h"
+
+namespace hone::cli {
+namespace {
+
+struct CompareCommand {
+  ToolchainOptions toolchain;
+  tune::CompareOptions compare;
+  CoreOptions cores;
+  std::vector<std::string> operands;  // A and B
+  std::string program;
+  std::vector<std::string> dispatches;
+  std::vector<std::string> configurations;
+  std::string cache = "warm";
+  bool json = false;
+  bool quiet = false;
+};
+
+enum class Kind { kModules, kSpecs, kConfigurations, kStores };
+
+constexpr std::string_view kUses =
+    "hone compare a.vmfb b.vmfb; hone compare a.db b.db; hone compare a_spec.mlir b_spec.mlir "
+    "--program P (or 'none' for no spec); hone compare --program P --dispatch NAME --config A "
+    "--config B (or 'default')";
+
+constexpr std::string_view kSqliteHead = "SQLite format 3";
+
+// What one operand is, by its content where it tells.
+Result<Kind> kind_of(const std::string& operand) {
+  if (operand == "none") return Kind::kSpecs;
+  std::ifstream file(operand, std::ios::binary);
+  if (!file) return input_error("cannot read '{}': {}", operand, std::strerror(errno));
+  std::string head(kSqliteHead.size(), '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  if (head == kSqliteHead) return Kind::kStores;
+  const std::filesystem::path path = operand;
+  if (path.extension() == ".vmfb") return Kind::kModules;
+  if (path.extension() == ".mlir") return Kind::kSpecs;
+  return input_error("'{}' is neither a module (.vmfb), a store of hone, nor a spec (.mlir)",
+                     operand);
+}
+
+Result<Kind> kind_of(const CompareCommand& options) {
+  if (!options.configurations.empty()) {
+    if (options.configurations.size() != 2 || !options.operands.empty() || options.program.empty())
+      return input_error("--config compares two configurations of a dispatch of --program: {}",
+                         kUses);
+    if (options.dispatches.size() > 1)
+      return input_error("two configurations are of one dispatch: give --dispatch once");
+    return Kind::kConfigurations;
+  }
+  if (options.operands.size() != 2)
+    return input_error("compare takes two things, A and B, got {}: {}", options.operands.size(),
+                       kUses);
+  HONE_ASSIGN(const Kind a, kind_of(options.operands[0]));
+  HONE_ASSIGN(const Kind b, kind_of(options.operands[1]));
+  if (a != b)
+    return input_error("'{}' and '{}' are not of one kind: {}", options.operands[0],
+                       options.operands[1], kUses);
+  if (a == Kind::kSpecs && options.program.empty())
+    return input_error("two specs are compared on a program: give it with --program");
+  return a;
+}
+
+Result<std::vector<tune::ComparedPair>> compare(const CompareCommand& options, Kind kind,
+                                                const tune::CompareContext& context,
+                                                Toolchain* toolchain) {
+  if (kind == Kind::kStores)
+    return tune::compare_stores(context, options.operands[0], options.operands[1],
+                                options.dispatches);
+  Result<tune::ComparedPair> pair;
+  if (kind == Kind::kModules)
+    pair = tune::compare_modules(context, options.operands[0], options.operands[1]);
+  else if (kind == Kind::kSpecs)
+    pair = tune::compare_specs(context, toolchain->compiler(), options.program, options.operands[0],
+                               options.operands[1]);
+  else
+    pair =
+        tune::compare_configurations(context, toolchain->compiler(), options.program,
+                                     options.dispatches.empty() ? "" : options.dispatches.front(),
+                                     options.configurations[0], options.configurations[1]);
+  if (!pair) return tl::unexpected(std::move(pair).error());
+  return std::vector{std::move(*pair)};
+}
+
+Status complete(CompareCommand& options, const problem::CpuTarget& target) {
+  tune::CompareOptions& compare = options.compare;
+  HONE_ASSIGN(compare.cores, choose_cores(options.cores));
+  compare.flags = compile_flags(options.toolchain);
+  compare.reference_flags = reference_flags(options.toolchain);
+  compare.cache = options.cache == "cold" ? measure::CacheMode::kCold : measure::CacheMode::kWarm;
+  compare.last_level_cache = std::max(target.l3_bytes, target.l2_bytes);
+  if (compare.find <= compare.statistics.threshold)
+    return input_error(
+        "--find {:g} must be above --threshold {:g}, below which nothing is reported", compare.find,
+        compare.statistics.threshold);
+  const std::size_t fewest = measure::fewest_rounds(compare.statistics.alpha);
+  if (compare.rounds < fewest)
+    return input_error("--rounds {}: with --alpha {:g} no difference can be told in fewer than {}",
+                       compare.rounds, compare.statistics.alpha, fewest);
+  return {};
+}
+
+CommandResult run_compare(CompareCommand options) {
+  HONE_ASSIGN(const Kind kind, kind_of(options));
+  HONE_ASSIGN(const problem::CpuTarget target, device::cpu::detect_target());
+  HONE_TRY(complete(options, target));
+  // Modules and stores hold compiled code: no compiler need be started.
+  std::optional<Toolchain> toolchain;
+  std::optional<StopSignal> stop;
+  iree::Installation installation;
+  if (kind == Kind::kSpecs || kind == Kind::kConfigurations) {
+    HONE_ASSIGN(Toolchain started, Toolchain::start(options.toolchain));
+    toolchain.emplace(std::move(started));
+    installation = toolchain->installation();
+    options.compare.stop_fd = toolchain->stop_fd();
+  } else {
+    if (kind == Kind::kModules) {
+      HONE_ASSIGN(installation, iree::find_installation(options.toolchain.iree));
+    }
+    HONE_ASSIGN(StopSignal installed, StopSignal::install());
+    stop.emplace(std::move(installed));
+    options.compare.stop_fd = stop->fd();
+  }
+  HONE_ASSIGN(const device::cpu::CoreLease lease,
+              device::cpu::CoreLease::acquire(options.compare.cores));
+  const iree::IreeProvider provider(installation, target);
+  tune::RunnerService runner(make_runner(options.compare.stop_fd));
+  StatusLine status(options.quiet || options.json ? Verbosity::kQuiet : Verbosity::kNormal);
+  measure::NoiseOptions noise;
+  noise.rounds = options.compare.rounds;
+  noise.comparison = options.compare.statistics;
+  HONE_ASSIGN(const tune::MachineCheck machine,
+              tune::check_machine(runner, options.compare.cores, noise, status));
+
+  device::cpu::MachineSampler sampler(options.compare.cores);
+  const tune::CompareContext context{options.compare, provider, runner, status,
+                                     [&sampler] { return sampler.sample_in_detail(); }};
+  Result<std::vector<tune::ComparedPair>> pairs =
+      compare(options, kind, context, toolchain ? &*toolchain : nullptr);
+  status.clear();
+  if (!pairs) return tl::unexpected(std::move(pairs).error());
+  const ComparisonReport report{options.compare.statistics, machine, *pairs};
+  if (options.json)
+    fmt::print("{}\n", json_of(report).dump(2));
+  else
+    fmt::print("{}", text_of(report));
+  const bool regressed =
+      std::any_of(pairs->begin(), pairs->end(), [](const auto& pair) { return pair.regressed(); });
+  return regressed ? 1 : 0;
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& app, Run& run) {
+  auto options = std::make_shared<CompareCommand>();
+  tune::CompareOptions& compare = options->compare;
+  CLI::App* command = app.add_subcommand(
+      "compare", "Is B slower than A? Two modules, specs, configurations or stores");
+  command
+      ->add_option("A", options->operands,
+                   "A and B: two modules (.vmfb), two specs (.mlir, or 'none'), two stores")
+      ->expected(0, 2);
+  add_toolchain_options(*command, options->toolchain);
+  command->add_option("--program", options->program,
+                      "that specs or configurations are for (.mlir)");
+  command->add_option("--dispatch", options->dispatches,
+                      "of the program or the stores; those whose name matches");
+  command->add_option("--config", options->configurations,
+                      "given twice: A and B, each dist_m=64,... or 'default'");
+  command->add_option("--function", compare.function, "of a module or program (default: the only)");
+  command->add_option("--rounds", compare.rounds, "at least, in which A and B each run once")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command->add_option("--max-rounds", compare.most_rounds, "at most")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--find", compare.find,
+                   "slowdown that is to be found in 95 of 100: rounds are added until it would")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1.0));
+  command->add_option("--seconds", compare.seconds, "of one sample of a module")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--alpha", compare.statistics.alpha,
+                   "share of comparisons of a thing with itself that may be called different")
+      ->capture_default_str()
+      ->check(CLI::Range(1e-6, 0.5));
+  command
+      ->add_option("--threshold", compare.statistics.threshold,
+                   "differences up to this share are none")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1.0));
+  add_core_options(*command, options->cores);
+  command->add_option("--cache", options->cache, "warm or cold operands, of kernels")
+      ->check(CLI::IsMember({"warm", "cold"}))
+      ->capture_default_str();
+  command->add_option("--seed", compare.seed, "of the inputs and of the order")
+      ->capture_default_str();
+  command->add_option("--runtime-flag", compare.runtime_flags,
+                      "passed to IREE's runtime tools; repeatable");
+  command->add_flag("--json", options->json, "one JSON document on stdout");
+  command->add_flag("--quiet", options->quiet, "no progress");
+  command->footer(
+      "Exit code 1 when B is slower than A, fails or computes something else.\n"
+      "Examples:\n  hone compare before.vmfb after.vmfb\n"
+      "  hone compare none out/tuning_spec.mlir --program examples/feed_forward.mlir\n"
+      "  hone compare last_week.db today.db");
+  command->callback([&run, options] { run = [options] { return run_compare(*options); }; });
+}
+
+}  // namespace hone::cli

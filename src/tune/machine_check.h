@@ -1,0 +1,22 @@
+// Before anything is measured: is the machine quiet enough to tell 1 % apart?
+#pragma once
+
+#include <vector>
+
+#include "measure/noise.h"
+#include "tune/observer.h"
+#include "tune/runner_service.h"
+
+namespace hone::tune {
+
+struct MachineCheck {
+  measure::Noise noise;
+  device::MachineState state;  // while it was measured
+};
+
+// Calibrates the device on `cores` (half a second) and notes the warning, if there is one. Errors:
+// those of the runner.
+Result<MachineCheck> check_machine(RunnerService& runner, const std::vector<int>& cores,
+                                   const measure::NoiseOptions& options, Observer& observer);
+
+}  // namespace hone::tune

@@ -1,0 +1,115 @@
+#include "tune/paired_kernels.h"
+
+#include <algorithm>
+#include <random>
+
+#include "tune/records.h"
+
+namespace hone::tune {
+namespace {
+
+// A kernel that takes seconds gets fewer rounds; one that hangs is ended by the runner's limit.
+constexpr double kMostSecondsPerLoad = 60;
+
+class PairedKernels {
+ public:
+  PairedKernels(const CompareContext& context, const KernelPair& kernels, ComparedPair& pair)
+      : context_(context), runner_(context.runner), kernels_(kernels), pair_(pair) {}
+
+  Status verify() {
+    const CompareOptions& options = context_.options;
+    measure::ProblemRequest problem{
+        kernels_.dispatch,        options.cores,     options.seed, options.cache,
+        options.last_level_cache, kernels_.reference};
+    HONE_ASSIGN(const measure::ProblemReady ready, runner_.set_problem(problem));
+    if (!ready.note.empty()) context_.observer.note(ready.note);
+    HONE_TRY(verify("A", kernels_.a));
+    if (pair_.failure.empty()) HONE_TRY(verify("B", kernels_.b));
+    return {};
+  }
+
+  // One load of both, and its rounds.
+  Status measure(std::size_t load, std::size_t rounds) {
+    const bool b_first = (std::mt19937_64(context_.options.seed + load)() & 1) != 0;
+    std::optional<int> handles[2];
+    for (const int which : {b_first ? 1 : 0, b_first ? 0 : 1}) {
+      HONE_ASSIGN(const Ran<int> handle, runner_.load(which == 0 ? kernels_.a : kernels_.b));
+      if (!handle) return fail(which == 0 ? "A" : "B", handle.error());
+      handles[which] = *handle;
+    }
+    measure::MeasureRequest request;
+    request.handles = {*handles[0], *handles[1]};
+    request.protocol.max_warm_up_seconds = 0.1;
+    request.protocol.min_samples = rounds;
+    request.protocol.max_samples = rounds;
+    request.protocol.max_seconds = kMostSecondsPerLoad;
+    request.protocol.early_stop_factor = 0;
+    request.seed = context_.options.seed * 1000 + load;
+    HONE_ASSIGN(const Ran<measure::MeasureResult> measured, runner_.measure(request));
+    if (!measured) return fail("A or B", measured.error());
+    if (load == 0 || measured->after.background > pair_.machine.background)
+      pair_.machine = measured->after;
+    for (const std::vector<double>& round : paired_rounds(*measured)) {
+      pair_.a_seconds.push_back(round[0]);
+      pair_.b_seconds.push_back(round[1]);
+    }
+    for (const auto& handle : handles) HONE_TRY(runner_.unload(*handle));
+    return {};
+  }
+
+ private:
+  Status verify(std::string_view side, const provider::Artifact& artifact) {
+    HONE_ASSIGN(const Ran<int> handle, runner_.load(artifact));
+    if (!handle) return fail(side, handle.error());
+    HONE_ASSIGN(const Ran<measure::Verification> verified, runner_.verify(*handle));
+    if (!verified) return fail(side, verified.error());
+    if (!verified->right) pair_.failure = fmt::format("{}: {}", side, verified->message);
+    return runner_.unload(*handle);
+  }
+
+  Status fail(std::string_view side, const provider::Failure& failure) {
+    pair_.failure =
+        fmt::format("{}: {}: {}", side, provider::name_of(failure.kind), failure.message);
+    return {};
+  }
+
+  const CompareContext& context_;
+  RunnerService& runner_;
+  const KernelPair& kernels_;
+  ComparedPair& pair_;
+};
+
+}  // namespace
+
+Status compare_kernels(const CompareContext& context, const KernelPair& kernels,
+                       const measure::ComparisonOptions& statistics, ComparedPair& pair) {
+  if (provider::identity(kernels.a) == provider::identity(kernels.b))
+    pair.note = "both are the same code";
+  PairedKernels measuring(context, kernels, pair);
+  HONE_TRY(measuring.verify());
+  const std::size_t loads =
+      std::max(context.options.loads, measure::fewest_rounds(statistics.alpha));
+  const std::size_t rounds_per_load =
+      std::max<std::size_t>(1, (context.options.rounds + loads - 1) / loads);
+  measure::ComparisonOptions options = statistics;
+  if (options.block == 0) options.block = rounds_per_load;
+  for (std::size_t load = 0; pair.failure.empty(); ++load) {
+    if (load > 0 && load % loads == 0) {
+      HONE_ASSIGN(pair.result, measure::compare_paired(pair.a_seconds, pair.b_seconds, options));
+      if ((load + loads) * rounds_per_load > context.options.most_rounds ||
+          !measure::needs_more_rounds(pair.result, context.options.find, options))
+        return {};
+    }
+    Progress progress;
+    progress.dispatch = pair.what;
+    progress.dispatch_count = 1;
+    progress.step = "compare";
+    progress.tried = pair.a_seconds.size();
+    progress.planned = context.options.most_rounds;
+    context.observer.progress(progress);
+    HONE_TRY(measuring.measure(load, rounds_per_load));
+  }
+  return {};
+}
+
+}  // namespace hone::tune

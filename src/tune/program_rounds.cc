@@ -1,0 +1,31 @@
+#include "tune/program_rounds.h"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+namespace hone::tune {
+
+Result<std::vector<std::vector<double>>> time_rounds(
+    const provider::Provider& provider, const std::vector<provider::ProgramCall>& calls,
+    const ProgramRounds& request, Observer& observer) {
+  std::vector<std::size_t> order(calls.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::mt19937_64 generator(request.seed);
+  std::vector<std::vector<double>> times;
+  for (std::size_t round = 0; round < request.rounds; ++round) {
+    Progress progress;
+    progress.step = "program";
+    progress.tried = round;
+    progress.planned = request.rounds;
+    observer.progress(progress);
+    std::shuffle(order.begin(), order.end(), generator);
+    std::vector<double>& row = times.emplace_back(calls.size());
+    for (const std::size_t c : order) {
+      HONE_ASSIGN(row[c], provider.time_program(calls[c], request.seconds));
+    }
+  }
+  return times;
+}
+
+}  // namespace hone::tune
