@@ -102,11 +102,12 @@ Noise judge_noise(const Calibration& calibration, const NoiseOptions& options) {
   comparison.block = 1;
   const Result<PairedComparison> itself =
       compare_paired(calibration.a_seconds, calibration.b_seconds, comparison);
-  const double rounds = std::sqrt(static_cast<double>(calibration.a_seconds.size()) /
-                                  static_cast<double>(std::max<std::size_t>(1, options.rounds)));
+  const double widening = std::sqrt(static_cast<double>(calibration.a_seconds.size()) /
+                                    static_cast<double>(std::max<std::size_t>(1, options.rounds)));
   noise.smallest_difference =
-      itself ? smallest_difference(half_width(*itself) * rounds, options.comparison)
-             : std::numeric_limits<double>::infinity();
+      itself && !itself->too_few
+          ? smallest_difference(half_width(*itself) * widening, options.comparison)
+          : std::numeric_limits<double>::infinity();
 
   Judgement judgement(calibration.before, calibration.after);
   for (const device::CoreState& core : calibration.after.cores) judgement.look_at(core);

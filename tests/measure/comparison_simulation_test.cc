@@ -90,11 +90,15 @@ Counts compare_in_stages(int repetitions, double true_ratio, const Noise& noise,
   return counts;
 }
 
-TEST(ErrorRate, StagesLeaveItWhereItIs) {
+TEST(ErrorRate, InStagesIsBelowAlpha) {
   for (const double noise : {0.005, 0.015, 0.03}) {
-    const Counts counts = compare_in_stages(2000, 1, {.lognormal = noise}, {.threshold = 0});
-    report("A/A in stages, threshold 0", counts);
-    EXPECT_LE(counts.different_share(), 0.05 + 3 * 0.0049) << noise;
+    const Counts counts = compare_in_stages(2000, 1, {.lognormal = noise}, {});
+    report("A/A in stages", counts);
+    EXPECT_LE(counts.different_share(), 0.05) << noise;
+    // Without the threshold, choosing blocks and stopping at a width cost about one in a hundred.
+    const Counts every = compare_in_stages(2000, 1, {.lognormal = noise}, {.threshold = 0});
+    report("  threshold 0", every);
+    EXPECT_LE(every.different_share(), 0.05 + 3 * 0.0049) << noise;
   }
 }
 
