@@ -26,16 +26,21 @@ class Rescue {
     RescueReport report;
     for (const Table& table : tables()) {
       HONE_TRY(copy(table));
-      if (table.name == "blob") HONE_TRY(settle_blobs());
+      if (table.name == "blob") HONE_TRY(drop_changed_blobs());
       HONE_ASSIGN(const std::int64_t saved, count("main", table));
+      if (table.name == "blob") {
+        HONE_ASSIGN(lost_source_, intern_blob(database_, ""));
+      }
       RescuedRows& rows = report[std::string(table.name)];
       rows.saved = saved;
       if (const auto all = count_damaged(table))
         rows.lost = std::max<std::int64_t>(0, *all - saved);
     }
-    // One row too many was counted if it is needed, and none if not.
     HONE_TRY(database_.execute(
-        "DELETE FROM main.blob WHERE id = ? AND id NOT IN (SELECT source_id FROM main.dispatch)",
+        "DELETE FROM main.blob WHERE id = ?1 "
+        "AND NOT EXISTS (SELECT 1 FROM main.dispatch WHERE source_id = ?1) "
+        "AND NOT EXISTS (SELECT 1 FROM main.artifact WHERE code_id = ?1) "
+        "AND NOT EXISTS (SELECT 1 FROM main.program_measurement WHERE spec_id = ?1)",
         lost_source_));
     return report;
   }
@@ -68,7 +73,9 @@ class Rescue {
   }
 
   Status copy(const Table& table) {
-    HONE_ASSIGN(const bool whole, copy_where(table, ""));
+    // With a condition SQLite does not copy cells as they are, which could leave half of a large
+    // one.
+    HONE_ASSIGN(const bool whole, copy_where(table, "WHERE true"));
     if (whole) return {};
     const std::string id = id_column(table);
     if (!id.empty()) {
@@ -139,18 +146,17 @@ class Rescue {
     return std::nullopt;
   }
 
-  // Keeps the blobs that are what was stored, and makes the one that stands for a lost source.
-  Status settle_blobs() {
+  // Keeps the blobs that are what was stored.
+  Status drop_changed_blobs() {
     HONE_ASSIGN(const auto last, database_.find<Id>("SELECT coalesce(max(id), 0) FROM main.blob"));
     for (Id blob = 1; blob <= std::get<0>(last.value_or(0)); ++blob)
       if (!load_blob(database_, blob))
         HONE_TRY(database_.execute("DELETE FROM main.blob WHERE id = ?", blob));
-    HONE_ASSIGN(lost_source_, intern_blob(database_, ""));
     return {};
   }
 
   Database& database_;
-  Id lost_source_ = 0;
+  Id lost_source_ = 0;  // the blob that stands for a lost source
 };
 
 // `uri` of the damaged file is attached to a database with a fresh schema.
@@ -159,7 +165,8 @@ Result<RescueReport> rescue_into(Database& database, const std::string& uri) {
   HONE_TRY(migrate(database));
   database.expect_damage();
   HONE_TRY(database.execute("ATTACH DATABASE ? AS damaged", uri));
-  Result<RescueReport> report = write(database, [&] { return Rescue(database).run(); });
+  // Not in one transaction: one that has met a damaged page reads nothing more (SQLite 3.40).
+  Result<RescueReport> report = Rescue(database).run();
   const Status detached = database.script("DETACH DATABASE damaged");
   if (report && !detached) return tl::unexpected(detached.error());
   return report;

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <fstream>
+#include <random>
 
 #include "tests/store/fixture.h"
 
@@ -23,13 +24,25 @@ class RescueTest : public StoreTest {
     EXPECT_TRUE(store.begin_run({.command = "hone tune a.mlir", .version = "0.1.0"}));
     for (int number = 0; number < kCandidates; ++number) {
       const std::string identity = fmt::format("e{}", number);
-      place.compile(store, fmt::format("[{}]", number), identity);
+      const Id candidate = place.compile(store, fmt::format("[{}]", number), identity);
+      if (number % 20 == 0) store_large_code(store, candidate, identity);
       place.measure(store, identity, 0.001 * (number + 1), Phase::kSearch);
       EXPECT_TRUE(store.log_event("tried", identity));
     }
   }
   void SetUp() override { whole_ = *read_file(path_); }
 
+  // As real code is: over many pages, and not to be compressed.
+  static void store_large_code(Store& store, Id candidate, const std::string& identity) {
+    std::mt19937 random(static_cast<unsigned>(candidate));
+    std::string code(20'000, ' ');
+    for (char& byte : code) byte = static_cast<char>(random());
+    EXPECT_TRUE(store.record(Artifact{.candidate = candidate,
+                                      .identity = identity,
+                                      .format = "embedded-elf-x86_64",
+                                      .launch = "{}",
+                                      .code = code}));
+  }
   std::size_t pages() const { return whole_.size() / kPage; }
   // The file with page `page` (from 1, as SQLite counts) overwritten; its header is left.
   void damage(std::size_t page) {
@@ -46,8 +59,9 @@ class RescueTest : public StoreTest {
   std::size_t page_of(const std::string& table) {
     for (std::size_t page = pages(); page > 1; --page) {
       damage(page);
-      Store store = open(Mode::kReadOnly);
-      const RescueReport report = *store.rescuable();
+      Result<Store> store = Store::open(path_, Mode::kReadOnly);
+      if (!store) continue;
+      const RescueReport report = *store->rescuable();
       if (report.at(table).lost.value_or(1) > 0) return page;
     }
     ADD_FAILURE() << "no page of " << table;
@@ -63,7 +77,8 @@ TEST_F(RescueTest, ASoundStoreIsSavedWhole) {
   EXPECT_EQ(report.at("candidate"), (RescuedRows{kCandidates, 0}));
   EXPECT_EQ(report.at("measurement"), (RescuedRows{kCandidates, 0}));
   EXPECT_EQ(report.at("event"), (RescuedRows{kCandidates, 0}));
-  EXPECT_EQ(report.at("blob"), (RescuedRows{kCandidates + 1, 0})) << "and the dispatch's source";
+  EXPECT_EQ(report.at("blob"), (RescuedRows{kCandidates + 11, 0}))
+      << "and the dispatch's source, and ten that were replaced";
   path_ = saved_;
   Store store = open();
   EXPECT_TRUE(store.check()->ok());
@@ -84,10 +99,16 @@ TEST_F(RescueTest, DamageIsNamedByTableAndPageWhereverAStoreIsOpenedForWriting) 
   EXPECT_FALSE(std::filesystem::exists(path_.string() + "-wal")) << "and left alone";
 }
 
-TEST_F(RescueTest, AnyPageButTheFirstCostsItsOwnRowsOnly) {
+TEST_F(RescueTest, AnyPageButThoseOfTheSchemaCostsItsOwnRowsOnly) {
+  int schema_pages = 0;
   for (std::size_t page = 2; page <= pages(); ++page) {
     SCOPED_TRACE(page);
     damage(page);
+    if (!Store::open(path_, Mode::kReadOnly)) {  // says where the tables are, as the first does
+      EXPECT_FALSE(Store::rescue(path_, saved_));
+      ++schema_pages;
+      continue;
+    }
     EXPECT_THAT(damage_found(), Contains(HasSubstr("table "))) << "every page is looked at";
     std::filesystem::remove(saved_);
     const Result<RescueReport> report = Store::rescue(path_, saved_);
@@ -103,6 +124,7 @@ TEST_F(RescueTest, AnyPageButTheFirstCostsItsOwnRowsOnly) {
         EXPECT_DOUBLE_EQ(*row.median_seconds, 0.001 * static_cast<double>(row.candidate));
       }
   }
+  EXPECT_LE(schema_pages, 5) << "of " << pages();
 }
 
 TEST_F(RescueTest, ADamagedLeafOfATableCostsFewOfItsRows) {
