@@ -11,6 +11,7 @@
 #include "device/cpu/core_lease.h"
 #include "device/cpu/target.h"
 #include "measure/sampling.h"
+#include "output/json_text.h"
 #include "output/session_report.h"
 #include "provider/iree/iree_provider.h"
 #include "tune/session.h"
@@ -27,6 +28,7 @@ struct TuneOptions {
   std::string budget = "10m";
   std::string reuse = "equal";
   std::string cache = "warm";
+  double kernel_seconds = 60;
   std::vector<int> cores;
   int threads = 0;
   bool no_program = false;
@@ -142,7 +144,7 @@ CommandResult print_result(const TuneOptions& options, store::Store& store,
     for (const tune::NotTuned& not_tuned : result.not_tuned)
       document["not_tuned"].push_back(
           {{"dispatch", not_tuned.dispatch}, {"reason", not_tuned.reason}});
-    fmt::print("{}\n", document.dump(2));
+    fmt::print("{}\n", output::json_text(document));
     return found ? 0 : 1;
   }
   fmt::print("{}", dispatches.to_text());
@@ -173,7 +175,7 @@ CommandResult tune_program(TuneOptions options) {
   HONE_ASSIGN(const device::cpu::CoreLease lease,
               device::cpu::CoreLease::acquire(options.tuning.cores));
   const iree::IreeProvider provider(toolchain.installation(), target);
-  tune::RunnerService runner(make_runner(toolchain.stop_fd()));
+  tune::RunnerService runner(make_runner(toolchain.stop_fd()), options.kernel_seconds);
   StatusLine status(options.quiet || options.json ? Verbosity::kQuiet : Verbosity::kNormal);
   tune::Context context{options.tuning, provider, toolchain.compiler(), runner, store, status};
   HONE_ASSIGN(context.build, store.intern(build_row(toolchain, options.tuning, target)));
@@ -222,6 +224,11 @@ void add_tune_command(CLI::App& app, Run& run) {
   command->add_option("--threads", options->threads, "cores to run on (default: all)")
       ->check(CLI::PositiveNumber);
   command->add_option("--cores", options->cores, "which ones: 0,1")->delimiter(',');
+  command
+      ->add_option("--kernel-timeout", options->kernel_seconds,
+                   "seconds for loading or verifying one candidate")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   command->add_option("--cache", options->cache, "warm or cold operands")
       ->check(CLI::IsMember({"warm", "cold"}))
       ->capture_default_str();
