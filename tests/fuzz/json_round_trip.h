@@ -1,0 +1,30 @@
+// A body that is accepted as a T is written as JSON that is accepted as the same T.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "tests/fuzz/fuzz_target.h"
+
+namespace hone::fuzz {
+
+// The value in `body`; nothing when it is refused, which must be by the library's exception.
+template <class T>
+std::optional<T> accepted(const nlohmann::json& body) {
+  try {
+    return body.get<T>();
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+}
+
+template <class T>
+void round_trip(const nlohmann::json& body) {
+  const std::optional<T> value = accepted<T>(body);
+  if (!value) return;
+  const nlohmann::json written = *value;
+  const std::optional<T> again = accepted<T>(nlohmann::json::parse(written.dump()));
+  require(again.has_value(), "what was read is written so that it can be read");
+  require(nlohmann::json(*again) == written, "and read as the same");
+}
+
+}  // namespace hone::fuzz

@@ -1,0 +1,18 @@
+// NumPy's files.
+#include "problem/npy.h"
+
+#include "tests/fuzz/fuzz_target.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  using namespace hone;
+  const auto array = problem::from_npy(fuzz::text_of(bytes, size));
+  if (!array) return 0;
+  const auto elements = static_cast<std::size_t>(problem::element_count(array->type));
+  fuzz::require(array->bytes.size() ==
+                    elements * static_cast<std::size_t>(problem::byte_size(array->type.element)),
+                "as many bytes as its type has");
+  const auto same = problem::from_npy(problem::to_npy(*array));
+  fuzz::require(same && same->type == array->type && same->bytes == array->bytes,
+                "it is written so that it is read as the same");
+  return 0;
+}
