@@ -23,5 +23,5 @@ else()
 endif()
 if(HONE_COVERAGE)
   add_compile_options(--coverage -fprofile-update=atomic)
-  add_link_options(--coverage)
+  add_link_options(--coverage -Wl,--wrap=_exit)  # coverage_exit.cc
 endif()

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "problem/check.h"
+
 namespace hone::problem {
 namespace {
 
@@ -133,6 +135,7 @@ Result<Array> from_npy(std::string_view file) {
   Array array;
   array.type.element = *element;
   HONE_ASSIGN(array.type.shape, parse_shape(value_of(header, "shape")));
+  HONE_TRY(check(array.type));
   const auto bytes = payload_bytes(array.type);
   const std::string_view payload = file.substr(begin + length);
   if (!bytes || payload.size() < *bytes)

@@ -54,7 +54,7 @@ void use(const problem::Dispatch& dispatch) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace hone;
   const auto body = nlohmann::json::parse(fuzz::text_of(bytes, size), nullptr, false);
-  if (body.is_discarded()) return 0;
+  if (body.is_discarded() || !fuzz::has_only_castable_numbers(body)) return 0;
   fuzz::round_trip<problem::Program>(body);
   if (const auto program = fuzz::accepted<problem::Program>(body))
     for (const problem::Dispatch& dispatch : program->dispatches) use(dispatch);
