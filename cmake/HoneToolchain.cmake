@@ -21,3 +21,7 @@ else()
   # The binary is copied to machines that have no matching libstdc++.
   add_link_options(-static-libstdc++ -static-libgcc)
 endif()
+if(HONE_COVERAGE)
+  add_compile_options(--coverage -fprofile-update=atomic)
+  add_link_options(--coverage -Wl,--wrap=_exit)  # coverage_exit.cc
+endif()

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <utility>
 
@@ -68,6 +69,13 @@ bool matches_pattern(std::string_view name, std::string_view pattern) {
   return p == pattern.size();
 }
 
+std::string readable(std::string_view bytes) {
+  using nlohmann::json;
+  const json quoted(bytes);
+  return json::parse(quoted.dump(-1, ' ', false, json::error_handler_t::replace))
+      .get<std::string>();
+}
+
 std::string format_duration(double seconds) {
   struct Unit {
     double seconds;
@@ -83,7 +91,7 @@ std::string format_duration(double seconds) {
 
 std::string format_count(std::uint64_t count) {
   std::string digits = std::to_string(count);
-  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, ",");
+  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, 1, ',');
   return digits;
 }
 

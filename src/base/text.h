@@ -20,6 +20,10 @@ std::string did_you_mean(std::string_view wanted, const std::vector<std::string>
 // '?' for one.
 bool matches_pattern(std::string_view name, std::string_view pattern);
 
+// `bytes` with those that are not UTF-8 replaced by U+FFFD, for what other programs print: text
+// goes into messages, the store and JSON.
+std::string readable(std::string_view bytes);
+
 // A duration in seconds with three significant digits in ns, us, ms, s or min: "1.59 ms".
 std::string format_duration(double seconds);
 

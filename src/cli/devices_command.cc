@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "device/cpu/target.h"
+#include "output/json_text.h"
 #include "provider/iree/library.h"
 
 namespace hone::cli {
@@ -22,7 +23,7 @@ CommandResult show_devices(const std::string& iree, bool json) {
                           {"library", installation->compiler_library}};
     else
       document["iree"] = {{"missing", installation.error().message}};
-    fmt::print("{}\n", document.dump(2));
+    fmt::print("{}\n", output::json_text(document));
     return 0;
   }
   fmt::print(

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/toolchain.h"
+#include "output/json_text.h"
 #include "output/table.h"
 #include "tune/select_dispatches.h"
 
@@ -86,11 +87,10 @@ CommandResult list_dispatches(const DispatchesOptions& options) {
   if (!options.extract_root.empty()) return write_root(options, program, toolchain.compiler());
   const output::Table table = table_of(program);
   if (options.json) {
-    fmt::print("{}\n", nlohmann::json{{"schema_version", kSchemaVersion},
-                                      {"program", options.input},
-                                      {"compiler", toolchain.revision()},
-                                      {"dispatches", table.to_json()}}
-                           .dump(2));
+    fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", kSchemaVersion},
+                                                        {"program", options.input},
+                                                        {"compiler", toolchain.revision()},
+                                                        {"dispatches", table.to_json()}}));
   } else if (table.empty()) {
     fmt::print("{} has no dispatches.\n", options.input);
   } else {

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "device/cpu/target.h"
+#include "output/json_text.h"
 #include "provider/iree/iree_provider.h"
 #include "space/configuration.h"
 #include "store/store.h"
@@ -131,7 +132,8 @@ void print(const store::CandidateDetails& details) {
 Status write_folder(const ShowOptions& options, store::Store& store,
                     const store::CandidateDetails& details) {
   HONE_TRY(write_file_atomically(options.out / "dispatch.mlir", details.dispatch.source));
-  HONE_TRY(write_file_atomically(options.out / "candidate.json", json_of(details).dump(2) + "\n"));
+  HONE_TRY(write_file_atomically(options.out / "candidate.json",
+                                 output::json_text(json_of(details)) + "\n"));
   HONE_ASSIGN(const std::string spec, spec_of(details));
   if (!spec.empty()) HONE_TRY(write_file_atomically(options.out / "tuning_spec.mlir", spec));
   if (details.artifact && details.candidate.provider == "iree") {
@@ -146,7 +148,7 @@ CommandResult show(const ShowOptions& options) {
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadOnly));
   HONE_ASSIGN(const store::CandidateDetails details, store.details(options.candidate));
   if (options.json)
-    fmt::print("{}\n", json_of(details).dump(2));
+    fmt::print("{}\n", output::json_text(json_of(details)));
   else
     print(details);
   if (options.out.empty()) return 0;

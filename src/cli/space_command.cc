@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/toolchain.h"
 #include "device/cpu/target.h"
+#include "output/json_text.h"
 #include "provider/iree/iree_provider.h"
 #include "space/configuration.h"
 #include "tune/select_dispatches.h"
@@ -116,7 +117,7 @@ CommandResult show_space(const SpaceOptions& options) {
     json["operation"] = problem::describe(dispatch->root);
     document["spaces"].push_back(std::move(json));
   }
-  if (options.json) fmt::print("{}\n", document.dump(2));
+  if (options.json) fmt::print("{}\n", output::json_text(document));
   return legal ? 0 : 1;
 }
 

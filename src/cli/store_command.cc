@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "output/json_text.h"
 #include "output/table.h"
 #include "store/export.h"
 #include "store/store.h"
@@ -63,10 +64,9 @@ CommandResult list(const StoreOptions& options) {
   HONE_ASSIGN(const std::vector<store::DispatchRow> rows, store.dispatch_rows());
   const output::Table table = table_of(rows);
   if (options.json)
-    fmt::print("{}\n", nlohmann::json{{"schema_version", kSchemaVersion},
-                                      {"store", options.store},
-                                      {"dispatches", table.to_json()}}
-                           .dump(2));
+    fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", kSchemaVersion},
+                                                        {"store", options.store},
+                                                        {"dispatches", table.to_json()}}));
   else
     fmt::print("{}", table.empty() ? "The store is empty.\n" : table.to_text());
   return 0;
@@ -75,8 +75,9 @@ CommandResult list(const StoreOptions& options) {
 CommandResult export_candidates(const StoreOptions& options) {
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadOnly));
   HONE_ASSIGN(const std::vector<store::CandidateRow> rows, store.candidate_rows());
-  const std::string text =
-      options.format == "json" ? store::export_json(rows).dump(2) + "\n" : store::export_csv(rows);
+  const std::string text = options.format == "json"
+                               ? output::json_text(store::export_json(rows)) + "\n"
+                               : store::export_csv(rows);
   if (options.output.empty())
     fmt::print("{}", text);
   else

@@ -13,6 +13,7 @@
 #include "device/cpu/placement.h"
 #include "device/cpu/target.h"
 #include "measure/sampling.h"
+#include "output/json_text.h"
 #include "output/session_report.h"
 #include "provider/iree/iree_provider.h"
 #include "tune/session.h"
@@ -30,6 +31,7 @@ struct TuneOptions {
   std::string reuse = "equal";
   std::string cache = "warm";
   CoreOptions cores;
+  double kernel_seconds = 60;
   bool no_program = false;
   bool json = false;
   bool quiet = false;
@@ -128,7 +130,7 @@ CommandResult print_result(const TuneOptions& options, store::Store& store,
     for (const tune::NotTuned& not_tuned : result.not_tuned)
       document["not_tuned"].push_back(
           {{"dispatch", not_tuned.dispatch}, {"reason", not_tuned.reason}});
-    fmt::print("{}\n", document.dump(2));
+    fmt::print("{}\n", output::json_text(document));
     return found ? 0 : 1;
   }
   fmt::print("{}", dispatches.to_text());
@@ -163,7 +165,7 @@ CommandResult tune_program(TuneOptions options) {
   if (!options.cores.cores.empty()) HONE_TRY(device::cpu::stay_on(options.cores.cores));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
   const iree::IreeProvider provider(toolchain.installation(), target);
-  tune::RunnerService runner(make_runner(toolchain.stop_fd()));
+  tune::RunnerService runner(make_runner(toolchain.stop_fd()), options.kernel_seconds);
   StatusLine status(options.quiet || options.json ? Verbosity::kQuiet : Verbosity::kNormal);
   HONE_ASSIGN(tune::LeaseKeeper leases, tune::LeaseKeeper::start(store, toolchain.stop_fd()));
   tune::Context context{options.tuning, provider, toolchain.compiler(), runner, store, status};
@@ -213,6 +215,11 @@ void add_tune_command(CLI::App& app, Run& run) {
                       "dist_m=64,dist_n=64,...; repeatable");
   command->add_option("--relax", tuning.relax, "soft constraint to drop, or 'all'; repeatable");
   add_core_options(*command, options->cores);
+  command
+      ->add_option("--kernel-timeout", options->kernel_seconds,
+                   "seconds for loading or verifying one candidate")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   command->add_option("--cache", options->cache, "warm or cold operands")
       ->check(CLI::IsMember({"warm", "cold"}))
       ->capture_default_str();

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "measure/runner_jobs.h"
+#include "problem/refuse_json.h"
 
 namespace hone::measure {
 namespace {
@@ -177,6 +178,9 @@ void from_json(const nlohmann::json& json, HandleSamples& samples) {
   json.at("kept_disturbed").get_to(samples.kept_disturbed);
   json.at("warm").get_to(samples.warm);
   json.at("stop").get_to(samples.stop);
+  if (samples.rounds.size() != samples.seconds.size())
+    problem::refuse_unless(input_error("{} samples of {} rounds: each belongs to one",
+                                       samples.seconds.size(), samples.rounds.size()));
 }
 
 void to_json(nlohmann::json& json, const MeasureResult& result) {

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
+#include "problem/check.h"
+#include "problem/refuse_json.h"
 
 namespace hone::problem {
 
@@ -42,6 +44,7 @@ void from_json(const nlohmann::json& json, TensorType& type) {
   type.element =
       element_type_from(json.at("element").get<std::string>()).value_or(ElementType::kF32);
   json.at("shape").get_to(type.shape);
+  refuse_unless(check(type));
 }
 
 void to_json(nlohmann::json& json, const Binding& binding) {
@@ -56,6 +59,7 @@ void from_json(const nlohmann::json& json, Binding& binding) {
   json.at("use").get_to(binding.use);
   json.at("type").get_to(binding.type);
   json.at("bytes").get_to(binding.bytes);
+  refuse_unless(check(binding));
 }
 
 void to_json(nlohmann::json& json, const Dispatch& dispatch) {

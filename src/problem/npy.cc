@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "problem/check.h"
 #include "problem/npy_header.h"
 
 namespace hone::problem {
@@ -135,6 +136,7 @@ Result<Array> from_npy(std::string_view file) {
         "bool, int, uint and float",
         header.descr);
   Array array{{*element, header.shape}, {}};
+  HONE_TRY(check(array.type));
   const auto bytes = payload_bytes(array.type);
   const std::string_view payload = file.substr(begin + length);
   if (!bytes || payload.size() < *bytes)

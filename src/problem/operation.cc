@@ -5,7 +5,9 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "problem/check.h"
 #include "problem/dispatch.h"
+#include "problem/refuse_json.h"
 
 namespace hone::problem {
 namespace {
@@ -167,6 +169,7 @@ void from_json(const nlohmann::json& json, Operation& operation) {
     operation.operands.push_back({item.at("type").get<TensorType>(),
                                   item.at("loops").get<std::vector<int>>(),
                                   item.at("output").get<bool>()});
+  refuse_unless(check(operation));
 }
 
 }  // namespace hone::problem

@@ -77,11 +77,35 @@ Status add_blobs(Database& database, CheckReport& report) {
   }
 }
 
+// Text that every reader parses as JSON.
+constexpr std::pair<const char*, const char*> kJsonColumns[] = {{"build_identity", "flags"},
+                                                                {"build_identity", "target"},
+                                                                {"device_identity", "protocol"},
+                                                                {"operation", "json"},
+                                                                {"dispatch", "json"},
+                                                                {"program", "json"},
+                                                                {"candidate", "configuration"},
+                                                                {"artifact", "launch"},
+                                                                {"measurement", "machine"},
+                                                                {"program_measurement", "machine"}};
+
+Status add_json(Database& database, CheckReport& report) {
+  for (const auto& [table, column] : kJsonColumns) {
+    HONE_ASSIGN(const auto broken,
+                database.find<std::int64_t>(fmt::format(
+                    "SELECT count(*) FROM {} WHERE NOT json_valid({})", table, column)));
+    if (const std::int64_t rows = broken ? std::get<0>(*broken) : 0; rows > 0)
+      report.damage.push_back(fmt::format("{} of {} is not JSON in {} rows", column, table, rows));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<CheckReport> Store::check() {
   CheckReport report;
-  for (const auto& step : {add_integrity, add_missing_columns, add_foreign_keys, add_blobs}) {
+  for (const auto& step :
+       {add_integrity, add_missing_columns, add_foreign_keys, add_blobs, add_json}) {
     const Status status = step(*database_, report);
     // SQLite gives up where it cannot go on: that is a finding too, and later steps may say more.
     if (!status && status.error().kind == ErrorKind::kEnvironment)

@@ -46,10 +46,14 @@ Result<std::int64_t> merge_table(Database& database, const Table& table) {
 
 Result<MergeReport> Store::merge(const std::filesystem::path& other) {
   // Says what is wrong with the other file in the words of opening it.
-  HONE_ASSIGN(const Store source, Store::open(other, Mode::kReadOnly));
+  HONE_ASSIGN(Store source, Store::open(other, Mode::kReadOnly));
   std::error_code code;
   if (std::filesystem::equivalent(source.path(), path(), code))
     return input_error("'{}' is the store to merge into: name another one", other.string());
+  HONE_ASSIGN(const CheckReport report_of_other, source.check());
+  if (!report_of_other.ok())
+    return input_error("the store '{0}' is damaged ({1}); 'hone store check {0}' says what else is",
+                       other.string(), report_of_other.damage.front());
   HONE_TRY(database_->execute("ATTACH DATABASE ? AS other", source.database_->uri()));
   Result<MergeReport> report = write(*database_, [&]() -> Result<MergeReport> {
     MergeReport added;

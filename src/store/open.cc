@@ -85,7 +85,8 @@ Result<Store> Store::open(const std::filesystem::path& path, Mode mode, Options 
               mode == Mode::kReadOnly ? open_read_only(absolute, options.busy_timeout)
                                       : Database::open(absolute, Database::Access::kReadWriteCreate,
                                                        options.busy_timeout));
-  HONE_TRY(database->script("PRAGMA cell_size_check = ON; PRAGMA foreign_keys = ON"));
+  HONE_TRY(database->script(
+      "PRAGMA cell_size_check = ON; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF"));
   HONE_ASSIGN(const std::int64_t version, schema_version(*database));
   if (mode == Mode::kReadOnly) {
     if (version == 0) return input_error("the store '{}' is empty", absolute.string());

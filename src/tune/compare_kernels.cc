@@ -135,14 +135,14 @@ Result<KernelPair> load_pair(store::Store& a_store, const Choice& a, store::Stor
   kernels.dispatch = a.dispatch;
   HONE_ASSIGN(const store::Artifact a_row, a_store.load_artifact(a.candidate));
   HONE_ASSIGN(const store::Artifact b_row, b_store.load_artifact(b.candidate));
-  kernels.a = artifact_from(a_row);
-  kernels.b = artifact_from(b_row);
-  if (measure::is_bare(a.dispatch)) return kernels;
+  HONE_ASSIGN(kernels.a, artifact_from(a_row));
+  HONE_ASSIGN(kernels.b, artifact_from(b_row));
+  if (measure::has_exact_reference(a.dispatch)) return kernels;
   if (!a.default_candidate)
     return input_error("'{}' holds no default configuration of '{}' to verify against",
                        a_store.path().string(), a.dispatch.name);
   HONE_ASSIGN(const store::Artifact reference, a_store.load_artifact(*a.default_candidate));
-  kernels.reference = artifact_from(reference);
+  HONE_ASSIGN(kernels.reference, artifact_from(reference));
   return kernels;
 }
 
@@ -166,7 +166,7 @@ Result<ComparedPair> compare_configurations(const CompareContext& context, Compi
   HONE_ASSIGN(kernels.a, compiles.compile("configuration A", a_attributes));
   HONE_ASSIGN(kernels.b, compiles.compile("configuration B", b_attributes));
   HONE_TRY(compiles.close());
-  if (!measure::is_bare(*chosen)) {
+  if (!measure::has_exact_reference(*chosen)) {
     HONE_ASSIGN(kernels.reference,
                 independent_reference(context, compiler, program, bytes, *chosen));
   }

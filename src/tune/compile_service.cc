@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "tune/answer.h"
+
 namespace hone::tune {
 namespace jobs {
 
@@ -42,13 +44,32 @@ Result<worker::Message> accepted(Result<worker::Outcome> outcome) {
   return failure("{}: {}", provider::name_of(failed.kind), failed.message);
 }
 
-provider::Artifact artifact_from(worker::Message message) {
+Result<std::string> first_blob(worker::Message& message) {
+  if (message.blobs.empty()) return failure("cannot be read: the code is missing");
+  return std::move(message.blobs.front());
+}
+
+Result<provider::Artifact> artifact_from(worker::Message message) {
   provider::Artifact artifact;
-  message.body.at("format").get_to(artifact.format);
-  message.body.at("launch").get_to(artifact.launch);
-  message.body.at("configured").get_to(artifact.configured);
-  artifact.code = std::move(message.blobs.at(0));
+  HONE_ASSIGN(artifact.format, read_answer<std::string>(message.body, "format"));
+  HONE_ASSIGN(artifact.launch, read_answer<provider::Launch>(message.body, "launch"));
+  HONE_ASSIGN(artifact.configured, read_answer<std::string>(message.body, "configured"));
+  HONE_ASSIGN(artifact.code, first_blob(message));
   return artifact;
+}
+
+// A compiler that has overwritten its own answer has crashed, though it does not know yet.
+template <class T>
+tl::expected<T, provider::Failure> or_crash(Result<T> answer) {
+  if (answer) return std::move(*answer);
+  return tl::unexpected(provider::Failure{provider::FailureKind::kCompileCrash,
+                                          "the compile worker's answer " + answer.error().message});
+}
+
+template <class T>
+Result<T> understood(Result<T> answer) {
+  if (answer) return answer;
+  return failure("the compile worker's answer {}", answer.error().message);
 }
 
 }  // namespace
@@ -60,7 +81,7 @@ Result<worker::Outcome> CompileService::once(const worker::Message& message) {
 Result<std::string> CompileService::revision() {
   HONE_ASSIGN(const worker::Message answer,
               accepted(once({std::string(jobs::kRevision), nlohmann::json::object(), {}})));
-  return answer.body.at("revision").get<std::string>();
+  return understood(read_answer<std::string>(answer.body, "revision"));
 }
 
 Result<problem::Program> CompileService::load_program(const std::string& path,
@@ -68,7 +89,7 @@ Result<problem::Program> CompileService::load_program(const std::string& path,
                                                       const std::vector<std::string>& flags) {
   HONE_ASSIGN(const worker::Message answer,
               accepted(once(program_job(jobs::kLoadProgram, path, bytes, flags))));
-  return answer.body.get<problem::Program>();
+  return understood(read_answer<problem::Program>(answer.body));
 }
 
 Result<tl::expected<std::string, provider::Failure>> CompileService::compile_program(
@@ -77,28 +98,28 @@ Result<tl::expected<std::string, provider::Failure>> CompileService::compile_pro
               once(program_job(jobs::kCompileProgram, path, bytes, flags)));
   if (!outcome)
     return tl::expected<std::string, provider::Failure>(tl::unexpected(std::move(outcome).error()));
-  return tl::expected<std::string, provider::Failure>(std::move(outcome->blobs.at(0)));
+  return or_crash(first_blob(*outcome));
 }
 
 Result<std::vector<jobs::ConfiguredDispatch>> CompileService::configured(
     const std::string& path, const std::string& bytes, const std::vector<std::string>& flags) {
   HONE_ASSIGN(const worker::Message answer,
               accepted(once(program_job(jobs::kConfigured, path, bytes, flags))));
-  return answer.body.at("dispatches").get<std::vector<jobs::ConfiguredDispatch>>();
+  return understood(read_answer<std::vector<jobs::ConfiguredDispatch>>(answer.body, "dispatches"));
 }
 
 Result<std::string> CompileService::extract_root(const std::string& name, const std::string& source,
                                                  const std::vector<std::string>& flags) {
   HONE_ASSIGN(worker::Message answer,
               accepted(pool_.once(program_job(jobs::kExtractRoot, name, source, flags))));
-  return std::move(answer.blobs.at(0));
+  return understood(first_blob(answer));
 }
 
 Result<std::vector<std::string>> CompileService::canonical(
     const std::vector<std::string>& attributes) {
   HONE_ASSIGN(const worker::Message answer,
               accepted(once({std::string(jobs::kCanonical), {{"attributes", attributes}}, {}})));
-  return answer.body.at("attributes").get<std::vector<std::string>>();
+  return understood(read_answer<std::vector<std::string>>(answer.body, "attributes"));
 }
 
 Status CompileService::prepare(const std::string& key, const std::string& source,
@@ -120,7 +141,7 @@ Result<std::optional<CompiledCandidate>> CompileService::next_finished() {
   if (!finished) return std::optional<CompiledCandidate>();
   CompiledCandidate candidate{finished->id, {}, finished->seconds};
   if (finished->outcome)
-    candidate.artifact = artifact_from(std::move(*finished->outcome));
+    candidate.artifact = or_crash(artifact_from(std::move(*finished->outcome)));
   else
     candidate.artifact = tl::unexpected(std::move(finished->outcome).error());
   return std::optional<CompiledCandidate>(std::move(candidate));

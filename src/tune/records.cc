@@ -6,8 +6,25 @@
 #include <nlohmann/json.hpp>
 
 #include "measure/statistics.h"
+#include "tune/answer.h"
 
 namespace hone::tune {
+namespace {
+
+// Nothing for an index outside of the shape: a wild kernel may have written over the runner's
+// memory before it answered.
+std::optional<std::int64_t> flat_index(const std::vector<std::int64_t>& index,
+                                       const std::vector<std::int64_t>& shape) {
+  if (index.size() != shape.size()) return std::nullopt;
+  std::int64_t flat = 0;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (index[d] < 0 || index[d] >= shape[d]) return std::nullopt;
+    flat = flat * shape[d] + index[d];
+  }
+  return flat;
+}
+
+}  // namespace
 
 store::Timing timing_of(std::span<const double> samples, int launches_per_sample, int dropped) {
   const measure::Summary summary = measure::summarise(samples);
@@ -64,11 +81,16 @@ store::Artifact artifact_row(store::Id candidate, const provider::Artifact& arti
   return row;
 }
 
-provider::Artifact artifact_from(const store::Artifact& row) {
+Result<provider::Artifact> artifact_from(const store::Artifact& row) {
+  const auto launch = read_answer<provider::Launch>(
+      nlohmann::json::parse(row.launch, nullptr, /*allow_exceptions=*/false));
+  if (!launch)
+    return input_error("the store says of candidate {} how to launch it in words that {}",
+                       row.candidate, launch.error().message);
   provider::Artifact artifact;
   artifact.format = row.format;
   artifact.code = row.code;
-  artifact.launch = nlohmann::json::parse(row.launch).get<provider::Launch>();
+  artifact.launch = *launch;
   artifact.configured = row.configured;
   return artifact;
 }
@@ -79,11 +101,10 @@ store::Verification verification_row(const measure::Verification& verification,
   row.right = verification.right;
   if (!verification.right && verification.binding >= 0) {
     row.bad_binding = verification.binding;
-    const auto& shape = bindings.at(static_cast<std::size_t>(verification.binding)).type.shape;
-    std::int64_t index = 0;
-    for (std::size_t d = 0; d < verification.first_bad.size() && d < shape.size(); ++d)
-      index = index * shape[d] + verification.first_bad[d];
-    row.bad_index = index;
+    if (static_cast<std::size_t>(verification.binding) < bindings.size())
+      row.bad_index =
+          flat_index(verification.first_bad,
+                     bindings[static_cast<std::size_t>(verification.binding)].type.shape);
     row.expected = fmt::format("{}", verification.expected);
     row.got = fmt::format("{}", verification.got);
   }

@@ -20,7 +20,8 @@ store::Operation operation_row(const problem::Operation& operation);
 store::Dispatch dispatch_row(const problem::Dispatch& dispatch, std::optional<store::Id> operation);
 store::Artifact artifact_row(store::Id candidate, const provider::Artifact& artifact,
                              double compile_seconds);
-provider::Artifact artifact_from(const store::Artifact& row);
+// An input error when what the row says of launching it cannot be read.
+Result<provider::Artifact> artifact_from(const store::Artifact& row);
 store::Verification verification_row(const measure::Verification& verification,
                                      const std::vector<problem::Binding>& bindings);
 

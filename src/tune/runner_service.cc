@@ -1,24 +1,37 @@
 #include "tune/runner_service.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "measure/runner_jobs.h"
+#include "tune/answer.h"
 
 namespace hone::tune {
 namespace {
 
-// Computing a large reference on one core takes seconds; a kernel that is legal but pathologically
-// slow is cut off by its own limit below.
+// Computing a large reference on one core takes seconds.
 constexpr double kProblemSeconds = 600;
-constexpr double kLoadSeconds = 60;
-constexpr double kVerifySeconds = 60;
-constexpr double kMeasureSlackSeconds = 60;
 constexpr double kPeakSeconds = 60;
 
+provider::Failure cannot_be_read(const Error& error) {
+  return {provider::FailureKind::kKernelCrash, "the runner's answer " + error.message};
+}
+
+// A candidate may have written over the memory that the answer is made from.
 template <class T>
 Ran<T> answer_of(worker::Outcome& outcome) {
   if (!outcome) return tl::unexpected(std::move(outcome).error());
-  return outcome->body.get<T>();
+  Result<T> answer = read_answer<T>(outcome->body);
+  if (!answer) return tl::unexpected(cannot_be_read(answer.error()));
+  return std::move(*answer);
+}
+
+// Whether the samples are those of the handles asked for, in their order, the sentinel last.
+bool answers(const measure::MeasureRequest& request, const measure::MeasureResult& result) {
+  std::vector<int> asked = request.handles;
+  if (request.sentinel && std::ranges::find(asked, *request.sentinel) == asked.end())
+    asked.push_back(*request.sentinel);
+  return std::ranges::equal(asked, result.handles, {}, {}, &measure::HandleSamples::handle);
 }
 
 }  // namespace
@@ -56,7 +69,7 @@ Result<measure::ProblemReady> RunnerService::set_problem(const measure::ProblemR
 Result<Ran<int>> RunnerService::load(const provider::Artifact& artifact) {
   HONE_ASSIGN(worker::Outcome outcome,
               call({"load", {{"artifact", measure::artifact_facts(artifact)}}, {artifact.code}},
-                   kLoadSeconds));
+                   kernel_seconds_));
   if (!outcome) {
     // The runner reports what it cannot load as it reports any failed job.
     provider::Failure failed = std::move(outcome).error();
@@ -64,11 +77,13 @@ Result<Ran<int>> RunnerService::load(const provider::Artifact& artifact) {
       failed.kind = provider::FailureKind::kLoadError;
     return Ran<int>(tl::unexpected(std::move(failed)));
   }
-  return Ran<int>(outcome->body.at("handle").get<int>());
+  const Result<int> handle = read_answer<int>(outcome->body, "handle");
+  if (!handle) return Ran<int>(tl::unexpected(cannot_be_read(handle.error())));
+  return Ran<int>(*handle);
 }
 
 Result<Ran<measure::Verification>> RunnerService::verify(int handle) {
-  HONE_ASSIGN(worker::Outcome outcome, call({"verify", {{"handle", handle}}, {}}, kVerifySeconds));
+  HONE_ASSIGN(worker::Outcome outcome, call({"verify", {{"handle", handle}}, {}}, kernel_seconds_));
   return answer_of<measure::Verification>(outcome);
 }
 
@@ -76,27 +91,35 @@ Result<Ran<measure::MeasureResult>> RunnerService::measure(const measure::Measur
   const double handles = static_cast<double>(request.handles.size() + 1);
   const double seconds =
       handles * (request.protocol.max_seconds + request.protocol.max_warm_up_seconds) +
-      kMeasureSlackSeconds;
+      kernel_seconds_;
   HONE_ASSIGN(worker::Outcome outcome, call({"measure", request, {}}, seconds));
-  return answer_of<measure::MeasureResult>(outcome);
+  Ran<measure::MeasureResult> result = answer_of<measure::MeasureResult>(outcome);
+  if (result && !answers(request, *result))
+    return Ran<measure::MeasureResult>(tl::unexpected(
+        provider::Failure{provider::FailureKind::kKernelCrash,
+                          "the runner's answer is not of the handles it was asked for"}));
+  return result;
 }
 
 Result<Ran<measure::Outputs>> RunnerService::outputs() {
   HONE_ASSIGN(worker::Outcome outcome,
-              call({"outputs", nlohmann::json::object(), {}}, kVerifySeconds));
+              call({"outputs", nlohmann::json::object(), {}}, kernel_seconds_));
   if (!outcome) return Ran<measure::Outputs>(tl::unexpected(std::move(outcome).error()));
-  return Ran<measure::Outputs>(measure::Outputs{
-      outcome->body.at("bindings").get<std::vector<int>>(), std::move(outcome->blobs)});
+  Result<std::vector<int>> bindings = read_answer<std::vector<int>>(outcome->body, "bindings");
+  if (bindings && bindings->size() != outcome->blobs.size())
+    bindings = failure("has {} blobs for {} bindings", outcome->blobs.size(), bindings->size());
+  if (!bindings) return Ran<measure::Outputs>(tl::unexpected(cannot_be_read(bindings.error())));
+  return Ran<measure::Outputs>(measure::Outputs{std::move(*bindings), std::move(outcome->blobs)});
 }
 
 Status RunnerService::unload(int handle) {
-  HONE_TRY(call({"unload", {{"handle", handle}}, {}}, kLoadSeconds));
+  HONE_TRY(call({"unload", {{"handle", handle}}, {}}, kernel_seconds_));
   return {};
 }
 
 Result<Ran<measure::OpenBlasReady>> RunnerService::load_openblas() {
   HONE_ASSIGN(worker::Outcome outcome,
-              call({"openblas", nlohmann::json::object(), {}}, kLoadSeconds));
+              call({"openblas", nlohmann::json::object(), {}}, kernel_seconds_));
   return answer_of<measure::OpenBlasReady>(outcome);
 }
 
@@ -104,14 +127,16 @@ Result<measure::Calibration> RunnerService::calibrate(const std::vector<int>& co
   measure::CalibrationRequest request;
   request.cores = cores;
   HONE_ASSIGN(worker::Outcome outcome, call({"calibrate", request, {}}, kPeakSeconds));
-  if (!outcome) return failure("{}", outcome.error().message);
-  return outcome->body.get<measure::Calibration>();
+  const Ran<measure::Calibration> calibration = answer_of<measure::Calibration>(outcome);
+  if (!calibration) return failure("{}", calibration.error().message);
+  return *calibration;
 }
 
 Result<device::Peak> RunnerService::peak() {
   HONE_ASSIGN(worker::Outcome outcome, call({"peak", nlohmann::json::object(), {}}, kPeakSeconds));
-  if (!outcome) return failure("{}", outcome.error().message);
-  return outcome->body.get<device::Peak>();
+  const Ran<device::Peak> peak = answer_of<device::Peak>(outcome);
+  if (!peak) return failure("{}", peak.error().message);
+  return *peak;
 }
 
 }  // namespace hone::tune

@@ -20,7 +20,10 @@ using Ran = tl::expected<T, provider::Failure>;
 // it the problem again; handles of the old one are then gone, which generation() shows.
 class RunnerService {
  public:
-  explicit RunnerService(worker::RunnerProcess process) : process_(std::move(process)) {}
+  // `kernel_seconds`: how long loading or verifying a candidate may take, and measuring it beyond
+  // the time of its samples; then the runner is killed and the candidate is a kernel timeout.
+  explicit RunnerService(worker::RunnerProcess process, double kernel_seconds = 60)
+      : process_(std::move(process)), kernel_seconds_(kernel_seconds) {}
 
   // Sets the problem for all that follows. An error when the runner cannot be started or the
   // reference cannot be computed.
@@ -48,6 +51,7 @@ class RunnerService {
   Result<worker::Outcome> send_problem();
 
   worker::RunnerProcess process_;
+  double kernel_seconds_;
   std::optional<measure::ProblemRequest> problem_;
   std::uint64_t problem_generation_ = 0;  // the runner that has problem_
 };

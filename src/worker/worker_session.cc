@@ -94,7 +94,7 @@ void WorkerSession::end(double seconds) {
 std::string WorkerSession::last_words() const {
   std::string words = words_.text();
   while (!words.empty() && (words.back() == '\n' || words.back() == '\0')) words.pop_back();
-  return process_.how_it_ended() + (words.empty() ? "" : "\n") + words;
+  return process_.how_it_ended() + (words.empty() ? "" : "\n") + readable(words);
 }
 
 void WorkerSession::forget_words() {

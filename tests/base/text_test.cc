@@ -42,6 +42,13 @@ TEST(FormatDuration, UsesTheUnitThatKeepsThreeDigitsReadable) {
   EXPECT_EQ(format_duration(90), "1.5 min");
 }
 
+TEST(Readable, BytesThatAreNotUtf8AreReplaced) {
+  EXPECT_EQ(readable("words"), "words");
+  EXPECT_EQ(readable("caf\xc3\xa9"), "caf\xc3\xa9");
+  EXPECT_EQ(readable("a\xff z"), "a\xef\xbf\xbd z");
+  EXPECT_EQ(readable(std::string("a\0b", 3)), std::string("a\0b", 3));
+}
+
 TEST(FormatCount, SeparatesThousands) {
   EXPECT_EQ(format_count(0), "0");
   EXPECT_EQ(format_count(999), "999");

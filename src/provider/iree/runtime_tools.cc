@@ -129,16 +129,25 @@ Result<double> benchmark_executable(const Installation& installation,
 
 Result<double> time_in_report(const std::string& report) {
   const nlohmann::json json = nlohmann::json::parse(report, nullptr, false);
-  if (json.is_discarded() || !json.contains("benchmarks") || json["benchmarks"].empty())
+  const auto list = json.is_object() ? json.find("benchmarks") : json.end();
+  if (list == json.end() || !list->is_array() || list->empty() || !list->front().is_object())
     return failure("the benchmark tool printed no report: {}", report.substr(0, 200));
-  const nlohmann::json& benchmark = json["benchmarks"][0];
-  if (benchmark.value("error_occurred", false))
-    return failure("{}", benchmark.value("error_message", "the benchmark failed"));
-  const std::string unit = benchmark.value("time_unit", "ns");
+  const nlohmann::json& benchmark = list->front();
+  const auto text = [&](const char* name, const char* otherwise) {
+    const auto found = benchmark.find(name);
+    return found != benchmark.end() && found->is_string() ? found->get<std::string>() : otherwise;
+  };
+  if (const auto wrong = benchmark.find("error_occurred");
+      wrong != benchmark.end() && *wrong == true)
+    return failure("{}", text("error_message", "the benchmark failed"));
+  const std::string unit = text("time_unit", "ns");
   const double scale = unit == "s" ? 1 : unit == "ms" ? 1e-3 : unit == "us" ? 1e-6 : 1e-9;
-  if (!benchmark.contains("real_time") || !benchmark["real_time"].is_number())
-    return failure("the benchmark tool's report holds no time: {}", benchmark.dump());
-  return benchmark["real_time"].get<double>() * scale;
+  const auto time = benchmark.find("real_time");
+  const double seconds =
+      time != benchmark.end() && time->is_number() ? time->get<double>() * scale : 0;
+  if (!(seconds > 0))
+    return failure("the benchmark tool's report holds no time: {}", report.substr(0, 200));
+  return seconds;
 }
 
 }  // namespace hone::iree

@@ -1,0 +1,21 @@
+// Whether what was read from outside (the answer of a worker, a store, a file) can be worked with:
+// indices within their tables, sizes whose products do not overflow.
+#pragma once
+
+#include "base/result.h"
+#include "problem/dispatch.h"
+
+namespace hone::problem {
+
+// Far above what fits a machine, and far below what overflows when two are multiplied.
+inline constexpr std::int64_t kMostIterations = std::int64_t{1} << 40;  // of one loop
+inline constexpr std::int64_t kMostBytes = std::int64_t{1} << 60;       // of one tensor
+
+// Input errors that name the first thing that cannot be: an extent that is negative and not
+// kDynamic, a tensor of more than kMostBytes, a loop of more than kMostIterations, an operand that
+// names a loop which is not there or not one for each dimension, a binding of less than -1 bytes.
+Status check(const TensorType& type);
+Status check(const Operation& operation);
+Status check(const Binding& binding);
+
+}  // namespace hone::problem

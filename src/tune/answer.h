@@ -1,0 +1,30 @@
+// Reading what a worker process answered. A process that has run code which nobody has seen before
+// may say anything.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "base/result.h"
+
+namespace hone::tune {
+
+// The T in `json`; a failure whose message goes on from the name of what was read: "cannot be read:
+// ...".
+template <class T>
+Result<T> read_answer(const nlohmann::json& json) {
+  try {
+    return json.get<T>();
+  } catch (const nlohmann::json::exception& error) {
+    return failure("cannot be read: {}", error.what());
+  }
+}
+
+// The T in field `name` of the object `json`.
+template <class T>
+Result<T> read_answer(const nlohmann::json& json, const char* name) {
+  const auto found = json.is_object() ? json.find(name) : json.end();
+  if (found == json.end()) return failure("cannot be read: it has no '{}'", name);
+  return read_answer<T>(*found);
+}
+
+}  // namespace hone::tune

@@ -1,0 +1,78 @@
+// Ctrl-C, and being killed.
+#include "tests/cli/running_tune.h"
+
+namespace hone::cli {
+namespace {
+
+class Interrupt : public RunningTune {
+ protected:
+  // The same command goes on: what was measured is not measured again.
+  void expect_continues_from(const nlohmann::json& before) {
+    start(arguments(kMany));
+    EXPECT_LE(finish(), 1) << words();
+    expect_complete(kMany);
+    const nlohmann::json after = rows();
+    for (std::size_t i = 0; i < before.size(); ++i)
+      if (before[i]["state"] == "measured") {
+        EXPECT_EQ(after[i]["compile_seconds"], before[i]["compile_seconds"]) << "compiled twice";
+        EXPECT_EQ(after[i]["identity"], before[i]["identity"]);
+      }
+  }
+};
+
+TEST_F(Interrupt, CtrlCStopsCleanlyKeepsAllAndSaysHowToContinue) {
+  start(arguments(kMany));
+  wait_until_measured(2);
+  ASSERT_EQ(::kill(tune_pid(), SIGINT), 0);
+  EXPECT_EQ(finish(), 130);
+  EXPECT_EQ(words(),
+            "hone: stopped; everything finished is in 'hone.db', and the same command continues "
+            "from there\n");
+  expect_whole_store();
+  const nlohmann::json before = rows();
+  EXPECT_GE(before.size(), 2u);
+  expect_continues_from(before);
+}
+
+TEST_F(Interrupt, SigtermStopsAsCtrlCDoes) {
+  start(arguments(kMany));
+  wait_until_measured(2);
+  ASSERT_EQ(::kill(tune_pid(), SIGTERM), 0);
+  EXPECT_EQ(finish(), 130);
+  expect_whole_store();
+}
+
+// While the tuner waits for a runner that is stopped, only the second signal ends it at once.
+TEST_F(Interrupt, ASecondCtrlCStopsAtOnceAndLosesNothing) {
+  start(arguments(kMany));
+  wait_until_measured(2);
+  ASSERT_EQ(::kill(tune_pid(), SIGSTOP), 0);  // so that both come before it can act on the first
+  ASSERT_EQ(::kill(tune_pid(), SIGINT), 0);
+  ASSERT_EQ(::kill(tune_pid(), SIGTERM), 0);
+  ASSERT_EQ(::kill(tune_pid(), SIGCONT), 0);
+  EXPECT_EQ(finish(), 130);
+  EXPECT_EQ(words(), "");
+  expect_whole_store();
+  const nlohmann::json before = rows();
+  EXPECT_GE(before.size(), 2u);
+  expect_continues_from(before);
+}
+
+TEST_F(Interrupt, CtrlCBeforeTheCompilerHasStartedIsTheSame) {
+  start(arguments(kMany));
+  ASSERT_TRUE(holds_soon([&] { return !workers("compile").empty(); }));
+  ASSERT_EQ(::kill(tune_pid(), SIGINT), 0);
+  EXPECT_EQ(finish(), 130);
+}
+
+TEST_F(Interrupt, NothingIsLeftOfASessionThatIsKilled) {
+  start(arguments(kMany));
+  wait_until_measured(2);
+  ASSERT_EQ(::kill(tune_pid(), SIGKILL), 0);
+  finish();
+  expect_whole_store();
+  EXPECT_GE(rows().size(), 2u);
+}
+
+}  // namespace
+}  // namespace hone::cli

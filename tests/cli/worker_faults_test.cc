@@ -1,0 +1,158 @@
+// Processes of a real session die, hang or are stopped: the session goes on, and what was lost is
+// done again or recorded as failed.
+#include "tests/cli/running_tune.h"
+
+namespace hone::cli {
+namespace {
+
+class WorkerFaults : public RunningTune {
+ protected:
+  // A process below a prepared server, the compile of one candidate; -1 when there is none now, or
+  // it is the default's: without that nothing can be tuned.
+  pid_t a_compiling_child() const {
+    pid_t child = -1;
+    if (rows().empty()) return child;
+    for (const pid_t zygote : workers("compile"))
+      for (const pid_t server : children_of(zygote))
+        for (const pid_t candidate : children_of(server))
+          if (child < 0) child = candidate;
+    return child;
+  }
+  // Sends `signal` to compiles until one has not ended before it came.
+  void strike_a_compile(int signal) const {
+    ASSERT_TRUE(holds_soon([&] {
+      const pid_t child = a_compiling_child();
+      if (child < 0 || ::kill(child, SIGSTOP) != 0) return false;
+      ::kill(child, signal);
+      ::kill(child, SIGCONT);
+      return holds_soon([&] { return count("failed") > 0; }, 1);
+    }));
+  }
+  // SIGSEGV to every child of the compile tree's root, while `now` holds, until the session ends.
+  void strike_children_of_the_zygote(const std::function<bool()>& now) {
+    ASSERT_TRUE(holds_soon([&] {
+      if (now())
+        for (const pid_t zygote : workers("compile"))
+          for (const pid_t child : children_of(zygote)) ::kill(child, SIGSEGV);
+      return has_ended();
+    }));
+  }
+  // A prepared server has its folder from its start on.
+  bool is_preparing() const {
+    std::error_code code;
+    for (const auto& session : std::filesystem::directory_iterator(temporary(), code))
+      for (const auto& each : std::filesystem::directory_iterator(session, code))
+        if (each.path().filename().string().starts_with("server-")) return true;
+    return false;
+  }
+  nlohmann::json failures() const {
+    nlohmann::json failed = nlohmann::json::array();
+    for (const auto& row : rows())
+      if (row["state"] == "failed") failed.push_back(row);
+    return failed;
+  }
+};
+
+TEST_F(WorkerFaults, AStoppedRunnerIsReplacedAfterItsTimeLimit) {
+  start(arguments(kMany));
+  wait_until_measured(1);
+  const pid_t stopped = runner();
+  ASSERT_EQ(::kill(stopped, SIGSTOP), 0);
+  EXPECT_LE(finish(), 1) << words();  // 1: nothing is faster than the default
+  EXPECT_NE(::kill(stopped, 0), 0) << "the stopped runner is gone";
+  EXPECT_EQ(result()["dispatches"][0]["tried"], kMany) << words();
+  EXPECT_EQ(result()["not_tuned"].size(), 0u);
+  expect_complete(kMany);
+}
+
+TEST_F(WorkerFaults, AKilledRunnerIsReplacedAndNoResultIsLost) {
+  start(arguments(kMany));
+  wait_until_measured(1);
+  const nlohmann::json before = rows();
+  ASSERT_EQ(::kill(runner(), SIGKILL), 0);
+  EXPECT_LE(finish(), 1) << words();
+  expect_complete(kMany);
+  const nlohmann::json after = rows();
+  for (std::size_t i = 0; i < before.size(); ++i)
+    if (before[i]["state"] == "measured") {
+      EXPECT_EQ(after[i]["min_seconds"], before[i]["min_seconds"]) << "measured twice";
+    }
+}
+
+TEST_F(WorkerFaults, ACompilerThatSegfaultsCostsOneCandidate) {
+  start(arguments(kMany));
+  strike_a_compile(SIGSEGV);
+  EXPECT_LE(finish(), 1) << words();
+  expect_complete(kMany);
+  const nlohmann::json failed = failures();
+  ASSERT_EQ(failed.size(), 1u);
+  EXPECT_EQ(failed[0]["failure_kind"], "compile crash");
+  EXPECT_EQ(failed[0]["failure_message"].get<std::string>().substr(0, 7), "SIGSEGV");
+}
+
+TEST_F(WorkerFaults, ACompilerThatDividesByZeroCostsOneCandidate) {
+  start(arguments(kMany));
+  strike_a_compile(SIGFPE);
+  EXPECT_LE(finish(), 1) << words();
+  const nlohmann::json failed = failures();
+  ASSERT_EQ(failed.size(), 1u);
+  EXPECT_EQ(failed[0]["failure_kind"], "compile crash");
+  EXPECT_EQ(failed[0]["failure_message"].get<std::string>().substr(0, 6), "SIGFPE");
+}
+
+TEST_F(WorkerFaults, ACompileThatHangsIsATimeoutAndCostsOneCandidate) {
+  std::vector<std::string> limited = arguments(kMany);
+  limited.insert(limited.end(), {"--compile-timeout", "2"});
+  start(limited);
+  // A child that is stopped just before it ends by itself leaves no trace: try another then.
+  ASSERT_TRUE(holds_soon([&] {
+    const pid_t child = a_compiling_child();
+    return child > 0 && ::kill(child, SIGSTOP) == 0 &&
+           holds_soon([&] { return count("failed") > 0; }, 4);
+  }));
+  EXPECT_LE(finish(), 1) << words();
+  const nlohmann::json failed = failures();
+  ASSERT_EQ(failed.size(), 1u);
+  EXPECT_EQ(failed[0]["failure_kind"], "compile timeout");
+  EXPECT_EQ(failed[0]["failure_message"], "no end after 2 s");
+}
+
+// 1 MB is less than the process that was forked has already.
+TEST_F(WorkerFaults, ACompilerThatEatsMemoryIsOneClearMessage) {
+  std::vector<std::string> limited = arguments(4);
+  limited.insert(limited.end(), {"--compile-memory", "0.001"});
+  const Ran ran = hone(limited, environment());
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_EQ(ran.err.find('\n'), ran.err.size() - 1) << ran.err;
+  EXPECT_NE(ran.err.find("compile memory: more than 0.00 GiB of memory"), std::string::npos)
+      << ran.err;
+}
+
+TEST_F(WorkerFaults, TheWholeCompileTreeMayDie) {
+  start(arguments(kMany));
+  wait_until_measured(1);
+  for (const pid_t pid : workers("compile")) ::kill(pid, SIGKILL);
+  EXPECT_LE(finish(), 1) << words();
+  expect_complete(kMany);
+}
+
+// Reading the program runs in a child of its own.
+TEST_F(WorkerFaults, ACrashOfTheFrontHalfIsOneClearMessage) {
+  start(arguments(4));
+  strike_children_of_the_zygote([] { return true; });
+  EXPECT_EQ(finish(), 1) << words();
+  EXPECT_EQ(words().find("hone: compile crash: SIGSEGV"), 0u) << words();
+}
+
+// What states the constraints and prepares a dispatch runs in a server of its own.
+TEST_F(WorkerFaults, ACrashWhilePreparingLeavesTheDispatchUntunedAndSaysWhy) {
+  start(arguments(4));
+  strike_children_of_the_zygote([this] { return is_preparing(); });
+  EXPECT_EQ(finish(), 1) << words();
+  ASSERT_EQ(result()["not_tuned"].size(), 1u) << words();
+  const auto reason = result()["not_tuned"][0]["reason"].get<std::string>();
+  EXPECT_EQ(reason.find("compile crash: SIGSEGV"), 0u) << reason;
+}
+
+}  // namespace
+}  // namespace hone::cli
