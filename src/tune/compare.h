@@ -26,9 +26,9 @@ struct CompareOptions {
   std::size_t rounds = measure::kDefaultRounds;
   std::size_t most_rounds = 4 * measure::kDefaultRounds;
   double find = 0.02;
-  // Kernels only: each is loaded again this many times per stage, since where its code comes to lie
-  // changes its time; the rounds of one load are one block of the comparison. (A module is loaded
-  // again in every round, by a process of its own.)
+  // Kernels only: each is loaded again, over buffers in other memory, this many times per stage,
+  // since where both come to lie changes its time; the rounds of one load are one block of the
+  // comparison. (A module is loaded again in every round, by a process of its own.)
   std::size_t loads = 10;
   double seconds = 0.1;  // of a program's sample
 

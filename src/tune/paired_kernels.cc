@@ -39,6 +39,7 @@ class PairedKernels {
     }
     measure::MeasureRequest request;
     request.handles = {*handles[0], *handles[1]};
+    request.other_memory = true;
     request.protocol.max_warm_up_seconds = 0.1;
     request.protocol.min_samples = rounds;
     request.protocol.max_samples = rounds;

