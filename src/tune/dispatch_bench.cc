@@ -321,7 +321,11 @@ Result<std::optional<std::string>> DispatchBench::add_openblas() {
   row.format = "library";
   row.launch = "{}";
   row.configured = ready->note;
-  HONE_TRY(context_->store.record(row));
+  HONE_ASSIGN(const store::Known known,
+              context_->store.known(id, context_->device, store::Phase::kFinalist,
+                                    context_->options.reuse));
+  if (!known.artifact) HONE_TRY(context_->store.record(row));
+  if (known.verification && known.measurement) return std::optional<std::string>();
 
   HONE_ASSIGN(const Ran<measure::Verification> verified, context_->runner.verify(ready->handle));
   if (!verified) return std::optional<std::string>(verified.error().message);
