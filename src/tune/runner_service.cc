@@ -11,6 +11,7 @@ namespace {
 
 // Computing a large reference on one core takes seconds.
 constexpr double kProblemSeconds = 600;
+constexpr int kProblemAttempts = 3;
 constexpr double kPeakSeconds = 60;
 
 provider::Failure cannot_be_read(const Error& error) {
@@ -36,12 +37,19 @@ bool answers(const measure::MeasureRequest& request, const measure::MeasureResul
 
 }  // namespace
 
+// No candidate runs meanwhile: a runner that dies then most likely died by accident (the system
+// had no memory left), and everything of the dispatch depends on this answer.
 Result<worker::Outcome> RunnerService::send_problem() {
   const worker::Message message{"set_problem", measure::problem_body(*problem_),
                                 measure::problem_blobs(*problem_)};
-  HONE_ASSIGN(worker::Outcome outcome, process_.call(message, kProblemSeconds));
-  problem_generation_ = process_.generation();
-  return outcome;
+  for (int attempt = 1;; ++attempt) {
+    HONE_TRY(process_.start());
+    HONE_ASSIGN(worker::Outcome outcome, process_.call(message, kProblemSeconds));
+    const bool died = !outcome && outcome.error().kind == provider::FailureKind::kKernelCrash;
+    if (died && attempt < kProblemAttempts) continue;
+    problem_generation_ = process_.generation();
+    return outcome;
+  }
 }
 
 Result<worker::Outcome> RunnerService::call(const worker::Message& message, double seconds) {
@@ -54,13 +62,9 @@ Result<worker::Outcome> RunnerService::call(const worker::Message& message, doub
 }
 
 Result<measure::ProblemReady> RunnerService::set_problem(const measure::ProblemRequest& request) {
-  HONE_TRY(process_.start());
   problem_ = request;
   problem_->dispatch.source.clear();
   HONE_ASSIGN(worker::Outcome outcome, send_problem());
-  if (!outcome) {  // it may have died by accident
-    HONE_ASSIGN(outcome, send_problem());
-  }
   Ran<measure::ProblemReady> ready = answer_of<measure::ProblemReady>(outcome);
   if (!ready) return failure("{}", ready.error().message);
   return *ready;
