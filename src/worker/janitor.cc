@@ -40,12 +40,36 @@ bool is_alive(pid_t worker, const UniqueFd& exit) {
   return exit ? !is_readable(exit.get()) : ::kill(worker, 0) == 0;
 }
 
+// A janitor may be killed too, so there are two. Returns in both, with what becomes readable when
+// the other is gone; nothing before Linux 5.3 or when there is no process to be had: then there is
+// one.
+UniqueFd fork_partner() {
+  UniqueFd self = open_pid(::getpid());
+  if (!self) return {};
+  const pid_t partner = ::fork();
+  if (partner < 0) return {};
+  if (partner > 0) return open_pid(partner);
+  ::setpgid(0, 0);
+  return self;
+}
+
+UniqueFd replace_partner() {
+  while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+  }
+  return fork_partner();
+}
+
 void wait_for_end(pid_t worker, const UniqueFd& exit, int socket) {
   bool tuner_left = false;
+  UniqueFd partner = fork_partner();
   while (is_alive(worker, exit)) {
-    pollfd entries[] = {{tuner_left ? -1 : socket, POLLRDHUP, 0}, {exit.get(), POLLIN, 0}};
+    pollfd entries[] = {{tuner_left ? -1 : socket, POLLRDHUP, 0},
+                        {exit.get(), POLLIN, 0},
+                        {partner.get(), POLLIN, 0}};
     const int patience = tuner_left ? kGraceMilliseconds : exit ? -1 : kLookMilliseconds;
-    const int events = ::poll(entries, 2, patience);
+    const int events = ::poll(entries, 3, patience);
+    const bool partner_left = entries[2].revents != 0 && is_alive(worker, exit);
+    if (partner_left) partner = replace_partner();
     if (tuner_left && events == 0) kill_with_group(worker);
     tuner_left = tuner_left || entries[0].revents != 0;
   }

@@ -1,16 +1,17 @@
-// A process that cleans up when the worker that started it cannot.
+// Processes that clean up when the worker that started them cannot.
 #pragma once
 
 #include "worker/session_folder.h"
 
 namespace hone::worker {
 
-// Starts the janitor of the calling worker, whose tuner is at the other end of `socket`. When the
-// tuner leaves it gives the worker half a second to do the same and kills it with its process group
-// then (its handler hangs, or it was stopped); when the worker is gone, for whatever reason, it
-// kills what the session started and removes its folder. It is no child of the worker and does not
-// carry the session's mark, so that who ends the worker does not end it too. To be called while the
-// worker has one thread.
+// Starts the janitors of the calling worker, whose tuner is at the other end of `socket`: two, each
+// of which replaces the other when it dies. When the tuner leaves they give the worker half a
+// second to do the same, then kill it with its process group (its handler hangs, or it was
+// stopped). When the worker is gone, for whatever reason, they kill what the session started,
+// remove its folder and end. They are no children of the worker and do not carry the session's
+// mark, so that who ends the worker does not end them too. To be called while the worker has one
+// thread.
 Status start_janitor(int socket, const SessionFolder& folder);
 
 }  // namespace hone::worker

@@ -193,10 +193,9 @@ int tuner_main(const std::string& folder) {
   if (!runner.start()) return 1;
   std::thread call([&] { (void)runner.call({"files-hang", nullptr, {}}, 0); });
   std::thread job([&] { (void)(*pool)->once({"files-hang", nullptr, {}}); });
-  // The zygote, the server, three hanging jobs and their sleepers (daemons do not
-  // last), the runner, its
-  // sleeper and its daemon.
-  while (descendants_of(::getpid()).size() < 11)
+  // The zygote, the server, three hanging jobs and their sleepers (servers end daemons), the runner
+  // and its sleeper; its daemon is no descendant.
+  while (descendants_of(::getpid()).size() < 10)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   std::ofstream(folder + "/ready") << "ready";
   call.join();

@@ -1,4 +1,8 @@
 // Nothing is left of a job, a pool or a killed tuner.
+#include <algorithm>
+#include <optional>
+#include <vector>
+
 #include "base/process.h"
 #include "tests/worker/compile_pool_fixture.h"
 
@@ -63,22 +67,60 @@ TEST_F(CompileCleanupTest, TheNextStartLeavesWhatIsInUse) {
   EXPECT_TRUE(once(first, {"files", nullptr, {}}));
 }
 
-// The tuner is killed in the middle of everything: hanging jobs with linkers and daemons, files,
-// a hanging runner.
-TEST_F(CompileCleanupTest, NothingIsLeftWhenTheTunerIsKilled) {
-  Command command{serving_command(kServeTuner), {{"HONE_TEST", folder().string()}}, {}};
-  command.arguments.push_back(folder());
-  auto tuner = ChildProcess::start(command);
-  ASSERT_TRUE(tuner);
-  const auto ready = folder() / "ready";
-  while (!std::filesystem::exists(ready) && !tuner->has_ended())
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  ASSERT_TRUE(std::filesystem::remove(ready)) << tuner->how_it_ended();
-  const std::string mark = "HONE_TEST=" + folder().string();
-  EXPECT_GE(processes_started_with(mark).size(), 14u);
-  ::kill(tuner->pid(), SIGKILL);
-  ASSERT_TRUE(tuner->wait(10));
-  EXPECT_TRUE(holds_soon([&] { return processes_started_with(mark).empty(); }));
+// In the middle of everything: hanging jobs with linkers and daemons, files, a hanging runner.
+class KilledTunerTest : public CompileCleanupTest {
+ protected:
+  void SetUp() override {
+    CompileCleanupTest::SetUp();
+    mark_ = "HONE_TEST=" + folder().string();
+    Command command{serving_command(kServeTuner), {{"HONE_TEST", folder().string()}}, {}};
+    command.arguments.push_back(folder());
+    auto tuner = ChildProcess::start(command);
+    ASSERT_TRUE(tuner);
+    tuner_.emplace(std::move(*tuner));
+    const auto ready = folder() / "ready";
+    ASSERT_TRUE(holds_soon([&] { return std::filesystem::exists(ready) || tuner_->has_ended(); }));
+    ASSERT_TRUE(std::filesystem::remove(ready)) << tuner_->how_it_ended();
+    // The tuner, ten below it, the runner's daemon, and two janitors of each of its two workers.
+    ASSERT_TRUE(holds_soon([&] { return marked().size() >= 16u && janitors().size() == 4; }));
+  }
+
+  std::vector<pid_t> marked() const { return processes_started_with(mark_); }
+  // Only they have taken the session's mark off.
+  std::vector<pid_t> janitors() const {
+    std::vector<pid_t> found = marked();
+    const std::vector<pid_t> unmarked = processes_started_with(fmt::format("{}=", kFolderVariable));
+    std::erase_if(found, [&](pid_t pid) {
+      return std::find(unmarked.begin(), unmarked.end(), pid) == unmarked.end();
+    });
+    return found;
+  }
+  void kill_tuner() {
+    ::kill(tuner_->pid(), SIGKILL);
+    ASSERT_TRUE(tuner_->wait(10));
+  }
+
+ private:
+  std::string mark_;
+  std::optional<ChildProcess> tuner_;
+};
+
+TEST_F(KilledTunerTest, LeavesNothing) {
+  kill_tuner();
+  EXPECT_TRUE(holds_soon([&] { return marked().empty(); }));
+}
+
+TEST_F(KilledTunerTest, LeavesNothingAfterEveryJanitorWasReplaced) {
+  for (const pid_t janitor : janitors()) {
+    ::kill(janitor, SIGKILL);
+    ASSERT_TRUE(holds_soon([&] {
+      const std::vector<pid_t> now = janitors();
+      return now.size() == 4 && std::find(now.begin(), now.end(), janitor) == now.end();
+    })) << janitor
+        << " of " << testing::PrintToString(janitors());
+  }
+  kill_tuner();
+  EXPECT_TRUE(holds_soon([&] { return marked().empty(); }));
 }
 
 }  // namespace
