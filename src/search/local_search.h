@@ -12,9 +12,9 @@ namespace hone::search {
 // kLeaders best so far until all of these are tried. It ends after a pass that did not improve the
 // best by kWorthwhile, or when the space is exhausted. Several leaders, not one, because the
 // measurement that ranks them is good to a few percent only, and because a single one ends in a
-// local optimum: on the 528 configurations of a 512^3 matmul (llvm-cpu), measured exhaustively, one
-// leader missed the best in 34 of 200 searches, two and more in none, after 72 to 96 measurements
-// (docs/benchmarks.md).
+// local optimum: of 200 first passes simulated over the 528 configurations of a 512^3 matmul
+// (llvm-cpu), measured exhaustively, one leader missed the best in 34, two and more in none, after
+// 72 to 96 measurements (docs/benchmarks.md).
 class LocalSearch final : public Strategy {
  public:
   static constexpr std::size_t kFirstSample = 32;

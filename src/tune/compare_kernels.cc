@@ -6,6 +6,7 @@
 #include "measure/reference.h"
 #include "space/configuration.h"
 #include "store/store.h"
+#include "tune/answer.h"
 #include "tune/compare.h"
 #include "tune/paired_kernels.h"
 #include "tune/records.h"
@@ -97,6 +98,15 @@ struct Choice {
   problem::Dispatch dispatch;
 };
 
+Result<problem::Dispatch> dispatch_from(const store::Dispatch& row) {
+  nlohmann::json json = nlohmann::json::parse(row.json, nullptr, /*allow_exceptions=*/false);
+  if (json.is_object()) json["source"] = row.source;
+  auto dispatch = read_answer<problem::Dispatch>(json);
+  if (!dispatch)
+    return input_error("the store's dispatch '{}' {}", row.name, dispatch.error().message);
+  return std::move(*dispatch);
+}
+
 Result<std::vector<Choice>> choices_in(store::Store& store,
                                        const std::vector<std::string>& patterns) {
   HONE_ASSIGN(const std::vector<store::DispatchRow> rows, store.dispatch_rows());
@@ -114,9 +124,7 @@ Result<std::vector<Choice>> choices_in(store::Store& store,
     choice.configuration = beaten ? row.best->configuration : std::string(kDefault);
     if (row.default_row) choice.default_candidate = row.default_row->candidate;
     HONE_ASSIGN(const store::Dispatch dispatch, store.dispatch(row.dispatch));
-    nlohmann::json json = nlohmann::json::parse(dispatch.json);
-    json["source"] = dispatch.source;
-    choice.dispatch = json.get<problem::Dispatch>();
+    HONE_ASSIGN(choice.dispatch, dispatch_from(dispatch));
     // A dispatch has a row for each compiler and device that the store has results of.
     const auto known = std::find_if(choices.begin(), choices.end(), [&](const Choice& other) {
       return problem::fingerprint(other.dispatch) == row.fingerprint;

@@ -8,7 +8,7 @@
 
 #include "search/strategy.h"
 #include "space/configuration.h"
-#include "tune/finals.h"
+#include "tune/finalists.h"
 #include "tune/runtime_check.h"
 
 namespace hone::tune {
@@ -177,7 +177,7 @@ class DispatchTuner {
         ranked.emplace_back(tried.ratio, candidate);
     std::sort(ranked.begin(), ranked.end());
     const double affordable =
-        final_seconds() / kFewestFinalistLaunches / (bench_.default_seconds() * best_ratio_);
+        finalist_seconds() / kFewestFinalistLaunches / (bench_.default_seconds() * best_ratio_);
     const auto most =
         static_cast<std::size_t>(std::clamp(affordable, 2.0, static_cast<double>(kMostFinalists)));
     if (ranked.size() > most) ranked.resize(most);
@@ -186,26 +186,28 @@ class DispatchTuner {
     return finalists;
   }
 
-  double final_seconds() const {
+  double finalist_seconds() const {
     return std::clamp(share_.seconds * kFinalistShare, kFewestFinalistSeconds,
                       kMostFinalistSeconds);
   }
 
   Status separate(const std::vector<store::Id>& finalists) {
-    HONE_ASSIGN(finals_, run_finals(context_, bench_, finalists, final_seconds(),
-                                    [&](double left) { report("finalists", proposed_, left); }));
+    HONE_ASSIGN(finalists_,
+                measure_finalists(context_, bench_, finalists, finalist_seconds(),
+                                  [&](double left) { report("finalists", proposed_, left); }));
     return {};
   }
 
   Result<TunedDispatch> select() {
-    const std::vector<store::Id>& columns = finals_.candidates;
-    const measure::TieSet& ties = finals_.ties;
+    const std::vector<store::Id>& columns = finalists_.candidates;
+    const measure::TieSet& ties = finalists_.ties;
     std::vector<std::string> keys;
     for (std::size_t c = 0; c + 1 < columns.size(); ++c)
       keys.push_back(space::to_string(space_, tried_.at(columns[c]).configuration));
     HONE_ASSIGN(const std::size_t winner, measure::pick_winner(ties, keys));
-    HONE_ASSIGN(const measure::PairedComparison comparison,
-                measure::compare_paired(finals_.times(columns.size() - 1), finals_.times(winner)));
+    HONE_ASSIGN(
+        const measure::PairedComparison comparison,
+        measure::compare_paired(finalists_.times(columns.size() - 1), finalists_.times(winner)));
     if (comparison.verdict != measure::Verdict::kFaster)
       return keep_default("the best candidate is not reliably faster than the default");
 
@@ -259,7 +261,7 @@ class DispatchTuner {
   double best_ratio_ = 1;
   std::map<store::Id, Tried> tried_;                               // measured candidates
   std::vector<std::pair<space::Configuration, Trial>> put_aside_;  // another tuner is at them
-  FinalRounds finals_;
+  FinalistRounds finalists_;
 };
 
 }  // namespace

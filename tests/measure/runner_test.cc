@@ -211,6 +211,18 @@ TEST_F(RunnerTest, AClearlySlowerKernelStopsEarly) {
   EXPECT_LE(result->handles[0].seconds.size(), 6u);
 }
 
+// A launch of far more than 0.05 s and five times the best: no batch of launches is waited for.
+TEST_F(RunnerTest, AHopelessKernelIsLaunchedOnce) {
+  ASSERT_TRUE(runner_.set_problem(problem_request(matmul(8, 8, 8))));
+  const int handle =
+      runner_.load(matmul_8("for (volatile long i = 0; i < 100000000; ++i) {}")).value();
+  const auto result =
+      runner_.measure({.handles = {handle}, .sentinel = {}, .protocol = quick(), .best = 1e-6});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->handles[0].stop, name_of(Stop::kClearlySlower));
+  EXPECT_THAT(result->handles[0].seconds, SizeIs(1));
+}
+
 TEST_F(RunnerTest, StaleHandlesAndMissingProblemsAreErrors) {
   EXPECT_THAT(runner_.load(matmul_8()).error().message, HasSubstr("set_problem"));
   ASSERT_TRUE(runner_.set_problem(problem_request(matmul(8, 8, 8))));

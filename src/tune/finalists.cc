@@ -1,4 +1,4 @@
-#include "tune/finals.h"
+#include "tune/finalists.h"
 
 #include <algorithm>
 #include <chrono>
@@ -9,6 +9,11 @@ namespace hone::tune {
 namespace {
 
 constexpr std::size_t kFewestRounds = 8;
+constexpr std::size_t kMostRounds = 128;
+// Looking after every round would find a difference by chance sooner or later. Bonferroni over the
+// looks after 8, 16, ... 128 rounds; when time runs out between two of them it is the next one
+// early.
+constexpr int kLooks = 5;
 // Half-width of the interval of best / default at which there is nothing left to learn.
 constexpr double kTight = 0.005;
 
@@ -25,14 +30,20 @@ measure::Protocol round_protocol(double seconds_per_launch) {
   return protocol;
 }
 
-class Finals {
+measure::TieOptions ties_at_each_look() {
+  measure::TieOptions options;
+  options.alpha /= kLooks;
+  return options;
+}
+
+class FinalistMeasurement {
  public:
-  Finals(Context& context, DispatchBench& bench) : context_(context), bench_(bench) {}
+  FinalistMeasurement(Context& context, DispatchBench& bench) : context_(context), bench_(bench) {}
 
   Status enter(const std::vector<store::Id>& finalists) {
-    finals_.candidates = finalists;
-    finals_.candidates.push_back(bench_.default_candidate());
-    for (const store::Id candidate : finals_.candidates) {
+    result_.candidates = finalists;
+    result_.candidates.push_back(bench_.default_candidate());
+    for (const store::Id candidate : result_.candidates) {
       HONE_ASSIGN(provider::Artifact artifact, bench_.artifact(candidate));
       artifacts_.push_back(std::move(artifact));
     }
@@ -40,7 +51,7 @@ class Finals {
     return {};
   }
 
-  Status play_round() {
+  Status measure_round() {
     measure::MeasureRequest request;
     for (const provider::Artifact& artifact : artifacts_) {
       HONE_ASSIGN(const Ran<int> handle, context_.runner.load(artifact));
@@ -49,7 +60,7 @@ class Finals {
     }
     request.other_memory = true;
     request.protocol = round_protocol(bench_.default_seconds());
-    request.seed = context_.options.seed + finals_.rounds.size();
+    request.seed = context_.options.seed + result_.rounds.size();
     HONE_ASSIGN(const Ran<measure::MeasureResult> measured, context_.runner.measure(request));
     if (!measured) return failure("measuring the finalists failed: {}", measured.error().message);
     for (const int handle : request.handles) HONE_TRY(context_.runner.unload(handle));
@@ -66,74 +77,81 @@ class Finals {
       all.seconds.insert(all.seconds.end(), taken.seconds.begin(), taken.seconds.end());
       all.stop = taken.stop;
     }
-    finals_.rounds.push_back(std::move(row));
-    if (finals_.rounds.size() == 1) last_.before = measured->before;
-    last_.after = measured->after;
+    result_.rounds.push_back(std::move(row));
+    if (result_.rounds.size() == 1) machine_.before = measured->before;
+    machine_.after = measured->after;
     return {};
   }
 
-  Result<bool> decided() {
-    std::vector<std::vector<double>> without_default = finals_.rounds;
+  // Whether more rounds would not say more.
+  Result<bool> look() {
+    std::vector<std::vector<double>> without_default = result_.rounds;
     for (std::vector<double>& row : without_default) row.pop_back();
-    HONE_ASSIGN(finals_.ties, measure::find_ties(without_default));
-    if (finals_.rounds.size() < kFewestRounds || !finals_.ties.settled()) return false;
+    HONE_ASSIGN(result_.ties, measure::find_ties(without_default, ties_at_each_look()));
+    if (!result_.ties.settled()) return false;
     HONE_ASSIGN(const measure::PairedComparison gain,
-                measure::compare_paired(finals_.times(artifacts_.size() - 1),
-                                        finals_.times(finals_.ties.best())));
+                measure::compare_paired(result_.times(artifacts_.size() - 1),
+                                        result_.times(result_.ties.best())));
     return gain.interval.high - gain.interval.low <= 2 * kTight * gain.ratio;
   }
 
   Status record() {
     for (std::size_t c = 0; c < samples_.size(); ++c) {
       std::vector<double> ratios;
-      for (const std::vector<double>& row : finals_.rounds) ratios.push_back(row[c] / row.back());
+      for (const std::vector<double>& row : result_.rounds) ratios.push_back(row[c] / row.back());
       HONE_TRY(bench_.record_samples(provider::identity(artifacts_[c]), samples_[c],
-                                     store::Phase::kFinalist, measure::median(ratios), last_));
+                                     store::Phase::kFinalist, measure::median(ratios), machine_));
     }
     return {};
   }
 
-  std::size_t rounds() const { return finals_.rounds.size(); }
-  FinalRounds take() { return std::move(finals_); }
+  std::size_t rounds() const { return result_.rounds.size(); }
+  FinalistRounds take() { return std::move(result_); }
 
  private:
   Context& context_;
   DispatchBench& bench_;
   std::vector<provider::Artifact> artifacts_;  // by column
   std::vector<measure::HandleSamples> samples_;
-  measure::MeasureResult last_;
-  FinalRounds finals_;
+  measure::MeasureResult machine_;
+  FinalistRounds result_;
 };
 
 }  // namespace
 
-std::vector<double> FinalRounds::times(std::size_t column) const {
+std::vector<double> FinalistRounds::times(std::size_t column) const {
   std::vector<double> times;
   for (const std::vector<double>& row : rounds) times.push_back(row[column]);
   return times;
 }
 
-Result<FinalRounds> run_finals(Context& context, DispatchBench& bench,
-                               const std::vector<store::Id>& finalists, double seconds,
-                               const std::function<void(double)>& progress) {
+Result<FinalistRounds> measure_finalists(Context& context, DispatchBench& bench,
+                                         const std::vector<store::Id>& finalists, double seconds,
+                                         const std::function<void(double)>& progress) {
   const auto begin = std::chrono::steady_clock::now();
   const auto left = [&] {
     return seconds -
            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
-  Finals finals(context, bench);
-  HONE_TRY(finals.enter(finalists));
+  FinalistMeasurement measurement(context, bench);
+  HONE_TRY(measurement.enter(finalists));
   bool decided = false;
-  while (!decided && (left() > 0 || finals.rounds() < kFewestRounds)) {
-    progress(left());
-    Status played = finals.play_round();
-    // A runner that died by accident is another one the second time.
-    if (!played && played.error().kind == ErrorKind::kFailure) played = finals.play_round();
-    HONE_TRY(played);
-    HONE_ASSIGN(decided, finals.decided());
+  for (std::size_t next_look = kFewestRounds; !decided && next_look <= kMostRounds;
+       next_look *= 2) {
+    while (measurement.rounds() < next_look &&
+           (left() > 0 || measurement.rounds() < kFewestRounds)) {
+      progress(left());
+      Status measured = measurement.measure_round();
+      // A runner that died by accident is another one the second time.
+      if (!measured && measured.error().kind == ErrorKind::kFailure)
+        measured = measurement.measure_round();
+      HONE_TRY(measured);
+    }
+    HONE_ASSIGN(decided, measurement.look());
+    if (left() <= 0) break;
   }
-  HONE_TRY(finals.record());
-  return finals.take();
+  HONE_TRY(measurement.record());
+  return measurement.take();
 }
 
 }  // namespace hone::tune

@@ -1,5 +1,5 @@
-// The finals of a dispatch: its best candidates and the default, measured again and again in other
-// memory, until they are told apart or a tie is known.
+// The finalists of a dispatch: its best candidates and the default, measured again and again in
+// other memory, until they are told apart or a tie is known.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace hone::tune {
 
-struct FinalRounds {
+struct FinalistRounds {
   std::vector<store::Id> candidates;  // by column; the default's last
   // rounds[r][c]: seconds per launch. Every round loads the code anew and moves the buffers, since
   // where both happen to lie makes a kernel up to several percent faster or slower (Mytkowicz et
@@ -26,10 +26,11 @@ struct FinalRounds {
 
 // Spends about `seconds`: it ends before when the ties are settled and the best's ratio to the
 // default is known to half a percent, and takes the fewest rounds that allow a verdict in any case.
-// `progress` is told the seconds left. Every sample is recorded. A failure when a finalist no
-// longer loads or runs.
-Result<FinalRounds> run_finals(Context& context, DispatchBench& bench,
-                               const std::vector<store::Id>& finalists, double seconds,
-                               const std::function<void(double)>& progress);
+// It looks whether that is so after 8, 16, 32, 64 and 128 rounds, which is the most; the tie set's
+// error is shared by these looks, so that it holds whenever sampling ends. `progress` is told the
+// seconds left. Every sample is recorded. A failure when a finalist no longer loads or runs.
+Result<FinalistRounds> measure_finalists(Context& context, DispatchBench& bench,
+                                         const std::vector<store::Id>& finalists, double seconds,
+                                         const std::function<void(double)>& progress);
 
 }  // namespace hone::tune
