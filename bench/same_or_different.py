@@ -38,7 +38,7 @@ ROWS, MORE_ROWS = 1024, 1056
 
 def run(*command, codes=(0, 1)):
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
-    if done.returncode not in codes:
+    if done.returncode not in codes or not done.stdout:  # 1 is a verdict too
         sys.exit(f"{command[0]} failed ({done.returncode}): {done.stderr}")
     return done.stdout
 

@@ -7,9 +7,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <utility>
+
+#include "base/fd.h"
 
 namespace hone {
 namespace {
@@ -31,10 +31,18 @@ Result<std::string> read_file(const std::filesystem::path& path) {
   std::error_code code;
   if (std::filesystem::is_directory(path, code))
     return input_error("cannot read '{}': it is a folder", path.string());
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return input_error("cannot read '{}': {}", path.string(), std::strerror(errno));
-  return std::string(std::istreambuf_iterator<char>(in), {});
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return input_error("cannot read '{}': {}", path.string(), std::strerror(errno));
+  std::string bytes;
+  char buffer[1 << 16];
+  while (true) {
+    const ssize_t count = ::read(file.get(), buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR) continue;
+    // A file of /proc may end in the middle: its process is gone.
+    if (count < 0) return input_error("cannot read '{}': {}", path.string(), std::strerror(errno));
+    if (count == 0) return bytes;
+    bytes.append(buffer, static_cast<std::size_t>(count));
+  }
 }
 
 Status write_file_atomically(const std::filesystem::path& path, std::string_view bytes) {

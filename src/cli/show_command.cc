@@ -7,6 +7,7 @@
 #include "provider/iree/iree_provider.h"
 #include "space/configuration.h"
 #include "store/store.h"
+#include "tune/records.h"
 
 namespace hone::cli {
 namespace {
@@ -20,12 +21,6 @@ struct ShowOptions {
   bool json = false;
 };
 
-problem::Dispatch dispatch_of(const store::CandidateDetails& details) {
-  nlohmann::json json = nlohmann::json::parse(details.dispatch.json);
-  json["source"] = details.dispatch.source;
-  return json.get<problem::Dispatch>();
-}
-
 // The spec that gives the dispatch this configuration; empty for the compiler's own choice and
 // for what no spec can say.
 Result<std::string> spec_of(const store::CandidateDetails& details) {
@@ -34,7 +29,7 @@ Result<std::string> spec_of(const store::CandidateDetails& details) {
     return std::string();
   HONE_ASSIGN(const problem::CpuTarget target, device::cpu::detect_target());
   const iree::IreeProvider provider({}, target);
-  const problem::Dispatch dispatch = dispatch_of(details);
+  HONE_ASSIGN(const problem::Dispatch dispatch, tune::dispatch_from(details.dispatch));
   HONE_ASSIGN(const space::Space space, provider.space_of(dispatch));
   HONE_ASSIGN(const space::Configuration configuration,
               space::configuration_from_json(
@@ -43,8 +38,8 @@ Result<std::string> spec_of(const store::CandidateDetails& details) {
   return provider.spec({{dispatch.name, dispatch.root, attributes}});
 }
 
-std::string reproduce_text(const store::CandidateDetails& details, bool has_spec) {
-  const problem::Dispatch dispatch = dispatch_of(details);
+Result<std::string> reproduce_text(const store::CandidateDetails& details, bool has_spec) {
+  HONE_ASSIGN(const problem::Dispatch dispatch, tune::dispatch_from(details.dispatch));
   const auto flags = nlohmann::json::parse(details.build.flags).get<std::vector<std::string>>();
   std::string text = fmt::format(
       "#!/bin/sh\n# {}, candidate {}: {}\n# Compiles the dispatch with this configuration, then "
@@ -140,8 +135,8 @@ Status write_folder(const ShowOptions& options, store::Store& store,
     HONE_ASSIGN(const store::Artifact artifact, store.load_artifact(options.candidate));
     HONE_TRY(write_file_atomically(options.out / "code.so", artifact.code));
   }
-  return write_file_atomically(options.out / "reproduce.sh",
-                               reproduce_text(details, !spec.empty()));
+  HONE_ASSIGN(const std::string reproduce, reproduce_text(details, !spec.empty()));
+  return write_file_atomically(options.out / "reproduce.sh", reproduce);
 }
 
 CommandResult show(const ShowOptions& options) {

@@ -170,6 +170,7 @@ CommandResult tune_program(TuneOptions options) {
   HONE_ASSIGN(tune::LeaseKeeper leases, tune::LeaseKeeper::start(store, toolchain.stop_fd()));
   tune::Context context{options.tuning, provider, toolchain.compiler(), runner, store, status};
   context.leases = &leases;
+  context.stop_fd = toolchain.stop_fd();
   HONE_ASSIGN(context.build, store.intern(build_row(toolchain, options.tuning, target)));
   HONE_ASSIGN(context.device, store.intern(device));
 

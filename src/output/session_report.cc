@@ -87,7 +87,7 @@ std::vector<Cell> cells_of(const Row& row) {
           {dispatch.failed, failures_text(dispatch)},
           {beaten ? nlohmann::json(*dispatch.selection->winner) : nlohmann::json(),
            beaten ? fmt::format("{}", *dispatch.selection->winner) : "-"},
-          {beaten ? nlohmann::json::parse(dispatch.best ? dispatch.best->configuration : "{}")
+          {beaten ? nlohmann::json::parse(dispatch.best ? dispatch.best->configuration : "{}", nullptr, false)
                   : nlohmann::json(),
            ""},
           {beaten ? nlohmann::json(dispatch.selection->ties) : nlohmann::json::array(), ""}};

@@ -59,6 +59,7 @@ struct ArtifactCall {
   std::vector<std::filesystem::path> contents;
   std::vector<problem::TensorType> types;
   std::vector<int> cores;  // to run on, one thread each
+  int stop_fd = -1;        // as ProgramCall's
 };
 
 class Provider {
@@ -82,7 +83,6 @@ class Provider {
   // The compiler flag that applies the spec in `file`.
   virtual std::string spec_flag(const std::filesystem::path& file) const = 0;
 
-  // The functions of a compiled module that can be called from outside, with their types. A failure
   // The functions of a compiled module that can be called from outside; those with arguments that
   // are no tensors are left out. A failure with the provider's words when the file is no module.
   virtual Result<std::vector<problem::Function>> functions(

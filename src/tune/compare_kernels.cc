@@ -1,12 +1,10 @@
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "measure/reference.h"
 #include "space/configuration.h"
 #include "store/store.h"
-#include "tune/answer.h"
 #include "tune/compare.h"
 #include "tune/paired_kernels.h"
 #include "tune/records.h"
@@ -97,15 +95,6 @@ struct Choice {
   std::optional<store::Id> default_candidate;
   problem::Dispatch dispatch;
 };
-
-Result<problem::Dispatch> dispatch_from(const store::Dispatch& row) {
-  nlohmann::json json = nlohmann::json::parse(row.json, nullptr, /*allow_exceptions=*/false);
-  if (json.is_object()) json["source"] = row.source;
-  auto dispatch = read_answer<problem::Dispatch>(json);
-  if (!dispatch)
-    return input_error("the store's dispatch '{}' {}", row.name, dispatch.error().message);
-  return std::move(*dispatch);
-}
 
 Result<std::vector<Choice>> choices_in(store::Store& store,
                                        const std::vector<std::string>& patterns) {

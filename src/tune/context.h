@@ -21,6 +21,7 @@ struct Context {
   store::Id build = 0;
   store::Id device = 0;
   LeaseKeeper* leases = nullptr;  // none: no other tuner works on the store
+  int stop_fd = -1;               // readable once the user has told hone to stop
 };
 
 }  // namespace hone::tune

@@ -99,11 +99,12 @@ Result<DispatchBench> DispatchBench::set_up(Context& context, const problem::Dis
 }
 
 Status DispatchBench::run(std::vector<Trial>& trials) {
-  for (Trial& trial : trials) {
-    trial.elsewhere = false;
-    HONE_TRY(skip_known(trial));
-  }
-  HONE_TRY(compile(trials));
+  HONE_TRY(begin(trials));
+  return finish(trials);
+}
+
+Status DispatchBench::finish(std::vector<Trial>& trials) {
+  HONE_TRY(wait_for_compiles(trials));
   return measure(trials);
 }
 
@@ -131,21 +132,37 @@ Status DispatchBench::skip_known(Trial& trial) {
   return {};
 }
 
-Status DispatchBench::compile(std::vector<Trial>& trials) {
-  for (std::size_t i = 0; i < trials.size(); ++i) {
-    if (trials[i].done() || !trials[i].identity.empty()) continue;
-    const std::string key = compile_key(trials[i].candidate);
-    HONE_ASSIGN(const bool mine, claim(trials[i], key));
-    if (mine && !trials[i].done() && trials[i].identity.empty())
-      HONE_TRY(context_->compiler.submit(key_, i, trials[i].attributes));
-    else if (mine)
-      HONE_TRY(give_back(key));
+Status DispatchBench::begin(std::vector<Trial>& trials) {
+  for (Trial& trial : trials) {
+    trial.elsewhere = false;
+    HONE_TRY(skip_known(trial));
   }
-  while (true) {
+  for (Trial& trial : trials) {
+    if (trial.done() || !trial.identity.empty()) continue;
+    const std::string key = compile_key(trial.candidate);
+    HONE_ASSIGN(const bool mine, claim(trial, key));
+    if (mine && !trial.done() && trial.identity.empty()) {
+      HONE_TRY(context_->compiler.submit(key_, ++last_job_, trial.attributes));
+      compiling_[last_job_] = &trial;
+    } else if (mine) {
+      HONE_TRY(give_back(key));
+    }
+  }
+  return {};
+}
+
+Status DispatchBench::wait_for_compiles(const std::vector<Trial>& trials) {
+  const auto is_compiling = [&](const auto& job) {
+    return job.second >= trials.data() && job.second < trials.data() + trials.size();
+  };
+  while (std::any_of(compiling_.begin(), compiling_.end(), is_compiling)) {
     HONE_ASSIGN(const std::optional<CompiledCandidate> finished,
                 context_->compiler.next_finished());
-    if (!finished) return {};
-    Trial& trial = trials[finished->id];
+    if (!finished) return failure("the compile workers lost a job of '{}'", name_);
+    const auto job = compiling_.find(finished->id);
+    if (job == compiling_.end()) continue;
+    Trial& trial = *job->second;
+    compiling_.erase(job);
     const std::string key = compile_key(trial.candidate);
     HONE_ASSIGN(const bool mine, still_claims(trial, key));
     if (!mine) continue;
@@ -159,6 +176,7 @@ Status DispatchBench::compile(std::vector<Trial>& trials) {
     }
     HONE_TRY(give_back(key));
   }
+  return {};
 }
 
 Status DispatchBench::fail(Trial& trial, const provider::Failure& failure, bool on_device,

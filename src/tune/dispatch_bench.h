@@ -3,6 +3,7 @@
 // what the store knows is not done again.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +37,10 @@ class DispatchBench {
   // Takes each trial to its end, but for those that another tuner on the store is at. Trials of
   // equal code share one measurement.
   Status run(std::vector<Trial>& trials);
+  // The same in two steps: begin() hands in what is to be compiled, which then goes on while other
+  // trials are measured. `trials` must not move before finish().
+  Status begin(std::vector<Trial>& trials);
+  Status finish(std::vector<Trial>& trials);
 
   // Adds OpenBLAS's time for the root operation beside the default's, as a candidate of provider
   // "openblas". Says why when it cannot.
@@ -56,7 +61,7 @@ class DispatchBench {
       : context_(&context), name_(dispatch.name), bindings_(dispatch.bindings) {}
 
   Status run_default();
-  Status compile(std::vector<Trial>& trials);
+  Status wait_for_compiles(const std::vector<Trial>& trials);
   Status measure(std::vector<Trial>& trials);
   Status skip_known(Trial& trial);
   // True when this tuner is to do the work named by `key`: nobody else is at it or has done it.
@@ -75,6 +80,8 @@ class DispatchBench {
   std::string name_;
   std::vector<problem::Binding> bindings_;
   std::string key_;  // of the prepared server
+  std::map<worker::JobId, Trial*> compiling_;
+  worker::JobId last_job_ = 0;
   store::Id dispatch_id_ = 0;
   Trial default_;
   std::optional<int> sentinel_;  // handle of the default in runner generation_

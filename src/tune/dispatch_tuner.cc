@@ -72,6 +72,11 @@ class DispatchTuner {
     double ratio;
   };
 
+  struct Round {
+    std::vector<space::Configuration> configurations;
+    std::vector<Trial> trials;  // of each
+  };
+
   // Proposals of the strategy, or the configurations given by hand.
   Result<std::vector<space::Configuration>> propose(search::Strategy& strategy, std::size_t count) {
     const std::vector<std::string>& given = context_.options.configurations;
@@ -98,11 +103,14 @@ class DispatchTuner {
                   propose(*strategy, std::min(round_size(seconds), planned - proposed_)));
       if (!proposals.empty())
         HONE_TRY(try_all(proposals, *strategy));
+      else if (compiling_)
+        HONE_TRY(finish_compiling(*strategy));  // what is told then may be worth refining
       else if (!put_aside_.empty())
-        HONE_TRY(context_.leases->wait());  // what is told then may be worth refining
+        HONE_TRY(context_.leases->wait());
       else
         break;
     }
+    HONE_TRY(finish_compiling(*strategy));
     while (!put_aside_.empty() && clock_.elapsed() < seconds) {
       HONE_TRY(pick_up(*strategy));
       if (!put_aside_.empty()) HONE_TRY(context_.leases->wait());
@@ -120,8 +128,18 @@ class DispatchTuner {
                                                static_cast<double>(kMostInRound)));
   }
 
+  // Where compiling does not disturb what is measured, a round compiles while the one before it is
+  // measured.
   Status try_all(const std::vector<space::Configuration>& proposals, search::Strategy& strategy) {
-    std::vector<Trial> trials;
+    HONE_ASSIGN(std::unique_ptr<Round> round, begin_round(proposals));
+    HONE_TRY(finish_compiling(strategy));
+    compiling_ = std::move(round);
+    return context_.options.compile_beside_measuring ? Status() : finish_compiling(strategy);
+  }
+
+  Result<std::unique_ptr<Round>> begin_round(const std::vector<space::Configuration>& proposals) {
+    auto round = std::make_unique<Round>();
+    round->configurations = proposals;
     HONE_TRY(context_.store.together([&]() -> Status {
       for (const space::Configuration& configuration : proposals) {
         store::Candidate row;
@@ -134,13 +152,21 @@ class DispatchTuner {
         HONE_ASSIGN(trial.candidate, context_.store.add_candidate(row));
         HONE_ASSIGN(trial.attributes,
                     context_.provider.attributes(dispatch_, space_, configuration));
-        trials.push_back(std::move(trial));
+        round->trials.push_back(std::move(trial));
       }
       return {};
     }));
-    HONE_TRY(bench_.run(trials));
-    proposed_ += trials.size();
-    for (std::size_t i = 0; i < trials.size(); ++i) settle(proposals[i], trials[i], strategy);
+    proposed_ += proposals.size();
+    HONE_TRY(bench_.begin(round->trials));
+    return round;
+  }
+
+  Status finish_compiling(search::Strategy& strategy) {
+    const std::unique_ptr<Round> round = std::move(compiling_);
+    if (!round) return {};
+    HONE_TRY(bench_.finish(round->trials));
+    for (std::size_t i = 0; i < round->trials.size(); ++i)
+      settle(round->configurations[i], round->trials[i], strategy);
     return {};
   }
 
@@ -261,6 +287,7 @@ class DispatchTuner {
   double best_ratio_ = 1;
   std::map<store::Id, Tried> tried_;                               // measured candidates
   std::vector<std::pair<space::Configuration, Trial>> put_aside_;  // another tuner is at them
+  std::unique_ptr<Round> compiling_;
   FinalistRounds finalists_;
 };
 
@@ -273,7 +300,11 @@ Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& d
   HONE_ASSIGN(DispatchBench bench, DispatchBench::set_up(context, dispatch, reference));
   const std::string key = bench.key();
   DispatchTuner tuner(context, dispatch, std::move(space), std::move(bench), share);
-  HONE_ASSIGN(TunedDispatch tuned, tuner.tune());
+  Result<TunedDispatch> tuned = tuner.tune();
+  if (!tuned) {
+    HONE_TRY(context.compiler.cancel_all());
+    return tuned;
+  }
   HONE_TRY(tuner.compare_with_openblas());
   HONE_TRY(context.compiler.release(key));
   return tuned;

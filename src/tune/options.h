@@ -34,6 +34,8 @@ struct Options {
   std::uint64_t seed = 42;
 
   std::vector<int> cores;  // that candidates run on, one thread each
+  // Compiling does not disturb what is measured: a GPU's kernels run on no core.
+  bool compile_beside_measuring = false;
   measure::CacheMode cache = measure::CacheMode::kWarm;
   std::int64_t last_level_cache = 0;  // bytes
   store::Reuse reuse = store::Reuse::kEqualIdentities;

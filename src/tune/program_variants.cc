@@ -36,9 +36,13 @@ Result<ProgramVariants> ProgramVariants::create(Context& context, const problem:
 }
 
 provider::ProgramCall ProgramVariants::call(const Variant& variant) const {
-  return {
-      variant.module, function_, inputs_, context_->options.cores, context_->options.runtime_flags,
-      results_};
+  return {variant.module,
+          function_,
+          inputs_,
+          context_->options.cores,
+          context_->options.runtime_flags,
+          results_,
+          context_->stop_fd};
 }
 
 Status ProgramVariants::add(Variant variant) {

@@ -68,6 +68,15 @@ store::Dispatch dispatch_row(const problem::Dispatch& dispatch,
   return row;
 }
 
+Result<problem::Dispatch> dispatch_from(const store::Dispatch& row) {
+  nlohmann::json json = nlohmann::json::parse(row.json, nullptr, /*allow_exceptions=*/false);
+  if (json.is_object()) json["source"] = row.source;
+  auto dispatch = read_answer<problem::Dispatch>(json);
+  if (!dispatch)
+    return input_error("the store's dispatch '{}' {}", row.name, dispatch.error().message);
+  return std::move(*dispatch);
+}
+
 store::Artifact artifact_row(store::Id candidate, const provider::Artifact& artifact,
                              double compile_seconds) {
   store::Artifact row;

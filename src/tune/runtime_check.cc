@@ -35,7 +35,8 @@ Status measure_under_runtime(Context& context, DispatchBench& bench,
     const std::size_t first = coin() & 1;
     for (const std::size_t which : {first, 1 - first}) {
       const Result<double> seconds = context.provider.time_artifact(
-          {&artifacts[which], files, types, context.options.cores}, kSecondsPerRound);
+          {&artifacts[which], files, types, context.options.cores, context.stop_fd},
+          kSecondsPerRound);
       if (!seconds && seconds.error().kind == ErrorKind::kInterrupted)
         return tl::unexpected(seconds.error());
       if (!seconds) return context.store.log_event("runtime", seconds.error().message);

@@ -33,6 +33,13 @@ TEST(File, AMissingFileIsNamedWithTheReason) {
   EXPECT_EQ(read_file("/tmp").error().message, "cannot read '/tmp': it is a folder");
 }
 
+// As a file of /proc whose process ends while it is read.
+TEST(File, AFileThatCannotBeReadToItsEndIsAnErrorAndNoException) {
+  const auto text = read_file("/proc/self/mem");
+  ASSERT_FALSE(text);
+  EXPECT_EQ(text.error().message, "cannot read '/proc/self/mem': Input/output error");
+}
+
 TEST(File, AnImpossibleTargetIsAnEnvironmentError) {
   const Status status = write_file_atomically("/proc/hone/x", "x");
   ASSERT_FALSE(status);

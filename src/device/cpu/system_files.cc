@@ -1,8 +1,9 @@
 #include "device/cpu/system_files.h"
 
+#include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
+
+#include "base/file.h"
 
 namespace hone::device::cpu {
 namespace {
@@ -18,11 +19,9 @@ std::string_view trimmed(std::string_view text) {
 }  // namespace
 
 std::optional<std::string> system_text(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  if (!file) return std::nullopt;
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad()) return std::nullopt;
-  return std::string(text, 0, text.find_last_not_of(kSpace) + 1);
+  const Result<std::string> text = read_file(path);
+  if (!text) return std::nullopt;
+  return text->substr(0, text->find_last_not_of(kSpace) + 1);
 }
 
 std::optional<double> system_number(const std::filesystem::path& path) {

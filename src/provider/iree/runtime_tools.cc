@@ -123,7 +123,7 @@ Result<double> benchmark_executable(const Installation& installation,
   add_benchmark_arguments(arguments, seconds);
   HONE_ASSIGN(const std::string report,
               run_tool(installation.benchmark_executable, "iree-benchmark-executable", call.cores,
-                       std::move(arguments)));
+                       std::move(arguments), call.stop_fd));
   return time_in_report(report);
 }
 
