@@ -80,8 +80,9 @@ class Device {
   virtual std::string_view kind() const = 0;  // "cpu", "cuda"
   virtual int threads() const = 0;            // that share a launch
 
-  // Loads `code` of `format` ("embedded-elf-x86_64", "ptx", "cubin"). A failure that says what is wrong with it,
-  // when it does not load, has another interface version, or lacks the export asked for.
+  // Loads `code` of `format` ("embedded-elf-x86_64", "ptx", "cubin"). A failure that says what is
+  // wrong with it, when it does not load, has another interface version, or lacks the export asked
+  // for.
   virtual Result<std::unique_ptr<Kernel>> load(std::string_view format, std::string_view code,
                                                const LaunchParameters& parameters) = 0;
 

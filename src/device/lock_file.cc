@@ -40,8 +40,8 @@ std::filesystem::path lock_folder() {
 
 Status make_lock_folder(const std::filesystem::path& folder) {
   if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
-    return environment_error("cannot make the folder {} for leases of devices: {}",
-                             folder.string(), std::strerror(errno));
+    return environment_error("cannot make the folder {} for leases of devices: {}", folder.string(),
+                             std::strerror(errno));
   // In /tmp anyone may have put something under this name before.
   struct stat status {};
   if (lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid())

@@ -32,8 +32,8 @@ struct BusyProcess {
 
 // A GPU as its management library (NVML) states it; what it does not say is left empty.
 struct GpuState {
-  int gpu = 0;                            // its index
-  std::optional<double> megahertz{};      // of the multiprocessors
+  int gpu = 0;                             // its index
+  std::optional<double> megahertz{};       // of the multiprocessors
   std::optional<double> most_megahertz{};  // they may reach
   std::optional<double> memory_megahertz{};
   std::optional<double> watts{};

@@ -218,8 +218,7 @@ Status Buffers::move_to_other_memory(std::uint64_t seed) {
   HONE_TRY(state.device != nullptr ? state.move_on_device(seed) : state.map_on_host(seed));
   for (int copy = 0; copy < copies(); ++copy) {
     std::vector<device::Buffer>& buffers = state.rotation[static_cast<std::size_t>(copy)];
-    std::byte* const start =
-        state.device != nullptr ? state.device_copy(copy) : state.copy(copy);
+    std::byte* const start = state.device != nullptr ? state.device_copy(copy) : state.copy(copy);
     buffers.clear();
     for (const State::Place& place : state.places)
       buffers.push_back({start + place.start, place.bytes});

@@ -15,8 +15,9 @@ Result<CoreLease> CoreLease::acquire(std::span<const int> cores, std::chrono::mi
   lease.cores_.erase(std::unique(lease.cores_.begin(), lease.cores_.end()), lease.cores_.end());
   const auto deadline = std::chrono::steady_clock::now() + wait;
   for (const int core : lease.cores_) {
-    HONE_ASSIGN(LockFile lock, LockFile::acquire(place, fmt::format("core-{}", core),
-                                                 fmt::format("core {}", core), "other cores", deadline));
+    HONE_ASSIGN(LockFile lock,
+                LockFile::acquire(place, fmt::format("core-{}", core), fmt::format("core {}", core),
+                                  "other cores", deadline));
     lease.locks_.push_back(std::move(lock));
   }
   return lease;

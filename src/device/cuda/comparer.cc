@@ -119,8 +119,8 @@ Result<Comparer> Comparer::create(std::shared_ptr<Session> session) {
   HONE_TRY(session->driver().check(
       session->call().module_load(&owner.module, ptx.c_str(), 0, nullptr, nullptr),
       "loading hone's own kernels"));
-  HONE_TRY(session->driver().check(
-      session->call().memory_allocate(&owner.result, sizeof(Totals)), "taking memory"));
+  HONE_TRY(session->driver().check(session->call().memory_allocate(&owner.result, sizeof(Totals)),
+                                   "taking memory"));
   return comparer;
 }
 
@@ -141,9 +141,9 @@ Result<std::optional<Difference>> Comparer::difference(const void* got, const vo
   constexpr unsigned kThreads = 256;
   const auto blocks = static_cast<unsigned>(std::clamp<std::int64_t>(
       (count + kThreads - 1) / kThreads, 1, std::int64_t{16} * session_->facts().multiprocessors));
-  HONE_TRY(driver.check(call.launch(function, blocks, 1, 1, kThreads, 1, 1, 0, nullptr, arguments,
-                                    nullptr),
-                        "comparing on the GPU"));
+  HONE_TRY(driver.check(
+      call.launch(function, blocks, 1, 1, kThreads, 1, 1, 0, nullptr, arguments, nullptr),
+      "comparing on the GPU"));
   HONE_TRY(driver.check(call.copy_to_host(&result, module_->result, sizeof(result)),
                         "comparing on the GPU"));
   return Difference{.right = result.bad == 0,

@@ -132,9 +132,7 @@ class CudaDevice : public Device {
   }
 
  private:
-  Status check(Code code, std::string_view doing) {
-    return session_->driver().check(code, doing);
-  }
+  Status check(Code code, std::string_view doing) { return session_->driver().check(code, doing); }
   Status pause(const QueuedKernel& kernel, std::size_t launches);
   bool is_held_down(double seconds) const;
 

@@ -16,7 +16,8 @@ Status find(void* library, const std::string& name, const char* symbol, Signatur
   function = reinterpret_cast<Signature>(dlsym(library, symbol));
   if (function == nullptr)
     return environment_error(
-        "{} has no function {}: the NVIDIA driver is too old; hone needs one of CUDA {}.{} or later",
+        "{} has no function {}: the NVIDIA driver is too old; hone needs one of CUDA {}.{} or "
+        "later",
         name, symbol, kOldestVersion / 1000, kOldestVersion % 1000 / 10);
   return {};
 }
@@ -34,9 +35,10 @@ Status find_all(void* library, const std::string& name, DriverApi& api) {
 Result<std::shared_ptr<Driver>> Driver::open(const std::string& library) {
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr)
-    return environment_error("the NVIDIA driver is not available ({}): install it, or choose "
-                             "another device",
-                             dlerror());
+    return environment_error(
+        "the NVIDIA driver is not available ({}): install it, or choose "
+        "another device",
+        dlerror());
   const std::shared_ptr<Driver> driver(new Driver);
   HONE_TRY(find_all(handle, library, driver->api_));
   const DriverApi& call = driver->api_;

@@ -33,10 +33,11 @@ Result<Facts> facts_of(Driver& driver, int index) {
   HONE_TRY(driver.check(call.device_total_memory(&bytes, device), doing));
   facts.memory_bytes = static_cast<std::int64_t>(bytes);
   int major = 0, minor = 0, l2 = 0, shared = 0, kilohertz = 0;
-  const std::pair<int, int*> attributes[] = {
-      {kAttributeMajor, &major},       {kAttributeMinor, &minor},
-      {kAttributeL2Bytes, &l2},        {kAttributeSharedOptIn, &shared},
-      {kAttributeMultiprocessors, &facts.multiprocessors}};
+  const std::pair<int, int*> attributes[] = {{kAttributeMajor, &major},
+                                             {kAttributeMinor, &minor},
+                                             {kAttributeL2Bytes, &l2},
+                                             {kAttributeSharedOptIn, &shared},
+                                             {kAttributeMultiprocessors, &facts.multiprocessors}};
   for (const auto& [attribute, value] : attributes)
     HONE_TRY(driver.check(call.device_attribute(value, attribute, device), doing));
   // Some virtual GPUs do not say; nothing depends on it.

@@ -35,8 +35,7 @@ Status CudaKernel::load_module(std::string_view code) {
   int options[] = {kJitErrorLog, kJitErrorLogBytes};
   // An integer is passed in the place of its pointer.
   void* values[] = {log.data(), reinterpret_cast<void*>(log.size())};
-  const Code result =
-      session_->call().module_load(&module_, image.data(), 2, options, values);
+  const Code result = session_->call().module_load(&module_, image.data(), 2, options, values);
   const Status loaded = session_->driver().check(result, "the driver cannot load the code");
   log.resize(log.find('\0') == std::string::npos ? log.size() : log.find('\0'));
   if (!loaded && !log.empty()) return failure("{}:\n{}", loaded.error().message, log);
@@ -66,9 +65,9 @@ Status CudaKernel::find_function() {
     return failure("{} bytes of dynamic shared memory; {} gives a block at most {}", shared,
                    session_->facts().name, most);
   if (shared > kSharedWithoutAsking)
-    HONE_TRY(driver.check(call.function_set_attribute(function_, kFunctionMaxDynamicShared,
-                                                      static_cast<int>(shared)),
-                          fmt::format("asking for {} bytes of dynamic shared memory", shared)));
+    HONE_TRY(driver.check(
+        call.function_set_attribute(function_, kFunctionMaxDynamicShared, static_cast<int>(shared)),
+        fmt::format("asking for {} bytes of dynamic shared memory", shared)));
   return {};
 }
 

@@ -8,8 +8,7 @@ Result<LockFile> lease(const Facts& facts, std::chrono::milliseconds wait,
   HONE_TRY(make_lock_folder(place));
   return LockFile::acquire(place, facts.uuid,
                            fmt::format("cuda:{} ({}, {})", facts.index, facts.name, facts.uuid),
-                           "another GPU",
-                           std::chrono::steady_clock::now() + wait);
+                           "another GPU", std::chrono::steady_clock::now() + wait);
 }
 
 }  // namespace hone::device::cuda

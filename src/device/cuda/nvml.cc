@@ -20,11 +20,10 @@ struct ProcessInfo {
   unsigned compute_instance = 0;
 };
 
-constexpr std::array kReasons{std::pair{kThrottlePowerCap, "power cap"},
-                              std::pair{kThrottleHardware, "hardware slowdown"},
-                              std::pair{kThrottleHeat, "heat"},
-                              std::pair{kThrottleHardwareHeat, "hardware slowdown by heat"},
-                              std::pair{kThrottlePowerBrake, "power brake"}};
+constexpr std::array kReasons{
+    std::pair{kThrottlePowerCap, "power cap"}, std::pair{kThrottleHardware, "hardware slowdown"},
+    std::pair{kThrottleHeat, "heat"}, std::pair{kThrottleHardwareHeat, "hardware slowdown by heat"},
+    std::pair{kThrottlePowerBrake, "power brake"}};
 
 }  // namespace
 
@@ -49,8 +48,8 @@ std::vector<std::string> throttle_words(std::uint64_t reasons) {
 }
 
 bool disturbs(std::uint64_t reasons) {
-  return (reasons & (kThrottleHardware | kThrottleHeat | kThrottleHardwareHeat |
-                     kThrottlePowerBrake)) != 0;
+  return (reasons &
+          (kThrottleHardware | kThrottleHeat | kThrottleHardwareHeat | kThrottlePowerBrake)) != 0;
 }
 
 Result<Nvml> Nvml::open(const std::string& uuid, const std::string& library) {

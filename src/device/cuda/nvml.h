@@ -31,8 +31,8 @@ class Nvml {
                            const std::string& library = "libnvidia-ml.so.1");
 
   GpuState state(int index) const;
-  std::uint64_t throttle_reasons() const;         // 0 when not known
-  std::optional<double> megahertz() const;        // of the multiprocessors, now
+  std::uint64_t throttle_reasons() const;   // 0 when not known
+  std::optional<double> megahertz() const;  // of the multiprocessors, now
   std::optional<double> most_megahertz() const;
 
  private:

@@ -62,8 +62,8 @@ OwnKernel matrix_kernel(int multiprocessors, std::uint32_t rounds) {
   std::string before = "  mov.u32 %r1, 0x38003800;\n", step, sum;  // two halves in f16
   for (int i = 0; i < 4 * kChains; ++i) before += fmt::format("  mov.f32 %f{}, 0f00000000;\n", i);
   for (int i = 0; i < kChains; ++i) {
-    const std::string set = fmt::format("{{%f{}, %f{}, %f{}, %f{}}}", 4 * i, 4 * i + 1, 4 * i + 2,
-                                        4 * i + 3);
+    const std::string set =
+        fmt::format("{{%f{}, %f{}, %f{}, %f{}}}", 4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3);
     step += fmt::format(
         "  mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {0}, {{%r1, %r1, %r1, %r1}}, "
         "{{%r1, %r1}}, {0};\n",
@@ -87,8 +87,7 @@ again:
   setp.lt.u64 %p0, %rd2, %rd1;
   @%p0 bra again;
 )";
-  return {.code = module("", body),
-          .parameters = {.entry = "kernel", .constants = {nanoseconds}}};
+  return {.code = module("", body), .parameters = {.entry = "kernel", .constants = {nanoseconds}}};
 }
 
 }  // namespace hone::device::cuda

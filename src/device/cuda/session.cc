@@ -16,8 +16,7 @@ Result<std::shared_ptr<Session>> Session::open(std::shared_ptr<Driver> driver, c
     session->retained_ = true;
     return session->driver().check(call.context_set_current(context), doing);
   };
-  if (const Status opened = open(); !opened)
-    return environment_error("{}", opened.error().message);
+  if (const Status opened = open(); !opened) return environment_error("{}", opened.error().message);
   return session;
 }
 
