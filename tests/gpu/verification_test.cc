@@ -74,7 +74,6 @@ TEST_F(GpuVerificationTest, WritesWhereNothingIsToBeWrittenAreFound) {
 TEST_F(GpuVerificationTest, ARightOutputWithABrokenGuardIsWrong) {
   set_problem(matmul());
   provider::Artifact artifact = iree_matmul();
-  const std::string store = "\tst.global.v2.b32 \t[";
   const auto at = artifact.code.find("\tret;");
   ASSERT_NE(at, std::string::npos);
   artifact.code.insert(at, "\tst.global.u32 [%rd3+131072], %r1;\n");
