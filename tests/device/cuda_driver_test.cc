@@ -1,7 +1,5 @@
-// What hone says on a machine without a GPU, or with one that it cannot use. What a GPU does right is
-// tested on one (tests/gpu).
-#include "device/cuda/driver.h"
-
+// What hone says on a machine without a GPU, or with one that it cannot use. What a GPU does right
+// is tested on one (tests/gpu).
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -9,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "device/cuda/driver.h"
 #include "device/cuda/facts.h"
 #include "device/cuda/lease.h"
 #include "device/cuda/nvml.h"
@@ -41,7 +40,9 @@ class FakeDriver {
     EXPECT_TRUE(write_file_atomically(c, source));
     EXPECT_EQ(std::system(("cc -w -shared -fPIC -o " + library() + " " + c).c_str()), 0) << source;
   }
-  std::string library() const { return (folder_.path() / "libcuda.so").string(); }
+  std::string library() const {
+    return (folder_.path() / "libcuda.so").string();
+  }
 
  private:
   TemporaryFolder folder_ = std::move(TemporaryFolder::create("hone-cuda-").value());
@@ -72,9 +73,9 @@ TEST(CudaDriverTest, AMissingFunctionIsNamed) {
 }
 
 TEST(CudaDriverTest, AnOldDriverIsNamedWithItsVersion) {
-  EXPECT_EQ(error_of({{"cuDriverGetVersion", "(int* version) { *version = 10020; return 0; }"}})
-                .message,
-            "the NVIDIA driver is too old: it runs CUDA 10.2, hone needs one of CUDA 11.0 or later");
+  EXPECT_EQ(
+      error_of({{"cuDriverGetVersion", "(int* version) { *version = 10020; return 0; }"}}).message,
+      "the NVIDIA driver is too old: it runs CUDA 10.2, hone needs one of CUDA 11.0 or later");
 }
 
 TEST(CudaDriverTest, AMachineWithoutAGpuIsAnErrorOfTheEnvironment) {
@@ -84,30 +85,31 @@ TEST(CudaDriverTest, AMachineWithoutAGpuIsAnErrorOfTheEnvironment) {
 }
 
 TEST(CudaDriverTest, ADriverThatDoesNotStartIsQuoted) {
-  EXPECT_EQ(error_of({{"cuInit", "(unsigned flags) { return 803; }"},
-                      {"cuGetErrorName",
-                       "(int code, const char** name) { *name = \"CUDA_ERROR_MISMATCH\"; return 0; }"},
-                      {"cuGetErrorString",
-                       "(int code, const char** text) { *text = \"the versions differ\"; return 0; }"}})
-                .message,
-            "starting the NVIDIA driver: the versions differ (CUDA_ERROR_MISMATCH)");
+  EXPECT_EQ(
+      error_of({{"cuInit", "(unsigned flags) { return 803; }"},
+                {"cuGetErrorName",
+                 "(int code, const char** name) { *name = \"CUDA_ERROR_MISMATCH\"; return 0; }"},
+                {"cuGetErrorString",
+                 "(int code, const char** text) { *text = \"the versions differ\"; return 0; }"}})
+          .message,
+      "starting the NVIDIA driver: the versions differ (CUDA_ERROR_MISMATCH)");
 }
 
 TEST(CudaDriverTest, ListsTheDevicesThereAre) {
-  const FakeDriver fake({{"cuDriverGetVersion", kVersion13},
-                         {"cuDeviceGetCount", "(int* count) { *count = 2; return 0; }"},
-                         {"cuDeviceGet", "(int* device, int i) { *device = i; return 0; }"},
-                         {"cuDeviceGetName",
-                          "(char* name, int n, int d) { __builtin_strcpy(name, \"NVIDIA H200\"); "
-                          "return 0; }"},
-                         {"cuDeviceGetUuid",
-                          "(unsigned char* uuid, int d) { for (int i = 0; i < 16; ++i) "
-                          "uuid[i] = i * 16 + d; return 0; }"},
-                         {"cuDeviceTotalMem_v2",
-                          "(unsigned long* bytes, int d) { *bytes = 1ul << 37; return 0; }"},
-                         {"cuDeviceGetAttribute",
-                          "(int* value, int a, int d) { *value = a == 75 ? 9 : a == 76 ? 0 : "
-                          "a == 16 ? 132 : a == 13 ? 1980000 : a; return 0; }"}});
+  const FakeDriver fake(
+      {{"cuDriverGetVersion", kVersion13},
+       {"cuDeviceGetCount", "(int* count) { *count = 2; return 0; }"},
+       {"cuDeviceGet", "(int* device, int i) { *device = i; return 0; }"},
+       {"cuDeviceGetName",
+        "(char* name, int n, int d) { __builtin_strcpy(name, \"NVIDIA H200\"); "
+        "return 0; }"},
+       {"cuDeviceGetUuid",
+        "(unsigned char* uuid, int d) { for (int i = 0; i < 16; ++i) "
+        "uuid[i] = i * 16 + d; return 0; }"},
+       {"cuDeviceTotalMem_v2", "(unsigned long* bytes, int d) { *bytes = 1ul << 37; return 0; }"},
+       {"cuDeviceGetAttribute",
+        "(int* value, int a, int d) { *value = a == 75 ? 9 : a == 76 ? 0 : "
+        "a == 16 ? 132 : a == 13 ? 1980000 : a; return 0; }"}});
   const auto driver = Driver::open(fake.library());
   ASSERT_TRUE(driver) << driver.error().message;
   const auto devices = list_devices(**driver);
@@ -145,7 +147,7 @@ TEST(CudaDriverTest, TellsErrorsThatEndTheContext) {
 TEST(CudaLeaseTest, OneGpuIsHeldOnceWhateverItsIndex) {
   const auto folder = TemporaryFolder::create("hone-lease-");
   Facts facts{.index = 0, .name = "NVIDIA H200", .uuid = "GPU-1", .pci = ""}, same = facts,
-        other = facts;
+                                                                              other = facts;
   same.index = 3;
   other.uuid = "GPU-2";
   const auto first = lease(facts, {}, folder->path() / "leases");

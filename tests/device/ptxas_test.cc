@@ -46,7 +46,8 @@ TEST_F(RealPtxasTest, AssemblesHonesOwnKernels) {
        {multiply_add_kernel(132, 1000), matrix_kernel(132, 1000), pause_kernel(1000)}) {
     const auto assembly = assemble(ptxas_, own.code, "sm_90");
     ASSERT_TRUE(assembly) << assembly.error().message << own.code;
-    EXPECT_THAT(assembly->cubin, testing::StartsWith("\x7f" "ELF"));
+    EXPECT_THAT(assembly->cubin, testing::StartsWith("\x7f"
+                                                     "ELF"));
     EXPECT_GT(assembly->facts.registers, 0);
     EXPECT_EQ(assembly->facts.spill_store_bytes, 0);
   }

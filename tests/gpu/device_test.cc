@@ -125,11 +125,11 @@ TEST_F(CudaDeviceTest, ComparesInItsOwnMemory) {
   EXPECT_EQ((*near)->worst_error, 0.5);
   EXPECT_EQ((*near)->worst_relative, 0.25);
   EXPECT_FALSE((*nan)->right);  // the host decides
-  const auto bytes = device_->difference(b.data() + 1, a.data() + 1, problem::ElementType::kI8,
-                                         399996, 0, 0);
+  const auto bytes =
+      device_->difference(b.data() + 1, a.data() + 1, problem::ElementType::kI8, 399996, 0, 0);
   EXPECT_TRUE((*bytes)->right);
-  const auto last = device_->difference(b.data() + 1, a.data() + 1, problem::ElementType::kI8,
-                                        399999, 0, 0);
+  const auto last =
+      device_->difference(b.data() + 1, a.data() + 1, problem::ElementType::kI8, 399999, 0, 0);
   EXPECT_FALSE((*last)->right);
 }
 
@@ -143,15 +143,16 @@ TEST_F(CudaDeviceTest, WhatDoesNotLoadIsAFailureInWords) {
   const std::string good = test::kernel_of("").code;
   EXPECT_EQ(load(good, {.entry = "kernel", .constants = {}}), "loaded");
   EXPECT_THAT(load(good, {.entry = "missing", .constants = {}}), HasSubstr("no kernel 'missing'"));
-  EXPECT_THAT(load(test::kernel_of("  no.such.instruction;\n").code,
-                   {.entry = "kernel", .constants = {}}),
-              HasSubstr("cannot load the code"));
+  EXPECT_THAT(
+      load(test::kernel_of("  no.such.instruction;\n").code, {.entry = "kernel", .constants = {}}),
+      HasSubstr("cannot load the code"));
   EXPECT_THAT(load(good, {.entry = "kernel", .block = {2048, 1, 1}, .constants = {}}),
               HasSubstr("a block of 2048x1x1 threads"));
   EXPECT_THAT(load(good, {.entry = "kernel", .shared_bytes = 1 << 20, .constants = {}}),
               HasSubstr("1048576 bytes of dynamic shared memory"));
   EXPECT_EQ(load(good, {.entry = "kernel", .shared_bytes = 160 << 10, .constants = {}}), "loaded");
-  EXPECT_THAT(device_->load("elf", good, {.entry = "kernel", .constants = {}}).error().message, HasSubstr("not 'elf'"));
+  EXPECT_THAT(device_->load("elf", good, {.entry = "kernel", .constants = {}}).error().message,
+              HasSubstr("not 'elf'"));
   EXPECT_THAT(device_->allocate(std::size_t{1} << 43).error().message, HasSubstr("out of memory"));
   EXPECT_FALSE(device_->is_lost());
 }

@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <chrono>
+#include <thread>
+
+#include "base/process_tree.h"
 #include "measure/runner_jobs.h"
 #include "tests/gpu/problem.h"
 #include "worker/runner_process.h"
@@ -38,8 +42,7 @@ class GpuFaultsTest : public testing::Test {
     const Outcome loaded =
         call({"load", {{"artifact", measure::artifact_facts(artifact)}}, {artifact.code}});
     if (!loaded) return loaded.error();
-    const Outcome verified =
-        call({"verify", {{"handle", loaded->body.at("handle")}}, {}}, seconds);
+    const Outcome verified = call({"verify", {{"handle", loaded->body.at("handle")}}, {}}, seconds);
     if (verified) {
       const auto verification = verified->body.get<measure::Verification>();
       return {FailureKind::kWrong, verification.right ? "" : verification.message};
@@ -105,7 +108,9 @@ TEST_F(GpuFaultsTest, DeviceMemoryThatDoesNotSufficeIsAFailureOfTheCandidate) {
 
 TEST_F(GpuFaultsTest, AKilledRunnerIsReplaced) {
   expect_the_next_to_work();
-  ::kill(runner_.pid(), SIGKILL);
+  const pid_t pid = runner_.pid();
+  ::kill(pid, SIGKILL);
+  while (resident_bytes(pid) > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   expect_the_next_to_work();
 }
 

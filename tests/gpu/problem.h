@@ -55,11 +55,12 @@ inline provider::Artifact iree_matmul() {
 // A kernel of one thread with the bindings' addresses in %rd0 to %rd2.
 inline provider::Artifact kernel_of(const std::string& body) {
   return {.format = "ptx",
-          .code = ".version 7.0\n.target sm_80\n.address_size 64\n"
-                  ".visible .entry kernel(.param .u64 a, .param .u64 b, .param .u64 c) {\n"
-                  "  .reg .b64 %rd<8>; .reg .b32 %r<4>; .reg .f32 %f<4>; .reg .pred %p<2>;\n"
-                  "  ld.param.u64 %rd0, [a]; ld.param.u64 %rd1, [b]; ld.param.u64 %rd2, [c];\n" +
-                  body + "  ret;\n}\n",
+          .code =
+              ".version 7.0\n.target sm_80\n.address_size 64\n"
+              ".visible .entry kernel(.param .u64 a, .param .u64 b, .param .u64 c) {\n"
+              "  .reg .b64 %rd<8>; .reg .b32 %r<4>; .reg .f32 %f<4>; .reg .pred %p<2>;\n"
+              "  ld.param.u64 %rd0, [a]; ld.param.u64 %rd1, [b]; ld.param.u64 %rd2, [c];\n" +
+              body + "  ret;\n}\n",
           .launch = {.entry = "kernel", .ordinal = 0, .constants = {}},
           .configured = ""};
 }

@@ -63,8 +63,7 @@ TEST_F(GpuVerificationTest, WritesWhereNothingIsToBeWrittenAreFound) {
       verify(kernel_of("  mov.u32 %r0, 0; st.global.u32 [%rd2+131072], %r0;\n"));
   EXPECT_THAT(behind.broken_guards, ElementsAre(2));
   EXPECT_THAT(behind.message, HasSubstr("outside of binding 2, at byte 131072 of 131072"));
-  const Verification before =
-      verify(kernel_of("  mov.u32 %r0, 0; st.global.u8 [%rd2+-1], %r0;\n"));
+  const Verification before = verify(kernel_of("  mov.u32 %r0, 0; st.global.u8 [%rd2+-1], %r0;\n"));
   EXPECT_THAT(before.message, HasSubstr("at byte -1"));
   const Verification input = verify(kernel_of("  mov.u32 %r0, 77; st.global.u8 [%rd1], %r0;\n"));
   EXPECT_THAT(input.changed_inputs, ElementsAre(1));

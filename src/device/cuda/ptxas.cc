@@ -47,8 +47,7 @@ Result<AssemblyFacts> parse_ptxas_output(std::string_view output, std::string_vi
   while (!output.empty()) {
     const std::string_view line = next_line(output);
     if (line.find("Compiling entry function") != std::string_view::npos)
-      inside =
-          entry.empty() || line.find(fmt::format("'{}'", entry)) != std::string_view::npos;
+      inside = entry.empty() || line.find(fmt::format("'{}'", entry)) != std::string_view::npos;
     if (!inside) continue;
     if (line.find(" bytes stack frame") != std::string_view::npos) {
       facts.stack_bytes = number_before(line, "bytes stack frame");
