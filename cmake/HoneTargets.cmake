@@ -26,9 +26,10 @@ function(hone_library folder)
 endfunction()
 
 # hone_test(FOLDER DEPENDS a b [LIBRARIES x] [LABELS l]): one GoogleTest executable of tests/FOLDER/*_test.cc.
+# MANUAL: built, but run by hand only.
 # Those labelled "compiler" load libIREECompiler, which is not built for sanitizers: left out there.
 function(hone_test folder)
-  cmake_parse_arguments(ARG "SERIAL" "" "DEPENDS;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL;MANUAL" "" "DEPENDS;LIBRARIES;LABELS" ${ARGN})
   if(HONE_SANITIZE AND "compiler" IN_LIST ARG_LABELS)
     return()
   endif()
@@ -45,6 +46,9 @@ function(hone_test folder)
     string(REPLACE "/" "_" dependency ${dependency})
     target_link_libraries(${name} PRIVATE hone_${dependency})
   endforeach()
+  if(ARG_MANUAL)
+    return()
+  endif()
   set(properties TIMEOUT 300)
   if(ARG_SERIAL)
     list(APPEND properties RUN_SERIAL TRUE)

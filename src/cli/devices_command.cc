@@ -4,6 +4,8 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "device/cpu/target.h"
+#include "device/cuda/facts.h"
+#include "device/cuda/ptxas.h"
 #include "output/json_text.h"
 #include "provider/iree/library.h"
 
@@ -12,12 +14,37 @@ namespace {
 
 constexpr int kSchemaVersion = 1;
 
+Result<std::vector<device::cuda::Facts>> gpus() {
+  HONE_ASSIGN(const auto driver, device::cuda::Driver::open());
+  return device::cuda::list_devices(*driver);
+}
+
+void print_gpus(const Result<std::vector<device::cuda::Facts>>& found) {
+  if (!found) {
+    fmt::print("cuda  missing: {}\n", found.error().message);
+    return;
+  }
+  for (const device::cuda::Facts& gpu : *found)
+    fmt::print(
+        "cuda:{} {}: {}, {} multiprocessors, {:.0f} GiB, L2 {:.0f} MiB, driver of CUDA {}.{}\n",
+        gpu.index, gpu.name, gpu.arch(), gpu.multiprocessors,
+        static_cast<double>(gpu.memory_bytes) / (1 << 30),
+        static_cast<double>(gpu.l2_bytes) / (1 << 20), gpu.driver_version / 1000,
+        gpu.driver_version % 1000 / 10);
+  const auto ptxas = device::cuda::find_ptxas();
+  fmt::print("ptxas {}\n", ptxas ? ptxas->string() : "missing: " + ptxas.error().message);
+}
+
 CommandResult show_devices(const std::string& iree, bool json) {
   HONE_ASSIGN(const problem::CpuTarget target, device::cpu::detect_target());
   const Result<iree::Installation> installation = iree::find_installation(iree);
+  const auto found = gpus();
   if (json) {
     nlohmann::json document{{"schema_version", kSchemaVersion},
                             {"devices", {{{"kind", "cpu"}, {"target", target}}}}};
+    for (const device::cuda::Facts& gpu : found.value_or(std::vector<device::cuda::Facts>{}))
+      document["devices"].push_back({{"kind", "cuda"}, {"target", gpu}});
+    if (!found) document["cuda"] = {{"missing", found.error().message}};
     if (installation)
       document["iree"] = {{"version", installation->version},
                           {"library", installation->compiler_library}};
@@ -31,6 +58,7 @@ CommandResult show_devices(const std::string& iree, bool json) {
       "L3 {} KiB\n",
       target.cpu, target.cores, target.vector_bits, target.vector_registers, target.l1d_bytes >> 10,
       target.l2_bytes >> 10, target.l3_bytes >> 10);
+  print_gpus(found);
   if (installation)
     fmt::print("IREE  {} at {}\n", installation->version, installation->compiler_library.string());
   else

@@ -2,6 +2,7 @@
 #include "base/process.h"
 #include "cli/command.h"
 #include "device/cpu/device.h"
+#include "device/cuda/leased_devices.h"
 #include "measure/runner_jobs.h"
 #include "provider/iree/extract_root.h"
 #include "provider/iree/library.h"
@@ -115,13 +116,16 @@ CommandResult serve_compiles(const std::string& iree) {
 }
 
 CommandResult serve_runs() {
-  measure::Runner runner(device::cpu::open_device);
+  device::cuda::LeasedDevices gpus;
+  measure::Runner runner(device::cpu::open_device, [&gpus](int index) { return gpus.open(index); });
   return worker::serve_runner(
-      ChildProcess::kChildSocket, [&runner](const Message& message) -> Outcome {
+      ChildProcess::kChildSocket,
+      [&runner](const Message& message) -> Outcome {
         auto answer = measure::handle(runner, message.kind, message.body, message.blobs);
         if (!answer) return refuse(answer.error(), FailureKind::kLoadError);
         return Message{"done", std::move(answer->first), std::move(answer->second)};
-      });
+      },
+      [&runner] { return runner.has_lost_its_device(); });
 }
 
 }  // namespace

@@ -6,6 +6,7 @@ namespace hone::device {
 
 void to_json(nlohmann::json& json, const Peak& peak) {
   json = {{"gflops", peak.gflops},
+          {"matrix_gflops", peak.matrix_gflops},
           {"gbytes_per_second", peak.gbytes_per_second},
           {"instructions", peak.instructions},
           {"threads", peak.threads}};
@@ -13,9 +14,36 @@ void to_json(nlohmann::json& json, const Peak& peak) {
 
 void from_json(const nlohmann::json& json, Peak& peak) {
   json.at("gflops").get_to(peak.gflops);
+  peak.matrix_gflops = json.value("matrix_gflops", 0.0);
   json.at("gbytes_per_second").get_to(peak.gbytes_per_second);
   json.at("instructions").get_to(peak.instructions);
   json.at("threads").get_to(peak.threads);
+}
+
+namespace {
+
+tl::unexpected<Error> no_memory(std::string_view kind) {
+  return failure("a device of kind {} has no memory apart from the host's", kind);
+}
+
+}  // namespace
+
+Result<void*> Device::allocate(std::size_t) {
+  return no_memory(kind());
+}
+void Device::release(void*) {}
+Status Device::upload(void*, std::span<const std::byte>) {
+  return no_memory(kind());
+}
+Status Device::download(std::span<std::byte>, const void*) {
+  return no_memory(kind());
+}
+Status Device::copy(void*, const void*, std::size_t) {
+  return no_memory(kind());
+}
+Result<std::optional<Difference>> Device::difference(const void*, const void*, problem::ElementType,
+                                                     std::int64_t, double, double) {
+  return std::nullopt;
 }
 
 }  // namespace hone::device

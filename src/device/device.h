@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,12 +15,13 @@
 
 #include "base/result.h"
 #include "device/machine_state.h"
+#include "problem/types.h"
 
 namespace hone::device {
 
 // Memory that is bound to a kernel; the device does not own it.
 struct Buffer {
-  void* data = nullptr;
+  void* data = nullptr;  // an address of the device, where that has memory of its own
   std::size_t bytes = 0;
 };
 
@@ -56,9 +58,17 @@ struct BatchTime {
 // The most the device was seen to do.
 struct Peak {
   double gflops = 0;             // f32 multiply-add throughput of all its cores together, GFLOP/s
+  double matrix_gflops = 0;      // of matrix instructions on f16, adding up in f32; 0: none known
   double gbytes_per_second = 0;  // memory bandwidth, triad, all cores together; 0: unknown
   std::string instructions;      // what reached it: "avx512f"
   int threads = 1;
+};
+
+// How elements in the device's memory differ from what they must be.
+struct Difference {
+  bool right = false;         // all within the tolerance, and none of them NaN
+  double worst_error = 0;     // largest |got - expected|
+  double worst_relative = 0;  // largest |got - expected| / |expected| where that is not 0
 };
 
 void to_json(nlohmann::json& json, const Peak& peak);
@@ -67,11 +77,12 @@ void from_json(const nlohmann::json& json, Peak& peak);
 class Device {
  public:
   virtual ~Device() = default;
-  virtual std::string_view kind() const = 0;  // "cpu"
+  virtual std::string_view kind() const = 0;  // "cpu", "cuda"
   virtual int threads() const = 0;            // that share a launch
 
-  // Loads `code` of `format` ("embedded-elf-x86_64"). A failure that says what is wrong with it,
-  // when it does not load, has another interface version, or lacks the export asked for.
+  // Loads `code` of `format` ("embedded-elf-x86_64", "ptx", "cubin"). A failure that says what is
+  // wrong with it, when it does not load, has another interface version, or lacks the export asked
+  // for.
   virtual Result<std::unique_ptr<Kernel>> load(std::string_view format, std::string_view code,
                                                const LaunchParameters& parameters) = 0;
 
@@ -79,6 +90,29 @@ class Device {
   // rotation[(first + i) % rotation.size()].
   virtual Result<BatchTime> time(Kernel& kernel, std::span<const std::vector<Buffer>> rotation,
                                  std::size_t first, std::size_t launches) = 0;
+
+  // Memory of its own. A device that works in the host's memory, as a CPU does, has none, and none
+  // of these calls is for it. Failures are in the driver's words: no memory left, or an earlier
+  // kernel's illegal access.
+  virtual bool has_own_memory() const { return false; }
+  virtual std::int64_t free_memory() { return 0; }             // bytes
+  virtual std::int64_t last_level_cache() const { return 0; }  // bytes; 0: not known
+  virtual Result<void*> allocate(std::size_t bytes);
+  virtual void release(void* memory);
+  virtual Status upload(void* to, std::span<const std::byte> from);
+  virtual Status download(std::span<std::byte> to, const void* from);
+  // Within the device; done before the next launch, maybe after this returns.
+  virtual Status copy(void* to, const void* from, std::size_t bytes);
+  // Compares `count` dense elements of two arrays in the device's memory as measure::compare does,
+  // so that what is right need not be fetched. Nothing when the device cannot: the host then does.
+  virtual Result<std::optional<Difference>> difference(const void* got, const void* expected,
+                                                       problem::ElementType type,
+                                                       std::int64_t count, double absolute,
+                                                       double relative);
+
+  // A kernel has left the device unusable for this process (an illegal access on a GPU): every call
+  // fails, and only another process can go on.
+  virtual bool is_lost() const { return false; }
 
   // Places what the device itself gives a kernel (the threads' stacks on a CPU) elsewhere, at
   // random by `seed`: a kernel's time depends on where its arrays lie to one another.

@@ -52,6 +52,30 @@ BusyProcess process_from(const nlohmann::json& json) {
           .core = json.at("core").get<int>()};
 }
 
+void to_json(nlohmann::json& json, const GpuState& gpu) {
+  json = {{"gpu", gpu.gpu}, {"throttled", gpu.throttled}};
+  put(json, "megahertz", gpu.megahertz);
+  put(json, "most_megahertz", gpu.most_megahertz);
+  put(json, "memory_megahertz", gpu.memory_megahertz);
+  put(json, "watts", gpu.watts);
+  put(json, "watt_limit", gpu.watt_limit);
+  put(json, "celsius", gpu.celsius);
+  put(json, "other_processes", gpu.other_processes);
+}
+
+GpuState gpu_from(const nlohmann::json& json) {
+  GpuState gpu{.gpu = json.at("gpu").get<int>(),
+               .throttled = json.at("throttled").get<std::vector<std::string>>()};
+  get(json, "megahertz", gpu.megahertz);
+  get(json, "most_megahertz", gpu.most_megahertz);
+  get(json, "memory_megahertz", gpu.memory_megahertz);
+  get(json, "watts", gpu.watts);
+  get(json, "watt_limit", gpu.watt_limit);
+  get(json, "celsius", gpu.celsius);
+  get(json, "other_processes", gpu.other_processes);
+  return gpu;
+}
+
 }  // namespace
 
 void to_json(nlohmann::json& json, const MachineState& state) {
@@ -64,6 +88,7 @@ void to_json(nlohmann::json& json, const MachineState& state) {
   for (const CoreState& core : state.cores) to_json(json["cores"].emplace_back(), core);
   for (const BusyProcess& process : state.processes)
     to_json(json["processes"].emplace_back(), process);
+  for (const GpuState& gpu : state.gpus) to_json(json["gpus"].emplace_back(), gpu);
 }
 
 void from_json(const nlohmann::json& json, MachineState& state) {
@@ -78,6 +103,9 @@ void from_json(const nlohmann::json& json, MachineState& state) {
   if (const auto processes = json.find("processes"); processes != json.end())
     for (const nlohmann::json& process : *processes)
       state.processes.push_back(process_from(process));
+  state.gpus.clear();
+  if (const auto gpus = json.find("gpus"); gpus != json.end())
+    for (const nlohmann::json& gpu : *gpus) state.gpus.push_back(gpu_from(gpu));
 }
 
 }  // namespace hone::device

@@ -30,6 +30,21 @@ struct BusyProcess {
   bool operator==(const BusyProcess&) const = default;
 };
 
+// A GPU as its management library (NVML) states it; what it does not say is left empty.
+struct GpuState {
+  int gpu = 0;                             // its index
+  std::optional<double> megahertz{};       // of the multiprocessors
+  std::optional<double> most_megahertz{};  // they may reach
+  std::optional<double> memory_megahertz{};
+  std::optional<double> watts{};
+  std::optional<double> watt_limit{};  // the power cap
+  std::optional<double> celsius{};
+  std::vector<std::string> throttled{};  // why its clock is held down: "power cap", "heat"
+  std::optional<int> other_processes{};  // that hold memory on it
+
+  bool operator==(const GpuState&) const = default;
+};
+
 struct MachineState {
   double load_1min = 0;  // runnable tasks, one-minute average (/proc/loadavg)
   int runnable = 0;      // tasks that run or wait for a core now, this one included
@@ -42,6 +57,7 @@ struct MachineState {
   std::vector<CoreState> cores;  // those asked for
   // In a detailed sample only: who took part of these cores, busiest first.
   std::vector<BusyProcess> processes = {};
+  std::vector<GpuState> gpus = {};  // those asked for
 
   bool operator==(const MachineState&) const = default;
 };

@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "device/memory.h"
 #include "measure/verification.h"
 
 namespace hone::measure {
@@ -82,11 +83,25 @@ struct Buffers::State {
   std::vector<std::vector<device::Buffer>> rotation;
   std::byte* memory = nullptr;  // of the first copy, between the fences
   std::size_t copy_bytes = 0;
-  std::size_t total_bytes = 0;
+  std::size_t host_bytes = 0;  // of all copies, or on a device with its own memory of one
 
-  ~State() { unmap_with_fences(memory, total_bytes); }
+  device::Device* device = nullptr;  // with memory of its own
+  device::Memory on_device;          // all copies, from first_copy on
+  std::byte* first_copy = nullptr;
+  device::Memory prepared;  // what a copy is before a launch, for each variant of the poison
 
-  std::byte* copy(int index) const { return memory + static_cast<std::size_t>(index) * copy_bytes; }
+  ~State() { unmap_with_fences(memory, host_bytes); }
+
+  std::byte* copy(int index) const {
+    return memory + (device != nullptr ? 0 : static_cast<std::size_t>(index) * copy_bytes);
+  }
+  // Addresses of the device.
+  std::byte* device_copy(int index) const {
+    return first_copy + static_cast<std::size_t>(index) * copy_bytes;
+  }
+  std::byte* prepared_copy(int variant) const {
+    return prepared.data() + static_cast<std::size_t>(variant) * copy_bytes;
+  }
   std::span<std::byte> buffer(int index, std::size_t binding) const {
     return {copy(index) + places[binding].start, places[binding].bytes};
   }
@@ -99,6 +114,18 @@ struct Buffers::State {
     const std::size_t end = place.start + place.bytes;
     return {copy(index) + end, place.end - end};
   }
+
+  void prepare_on_host(int index, int variant) const {
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const problem::ElementType type = bindings[i].type.element;
+      poison(guard_before(index, i), type);
+      fill(index, i, variant);
+      poison(guard_behind(index, i), type);
+    }
+  }
+  Status prepare_images();
+  Status move_on_device(std::uint64_t seed);
+  Status map_on_host(std::uint64_t seed);
 
   void fill(int index, std::size_t binding, int variant) const {
     const std::span<std::byte> bytes = buffer(index, binding);
@@ -115,7 +142,8 @@ Buffers::Buffers(Buffers&&) noexcept = default;
 Buffers& Buffers::operator=(Buffers&&) noexcept = default;
 
 Result<Buffers> Buffers::create(std::vector<problem::Binding> bindings,
-                                std::vector<std::vector<std::byte>> initial, int copies) {
+                                std::vector<std::vector<std::byte>> initial, int copies,
+                                device::Device* device) {
   if (initial.size() != bindings.size() || copies < 1)
     return input_error("{} bindings with {} contents and {} copies", bindings.size(),
                        initial.size(), copies);
@@ -137,31 +165,65 @@ Result<Buffers> Buffers::create(std::vector<problem::Binding> bindings,
     state->places.push_back(place);
   }
   state->copy_bytes = std::max(state->copy_bytes, kPage);
-  state->total_bytes = state->copy_bytes * static_cast<std::size_t>(copies);
+  if (device != nullptr && device->has_own_memory()) state->device = device;
+  state->host_bytes =
+      state->copy_bytes * static_cast<std::size_t>(state->device != nullptr ? 1 : copies);
   state->bindings = std::move(bindings);
   state->initial = std::move(initial);
   state->rotation.resize(static_cast<std::size_t>(copies));
+  if (state->device != nullptr) {
+    HONE_TRY(state->map_on_host(0));
+    HONE_TRY(state->prepare_images());
+  }
   Buffers buffers(std::move(state));
   HONE_TRY(buffers.move_to_other_memory(0));
   return buffers;
 }
 
+Status Buffers::State::map_on_host(std::uint64_t seed) {
+  std::byte* const mapped = map_between_fences(host_bytes);
+  if (mapped == nullptr)
+    return environment_error("no memory for {} copies of the buffers ({} bytes): {}",
+                             host_bytes / copy_bytes, host_bytes, std::strerror(errno));
+  take_pages({mapped, host_bytes}, seed);
+  unmap_with_fences(std::exchange(memory, mapped), host_bytes);
+  return {};
+}
+
+Status Buffers::State::prepare_images() {
+  HONE_ASSIGN(prepared, device::Memory::allocate(*device, 2 * copy_bytes));
+  for (const int variant : {1, 0}) {  // the host is left with variant 0
+    prepare_on_host(0, variant);
+    HONE_TRY(device->upload(prepared_copy(variant), {memory, copy_bytes}));
+  }
+  return {};
+}
+
+// Whole pages further on each time: a GPU's memory comes in blocks of 2 MiB.
+Status Buffers::State::move_on_device(std::uint64_t seed) {
+  constexpr std::size_t kPlaces = 512;
+  std::mt19937_64 generator(seed);
+  const std::size_t shift = seed == 0 ? 0 : generator() % kPlaces * kPage;
+  auto moved = device::Memory::allocate(*device, rotation.size() * copy_bytes + shift);
+  if (!moved)
+    return environment_error("no memory for {} copies of the buffers: {}", rotation.size(),
+                             moved.error().message);
+  on_device = std::move(*moved);
+  first_copy = on_device.data() + shift;
+  return {};
+}
+
 Status Buffers::move_to_other_memory(std::uint64_t seed) {
   State& state = *state_;
-  std::byte* const memory = map_between_fences(state.total_bytes);
-  if (memory == nullptr)
-    return environment_error("no memory for {} copies of the buffers ({} bytes): {}", copies(),
-                             state.total_bytes, std::strerror(errno));
-  take_pages({memory, state.total_bytes}, seed);
-  std::byte* const old = std::exchange(state.memory, memory);
+  HONE_TRY(state.device != nullptr ? state.move_on_device(seed) : state.map_on_host(seed));
   for (int copy = 0; copy < copies(); ++copy) {
     std::vector<device::Buffer>& buffers = state.rotation[static_cast<std::size_t>(copy)];
+    std::byte* const start = state.device != nullptr ? state.device_copy(copy) : state.copy(copy);
     buffers.clear();
-    for (std::size_t i = 0; i < state.places.size(); ++i)
-      buffers.push_back({state.buffer(copy, i).data(), state.places[i].bytes});
-    prepare(copy);
+    for (const State::Place& place : state.places)
+      buffers.push_back({start + place.start, place.bytes});
+    HONE_TRY(prepare(copy));
   }
-  unmap_with_fences(old, state.total_bytes);
   return {};
 }
 
@@ -184,19 +246,60 @@ std::span<const std::byte> Buffers::initial(int binding) const {
   return state_->initial[static_cast<std::size_t>(binding)];
 }
 
-void Buffers::prepare(int index, int variant) {
-  for (std::size_t i = 0; i < state_->places.size(); ++i) {
-    const problem::ElementType type = state_->bindings[i].type.element;
-    poison(state_->guard_before(index, i), type);
-    state_->fill(index, i, variant);
-    poison(state_->guard_behind(index, i), type);
-  }
+Status Buffers::prepare(int index, int variant) {
+  const State& state = *state_;
+  if (state.device != nullptr)
+    return state.device->copy(state.device_copy(index), state.prepared_copy(variant),
+                              state.copy_bytes);
+  state.prepare_on_host(index, variant);
+  return {};
 }
 
-void Buffers::restore_read_write() {
-  for (std::size_t i = 0; i < state_->places.size(); ++i)
-    if (state_->bindings[i].access == problem::Access::kReadWrite)
-      for (int copy = 0; copy < copies(); ++copy) state_->fill(copy, i, 0);
+Status Buffers::fetch(int index) {
+  const State& state = *state_;
+  if (state.device == nullptr) return {};
+  return state.device->download({state.memory, state.copy_bytes}, state.device_copy(index));
+}
+
+Result<std::optional<bool>> Buffers::is_intact_on_device(int index) const {
+  const State& state = *state_;
+  if (state.device == nullptr) return std::nullopt;
+  const std::byte *now = state.device_copy(index), *then = state.prepared_copy(0);
+  // The bytes from `begin` to `end` of the copy; nothing when the device cannot tell.
+  const auto same = [&](std::size_t begin, std::size_t end) -> Result<std::optional<bool>> {
+    HONE_ASSIGN(const auto difference,
+                state.device->difference(now + begin, then + begin, problem::ElementType::kI8,
+                                         static_cast<std::int64_t>(end - begin), 0, 0));
+    if (!difference) return std::nullopt;
+    return difference->right;
+  };
+  for (std::size_t i = 0; i < state.places.size(); ++i) {
+    const State::Place& place = state.places[i];
+    const bool is_input = state.bindings[i].access == problem::Access::kReadOnly;
+    const std::size_t behind = place.start + place.bytes;
+    HONE_ASSIGN(const auto first, same(place.before, is_input ? place.end : place.start));
+    if (!first || !*first) return first;
+    if (is_input) continue;
+    HONE_ASSIGN(const auto second, same(behind, place.end));
+    if (!second || !*second) return second;
+  }
+  return true;
+}
+
+Status Buffers::restore_read_write() {
+  const State& state = *state_;
+  for (std::size_t i = 0; i < state.places.size(); ++i) {
+    if (state.bindings[i].access != problem::Access::kReadWrite) continue;
+    const State::Place& place = state.places[i];
+    for (int copy = 0; copy < copies(); ++copy) {
+      if (state.device == nullptr)
+        state.fill(copy, i, 0);
+      else
+        HONE_TRY(state.device->copy(state.device_copy(copy) + place.start,
+                                    state.prepared_copy(0) + place.start, place.bytes));
+    }
+  }
+  return {};
 }
 
 std::vector<BrokenGuard> Buffers::broken_guards(int index) const {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,16 +29,22 @@ struct BrokenGuard {
 // `copies` sets of buffers, one buffer per binding each. Every buffer starts on a page, has
 // kGuardBytes of poison (verification.h) before it and at least as many behind it: writing there
 // changes it, and what reads it as a number gets NaN. No memory lies before the first and behind
-// the last copy. Not thread-safe.
+// the last copy.
+//
+// On a device with memory of its own the copies lie there in the same arrangement, and what the
+// host sees (contents, broken_guards, changed_inputs) is the copy that was fetched last.
+// Not thread-safe.
 class Buffers {
  public:
   static constexpr std::size_t kGuardBytes = 4096;
 
   // `initial[i]` holds the bytes of binding i before a launch; empty for write-only ones, which
   // start as poison. An input error for a binding without a static size or initial bytes of another
-  // size, an environment error when memory does not suffice.
+  // size, an environment error when memory does not suffice. `device` is where they are used, and
+  // must outlive them; nullptr: a device that works in the host's memory.
   static Result<Buffers> create(std::vector<problem::Binding> bindings,
-                                std::vector<std::vector<std::byte>> initial, int copies);
+                                std::vector<std::vector<std::byte>> initial, int copies,
+                                device::Device* device = nullptr);
   ~Buffers();
   Buffers(Buffers&&) noexcept;
   Buffers& operator=(Buffers&&) noexcept;
@@ -51,8 +58,14 @@ class Buffers {
   std::span<const std::byte> initial(int binding) const;
 
   // Makes copy `index` fit for a verified launch: write-only buffers hold poison (verification.h,
-  // `variant` 0 or 1), the others their first contents, guards are whole.
-  void prepare(int index, int variant = 0);
+  // `variant` 0 or 1), the others their first contents, guards are whole. This and what follows
+  // fails only where the device does.
+  Status prepare(int index, int variant = 0);
+  // Makes the host see copy `index` as it is now.
+  Status fetch(int index);
+  // Whether the device itself finds the guards of copy `index` whole and its read-only bindings
+  // unchanged. Nothing when it cannot tell; then, or when it says no, fetch() and look.
+  Result<std::optional<bool>> is_intact_on_device(int index) const;
   // Moves everything to other memory, prepared as for a launch, whose pages lie in physical memory
   // in an order drawn by `seed`: which of them collide in a physically indexed cache makes some
   // kernels several percent faster or slower, and pages that are taken in order come back in the
@@ -60,7 +73,7 @@ class Buffers {
   // environment error when memory does not suffice; then nothing has moved.
   Status move_to_other_memory(std::uint64_t seed);
   // Gives read-write buffers their first contents again, in every copy.
-  void restore_read_write();
+  Status restore_read_write();
   // Guards of a copy that no longer hold the poison, at most two per binding.
   std::vector<BrokenGuard> broken_guards(int index) const;
   // Read-only bindings of a copy whose bytes are no longer those of the beginning.

@@ -24,6 +24,7 @@ Protocol protocol_for(std::size_t rounds) {
 
 Result<Calibration> calibrate(device::Device& device, std::size_t rounds) {
   const std::unique_ptr<device::Kernel> kernel = device.calibration_kernel();
+  if (kernel == nullptr) return failure("the device has no calibration kernel");
   HONE_ASSIGN(Buffers buffers, Buffers::create({}, {}, 1));
   Workload workload{.buffers = std::move(buffers), .expected = {}, .tolerance = {}};
   MeasureRequest request;
@@ -46,11 +47,14 @@ Result<Calibration> calibrate(device::Device& device, std::size_t rounds) {
 
 void to_json(nlohmann::json& json, const CalibrationRequest& request) {
   json = {{"cores", request.cores}, {"rounds", request.rounds}};
+  if (request.cuda) json["cuda"] = *request.cuda;
 }
 
 void from_json(const nlohmann::json& json, CalibrationRequest& request) {
   json.at("cores").get_to(request.cores);
   json.at("rounds").get_to(request.rounds);
+  request.cuda.reset();
+  if (const auto cuda = json.find("cuda"); cuda != json.end()) request.cuda = cuda->get<int>();
 }
 
 void to_json(nlohmann::json& json, const Calibration& calibration) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -13,6 +14,7 @@ namespace hone::measure {
 struct CalibrationRequest {
   std::vector<int> cores;
   std::size_t rounds = 60;
+  std::optional<int> cuda = {};  // the GPU to calibrate instead of the cores
 };
 
 // The same kernel as A and as B, as a comparison would sample them.

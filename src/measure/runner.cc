@@ -60,6 +60,16 @@ std::optional<std::vector<Expected>> given_outputs(const ProblemRequest& request
   return expected;
 }
 
+// What the reference, CPU code, gives on the CPU; the candidates' device is another.
+Result<std::vector<Expected>> reference_on_cpu(device::Device& cpu, const ProblemRequest& request,
+                                               std::vector<std::vector<std::byte>> contents) {
+  const provider::Artifact& reference = *request.reference;
+  HONE_ASSIGN(Buffers buffers, Buffers::create(request.dispatch.bindings, std::move(contents), 1));
+  HONE_ASSIGN(auto kernel,
+              cpu.load(reference.format, reference.code, parameters_of(reference.launch)));
+  return run_reference(*kernel, buffers);
+}
+
 struct Candidate {
   std::unique_ptr<device::Kernel> kernel;
   Workload* workload = nullptr;
@@ -68,7 +78,8 @@ struct Candidate {
 }  // namespace
 
 struct Runner::State {
-  OpenDevice open_device;
+  OpenDevice open_cpu;
+  OpenGpu open_gpu;
   ProblemRequest problem;
   // In this order: kernels go before the device that runs them.
   std::unique_ptr<device::Device> device;
@@ -76,6 +87,13 @@ struct Runner::State {
   std::unique_ptr<Workload> openblas_workload;
   std::map<int, Candidate> candidates;
   int next_handle = 1;  // never used again, so that a stale one is noticed
+
+  template <class Request>  // of a problem or a calibration
+  Result<std::unique_ptr<device::Device>> open(const Request& request) const {
+    if (!request.cuda) return open_cpu(request.cores);
+    if (!open_gpu) return environment_error("this runner knows no GPUs");
+    return open_gpu(*request.cuda);
+  }
 
   void clear() {
     candidates.clear();
@@ -103,8 +121,9 @@ struct Runner::State {
   }
 };
 
-Runner::Runner(OpenDevice open_device) : state_(std::make_unique<State>()) {
-  state_->open_device = std::move(open_device);
+Runner::Runner(OpenDevice open_device, OpenGpu open_gpu) : state_(std::make_unique<State>()) {
+  state_->open_cpu = std::move(open_device);
+  state_->open_gpu = std::move(open_gpu);
 }
 
 Runner::~Runner() {
@@ -119,23 +138,30 @@ Result<ProblemReady> Runner::set_problem(const ProblemRequest& request) {
   HONE_TRY(replace_contents(request.dispatch, request.inputs, contents));
   const Tolerance tolerance = tolerance_of(request, contents);
   auto given = given_outputs(request);
+  const bool is_given = given.has_value();
   HONE_ASSIGN(auto exact, given ? std::optional<ExactOutput>() : exact_output(request, contents));
   if (!given && !exact && !request.reference)
     return input_error("{} is not a bare contraction; its reference must be given as an artifact",
                        request.dispatch.name);
 
-  HONE_ASSIGN(auto device, state_->open_device(request.cores));
-  ProblemReady ready{.reference = given   ? "given"
-                                  : exact ? "exact"
-                                          : "artifact",
+  // Before the GPU is opened, while no driver watches what the reference does.
+  std::optional<std::vector<Expected>> computed = std::move(given);
+  if (!computed && !exact && request.cuda) {
+    HONE_ASSIGN(const auto cpu, state_->open_cpu(request.cores));
+    HONE_ASSIGN(computed, reference_on_cpu(*cpu, request, contents));
+  }
+  HONE_ASSIGN(auto device, state_->open(request));
+  ProblemReady ready{.reference = is_given ? "given"
+                                  : exact  ? "exact"
+                                           : "artifact",
                      .copies = 1,
                      .note = ""};
-  HONE_ASSIGN(Buffers buffers,
-              make_buffers(request.dispatch.bindings, std::move(contents), request, ready.note));
+  HONE_ASSIGN(Buffers buffers, make_buffers(request.dispatch.bindings, std::move(contents), request,
+                                            ready.note, device.get()));
   ready.copies = buffers.copies();
   std::vector<Expected> expected;
-  if (given) {
-    expected = std::move(*given);
+  if (computed) {
+    expected = std::move(*computed);
   } else if (exact) {
     expected = expect_output(buffers, exact->binding, std::move(exact->bytes));
   } else {
@@ -144,8 +170,11 @@ Result<ProblemReady> Runner::set_problem(const ProblemRequest& request) {
                 device->load(reference.format, reference.code, parameters_of(reference.launch)));
     HONE_ASSIGN(expected, run_reference(*kernel, buffers));
   }
-  state_->workload = std::make_unique<Workload>(Workload{
-      .buffers = std::move(buffers), .expected = std::move(expected), .tolerance = tolerance});
+  HONE_ASSIGN(DeviceProof proof, DeviceProof::create(*device, buffers, expected));
+  state_->workload = std::make_unique<Workload>(Workload{.buffers = std::move(buffers),
+                                                         .expected = std::move(expected),
+                                                         .tolerance = tolerance,
+                                                         .proof = std::move(proof)});
   state_->device = std::move(device);
   state_->problem = request;
   state_->problem.reference.reset();
@@ -161,6 +190,7 @@ Result<int> Runner::load(const provider::Artifact& artifact) {
 
 Result<OpenBlasReady> Runner::load_openblas() {
   HONE_TRY(state_->check_ready());
+  if (state_->problem.cuda) return input_error("OpenBLAS runs on the CPU, the candidates do not");
   HONE_ASSIGN(OpenBlasParts parts, make_openblas(state_->problem));
   std::erase_if(state_->candidates, [this](const auto& each) {
     return each.second.workload == state_->openblas_workload.get();
@@ -184,7 +214,8 @@ Result<Verification> Runner::verify(int handle) {
 
 Result<Outputs> Runner::outputs() const {
   HONE_TRY(state_->check_ready());
-  const Buffers& buffers = state_->workload->buffers;
+  Buffers& buffers = state_->workload->buffers;
+  HONE_TRY(buffers.fetch(0));
   Outputs outputs;
   for (std::size_t i = 0; i < buffers.bindings().size(); ++i) {
     if (buffers.bindings()[i].access == problem::Access::kReadOnly) continue;
@@ -215,10 +246,11 @@ Result<MeasureResult> Runner::measure(const MeasureRequest& request) {
 
 Result<Calibration> Runner::calibrate(const CalibrationRequest& request) {
   if (request.rounds < 1) return input_error("a calibration takes at least one round");
-  if (state_->device && state_->problem.cores == request.cores)
+  if (state_->device && state_->problem.cores == request.cores &&
+      state_->problem.cuda == request.cuda)
     return measure::calibrate(*state_->device, request.rounds);
   state_->clear();  // the pool below pins this thread anew
-  HONE_ASSIGN(const auto device, state_->open_device(request.cores));
+  HONE_ASSIGN(const auto device, state_->open(request));
   return measure::calibrate(*device, request.rounds);
 }
 
@@ -230,6 +262,10 @@ Result<device::Peak> Runner::peak() {
 Result<device::MachineState> Runner::machine_state() {
   HONE_TRY(state_->check_ready());
   return state_->device->machine_state();
+}
+
+bool Runner::has_lost_its_device() const {
+  return state_->device && state_->device->is_lost();
 }
 
 }  // namespace hone::measure

@@ -18,16 +18,20 @@ namespace hone::measure {
 // Opens the device that consists of these cores (device::cpu::open_device).
 using OpenDevice =
     std::function<Result<std::unique_ptr<device::Device>>(std::span<const int> cores)>;
+// Opens the GPU of this number (device::cuda::open_device).
+using OpenGpu = std::function<Result<std::unique_ptr<device::Device>>(int index)>;
 
 class Runner {
  public:
-  explicit Runner(OpenDevice open_device);
+  // Without `open_gpu` a request for one is an environment error.
+  explicit Runner(OpenDevice open_device, OpenGpu open_gpu = {});
   ~Runner();
 
   // Opens the device, builds inputs and the reference outputs. A bare contraction (nothing fused
   // around it but a fill) is computed exactly by hone itself; anything else by running
   // `reference`, an artifact that was compiled independently of the candidates (input error when
-  // it is missing). What was loaded before is gone.
+  // it is missing), on the CPU also where the candidates run on a GPU. What was loaded before is
+  // gone.
   Result<ProblemReady> set_problem(const ProblemRequest& request);
 
   // Loads a candidate; its handle is valid until unload() or the next problem.
@@ -49,12 +53,15 @@ class Runner {
   // order, the sentinel among them.
   Result<MeasureResult> measure(const MeasureRequest& request);
 
-  // How quiet these cores are (calibration.h); what was loaded stays where they are the problem's
-  // cores, else it is gone.
+  // How quiet the device is (calibration.h); what was loaded stays where it is the problem's, else
+  // it is gone.
   Result<Calibration> calibrate(const CalibrationRequest& request);
 
   Result<device::Peak> peak();
   Result<device::MachineState> machine_state();
+
+  // A candidate has left the device unusable for this process, which must end.
+  bool has_lost_its_device() const;
 
  private:
   struct State;

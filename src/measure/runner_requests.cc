@@ -39,6 +39,7 @@ void to_json(nlohmann::json& json, const ProblemRequest& request) {
           {"seed", request.seed},
           {"cache", request.cache == CacheMode::kCold ? "cold" : "warm"},
           {"last_level_cache", request.last_level_cache}};
+  if (request.cuda) json["cuda"] = *request.cuda;
   if (request.reference) json["reference"] = artifact_facts(*request.reference);
   if (const std::optional<Tolerance>& tolerance = request.tolerance)
     json["tolerance"] = {{"absolute", tolerance->absolute},
@@ -52,6 +53,7 @@ void from_json(const nlohmann::json& json, ProblemRequest& request) {
   json.at("seed").get_to(request.seed);
   request.cache = json.at("cache") == "cold" ? CacheMode::kCold : CacheMode::kWarm;
   json.at("last_level_cache").get_to(request.last_level_cache);
+  get_optional(json, "cuda", request.cuda);
   request.reference.reset();
   if (const auto found = json.find("reference"); found != json.end())
     request.reference = artifact_from(*found, "");

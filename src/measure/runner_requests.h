@@ -21,7 +21,8 @@ struct ProblemRequest {
   std::vector<int> cores;      // one thread each; the first also runs the runner itself
   std::uint64_t seed = 1;      // of the inputs
   CacheMode cache = CacheMode::kWarm;
-  std::int64_t last_level_cache = 0;  // bytes; kCold rotates through more than twice as much
+  // Bytes; kCold rotates through more than twice as much. 0: as the device says, where it does.
+  std::int64_t last_level_cache = 0;
   std::optional<provider::Artifact> reference;
   // By binding, where the user gives them: the bytes of an input, and those that an output must
   // have. Shorter vectors and empty strings: generated, and computed by the reference.
@@ -29,6 +30,9 @@ struct ProblemRequest {
   std::vector<std::string> expected = {};
   // Instead of the tolerance that follows from the dispatch and its inputs.
   std::optional<Tolerance> tolerance = {};
+  // The GPU, by the driver's number, that candidates run on. `cores` then compute the reference:
+  // an artifact for it is CPU code, compiled independently. Absent: the cores are the device.
+  std::optional<int> cuda = {};
 };
 
 struct ProblemReady {

@@ -89,7 +89,7 @@ void SampleLoop::hand_over(const Participant& participant) const {
 
 Status SampleLoop::warm_up(Track& track) {
   const Participant& participant = track.participant;
-  participant.workload->buffers.restore_read_write();
+  HONE_TRY(participant.workload->buffers.restore_read_write());
   hand_over(participant);
   HONE_ASSIGN(const auto first, batch(participant, 1));
   if (request_.best && request_.protocol.early_stop_factor > 0 && !track.sentinel &&
@@ -127,7 +127,7 @@ Status SampleLoop::take_sample(Track& track) {
   bool quiet = false;
   hand_over(participant);
   for (int attempt = 0; attempt < kAttempts && !quiet; ++attempt) {
-    participant.workload->buffers.restore_read_write();
+    HONE_TRY(participant.workload->buffers.restore_read_write());
     if (track.launches >= kSettleFrom && participant.workload->buffers.copies() == 1)
       HONE_TRY(batch(participant, 1));
     HONE_ASSIGN(const auto time, batch(participant, track.launches));

@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "device/device.h"
 #include "measure/buffers.h"
+#include "measure/device_proof.h"
 #include "measure/runner_requests.h"
 #include "measure/verification.h"
 
@@ -21,6 +22,7 @@ struct Workload {
   Buffers buffers;
   std::vector<Expected> expected;  // by binding; empty bytes where nothing is expected (inputs)
   Tolerance tolerance;
+  DeviceProof proof = {};
   // Where the rotation goes on: shared by all handles, so that none finds its copy warm because
   // another has just used it.
   std::size_t next = 0;
@@ -32,10 +34,15 @@ Result<std::vector<std::vector<std::byte>>> first_contents(const problem::Dispat
                                                            std::uint64_t seed);
 
 // Buffers for `bindings` in as many copies as the cache mode asks for. `note` is set when they are
-// fewer than a cold cache needs.
+// fewer than a cold cache needs. `device`: as in Buffers::create.
 Result<Buffers> make_buffers(const std::vector<problem::Binding>& bindings,
                              std::vector<std::vector<std::byte>> initial,
-                             const ProblemRequest& request, std::string& note);
+                             const ProblemRequest& request, std::string& note,
+                             device::Device* device = nullptr);
+
+// What a buffer of `bytes` is compared as: the binding's tensor, or where it is larger than that
+// all of it, as one row of elements.
+problem::TensorType type_of(const problem::Binding& binding, std::size_t bytes);
 
 // One output that a reference computed: all elements of its tensor written, the rest of a larger
 // buffer left as prepared in copy 0. The output's binding gets `bytes`.

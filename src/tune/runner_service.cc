@@ -127,9 +127,11 @@ Result<Ran<measure::OpenBlasReady>> RunnerService::load_openblas() {
   return answer_of<measure::OpenBlasReady>(outcome);
 }
 
-Result<measure::Calibration> RunnerService::calibrate(const std::vector<int>& cores) {
+Result<measure::Calibration> RunnerService::calibrate(const std::vector<int>& cores,
+                                                      std::optional<int> cuda) {
   measure::CalibrationRequest request;
   request.cores = cores;
+  request.cuda = cuda;
   HONE_ASSIGN(worker::Outcome outcome, call({"calibrate", request, {}}, kPeakSeconds));
   const Ran<measure::Calibration> calibration = answer_of<measure::Calibration>(outcome);
   if (!calibration) return failure("{}", calibration.error().message);

@@ -1,6 +1,7 @@
 // Running candidates, as the tuner sees it: typed calls to the runner process.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,9 +38,10 @@ class RunnerService {
   Status unload(int handle);
   // A failure's message says why there is none.
   Result<Ran<measure::OpenBlasReady>> load_openblas();
-  // How quiet the device is, on these cores. To be asked before the problem is set: a problem of
-  // other cores would have to be set again.
-  Result<measure::Calibration> calibrate(const std::vector<int>& cores);
+  // How quiet the device is: the GPU, else these cores. To be asked before the problem is set: a
+  // problem of other cores would have to be set again.
+  Result<measure::Calibration> calibrate(const std::vector<int>& cores,
+                                         std::optional<int> cuda = {});
   // Of the cores of the problem.
   Result<device::Peak> peak();
 

@@ -61,7 +61,10 @@ using RunnerHandler = std::function<Outcome(const Message&)>;
 // the other with `handler` until the tuner closes the socket; returns the exit code. To be called
 // by a process with one thread, for it forks a janitor first (docs/worker-protocol.md), which ends
 // the process and its group when the tuner is gone and the handler does not return. An exception
-// that leaves the handler is a failure (kKernelCrash).
-int serve_runner(int socket, const RunnerHandler& handler);
+// that leaves the handler is a failure (kKernelCrash). Once a call has failed and `is_lost` says
+// that this process can do no more (a kernel has ended the GPU's context), it leaves without an
+// answer, as a crash does, with the failure's words on stderr.
+int serve_runner(int socket, const RunnerHandler& handler,
+                 const std::function<bool()>& is_lost = {});
 
 }  // namespace hone::worker

@@ -10,7 +10,7 @@
 namespace hone::worker {
 namespace {
 
-bool answer_all(int socket, const RunnerHandler& handler) {
+bool answer_all(int socket, const RunnerHandler& handler, const std::function<bool()>& is_lost) {
   FrameDecoder decoder;
   while (true) {
     const auto message = read_message(socket, decoder);
@@ -19,13 +19,18 @@ bool answer_all(int socket, const RunnerHandler& handler) {
       return false;
     }
     if (!*message) return true;
-    answer(socket, guarded(handler, **message, provider::FailureKind::kKernelCrash));
+    const Outcome outcome = guarded(handler, **message, provider::FailureKind::kKernelCrash);
+    if (!outcome && is_lost && is_lost()) {
+      std::fprintf(stderr, "%s\n", outcome.error().message.c_str());
+      return false;
+    }
+    answer(socket, outcome);
   }
 }
 
 }  // namespace
 
-int serve_runner(int socket, const RunnerHandler& handler) {
+int serve_runner(int socket, const RunnerHandler& handler, const std::function<bool()>& is_lost) {
   const auto folder = SessionFolder::claim();
   if (!folder) {
     std::fprintf(stderr, "%s\n", folder.error().message.c_str());
@@ -39,7 +44,7 @@ int serve_runner(int socket, const RunnerHandler& handler) {
     return 3;
   }
   const bool understood = write_message(tuner.get(), {"hello", {{"pid", ::getpid()}}, {}}) &&
-                          answer_all(tuner.get(), handler);
+                          answer_all(tuner.get(), handler, is_lost);
   return understood ? 0 : 1;
 }
 

@@ -20,6 +20,7 @@ FOLDERS = {
     "search": ["space"],
     "device": ["problem"],
     "device/cpu": ["device"],
+    "device/cuda": ["device"],
     "provider": ["space"],
     "provider/iree": ["provider"],
     "provider/vendor": ["provider"],
@@ -28,7 +29,7 @@ FOLDERS = {
     "store": ["space"],
     "tune": ["search", "worker", "measure", "provider", "store"],
     "output": ["store"],
-    "cli": ["tune", "output", "provider/iree", "provider/vendor", "device/cpu"],
+    "cli": ["tune", "output", "provider/iree", "provider/vendor", "device/cpu", "device/cuda"],
 }
 
 # The seams: the only classes with pure virtual functions, at most six. A Kernel is what a Device

@@ -1,0 +1,33 @@
+// Comparison of arrays on the GPU, so that a right output need not be fetched.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "device/cuda/kernel.h"
+
+namespace hone::device::cuda {
+
+// CUDA C++ of the kernels, one per element type.
+std::string comparison_source();
+
+class Comparer {
+ public:
+  // Compiles them: with libnvrtc, an environment error where it is missing.
+  static Result<Comparer> create(std::shared_ptr<Session> session);
+
+  // As Device::difference.
+  Result<std::optional<Difference>> difference(const void* got, const void* expected,
+                                               problem::ElementType type, std::int64_t count,
+                                               double absolute, double relative);
+
+ private:
+  explicit Comparer(std::shared_ptr<Session> session) : session_(std::move(session)) {}
+  struct Owner;  // of the module
+
+  std::shared_ptr<Session> session_;
+  std::shared_ptr<Owner> module_;
+};
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,206 @@
+#include "device/cuda/device.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "device/cuda/comparer.h"
+#include "device/cuda/kernel.h"
+#include "device/cuda/nvml.h"
+#include "device/cuda/own_kernels.h"
+#include "device/cuda/peak.h"
+
+namespace hone::device::cuda {
+namespace {
+
+// Launching takes about this long on the host; kernels not longer than it are queued behind a
+// pause, so that the GPU need not wait for launches within a batch.
+constexpr double kLaunchSeconds = 5e-6;
+// The driver's queue holds 1,024 launches; what comes then waits until there is room.
+constexpr std::size_t kQueued = 800;
+// Below this share of its highest clock a GPU is held down by something (nvbench's rule).
+constexpr double kLeastClock = 0.75;
+// Clocks of shorter batches are those of the time before.
+constexpr double kClockSeconds = 1e-3;
+// About 0.1 ms on a GPU of this decade.
+constexpr std::uint32_t kCalibrationRounds = 1500;
+
+double now() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC_RAW, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// A kernel of hone's own, which needs a binding that it does not use.
+class FixedWork : public QueuedKernel {
+ public:
+  explicit FixedWork(std::unique_ptr<CudaKernel> kernel) : kernel_(std::move(kernel)) {}
+  Status launch(std::span<const Buffer>) override { return kernel_->launch({&nowhere_, 1}); }
+  Status enqueue(std::span<const Buffer>) override { return kernel_->enqueue({&nowhere_, 1}); }
+
+ private:
+  std::unique_ptr<CudaKernel> kernel_;
+  Buffer nowhere_{};
+};
+
+class CudaDevice : public Device {
+ public:
+  CudaDevice(std::shared_ptr<Session> session, Stopwatch watch)
+      : session_(std::move(session)), watch_(std::move(watch)), last_look_(now()) {
+    if (auto nvml = Nvml::open(session_->facts().uuid)) nvml_ = std::move(*nvml);
+    if (nvml_) most_megahertz_ = nvml_->most_megahertz().value_or(0);
+  }
+
+  std::string_view kind() const override { return "cuda"; }
+  int threads() const override { return 1; }
+  bool is_lost() const override { return session_->driver().is_lost(); }
+
+  Result<std::unique_ptr<Kernel>> load(std::string_view format, std::string_view code,
+                                       const LaunchParameters& parameters) override {
+    if (format.find("ptx") == std::string_view::npos &&
+        format.find("cubin") == std::string_view::npos)
+      return failure("a CUDA GPU runs PTX and cubins, not '{}'", format);
+    HONE_ASSIGN(auto kernel, CudaKernel::load(session_, code, parameters));
+    return kernel;
+  }
+
+  Result<BatchTime> time(Kernel& kernel, std::span<const std::vector<Buffer>> rotation,
+                         std::size_t first, std::size_t launches) override;
+
+  bool has_own_memory() const override { return true; }
+  std::int64_t last_level_cache() const override { return session_->facts().l2_bytes; }
+  std::int64_t free_memory() override {
+    std::size_t free = 0, total = 0;
+    return session_->call().memory_info(&free, &total) == 0 ? static_cast<std::int64_t>(free) : 0;
+  }
+  Result<void*> allocate(std::size_t bytes) override {
+    Address address = 0;
+    HONE_TRY(check(session_->call().memory_allocate(&address, std::max<std::size_t>(bytes, 1)),
+                   fmt::format("taking {} bytes of memory", bytes)));
+    return reinterpret_cast<void*>(address);
+  }
+  void release(void* memory) override {
+    session_->call().memory_free(reinterpret_cast<Address>(memory));
+  }
+  Status upload(void* to, std::span<const std::byte> from) override {
+    if (from.empty()) return {};
+    return check(
+        session_->call().copy_to_device(reinterpret_cast<Address>(to), from.data(), from.size()),
+        "copying to the GPU");
+  }
+  Status download(std::span<std::byte> to, const void* from) override {
+    if (to.empty()) return {};
+    return check(
+        session_->call().copy_to_host(to.data(), reinterpret_cast<Address>(from), to.size()),
+        "copying from the GPU");
+  }
+  Status copy(void* to, const void* from, std::size_t bytes) override {
+    if (bytes == 0) return {};
+    return check(session_->call().copy_on_device(reinterpret_cast<Address>(to),
+                                                 reinterpret_cast<Address>(from), bytes, nullptr),
+                 "copying on the GPU");
+  }
+  Result<std::optional<Difference>> difference(const void* got, const void* expected,
+                                               problem::ElementType type, std::int64_t count,
+                                               double absolute, double relative) override {
+    if (!comparer_asked_) {
+      comparer_asked_ = true;
+      if (auto comparer = Comparer::create(session_)) comparer_ = std::move(*comparer);
+    }
+    if (!comparer_) return std::nullopt;
+    return comparer_->difference(got, expected, type, count, absolute, relative);
+  }
+
+  Peak measure_peak() override { return cuda::measure_peak(session_).value_or(Peak{}); }
+  MachineState machine_state() override {
+    MachineState state;
+    const double time = now();
+    state.seconds = time - last_look_;
+    last_look_ = time;
+    if (nvml_) state.gpus.push_back(nvml_->state(session_->facts().index));
+    return state;
+  }
+  MachineState detailed_machine_state() override { return machine_state(); }
+
+  std::unique_ptr<Kernel> calibration_kernel() override {
+    const OwnKernel own =
+        multiply_add_kernel(session_->facts().multiprocessors, kCalibrationRounds);
+    auto kernel = CudaKernel::load(session_, own.code, own.parameters);
+    if (!kernel) return nullptr;
+    return std::make_unique<FixedWork>(std::move(*kernel));
+  }
+
+ private:
+  Status check(Code code, std::string_view doing) { return session_->driver().check(code, doing); }
+  Status pause(const QueuedKernel& kernel, std::size_t launches);
+  bool is_held_down(double seconds) const;
+
+  std::shared_ptr<Session> session_;
+  Stopwatch watch_;
+  std::optional<Nvml> nvml_;
+  double most_megahertz_ = 0;
+  bool comparer_asked_ = false;
+  std::optional<Comparer> comparer_;
+  std::unique_ptr<CudaKernel> pause_;
+  double last_look_ = 0;
+};
+
+// Keeps the GPU busy while launches queue up. Longer kernels hide the launches behind them
+// themselves, all but the first.
+Status CudaDevice::pause(const QueuedKernel& kernel, std::size_t launches) {
+  const bool is_short = kernel.seconds_of_last < 2 * kLaunchSeconds;
+  const std::size_t queued = is_short ? std::min(launches, kQueued) : 4;
+  const auto nanoseconds =
+      static_cast<std::uint32_t>(1e9 * kLaunchSeconds * static_cast<double>(queued));
+  const OwnKernel own = pause_kernel(nanoseconds);
+  if (!pause_) {
+    HONE_ASSIGN(pause_, CudaKernel::load(session_, own.code, own.parameters));
+  }
+  pause_->set_constants(own.parameters.constants);
+  const Buffer nowhere{};
+  return pause_->enqueue({&nowhere, 1});
+}
+
+bool CudaDevice::is_held_down(double seconds) const {
+  if (!nvml_ || seconds < kClockSeconds) return false;
+  if (disturbs(nvml_->throttle_reasons())) return true;
+  const auto megahertz = nvml_->megahertz();
+  return megahertz && *megahertz < kLeastClock * most_megahertz_;
+}
+
+Result<BatchTime> CudaDevice::time(Kernel& kernel, std::span<const std::vector<Buffer>> rotation,
+                                   std::size_t first, std::size_t launches) {
+  auto* const queued = dynamic_cast<QueuedKernel*>(&kernel);
+  if (queued == nullptr) return failure("this kernel is not one of the GPU's");
+  HONE_TRY(pause(*queued, launches));
+  HONE_TRY(watch_.start());
+  std::size_t next = first % rotation.size();
+  for (std::size_t i = 0; i < launches; ++i) {
+    HONE_TRY(queued->enqueue(rotation[next]));
+    if (++next == rotation.size()) next = 0;
+  }
+  HONE_ASSIGN(const double seconds, watch_.stop());
+  queued->seconds_of_last = seconds / static_cast<double>(std::max<std::size_t>(launches, 1));
+  return BatchTime{.seconds = seconds,
+                   .cpu_seconds = seconds,
+                   .involuntary_switches = 0,
+                   .disturbed = is_held_down(seconds)};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Device>> open_device(std::shared_ptr<Driver> driver, const Facts& facts) {
+  HONE_ASSIGN(auto session, Session::open(std::move(driver), facts));
+  HONE_ASSIGN(Stopwatch watch, Stopwatch::create(session));
+  return std::make_unique<CudaDevice>(std::move(session), std::move(watch));
+}
+
+Result<std::unique_ptr<Device>> open_device(int index) {
+  HONE_ASSIGN(auto driver, Driver::open());
+  HONE_ASSIGN(const auto devices, list_devices(*driver));
+  HONE_ASSIGN(const Facts facts, find_device(devices, index));
+  return open_device(std::move(driver), facts);
+}
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,77 @@
+#include "device/cuda/driver.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+
+namespace hone::device::cuda {
+namespace {
+
+constexpr int kOldestVersion = 11000;
+constexpr Code kNoDevice = 100;
+
+template <class Signature>
+Status find(void* library, const std::string& name, const char* symbol, Signature& function) {
+  function = reinterpret_cast<Signature>(dlsym(library, symbol));
+  if (function == nullptr)
+    return environment_error(
+        "{} has no function {}: the NVIDIA driver is too old; hone needs one of CUDA {}.{} or "
+        "later",
+        name, symbol, kOldestVersion / 1000, kOldestVersion % 1000 / 10);
+  return {};
+}
+
+Status find_all(void* library, const std::string& name, DriverApi& api) {
+#define HONE_CUDA_FIND(member, symbol, parameters) \
+  HONE_TRY(find(library, name, symbol, api.member));
+  HONE_CUDA_CALLS(HONE_CUDA_FIND)
+#undef HONE_CUDA_FIND
+  return {};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Driver>> Driver::open(const std::string& library) {
+  void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr)
+    return environment_error(
+        "the NVIDIA driver is not available ({}): install it, or choose "
+        "another device",
+        dlerror());
+  const std::shared_ptr<Driver> driver(new Driver);
+  HONE_TRY(find_all(handle, library, driver->api_));
+  const DriverApi& call = driver->api_;
+  if (const Code code = call.init(0); code == kNoDevice)
+    return environment_error("the NVIDIA driver finds no GPU on this machine");
+  else if (const Status status = driver->check(code, "starting the NVIDIA driver"); !status)
+    return environment_error("{}", status.error().message);
+  if (const Status status = driver->check(call.driver_version(&driver->version_), "asking it");
+      !status)
+    return environment_error("{}", status.error().message);
+  if (driver->version_ < kOldestVersion)
+    return environment_error(
+        "the NVIDIA driver is too old: it runs CUDA {}.{}, hone needs one of CUDA {}.{} or later",
+        driver->version_ / 1000, driver->version_ % 1000 / 10, kOldestVersion / 1000,
+        kOldestVersion % 1000 / 10);
+  return driver;
+}
+
+Status Driver::check(Code code, std::string_view doing) {
+  if (code == 0) return {};
+  lost_ = lost_ || ends_context(code);
+  const char *name = nullptr, *text = nullptr;
+  if (api_.error_name(code, &name) != 0 || name == nullptr) name = "an unknown error";
+  if (api_.error_string(code, &text) != 0 || text == nullptr) text = "no words";
+  return failure("{}: {} ({})", doing, text, name);
+}
+
+bool ends_context(Code code) {
+  // ECC; illegal address, launch timeout; destroyed context, assertion; hardware stack, illegal
+  // instruction, misaligned address, address space, program counter, launch failed; unknown.
+  static constexpr std::array kSticky{214, 220, 700, 702, 709, 710, 714,
+                                      715, 716, 717, 718, 719, 999};
+  return std::find(kSticky.begin(), kSticky.end(), code) != kSticky.end();
+}
+
+}  // namespace hone::device::cuda

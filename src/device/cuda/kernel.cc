@@ -1,0 +1,93 @@
+#include "device/cuda/kernel.h"
+
+namespace hone::device::cuda {
+namespace {
+
+// More dynamic shared memory than this has to be asked for (CUDA C++ programming guide, compute
+// capabilities 7.0 and later).
+constexpr std::uint32_t kSharedWithoutAsking = 48 * 1024;
+
+}  // namespace
+
+Status QueuedKernel::enqueue(std::span<const Buffer> bindings) {
+  return launch(bindings);
+}
+
+CudaKernel::CudaKernel(std::shared_ptr<Session> session, const LaunchParameters& parameters)
+    : session_(std::move(session)), parameters_(parameters) {}
+
+Result<std::unique_ptr<CudaKernel>> CudaKernel::load(std::shared_ptr<Session> session,
+                                                     std::string_view code,
+                                                     const LaunchParameters& parameters) {
+  std::unique_ptr<CudaKernel> kernel(new CudaKernel(std::move(session), parameters));
+  HONE_TRY(kernel->load_module(code));
+  HONE_TRY(kernel->find_function());
+  return kernel;
+}
+
+CudaKernel::~CudaKernel() {
+  if (module_ != nullptr) session_->call().module_unload(module_);
+}
+
+Status CudaKernel::load_module(std::string_view code) {
+  const std::string image(code);  // PTX must end with a zero byte
+  std::string log(8192, '\0');
+  int options[] = {kJitErrorLog, kJitErrorLogBytes};
+  // An integer is passed in the place of its pointer.
+  void* values[] = {log.data(), reinterpret_cast<void*>(log.size())};
+  const Code result = session_->call().module_load(&module_, image.data(), 2, options, values);
+  const Status loaded = session_->driver().check(result, "the driver cannot load the code");
+  log.resize(log.find('\0') == std::string::npos ? log.size() : log.find('\0'));
+  if (!loaded && !log.empty()) return failure("{}:\n{}", loaded.error().message, log);
+  return loaded;
+}
+
+Status CudaKernel::find_function() {
+  const DriverApi& call = session_->call();
+  Driver& driver = session_->driver();
+  HONE_TRY(driver.check(call.module_function(&function_, module_, parameters_.entry.c_str()),
+                        fmt::format("the code has no kernel '{}'", parameters_.entry)));
+  const std::pair<int, int*> attributes[] = {{kFunctionRegisters, &facts_.registers},
+                                             {kFunctionSharedBytes, &facts_.shared_bytes},
+                                             {kFunctionLocalBytes, &facts_.local_bytes},
+                                             {kFunctionMaxThreads, &facts_.most_threads}};
+  for (const auto& [attribute, value] : attributes)
+    HONE_TRY(driver.check(call.function_attribute(value, attribute, function_),
+                          "asking for the kernel's facts"));
+  const auto& block = parameters_.block;
+  const std::uint64_t threads = std::uint64_t{block[0]} * block[1] * block[2];
+  if (threads < 1 || threads > static_cast<std::uint64_t>(facts_.most_threads))
+    return failure("a block of {}x{}x{} threads; with its {} registers the kernel can have {}",
+                   block[0], block[1], block[2], facts_.registers, facts_.most_threads);
+  const std::uint32_t shared = parameters_.shared_bytes;
+  const std::int64_t most = session_->facts().shared_bytes - facts_.shared_bytes;
+  if (shared > most)
+    return failure("{} bytes of dynamic shared memory; {} gives a block at most {}", shared,
+                   session_->facts().name, most);
+  if (shared > kSharedWithoutAsking)
+    HONE_TRY(driver.check(
+        call.function_set_attribute(function_, kFunctionMaxDynamicShared, static_cast<int>(shared)),
+        fmt::format("asking for {} bytes of dynamic shared memory", shared)));
+  return {};
+}
+
+Status CudaKernel::enqueue(std::span<const Buffer> bindings) {
+  pointers_.clear();
+  for (const Buffer& binding : bindings)
+    pointers_.push_back(reinterpret_cast<Address>(binding.data));
+  arguments_.clear();
+  for (Address& pointer : pointers_) arguments_.push_back(&pointer);
+  for (std::uint32_t& constant : parameters_.constants) arguments_.push_back(&constant);
+  const auto &grid = parameters_.grid, &block = parameters_.block;
+  return session_->driver().check(
+      session_->call().launch(function_, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                              parameters_.shared_bytes, nullptr, arguments_.data(), nullptr),
+      "launching the kernel");
+}
+
+Status CudaKernel::launch(std::span<const Buffer> bindings) {
+  HONE_TRY(enqueue(bindings));
+  return session_->wait("running the kernel");
+}
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,34 @@
+// GPUs of this machine, each leased from the moment it is first opened.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "base/result.h"
+#include "device/cuda/device.h"
+#include "device/cuda/lease.h"
+
+namespace hone::device::cuda {
+
+// For one thread of a process that forks no more.
+class LeasedDevices {
+ public:
+  // `wait`: for a GPU that another process holds; a runner that was just killed lets go of its GPU
+  // only when the driver has cleaned up after it. `folder`: of the leases (lease.h).
+  explicit LeasedDevices(std::chrono::milliseconds wait = std::chrono::seconds(10),
+                         std::filesystem::path folder = {})
+      : wait_(wait), folder_(std::move(folder)) {}
+
+  // Errors: of open_device(index) and lease().
+  Result<std::unique_ptr<Device>> open(int index);
+
+ private:
+  std::chrono::milliseconds wait_;
+  std::filesystem::path folder_;
+  std::shared_ptr<Driver> driver_;
+  std::map<std::string, LockFile> leases_;  // by UUID
+};
+
+}  // namespace hone::device::cuda

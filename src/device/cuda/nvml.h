@@ -1,0 +1,45 @@
+// NVIDIA's management library (libnvidia-ml.so.1), opened at run time: clocks, power, heat.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "device/machine_state.h"
+
+namespace hone::device::cuda {
+
+// Reasons for a lower clock (nvml.h, nvmlClocksThrottleReason...).
+inline constexpr std::uint64_t kThrottlePowerCap = 0x4, kThrottleHardware = 0x8,
+                               kThrottleHeat = 0x20, kThrottleHardwareHeat = 0x40,
+                               kThrottlePowerBrake = 0x80;
+
+// Those of them that are set, in words. Idle clocks and clocks set by an application are none.
+std::vector<std::string> throttle_words(std::uint64_t reasons);
+// Whether a time taken meanwhile is not to be trusted: heat or the hardware hold the clock down. A
+// large product runs at the power cap as a rule; that is no fault.
+bool disturbs(std::uint64_t reasons);
+
+class Nvml {
+ public:
+  // For the GPU with this UUID. An environment error when the library is missing or does not know
+  // the GPU; hone then measures without it.
+  static Result<Nvml> open(const std::string& uuid,
+                           const std::string& library = "libnvidia-ml.so.1");
+
+  GpuState state(int index) const;
+  std::uint64_t throttle_reasons() const;   // 0 when not known
+  std::optional<double> megahertz() const;  // of the multiprocessors, now
+  std::optional<double> most_megahertz() const;
+
+ private:
+  struct Api;
+  Nvml() = default;
+  std::shared_ptr<const Api> api_;
+  void* device_ = nullptr;
+};
+
+}  // namespace hone::device::cuda

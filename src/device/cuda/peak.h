@@ -1,0 +1,32 @@
+// What a GPU can do at most, measured.
+#pragma once
+
+#include "device/cuda/session.h"
+#include "device/device.h"
+
+namespace hone::device::cuda {
+
+// A pair of events around work on the GPU.
+class Stopwatch {
+ public:
+  static Result<Stopwatch> create(std::shared_ptr<Session> session);
+  ~Stopwatch();
+  Stopwatch(Stopwatch&& other) noexcept;
+  Stopwatch& operator=(Stopwatch&&) = delete;
+
+  Status start();
+  // Waits for what was asked for since start(); its seconds (resolution about 0.5 microseconds).
+  Result<double> stop();
+
+ private:
+  explicit Stopwatch(std::shared_ptr<Session> session) : session_(std::move(session)) {}
+  std::shared_ptr<Session> session_;
+  Event start_ = nullptr;
+  Event end_ = nullptr;
+};
+
+// f32 multiply-adds, matrix instructions, and bytes read and written by a copy within the GPU's
+// memory; the best of several short runs each, after a warm-up.
+Result<Peak> measure_peak(const std::shared_ptr<Session>& session);
+
+}  // namespace hone::device::cuda

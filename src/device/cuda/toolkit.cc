@@ -1,0 +1,78 @@
+#include "device/cuda/toolkit.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace hone::device::cuda {
+namespace {
+
+namespace fs = std::filesystem;
+
+void add(std::vector<fs::path>& folders, const fs::path& folder) {
+  std::error_code error;
+  if (!folder.empty() && fs::is_directory(folder, error)) folders.push_back(folder);
+}
+
+fs::path variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? fs::path(value) : fs::path();
+}
+
+std::vector<fs::path> path_folders() {
+  std::vector<fs::path> folders;
+  const char* path = std::getenv("PATH");
+  std::string rest = path != nullptr ? path : "";
+  while (!rest.empty()) {
+    const auto colon = rest.find(':');
+    add(folders, rest.substr(0, colon));
+    rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
+  }
+  return folders;
+}
+
+bool is_program(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
+}
+
+// What Python packages put below `prefix`/lib/python3.N/site-packages.
+void add_packages(std::vector<fs::path>& folders, const fs::path& prefix) {
+  std::error_code error;
+  if (prefix.empty()) return;
+  for (const auto& python : fs::directory_iterator(prefix / "lib", error)) {
+    if (python.path().filename().string().rfind("python3", 0) != 0) continue;
+    const fs::path packages = python.path() / "site-packages";
+    for (const char* part : {"nvidia/cu13", "nvidia/cuda_nvcc", "nvidia/cuda_nvrtc"})
+      add(folders, packages / part);
+    add(folders, packages / "triton/backends/nvidia");
+  }
+}
+
+}  // namespace
+
+std::vector<fs::path> toolkit_folders() {
+  std::vector<fs::path> folders;
+  add(folders, variable("CUDA_HOME"));
+  add(folders, variable("CUDA_PATH"));
+  add_packages(folders, ".venv");
+  add_packages(folders, variable("VIRTUAL_ENV"));
+  for (const fs::path& folder : path_folders())
+    if (is_program(folder / "python3")) {
+      add_packages(folders, folder.parent_path());
+      break;
+    }
+  add(folders, "/usr/local/cuda");
+  return folders;
+}
+
+fs::path find_tool(std::string_view name) {
+  for (const fs::path& folder : path_folders())
+    if (is_program(folder / name)) return folder / name;
+  for (const fs::path& folder : toolkit_folders())
+    if (is_program(folder / "bin" / name)) return folder / "bin" / name;
+  return {};
+}
+
+}  // namespace hone::device::cuda

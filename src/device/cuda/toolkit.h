@@ -1,0 +1,19 @@
+// Where parts of NVIDIA's toolkit may lie: hone needs none of them, and uses those it finds.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+namespace hone::device::cuda {
+
+// Folders that may hold bin/ or lib/ of a toolkit, most wanted first: $CUDA_HOME, $CUDA_PATH, those
+// of the Python environments (.venv here, $VIRTUAL_ENV, the python3 on PATH: the wheels
+// nvidia-cuda-nvcc and nvidia-cuda-nvrtc, and triton's backend), /usr/local/cuda. Only those that
+// are there.
+std::vector<std::filesystem::path> toolkit_folders();
+
+// The program `name` on PATH, else in bin/ of the toolkit folders; empty when there is none.
+std::filesystem::path find_tool(std::string_view name);
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,200 @@
+// What hone says on a machine without a GPU, or with one that it cannot use. What a GPU does right
+// is tested on one (tests/gpu).
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "device/cuda/driver.h"
+#include "device/cuda/facts.h"
+#include "device/cuda/lease.h"
+#include "device/cuda/nvml.h"
+#include "device/cuda/nvrtc.h"
+
+namespace hone::device::cuda {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// A library with the driver's functions, each of which returns 0 at once unless `bodies` gives it
+// parameters and a body; an empty one leaves the function out.
+class FakeDriver {
+ public:
+  explicit FakeDriver(const std::map<std::string, std::string>& bodies) {
+    std::string source;
+    const auto add = [&](const std::string& symbol) {
+      const auto given = bodies.find(symbol);
+      if (given == bodies.end())
+        source += "int " + symbol + "() { return 0; }\n";
+      else if (!given->second.empty())
+        source += "int " + symbol + given->second + "\n";
+    };
+#define HONE_CUDA_ADD(member, symbol, parameters) add(symbol);
+    HONE_CUDA_CALLS(HONE_CUDA_ADD)
+#undef HONE_CUDA_ADD
+    const auto c = (folder_.path() / "cuda.c").string();
+    EXPECT_TRUE(write_file_atomically(c, source));
+    EXPECT_EQ(std::system(("cc -w -shared -fPIC -o " + library() + " " + c).c_str()), 0) << source;
+  }
+  std::string library() const {
+    return (folder_.path() / "libcuda.so").string();
+  }
+
+ private:
+  TemporaryFolder folder_ = std::move(TemporaryFolder::create("hone-cuda-").value());
+};
+
+Error error_of(const std::map<std::string, std::string>& bodies) {
+  const FakeDriver fake(bodies);
+  const auto driver = Driver::open(fake.library());
+  EXPECT_FALSE(driver);
+  return driver ? Error{} : driver.error();
+}
+
+constexpr const char* kVersion13 = "(int* version) { *version = 13000; return 0; }";
+
+TEST(CudaDriverTest, AMissingLibraryIsAnErrorOfTheEnvironment) {
+  const auto driver = Driver::open("libcuda-of-no-machine.so.1");
+  ASSERT_FALSE(driver);
+  EXPECT_EQ(driver.error().kind, ErrorKind::kEnvironment);
+  EXPECT_THAT(driver.error().message, HasSubstr("the NVIDIA driver is not available"));
+  EXPECT_THAT(driver.error().message, HasSubstr("libcuda-of-no-machine.so.1"));
+}
+
+TEST(CudaDriverTest, AMissingFunctionIsNamed) {
+  const Error error = error_of({{"cuModuleLoadDataEx", ""}});
+  EXPECT_EQ(error.kind, ErrorKind::kEnvironment);
+  EXPECT_THAT(error.message, HasSubstr("has no function cuModuleLoadDataEx: the NVIDIA driver is "
+                                       "too old; hone needs one of CUDA 11.0 or later"));
+}
+
+TEST(CudaDriverTest, AnOldDriverIsNamedWithItsVersion) {
+  EXPECT_EQ(
+      error_of({{"cuDriverGetVersion", "(int* version) { *version = 10020; return 0; }"}}).message,
+      "the NVIDIA driver is too old: it runs CUDA 10.2, hone needs one of CUDA 11.0 or later");
+}
+
+TEST(CudaDriverTest, AMachineWithoutAGpuIsAnErrorOfTheEnvironment) {
+  const Error error = error_of({{"cuInit", "(unsigned flags) { return 100; }"}});
+  EXPECT_EQ(error.kind, ErrorKind::kEnvironment);
+  EXPECT_EQ(error.message, "the NVIDIA driver finds no GPU on this machine");
+}
+
+TEST(CudaDriverTest, ADriverThatDoesNotStartIsQuoted) {
+  EXPECT_EQ(
+      error_of({{"cuInit", "(unsigned flags) { return 803; }"},
+                {"cuGetErrorName",
+                 "(int code, const char** name) { *name = \"CUDA_ERROR_MISMATCH\"; return 0; }"},
+                {"cuGetErrorString",
+                 "(int code, const char** text) { *text = \"the versions differ\"; return 0; }"}})
+          .message,
+      "starting the NVIDIA driver: the versions differ (CUDA_ERROR_MISMATCH)");
+}
+
+TEST(CudaDriverTest, ListsTheDevicesThereAre) {
+  const FakeDriver fake(
+      {{"cuDriverGetVersion", kVersion13},
+       {"cuDeviceGetCount", "(int* count) { *count = 2; return 0; }"},
+       {"cuDeviceGet", "(int* device, int i) { *device = i; return 0; }"},
+       {"cuDeviceGetName",
+        "(char* name, int n, int d) { __builtin_strcpy(name, \"NVIDIA H200\"); "
+        "return 0; }"},
+       {"cuDeviceGetUuid",
+        "(unsigned char* uuid, int d) { for (int i = 0; i < 16; ++i) "
+        "uuid[i] = i * 16 + d; return 0; }"},
+       {"cuDeviceTotalMem_v2", "(unsigned long* bytes, int d) { *bytes = 1ul << 37; return 0; }"},
+       {"cuDeviceGetAttribute",
+        "(int* value, int a, int d) { *value = a == 75 ? 9 : a == 76 ? 0 : "
+        "a == 16 ? 132 : a == 13 ? 1980000 : a; return 0; }"}});
+  const auto driver = Driver::open(fake.library());
+  ASSERT_TRUE(driver) << driver.error().message;
+  const auto devices = list_devices(**driver);
+  ASSERT_TRUE(devices) << devices.error().message;
+  ASSERT_EQ(devices->size(), 2u);
+  EXPECT_EQ(devices->at(1).arch(), "sm_90");
+  EXPECT_EQ(devices->at(1).multiprocessors, 132);
+  EXPECT_EQ(devices->at(1).megahertz, 1980);
+  EXPECT_EQ(devices->at(1).memory_bytes, 137438953472);
+  EXPECT_EQ(devices->at(1).uuid, "GPU-01112131-4151-6171-8191-a1b1c1d1e1f1");
+
+  EXPECT_EQ(find_device(*devices, 1)->index, 1);
+  const auto missing = find_device(*devices, 7);
+  EXPECT_EQ(missing.error().kind, ErrorKind::kInput);
+  EXPECT_EQ(missing.error().message,
+            "device cuda:7 is not there: this machine has cuda:0 (NVIDIA H200), cuda:1 (NVIDIA "
+            "H200)");
+  EXPECT_THAT(find_device({}, 0).error().message, HasSubstr("this machine has no GPU"));
+}
+
+TEST(CudaDriverTest, TellsErrorsThatEndTheContext) {
+  EXPECT_TRUE(ends_context(700));   // illegal address
+  EXPECT_TRUE(ends_context(702));   // launch timeout
+  EXPECT_TRUE(ends_context(719));   // launch failed
+  EXPECT_FALSE(ends_context(2));    // out of memory
+  EXPECT_FALSE(ends_context(218));  // PTX that does not compile
+  const FakeDriver fake({{"cuDriverGetVersion", kVersion13}});
+  const auto driver = Driver::open(fake.library()).value();
+  EXPECT_FALSE(driver->check(2, "taking memory"));
+  EXPECT_FALSE(driver->is_lost());
+  EXPECT_FALSE(driver->check(700, "running the kernel"));
+  EXPECT_TRUE(driver->is_lost());
+}
+
+TEST(CudaLeaseTest, OneGpuIsHeldOnceWhateverItsIndex) {
+  const auto folder = TemporaryFolder::create("hone-lease-");
+  Facts facts{.index = 0, .name = "NVIDIA H200", .uuid = "GPU-1", .pci = ""}, same = facts,
+                                                                              other = facts;
+  same.index = 3;
+  other.uuid = "GPU-2";
+  const auto first = lease(facts, {}, folder->path() / "leases");
+  ASSERT_TRUE(first) << first.error().message;
+  const auto second = lease(same, {}, folder->path() / "leases");
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().kind, ErrorKind::kEnvironment);
+  EXPECT_THAT(second.error().message,
+              HasSubstr("cuda:3 (NVIDIA H200, GPU-1) is leased by process"));
+  EXPECT_THAT(second.error().message, HasSubstr("or give this run another GPU"));
+  EXPECT_TRUE(lease(other, {}, folder->path() / "leases"));
+}
+
+TEST(NvmlTest, IsDoneWithoutWhereItIsMissing) {
+  const auto nvml = Nvml::open("GPU-1", "libnvidia-ml-of-no-machine.so.1");
+  ASSERT_FALSE(nvml);
+  EXPECT_EQ(nvml.error().kind, ErrorKind::kEnvironment);
+  EXPECT_THAT(nvml.error().message, HasSubstr("clocks and throttling are not known"));
+}
+
+TEST(NvmlTest, NamesWhyAClockIsHeldDown) {
+  EXPECT_THAT(throttle_words(0x1), IsEmpty());  // idle
+  EXPECT_THAT(throttle_words(0x4), ElementsAre("power cap"));
+  EXPECT_THAT(throttle_words(0x48), ElementsAre("hardware slowdown", "hardware slowdown by heat"));
+  EXPECT_FALSE(disturbs(0x4));  // a large product runs at the cap
+  EXPECT_TRUE(disturbs(0x20));
+}
+
+TEST(NvrtcTest, IsDoneWithoutWhereItIsMissing) {
+  const auto ptx = compile_cuda("", {"libnvrtc-of-no-machine.so"});
+  ASSERT_FALSE(ptx);
+  EXPECT_EQ(ptx.error().kind, ErrorKind::kEnvironment);
+}
+
+TEST(GpuStateTest, TravelsAsJson) {
+  MachineState state;
+  state.gpus.push_back({.gpu = 1,
+                        .megahertz = 1980,
+                        .most_megahertz = {},
+                        .memory_megahertz = {},
+                        .watts = 512.5,
+                        .watt_limit = 700,
+                        .celsius = {},
+                        .throttled = {"power cap"},
+                        .other_processes = 0});
+  EXPECT_EQ(nlohmann::json(state).get<MachineState>(), state);
+}
+
+}  // namespace
+}  // namespace hone::device::cuda
