@@ -125,6 +125,7 @@ CommandResult run_compare(CompareCommand options) {
   HONE_TRY(complete(options, target));
   // Modules and stores hold compiled code: no compiler need be started.
   std::optional<Toolchain> toolchain;
+  std::optional<worker::TunerFolder> folder;
   std::optional<StopSignal> stop;
   iree::Installation installation;
   if (kind == Kind::kSpecs || kind == Kind::kConfigurations) {
@@ -136,6 +137,8 @@ CommandResult run_compare(CompareCommand options) {
     if (kind == Kind::kModules) {
       HONE_ASSIGN(installation, iree::find_installation(options.toolchain.iree));
     }
+    HONE_ASSIGN(worker::TunerFolder claimed, worker::TunerFolder::claim());
+    folder.emplace(std::move(claimed));
     HONE_ASSIGN(StopSignal installed, StopSignal::install());
     stop.emplace(std::move(installed));
     options.compare.stop_fd = stop->fd();
@@ -143,13 +146,14 @@ CommandResult run_compare(CompareCommand options) {
   HONE_ASSIGN(const device::cpu::CoreLease lease,
               device::cpu::CoreLease::acquire(options.compare.cores));
   const iree::IreeProvider provider(installation, target);
-  tune::RunnerService runner(make_runner(options.compare.stop_fd));
+  tune::RunnerService runner(toolchain ? toolchain->make_runner()
+                                       : make_runner(options.compare.stop_fd, folder->parent()));
   StatusLine status(options.quiet || options.json ? Verbosity::kQuiet : Verbosity::kNormal);
   measure::NoiseOptions noise;
   noise.rounds = options.compare.rounds;
   noise.comparison = options.compare.statistics;
   HONE_ASSIGN(const tune::MachineCheck machine,
-              tune::check_machine(runner, options.compare.cores, noise, status));
+              tune::check_machine(runner, options.compare.cores, {}, noise, status));
 
   device::cpu::MachineSampler sampler(options.compare.cores);
   const tune::CompareContext context{options.compare, provider, runner, status,

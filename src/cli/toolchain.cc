@@ -49,7 +49,8 @@ std::string own_executable() {
 Result<Toolchain> Toolchain::start(const ToolchainOptions& options) {
   HONE_ASSIGN(iree::Installation installation, iree::find_installation(options.iree));
   HONE_ASSIGN(StopSignal stop, StopSignal::install());
-  Toolchain toolchain(std::move(stop), std::move(installation));
+  HONE_ASSIGN(worker::TunerFolder folder, worker::TunerFolder::claim());
+  Toolchain toolchain(std::move(folder), std::move(stop), std::move(installation));
 
   worker::CompilePoolOptions pool;
   pool.command = {own_executable(), "worker", "compile", "--iree",
@@ -62,16 +63,22 @@ Result<Toolchain> Toolchain::start(const ToolchainOptions& options) {
   pool.once = {.seconds = 60 * options.compile_seconds, .memory_bytes = 4 * memory_bytes};
   pool.prepare = pool.run;
   pool.stop_fd = toolchain.stop_.fd();
+  pool.temporary = toolchain.folder_.parent();
   HONE_ASSIGN(toolchain.pool_, worker::CompilePool::start(std::move(pool)));
   toolchain.compiler_ = std::make_unique<tune::CompileService>(*toolchain.pool_);
   HONE_ASSIGN(toolchain.revision_, toolchain.compiler_->revision());
   return toolchain;
 }
 
-worker::RunnerProcess make_runner(int stop_fd) {
+worker::RunnerProcess Toolchain::make_runner() const {
+  return cli::make_runner(stop_fd(), folder_.parent());
+}
+
+worker::RunnerProcess make_runner(int stop_fd, const std::filesystem::path& temporary) {
   worker::RunnerOptions options;
   options.command = {own_executable(), "worker", "run"};
   options.stop_fd = stop_fd;
+  options.temporary = temporary;
   return worker::RunnerProcess(std::move(options));
 }
 

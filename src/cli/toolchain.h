@@ -11,6 +11,7 @@
 #include "tune/compile_service.h"
 #include "worker/compile_pool.h"
 #include "worker/runner_process.h"
+#include "worker/tuner_folder.h"
 
 namespace hone::cli {
 
@@ -30,7 +31,10 @@ std::vector<std::string> compile_flags(const ToolchainOptions& options);
 // The same for a CPU that shares no code generation with the target: baseline x86-64.
 std::vector<std::string> reference_flags(const ToolchainOptions& options);
 
-// The running compile workers of a command.
+// A runner of candidates, which has its folder in `temporary`; starts with the first call.
+worker::RunnerProcess make_runner(int stop_fd, const std::filesystem::path& temporary);
+
+// The running compile workers of a command, and its folder for temporary files.
 class Toolchain {
  public:
   // An environment error when IREE is not found, too old, or the workers do not start.
@@ -39,21 +43,22 @@ class Toolchain {
   const iree::Installation& installation() const { return installation_; }
   tune::CompileService& compiler() { return *compiler_; }
   int stop_fd() const { return stop_.fd(); }
+  worker::RunnerProcess make_runner() const;
   // The compiler's own name for itself, for the build identity.
   const std::string& revision() const { return revision_; }
 
  private:
-  Toolchain(StopSignal stop, iree::Installation installation)
-      : stop_(std::move(stop)), installation_(std::move(installation)) {}
+  Toolchain(worker::TunerFolder folder, StopSignal stop, iree::Installation installation)
+      : folder_(std::move(folder)),
+        stop_(std::move(stop)),
+        installation_(std::move(installation)) {}
+  worker::TunerFolder folder_;
   StopSignal stop_;
   iree::Installation installation_;
   std::string revision_;
   std::unique_ptr<worker::CompilePool> pool_;
   std::unique_ptr<tune::CompileService> compiler_;
 };
-
-// A runner of candidates; starts with the first call.
-worker::RunnerProcess make_runner(int stop_fd);
 
 // This program's own file, which workers run.
 std::string own_executable();

@@ -165,7 +165,7 @@ CommandResult tune_program(TuneOptions options) {
   if (!options.cores.cores.empty()) HONE_TRY(device::cpu::stay_on(options.cores.cores));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
   const iree::IreeProvider provider(toolchain.installation(), target);
-  tune::RunnerService runner(make_runner(toolchain.stop_fd()), options.kernel_seconds);
+  tune::RunnerService runner(toolchain.make_runner(), options.kernel_seconds);
   StatusLine status(options.quiet || options.json ? Verbosity::kQuiet : Verbosity::kNormal);
   HONE_ASSIGN(tune::LeaseKeeper leases, tune::LeaseKeeper::start(store, toolchain.stop_fd()));
   tune::Context context{options.tuning, provider, toolchain.compiler(), runner, store, status};

@@ -213,7 +213,7 @@ CommandResult verify(const VerifyOptions& options) {
     HONE_ASSIGN(verdict, tune::verify_program(request, *subject.function, options.runtime_flags,
                                               provider, toolchain.compiler()));
   } else {
-    tune::RunnerService runner(make_runner(toolchain.stop_fd()));
+    tune::RunnerService runner(toolchain.make_runner());
     HONE_ASSIGN(verdict, tune::verify_dispatch(request, *subject.dispatch, options.configuration,
                                                provider, toolchain.compiler(), runner));
   }

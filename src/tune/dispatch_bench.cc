@@ -74,7 +74,11 @@ Result<DispatchBench> DispatchBench::set_up(Context& context, const problem::Dis
                                   context.options.cache,
                                   context.options.last_level_cache,
                                   {}};
+  problem.cuda = context.options.cuda;
   if (!measure::has_exact_reference(dispatch)) {
+    if (reference == nullptr && problem.cuda)
+      return failure("'{}' cannot be verified: compiled for a CPU the program has no such dispatch",
+                     dispatch.name);
     const problem::Dispatch& independent = reference != nullptr ? *reference : dispatch;
     const std::vector<std::string>& flags =
         reference != nullptr ? context.options.reference_flags : context.options.flags;

@@ -60,6 +60,7 @@ class DispatchTuner {
   }
 
   Status compare_with_openblas() {
+    if (context_.options.cuda) return {};  // it runs on the cores
     HONE_ASSIGN(const std::optional<std::string> why_not, bench_.add_openblas());
     if (why_not) HONE_TRY(context_.store.log_event("openblas", *why_not));
     return {};
@@ -248,7 +249,9 @@ class DispatchTuner {
                                         : fmt::format("first by name of {} that are not told apart",
                                                       ties.members().size());
     tuned.attributes = tried_.at(columns[winner]).attributes;
-    HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
+    // iree-benchmark-executable takes a GPU's code in IREE's own container only.
+    if (!context_.options.cuda)
+      HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
     return tuned;
   }
 

@@ -34,6 +34,8 @@ struct Options {
   std::uint64_t seed = 42;
 
   std::vector<int> cores;  // that candidates run on, one thread each
+  // The GPU, by the driver's number, that they run on instead; the cores then compute references.
+  std::optional<int> cuda;
   // Compiling does not disturb what is measured: a GPU's kernels run on no core.
   bool compile_beside_measuring = false;
   measure::CacheMode cache = measure::CacheMode::kWarm;

@@ -40,7 +40,8 @@ Status Session::load_program() {
 
 Status Session::look_at_machine() {
   HONE_ASSIGN(result_.machine,
-              check_machine(context_.runner, context_.options.cores, {}, context_.observer));
+              check_machine(context_.runner, context_.options.cores, context_.options.cuda, {},
+                            context_.observer));
   return context_.store.log_event("machine", nlohmann::json(result_.machine.noise).dump());
 }
 

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <vector>
 
 #include "base/process_tree.h"
 #include "base/spawn.h"
@@ -26,10 +28,21 @@ void kill_with_group(pid_t worker) {
   ::kill(process_group_of(worker) == worker ? -worker : worker, SIGKILL);
 }
 
+// The worker's sockets, locks and files must not stay open for as long as its janitor lives.
+void close_all_but(int socket, int exit) {
+  std::vector<int> open;
+  std::error_code code;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", code))
+    open.push_back(std::atoi(entry.path().filename().c_str()));
+  for (const int fd : open)
+    if (fd > STDERR_FILENO && fd != socket && fd != exit) ::close(fd);
+}
+
 // Its own group: the worker's is going to be killed. Its own stdio: the worker's pipes must close
 // when the worker ends. No mark: see processes_started_with, which reads the memory changed here.
-void settle() {
+void settle(int socket, int exit) {
   ::setpgid(0, 0);
+  close_all_but(socket, exit);
   const int null = ::open("/dev/null", O_RDWR);
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null, fd);
   ::close(null);
@@ -88,7 +101,7 @@ Status start_janitor(int socket, const SessionFolder& folder) {
     return {};
   }
   if (::fork() != 0) ::_exit(0);
-  settle();
+  settle(socket, exit.get());
   wait_for_end(worker, exit, socket);
   kill_processes_started_with(fmt::format("{}={}", kFolderVariable, folder.path().string()));
   remove_folder(folder.path());

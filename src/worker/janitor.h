@@ -5,8 +5,9 @@
 
 namespace hone::worker {
 
-// Starts the janitors of the calling worker, whose tuner is at the other end of `socket`: two, each
-// of which replaces the other when it dies. When the tuner leaves they give the worker half a
+// Starts the janitors of the calling worker, whose tuner is at the other end of `socket` (negative:
+// there is none to watch, since the caller is a tuner and its own temporary files are meant): two,
+// each of which replaces the other when it dies. When the tuner leaves they give the worker half a
 // second to do the same, then kill it with its process group (its handler hangs, or it was
 // stopped). When the worker is gone, for whatever reason, they kill what the session started,
 // remove its folder and end. They are no children of the worker and do not carry the session's

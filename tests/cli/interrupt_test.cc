@@ -42,6 +42,22 @@ TEST_F(Interrupt, SigtermStopsAsCtrlCDoes) {
   expect_whole_store();
 }
 
+// The modules and inputs of a whole program are files of the tuner itself.
+TEST_F(Interrupt, NoTemporaryFileIsLeftWhenTheTunerIsKilledWhileItProvesTheProgram) {
+  std::vector<std::string> with_program = arguments(1);
+  std::erase(with_program, "--no-program");
+  start(with_program);
+  ASSERT_TRUE(holds_soon([&] {
+    std::error_code code;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(temporary(), code))
+      if (entry.path().filename().string().starts_with("hone-program-")) return true;
+    return has_ended();
+  }));
+  ASSERT_FALSE(has_ended()) << words();
+  ASSERT_EQ(::kill(tune_pid(), SIGKILL), 0);
+  EXPECT_TRUE(holds_soon([&] { return std::filesystem::is_empty(temporary()); }, 10));
+}
+
 // While the tuner waits for a runner that is stopped, only the second signal ends it at once.
 TEST_F(Interrupt, ASecondCtrlCStopsAtOnceAndLosesNothing) {
   start(arguments(kMany));
