@@ -136,7 +136,8 @@ TEST(CudaDriverTest, TellsErrorsThatEndTheContext) {
   EXPECT_TRUE(ends_context(719));   // launch failed
   EXPECT_FALSE(ends_context(2));    // out of memory
   EXPECT_FALSE(ends_context(218));  // PTX that does not compile
-  const FakeDriver fake({{"cuDriverGetVersion", kVersion13}});
+  const std::map<std::string, std::string> bodies{{"cuDriverGetVersion", kVersion13}};
+  const FakeDriver fake(bodies);
   const auto driver = Driver::open(fake.library()).value();
   EXPECT_FALSE(driver->check(2, "taking memory"));
   EXPECT_FALSE(driver->is_lost());
