@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "provider/iree/constraint_reader.h"
 #include "provider/iree/dispatch_ir.h"
 
 namespace hone::iree {
@@ -96,11 +97,15 @@ class Candidate {
     if (!invocation_.run(kExecutableSources, kExecutableConfigurations))
       return compile_error(invocation_, "configure the dispatch");
     const MlirOperation function = function_of(ir_, export_);
+    for (const MlirOperation constraints : constraint_operations(ir_, function))
+      session_.api().mlirOperationDestroy(constraints);
     const ConfigurationAttributes got =
         configuration_of(ir_, function, configured_root(ir_, function));
     artifact.configured = got.lowering_config;
     if (!wanted) return {};
     artifact.configured = ir_.text(lowering_);
+    artifact.translation = ir_.text(translation_);
+    artifact.decomposition = ir_.text(decomposition_);
     if (carries(function, "translation_info", translation_) && is_configured(function)) return {};
     return fail(FailureKind::kNotApplied,
                 fmt::format("the compiler configured '{}' and '{}' instead", got.lowering_config,
@@ -135,17 +140,51 @@ class Candidate {
   Step annotate(const ConfigurationAttributes& wanted) {
     if (dispatch_.root.ptr == nullptr)
       return fail(FailureKind::kNotApplied, "the dispatch has no root operation to configure");
+    MlirAttribute info;
+    if (auto read = wanted.statement >= 0 ? materialise(wanted, info) : parse(wanted, info); !read)
+      return read;
+    const MlirOperation function = function_of(ir_, export_);
+    const MlirOperation root = same_location(ir_, function, dispatch_.root);
+    ir_.set_attribute(root, "compilation_info", info);
+    if (decomposition_.ptr != nullptr)
+      ir_.set_attribute(root, "decomposition_config", decomposition_);
+    return annotate_neighbours(wanted, function, root);
+  }
+
+  Step parse(const ConfigurationAttributes& wanted, MlirAttribute& info) {
     const MlirContext context = session_.context();
     lowering_ = ir_.parse_attribute(context, wanted.lowering_config);
     if (lowering_.ptr == nullptr) return compile_error(invocation_, "read the lowering_config");
     translation_ = ir_.parse_attribute(context, wanted.translation_info);
     if (translation_.ptr == nullptr) return compile_error(invocation_, "read the translation_info");
-    const MlirAttribute info = ir_.parse_attribute(context, compilation_info(wanted));
+    info = ir_.parse_attribute(context, compilation_info(wanted));
     if (info.ptr == nullptr) return compile_error(invocation_, "read the configuration");
-    const MlirOperation function = function_of(ir_, export_);
-    const MlirOperation root = same_location(ir_, function, dispatch_.root);
-    ir_.set_attribute(root, "compilation_info", info);
-    return annotate_neighbours(wanted, function, root);
+    if (wanted.decomposition_config.empty()) return {};
+    decomposition_ = ir_.parse_attribute(context, wanted.decomposition_config);
+    if (decomposition_.ptr == nullptr)
+      return compile_error(invocation_, "read the decomposition_config");
+    return {};
+  }
+
+  // Lets the compiler make the attributes of the knobs' values.
+  Step materialise(const ConfigurationAttributes& wanted, MlirAttribute& info) {
+    const MlirOperation function =
+        function_of(ir_, exports_in(ir_, dispatch_.configured.get()).at(0));
+    const std::vector<MlirOperation> stated = constraint_operations(ir_, function);
+    const auto which = static_cast<std::size_t>(wanted.statement);
+    if (which >= stated.size())
+      return fail(FailureKind::kNotApplied, "the compiler states no such constraints");
+    auto made = materialised(ir_, stated[which], "compilation_info", wanted.knobs);
+    if (!made) return fail(FailureKind::kCompileError, made.error().message);
+    info = *made;
+    const auto parts = session_.api().ireeCodegenCompilationInfoAttrGetParameters(info);
+    lowering_ = parts.lowering_config;
+    translation_ = parts.translation_info;
+    if (!has_decomposition(ir_, stated[which])) return {};
+    auto decomposition = materialised(ir_, stated[which], "decomposition_config", wanted.knobs);
+    if (!decomposition) return fail(FailureKind::kCompileError, decomposition.error().message);
+    decomposition_ = *decomposition;
+    return {};
   }
 
   // Gives the operations next to the root the configurations that the root's needs there: the fill
@@ -195,7 +234,7 @@ class Candidate {
   Ir ir_;
   Invocation invocation_;
   MlirOperation module_, export_;
-  MlirAttribute lowering_, translation_;
+  MlirAttribute lowering_, translation_, decomposition_;
   bool imported_ = false;
 };
 

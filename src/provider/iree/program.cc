@@ -56,8 +56,9 @@ std::optional<problem::Function> read_function(const Ir& ir, MlirOperation opera
   return function;
 }
 
-// Why hone cannot tune the dispatch; empty when it can.
-std::string why_not_tunable(const Dispatch& dispatch, const Launches& launches) {
+// Why hone cannot tune the dispatch; empty when it can, or when that is for what the compiler
+// states about it to say (a GPU).
+std::string why_not_tunable(const Dispatch& dispatch, const Launches& launches, bool cpu) {
   if (dispatch.root_operations == 0) return "it has no root operation";
   for (std::size_t i = 0; i < dispatch.root.loops.size(); ++i)
     if (dispatch.root.loops[i].size == problem::kDynamic)
@@ -70,7 +71,7 @@ std::string why_not_tunable(const Dispatch& dispatch, const Launches& launches) 
   if (!launches.not_static.empty()) return launches.not_static;
   if (dispatch.root_operations > 1)
     return fmt::format("it has {} root operations", dispatch.root_operations);
-  if (!is_contraction(dispatch.root.kind))
+  if (cpu && !is_contraction(dispatch.root.kind))
     return fmt::format(
         "its root operation is a {}; hone has configuration spaces only for contractions yet",
         name_of(dispatch.root.kind));
@@ -109,7 +110,13 @@ Result<Dispatch> describe(const Session& session, std::string name, std::string 
     dispatch.bindings = std::move(*bindings);
   else
     dispatch.not_tunable = bindings.error().message;
-  if (dispatch.not_tunable.empty()) dispatch.not_tunable = why_not_tunable(dispatch, launches);
+  if (dispatch.not_tunable.empty()) {
+    const MlirOperation variant =
+        session.api().mlirOperationGetParentOperation(read.export_operation);
+    const std::string target = ir.text(ir.attribute(variant, "target"));
+    const bool cpu = target.find("\"llvm-cpu\"") != std::string::npos;
+    dispatch.not_tunable = why_not_tunable(dispatch, launches, cpu);
+  }
   return dispatch;
 }
 
@@ -135,6 +142,12 @@ Result<OwnedModule> split(const Session& session, const std::string& path, std::
 std::vector<std::string> host_cpu_flags() {
   return {"--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
           "--iree-llvmcpu-target-cpu=host"};
+}
+
+std::vector<std::string> gpu_flags(const problem::GpuTarget& target) {
+  if (target.backend == problem::GpuBackend::kCuda)
+    return {"--iree-hal-target-device=cuda", "--iree-cuda-target=" + target.compiled_as};
+  return {"--iree-hal-target-device=hip", "--iree-rocm-target=" + target.compiled_as};
 }
 
 Result<problem::Program> load_program(const Library& library, const std::string& path,
