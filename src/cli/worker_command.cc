@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "device/cpu/device.h"
 #include "measure/runner_jobs.h"
+#include "provider/iree/constraint_reader.h"
 #include "provider/iree/extract_root.h"
 #include "provider/iree/library.h"
 #include "provider/iree/prepared_dispatch.h"
@@ -52,6 +53,11 @@ class CompileWorker {
       if (!text) return refuse(text.error());
       return Message{"done", nlohmann::json::object(), {*text}};
     }
+    if (message.kind == tune::jobs::kConstraints) {
+      const auto stated = iree::stated_constraints(library_, path, bytes, flags);
+      if (!stated) return refuse(stated.error());
+      return Message{"done", {{"statements", *stated}}, {}};
+    }
     if (message.kind == tune::jobs::kConfigured) {
       const auto configured = iree::configured_dispatches(library_, path, bytes, flags);
       if (!configured) return refuse(configured.error());
@@ -82,6 +88,8 @@ class CompileWorker {
                    {{"format", artifact->format},
                     {"launch", artifact->launch},
                     {"configured", artifact->configured},
+                    {"translation", artifact->translation},
+                    {"decomposition", artifact->decomposition},
                     {"stages",
                      {{"configure", stages.configure},
                       {"translate", stages.translate},

@@ -1,6 +1,12 @@
 #include "provider/iree/constraint_reader.h"
 
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <array>
+#include <cerrno>
 #include <map>
 #include <optional>
 
@@ -232,6 +238,26 @@ bool has_decomposition(const Ir& ir, MlirOperation constraints) {
   return knobs.ptr != nullptr && ir.api().mlirAttributeIsADictionary(knobs) &&
          ir.api().mlirDictionaryAttrGetElementByName(knobs, to_ref("decomposition_config")).ptr !=
              nullptr;
+}
+
+bool states_constraints(const Library& library, const std::string& name, const std::string& source,
+                        const std::vector<std::string>& flags) {
+  constexpr rlim_t kSeconds = 60;
+  const pid_t child = ::fork();
+  if (child < 0) return false;
+  if (child == 0) {
+    const rlimit limit{kSeconds, kSeconds};
+    ::setrlimit(RLIMIT_CPU, &limit);
+    // The compiler prints a stack trace when it dies, which is expected here.
+    const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nothing >= 0) ::dup2(nothing, STDERR_FILENO);
+    const auto stated = stated_constraints(library, name, source, flags);
+    ::_exit(stated && !stated->empty() ? 0 : 1);
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) return false;
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 Result<StatedSpace> stated_constraints(const Library& library, const std::string& name,

@@ -36,4 +36,9 @@ Result<StatedSpace> stated_constraints(const Library& library, const std::string
                                        const std::string& source,
                                        const std::vector<std::string>& flags);
 
+// Whether stated_constraints() comes back with a statement: it is asked in a child of this process,
+// which must have one thread.
+bool states_constraints(const Library& library, const std::string& name, const std::string& source,
+                        const std::vector<std::string>& flags);
+
 }  // namespace hone::iree

@@ -6,6 +6,9 @@
 
 #include "provider/iree/constraint_reader.h"
 #include "provider/iree/dispatch_ir.h"
+#include "provider/iree/gpu_executable.h"
+#include "provider/iree/program.h"
+#include "provider/resources.h"
 
 namespace hone::iree {
 namespace {
@@ -132,10 +135,29 @@ class Candidate {
     auto code = invocation_.executable();
     if (!code) return fail(FailureKind::kCompileError, code.error().message);
     artifact.code = std::move(*code);
+    if (artifact.format == "cuda-nvptx-fb" || artifact.format == "rocm-hsaco-fb")
+      return unwrap(artifact);
     return {};
   }
 
  private:
+  // A GPU's kernel is taken out of IREE's container, since it is launched without IREE's runtime.
+  static Step unwrap(Artifact& artifact) {
+    auto kernel = gpu_kernel(artifact.code, artifact.launch.ordinal);
+    if (!kernel) return fail(FailureKind::kCompileError, kernel.error().message);
+    if (kernel->block != artifact.launch.block)
+      return fail(
+          FailureKind::kCompileError,
+          fmt::format("the code is for workgroups of {} and its export for {}",
+                      fmt::join(kernel->block, "x"), fmt::join(artifact.launch.block, "x")));
+    artifact.format = std::move(kernel->format);
+    artifact.code = std::move(kernel->code);
+    artifact.launch.entry = std::move(kernel->entry);
+    // LDS is part of an AMD code object; only CUDA's is asked for at the launch.
+    artifact.launch.shared_bytes = artifact.format == provider::kCudaPtx ? kernel->shared_bytes : 0;
+    return {};
+  }
+
   // Sets the root operation's compilation_info, as a tuning spec does.
   Step annotate(const ConfigurationAttributes& wanted) {
     if (dispatch_.root.ptr == nullptr)
@@ -254,6 +276,8 @@ Result<PreparedDispatch> PreparedDispatch::create(const Library& library, const 
                                                   const std::vector<std::string>& flags) {
   std::vector<std::string> all = flags;
   all.emplace_back(kTunerAttributesFlag);
+  if (targets_gpu(flags) && states_constraints(library, "dispatch", source, flags))
+    all.emplace_back(kConstraintsFlag);
   HONE_ASSIGN(Session session, Session::create(library, all));
   HONE_ASSIGN(DispatchIr dispatch, read_dispatch(session, "dispatch", source));
   return PreparedDispatch(std::make_unique<State>(State{std::move(session), std::move(dispatch)}));

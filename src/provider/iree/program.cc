@@ -79,7 +79,7 @@ std::string why_not_tunable(const Dispatch& dispatch, const Launches& launches, 
 }
 
 Result<Dispatch> describe(const Session& session, std::string name, std::string executable,
-                          std::string source, const Launches& launches) {
+                          std::string source, const Launches& launches, bool cpu) {
   const Ir ir(session.api());
   HONE_ASSIGN(const DispatchIr read, read_dispatch(session, name, source));
   Dispatch dispatch;
@@ -110,13 +110,7 @@ Result<Dispatch> describe(const Session& session, std::string name, std::string 
     dispatch.bindings = std::move(*bindings);
   else
     dispatch.not_tunable = bindings.error().message;
-  if (dispatch.not_tunable.empty()) {
-    const MlirOperation variant =
-        session.api().mlirOperationGetParentOperation(read.export_operation);
-    const std::string target = ir.text(ir.attribute(variant, "target"));
-    const bool cpu = target.find("\"llvm-cpu\"") != std::string::npos;
-    dispatch.not_tunable = why_not_tunable(dispatch, launches, cpu);
-  }
+  if (dispatch.not_tunable.empty()) dispatch.not_tunable = why_not_tunable(dispatch, launches, cpu);
   return dispatch;
 }
 
@@ -150,6 +144,12 @@ std::vector<std::string> gpu_flags(const problem::GpuTarget& target) {
   return {"--iree-hal-target-device=hip", "--iree-rocm-target=" + target.compiled_as};
 }
 
+bool targets_gpu(const std::vector<std::string>& flags) {
+  return std::any_of(flags.begin(), flags.end(), [](const std::string& flag) {
+    return flag == "--iree-hal-target-device=cuda" || flag == "--iree-hal-target-device=hip";
+  });
+}
+
 Result<problem::Program> load_program(const Library& library, const std::string& path,
                                       std::string_view bytes,
                                       const std::vector<std::string>& flags) {
@@ -172,9 +172,10 @@ Result<problem::Program> load_program(const Library& library, const std::string&
     const std::string source = stand_alone_text(ir, module, symbol);
     const std::string name = ir.symbol(exports.front());
     const auto launched = launches.find(fmt::format("{}::{}", symbol, name));
-    HONE_ASSIGN(Dispatch dispatch,
-                describe(session, name, symbol, source,
-                         launched == launches.end() ? Launches() : launched->second));
+    HONE_ASSIGN(
+        Dispatch dispatch,
+        describe(session, name, symbol, source,
+                 launched == launches.end() ? Launches() : launched->second, !targets_gpu(flags)));
     if (exports.size() > 1)
       dispatch.not_tunable = fmt::format("its executable has {} exports", exports.size());
     program.dispatches.push_back(std::move(dispatch));

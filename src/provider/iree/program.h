@@ -18,6 +18,9 @@ std::vector<std::string> host_cpu_flags();
 // Flags that make it target a GPU, which need not be there.
 std::vector<std::string> gpu_flags(const problem::GpuTarget& target);
 
+// Whether the flags name a GPU's device.
+bool targets_gpu(const std::vector<std::string>& flags);
+
 // Parses `bytes` (MLIR text or bytecode; `path` only names it in messages), compiles it up to
 // separate executables and describes each dispatch. Also accepts the `*_benchmark.mlir` files of
 // `iree-compile --iree-hal-dump-executable-benchmarks-to`. `flags` are iree-compile's own.

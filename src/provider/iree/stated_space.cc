@@ -4,6 +4,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "provider/iree/stated_rules.h"
+
 namespace hone::iree {
 namespace {
 
@@ -165,12 +167,14 @@ Result<space::SpaceBuilder> space_builder(const StatedSet& set) {
   return Building(set).run();
 }
 
-Result<space::Space> space_of(const StatedSpace& stated) {
+Result<space::Space> space_of(const StatedSpace& stated, const problem::Operation& root,
+                              const problem::GpuTarget& target) {
   if (stated.empty()) return input_error("the compiler states no constraints");
   std::vector<space::Space> parts;
   std::vector<std::string> names;
   for (const StatedSet& set : stated) {
-    HONE_ASSIGN(const space::SpaceBuilder builder, space_builder(set));
+    HONE_ASSIGN(space::SpaceBuilder builder, space_builder(set));
+    add_own_rules(set, root, target, builder);
     HONE_ASSIGN(space::Space part, builder.build());
     parts.push_back(std::move(part));
     names.push_back(fmt::format("{}: {}", names.size(), set.pipeline));

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "problem/operation.h"
+#include "problem/target.h"
 #include "space/space.h"
 
 namespace hone::iree {
@@ -75,8 +77,10 @@ inline constexpr std::string_view kPipelineKnob = "pipeline";
 // parentheses as the name; guesses about speed are soft (is_heuristic). Input error for terms that
 // do not follow from terms before them.
 Result<space::SpaceBuilder> space_builder(const StatedSet& set);
-// Of all sets together, with kPipelineKnob first. Input error where nothing is stated.
-Result<space::Space> space_of(const StatedSpace& stated);
+// Of all sets together, with kPipelineKnob first, and with the rules that hone adds
+// (stated_rules.h). Input error where nothing is stated.
+Result<space::Space> space_of(const StatedSpace& stated, const problem::Operation& root,
+                              const problem::GpuTarget& target);
 
 // Whether an assertion only says what the compiler's authors think is fast: a limit that stands for
 // registers without counting them, or a fixed number of subgroups or stages.
