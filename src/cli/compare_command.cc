@@ -120,6 +120,7 @@ Status complete(CompareCommand& options, const problem::CpuTarget& target) {
 }
 
 CommandResult run_compare(CompareCommand options) {
+  HONE_TRY(require_cpu(options.toolchain, "hone compare measures on this machine's CPU only"));
   HONE_ASSIGN(const Kind kind, kind_of(options));
   HONE_ASSIGN(const problem::CpuTarget target, device::cpu::detect_target());
   HONE_TRY(complete(options, target));

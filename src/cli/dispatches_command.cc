@@ -81,15 +81,17 @@ CommandResult list_dispatches(const DispatchesOptions& options) {
     return input_error("-o names the program that --extract-root writes; which dispatch's root?");
   HONE_ASSIGN(const std::string bytes, read_file(options.input));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
-  HONE_ASSIGN(
-      const problem::Program program,
-      toolchain.compiler().load_program(options.input, bytes, compile_flags(options.toolchain)));
+  HONE_ASSIGN(const problem::Program program,
+              load_for_target(toolchain.compiler(), options.toolchain, options.input, bytes));
+  const std::string note = target_note(options.toolchain);
+  if (!note.empty()) fmt::print(stderr, "{}\n", note);
   if (!options.extract_root.empty()) return write_root(options, program, toolchain.compiler());
   const output::Table table = table_of(program);
   if (options.json) {
     fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", kSchemaVersion},
                                                         {"program", options.input},
                                                         {"compiler", toolchain.revision()},
+                                                        {"target", target_json(options.toolchain)},
                                                         {"dispatches", table.to_json()}}));
   } else if (table.empty()) {
     fmt::print("{} has no dispatches.\n", options.input);

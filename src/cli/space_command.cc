@@ -5,9 +5,8 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/toolchain.h"
-#include "device/cpu/target.h"
 #include "output/json_text.h"
-#include "provider/iree/iree_provider.h"
+#include "provider/iree/gpu_space.h"
 #include "space/configuration.h"
 #include "tune/select_dispatches.h"
 
@@ -31,10 +30,17 @@ std::string_view name_of(space::Hardness hardness) {
   return hardness == space::Hardness::kHard ? "hard" : "soft";
 }
 
-Result<nlohmann::ordered_json> to_json(const space::Space& space, const SpaceOptions& options) {
+Result<nlohmann::ordered_json> to_json(const problem::Dispatch& dispatch, const space::Space& space,
+                                       const SpaceOptions& options) {
   nlohmann::ordered_json json;
   json["count"] = space.count().value;
   json["count_is_exact"] = space.count().exact;
+  const std::vector<std::string> pipelines = iree::pipeline_names(dispatch);
+  for (std::size_t i = 0; i < space.parts().size() && i < pipelines.size(); ++i)
+    json["pipelines"].push_back({{"value", i},
+                                 {"name", pipelines[i]},
+                                 {"count", space.parts()[i].count().value},
+                                 {"count_is_exact", space.parts()[i].count().exact}});
   for (const space::Knob& knob : space.knobs())
     json["knobs"].push_back(
         {{"name", knob.name}, {"description", knob.description}, {"values", knob.values}});
@@ -52,8 +58,13 @@ Result<nlohmann::ordered_json> to_json(const space::Space& space, const SpaceOpt
 Status print(const problem::Dispatch& dispatch, const space::Space& space,
              const SpaceOptions& options) {
   fmt::print("{}: {}\n", dispatch.name, problem::describe(dispatch.root));
-  fmt::print("  {} configurations{}\n  knobs\n", format_count(space.count().value),
+  fmt::print("  {} configurations{}\n", format_count(space.count().value),
              space.count().exact ? "" : " at most (too many to count exactly)");
+  const std::vector<std::string> pipelines = iree::pipeline_names(dispatch);
+  for (std::size_t i = 0; i < space.parts().size() && i < pipelines.size(); ++i)
+    fmt::print("    pipeline={} {}: {}\n", i, pipelines[i],
+               format_count(space.parts()[i].count().value));
+  fmt::print("  knobs\n");
   for (const space::Knob& knob : space.knobs())
     fmt::print("    {:10} {{{}}}  {}\n", knob.name, fmt::join(knob.values, ", "), knob.description);
   fmt::print("  constraints\n");
@@ -88,24 +99,39 @@ Result<bool> check(const space::Space& space, const SpaceOptions& options,
   return violations.empty();
 }
 
+// What --dispatch says, with the names of those given by number.
+Result<std::vector<std::string>> names_of(const problem::Program& program,
+                                          std::vector<std::string> wanted) {
+  for (std::string& each : wanted) {
+    if (each.find_first_not_of("0123456789") != std::string::npos) continue;
+    HONE_ASSIGN(const problem::Dispatch* const dispatch, tune::find_dispatch(program, each));
+    each = dispatch->name;
+  }
+  return wanted;
+}
+
 CommandResult show_space(const SpaceOptions& options) {
   HONE_ASSIGN(const std::string bytes, read_file(options.input));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
-  HONE_ASSIGN(
-      const problem::Program program,
-      toolchain.compiler().load_program(options.input, bytes, compile_flags(options.toolchain)));
+  HONE_ASSIGN(const problem::Program program,
+              load_for_target(toolchain.compiler(), options.toolchain, options.input, bytes));
+  const std::string note = target_note(options.toolchain);
+  if (!note.empty()) fmt::print(stderr, "{}\n", note);
   std::vector<tune::NotTuned> not_tuned;
-  HONE_ASSIGN(const auto chosen, tune::select_dispatches(program, options.dispatches, not_tuned));
-  HONE_ASSIGN(const problem::CpuTarget target, device::cpu::detect_target());
-  const iree::IreeProvider provider(toolchain.installation(), target);
-  nlohmann::ordered_json document{{"schema_version", kSchemaVersion}, {"program", options.input}};
+  HONE_ASSIGN(const auto patterns, names_of(program, options.dispatches));
+  HONE_ASSIGN(const auto chosen, tune::select_dispatches(program, patterns, not_tuned));
+  HONE_ASSIGN(const iree::IreeProvider provider,
+              make_provider(options.toolchain, toolchain.installation()));
+  nlohmann::ordered_json document{{"schema_version", kSchemaVersion},
+                                  {"program", options.input},
+                                  {"target", target_json(options.toolchain)}};
   bool legal = true;
   for (const problem::Dispatch* dispatch : chosen) {
     HONE_ASSIGN(const space::Space stated, provider.space_of(*dispatch));
     HONE_ASSIGN(const space::Space space, stated.relax(options.relax));
     nlohmann::ordered_json json;
     if (options.json) {
-      HONE_ASSIGN(json, to_json(space, options));
+      HONE_ASSIGN(json, to_json(*dispatch, space, options));
     }
     if (!options.check.empty()) {
       HONE_ASSIGN(const bool keeps, check(space, options, json));
@@ -130,7 +156,7 @@ void add_space_command(CLI::App& app, Run& run) {
   command->add_option("INPUT", options->input, "program (.mlir) or *_benchmark.mlir")->required();
   add_toolchain_options(*command, options->toolchain);
   command->add_option("--dispatch", options->dispatches,
-                      "only those whose name matches; repeatable");
+                      "only those whose name matches; repeatable, or a number");
   command->add_option("--check", options->check,
                       "say which constraints a configuration breaks: dist_m=64,dist_n=64,...");
   command->add_option("--relax", options->relax, "soft constraint to drop, or 'all'; repeatable");

@@ -2,7 +2,10 @@
 
 #include <filesystem>
 
+#include "base/text.h"
 #include "device/cpu/target.h"
+#include "provider/iree/gpu_space.h"
+#include "provider/iree/program.h"
 
 namespace hone::cli {
 namespace {
@@ -15,13 +18,72 @@ std::vector<std::string> flags_for(const std::string& cpu, const std::vector<std
   return flags;
 }
 
+// CLI11 takes what is returned for the reason why the value is refused.
+std::string check_target(const std::string& name) {
+  std::vector<std::string> gpus;
+  for (const problem::GpuTarget& target : problem::known_gpu_targets()) gpus.push_back(target.arch);
+  // A slip in a GPU's name must not go to LLVM as a CPU's.
+  const bool slip = name != "host" && name.size() > 3 && !nearest_names(name, gpus).empty();
+  if (!problem::names_gpu(name) && !slip) return {};
+  const auto target = problem::gpu_target(name);
+  return target ? std::string() : target.error().message;
+}
+
 }  // namespace
+
+std::optional<problem::GpuTarget> gpu_of(const ToolchainOptions& options) {
+  auto target = problem::gpu_target(options.target);
+  if (!target) return std::nullopt;
+  return std::move(*target);
+}
+
+std::string target_note(const ToolchainOptions& options) {
+  const auto gpu = gpu_of(options);
+  if (!gpu || gpu->arch == gpu->compiled_as) return {};
+  return fmt::format("{} is compiled for {}, the nearest target that this IREE knows", gpu->arch,
+                     gpu->compiled_as);
+}
+
+nlohmann::json target_json(const ToolchainOptions& options) {
+  const auto gpu = gpu_of(options);
+  return {{"name", options.target}, {"compiled_as", gpu ? gpu->compiled_as : options.target}};
+}
+
+Status require_cpu(const ToolchainOptions& options, std::string_view what) {
+  if (!gpu_of(options)) return {};
+  return input_error("--target {} is a GPU: {}", options.target, what);
+}
+
+Result<problem::Program> load_for_target(tune::CompileService& compiler,
+                                         const ToolchainOptions& options, const std::string& path,
+                                         const std::string& bytes) {
+  const std::vector<std::string> flags = compile_flags(options);
+  HONE_ASSIGN(problem::Program program, compiler.load_program(path, bytes, flags));
+  const auto gpu = gpu_of(options);
+  for (problem::Dispatch& dispatch : program.dispatches) {
+    if (!gpu || !dispatch.not_tunable.empty()) continue;
+    HONE_ASSIGN(dispatch.stated_constraints,
+                compiler.stated_constraints(dispatch.name, dispatch.source, flags));
+    dispatch.not_tunable = iree::why_no_gpu_space(dispatch, *gpu);
+  }
+  return program;
+}
+
+Result<iree::IreeProvider> make_provider(const ToolchainOptions& options,
+                                         const iree::Installation& installation) {
+  if (const auto gpu = gpu_of(options)) return iree::IreeProvider(installation, *gpu);
+  HONE_ASSIGN(const problem::CpuTarget cpu, device::cpu::detect_target());
+  return iree::IreeProvider(installation, cpu);
+}
 
 void add_toolchain_options(CLI::App& command, ToolchainOptions& options) {
   command.add_option("--iree", options.iree,
                      "IREE: libIREECompiler.so, a virtual environment or a site-packages folder "
                      "(default: $HONE_IREE, .venv, python3 on PATH)");
-  command.add_option("--target", options.target, "CPU to compile for, as LLVM names it")
+  command
+      .add_option("--target", options.target,
+                  "CPU to compile for, as LLVM names it, or a GPU: sm_80, gfx942, ...")
+      ->check(CLI::Validator(check_target, ""))
       ->capture_default_str();
   command.add_option("--flag", options.flags, "a further flag for iree-compile; repeatable");
   command.add_option("--jobs", options.jobs, "compile processes (default: one per core)")
@@ -35,6 +97,11 @@ void add_toolchain_options(CLI::App& command, ToolchainOptions& options) {
 }
 
 std::vector<std::string> compile_flags(const ToolchainOptions& options) {
+  if (const auto gpu = gpu_of(options)) {
+    std::vector<std::string> flags = iree::gpu_flags(*gpu);
+    flags.insert(flags.end(), options.flags.begin(), options.flags.end());
+    return flags;
+  }
   return flags_for(options.target, options.flags);
 }
 

@@ -3,10 +3,14 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/signals.h"
+#include "problem/target.h"
+#include "provider/iree/iree_provider.h"
 #include "provider/iree/library.h"
 #include "tune/compile_service.h"
 #include "worker/compile_pool.h"
@@ -17,7 +21,7 @@ namespace hone::cli {
 
 struct ToolchainOptions {
   std::string iree;                // where IREE is; empty: looked for
-  std::string target = "host";     // CPU that code is compiled for
+  std::string target = "host";     // CPU or GPU that code is compiled for
   std::vector<std::string> flags;  // further ones for iree-compile
   int jobs = 0;                    // compile processes; 0: one per core
   double compile_seconds = 60;     // limit of one candidate
@@ -26,7 +30,25 @@ struct ToolchainOptions {
 
 void add_toolchain_options(CLI::App& command, ToolchainOptions& options);
 
-// Compiler flags for `options.target` on the local device.
+// The GPU that `options.target` names (the command line has checked it); none for a CPU.
+std::optional<problem::GpuTarget> gpu_of(const ToolchainOptions& options);
+// One line for people where code is compiled for another target than was named; else empty.
+std::string target_note(const ToolchainOptions& options);
+// {"name", "compiled_as"} for JSON documents.
+nlohmann::json target_json(const ToolchainOptions& options);
+// An input error where `options.target` is a GPU: `what` needs the machine's CPU.
+Status require_cpu(const ToolchainOptions& options, std::string_view what);
+// The program in the file, split into dispatches for `options.target`; on a GPU each with what the
+// compiler states about it. Errors as CompileService::load_program.
+Result<problem::Program> load_for_target(tune::CompileService& compiler,
+                                         const ToolchainOptions& options, const std::string& path,
+                                         const std::string& bytes);
+
+// IREE for `options.target`; for a CPU's space this machine's.
+Result<iree::IreeProvider> make_provider(const ToolchainOptions& options,
+                                         const iree::Installation& installation);
+
+// Compiler flags for `options.target`: on the local device, CUDA's or HIP's.
 std::vector<std::string> compile_flags(const ToolchainOptions& options);
 // The same for a CPU that shares no code generation with the target: baseline x86-64.
 std::vector<std::string> reference_flags(const ToolchainOptions& options);

@@ -148,6 +148,7 @@ CommandResult print_result(const TuneOptions& options, store::Store& store,
 }
 
 CommandResult tune_program(TuneOptions options) {
+  HONE_TRY(require_cpu(options.toolchain, "hone tune measures on this machine's CPU only"));
   HONE_ASSIGN(const problem::CpuTarget target, device::cpu::detect_target());
   HONE_TRY(complete(options, target));
   // First of all, so that a store inside it can be made and a folder that cannot is said at once.

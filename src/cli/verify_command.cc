@@ -179,6 +179,7 @@ void print(const VerifyOptions& options, const Subject& subject, const std::stri
 }
 
 CommandResult verify(const VerifyOptions& options) {
+  HONE_TRY(require_cpu(options.toolchain, "hone verify runs code on this machine's CPU only"));
   HONE_TRY(check_use(options));
   tune::VerifyRequest request;
   HONE_ASSIGN(request.bytes, read_file(options.input));

@@ -4,6 +4,7 @@
 #include "device/cpu/device.h"
 #include "device/cuda/leased_devices.h"
 #include "measure/runner_jobs.h"
+#include "provider/iree/constraint_reader.h"
 #include "provider/iree/extract_root.h"
 #include "provider/iree/library.h"
 #include "provider/iree/prepared_dispatch.h"
@@ -53,6 +54,11 @@ class CompileWorker {
       if (!text) return refuse(text.error());
       return Message{"done", nlohmann::json::object(), {*text}};
     }
+    if (message.kind == tune::jobs::kConstraints) {
+      const auto stated = iree::stated_constraints(library_, path, bytes, flags);
+      if (!stated) return refuse(stated.error());
+      return Message{"done", {{"statements", *stated}}, {}};
+    }
     if (message.kind == tune::jobs::kConfigured) {
       const auto configured = iree::configured_dispatches(library_, path, bytes, flags);
       if (!configured) return refuse(configured.error());
@@ -83,6 +89,8 @@ class CompileWorker {
                    {{"format", artifact->format},
                     {"launch", artifact->launch},
                     {"configured", artifact->configured},
+                    {"translation", artifact->translation},
+                    {"decomposition", artifact->decomposition},
                     {"stages",
                      {{"configure", stages.configure},
                       {"translate", stages.translate},

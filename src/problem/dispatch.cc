@@ -77,6 +77,7 @@ void to_json(nlohmann::json& json, const Dispatch& dispatch) {
           {"launches_per_call", dispatch.launches_per_call},
           {"default_configuration", dispatch.default_configuration},
           {"default_translation", dispatch.default_translation},
+          {"stated_constraints", dispatch.stated_constraints},
           {"not_tunable", dispatch.not_tunable}};
 }
 
@@ -96,6 +97,7 @@ void from_json(const nlohmann::json& json, Dispatch& dispatch) {
   json.at("launches_per_call").get_to(dispatch.launches_per_call);
   json.at("default_configuration").get_to(dispatch.default_configuration);
   json.at("default_translation").get_to(dispatch.default_translation);
+  dispatch.stated_constraints = json.value("stated_constraints", std::string());
   json.at("not_tunable").get_to(dispatch.not_tunable);
 }
 

@@ -50,7 +50,10 @@ struct Dispatch {
   int launches_per_call = 0;             // dispatches of it that one call of the program makes
   std::string default_configuration;  // what the compiler chooses: "#iree_cpu.lowering_config<...>"
   std::string default_translation;    // "#iree_codegen.translation_info<...>"
-  std::string not_tunable;            // why hone cannot tune it; empty when it can
+  // On a GPU: what the compiler states about its legal configurations, as JSON that the provider
+  // reads; empty where it states nothing or dies of being asked.
+  std::string stated_constraints;
+  std::string not_tunable;  // why hone cannot tune it; empty when it can
 
   bool operator==(const Dispatch&) const = default;
 };

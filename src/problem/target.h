@@ -5,7 +5,10 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "base/result.h"
 
 namespace hone::problem {
 
@@ -22,5 +25,46 @@ struct CpuTarget {
 
 void to_json(nlohmann::json& json, const CpuTarget& target);
 void from_json(const nlohmann::json& json, CpuTarget& target);
+
+enum class GpuBackend { kCuda, kRocm };
+std::string_view name_of(GpuBackend backend);  // "cuda", "rocm"
+
+// One GPU architecture. A *unit* is what runs a workgroup as a whole: a multiprocessor (NVIDIA), a
+// compute unit (gfx9) or a workgroup processor (gfx11, gfx12). Sources are beside the numbers in
+// gpu_targets.cc.
+struct GpuTarget {
+  std::string arch;         // "sm_90", "gfx942"
+  std::string compiled_as;  // what the compiler is asked for where it does not know `arch`
+  GpuBackend backend = GpuBackend::kCuda;
+  std::vector<int> subgroup_sizes;          // the compiler's preferred one first
+  int max_threads = 1024;                   // of a workgroup
+  std::int64_t workgroup_memory_bytes = 0;  // shared memory (LDS) one workgroup may have
+  std::int64_t unit_memory_bytes = 0;       // of a unit, shared by its workgroups
+  std::int64_t reserved_memory_bytes = 0;   // of a unit's memory, taken by the system per workgroup
+  int unit_workgroups = 32;                 // most in flight on a unit
+  int simds = 4;                            // of a unit
+  int subgroups_per_simd = 16;              // most in flight
+  int registers_per_lane = 512;             // 32-bit ones of a SIMD, shared by its subgroups
+  int register_granule = 8;                 // they are given out in multiples of it
+  int registers_per_thread = 255;           // most one thread may have
+};
+
+// The architectures hone has facts of, by name.
+const std::vector<GpuTarget>& known_gpu_targets();
+// Whether `name` is meant for a GPU: "sm_..." or "gfx...".
+bool names_gpu(std::string_view name);
+// An input error with the nearest names for one that hone does not know.
+Result<GpuTarget> gpu_target(std::string_view name);
+
+// What a workgroup of a kernel takes of a unit.
+struct WorkgroupNeeds {
+  int threads = 1;
+  int subgroup_size = 32;
+  int registers = 0;  // of a thread; 0: not known, no limit
+  std::int64_t memory_bytes = 0;
+};
+// The share of a unit's subgroup slots that such workgroups fill, in [0, 1]; 0 when not even one
+// workgroup fits.
+double occupancy(const GpuTarget& target, const WorkgroupNeeds& needs);
 
 }  // namespace hone::problem

@@ -48,6 +48,10 @@ struct Artifact {
   std::string code;    // the binary
   Launch launch;
   std::string configured;  // lowering configuration read back from the compiler's IR
+  // Where the compiler made the attributes from knobs: its translation info and the configurations
+  // of the root's parts, for specs.
+  std::string translation = {};
+  std::string decomposition = {};
 };
 
 // Names what is executed: code plus grid, block, shared memory and constants, as a content hash.

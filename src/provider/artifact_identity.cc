@@ -7,37 +7,11 @@
 
 #include "base/hash.h"
 #include "provider/artifact.h"
+#include "provider/elf.h"
+#include "provider/resources.h"
 
 namespace hone::provider {
 namespace {
-
-struct Section {
-  std::uint64_t flags;
-  std::string_view bytes;
-};
-
-// The allocated sections with content of a 64-bit ELF file; nothing when `elf` is not one.
-std::optional<std::vector<Section>> loaded_sections(std::string_view elf) {
-  Elf64_Ehdr header;
-  if (elf.size() < sizeof header) return std::nullopt;
-  std::memcpy(&header, elf.data(), sizeof header);
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-      header.e_shentsize != sizeof(Elf64_Shdr))
-    return std::nullopt;
-  std::vector<Section> sections;
-  for (std::uint64_t i = 0; i < header.e_shnum; ++i) {
-    const std::uint64_t at = header.e_shoff + i * sizeof(Elf64_Shdr);
-    Elf64_Shdr section;
-    if (at > elf.size() || elf.size() - at < sizeof section) return std::nullopt;
-    std::memcpy(&section, elf.data() + at, sizeof section);
-    const bool loaded = section.sh_type == SHT_PROGBITS && (section.sh_flags & SHF_ALLOC) != 0;
-    if (!loaded) continue;
-    if (section.sh_offset > elf.size() || elf.size() - section.sh_offset < section.sh_size)
-      return std::nullopt;
-    sections.push_back({section.sh_flags, elf.substr(section.sh_offset, section.sh_size)});
-  }
-  return sections;
-}
 
 // IREE keeps the exports' names and the source files' at the end of the read-only data, as
 // zero-terminated strings that no kernel reads: everything from the export's name on.
@@ -45,26 +19,73 @@ std::string_view without_names(std::string_view read_only_data, std::string_view
   return entry.empty() ? read_only_data : read_only_data.substr(0, read_only_data.find(entry));
 }
 
+bool is_loaded(const ElfSection& section) {
+  return section.type == SHT_PROGBITS && (section.flags & SHF_ALLOC) != 0;
+}
+
+// Code and read-only data. Writable data holds the tables that point at names; they follow from
+// the rest.
+std::string cpu_code(const ElfFile& elf, std::string_view entry) {
+  std::string executed;
+  for (const ElfSection& section : elf.sections) {
+    if (!is_loaded(section) || (section.flags & SHF_WRITE) != 0) continue;
+    executed +=
+        (section.flags & SHF_EXECINSTR) != 0 ? section.bytes : without_names(section.bytes, entry);
+  }
+  return executed;
+}
+
+// An AMD code object's read-only data holds a descriptor of 64 bytes per kernel, whose bytes 16 to
+// 23 are the way from there to the code: it depends on how long names are (LLVM's AMDGPUUsage,
+// "Code Object Kernel Descriptor"). Bounds have been checked where it is cut out.
+std::string amd_code(const ElfFile& elf) {
+  constexpr std::size_t kEntry = 16, kEntrySize = 8, kDescriptor = 64;
+  std::string executed;
+  for (const ElfSection& section : elf.sections) {
+    if (!is_loaded(section)) continue;
+    std::string bytes(section.bytes);
+    const bool descriptor = (section.flags & (SHF_WRITE | SHF_EXECINSTR)) == 0;
+    if (descriptor && bytes.size() >= kDescriptor) bytes.replace(kEntry, kEntrySize, kEntrySize, 0);
+    executed += bytes;
+  }
+  return executed;
+}
+
+// PTX without comments and lines about sources; the kernel's name, which its parameters' begin
+// with, becomes "kernel".
+std::string ptx_code(std::string_view ptx, std::string_view entry) {
+  std::string executed;
+  while (!ptx.empty()) {
+    std::string_view line = ptx.substr(0, ptx.find('\n'));
+    ptx.remove_prefix(std::min(ptx.size(), line.size() + 1));
+    line.remove_prefix(std::min(line.size(), line.find_first_not_of(" \t")));
+    line = line.substr(0, line.find("//"));
+    if (line.empty() || line.starts_with(".file") || line.starts_with(".loc")) continue;
+    for (auto at = line.find(entry); !entry.empty() && at != std::string_view::npos;
+         at = line.find(entry)) {
+      executed += fmt::format("{}kernel", line.substr(0, at));
+      line.remove_prefix(at + entry.size());
+    }
+    executed += fmt::format("{}\n", line);
+  }
+  return executed;
+}
+
+std::string executed_code(const Artifact& artifact) {
+  if (artifact.format == kCudaPtx) return ptx_code(artifact.code, artifact.launch.entry);
+  const auto elf = read_elf(artifact.code);
+  if (!elf) return artifact.code;
+  return elf->machine == EM_AMDGPU ? amd_code(*elf) : cpu_code(*elf, artifact.launch.entry);
+}
+
 }  // namespace
 
 std::string identity(const Artifact& artifact) {
-  std::string executed;
-  if (const auto sections = loaded_sections(artifact.code)) {
-    for (const Section& section : *sections) {
-      // Writable data holds the tables that point at names; they follow from the rest.
-      if ((section.flags & SHF_WRITE) != 0) continue;
-      executed += (section.flags & SHF_EXECINSTR) != 0
-                      ? section.bytes
-                      : without_names(section.bytes, artifact.launch.entry);
-    }
-  } else {
-    executed = artifact.code;
-  }
   const Launch& launch = artifact.launch;
-  executed += fmt::format("|{}|{}|{}|{}|{}", artifact.format, fmt::join(launch.grid, ","),
-                          fmt::join(launch.block, ","), launch.shared_bytes,
-                          fmt::join(launch.constants, ","));
-  return content_hash(executed);
+  return content_hash(executed_code(artifact) +
+                      fmt::format("|{}|{}|{}|{}|{}", artifact.format, fmt::join(launch.grid, ","),
+                                  fmt::join(launch.block, ","), launch.shared_bytes,
+                                  fmt::join(launch.constants, ",")));
 }
 
 }  // namespace hone::provider

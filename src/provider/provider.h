@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -26,6 +27,12 @@ struct Attributes {
   // read its result, where the root's configuration needs theirs to fit; else empty.
   std::string init_config = {};
   std::string consumer_config = {};
+  // Of a root that is made of two products (attention): the configurations of its parts.
+  std::string decomposition_config = {};
+  // Where the compiler states its own constraints: which of its statements, and a value for each of
+  // its knobs. The compiler makes the texts above of them; they are empty.
+  int statement = -1;
+  std::map<std::string, std::int64_t> knobs = {};
 
   bool operator==(const Attributes&) const = default;
 };

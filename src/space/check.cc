@@ -3,6 +3,7 @@
 
 #include "space/compiled_space.h"
 #include "space/space.h"
+#include "space/united_space.h"
 
 namespace hone::space {
 namespace {
@@ -104,6 +105,7 @@ std::string domain_text(const Knob& knob) {
 }  // namespace
 
 std::vector<Violation> Space::check(const Configuration& configuration) const {
+  if (united_) return united_->check(configuration);
   if (is_legal(configuration)) return {};
   if (configuration.values.size() != knobs().size()) {
     return {{"domain", Hardness::kHard,

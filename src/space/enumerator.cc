@@ -1,13 +1,18 @@
+#include <optional>
 #include <utility>
+#include <variant>
 
 #include "space/compiled_space.h"
+#include "space/united_space.h"
 
 namespace hone::space {
 
+namespace {
+
 // Walks the diagram where there is one; tries values depth first where it would be too large.
-class EnumeratorState {
+class CompiledEnumerator {
  public:
-  explicit EnumeratorState(std::shared_ptr<const CompiledSpace> space)
+  explicit CompiledEnumerator(std::shared_ptr<const CompiledSpace> space)
       : space_(std::move(space)),
         plan_(space_->plan()),
         diagram_(space_->diagram()),
@@ -88,8 +93,51 @@ class EnumeratorState {
   bool finished_ = false;
 };
 
+// Walks one part after the other.
+class UnitedEnumerator {
+ public:
+  explicit UnitedEnumerator(std::shared_ptr<const UnitedSpace> space) : space_(std::move(space)) {}
+
+  const Configuration* next() {
+    for (; part_ < space_->parts().size(); ++part_, inner_.reset()) {
+      if (!inner_) inner_ = space_->parts()[part_].enumerate();
+      if (!inner_->next(found_)) continue;
+      current_ = space_->join(part_, found_);
+      return &current_;
+    }
+    return nullptr;
+  }
+
+ private:
+  std::shared_ptr<const UnitedSpace> space_;
+  std::size_t part_ = 0;
+  std::optional<Enumerator> inner_;
+  Configuration found_;
+  Configuration current_;
+};
+
+}  // namespace
+
+class EnumeratorState {
+ public:
+  template <class Walk, class Of>
+  EnumeratorState(std::in_place_type_t<Walk> walk, Of space) : walk_(walk, std::move(space)) {}
+
+  // The next configuration; null after the last.
+  const Configuration* next() {
+    return std::visit([](auto& walk) { return walk.next(); }, walk_);
+  }
+
+ private:
+  std::variant<CompiledEnumerator, UnitedEnumerator> walk_;
+};
+
 Enumerator::Enumerator(std::shared_ptr<const CompiledSpace> space)
-    : state_(std::make_unique<EnumeratorState>(std::move(space))) {}
+    : state_(std::make_unique<EnumeratorState>(std::in_place_type<CompiledEnumerator>,
+                                               std::move(space))) {}
+Enumerator::Enumerator(std::shared_ptr<const UnitedSpace> space)
+    : state_(std::make_unique<EnumeratorState>(std::in_place_type<UnitedEnumerator>,
+                                               std::move(space))) {}
 Enumerator::Enumerator(Enumerator&&) noexcept = default;
 Enumerator& Enumerator::operator=(Enumerator&&) noexcept = default;
 Enumerator::~Enumerator() = default;

@@ -6,19 +6,12 @@
 #include <utility>
 
 #include "space/compiled_space.h"
+#include "space/random.h"
 #include "space/space.h"
+#include "space/united_space.h"
 
 namespace hone::space {
 namespace {
-
-// Uniform in [0, n), the same on every platform (std::uniform_int_distribution is not).
-std::uint64_t uniform_below(std::uint64_t n, std::mt19937_64& generator) {
-  const std::uint64_t incomplete = (std::numeric_limits<std::uint64_t>::max() % n + 1) % n;
-  for (;;) {
-    const std::uint64_t drawn = generator();
-    if (drawn <= std::numeric_limits<std::uint64_t>::max() - incomplete) return drawn % n;
-  }
-}
 
 template <class T>
 void shuffle(std::vector<T>& items, std::mt19937_64& generator) {
@@ -71,6 +64,7 @@ std::vector<std::uint64_t> different_indices(std::size_t n, std::uint64_t count,
 }  // namespace
 
 Result<Configuration> Space::sample(std::mt19937_64& generator) const {
+  if (united_) return united_->sample(generator);
   const Count total = count();
   if (total.value == 0) return failure("the space is empty: no configuration to sample");
   if (total.exact) return at(uniform_below(total.value, generator));
@@ -90,10 +84,15 @@ Result<std::vector<Configuration>> Space::samples(std::size_t n, std::uint64_t s
     }
     return configurations;
   }
+  const auto draw_any = [this](std::mt19937_64& numbers) -> std::optional<Configuration> {
+    auto drawn = sample(numbers);
+    if (!drawn) return std::nullopt;
+    return *std::move(drawn);
+  };
   std::set<Configuration> known;
   std::uint64_t draws = kMaximumDraws;
   while (configurations.size() < n && draws > 0) {
-    auto drawn = draw(*compiled_, generator, draws);
+    auto drawn = united_ ? draw_any(generator) : draw(*compiled_, generator, draws);
     if (!drawn) break;
     // A legal draw counts too, or a space with fewer than n configurations would never end.
     --draws;

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "space/compiled_space.h"
+#include "space/united_space.h"
 
 namespace hone::space {
 
@@ -13,11 +14,22 @@ bool contains(const Knob& knob, Value value) {
   return std::find(knob.values.begin(), knob.values.end(), value) != knob.values.end();
 }
 
+Space Space::unite(std::string selector, std::string description, std::vector<Space> parts) {
+  return Space(UnitedSpace::make(std::move(selector), std::move(description), std::move(parts)));
+}
+
+const std::vector<Space>& Space::parts() const {
+  static const std::vector<Space> kNone;
+  return united_ ? united_->parts() : kNone;
+}
+
 const std::vector<Knob>& Space::knobs() const {
+  if (united_) return united_->knobs();
   return compiled_->knobs();
 }
 
 const std::vector<Constraint>& Space::constraints() const {
+  if (united_) return united_->constraints();
   return compiled_->definition().constraints;
 }
 
@@ -33,21 +45,27 @@ Result<std::size_t> Space::knob_index(std::string_view name) const {
 }
 
 const std::vector<Value>& Space::narrowed(std::size_t index) const {
+  if (united_) return united_->narrowed(index);
   return compiled_->narrowed()[index];
 }
 
 Count Space::count() const {
+  if (united_) return united_->count();
   const Diagram* diagram = compiled_->diagram();
   if (diagram == nullptr) return {compiled_->bound(), false};
   return {diagram->count(), true};
 }
 
 bool Space::empty() const {
+  if (united_)
+    return std::all_of(parts().begin(), parts().end(),
+                       [](const Space& part) { return part.empty(); });
   const Diagram* diagram = compiled_->diagram();
   return diagram != nullptr ? diagram->count() == 0 : !enumerate().next().has_value();
 }
 
 Result<Configuration> Space::at(std::uint64_t index) const {
+  if (united_) return united_->at(index);
   const Diagram* diagram = compiled_->diagram();
   if (diagram == nullptr) {
     return failure(
@@ -78,19 +96,26 @@ Result<Configuration> Space::at(std::uint64_t index) const {
 }
 
 Enumerator Space::enumerate() const {
+  if (united_) return Enumerator(united_);
   return Enumerator(compiled_);
 }
 
 bool Space::is_computed(std::size_t index) const {
+  if (united_) return united_->is_computed(index);
   return compiled_->computed()[index];
 }
 
 bool Space::is_legal(const Configuration& configuration) const {
+  if (united_) {
+    const auto part = united_->split(configuration);
+    return part && parts()[part->first].is_legal(part->second);
+  }
   Configuration copy = configuration;
   return compiled_->holds(copy, false);
 }
 
 std::vector<Configuration> Space::neighbours(const Configuration& configuration) const {
+  if (united_) return united_->neighbours(configuration);
   std::vector<Configuration> found;
   if (configuration.values.size() != knobs().size()) return found;
   for (std::size_t knob = 0; knob < knobs().size(); ++knob) {
@@ -111,6 +136,10 @@ Result<Value> Space::value(const Configuration& configuration, std::string_view 
 }
 
 Result<Space> Space::relax(const std::vector<std::string>& names) const {
+  if (united_) {
+    HONE_ASSIGN(auto united, united_->relax(names));
+    return Space(std::move(united));
+  }
   Definition definition = compiled_->definition();
   std::vector<std::string> soft;
   for (const Constraint& constraint : definition.constraints) {

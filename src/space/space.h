@@ -76,12 +76,14 @@ struct SpaceOptions {
 
 class CompiledSpace;
 class EnumeratorState;
+class UnitedSpace;
 
 // Walks the configurations of a space in its stable order, one at a time, without listing them.
 // Not for use by two threads at once.
 class Enumerator {
  public:
   explicit Enumerator(std::shared_ptr<const CompiledSpace> space);
+  explicit Enumerator(std::shared_ptr<const UnitedSpace> space);
   Enumerator(Enumerator&&) noexcept;
   Enumerator& operator=(Enumerator&&) noexcept;
   ~Enumerator();
@@ -100,6 +102,14 @@ class Enumerator {
 // has, it counts once.
 class Space {
  public:
+  // One space of several (at least one): the new knob `selector` is the position of the part that
+  // a configuration is one of. Knobs of one name are one knob; those that a part lacks are kAbsent
+  // there. Parts may not be united themselves.
+  static Space unite(std::string selector, std::string description, std::vector<Space> parts);
+  static constexpr Value kAbsent = 0;
+  // What was united, in order; empty for any other space.
+  const std::vector<Space>& parts() const;
+
   const std::vector<Knob>& knobs() const;
   const std::vector<Constraint>& constraints() const;
   // Position in knobs(); an input error with the nearest names for an unknown one.
@@ -154,8 +164,11 @@ class Space {
  private:
   friend class SpaceBuilder;
   explicit Space(std::shared_ptr<const CompiledSpace> compiled) : compiled_(std::move(compiled)) {}
+  explicit Space(std::shared_ptr<const UnitedSpace> united) : united_(std::move(united)) {}
 
+  // One of the two.
   std::shared_ptr<const CompiledSpace> compiled_;
+  std::shared_ptr<const UnitedSpace> united_;
 };
 
 // What a space is made of before it is compiled.

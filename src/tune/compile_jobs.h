@@ -8,6 +8,8 @@
 //                                                               [ConfiguredDispatch]}
 //     extract_root    {"path", "flags"}, blob: a dispatch's source (path: its name)
 //                                                            -> {}, blob: the program's text
+//     constraints  {"path", "flags"}, blob: a dispatch's source (path: its name)
+//                                                            -> {"statements": opaque}
 //     canonical       {"attributes": [text]}                 -> {"attributes": [text]}
 //   prepare           {"flags"}, blob: a dispatch's source   -> {}
 //   run
@@ -27,6 +29,7 @@ inline constexpr std::string_view kLoadProgram = "load_program";
 inline constexpr std::string_view kCompileProgram = "compile_program";
 inline constexpr std::string_view kConfigured = "configured";
 inline constexpr std::string_view kExtractRoot = "extract_root";
+inline constexpr std::string_view kConstraints = "constraints";
 inline constexpr std::string_view kRevision = "revision";
 inline constexpr std::string_view kCanonical = "canonical";
 inline constexpr std::string_view kPrepare = "prepare";

@@ -54,6 +54,8 @@ Result<provider::Artifact> artifact_from(worker::Message message) {
   HONE_ASSIGN(artifact.format, read_answer<std::string>(message.body, "format"));
   HONE_ASSIGN(artifact.launch, read_answer<provider::Launch>(message.body, "launch"));
   HONE_ASSIGN(artifact.configured, read_answer<std::string>(message.body, "configured"));
+  HONE_ASSIGN(artifact.translation, read_answer<std::string>(message.body, "translation"));
+  HONE_ASSIGN(artifact.decomposition, read_answer<std::string>(message.body, "decomposition"));
   HONE_ASSIGN(artifact.code, first_blob(message));
   return artifact;
 }
@@ -113,6 +115,19 @@ Result<std::string> CompileService::extract_root(const std::string& name, const 
   HONE_ASSIGN(worker::Message answer,
               accepted(pool_.once(program_job(jobs::kExtractRoot, name, source, flags))));
   return understood(first_blob(answer));
+}
+
+Result<std::string> CompileService::stated_constraints(const std::string& name,
+                                                       const std::string& source,
+                                                       const std::vector<std::string>& flags) {
+  HONE_ASSIGN(worker::Outcome outcome,
+              pool_.once(program_job(jobs::kConstraints, name, source, flags)));
+  if (!outcome && outcome.error().kind == provider::FailureKind::kCompileCrash)
+    return std::string();
+  HONE_ASSIGN(const worker::Message answer, accepted(std::move(outcome)));
+  HONE_ASSIGN(const auto statements,
+              understood(read_answer<nlohmann::json>(answer.body, "statements")));
+  return statements.empty() ? std::string() : statements.dump();
 }
 
 Result<std::vector<std::string>> CompileService::canonical(

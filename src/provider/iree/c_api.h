@@ -61,6 +61,13 @@ struct MlirNamedAttribute {
   MlirIdentifier name;
   MlirAttribute attribute;
 };
+struct MlirTypeID {
+  const void* ptr = nullptr;
+};
+// ireeCodegenCompilationInfoParameters
+struct CompilationInfoParameters {
+  MlirAttribute lowering_config, translation_info;
+};
 // Each a DenseI32Array of loop numbers; null when the operation is no contraction.
 struct MlirLinalgContractionDimensions {
   MlirAttribute batch, m, n, k;
@@ -103,6 +110,24 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
   X(Error_t*, ireeCompilerOutputMapMemory, (Output_t*, void**, std::uint64_t*))                  \
   X(void, ireeCompilerOutputDestroy, (Output_t*))                                                \
   X(int, ireeCompilerRunLldMain, (int, char**))                                                  \
+  X(MlirAttribute, ireeCodegenMaterializeConfigurationAttrFromConstraintsOp,                     \
+    (MlirOperation, MlirStringRef attribute, std::size_t, const MlirStringRef* names,            \
+     const std::int64_t* values, MlirAttribute* diagnostic))                                     \
+  X(MlirAttribute, ireeCodegenConvertConstraintsOpToSMTLIB, (MlirOperation, bool emit_reset))    \
+  X(CompilationInfoParameters, ireeCodegenCompilationInfoAttrGetParameters, (MlirAttribute))     \
+  X(MlirTypeID, ireeCodegenOneOfKnobAttrGetTypeID, ())                                           \
+  X(MlirAttribute, ireeCodegenOneOfKnobAttrGetName, (MlirAttribute))                             \
+  X(void, ireeCodegenOneOfKnobAttrGetOptions, (MlirAttribute, std::intptr_t*, MlirAttribute*))   \
+  X(MlirTypeID, ireeGPULoweringConfigAttrGetTypeID, ())                                          \
+  X(MlirAttribute, ireeGPULoweringConfigAttrGetAttributes, (MlirAttribute))                      \
+  X(MlirTypeID, mlirAttributeGetTypeID, (MlirAttribute))                                         \
+  X(bool, mlirTypeIDEqual, (MlirTypeID, MlirTypeID))                                             \
+  X(std::intptr_t, mlirDictionaryAttrGetNumElements, (MlirAttribute))                            \
+  X(MlirNamedAttribute, mlirDictionaryAttrGetElement, (MlirAttribute, std::intptr_t))            \
+  X(bool, mlirAttributeIsADenseI64Array, (MlirAttribute))                                        \
+  X(std::int64_t, mlirDenseI64ArrayGetElement, (MlirAttribute, std::intptr_t))                   \
+  X(MlirValue, mlirBlockGetArgument, (MlirBlock, std::intptr_t))                                 \
+  X(std::intptr_t, mlirBlockGetNumArguments, (MlirBlock))                                        \
   X(MlirLinalgContractionDimensions, mlirLinalgInferContractionDimensions, (MlirOperation))      \
   X(bool, mlirLinalgIsAContractionOp, (MlirOperation))                                           \
   X(bool, mlirLinalgIsAConvolutionOp, (MlirOperation))                                           \

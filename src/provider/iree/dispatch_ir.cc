@@ -57,6 +57,7 @@ Result<DispatchIr> read_dispatch(const Session& session, const std::string& name
   if (root.ptr != nullptr) dispatch.root = same_location(ir, dispatch.function, root);
   if (dispatch.root.ptr == nullptr) dispatch.root = last_structured(ir, dispatch.function);
   const std::size_t marked = marked_roots(ir, configured).size();
+  dispatch.configured = configure.take_module();
   dispatch.root_operations =
       dispatch.root.ptr == nullptr ? 0 : std::max(1, static_cast<int>(marked));
   return dispatch;

@@ -14,6 +14,7 @@ namespace hone::iree {
 // compiler's own configuration of it says.
 struct DispatchIr {
   OwnedModule module;
+  OwnedModule configured;          // at executable-configurations: constraints are in it
   MlirOperation export_operation;  // in module
   MlirOperation function;          // in module
   MlirOperation root;              // in module; null when the compiler configures none

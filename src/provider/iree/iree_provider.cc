@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "provider/iree/gpu_space.h"
 #include "provider/iree/llvm_cpu_configuration.h"
 #include "provider/iree/llvm_cpu_space.h"
 #include "provider/iree/runtime_tools.h"
@@ -12,6 +13,7 @@ namespace hone::iree {
 Result<space::Space> IreeProvider::space_of(const problem::Dispatch& dispatch) const {
   if (!dispatch.not_tunable.empty())
     return input_error("'{}' cannot be tuned: {}", dispatch.name, dispatch.not_tunable);
+  if (gpu_) return gpu_space(dispatch, *gpu_);
   LlvmCpuDispatchFacts facts;
   facts.fused_consumers =
       std::any_of(dispatch.fused.begin(), dispatch.fused.end(),
@@ -22,6 +24,7 @@ Result<space::Space> IreeProvider::space_of(const problem::Dispatch& dispatch) c
 Result<provider::Attributes> IreeProvider::attributes(
     const problem::Dispatch& dispatch, const space::Space& space,
     const space::Configuration& configuration) const {
+  if (gpu_) return gpu_attributes(dispatch, *gpu_, space, configuration);
   HONE_ASSIGN(LlvmCpuAttributes attributes,
               llvm_cpu_attributes(dispatch.root, space, configuration));
   return provider::Attributes{attributes.lowering_config, attributes.translation_info,
@@ -35,8 +38,9 @@ Result<std::string> IreeProvider::spec(const std::vector<provider::SpecEntry>& e
                     entry.attributes.init_config, entry.attributes.consumer_config, entry.name});
   return tuning_spec_text(rows,
                           fmt::format("Tuning spec made by hone for IREE {} on {}.\n"
-                                      "Use: iree-compile --iree-codegen-tuning-spec-path=THIS_FILE",
-                                      installation_.version, target_.cpu));
+                                      "Use: iree-compile {}",
+                                      installation_.version, gpu_ ? gpu_->arch : target_.cpu,
+                                      spec_flag("THIS_FILE")));
 }
 
 bool IreeProvider::same_spec_class(const problem::Operation& a, const problem::Operation& b) const {
@@ -44,7 +48,10 @@ bool IreeProvider::same_spec_class(const problem::Operation& a, const problem::O
 }
 
 std::string IreeProvider::spec_flag(const std::filesystem::path& file) const {
-  return "--iree-codegen-tuning-spec-path=" + file.string();
+  // IREE 3.13 ignores the other flag for CUDA without a word.
+  const bool cuda = gpu_ && gpu_->backend == problem::GpuBackend::kCuda;
+  return (cuda ? "--iree-codegen-transform-dialect-library=" : "--iree-codegen-tuning-spec-path=") +
+         file.string();
 }
 
 Result<std::vector<problem::Function>> IreeProvider::functions(

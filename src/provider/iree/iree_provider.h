@@ -1,4 +1,4 @@
-// IREE as a Provider: llvm-cpu spaces, tuning specs, IREE's runtime tools.
+// IREE as a Provider for a CPU or a GPU: spaces, tuning specs, IREE's runtime tools.
 #pragma once
 
 #include "problem/target.h"
@@ -11,6 +11,8 @@ class IreeProvider final : public provider::Provider {
  public:
   IreeProvider(Installation installation, problem::CpuTarget target)
       : installation_(std::move(installation)), target_(std::move(target)) {}
+  IreeProvider(Installation installation, problem::GpuTarget target)
+      : installation_(std::move(installation)), gpu_(std::move(target)) {}
 
   std::string_view name() const override { return "iree"; }
   Result<space::Space> space_of(const problem::Dispatch& dispatch) const override;
@@ -29,7 +31,9 @@ class IreeProvider final : public provider::Provider {
 
  private:
   Installation installation_;
+  // What it compiles for: gpu_ where there is one.
   problem::CpuTarget target_;
+  std::optional<problem::GpuTarget> gpu_;
 };
 
 }  // namespace hone::iree

@@ -4,7 +4,11 @@
 #include <chrono>
 #include <utility>
 
+#include "provider/iree/constraint_reader.h"
 #include "provider/iree/dispatch_ir.h"
+#include "provider/iree/gpu_executable.h"
+#include "provider/iree/program.h"
+#include "provider/resources.h"
 
 namespace hone::iree {
 namespace {
@@ -96,11 +100,15 @@ class Candidate {
     if (!invocation_.run(kExecutableSources, kExecutableConfigurations))
       return compile_error(invocation_, "configure the dispatch");
     const MlirOperation function = function_of(ir_, export_);
+    for (const MlirOperation constraints : constraint_operations(ir_, function))
+      session_.api().mlirOperationDestroy(constraints);
     const ConfigurationAttributes got =
         configuration_of(ir_, function, configured_root(ir_, function));
     artifact.configured = got.lowering_config;
     if (!wanted) return {};
     artifact.configured = ir_.text(lowering_);
+    artifact.translation = ir_.text(translation_);
+    artifact.decomposition = ir_.text(decomposition_);
     if (carries(function, "translation_info", translation_) && is_configured(function)) return {};
     return fail(FailureKind::kNotApplied,
                 fmt::format("the compiler configured '{}' and '{}' instead", got.lowering_config,
@@ -127,25 +135,78 @@ class Candidate {
     auto code = invocation_.executable();
     if (!code) return fail(FailureKind::kCompileError, code.error().message);
     artifact.code = std::move(*code);
+    if (artifact.format == "cuda-nvptx-fb" || artifact.format == "rocm-hsaco-fb")
+      return unwrap(artifact);
     return {};
   }
 
  private:
+  // A GPU's kernel is taken out of IREE's container, since it is launched without IREE's runtime.
+  static Step unwrap(Artifact& artifact) {
+    auto kernel = gpu_kernel(artifact.code, artifact.launch.ordinal);
+    if (!kernel) return fail(FailureKind::kCompileError, kernel.error().message);
+    if (kernel->block != artifact.launch.block)
+      return fail(
+          FailureKind::kCompileError,
+          fmt::format("the code is for workgroups of {} and its export for {}",
+                      fmt::join(kernel->block, "x"), fmt::join(artifact.launch.block, "x")));
+    artifact.format = std::move(kernel->format);
+    artifact.code = std::move(kernel->code);
+    artifact.launch.entry = std::move(kernel->entry);
+    // LDS is part of an AMD code object; only CUDA's is asked for at the launch.
+    artifact.launch.shared_bytes = artifact.format == provider::kCudaPtx ? kernel->shared_bytes : 0;
+    return {};
+  }
+
   // Sets the root operation's compilation_info, as a tuning spec does.
   Step annotate(const ConfigurationAttributes& wanted) {
     if (dispatch_.root.ptr == nullptr)
       return fail(FailureKind::kNotApplied, "the dispatch has no root operation to configure");
+    MlirAttribute info;
+    if (auto read = wanted.statement >= 0 ? materialise(wanted, info) : parse(wanted, info); !read)
+      return read;
+    const MlirOperation function = function_of(ir_, export_);
+    const MlirOperation root = same_location(ir_, function, dispatch_.root);
+    ir_.set_attribute(root, "compilation_info", info);
+    if (decomposition_.ptr != nullptr)
+      ir_.set_attribute(root, "decomposition_config", decomposition_);
+    return annotate_neighbours(wanted, function, root);
+  }
+
+  Step parse(const ConfigurationAttributes& wanted, MlirAttribute& info) {
     const MlirContext context = session_.context();
     lowering_ = ir_.parse_attribute(context, wanted.lowering_config);
     if (lowering_.ptr == nullptr) return compile_error(invocation_, "read the lowering_config");
     translation_ = ir_.parse_attribute(context, wanted.translation_info);
     if (translation_.ptr == nullptr) return compile_error(invocation_, "read the translation_info");
-    const MlirAttribute info = ir_.parse_attribute(context, compilation_info(wanted));
+    info = ir_.parse_attribute(context, compilation_info(wanted));
     if (info.ptr == nullptr) return compile_error(invocation_, "read the configuration");
-    const MlirOperation function = function_of(ir_, export_);
-    const MlirOperation root = same_location(ir_, function, dispatch_.root);
-    ir_.set_attribute(root, "compilation_info", info);
-    return annotate_neighbours(wanted, function, root);
+    if (wanted.decomposition_config.empty()) return {};
+    decomposition_ = ir_.parse_attribute(context, wanted.decomposition_config);
+    if (decomposition_.ptr == nullptr)
+      return compile_error(invocation_, "read the decomposition_config");
+    return {};
+  }
+
+  // Lets the compiler make the attributes of the knobs' values.
+  Step materialise(const ConfigurationAttributes& wanted, MlirAttribute& info) {
+    const MlirOperation function =
+        function_of(ir_, exports_in(ir_, dispatch_.configured.get()).at(0));
+    const std::vector<MlirOperation> stated = constraint_operations(ir_, function);
+    const auto which = static_cast<std::size_t>(wanted.statement);
+    if (which >= stated.size())
+      return fail(FailureKind::kNotApplied, "the compiler states no such constraints");
+    auto made = materialised(ir_, stated[which], "compilation_info", wanted.knobs);
+    if (!made) return fail(FailureKind::kCompileError, made.error().message);
+    info = *made;
+    const auto parts = session_.api().ireeCodegenCompilationInfoAttrGetParameters(info);
+    lowering_ = parts.lowering_config;
+    translation_ = parts.translation_info;
+    if (!has_decomposition(ir_, stated[which])) return {};
+    auto decomposition = materialised(ir_, stated[which], "decomposition_config", wanted.knobs);
+    if (!decomposition) return fail(FailureKind::kCompileError, decomposition.error().message);
+    decomposition_ = *decomposition;
+    return {};
   }
 
   // Gives the operations next to the root the configurations that the root's needs there: the fill
@@ -195,7 +256,7 @@ class Candidate {
   Ir ir_;
   Invocation invocation_;
   MlirOperation module_, export_;
-  MlirAttribute lowering_, translation_;
+  MlirAttribute lowering_, translation_, decomposition_;
   bool imported_ = false;
 };
 
@@ -215,6 +276,8 @@ Result<PreparedDispatch> PreparedDispatch::create(const Library& library, const 
                                                   const std::vector<std::string>& flags) {
   std::vector<std::string> all = flags;
   all.emplace_back(kTunerAttributesFlag);
+  if (targets_gpu(flags) && states_constraints(library, "dispatch", source, flags))
+    all.emplace_back(kConstraintsFlag);
   HONE_ASSIGN(Session session, Session::create(library, all));
   HONE_ASSIGN(DispatchIr dispatch, read_dispatch(session, "dispatch", source));
   return PreparedDispatch(std::make_unique<State>(State{std::move(session), std::move(dispatch)}));

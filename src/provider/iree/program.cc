@@ -56,8 +56,9 @@ std::optional<problem::Function> read_function(const Ir& ir, MlirOperation opera
   return function;
 }
 
-// Why hone cannot tune the dispatch; empty when it can.
-std::string why_not_tunable(const Dispatch& dispatch, const Launches& launches) {
+// Why hone cannot tune the dispatch; empty when it can, or when that is for what the compiler
+// states about it to say (a GPU).
+std::string why_not_tunable(const Dispatch& dispatch, const Launches& launches, bool cpu) {
   if (dispatch.root_operations == 0) return "it has no root operation";
   for (std::size_t i = 0; i < dispatch.root.loops.size(); ++i)
     if (dispatch.root.loops[i].size == problem::kDynamic)
@@ -70,7 +71,7 @@ std::string why_not_tunable(const Dispatch& dispatch, const Launches& launches) 
   if (!launches.not_static.empty()) return launches.not_static;
   if (dispatch.root_operations > 1)
     return fmt::format("it has {} root operations", dispatch.root_operations);
-  if (!is_contraction(dispatch.root.kind))
+  if (cpu && !is_contraction(dispatch.root.kind))
     return fmt::format(
         "its root operation is a {}; hone has configuration spaces only for contractions yet",
         name_of(dispatch.root.kind));
@@ -78,7 +79,7 @@ std::string why_not_tunable(const Dispatch& dispatch, const Launches& launches) 
 }
 
 Result<Dispatch> describe(const Session& session, std::string name, std::string executable,
-                          std::string source, const Launches& launches) {
+                          std::string source, const Launches& launches, bool cpu) {
   const Ir ir(session.api());
   HONE_ASSIGN(const DispatchIr read, read_dispatch(session, name, source));
   Dispatch dispatch;
@@ -109,7 +110,7 @@ Result<Dispatch> describe(const Session& session, std::string name, std::string 
     dispatch.bindings = std::move(*bindings);
   else
     dispatch.not_tunable = bindings.error().message;
-  if (dispatch.not_tunable.empty()) dispatch.not_tunable = why_not_tunable(dispatch, launches);
+  if (dispatch.not_tunable.empty()) dispatch.not_tunable = why_not_tunable(dispatch, launches, cpu);
   return dispatch;
 }
 
@@ -137,6 +138,18 @@ std::vector<std::string> host_cpu_flags() {
           "--iree-llvmcpu-target-cpu=host"};
 }
 
+std::vector<std::string> gpu_flags(const problem::GpuTarget& target) {
+  if (target.backend == problem::GpuBackend::kCuda)
+    return {"--iree-hal-target-device=cuda", "--iree-cuda-target=" + target.compiled_as};
+  return {"--iree-hal-target-device=hip", "--iree-rocm-target=" + target.compiled_as};
+}
+
+bool targets_gpu(const std::vector<std::string>& flags) {
+  return std::any_of(flags.begin(), flags.end(), [](const std::string& flag) {
+    return flag == "--iree-hal-target-device=cuda" || flag == "--iree-hal-target-device=hip";
+  });
+}
+
 Result<problem::Program> load_program(const Library& library, const std::string& path,
                                       std::string_view bytes,
                                       const std::vector<std::string>& flags) {
@@ -159,9 +172,10 @@ Result<problem::Program> load_program(const Library& library, const std::string&
     const std::string source = stand_alone_text(ir, module, symbol);
     const std::string name = ir.symbol(exports.front());
     const auto launched = launches.find(fmt::format("{}::{}", symbol, name));
-    HONE_ASSIGN(Dispatch dispatch,
-                describe(session, name, symbol, source,
-                         launched == launches.end() ? Launches() : launched->second));
+    HONE_ASSIGN(
+        Dispatch dispatch,
+        describe(session, name, symbol, source,
+                 launched == launches.end() ? Launches() : launched->second, !targets_gpu(flags)));
     if (exports.size() > 1)
       dispatch.not_tunable = fmt::format("its executable has {} exports", exports.size());
     program.dispatches.push_back(std::move(dispatch));

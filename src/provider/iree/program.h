@@ -7,12 +7,19 @@
 
 #include "base/result.h"
 #include "problem/dispatch.h"
+#include "problem/target.h"
 #include "provider/iree/library.h"
 
 namespace hone::iree {
 
 // Flags that make iree-compile target this machine's CPU with the local device.
 std::vector<std::string> host_cpu_flags();
+
+// Flags that make it target a GPU, which need not be there.
+std::vector<std::string> gpu_flags(const problem::GpuTarget& target);
+
+// Whether the flags name a GPU's device.
+bool targets_gpu(const std::vector<std::string>& flags);
 
 // Parses `bytes` (MLIR text or bytecode; `path` only names it in messages), compiles it up to
 // separate executables and describes each dispatch. Also accepts the `*_benchmark.mlir` files of

@@ -1,0 +1,62 @@
+#include "provider/iree/gpu_space.h"
+
+#include <nlohmann/json.hpp>
+
+#include "provider/iree/gpu_own_space.h"
+#include "provider/iree/stated_space.h"
+
+namespace hone::iree {
+namespace {
+
+Result<StatedSpace> read_statement(const problem::Dispatch& dispatch) {
+  try {
+    return nlohmann::json::parse(dispatch.stated_constraints).get<StatedSpace>();
+  } catch (const nlohmann::json::exception& error) {
+    return failure("what the compiler states about '{}' cannot be read: {}", dispatch.name,
+                   error.what());
+  }
+}
+
+}  // namespace
+
+Result<space::Space> gpu_space(const problem::Dispatch& dispatch,
+                               const problem::GpuTarget& target) {
+  if (const std::string reason = why_no_gpu_space(dispatch, target); !reason.empty())
+    return input_error("'{}' cannot be tuned: {}", dispatch.name, reason);
+  if (dispatch.stated_constraints.empty()) return gpu_own_space(dispatch.root, target);
+  HONE_ASSIGN(const StatedSpace stated, read_statement(dispatch));
+  return space_of(stated, dispatch.root, target);
+}
+
+std::string why_no_gpu_space(const problem::Dispatch& dispatch, const problem::GpuTarget& target) {
+  if (!dispatch.stated_constraints.empty()) return {};
+  return why_no_own_space(dispatch.root, target);
+}
+
+std::vector<std::string> pipeline_names(const problem::Dispatch& dispatch) {
+  std::vector<std::string> names;
+  if (dispatch.stated_constraints.empty()) return names;
+  const auto stated = read_statement(dispatch);
+  if (!stated) return names;
+  for (const StatedSet& set : *stated) names.push_back(set.pipeline);
+  return names;
+}
+
+Result<provider::Attributes> gpu_attributes(const problem::Dispatch& dispatch,
+                                            const problem::GpuTarget& target,
+                                            const space::Space& space,
+                                            const space::Configuration& configuration) {
+  if (dispatch.stated_constraints.empty())
+    return gpu_own_attributes(dispatch.root, target, space, configuration);
+  provider::Attributes attributes;
+  HONE_ASSIGN(const space::Value statement, space.value(configuration, kPipelineKnob));
+  if (statement < 0 || statement >= std::ssize(space.parts()))
+    return input_error("{} = {} is none of the compiler's statements", kPipelineKnob, statement);
+  attributes.statement = static_cast<int>(statement);
+  for (const space::Knob& knob : space.parts()[static_cast<std::size_t>(statement)].knobs()) {
+    HONE_ASSIGN(attributes.knobs[knob.name], space.value(configuration, knob.name));
+  }
+  return attributes;
+}
+
+}  // namespace hone::iree

@@ -1,0 +1,31 @@
+// The configurations of a dispatch on a GPU: what the compiler states, and where it states nothing
+// hone's own (gpu_own_space.h).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "problem/dispatch.h"
+#include "problem/target.h"
+#include "provider/provider.h"
+#include "space/space.h"
+
+namespace hone::iree {
+
+// The dispatch has Dispatch::stated_constraints. Input error where neither has a space for it.
+Result<space::Space> gpu_space(const problem::Dispatch& dispatch, const problem::GpuTarget& target);
+// Why there is none; empty where there is one.
+std::string why_no_gpu_space(const problem::Dispatch& dispatch, const problem::GpuTarget& target);
+
+// The pipelines of a GPU dispatch's space, by the values of its knob kPipelineKnob; empty for a
+// CPU.
+std::vector<std::string> pipeline_names(const problem::Dispatch& dispatch);
+
+// What the compiler is told for one of its configurations.
+Result<provider::Attributes> gpu_attributes(const problem::Dispatch& dispatch,
+                                            const problem::GpuTarget& target,
+                                            const space::Space& space,
+                                            const space::Configuration& configuration);
+
+}  // namespace hone::iree

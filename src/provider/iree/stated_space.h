@@ -1,0 +1,89 @@
+// The compiler's own statement of what a root operation may be configured to, as plain data: what
+// its iree_codegen.smt.constraints operations hold (IREE 3.13, GPU targets). It is read from the IR
+// in a compile worker (constraint_reader.h), carried as JSON, and made a space::Space in the tuner.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "problem/operation.h"
+#include "problem/target.h"
+#include "space/space.h"
+
+namespace hone::iree {
+
+enum class TermKind {
+  kConstant,   // value
+  kKnob,       // name
+  kAuxiliary,  // name: an integer that only has to exist
+  kLookup,     // operand 0 in keys gives the value beside it
+  kAdd,        // of two or more, like kMultiply, kAnd, kOr
+  kSubtract,
+  kMultiply,
+  kDivide,  // Euclidean, like kModulo
+  kModulo,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  kEqual,
+  kAnd,
+  kOr,
+  kNot,
+  kIfThenElse,
+};
+
+// A node of the expressions; operands are positions of terms before it.
+struct Term {
+  TermKind kind = TermKind::kConstant;
+  std::vector<int> operands = {};
+  std::int64_t value = 0;
+  std::string name = {};
+  std::vector<std::int64_t> keys = {};
+  std::vector<std::int64_t> values = {};
+};
+
+struct StatedKnob {
+  std::string name;
+  std::vector<std::string> options;  // of a knob that picks one of them by position; else empty
+};
+
+struct StatedAssertion {
+  int condition = 0;
+  std::string message;  // "wg_0 must be divisible by sg_0 ({} % {} == 0)"
+  std::vector<int> arguments;
+};
+
+// One constraints operation: one way of compiling the root operation.
+struct StatedSet {
+  std::string pipeline;  // "TileAndFuse", "VectorDistribute"
+  std::vector<Term> terms;
+  std::vector<StatedKnob> knobs;  // in the order in which the region names them
+  std::vector<StatedAssertion> assertions;
+};
+using StatedSpace = std::vector<StatedSet>;
+
+void to_json(nlohmann::json& json, const StatedSet& set);
+void from_json(const nlohmann::json& json, StatedSet& set);
+
+// The knob that picks one of several sets, by position.
+inline constexpr std::string_view kPipelineKnob = "pipeline";
+
+// The space of one set. Assertions keep their words as the reason and what stands before the
+// parentheses as the name; guesses about speed are soft (is_heuristic). Input error for terms that
+// do not follow from terms before them.
+Result<space::SpaceBuilder> space_builder(const StatedSet& set);
+// Of all sets together, with kPipelineKnob first, and with the rules that hone adds
+// (stated_rules.h). Input error where nothing is stated.
+Result<space::Space> space_of(const StatedSpace& stated, const problem::Operation& root,
+                              const problem::GpuTarget& target);
+
+// Whether an assertion only says what the compiler's authors think is fast: a limit that stands for
+// registers without counting them, or a fixed number of subgroups or stages.
+bool is_heuristic(std::string_view message);
+
+}  // namespace hone::iree

@@ -1,0 +1,89 @@
+#include "provider/resources.h"
+
+#include <elf.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "provider/elf.h"
+
+namespace hone::provider {
+namespace {
+
+constexpr std::uint32_t kAmdgpuMetadata = 32;  // NT_AMDGPU_METADATA
+
+std::size_t aligned(std::size_t size) {
+  return (size + 3) & ~std::size_t{3};
+}
+
+// The content of the first note of that type by "AMDGPU".
+std::optional<std::string_view> metadata_note(std::string_view notes) {
+  constexpr std::string_view kOwner("AMDGPU\0", 7);
+  while (notes.size() >= sizeof(Elf64_Nhdr)) {
+    Elf64_Nhdr header;
+    std::memcpy(&header, notes.data(), sizeof header);
+    notes.remove_prefix(sizeof header);
+    const std::size_t owner = aligned(header.n_namesz), content = aligned(header.n_descsz);
+    if (owner > notes.size() || content > notes.size() - owner) return std::nullopt;
+    if (header.n_type == kAmdgpuMetadata && notes.substr(0, header.n_namesz) == kOwner)
+      return notes.substr(owner, header.n_descsz);
+    notes.remove_prefix(owner + content);
+  }
+  return std::nullopt;
+}
+
+int number(const nlohmann::json& kernel, const char* key) {
+  const auto found = kernel.find(key);
+  return found != kernel.end() && found->is_number_integer() ? found->get<int>() : 0;
+}
+
+KernelResources resources_of(const nlohmann::json& kernel) {
+  // .vgpr_count holds the accumulation registers too where both come from one file (gfx90a on).
+  return {.registers = number(kernel, ".vgpr_count"),
+          .scalar_registers = number(kernel, ".sgpr_count"),
+          .spills = number(kernel, ".vgpr_spill_count") + number(kernel, ".sgpr_spill_count"),
+          .private_bytes = number(kernel, ".private_segment_fixed_size"),
+          .shared_bytes = number(kernel, ".group_segment_fixed_size"),
+          .subgroup_size = number(kernel, ".wavefront_size")};
+}
+
+}  // namespace
+
+std::optional<KernelResources> hsaco_resources(std::string_view hsaco, std::string_view entry) {
+  const auto elf = read_elf(hsaco);
+  if (!elf || elf->machine != EM_AMDGPU) return std::nullopt;
+  for (const ElfSection& section : elf->sections) {
+    if (section.type != SHT_NOTE) continue;
+    const auto note = metadata_note(section.bytes);
+    if (!note) continue;
+    constexpr bool kStrict = true, kThrows = false;
+    const nlohmann::json metadata = nlohmann::json::from_msgpack(*note, kStrict, kThrows);
+    if (!metadata.is_object()) return std::nullopt;
+    const auto kernels = metadata.find("amdhsa.kernels");
+    if (kernels == metadata.end() || !kernels->is_array()) return std::nullopt;
+    for (const nlohmann::json& kernel : *kernels)
+      if (kernel.is_object() && kernel.contains(".name") && kernel[".name"] == entry)
+        return resources_of(kernel);
+  }
+  return std::nullopt;
+}
+
+void to_json(nlohmann::json& json, const KernelResources& resources) {
+  json = {{"registers", resources.registers},
+          {"scalar_registers", resources.scalar_registers},
+          {"spills", resources.spills},
+          {"private_bytes", resources.private_bytes},
+          {"shared_bytes", resources.shared_bytes},
+          {"subgroup_size", resources.subgroup_size}};
+}
+
+void from_json(const nlohmann::json& json, KernelResources& resources) {
+  json.at("registers").get_to(resources.registers);
+  json.at("scalar_registers").get_to(resources.scalar_registers);
+  json.at("spills").get_to(resources.spills);
+  json.at("private_bytes").get_to(resources.private_bytes);
+  json.at("shared_bytes").get_to(resources.shared_bytes);
+  json.at("subgroup_size").get_to(resources.subgroup_size);
+}
+
+}  // namespace hone::provider

@@ -1,0 +1,34 @@
+// What a compiled GPU kernel takes of the device, as the compiler wrote it into the code object.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace hone::provider {
+
+inline constexpr std::string_view kCudaPtx = "cuda-ptx";      // Artifact::format of PTX text
+inline constexpr std::string_view kRocmHsaco = "rocm-hsaco";  // of an AMD code object
+
+struct KernelResources {
+  int registers = 0;               // of a thread; on AMD vector and accumulation registers together
+  int scalar_registers = 0;        // of a subgroup; 0 where there are none
+  int spills = 0;                  // registers kept in memory, vector and scalar
+  std::int64_t private_bytes = 0;  // of a thread's stack
+  std::int64_t shared_bytes = 0;   // of a workgroup, known when it is compiled (LDS)
+  int subgroup_size = 0;
+
+  bool operator==(const KernelResources&) const = default;
+};
+
+// Reads the metadata note of an AMD code object (LLVM's AMDGPUUsage, "Code Object V3 and Above
+// Metadata") for the kernel called `entry`. Nothing when it is no such file, has no such kernel or
+// the note is damaged.
+std::optional<KernelResources> hsaco_resources(std::string_view hsaco, std::string_view entry);
+
+void to_json(nlohmann::json& json, const KernelResources& resources);
+void from_json(const nlohmann::json& json, KernelResources& resources);
+
+}  // namespace hone::provider

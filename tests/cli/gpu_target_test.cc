@@ -1,0 +1,85 @@
+// GPU targets without a GPU: what a program is split into, and the spaces of its dispatches.
+#include <gmock/gmock.h>
+
+#include "tests/cli/hone_command.h"
+
+namespace hone::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+class GpuTarget : public HoneCommand {};
+
+TEST_F(GpuTarget, ListsDispatchesWithTheCompilersOwnConfiguration) {
+  for (const auto& [arch, instruction] :
+       {std::pair("gfx942", "MFMA_F32_16x16x16_F16"), {"sm_80", "NV_MMA_SYNC_F32_16x8x16_F16"}}) {
+    const auto document =
+        json({"dispatches", example("matmul_f16.mlir"), "--target", arch, "--json"});
+    ASSERT_EQ(document.at("dispatches").size(), 1u);
+    EXPECT_THAT(document.at("dispatches")[0].at("default_configuration").get<std::string>(),
+                HasSubstr(instruction));
+    EXPECT_TRUE(document.at("dispatches")[0].at("not_tunable").is_null());
+  }
+}
+
+TEST_F(GpuTarget, SaysWhichTargetStandsForAnother) {
+  const Ran ran = hone({"dispatches", example("matmul_f16.mlir"), "--target", "sm_90", "--json"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(ran.err, "sm_90 is compiled for sm_80, the nearest target that this IREE knows\n");
+  EXPECT_EQ(nlohmann::json::parse(ran.out).at("target"),
+            nlohmann::json({{"name", "sm_90"}, {"compiled_as", "sm_80"}}));
+}
+
+TEST_F(GpuTarget, NamesTheNearestForAnUnknownOne) {
+  for (const char* name : {"gfx943", "sm_81", "gx942"}) {
+    const Ran ran = hone({"dispatches", example("matmul_f16.mlir"), "--target", name});
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_THAT(ran.err, HasSubstr(std::string("does not know the GPU target '") + name + "'"));
+    EXPECT_THAT(ran.err, HasSubstr("did you mean"));
+  }
+}
+
+TEST_F(GpuTarget, CountsTheSpacePerPipeline) {
+  const auto document = json(
+      {"space", example("matmul_f16.mlir"), "--target", "gfx942", "--dispatch", "0", "--json"});
+  const auto& space = document.at("spaces").at(0);
+  ASSERT_EQ(space.at("pipelines").size(), 2u);
+  EXPECT_EQ(space.at("pipelines")[0].at("name"), "TileAndFuse");
+  EXPECT_EQ(space.at("pipelines")[1].at("name"), "VectorDistribute");
+  EXPECT_EQ(space.at("count").get<int>(), space.at("pipelines")[0].at("count").get<int>() +
+                                              space.at("pipelines")[1].at("count").get<int>());
+}
+
+TEST_F(GpuTarget, SaysInTheCompilersWordsWhatAConfigurationBreaks) {
+  const Ran ran = hone({"space", example("matmul_f16.mlir"), "--target", "gfx942", "--check",
+                        "pipeline=0,wg_0=96,wg_1=64,sg_0=1,sg_1=2,red_2=1,sg_size=64,"
+                        "wg_size_x=128,wg_size_y=1,wg_size_z=1,prefetch_num_stages=2,mma_idx=0,"
+                        "sg_m_cnt=0,sg_n_cnt=0"});
+  EXPECT_EQ(ran.exit_code, 1) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("dim_0 must be divisible by wg_0 (2048 % 96 == 0)"));
+}
+
+// The compiler dies when it is asked about a batch matmul: hone's own space serves.
+TEST_F(GpuTarget, HasASpaceOfItsOwnWhereTheCompilerStatesNone) {
+  const std::string path = write("batch.mlir", R"(
+func.func @main(%a: tensor<12x128x64xf16>, %b: tensor<12x64x128xf16>,
+                %c: tensor<12x128x128xf32>) -> tensor<12x128x128xf32> {
+  %r = linalg.batch_matmul ins(%a, %b : tensor<12x128x64xf16>, tensor<12x64x128xf16>)
+      outs(%c : tensor<12x128x128xf32>) -> tensor<12x128x128xf32>
+  return %r : tensor<12x128x128xf32>
+})");
+  const auto document = json({"space", path, "--target", "sm_80", "--json"});
+  const auto& space = document.at("spaces").at(0);
+  EXPECT_GT(space.at("count").get<int>(), 100);
+  EXPECT_EQ(space.at("knobs")[0].at("name"), "mma");
+}
+
+TEST_F(GpuTarget, IsNotMeasuredOn) {
+  const Ran ran = hone({"tune", example("matmul_f16.mlir"), "--target", "gfx942"});
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("--target gfx942 is a GPU"));
+  EXPECT_FALSE(std::filesystem::exists(folder() / "hone.db"));
+}
+
+}  // namespace
+}  // namespace hone::cli

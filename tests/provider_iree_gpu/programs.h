@@ -1,0 +1,103 @@
+// Programs of one dispatch for GPU targets, and what the compiler states for them.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "provider/iree/constraint_reader.h"
+#include "tests/provider_iree/compiler.h"
+
+namespace hone::iree::gpu {
+
+inline std::vector<std::string> flags_for(const std::string& arch) {
+  return gpu_flags(*problem::gpu_target(arch));
+}
+
+inline std::string matmul(int m, int n, int k, const std::string& in = "f16",
+                          const std::string& out = "f32", bool transpose_b = false) {
+  const std::string a = fmt::format("tensor<{}x{}x{}>", m, k, in);
+  const std::string b = transpose_b ? fmt::format("tensor<{}x{}x{}>", n, k, in)
+                                    : fmt::format("tensor<{}x{}x{}>", k, n, in);
+  const std::string c = fmt::format("tensor<{}x{}x{}>", m, n, out);
+  const std::string maps = transpose_b
+                               ? " indexing_maps = [affine_map<(m, n, k) -> (m, k)>, "
+                                 "affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]"
+                               : "";
+  return fmt::format(R"(
+func.func @main(%a: {0}, %b: {1}) -> {2} {{
+  %z = arith.constant 0.0 : {3}
+  %e = tensor.empty() : {2}
+  %f = linalg.fill ins(%z : {3}) outs(%e : {2}) -> {2}
+  %r = linalg.matmul{4} ins(%a, %b : {0}, {1}) outs(%f : {2}) -> {2}
+  return %r : {2}
+}})",
+                     a, b, c, out, maps);
+}
+
+inline std::string batch_matmul(int b, int m, int n, int k) {
+  const std::string lhs = fmt::format("tensor<{}x{}x{}xf16>", b, m, k);
+  const std::string rhs = fmt::format("tensor<{}x{}x{}xf16>", b, k, n);
+  const std::string out = fmt::format("tensor<{}x{}x{}xf32>", b, m, n);
+  return fmt::format(R"(
+func.func @main(%a: {0}, %b: {1}) -> {2} {{
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : {2}
+  %f = linalg.fill ins(%z : f32) outs(%e : {2}) -> {2}
+  %r = linalg.batch_matmul ins(%a, %b : {0}, {1}) outs(%f : {2}) -> {2}
+  return %r : {2}
+}})",
+                     lhs, rhs, out);
+}
+
+// `size` x `size` outputs of a 3x3 filter.
+inline std::string convolution(bool nchw, int batch, int size, int input, int output) {
+  const int padded = size + 2;
+  const auto image = [&](int extent, int channels, const char* type) {
+    return nchw ? fmt::format("tensor<{}x{}x{}x{}x{}>", batch, channels, extent, extent, type)
+                : fmt::format("tensor<{}x{}x{}x{}x{}>", batch, extent, extent, channels, type);
+  };
+  const std::string filter = nchw ? fmt::format("tensor<{}x{}x3x3xf16>", output, input)
+                                  : fmt::format("tensor<3x3x{}x{}xf16>", input, output);
+  return fmt::format(R"(
+func.func @main(%a: {0}, %b: {1}) -> {2} {{
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : {2}
+  %f = linalg.fill ins(%z : f32) outs(%e : {2}) -> {2}
+  %r = linalg.{3} ins(%a, %b : {0}, {1}) outs(%f : {2}) -> {2}
+  return %r : {2}
+}})",
+                     image(padded, input, "f16"), filter, image(size, output, "f32"),
+                     nchw ? "conv_2d_nchw_fchw" : "conv_2d_nhwc_hwcf");
+}
+
+inline std::string attention(int batch, int length, int head) {
+  return fmt::format(R"(
+func.func @main(%q: {0}, %k: {0}, %v: {0}) -> {0} {{
+  %scale = arith.constant 0.125 : f16
+  %e = tensor.empty() : {0}
+  %r = iree_linalg_ext.attention <{{indexing_maps = [
+      affine_map<(b, m, n, k1, k2) -> (b, m, k1)>, affine_map<(b, m, n, k1, k2) -> (b, k2, k1)>,
+      affine_map<(b, m, n, k1, k2) -> (b, k2, n)>, affine_map<(b, m, n, k1, k2) -> ()>,
+      affine_map<(b, m, n, k1, k2) -> (b, m, n)>]}}>
+      ins(%q, %k, %v, %scale : {0}, {0}, {0}, f16) outs(%e : {0}) {{
+    ^bb0(%score: f32):
+      iree_linalg_ext.yield %score : f32
+  }} -> {0}
+  return %r : {0}
+}})",
+                     fmt::format("tensor<{}x{}x{}xf16>", batch, length, head));
+}
+
+inline problem::Dispatch dispatch_of(const std::string& program, const std::string& arch) {
+  problem::Program loaded = load("gpu.mlir", program, flags_for(arch));
+  return std::move(loaded.dispatches.back());
+}
+
+inline StatedSpace stated(const problem::Dispatch& dispatch, const std::string& arch) {
+  auto space = stated_constraints(compiler(), "dispatch", dispatch.source, flags_for(arch));
+  if (!space) throw std::runtime_error(space.error().message);
+  return std::move(*space);
+}
+
+}  // namespace hone::iree::gpu
