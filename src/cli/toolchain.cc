@@ -4,8 +4,8 @@
 
 #include "base/text.h"
 #include "device/cpu/target.h"
-#include "provider/iree/gpu_space.h"
 #include "provider/iree/program.h"
+#include "tune/load_program.h"
 
 namespace hone::cli {
 namespace {
@@ -57,16 +57,8 @@ Status require_cpu(const ToolchainOptions& options, std::string_view what) {
 Result<problem::Program> load_for_target(tune::CompileService& compiler,
                                          const ToolchainOptions& options, const std::string& path,
                                          const std::string& bytes) {
-  const std::vector<std::string> flags = compile_flags(options);
-  HONE_ASSIGN(problem::Program program, compiler.load_program(path, bytes, flags));
-  const auto gpu = gpu_of(options);
-  for (problem::Dispatch& dispatch : program.dispatches) {
-    if (!gpu || !dispatch.not_tunable.empty()) continue;
-    HONE_ASSIGN(dispatch.stated_constraints,
-                compiler.stated_constraints(dispatch.name, dispatch.source, flags));
-    dispatch.not_tunable = iree::why_no_gpu_space(dispatch, *gpu);
-  }
-  return program;
+  HONE_ASSIGN(const iree::IreeProvider provider, make_provider(options, {}));
+  return tune::load_program(compiler, provider, path, bytes, compile_flags(options));
 }
 
 Result<iree::IreeProvider> make_provider(const ToolchainOptions& options,

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/core_options.h"
+#include "cli/device_options.h"
 #include "cli/status_line.h"
 #include "cli/toolchain.h"
 #include "cli/version.h"
@@ -31,6 +32,7 @@ struct TuneOptions {
   std::string reuse = "equal";
   std::string cache = "warm";
   CoreOptions cores;
+  std::string device;
   double kernel_seconds = 60;
   bool no_program = false;
   bool json = false;
@@ -62,41 +64,65 @@ std::vector<tune::FlagSet> competing_flag_sets() {
           {"O3", {"--iree-opt-level=O3"}}};
 }
 
-store::Device device_row(const tune::Options& options) {
+// What all measurements of a device have in common.
+nlohmann::json protocol_of(const tune::Options& options, const nlohmann::json& identity) {
+  return {{"identity", identity},
+          {"cache", options.cache == measure::CacheMode::kCold ? "cold" : "warm"},
+          {"sampling", measure::Protocol()},
+          {"version", 2}};
+}
+
+store::Device cpu_row(const tune::Options& options) {
   const nlohmann::json identity = device::cpu::device_identity();
   store::Device row;
   row.name = identity.value("model", "unknown CPU");
   row.driver = identity.value("kernel", "");
-  row.protocol = nlohmann::json{
-      {"identity", identity},
-      {"threads", options.cores.size()},
-      {"placement", device::cpu::placement(options.cores)},
-      {"cache", options.cache == measure::CacheMode::kCold ? "cold" : "warm"},
-      {"sampling", measure::Protocol()},
-      {"version", 2}}.dump();
+  nlohmann::json protocol = protocol_of(options, identity);
+  protocol["threads"] = options.cores.size();
+  protocol["placement"] = device::cpu::placement(options.cores);
+  row.protocol = protocol.dump();
+  return row;
+}
+
+store::Device gpu_row(const tune::Options& options, const device::cuda::Facts& gpu) {
+  store::Device row;
+  row.name = gpu.name;
+  row.driver = fmt::format("CUDA {}.{}", gpu.driver_version / 1000, gpu.driver_version % 1000 / 10);
+  row.protocol = protocol_of(options, device::cuda::device_identity(gpu)).dump();
   return row;
 }
 
 store::Build build_row(const Toolchain& toolchain, const tune::Options& options,
+                       const std::optional<problem::GpuTarget>& gpu,
                        const problem::CpuTarget& target) {
   store::Build row;
   row.compiler = "IREE " + toolchain.revision();
   row.flags = nlohmann::json(options.flags).dump();
-  row.target = nlohmann::json{{"cpu", target.cpu}, {"features", target.features}}.dump();
+  row.target = gpu ? nlohmann::json{{"gpu", gpu->arch}, {"compiled_as", gpu->compiled_as}}.dump()
+                   : nlohmann::json{{"cpu", target.cpu}, {"features", target.features}}.dump();
   return row;
 }
 
-Status complete(TuneOptions& options, const problem::CpuTarget& target) {
+Status complete(TuneOptions& options, const problem::CpuTarget& target,
+                const std::optional<device::cuda::Facts>& gpu) {
   tune::Options& tuning = options.tuning;
   HONE_ASSIGN(tuning.budget_seconds, parse_duration(options.budget));
   HONE_ASSIGN(tuning.cores, choose_cores(options.cores));
   tuning.flags = compile_flags(options.toolchain);
   tuning.reference_flags = reference_flags(options.toolchain);
-  tuning.flag_sets = competing_flag_sets();
+  if (!gpu) tuning.flag_sets = competing_flag_sets();
   tuning.cache = options.cache == "cold" ? measure::CacheMode::kCold : measure::CacheMode::kWarm;
-  tuning.last_level_cache = std::max(target.l3_bytes, target.l2_bytes);
+  tuning.last_level_cache = gpu ? gpu->l2_bytes : std::max(target.l3_bytes, target.l2_bytes);
   tuning.reuse = options.reuse == "any" ? store::Reuse::kAny : store::Reuse::kEqualIdentities;
   tuning.prove = !options.no_program;
+  if (!gpu) return {};
+  tuning.cuda = gpu->index;
+  tuning.assemble_for = gpu->arch();
+  tuning.compile_beside_measuring = true;
+  // One core is the runner's.
+  if (options.toolchain.jobs == 0)
+    options.toolchain.jobs =
+        std::max(1, static_cast<int>(device::cpu::available_cores().size()) - 1);
   return {};
 }
 
@@ -148,9 +174,10 @@ CommandResult print_result(const TuneOptions& options, store::Store& store,
 }
 
 CommandResult tune_program(TuneOptions options) {
-  HONE_TRY(require_cpu(options.toolchain, "hone tune measures on this machine's CPU only"));
   HONE_ASSIGN(const problem::CpuTarget target, device::cpu::detect_target());
-  HONE_TRY(complete(options, target));
+  HONE_ASSIGN(const std::optional<device::cuda::Facts> gpu,
+              choose_gpu(options.device, options.toolchain));
+  HONE_TRY(complete(options, target, gpu));
   // First of all, so that a store inside it can be made and a folder that cannot is said at once.
   std::error_code code;
   std::filesystem::create_directories(options.tuning.out, code);
@@ -158,21 +185,28 @@ CommandResult tune_program(TuneOptions options) {
     return environment_error("cannot make the folder '{}' of --out: {}",
                              options.tuning.out.string(), code.message());
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
-  const store::Device device = device_row(options.tuning);
-  // Before anything is started: who is refused must not disturb who measures.
-  HONE_ASSIGN(const device::cpu::CoreLease lease,
-              device::cpu::CoreLease::acquire(options.tuning.cores));
+  const store::Device device = gpu ? gpu_row(options.tuning, *gpu) : cpu_row(options.tuning);
+  // Before anything is started: who is refused must not disturb who measures. A GPU's lease is the
+  // runner's.
+  std::optional<device::cpu::CoreLease> lease;
+  if (!gpu) {
+    HONE_ASSIGN(lease, device::cpu::CoreLease::acquire(options.tuning.cores));
+  }
   // Of cores that were named, others may be another tuner's: it measures while this one compiles.
   if (!options.cores.cores.empty()) HONE_TRY(device::cpu::stay_on(options.cores.cores));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
-  const iree::IreeProvider provider(toolchain.installation(), target);
+  HONE_ASSIGN(const iree::IreeProvider provider,
+              make_provider(options.toolchain, toolchain.installation()));
+  const std::string note = target_note(options.toolchain);
   tune::RunnerService runner(toolchain.make_runner(), options.kernel_seconds);
   StatusLine status(options.quiet || options.json ? Verbosity::kQuiet : Verbosity::kNormal);
   HONE_ASSIGN(tune::LeaseKeeper leases, tune::LeaseKeeper::start(store, toolchain.stop_fd()));
+  if (!note.empty()) status.note(note);
   tune::Context context{options.tuning, provider, toolchain.compiler(), runner, store, status};
   context.leases = &leases;
   context.stop_fd = toolchain.stop_fd();
-  HONE_ASSIGN(context.build, store.intern(build_row(toolchain, options.tuning, target)));
+  HONE_ASSIGN(context.build, store.intern(build_row(toolchain, options.tuning,
+                                                    gpu_of(options.toolchain), target)));
   HONE_ASSIGN(context.device, store.intern(device));
 
   store::Run run;
@@ -216,6 +250,7 @@ void add_tune_command(CLI::App& app, Run& run) {
                       "measure this configuration instead of searching: "
                       "dist_m=64,dist_n=64,...; repeatable");
   command->add_option("--relax", tuning.relax, "soft constraint to drop, or 'all'; repeatable");
+  add_device_option(*command, options->device);
   add_core_options(*command, options->cores);
   command
       ->add_option("--kernel-timeout", options->kernel_seconds,

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "device/cpu/device.h"
 #include "device/cuda/leased_devices.h"
+#include "device/cuda/ptxas.h"
 #include "measure/runner_jobs.h"
 #include "provider/iree/constraint_reader.h"
 #include "provider/iree/extract_root.h"
@@ -10,6 +11,7 @@
 #include "provider/iree/prepared_dispatch.h"
 #include "provider/iree/program.h"
 #include "provider/iree/whole_program.h"
+#include "provider/resources.h"
 #include "tune/compile_jobs.h"
 #include "worker/fork_server.h"
 #include "worker/runner_process.h"
@@ -76,6 +78,8 @@ class CompileWorker {
         library_, message.blobs.at(0), message.body.at("flags").get<std::vector<std::string>>());
     if (!prepared) return refuse(prepared.error());
     prepared_ = std::make_unique<iree::PreparedDispatch>(std::move(*prepared));
+    assemble_for_ = message.body.at("assemble_for").get<std::string>();
+    if (!assemble_for_.empty()) ptxas_ = device::cuda::find_ptxas().value_or("");
     return Message{"done", nlohmann::json::object(), {}};
   }
 
@@ -85,6 +89,13 @@ class CompileWorker {
     iree::StageTimes stages;
     auto artifact = prepared_->compile(attributes, &stages);
     if (!artifact) return tl::unexpected(std::move(artifact).error());
+    // The driver would do it too, but one kernel at a time and in the runner.
+    if (artifact->format == provider::kCudaPtx && !assemble_for_.empty() && !ptxas_.empty()) {
+      auto assembly = device::cuda::assemble(ptxas_, artifact->code, assemble_for_);
+      if (!assembly) return refuse(assembly.error());
+      artifact->format = provider::kCudaCubin;
+      artifact->code = std::move(assembly->cubin);
+    }
     return Message{"done",
                    {{"format", artifact->format},
                     {"launch", artifact->launch},
@@ -111,6 +122,8 @@ class CompileWorker {
 
   const iree::Library& library_;
   std::unique_ptr<iree::PreparedDispatch> prepared_;
+  std::string assemble_for_;          // the GPU of the dispatch's candidates
+  std::filesystem::path ptxas_ = {};  // empty where there is none
 };
 
 CommandResult serve_compiles(const std::string& iree) {

@@ -75,6 +75,13 @@ class Provider {
 
   virtual std::string_view name() const = 0;
 
+  // Whether the compiler itself states the space of a dispatch (Dispatch::stated_constraints); it
+  // is asked before space_of() is.
+  virtual bool compiler_states_spaces() const { return false; }
+  // Why there is no space for a dispatch whose constraints were asked for; empty where there is.
+  virtual std::string why_no_space(const problem::Dispatch& dispatch) const {
+    return dispatch.not_tunable;
+  }
   // The legal configurations of a dispatch. An input error that says why there are none to state.
   virtual Result<space::Space> space_of(const problem::Dispatch& dispatch) const = 0;
 

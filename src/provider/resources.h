@@ -10,6 +10,7 @@
 namespace hone::provider {
 
 inline constexpr std::string_view kCudaPtx = "cuda-ptx";      // Artifact::format of PTX text
+inline constexpr std::string_view kCudaCubin = "cuda-cubin";  // of PTX that was assembled
 inline constexpr std::string_view kRocmHsaco = "rocm-hsaco";  // of an AMD code object
 
 struct KernelResources {

@@ -11,7 +11,7 @@
 //     constraints  {"path", "flags"}, blob: a dispatch's source (path: its name)
 //                                                            -> {"statements": opaque}
 //     canonical       {"attributes": [text]}                 -> {"attributes": [text]}
-//   prepare           {"flags"}, blob: a dispatch's source   -> {}
+//   prepare           {"flags", "assemble_for"}, blob: a dispatch's source   -> {}
 //   run
 //     compile         Attributes, or {} for the default      -> {"format", "launch", "configured",
 //                                                               "stages"}, blob: the code

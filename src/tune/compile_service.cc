@@ -138,8 +138,10 @@ Result<std::vector<std::string>> CompileService::canonical(
 }
 
 Status CompileService::prepare(const std::string& key, const std::string& source,
-                               const std::vector<std::string>& flags) {
-  const worker::Message message{std::string(jobs::kPrepare), {{"flags", flags}}, {source}};
+                               const std::vector<std::string>& flags,
+                               const std::string& assemble_for) {
+  const worker::Message message{
+      std::string(jobs::kPrepare), {{"flags", flags}, {"assemble_for", assemble_for}}, {source}};
   HONE_TRY(accepted(twice([&] { return pool_.prepare(key, message); })));
   return {};
 }

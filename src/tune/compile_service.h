@@ -48,8 +48,9 @@ class CompileService {
   Result<std::vector<std::string>> canonical(const std::vector<std::string>& attributes);
 
   // Makes a server for the candidates of one dispatch. A failure with the compiler's words.
+  // `assemble_for`: the GPU ("sm_90") that the workers assemble PTX for, where they find ptxas.
   Status prepare(const std::string& key, const std::string& source,
-                 const std::vector<std::string>& flags);
+                 const std::vector<std::string>& flags, const std::string& assemble_for = {});
   Status release(const std::string& key) { return pool_.release(key); }
   // Hands in a candidate; no attributes: the compiler's own choice.
   Status submit(const std::string& key, worker::JobId id,

@@ -66,7 +66,8 @@ Result<DispatchBench> DispatchBench::set_up(Context& context, const problem::Dis
   HONE_ASSIGN(const store::Id operation, store.intern(operation_row(dispatch.root)));
   HONE_ASSIGN(bench.dispatch_id_, store.intern(dispatch_row(dispatch, operation)));
   bench.key_ = problem::fingerprint(dispatch);
-  HONE_TRY(context.compiler.prepare(bench.key_, dispatch.source, context.options.flags));
+  HONE_TRY(context.compiler.prepare(bench.key_, dispatch.source, context.options.flags,
+                                    context.options.assemble_for));
 
   measure::ProblemRequest problem{dispatch,
                                   context.options.cores,

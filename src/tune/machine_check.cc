@@ -3,8 +3,8 @@
 namespace hone::tune {
 
 Result<MachineCheck> check_machine(RunnerService& runner, const std::vector<int>& cores,
-                                   std::optional<int> cuda,
-                                   const measure::NoiseOptions& options, Observer& observer) {
+                                   std::optional<int> cuda, const measure::NoiseOptions& options,
+                                   Observer& observer) {
   HONE_ASSIGN(measure::Calibration calibration, runner.calibrate(cores, cuda));
   MachineCheck check{measure::judge_noise(calibration, options), std::move(calibration.after)};
   if (const std::string text = measure::warning(check.noise, options); !text.empty())

@@ -17,7 +17,7 @@ struct MachineCheck {
 // Calibrates the device on `cores` (half a second) and notes the warning, if there is one. Errors:
 // those of the runner.
 Result<MachineCheck> check_machine(RunnerService& runner, const std::vector<int>& cores,
-                                   std::optional<int> cuda,
-                                   const measure::NoiseOptions& options, Observer& observer);
+                                   std::optional<int> cuda, const measure::NoiseOptions& options,
+                                   Observer& observer);
 
 }  // namespace hone::tune

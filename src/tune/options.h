@@ -36,6 +36,8 @@ struct Options {
   std::vector<int> cores;  // that candidates run on, one thread each
   // The GPU, by the driver's number, that they run on instead; the cores then compute references.
   std::optional<int> cuda;
+  // PTX is assembled for it ("sm_90") where it is compiled; empty: left to the driver.
+  std::string assemble_for;
   // Compiling does not disturb what is measured: a GPU's kernels run on no core.
   bool compile_beside_measuring = false;
   measure::CacheMode cache = measure::CacheMode::kWarm;

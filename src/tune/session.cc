@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "tune/load_program.h"
 
 namespace hone::tune {
 
@@ -25,8 +26,8 @@ Result<SessionResult> Session::run() {
 Status Session::load_program() {
   const Options& options = context_.options;
   HONE_ASSIGN(bytes_, read_file(options.input));
-  HONE_ASSIGN(result_.program,
-              context_.compiler.load_program(options.input, bytes_, options.flags));
+  HONE_ASSIGN(result_.program, tune::load_program(context_.compiler, context_.provider,
+                                                  options.input, bytes_, options.flags));
   // The front half once more for another CPU: dispatches of the same names whose code shares
   // nothing with the candidates' code generation.
   HONE_ASSIGN(problem::Program reference,
@@ -39,9 +40,8 @@ Status Session::load_program() {
 }
 
 Status Session::look_at_machine() {
-  HONE_ASSIGN(result_.machine,
-              check_machine(context_.runner, context_.options.cores, context_.options.cuda, {},
-                            context_.observer));
+  HONE_ASSIGN(result_.machine, check_machine(context_.runner, context_.options.cores,
+                                             context_.options.cuda, {}, context_.observer));
   return context_.store.log_event("machine", nlohmann::json(result_.machine.noise).dump());
 }
 
@@ -94,7 +94,10 @@ Status Session::record_peak() {
 }
 
 Status Session::prove() {
-  HONE_ASSIGN(result_.proven, prove_program(context_, result_.program, bytes_, result_.tuned));
+  // A GPU's winners are named by knobs, of which no spec is made yet.
+  if (!context_.options.cuda) {
+    HONE_ASSIGN(result_.proven, prove_program(context_, result_.program, bytes_, result_.tuned));
+  }
   for (TunedDispatch& tuned : result_.tuned) {
     store::Selection& selection = tuned.selection;
     selection.dispatch = tuned.id;

@@ -10,6 +10,10 @@
 
 namespace hone::iree {
 
+std::string IreeProvider::why_no_space(const problem::Dispatch& dispatch) const {
+  return gpu_ ? why_no_gpu_space(dispatch, *gpu_) : dispatch.not_tunable;
+}
+
 Result<space::Space> IreeProvider::space_of(const problem::Dispatch& dispatch) const {
   if (!dispatch.not_tunable.empty())
     return input_error("'{}' cannot be tuned: {}", dispatch.name, dispatch.not_tunable);
@@ -36,11 +40,10 @@ Result<std::string> IreeProvider::spec(const std::vector<provider::SpecEntry>& e
   for (const provider::SpecEntry& entry : entries)
     rows.push_back({entry.root, entry.attributes.lowering_config, entry.attributes.translation_info,
                     entry.attributes.init_config, entry.attributes.consumer_config, entry.name});
-  return tuning_spec_text(rows,
-                          fmt::format("Tuning spec made by hone for IREE {} on {}.\n"
-                                      "Use: iree-compile {}",
-                                      installation_.version, gpu_ ? gpu_->arch : target_.cpu,
-                                      spec_flag("THIS_FILE")));
+  return tuning_spec_text(rows, fmt::format("Tuning spec made by hone for IREE {} on {}.\n"
+                                            "Use: iree-compile {}",
+                                            installation_.version, gpu_ ? gpu_->arch : target_.cpu,
+                                            spec_flag("THIS_FILE")));
 }
 
 bool IreeProvider::same_spec_class(const problem::Operation& a, const problem::Operation& b) const {

@@ -15,6 +15,8 @@ class IreeProvider final : public provider::Provider {
       : installation_(std::move(installation)), gpu_(std::move(target)) {}
 
   std::string_view name() const override { return "iree"; }
+  bool compiler_states_spaces() const override { return gpu_.has_value(); }
+  std::string why_no_space(const problem::Dispatch& dispatch) const override;
   Result<space::Space> space_of(const problem::Dispatch& dispatch) const override;
   Result<provider::Attributes> attributes(const problem::Dispatch& dispatch,
                                           const space::Space& space,
