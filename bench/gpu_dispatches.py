@@ -80,8 +80,8 @@ def main():
             rows = document["dispatches"] if document else []
             rows = [row for row in rows if row["default_seconds"]]
             if not rows:
-                print(f"| {program} | {said.splitlines()[-1] if said else 'nothing to tune'} |",
-                      flush=True)
+                reasons = [each["reason"] for each in (document or {}).get("not_tuned", [])]
+                print(f"| {program} | not tuned: {(said or '; '.join(reasons))[:200]} |", flush=True)
                 continue
             row = max(rows, key=lambda each: each["default_seconds"])
             gain = row["speedup"]["speedup"] if isinstance(row["speedup"], dict) else row["speedup"]

@@ -118,11 +118,11 @@ Status complete(TuneOptions& options, const problem::CpuTarget& target,
   if (!gpu) return {};
   tuning.cuda = gpu->index;
   tuning.assemble_for = gpu->arch();
-  tuning.compile_beside_measuring = true;
   // One core is the runner's.
   if (options.toolchain.jobs == 0)
     options.toolchain.jobs =
         std::max(1, static_cast<int>(device::cpu::available_cores().size()) - 1);
+  tuning.compile_ahead = 2 * static_cast<std::size_t>(options.toolchain.jobs);
   return {};
 }
 

@@ -87,7 +87,8 @@ std::vector<Cell> cells_of(const Row& row) {
           {dispatch.failed, failures_text(dispatch)},
           {beaten ? nlohmann::json(*dispatch.selection->winner) : nlohmann::json(),
            beaten ? fmt::format("{}", *dispatch.selection->winner) : "-"},
-          {beaten ? nlohmann::json::parse(dispatch.best ? dispatch.best->configuration : "{}", nullptr, false)
+          {beaten ? nlohmann::json::parse(dispatch.best ? dispatch.best->configuration : "{}",
+                                          nullptr, false)
                   : nlohmann::json(),
            ""},
           {beaten ? nlohmann::json(dispatch.selection->ties) : nlohmann::json::array(), ""}};
@@ -112,10 +113,12 @@ Result<Table> dispatch_table(store::Store& store, store::Id program, store::Id b
                {"winner", "id", Align::kRight},
                {"configuration", "", Align::kLeft, false},
                {"ties", "", Align::kLeft, false}});
-  std::optional<double> peak;
+  std::optional<double> peak, matrix_peak;
   HONE_ASSIGN(const std::vector<store::DeviceFact> facts, store.device_facts(device));
-  for (const store::DeviceFact& fact : facts)
+  for (const store::DeviceFact& fact : facts) {
     if (fact.name == store::kPeakFact) peak = fact.value;
+    if (fact.name == store::kMatrixPeakFact) matrix_peak = fact.value;
+  }
 
   store::Filter filter;
   filter.program = program;
@@ -124,7 +127,10 @@ Result<Table> dispatch_table(store::Store& store, store::Id program, store::Id b
   HONE_ASSIGN(const std::vector<store::DispatchRow> dispatches, store.dispatch_rows(filter));
   HONE_ASSIGN(const std::vector<store::CandidateRow> candidates, store.candidate_rows(filter));
   for (const store::DispatchRow& dispatch : dispatches) {
-    Row row{dispatch, {}, {}, peak};
+    // Products of 16-bit floats run on matrix units where there are any.
+    const bool on_matrix_units =
+        matrix_peak && dispatch.operation.find("f16,") != std::string::npos;
+    Row row{dispatch, {}, {}, on_matrix_units ? matrix_peak : peak};
     for (const store::CandidateRow& candidate : candidates)
       if (candidate.dispatch == dispatch.dispatch && candidate.provider == kOpenBlas)
         row.openblas = candidate;

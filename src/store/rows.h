@@ -253,6 +253,7 @@ struct Selection {
 
 // Names of facts that reports look for; of all the cores that the device's protocol names together.
 inline constexpr std::string_view kPeakFact = "peak f32";               // flop/s
+inline constexpr std::string_view kMatrixPeakFact = "matrix peak";  // of f16 on matrix units
 inline constexpr std::string_view kBandwidthFact = "memory bandwidth";  // byte/s
 
 // A measured fact of a device that results are judged by.

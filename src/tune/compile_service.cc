@@ -153,8 +153,8 @@ Status CompileService::submit(const std::string& key, worker::JobId id,
   return pool_.submit(key, id, {std::string(jobs::kCompile), std::move(body), {}});
 }
 
-Result<std::optional<CompiledCandidate>> CompileService::next_finished() {
-  HONE_ASSIGN(std::optional<worker::Finished> finished, pool_.next_finished());
+Result<std::optional<CompiledCandidate>> CompileService::next_finished(double seconds) {
+  HONE_ASSIGN(std::optional<worker::Finished> finished, pool_.next_finished(seconds));
   if (!finished) return std::optional<CompiledCandidate>();
   CompiledCandidate candidate{finished->id, {}, finished->seconds};
   if (finished->outcome)

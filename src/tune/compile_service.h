@@ -55,8 +55,9 @@ class CompileService {
   // Hands in a candidate; no attributes: the compiler's own choice.
   Status submit(const std::string& key, worker::JobId id,
                 const std::optional<provider::Attributes>& attributes);
-  // Waits for the next finished candidate; nothing when none is outstanding.
-  Result<std::optional<CompiledCandidate>> next_finished();
+  // Waits at most `seconds` (negative: without limit) for the next finished candidate; nothing when
+  // none finished, or none is outstanding.
+  Result<std::optional<CompiledCandidate>> next_finished(double seconds = -1);
   // One candidate of a prepared dispatch, waited for; none other may be outstanding.
   Result<CompiledCandidate> compile(const std::string& key,
                                     const std::optional<provider::Attributes>& attributes);

@@ -38,9 +38,13 @@ class DispatchBench {
   // equal code share one measurement.
   Status run(std::vector<Trial>& trials);
   // The same in two steps: begin() hands in what is to be compiled, which then goes on while other
-  // trials are measured. `trials` must not move before finish().
+  // trials are measured. finish() waits at most `patience` seconds (negative: without limit) for
+  // compiles; a trial that still compiles then is `elsewhere`, as another tuner's is, until a later
+  // run() or finish() finds it compiled.
   Status begin(std::vector<Trial>& trials);
-  Status finish(std::vector<Trial>& trials);
+  Status finish(std::vector<Trial>& trials, double patience = -1);
+  // Ends what still compiles; its candidates remain untried.
+  Status cancel_compiles();
 
   // Adds OpenBLAS's time for the root operation beside the default's, as a candidate of provider
   // "openblas". Says why when it cannot.
@@ -61,7 +65,9 @@ class DispatchBench {
       : context_(&context), name_(dispatch.name), bindings_(dispatch.bindings) {}
 
   Status run_default();
-  Status wait_for_compiles(const std::vector<Trial>& trials);
+  Status wait_for_compiles(std::vector<Trial>& trials, double patience);
+  Status take_compiled(const CompiledCandidate& finished);
+  bool is_compiling(store::Id candidate) const;
   Status measure(std::vector<Trial>& trials);
   Status skip_known(Trial& trial);
   // True when this tuner is to do the work named by `key`: nobody else is at it or has done it.
@@ -79,8 +85,9 @@ class DispatchBench {
   Context* context_;
   std::string name_;
   std::vector<problem::Binding> bindings_;
-  std::string key_;  // of the prepared server
-  std::map<worker::JobId, Trial*> compiling_;
+  std::string key_;                               // of the prepared server
+  std::map<worker::JobId, store::Id> compiling_;  // candidates
+  std::map<store::Id, Trial> compiled_;           // what came of them, until a trial takes it
   worker::JobId last_job_ = 0;
   store::Id dispatch_id_ = 0;
   Trial default_;

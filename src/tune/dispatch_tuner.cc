@@ -20,6 +20,8 @@ namespace {
 constexpr std::size_t kMostInRound = 16;
 constexpr std::size_t kFewestInRound = 4;
 constexpr double kRoundShare = 0.1;
+// Seconds that a round waits for its compiles where others can be measured meanwhile.
+constexpr double kCompilePatience = 0.5;
 // What is kept of a dispatch's time for telling the finalists apart.
 constexpr double kFinalistShare = 0.25;
 constexpr double kMostFinalistSeconds = 20;
@@ -117,11 +119,12 @@ class DispatchTuner {
       if (!put_aside_.empty()) HONE_TRY(context_.leases->wait());
     }
     report("search", planned, 0);
-    return {};
+    return bench_.cancel_compiles();
   }
 
   // Few at first, then as many as fit into a part of the time, by what one took until now.
   std::size_t round_size(double seconds) const {
+    if (context_.options.compile_ahead > 0) return context_.options.compile_ahead;
     if (proposed_ == 0) return kFewestInRound;
     const double each = clock_.elapsed() / static_cast<double>(proposed_);
     const double time = std::min(seconds * kRoundShare, seconds - clock_.elapsed());
@@ -135,7 +138,7 @@ class DispatchTuner {
     HONE_ASSIGN(std::unique_ptr<Round> round, begin_round(proposals));
     HONE_TRY(finish_compiling(strategy));
     compiling_ = std::move(round);
-    return context_.options.compile_beside_measuring ? Status() : finish_compiling(strategy);
+    return context_.options.compile_ahead > 0 ? Status() : finish_compiling(strategy);
   }
 
   Result<std::unique_ptr<Round>> begin_round(const std::vector<space::Configuration>& proposals) {
@@ -162,10 +165,13 @@ class DispatchTuner {
     return round;
   }
 
+  // Some configurations compile for a hundred times as long as others: the device does not wait.
+  double patience() const { return context_.options.compile_ahead > 0 ? kCompilePatience : -1; }
+
   Status finish_compiling(search::Strategy& strategy) {
     const std::unique_ptr<Round> round = std::move(compiling_);
     if (!round) return {};
-    HONE_TRY(bench_.finish(round->trials));
+    HONE_TRY(bench_.finish(round->trials, patience()));
     for (std::size_t i = 0; i < round->trials.size(); ++i)
       settle(round->configurations[i], round->trials[i], strategy);
     return {};
@@ -192,7 +198,8 @@ class DispatchTuner {
     const auto aside = std::exchange(put_aside_, {});
     std::vector<Trial> trials;
     for (const auto& [configuration, trial] : aside) trials.push_back(trial);
-    HONE_TRY(bench_.run(trials));
+    HONE_TRY(bench_.begin(trials));
+    HONE_TRY(bench_.finish(trials, context_.options.compile_ahead > 0 ? 0 : -1));
     for (std::size_t i = 0; i < trials.size(); ++i) settle(aside[i].first, trials[i], strategy);
     return {};
   }

@@ -38,8 +38,9 @@ struct Options {
   std::optional<int> cuda;
   // PTX is assembled for it ("sm_90") where it is compiled; empty: left to the driver.
   std::string assemble_for;
-  // Compiling does not disturb what is measured: a GPU's kernels run on no core.
-  bool compile_beside_measuring = false;
+  // Candidates that compile while others are measured, where that does not disturb: a GPU's kernels
+  // run on no core. 0: compiling and measuring take turns.
+  std::size_t compile_ahead = 0;
   measure::CacheMode cache = measure::CacheMode::kWarm;
   std::int64_t last_level_cache = 0;  // bytes
   store::Reuse reuse = store::Reuse::kEqualIdentities;
