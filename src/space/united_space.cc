@@ -16,6 +16,13 @@ void merge(std::vector<Value>& into, const std::vector<Value>& more) {
   into.assign(all.begin(), all.end());
 }
 
+// A knob that one part states as values has none.
+std::optional<std::pair<Value, Value>> joined(const std::optional<std::pair<Value, Value>>& a,
+                                              const std::optional<std::pair<Value, Value>>& b) {
+  if (!a || !b) return std::nullopt;
+  return std::pair(std::min(a->first, b->first), std::max(a->second, b->second));
+}
+
 }  // namespace
 
 std::shared_ptr<const UnitedSpace> UnitedSpace::make(std::string selector, std::string description,
@@ -36,7 +43,8 @@ std::shared_ptr<const UnitedSpace> UnitedSpace::make(std::string selector, std::
                                       [&](const Knob& each) { return each.name == knob.name; });
       const auto place = static_cast<std::size_t>(known - knobs.begin());
       places.push_back(place);
-      if (known == knobs.end()) {
+      const bool is_new = known == knobs.end();
+      if (is_new) {
         knobs.push_back({knob.name, knob.description, {}, {}});
         held.push_back(0);
         computed.push_back(true);
@@ -46,6 +54,10 @@ std::shared_ptr<const UnitedSpace> UnitedSpace::make(std::string selector, std::
       }
       ++held[place];
       computed[place] = computed[place] && part.is_computed(i);
+      if (is_new)
+        knobs[place].range = knob.range;
+      else
+        knobs[place].range = joined(knobs[place].range, knob.range);
       merge(knobs[place].values, knob.values);
       merge(narrowed[place], part.narrowed(i));
     }
@@ -56,6 +68,8 @@ std::shared_ptr<const UnitedSpace> UnitedSpace::make(std::string selector, std::
   for (std::size_t i = 1; i < knobs.size(); ++i) {
     if (held[i] == united->parts_.size()) continue;
     merge(knobs[i].values, {Space::kAbsent});
+    if (knobs[i].range)
+      knobs[i].range = joined(knobs[i].range, std::pair(Space::kAbsent, Space::kAbsent));
     merge(narrowed[i], {Space::kAbsent});
   }
   united->narrowed_ = std::move(narrowed);
