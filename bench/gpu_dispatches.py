@@ -37,7 +37,7 @@ def tune(options, name, text, folder):
     seconds = time.monotonic() - begin
     if done.returncode not in (0, 1):
         return None, done.stderr.strip(), seconds
-    return json.loads(done.stdout), done.stderr.strip(), seconds
+    return json.loads(done.stdout) if done.stdout else None, done.stderr.strip(), seconds
 
 
 def slowest_right(store, dispatch):
