@@ -46,8 +46,10 @@ Result<std::optional<device::cuda::Facts>> choose_gpu(const std::string& device,
         "states spaces and compiles (hone space --target gfx942)",
         device);
   if (is_amd(target))
-    return input_error("--target {} is an AMD GPU, which hone compiles for but does not run on",
-                       target);
+    return input_error(
+        "--target {} is an AMD GPU, which hone does not run on; --compile-only compiles, "
+        "stores and ranks candidates for it",
+        target);
   if (device == kCpu || (device.empty() && !is_cuda(target))) {
     if (is_cuda(target))
       return input_error("--target {} is a GPU and --device {} is not", target, device);

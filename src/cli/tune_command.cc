@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/compiled_report.h"
 #include "cli/core_options.h"
 #include "cli/device_options.h"
 #include "cli/status_line.h"
@@ -35,6 +37,7 @@ struct TuneOptions {
   std::string device;
   double kernel_seconds = 60;
   bool no_program = false;
+  bool compile_only = false;
   bool json = false;
   bool quiet = false;
   std::string command_line;
@@ -173,7 +176,40 @@ CommandResult print_result(const TuneOptions& options, store::Store& store,
   return found ? 0 : 1;
 }
 
+// For a GPU that is not here.
+CommandResult compile_program(TuneOptions& options) {
+  const auto target = gpu_of(options.toolchain);
+  if (!target) return input_error("--compile-only needs a GPU for --target: sm_80, gfx942, ...");
+  options.tuning.flags = compile_flags(options.toolchain);
+  HONE_ASSIGN(const std::string bytes, read_file(options.tuning.input));
+  HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
+  HONE_ASSIGN(const iree::IreeProvider provider,
+              make_provider(options.toolchain, toolchain.installation()));
+  HONE_ASSIGN(problem::Program program, load_for_target(toolchain.compiler(), options.toolchain,
+                                                        options.tuning.input, bytes));
+  HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
+  store::Build build;
+  build.compiler = "IREE " + toolchain.revision();
+  build.flags = nlohmann::json(options.tuning.flags).dump();
+  build.target = target_json(options.toolchain).dump();
+  HONE_ASSIGN(const store::Id build_id, store.intern(build));
+  store::Run run;
+  run.command = options.command_line;
+  run.version = version();
+  run.seed = static_cast<std::int64_t>(options.tuning.seed);
+  HONE_ASSIGN(const tune::CompiledProgram compiled,
+              tune::compile_only(toolchain.compiler(), provider, store, options.tuning, *target,
+                                 std::move(program), build_id, run));
+  const std::string note = target_note(options.toolchain);
+  if (!note.empty()) fmt::print(stderr, "{}\n", note);
+  print_compiled(options.toolchain, compiled, options.json);
+  const bool any = std::any_of(compiled.dispatches.begin(), compiled.dispatches.end(),
+                               [](const auto& each) { return each.compiled > 0; });
+  return any ? 0 : 1;
+}
+
 CommandResult tune_program(TuneOptions options) {
+  if (options.compile_only) return compile_program(options);
   HONE_ASSIGN(const problem::CpuTarget target, device::cpu::detect_target());
   HONE_ASSIGN(const std::optional<device::cuda::Facts> gpu,
               choose_gpu(options.device, options.toolchain));
@@ -269,6 +305,9 @@ void add_tune_command(CLI::App& app, Run& run) {
   command->add_option("--runtime-flag", tuning.runtime_flags,
                       "passed to IREE's runtime tools; repeatable");
   command->add_flag("--no-program", options->no_program, "do not time the whole program");
+  command->add_flag("--compile-only", options->compile_only,
+                    "for a GPU --target: compile, store and rank candidates by what their code "
+                    "takes of the device; measure nothing");
   command->add_flag("--json", options->json, "one JSON document on stdout");
   command->add_flag("--quiet", options->quiet, "no progress");
   command->footer(

@@ -81,5 +81,35 @@ TEST_F(GpuTarget, IsNotMeasuredOn) {
   EXPECT_FALSE(std::filesystem::exists(folder() / "hone.db"));
 }
 
+TEST_F(GpuTarget, CompilesStoresAndRanksCandidatesWithoutTheDevice) {
+  const std::vector<std::string> command = {"tune",
+                                            example("matmul_f16.mlir"),
+                                            "--target",
+                                            "gfx942",
+                                            "--compile-only",
+                                            "--candidates",
+                                            "5",
+                                            "--json"};
+  const auto document = json(command);
+  const auto& dispatch = document.at("dispatches").at(0);
+  EXPECT_EQ(dispatch.at("tried"), 6);  // and the default
+  EXPECT_EQ(dispatch.at("compiled"), 6);
+  const auto& candidates = dispatch.at("candidates");
+  ASSERT_EQ(candidates.size(), dispatch.at("distinct").get<std::size_t>());
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    EXPECT_GT(candidates[i].at("registers").get<int>(), 0);
+    EXPECT_GT(candidates[i].at("shared_bytes").get<int>(), 0);
+    if (i == 0) continue;
+    // Fewer spilled registers first, then more of the unit's slots filled.
+    const auto rank = [](const nlohmann::json& row) {
+      return std::pair(row.at("spills").get<int>(), -row.at("occupancy").get<double>());
+    };
+    EXPECT_LE(rank(candidates[i - 1]), rank(candidates[i]));
+  }
+  // What the store has is not compiled again, and ranks the same.
+  EXPECT_EQ(json(command).at("dispatches"), document.at("dispatches"));
+  EXPECT_EQ(hone({"tune", example("matmul_512.mlir"), "--compile-only"}).exit_code, 2);
+}
+
 }  // namespace
 }  // namespace hone::cli

@@ -1,6 +1,7 @@
 #include "provider/iree/stated_rules.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 
 namespace hone::iree {
@@ -91,23 +92,102 @@ void add_copy_layout(const problem::Operation& root, space::SpaceBuilder& builde
   }
 }
 
-// The compiler's own sum of what is in shared memory, held against the device's limit.
-void add_device_memory(const problem::GpuTarget& target, space::SpaceBuilder& builder) {
-  constexpr std::string_view kStated = "shared memory must fit";
+struct MemoryLimit {
+  Expression bytes;  // the compiler's own sum
+  space::Value limit;
+};
+
+std::optional<MemoryLimit> memory_limit(const space::SpaceBuilder& builder) {
   for (const space::Constraint& constraint : builder.definition().constraints) {
     const Expression& stated = constraint.expression;
-    if (!constraint.name.starts_with(kStated) ||
+    if (constraint.name.find("shared memory must fit") == std::string::npos ||
         stated.operation() != space::Operation::kLessEqual ||
-        stated.operands()[1].operation() != space::Operation::kConstant ||
-        stated.operands()[1].constant_value() <= target.workgroup_memory_bytes)
+        stated.operands()[1].operation() != space::Operation::kConstant)
       continue;
-    const Expression bytes = stated.operands()[0];
-    builder.require(std::string(kDeviceMemoryRule),
-                    fmt::format("{{}} bytes are within the {} that {} gives a workgroup",
-                                target.workgroup_memory_bytes, target.arch),
-                    bytes <= space::constant(target.workgroup_memory_bytes), {bytes});
+    return MemoryLimit{stated.operands()[0], stated.operands()[1].constant_value()};
+  }
+  return std::nullopt;
+}
+
+void add_device_memory(const problem::GpuTarget& target, const MemoryLimit& memory,
+                       space::SpaceBuilder& builder) {
+  if (memory.limit <= target.workgroup_memory_bytes) return;
+  builder.require(std::string(kDeviceMemoryRule),
+                  fmt::format("{{}} bytes are within the {} that {} gives a workgroup",
+                              target.workgroup_memory_bytes, target.arch),
+                  memory.bytes <= space::constant(target.workgroup_memory_bytes), {memory.bytes});
+}
+
+// Whether some extent is rounded up to whole matrix instructions: the extent that a tile has to
+// divide is then another one than the loop's.
+Expression is_padded(const problem::Operation& root, const space::SpaceBuilder& builder) {
+  Expression padded = false;
+  for (const space::Constraint& constraint : builder.definition().constraints) {
+    constexpr std::string_view kWords = " must be divisible by wg_";
+    const auto at = constraint.name.find(kWords);
+    if (!constraint.name.starts_with("dim_") || at == std::string::npos ||
+        constraint.arguments.empty())
+      continue;
+    const int loop = std::atoi(constraint.name.c_str() + at + kWords.size());
+    if (loop < 0 || loop >= static_cast<int>(root.loops.size())) continue;
+    padded = padded || constraint.arguments.front() !=
+                           space::constant(root.loops[static_cast<std::size_t>(loop)].size);
+  }
+  return padded;
+}
+
+void add_padded_output(const problem::Operation& root, const MemoryLimit& memory,
+                       space::SpaceBuilder& builder) {
+  const Expression padded = is_padded(root, builder);
+  if (space::variables_of(padded).empty() && space::evaluate(padded, {}).value_or(0) == 0) return;
+  std::vector<Expression> tile{
+      space::constant(problem::byte_size(root.operands.back().type.element))};
+  for (std::size_t loop = 0; loop < root.loops.size(); ++loop)
+    if (const auto extent = variable(builder, fmt::format("wg_{}", loop))) tile.push_back(*extent);
+  const Expression bytes = memory.bytes + ite(padded, space::product_of(tile), space::constant(0));
+  builder.require(
+      std::string(kPaddedOutputRule),
+      fmt::format("the tiles, and a padded one of the output, take {{}} of {} bytes", memory.limit),
+      bytes <= space::constant(memory.limit), {bytes});
+}
+
+// Whether the statement is of the implicit form of a convolution.
+bool is_implicit_gemm(const StatedSet& set) {
+  return std::any_of(set.assertions.begin(), set.assertions.end(), [](const auto& assertion) {
+    return assertion.message.find("use_igemm_idx == 1") != std::string::npos;
+  });
+}
+
+void add_scores(space::SpaceBuilder& builder) {
+  const auto step = variable(builder, "red_k2");
+  if (!step) return;
+  for (const space::Constraint& constraint : builder.definition().constraints) {
+    if (constraint.name != "qk_mma_n == pv_mma_n" ||
+        constraint.expression.operation() != space::Operation::kEqual)
+      continue;
+    const Expression columns = constraint.expression.operands()[0];
+    builder.require(std::string(kScoresRule), "{} columns of scores are whole instructions of {}",
+                    euclidean_mod(*step, columns) == 0, {*step, columns});
     return;
   }
+}
+
+// The sum with the larger side of every choice in it.
+Expression at_most(const Expression& bytes) {
+  if (bytes.operation() == space::Operation::kIfThenElse)
+    return max(bytes.operands()[1], bytes.operands()[2]);
+  if (bytes.operation() != space::Operation::kAdd) return bytes;
+  Expression sum = space::constant(0);
+  for (const Expression& operand : bytes.operands()) sum = sum + at_most(operand);
+  return sum;
+}
+
+void add_attention_memory(const MemoryLimit& memory, space::SpaceBuilder& builder) {
+  const Expression bytes = at_most(memory.bytes);
+  builder.require(
+      std::string(kAttentionMemoryRule),
+      fmt::format("tiles of Q, K, V and the scores take {{}} of {} bytes", memory.limit),
+      bytes <= space::constant(memory.limit), {bytes});
 }
 
 }  // namespace
@@ -116,7 +196,16 @@ void add_own_rules(const StatedSet& set, const problem::Operation& root,
                    const problem::GpuTarget& target, space::SpaceBuilder& builder) {
   const bool attention = root.kind == problem::OperationKind::kAttention;
   if (set.pipeline == "VectorDistribute" && !attention) add_copy_layout(root, builder);
-  add_device_memory(target, builder);
+  if (attention) add_scores(builder);
+  if (is_implicit_gemm(set))
+    builder.require(std::string(kImplicitGemmRule),
+                    "every extent is whole matrix instructions of the implicit form",
+                    !is_padded(root, builder));
+  const auto memory = memory_limit(builder);
+  if (!memory) return;
+  add_device_memory(target, *memory, builder);
+  if (attention) add_attention_memory(*memory, builder);
+  if (set.pipeline == "TileAndFuse") add_padded_output(root, *memory, builder);
 }
 
 }  // namespace hone::iree

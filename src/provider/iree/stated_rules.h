@@ -18,6 +18,19 @@ namespace hone::iree {
 inline constexpr std::string_view kCopyLayoutRule = "threads cover the copied tile";
 // Shared memory of the device where the compiler's table says more: 99 KiB of sm_86 and not 163.
 inline constexpr std::string_view kDeviceMemoryRule = "shared memory of the device";
+// TileAndFuse pads an output whose tiles its matrix instruction does not divide, and keeps the
+// padded tile in shared memory, which the compiler's sum leaves out ("uses N bytes of shared
+// memory; exceeded the limit").
+inline constexpr std::string_view kPaddedOutputRule = "padded output in shared memory";
+// Attention has the tiles of Q, K and V and the scores in shared memory at once; where two layouts
+// agree the compiler counts only half of scores and V.
+inline constexpr std::string_view kAttentionMemoryRule = "tiles of attention in shared memory";
+// The first product of attention has the step along K2 as its columns, which must be whole matrix
+// instructions ("tile size analysis did not determine a valid tile size").
+inline constexpr std::string_view kScoresRule = "scores are whole instructions";
+// The implicit form of a convolution folds loops together and cannot pad one of them
+// ("'tensor.expand_shape' op expected dimension").
+inline constexpr std::string_view kImplicitGemmRule = "no padding in an implicit GEMM";
 
 // Adds the rules that apply to `set`, stated for `root` on `target`, to a builder of
 // space_builder(set).

@@ -1,0 +1,66 @@
+#include "cli/compiled_report.h"
+
+#include "base/text.h"
+#include "output/json_text.h"
+#include "output/table.h"
+
+namespace hone::cli {
+namespace {
+
+using output::Align;
+
+constexpr int kSchemaVersion = 1;
+
+output::Table table_of(const tune::CompiledDispatch& dispatch) {
+  output::Table table({{"candidate", "id", Align::kRight},
+                       {"occupancy", "occupancy", Align::kRight},
+                       {"registers", "registers", Align::kRight},
+                       {"spills", "spills", Align::kRight},
+                       {"shared_bytes", "shared", Align::kRight},
+                       {"configuration", "configuration"}});
+  for (const tune::CompiledRow& row : dispatch.ranked)
+    table.add({{row.candidate, ""},
+               {row.occupancy, fmt::format("{:.3f}", row.occupancy)},
+               {row.resources.registers, ""},
+               {row.resources.spills, ""},
+               {row.resources.shared_bytes, ""},
+               {row.configuration, ""}});
+  return table;
+}
+
+}  // namespace
+
+void print_compiled(const ToolchainOptions& options, const tune::CompiledProgram& compiled,
+                    bool json) {
+  nlohmann::json document{{"schema_version", kSchemaVersion},
+                          {"program", compiled.program.path},
+                          {"target", target_json(options)},
+                          {"dispatches", nlohmann::json::array()},
+                          {"not_tuned", nlohmann::json::array()}};
+  for (const tune::NotTuned& not_tuned : compiled.not_tuned) {
+    document["not_tuned"].push_back(
+        {{"dispatch", not_tuned.dispatch}, {"reason", not_tuned.reason}});
+    if (!json) fmt::print("not tuned: {}: {}\n", not_tuned.dispatch, not_tuned.reason);
+  }
+  for (const tune::CompiledDispatch& dispatch : compiled.dispatches) {
+    const output::Table table = table_of(dispatch);
+    document["dispatches"].push_back({{"dispatch", dispatch.dispatch->name},
+                                      {"space", dispatch.space},
+                                      {"tried", dispatch.tried},
+                                      {"compiled", dispatch.compiled},
+                                      {"distinct", dispatch.distinct},
+                                      {"candidates", table.to_json()}});
+    if (json) continue;
+    fmt::print("{}: {} of {} tried compile, {} differ; the space has {}\n{}\n",
+               dispatch.dispatch->name, dispatch.compiled, dispatch.tried, dispatch.distinct,
+               format_count(dispatch.space), table.to_text());
+  }
+  if (json)
+    fmt::print("{}\n", output::json_text(document));
+  else
+    fmt::print(
+        "Nothing was measured: the order is by spilled registers, occupancy and shared "
+        "memory.\n");
+}
+
+}  // namespace hone::cli

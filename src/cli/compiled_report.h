@@ -1,0 +1,14 @@
+// What `hone tune --compile-only` prints.
+#pragma once
+
+#include "cli/toolchain.h"
+#include "tune/compile_only.h"
+
+namespace hone::cli {
+
+// Counts per dispatch and the candidates in the order of ranks_before(), on stdout: a table of the
+// first ten, or one JSON document with all.
+void print_compiled(const ToolchainOptions& options, const tune::CompiledProgram& compiled,
+                    bool json);
+
+}  // namespace hone::cli

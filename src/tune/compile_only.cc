@@ -1,0 +1,179 @@
+#include "tune/compile_only.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "search/strategy.h"
+#include "space/configuration.h"
+#include "tune/records.h"
+
+namespace hone::tune {
+namespace {
+
+constexpr std::size_t kCandidates = 200;
+
+class CompileOnly {
+ public:
+  CompileOnly(CompileService& compiler, const provider::Provider& provider, store::Store& store,
+              const Options& options, const problem::GpuTarget& target, store::Id build)
+      : compiler_(compiler),
+        provider_(provider),
+        store_(store),
+        options_(options),
+        target_(target),
+        build_(build) {}
+
+  Result<CompiledDispatch> run(const problem::Dispatch& dispatch) {
+    result_ = {};
+    result_.dispatch = &dispatch;
+    HONE_ASSIGN(const store::Id operation, store_.intern(operation_row(dispatch.root)));
+    HONE_ASSIGN(dispatch_, store_.intern(dispatch_row(dispatch, operation)));
+    HONE_ASSIGN(const space::Space stated, provider_.space_of(dispatch));
+    HONE_ASSIGN(const space::Space space, stated.relax(options_.relax));
+    result_.space = space.count().value;
+    key_ = problem::fingerprint(dispatch);
+    HONE_TRY(compiler_.prepare(key_, dispatch.source, options_.flags));
+    Status status = submit_default();
+    if (status) status = submit_configurations(dispatch, space);
+    if (status) status = collect();
+    HONE_TRY(compiler_.release(key_));
+    if (!status) return tl::unexpected(std::move(status).error());
+    std::stable_sort(result_.ranked.begin(), result_.ranked.end(), ranks_before);
+    // Equal code is ranked once, by the first of its configurations.
+    std::set<std::string> seen;
+    std::erase_if(result_.ranked,
+                  [&](const CompiledRow& row) { return !seen.insert(row.identity).second; });
+    result_.distinct = result_.ranked.size();
+    return std::move(result_);
+  }
+
+ private:
+  Status submit_default() {
+    return submit(std::string(store::kDefaultConfiguration), std::nullopt);
+  }
+
+  Status submit_configurations(const problem::Dispatch& dispatch, const space::Space& space) {
+    HONE_ASSIGN(const auto strategy,
+                search::make_strategy(options_.strategy == "exhaustive" ? "exhaustive" : "random",
+                                      space, options_.seed));
+    for (const space::Configuration& configuration :
+         strategy->ask(options_.candidates.value_or(kCandidates))) {
+      HONE_ASSIGN(provider::Attributes attributes,
+                  provider_.attributes(dispatch, space, configuration));
+      HONE_TRY(submit(space::to_json(space, configuration).dump(), std::move(attributes)));
+    }
+    return {};
+  }
+
+  Status submit(const std::string& configuration, std::optional<provider::Attributes> attributes) {
+    store::Candidate row;
+    row.dispatch = dispatch_;
+    row.build = build_;
+    row.provider = provider_.name();
+    row.configuration = configuration;
+    HONE_ASSIGN(const store::Id candidate, store_.add_candidate(row));
+    ++result_.tried;
+    HONE_ASSIGN(const store::Known known, store_.known(candidate, std::nullopt));
+    if (known.failure) return {};
+    if (known.artifact && known.artifact->has_code) {
+      HONE_ASSIGN(const store::Artifact stored, store_.load_artifact(candidate));
+      HONE_ASSIGN(const provider::Artifact artifact, artifact_from(stored));
+      add(candidate, configuration, artifact);
+      return {};
+    }
+    waiting_.push_back({candidate, configuration});
+    return compiler_.submit(key_, waiting_.size() - 1, attributes);
+  }
+
+  Status collect() {
+    while (true) {
+      HONE_ASSIGN(const std::optional<CompiledCandidate> finished, compiler_.next_finished());
+      if (!finished) return {};
+      const auto& [candidate, configuration] = waiting_[finished->id];
+      if (finished->artifact) {
+        HONE_TRY(store_.record(artifact_row(candidate, *finished->artifact, finished->seconds)));
+        add(candidate, configuration, *finished->artifact);
+        continue;
+      }
+      store::Failure row;
+      row.candidate = candidate;
+      row.kind = provider::name_of(finished->artifact.error().kind);
+      row.message = finished->artifact.error().message;
+      row.seconds = finished->seconds;
+      HONE_TRY(store_.record(row));
+    }
+  }
+
+  void add(store::Id candidate, const std::string& configuration,
+           const provider::Artifact& artifact) {
+    ++result_.compiled;
+    CompiledRow row{.candidate = candidate,
+                    .configuration = configuration,
+                    .configured = artifact.configured,
+                    .identity = provider::identity(artifact),
+                    .launch = artifact.launch,
+                    .resources = {},
+                    .occupancy = 0};
+    if (const auto read = provider::hsaco_resources(artifact.code, artifact.launch.entry))
+      row.resources = *read;
+    row.resources.shared_bytes += artifact.launch.shared_bytes;
+    if (row.resources.subgroup_size == 0)
+      row.resources.subgroup_size = target_.subgroup_sizes.front();
+    const auto& block = artifact.launch.block;
+    row.occupancy = problem::occupancy(
+        target_, {static_cast<int>(block[0] * block[1] * block[2]), row.resources.subgroup_size,
+                  row.resources.registers, row.resources.shared_bytes});
+    result_.ranked.push_back(std::move(row));
+  }
+
+  CompileService& compiler_;
+  const provider::Provider& provider_;
+  store::Store& store_;
+  const Options& options_;
+  const problem::GpuTarget& target_;
+  store::Id build_;
+  store::Id dispatch_ = 0;
+  std::string key_;
+  std::vector<std::pair<store::Id, std::string>> waiting_;  // by job
+  CompiledDispatch result_;
+};
+
+}  // namespace
+
+bool ranks_before(const CompiledRow& a, const CompiledRow& b) {
+  const auto order = [](const CompiledRow& row) {
+    return std::tuple(row.occupancy == 0, row.resources.spills, row.resources.private_bytes,
+                      -row.occupancy, row.resources.shared_bytes);
+  };
+  return order(a) < order(b);
+}
+
+Result<CompiledProgram> compile_only(CompileService& compiler, const provider::Provider& provider,
+                                     store::Store& store, const Options& options,
+                                     const problem::GpuTarget& target, problem::Program program,
+                                     store::Id build, store::Run run_row) {
+  CompiledProgram result{.program = std::move(program), .dispatches = {}, .not_tuned = {}};
+  HONE_ASSIGN(const auto chosen,
+              select_dispatches(result.program, options.dispatches, result.not_tuned));
+  HONE_ASSIGN(run_row.program,
+              store.intern(store::Program{0, result.program.hash, options.input, "{}"}));
+  HONE_TRY(store.begin_run(run_row));
+  Status status;
+  for (const problem::Dispatch* dispatch : chosen) {
+    auto compiled = CompileOnly(compiler, provider, store, options, target, build).run(*dispatch);
+    if (!compiled) {
+      status = tl::unexpected(std::move(compiled).error());
+      break;
+    }
+    result.dispatches.push_back(std::move(*compiled));
+  }
+  const bool interrupted = !status && status.error().kind == ErrorKind::kInterrupted;
+  HONE_TRY(store.end_run(status        ? store::RunState::kFinished
+                         : interrupted ? store::RunState::kInterrupted
+                                       : store::RunState::kFailed));
+  HONE_TRY(status);
+  return result;
+}
+
+}  // namespace hone::tune

@@ -1,0 +1,50 @@
+// Tuning for a target whose device is not here: candidates are proposed, compiled and stored with
+// what their code takes of the device, and ranked by that alone. Nothing is run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "problem/target.h"
+#include "provider/resources.h"
+#include "tune/context.h"
+#include "tune/select_dispatches.h"
+
+namespace hone::tune {
+
+struct CompiledRow {
+  store::Id candidate = 0;
+  std::string configuration;  // JSON, or "default"
+  std::string configured;     // the compiler's lowering configuration
+  std::string identity;       // of the code
+  provider::Launch launch;
+  // Read from an AMD code object; PTX says only how much shared memory is asked for.
+  provider::KernelResources resources;
+  double occupancy = 0;  // problem::occupancy: the share of a unit's subgroup slots it fills
+};
+
+struct CompiledDispatch {
+  const problem::Dispatch* dispatch = nullptr;
+  std::uint64_t space = 0;  // configurations there are
+  std::size_t tried = 0, compiled = 0, distinct = 0;
+  std::vector<CompiledRow> ranked;  // best first, equal code once
+};
+
+struct CompiledProgram {
+  problem::Program program;
+  std::vector<CompiledDispatch> dispatches;  // point into `program`
+  std::vector<NotTuned> not_tuned;
+};
+
+// Whether `a` is to be measured before `b`: what fits on the device, then fewer spilled registers,
+// then higher occupancy, then less shared memory. A guess, not a result: only a device can tell.
+bool ranks_before(const CompiledRow& a, const CompiledRow& b);
+
+// Compiles options.candidates (at least the default) of each dispatch of `program` that is chosen.
+// What the store has is not compiled again. Errors as Session::run.
+Result<CompiledProgram> compile_only(CompileService& compiler, const provider::Provider& provider,
+                                     store::Store& store, const Options& options,
+                                     const problem::GpuTarget& target, problem::Program program,
+                                     store::Id build, store::Run run_row);
+
+}  // namespace hone::tune
