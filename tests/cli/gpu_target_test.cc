@@ -74,11 +74,29 @@ func.func @main(%a: tensor<12x128x64xf16>, %b: tensor<12x64x128xf16>,
   EXPECT_EQ(space.at("knobs")[0].at("name"), "mma");
 }
 
-TEST_F(GpuTarget, IsNotMeasuredOn) {
+TEST_F(GpuTarget, OfAmdIsNotRunOn) {
   const Ran ran = hone({"tune", example("matmul_f16.mlir"), "--target", "gfx942"});
   EXPECT_EQ(ran.exit_code, 2);
-  EXPECT_THAT(ran.err, HasSubstr("--target gfx942 is a GPU"));
+  EXPECT_THAT(ran.err, HasSubstr("--target gfx942 is an AMD GPU, which hone does not run on"));
   EXPECT_FALSE(std::filesystem::exists(folder() / "hone.db"));
+}
+
+TEST_F(GpuTarget, AndTheDeviceMustBeOfOneKind) {
+  const auto refused = [&](const std::string& target, const std::string& device) {
+    const Ran ran =
+        hone({"tune", example("matmul_f16.mlir"), "--target", target, "--device", device});
+    EXPECT_EQ(ran.exit_code, 2) << ran.err;
+    EXPECT_FALSE(std::filesystem::exists(folder() / "hone.db"));
+    return ran.err;
+  };
+  EXPECT_THAT(refused("host", "hip:0"), HasSubstr("--device hip:0: hone runs kernels on CPUs and"));
+  EXPECT_THAT(refused("host", "cuda:x"),
+              HasSubstr("--device 'cuda:x': devices are cpu and cuda:0, cuda:1, ..."));
+  EXPECT_THAT(refused("host", "0"), HasSubstr("--device '0': devices are cpu and cuda:0"));
+  EXPECT_THAT(refused("sm_90", "cpu"),
+              HasSubstr("--target sm_90 is a GPU and --device cpu is not"));
+  EXPECT_THAT(refused("znver4", "cuda:0"),
+              HasSubstr("--device cuda:0 is an NVIDIA GPU and --target znver4 is not"));
 }
 
 TEST_F(GpuTarget, CompilesStoresAndRanksCandidatesWithoutTheDevice) {

@@ -176,7 +176,7 @@ TEST(StatedRules, KeepToTheSharedMemoryOfTheDevice) {
 }
 
 // One problem on one target, by their positions: a compile takes a second on a busy machine.
-class CompileShare : public ::testing::TestWithParam<std::tuple<const char*, int>> {};
+class CompileShare : public ::testing::TestWithParam<std::tuple<std::string, int>> {};
 
 TEST_P(CompileShare, OfTenSamplesEachCompiles) {
   const auto [arch, which] = GetParam();

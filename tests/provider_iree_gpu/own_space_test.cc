@@ -54,7 +54,7 @@ std::vector<std::string> failures(const std::string& program, const std::string&
   return all;
 }
 
-class OwnSpace : public ::testing::TestWithParam<const char*> {};
+class OwnSpace : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(OwnSpace, OfABatchMatmulCompiles) {
   EXPECT_THAT(failures(batch_matmul(12, 128, 128, 64), GetParam()), IsEmpty());

@@ -11,7 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class GpuSpec : public ::testing::TestWithParam<const char*> {};
+class GpuSpec : public ::testing::TestWithParam<std::string> {};
 
 // The lowering configuration of the program's only dispatch under `flags`.
 std::string configured(const std::string& program, const std::vector<std::string>& flags) {

@@ -86,7 +86,7 @@ void expect_agreement(const std::string& program, const std::string& arch) {
   }
 }
 
-class Z3OnTheCompilersConstraints : public ::testing::TestWithParam<const char*> {};
+class Z3OnTheCompilersConstraints : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Z3OnTheCompilersConstraints, AgreesOnAMatmul) {
   expect_agreement(matmul(96, 128, 64), GetParam());
