@@ -21,6 +21,11 @@ struct ShowOptions {
   bool json = false;
 };
 
+// What hone writes to reproduce a candidate runs on a CPU.
+bool is_of_a_gpu(const store::CandidateDetails& details) {
+  return nlohmann::json::parse(details.build.target).contains("gpu");
+}
+
 // The spec that gives the dispatch this configuration; empty for the compiler's own choice and
 // for what no spec can say.
 Result<std::string> spec_of(const store::CandidateDetails& details) {
@@ -129,12 +134,15 @@ Status write_folder(const ShowOptions& options, store::Store& store,
   HONE_TRY(write_file_atomically(options.out / "dispatch.mlir", details.dispatch.source));
   HONE_TRY(write_file_atomically(options.out / "candidate.json",
                                  output::json_text(json_of(details)) + "\n"));
-  HONE_ASSIGN(const std::string spec, spec_of(details));
-  if (!spec.empty()) HONE_TRY(write_file_atomically(options.out / "tuning_spec.mlir", spec));
   if (details.artifact && details.candidate.provider == "iree") {
     HONE_ASSIGN(const store::Artifact artifact, store.load_artifact(options.candidate));
-    HONE_TRY(write_file_atomically(options.out / "code.so", artifact.code));
+    HONE_TRY(write_file_atomically(
+        options.out / (is_of_a_gpu(details) ? "code." + artifact.format : "code.so"),
+        artifact.code));
   }
+  if (is_of_a_gpu(details)) return {};
+  HONE_ASSIGN(const std::string spec, spec_of(details));
+  if (!spec.empty()) HONE_TRY(write_file_atomically(options.out / "tuning_spec.mlir", spec));
   HONE_ASSIGN(const std::string reproduce, reproduce_text(details, !spec.empty()));
   return write_file_atomically(options.out / "reproduce.sh", reproduce);
 }
@@ -149,6 +157,11 @@ CommandResult show(const ShowOptions& options) {
   if (options.out.empty()) return 0;
   HONE_TRY(write_folder(options, store, details));
   if (!options.json) fmt::print("written to {}\n", options.out.string());
+  if (is_of_a_gpu(details))
+    fmt::print(
+        stderr,
+        "no spec and no commands to reproduce it: for a GPU hone writes the IR, the code and "
+        "candidate.json only, which holds the configuration as the compiler prints it\n");
   return 0;
 }
 

@@ -171,6 +171,10 @@ CommandResult print_result(const TuneOptions& options, store::Store& store,
     fmt::print("left out of the spec: {}: {}\n", left_out.dispatch, left_out.reason);
   if (!proven.best.empty()) fmt::print("best for the whole program: {}\n", proven.best);
   if (!proven.spec.empty()) fmt::print("spec: {}\n", (out / "tuning_spec.mlir").string());
+  if (options.tuning.cuda)
+    fmt::print(
+        "no spec: hone writes none for CUDA yet; hone show ID --out DIR holds a winner's "
+        "configuration\n");
   fmt::print("flags: {}\n", (out / "compile_flags.txt").string());
   if (!found) fmt::print("No dispatch has a configuration that beats the compiler's own.\n");
   return found ? 0 : 1;
@@ -188,11 +192,9 @@ CommandResult compile_program(TuneOptions& options) {
   HONE_ASSIGN(problem::Program program, load_for_target(toolchain.compiler(), options.toolchain,
                                                         options.tuning.input, bytes));
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
-  store::Build build;
-  build.compiler = "IREE " + toolchain.revision();
-  build.flags = nlohmann::json(options.tuning.flags).dump();
-  build.target = target_json(options.toolchain).dump();
-  HONE_ASSIGN(const store::Id build_id, store.intern(build));
+  // The same as of a tuning on the device, which then finds what was compiled here.
+  HONE_ASSIGN(const store::Id build_id,
+              store.intern(build_row(toolchain, options.tuning, target, {})));
   store::Run run;
   run.command = options.command_line;
   run.version = version();

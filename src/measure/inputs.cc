@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <climits>
 #include <cmath>
 
 #include "measure/half.h"
@@ -24,6 +25,9 @@ using problem::OperationKind;
 constexpr int kMagnitude = 127;
 // E5M2 holds integers up to 8, and some tensor cores keep only 14 digits of sums of 8-bit floats.
 constexpr int kSmallMagnitude = 4;
+// The smallest normal f16 is 2^-14. A conversion in software may give zero for less (IREE's does on
+// an x86-64 without F16C), so sums that are narrowed to f16 are multiples of it.
+constexpr int kFinestF16Scale = 14;
 // Assumed where a loop is known only at run time.
 constexpr std::int64_t kUnknownExtent = 4096;
 // Of a normal distribution, seven standard deviations leave 1e-12: less than one element in all
@@ -101,6 +105,19 @@ struct Sum {
     return std::min(hard_bound(values), terms * mean + kDeviations * std::sqrt(terms * variance));
   }
 };
+
+// The power of two that sums are divided by to be of unit size.
+int unit_scale(const Sum& sum, const InputValues& values) {
+  const double deviation = std::sqrt(sum.terms * sum.mean_square(values));
+  return std::max(0, static_cast<int>(std::lround(std::log2(deviation))));
+}
+
+bool narrows_to_f16(const Dispatch& dispatch, ElementType accumulation) {
+  return accumulation != ElementType::kF16 &&
+         std::any_of(dispatch.bindings.begin(), dispatch.bindings.end(), [](const Binding& b) {
+           return b.use == BindingUse::kOutput && b.type.element == ElementType::kF16;
+         });
+}
 
 // The largest magnitude, or below 1 the largest density, whose sums fit into 2^digits. `before`:
 // outputs are added to, and hold one magnitude already; or they are filled with `fill`.
@@ -180,9 +197,11 @@ InputPlan plan_inputs(const Dispatch& dispatch) {
   InputValues values =
       fits ? fitting_values(sum, room, wanted_magnitude(dispatch), reads_its_output(dispatch), fill)
            : fitting_values(sum, digits, kSmallMagnitude, false, 0);
-  const double deviation = std::sqrt(sum.terms * sum.mean_square(values));
   const bool scaled = !is_bare(dispatch) && !all_root_inputs_are_integers(dispatch);
-  const int scale = scaled ? std::max(0, static_cast<int>(std::lround(std::log2(deviation)))) : 0;
+  const int finest = narrows_to_f16(dispatch, accumulation) ? kFinestF16Scale : INT_MAX;
+  while (scaled && values.magnitude > 1 && unit_scale(sum, values) > finest) --values.magnitude;
+  const double deviation = std::sqrt(sum.terms * sum.mean_square(values));
+  const int scale = scaled ? unit_scale(sum, values) : 0;
   plan.exact = true;
   plan.basis = basis_of(plan, values, accumulation, digits);
   plan.typical_sum = std::ldexp(deviation, -scale);

@@ -54,7 +54,8 @@ struct InputPlan {
 //   bound on the data.
 // - With something fused around the root, floating-point root inputs are scaled by a power of two,
 //   so that the typical sum is about 1: a gelu or softmax behind sums of +-100 is saturated and
-//   hides errors. Scaling by a power of two keeps sums exact.
+//   hides errors. Scaling by a power of two keeps sums exact. Sums that are narrowed to f16 stay
+//   multiples of its smallest normal number, by a smaller magnitude.
 // - Other roots (attention, elementwise, unknown) and fused inputs: reals of unit size.
 // - A fill other than zero below the sums takes part in the bound; one of many binary digits (1.1,
 //   say) makes the root inexact, and its inputs small.

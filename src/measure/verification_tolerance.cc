@@ -23,8 +23,6 @@ constexpr int kUnknownSteps = 16;
 // Sums lie within six standard deviations.
 constexpr double kLargestDeviation = 6;
 constexpr double kLambda = 3;
-// Below it a conversion in software may give zero: IREE's does on an x86-64 without F16C.
-constexpr double kSmallestNormalF16 = 0x1p-14;
 
 struct Epilogue {
   int steps = 0;            // roundings, weighted
@@ -119,12 +117,8 @@ Tolerance tolerance_for(const problem::Dispatch& dispatch, const InputPlan& plan
   const Epilogue epilogue = epilogue_of(dispatch);
   const ElementType accumulation = accumulation_type(dispatch);
   const ElementType output = output_type(dispatch, accumulation);
-  if (plan.exact && !epilogue.arithmetic && dispatch.root_operations <= 1) {
-    if (output != ElementType::kF16 || accumulation == output)
-      return {0, 0, fmt::format("exact: {}", plan.basis)};
-    return {kSmallestNormalF16, 0,
-            fmt::format("exact, but for values too small for a normal f16: {}", plan.basis)};
-  }
+  if (plan.exact && !epilogue.arithmetic && dispatch.root_operations <= 1)
+    return {0, 0, fmt::format("exact: {}", plan.basis)};
 
   const bool integers = !problem::is_float(accumulation) && !problem::is_float(output);
   if (integers && plan.exact && !epilogue.floats)

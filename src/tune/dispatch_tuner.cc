@@ -151,7 +151,9 @@ class DispatchTuner {
         row.build = context_.build;
         row.provider = context_.provider.name();
         row.configuration = space::to_json(space_, configuration).dump();
-        row.constraint_set = context_.options.configurations.empty() ? "llvm-cpu contraction" : "";
+        if (context_.options.configurations.empty())
+          row.constraint_set =
+              context_.provider.compiler_states_spaces() ? "gpu" : "llvm-cpu contraction";
         Trial trial;
         HONE_ASSIGN(trial.candidate, context_.store.add_candidate(row));
         HONE_ASSIGN(trial.attributes,

@@ -99,6 +99,17 @@ TEST_F(GpuTarget, AndTheDeviceMustBeOfOneKind) {
               HasSubstr("--device cuda:0 is an NVIDIA GPU and --target znver4 is not"));
 }
 
+TEST_F(GpuTarget, CandidatesAreShownWithTheirCode) {
+  json({"tune", example("matmul_f16.mlir"), "--target", "gfx942", "--compile-only", "--candidates",
+        "1", "--json"});
+  const Ran ran = hone({"show", "2", "--out", "shown"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("no spec and no commands to reproduce it"));
+  EXPECT_TRUE(std::filesystem::exists(folder() / "shown" / "code.rocm-hsaco"));
+  EXPECT_TRUE(std::filesystem::exists(folder() / "shown" / "candidate.json"));
+  EXPECT_FALSE(std::filesystem::exists(folder() / "shown" / "reproduce.sh"));
+}
+
 TEST_F(GpuTarget, CompilesStoresAndRanksCandidatesWithoutTheDevice) {
   const std::vector<std::string> command = {"tune",
                                             example("matmul_f16.mlir"),

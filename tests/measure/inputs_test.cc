@@ -160,6 +160,25 @@ TEST(PlanInputs, ScaledF16InputsAreExact) {
   EXPECT_TRUE(reference->exact);
 }
 
+// As one fixed case: 2^-15, which a conversion in software made zero and a GPU did not.
+TEST(PlanInputs, SumsThatAreNarrowedToF16AreZeroOrNormal) {
+  problem::Dispatch dispatch = matmul_dispatch(64, 64, 2048, ElementType::kF16, ElementType::kF32);
+  dispatch.fused = {"fill", "elementwise(arith.truncf)"};
+  dispatch.bindings[2].type.element = ElementType::kF16;
+  const InputPlan plan = plan_inputs(dispatch);
+  EXPECT_TRUE(plan.exact);
+  EXPECT_EQ(plan.bindings[0].exponent + plan.bindings[1].exponent, -14);
+  EXPECT_GT(plan.typical_sum, 0.7);
+  EXPECT_LT(plan.typical_sum, 1.5);
+  const std::vector<Bytes> buffers = inputs_of(dispatch, 1);
+  const auto reference = exact_contraction(dispatch.root, buffers[0], buffers[1]);
+  ASSERT_TRUE(reference);
+  for (std::size_t i = 0; i < 64 * 64; ++i) {
+    const double sum = std::abs(element(reference->output, ElementType::kF32, i));
+    ASSERT_TRUE(sum == 0 || sum >= std::ldexp(1, -14)) << i << ": " << sum;
+  }
+}
+
 TEST(PlanInputs, IndicesStayBelowEveryOtherExtent) {
   problem::Dispatch dispatch = matmul_dispatch(64, 32, 128, ElementType::kF32, ElementType::kF32);
   dispatch.bindings.push_back({problem::Access::kReadOnly,

@@ -1,0 +1,85 @@
+// Compiling a dispatch's trials, some of it beside what is measured.
+#include <algorithm>
+#include <chrono>
+
+#include "tune/dispatch_bench.h"
+#include "tune/records.h"
+
+namespace hone::tune {
+
+Status DispatchBench::begin(std::vector<Trial>& trials) {
+  for (Trial& trial : trials) {
+    trial.elsewhere = false;
+    if (!is_compiling(trial.candidate)) HONE_TRY(skip_known(trial));
+  }
+  for (Trial& trial : trials) {
+    if (trial.done() || !trial.identity.empty() || is_compiling(trial.candidate)) continue;
+    const std::string key = compile_key(trial.candidate);
+    HONE_ASSIGN(const bool mine, claim(trial, key));
+    if (mine && !trial.done() && trial.identity.empty()) {
+      HONE_TRY(context_->compiler.submit(key_, ++last_job_, trial.attributes));
+      compiling_[last_job_] = trial.candidate;
+    } else if (mine) {
+      HONE_TRY(give_back(key));
+    }
+  }
+  return {};
+}
+
+bool DispatchBench::is_compiling(store::Id candidate) const {
+  return std::any_of(compiling_.begin(), compiling_.end(),
+                     [candidate](const auto& job) { return job.second == candidate; });
+}
+
+Status DispatchBench::wait_for_compiles(std::vector<Trial>& trials, double patience) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto is_awaited = [this](const Trial& trial) { return is_compiling(trial.candidate); };
+  while (std::any_of(trials.begin(), trials.end(), is_awaited)) {
+    const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
+    const double left = patience < 0 ? -1 : std::max(0.0, patience - waited.count());
+    HONE_ASSIGN(const std::optional<CompiledCandidate> finished,
+                context_->compiler.next_finished(left));
+    if (!finished && patience >= 0) break;
+    if (!finished) return failure("the compile workers lost a job of '{}'", name_);
+    HONE_TRY(take_compiled(*finished));
+  }
+  for (Trial& trial : trials) {
+    trial.elsewhere = trial.elsewhere || is_compiling(trial.candidate);
+    const auto compiled = compiled_.find(trial.candidate);
+    if (compiled == compiled_.end()) continue;
+    trial.identity = compiled->second.identity;
+    trial.failure = compiled->second.failure;
+    trial.elsewhere = compiled->second.elsewhere;
+    compiled_.erase(compiled);
+  }
+  return {};
+}
+
+Status DispatchBench::take_compiled(const CompiledCandidate& finished) {
+  const auto job = compiling_.find(finished.id);
+  if (job == compiling_.end()) return {};  // of a search that was cancelled
+  Trial trial;
+  trial.candidate = job->second;
+  compiling_.erase(job);
+  const std::string key = compile_key(trial.candidate);
+  HONE_ASSIGN(const bool mine, still_claims(trial, key));
+  if (mine && finished.artifact) {
+    const store::Artifact row = artifact_row(trial.candidate, *finished.artifact, finished.seconds);
+    HONE_TRY(context_->store.record(row));
+    trial.identity = row.identity;
+  } else if (mine) {
+    HONE_TRY(fail(trial, finished.artifact.error(), false, finished.seconds));
+  }
+  compiled_[trial.candidate] = trial;
+  return mine ? give_back(key) : Status();
+}
+
+Status DispatchBench::cancel_compiles() {
+  if (compiling_.empty()) return {};
+  HONE_TRY(context_->compiler.cancel_all());
+  for (const auto& [job, candidate] : compiling_) HONE_TRY(give_back(compile_key(candidate)));
+  compiling_.clear();
+  return {};
+}
+
+}  // namespace hone::tune
