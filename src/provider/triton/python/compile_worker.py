@@ -1,0 +1,172 @@
+"""A long-lived process that compiles Triton kernels for hone, one job after the other.
+
+usage: compile_worker.py --kernels DIR   (its socket is descriptor 3; docs/worker-protocol.md)
+
+Jobs:
+  prepare {"flags": ["--target=cuda:90", "--units=132", "--shared=232448", "--cache=DIR"]}, blob: the GEMM as JSON
+  compile {"knobs": {...}} -> {"format", "launch", "configured", "stages"}, blob: the kernels' code, one after the
+          other
+Triton is imported once and torch never. No GPU is needed.
+"""
+import argparse
+import fcntl
+import hashlib
+import json
+import os
+import pathlib
+import re
+import sys
+import time
+import traceback
+
+SOCKET = 3
+
+
+class Worker:
+    def __init__(self):
+        self.gemm = None
+        self.device = None
+        self.cache = None
+
+    def prepare(self, body, blobs):
+        import problem
+        flags = argparse.ArgumentParser()
+        flags.add_argument("--target", required=True)
+        flags.add_argument("--units", type=int, required=True)
+        flags.add_argument("--shared", type=int, required=True)
+        flags.add_argument("--cache", type=pathlib.Path, required=True)
+        given = flags.parse_args(body["flags"])
+        backend, _, arch = given.target.partition(":")
+        self.gemm = problem.Gemm(**json.loads(blobs[0]))
+        self.device = problem.Device(backend, arch, given.units, given.shared)
+        self.cache = given.cache
+        return {}, []
+
+    def compile(self, body, _):
+        import structures
+        begin = time.monotonic()
+        steps = structures.steps_of(self.gemm, body["knobs"], self.device)
+        compiled = [self.compile_step(step) for step in steps]
+        launches = [launch for launch, _ in compiled]
+        first, *rest = launches
+        first["then"] = rest
+        return {
+            "format": "cuda-cubin" if self.device.backend == "cuda" else "rocm-hsaco",
+            "launch": first,
+            "configured": json.dumps(body["knobs"], sort_keys=True),
+            "translation": "",
+            "decomposition": "",
+            "stages": {"configure": 0, "translate": time.monotonic() - begin, "serialize": 0},
+        }, [b"".join(code for _, code in compiled)]
+
+    def compile_step(self, step):
+        """(launch, code) of one kernel."""
+        import triton
+        from triton.compiler import ASTSource
+        names = step.kernel.arg_names
+        signature = {name: step.types.get(name, "constexpr") for name in names}
+        # What Triton's own launcher would find out from the arguments: pointers and whole numbers that are
+        # multiples of 16. hone aligns buffers to 256 bytes.
+        even = [name for name, type_ in step.types.items()
+                if type_.startswith("*") or step.arguments[name].get("i32", 1) % 16 == 0]
+        attributes = {(names.index(name),): [["tt.divisibility", 16]] for name in even}
+        if self.device.backend == "hip":
+            for name in even:
+                if step.types[name].startswith("*"):
+                    attributes[names.index(name),].append(["tt.pointer_range", 32])
+        source = ASTSource(step.kernel, signature, constexprs=step.constants, attrs=attributes)
+        with self.only_one(signature, step):
+            kernel = triton.compile(source, target=self.device.target(), options=step.options)
+        metadata = kernel.metadata
+        if metadata.shared > self.device.shared_bytes:
+            raise ValueError(f"{metadata.shared} bytes of shared memory; a workgroup may have "
+                             f"{self.device.shared_bytes}")
+        if getattr(metadata, "global_scratch_size", 0):
+            raise ValueError("the kernel wants global scratch memory, which hone does not give")
+        code = kernel.asm["cubin" if self.device.backend == "cuda" else "hsaco"]
+        arguments = list(step.arguments.values())
+        maps = iter(getattr(metadata, "tensordesc_meta", None) or ())
+        for argument in arguments:
+            if "tensor_map" in argument:
+                argument["tensor_map"] |= next(maps)
+        return {
+            "entry": metadata.name,
+            "ordinal": 0,
+            "grid": list(step.grid),
+            "block": [metadata.num_warps * self.device.target().warp_size, 1, 1],
+            "shared_bytes": metadata.shared,
+            "constants": [],
+            "arguments": arguments,
+            "hidden_pointers": self.hidden_pointers(kernel, arguments),
+            "scratch_bytes": step.scratch_bytes,
+            "code_bytes": len(code),
+        }, code
+
+    def hidden_pointers(self, kernel, arguments):
+        """Pointers behind the arguments, which are Triton's own (none, one or two, by its version)."""
+        passed = sum(1 + 2 * len(each["tensor_map"]["shape"]) if "tensor_map" in each else 1 for each in arguments)
+        if "ptx" in kernel.asm:
+            entry = re.search(r"\.entry\s[^(]*\(([^)]*)\)", kernel.asm["ptx"])
+            return entry.group(1).count(".param") - passed
+        listed = re.search(r"amdhsa\.kernels:.*?\.args:(.*?)\.group_segment", kernel.asm["amdgcn"], re.S)
+        # What the system itself passes (the grid's size and the like) is called hidden_something.
+        return len(re.findall(r"\.value_kind: +(?!hidden_)", listed.group(1))) - passed
+
+    def only_one(self, signature, step):
+        """Held while this code is compiled: whoever wants the same waits and then finds it in the cache."""
+        what = repr((step.kernel.__name__, signature, sorted(step.constants.items(), key=str), step.options))
+        return FileLock(self.cache / (hashlib.sha256(what.encode()).hexdigest() + ".lock"))
+
+
+class FileLock:
+    def __init__(self, path):
+        self.path = path
+
+    def __enter__(self):
+        self.file = open(self.path, "w")
+        fcntl.flock(self.file, fcntl.LOCK_EX)
+
+    def __exit__(self, *_):
+        self.file.close()
+
+
+def failure(error):
+    """What went wrong in one line, and behind it where."""
+    kind = "compile memory" if isinstance(error, MemoryError) else "compile error"
+    words = str(error) if isinstance(error, ValueError) else "".join(traceback.format_exception(error))
+    return {"kind": kind, "message": words.strip() or type(error).__name__}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kernels", required=True)
+    options = parser.parse_args()
+    sys.path.insert(0, options.kernels)
+    import triton
+    from frames import Connection
+    if "torch" in sys.modules:
+        raise SystemExit("importing triton imported torch")
+    connection = Connection(SOCKET)
+    connection.send("hello", {"pid": os.getpid(), "triton": triton.__version__})
+    worker = Worker()
+    jobs = {"prepare": worker.prepare, "compile": worker.compile}
+    while True:
+        try:
+            kind, body, blobs = connection.receive()
+        except EOFError:
+            return 0
+        if kind == "ping":
+            connection.send("ping")
+            continue
+        try:
+            answer, code = jobs[kind](body, blobs)
+        except BaseException as error:  # pylint: disable=broad-except
+            connection.send("failure", failure(error))
+            if isinstance(error, (KeyboardInterrupt, SystemExit)):
+                raise
+            continue
+        connection.send("done", answer, code)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,152 @@
+"""The structures a GEMM can have: for each, the kernels, in order, and how they are launched.
+
+Knobs: BLOCK_M, BLOCK_N, BLOCK_K, GROUP_M, SPLIT_K, PER_UNIT (programs of a multiprocessor), SPLIT_STORE,
+num_warps, num_stages, and on AMD waves_per_eu, matrix_instr_nonkdim, kpack. FIXED: GROUP_M and SPLIT_K are
+constants of the code instead of arguments, so that one compile no longer serves all their values.
+"""
+import blocked
+import persistent
+import split_k
+import stream_k
+
+from problem import TYPES, Step, cdiv
+
+SCRATCH_ALIGNMENT = 256
+
+
+def steps_of(gemm, knobs, device):
+    """The steps that compute `gemm` with `knobs`. ValueError for what a structure cannot do."""
+    structure = knobs.get("STRUCTURE", 0)
+    if not 0 <= structure < len(STRUCTURES):
+        raise ValueError(f"STRUCTURE = {structure}; there are {len(STRUCTURES)}")
+    return STRUCTURES[structure][1](gemm, knobs, device)
+
+
+class _Parts:
+    """What the steps of one candidate have in common."""
+
+    def __init__(self, gemm, knobs, device):
+        self.gemm, self.knobs, self.device = gemm, knobs, device
+        block = {name: knobs[name] for name in ("BLOCK_M", "BLOCK_N", "BLOCK_K")}
+        self.tiles = cdiv(gemm.m, block["BLOCK_M"]) * cdiv(gemm.n, block["BLOCK_N"])
+        self.tile_bytes = block["BLOCK_M"] * block["BLOCK_N"] * 4
+        self.constants = {
+            **block,
+            "A_ROWS": gemm.a_rows,
+            "B_ROWS": gemm.b_rows,
+            "C_ROWS": gemm.c_rows,
+            # A part of k ends at a step's end unless it is the last.
+            "EVEN_K": gemm.k % block["BLOCK_K"] == 0,
+            "HAS_BIAS": bool(gemm.bias),
+            "ACCUMULATE": TYPES[gemm.accumulate][1],
+            "PRECISION": gemm.precision,
+        }
+        self.options = {name: knobs[name] for name in _OPTIONS[device.backend] if name in knobs}
+
+    def step(self, kernel, grid, scratch=None, types=None, arguments=None, constants=None):
+        """`scratch`: byte offset and element type by parameter, and under "bytes" the size of it all."""
+        gemm, scratch = self.gemm, dict(scratch or {})
+        scratch_bytes = scratch.pop("bytes", 0)
+        values = {"M": gemm.m, "N": gemm.n, "K": gemm.k, "GROUP_M": self.knobs.get("GROUP_M", 1),
+                  "SPLIT_K": self.knobs.get("SPLIT_K", 1)}
+        passed = {name: {"binding": place} for name, place in gemm.bindings().items()}
+        passed |= {name: {"scratch": place} for name, (place, _) in scratch.items()}
+        passed |= {name: {"i32": value} for name, value in values.items()}
+        passed |= arguments or {}
+        named = {name: "*" + TYPES[getattr(gemm, name)][0] for name in gemm.bindings()}
+        named |= {name: "*" + TYPES[element][0] for name, (_, element) in scratch.items()}
+        named |= {name: "i32" for name in values}
+        named |= types or {}
+        fixed = dict(self.constants) | (constants or {})
+        if not gemm.bias:
+            fixed["bias"] = None
+        if self.knobs.get("FIXED"):
+            fixed |= {name: values[name] for name in ("GROUP_M", "SPLIT_K")}
+        names = kernel.arg_names
+        fixed = {name: value for name, value in fixed.items() if name in names}
+        free = [name for name in names if name not in fixed]
+        return Step(kernel, {name: named[name] for name in free}, fixed,
+                    {name: passed[name] for name in free}, grid, self.options, scratch_bytes)
+
+
+_OPTIONS = {
+    "cuda": ("num_warps", "num_stages"),
+    "hip": ("num_warps", "num_stages", "waves_per_eu", "matrix_instr_nonkdim", "kpack"),
+}
+
+
+def _blocked(gemm, knobs, device):
+    parts = _Parts(gemm, knobs, device)
+    return [parts.step(blocked.gemm_blocked, (parts.tiles, gemm.batch, 1))]
+
+
+def _split_k_atomic(gemm, knobs, device):
+    parts = _Parts(gemm, knobs, device)
+    _refuse_batch(gemm, "split-K")
+    if gemm.c != gemm.accumulate:
+        raise ValueError(f"atomic split-K adds to C, which would have to be {gemm.accumulate}, not {gemm.c}")
+    elements = gemm.m * gemm.n
+    zero = parts.step(split_k.fill_zero, (cdiv(elements, split_k.ZERO_BLOCK), 1, 1),
+                      types={"ELEMENTS": "i32"}, arguments={"ELEMENTS": {"i32": elements}},
+                      constants={"BLOCK": split_k.ZERO_BLOCK})
+    return [zero, parts.step(split_k.gemm_split_k_atomic, (parts.tiles, knobs["SPLIT_K"], 1))]
+
+
+def _split_k_two_pass(gemm, knobs, device):
+    parts = _Parts(gemm, knobs, device)
+    _refuse_batch(gemm, "split-K")
+    scratch = {"workspace": (0, gemm.accumulate), "bytes": knobs["SPLIT_K"] * parts.tiles * parts.tile_bytes}
+    return [parts.step(split_k.gemm_split_k_parts, (parts.tiles, knobs["SPLIT_K"], 1), scratch),
+            parts.step(split_k.sum_parts, (parts.tiles, 1, 1), scratch)]
+
+
+def _stream_k(gemm, knobs, device):
+    parts = _Parts(gemm, knobs, device)
+    _refuse_batch(gemm, "stream-K")
+    steps = parts.tiles * cdiv(gemm.k, knobs["BLOCK_K"])
+    programs = min(device.units * knobs.get("PER_UNIT", 1), steps)
+    counters = cdiv(2 * programs * parts.tile_bytes, SCRATCH_ALIGNMENT) * SCRATCH_ALIGNMENT
+    scratch = {"workspace": (0, gemm.accumulate), "counters": (counters, "i32"),
+               "bytes": counters + 4 * parts.tiles}
+    return [parts.step(stream_k.gemm_stream_k, (programs, 1, 1), scratch)]
+
+
+def _persistent(gemm, knobs, device):
+    parts = _Parts(gemm, knobs, device)
+    _refuse_batch(gemm, "the persistent kernel")
+    if device.backend != "cuda" or int(device.arch) < 90:
+        raise ValueError("tensor descriptors need NVIDIA sm_90 or later")
+    if not gemm.c_rows:
+        raise ValueError("the persistent kernel writes C by rows")
+    m, n, k = (knobs[name] for name in ("BLOCK_M", "BLOCK_N", "BLOCK_K"))
+    blocks = {
+        "a": ([gemm.m, gemm.k], [m, k]) if gemm.a_rows else ([gemm.k, gemm.m], [k, m]),
+        "b": ([gemm.k, gemm.n], [k, n]) if gemm.b_rows else ([gemm.n, gemm.k], [n, k]),
+        "c": ([gemm.m, gemm.n], [m, n // 2 if knobs.get("SPLIT_STORE") else n]),
+    }
+    types, arguments = {}, {}
+    for name, (shape, block) in blocks.items():
+        element, _, bits = TYPES[getattr(gemm, name)]
+        if shape[1] * bits % 128:
+            raise ValueError(f"rows of {name.upper()} of {shape[1]} x {bits} bits are not whole multiples of 16 bytes")
+        types[name] = f"tensordesc<{element}[{block[0]},{block[1]}]>"
+        arguments[name] = {"tensor_map": {"binding": gemm.bindings()[name], "shape": shape,
+                                          "strides": [shape[1], 1], "bytes": bits // 8}}
+    programs = min(device.units * knobs.get("PER_UNIT", 1), parts.tiles)
+    return [parts.step(persistent.gemm_persistent, (programs, 1, 1), types=types, arguments=arguments,
+                       constants={"SPLIT_STORE": bool(knobs.get("SPLIT_STORE")), "STORE": TYPES[gemm.c][1]})]
+
+
+def _refuse_batch(gemm, what):
+    if gemm.batch != 1:
+        raise ValueError(f"{what} is not for a batch")
+
+
+# By the value of the knob STRUCTURE.
+STRUCTURES = (
+    ("blocked", _blocked),
+    ("split-K, atomic", _split_k_atomic),
+    ("split-K, two passes", _split_k_two_pass),
+    ("stream-K", _stream_k),
+    ("persistent", _persistent),
+)
