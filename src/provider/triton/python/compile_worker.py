@@ -109,8 +109,9 @@ class Worker:
             entry = re.search(r"\.entry\s[^(]*\(([^)]*)\)", kernel.asm["ptx"])
             return entry.group(1).count(".param") - passed
         listed = re.search(r"amdhsa\.kernels:.*?\.args:(.*?)\.group_segment", kernel.asm["amdgcn"], re.S)
+        kinds = re.findall(r"\.value_kind:\s+(\S+)", listed.group(1))
         # What the system itself passes (the grid's size and the like) is called hidden_something.
-        return len(re.findall(r"\.value_kind: +(?!hidden_)", listed.group(1))) - passed
+        return sum(not kind.startswith("hidden_") for kind in kinds) - passed
 
     def only_one(self, signature, step):
         """Held while this code is compiled: whoever wants the same waits and then finds it in the cache."""
