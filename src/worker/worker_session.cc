@@ -1,7 +1,5 @@
 #include "worker/worker_session.h"
 
-#include <poll.h>
-
 #include <chrono>
 #include <utility>
 
@@ -59,15 +57,19 @@ WorkerSession::~WorkerSession() {
   if (!folder_.empty()) end(/*seconds=*/5);
 }
 
+void WorkerSession::add_poll_entries(std::vector<pollfd>& entries) const {
+  if (!connection_.is_closed()) entries.push_back({connection_.fd(), connection_.poll_events(), 0});
+  if (!words_ended_) entries.push_back({process_.error_pipe(), POLLIN, 0});
+  entries.push_back({process_.exit_fd(), POLLIN, 0});
+}
+
 void WorkerSession::wait(double seconds, int stop_fd) {
-  pollfd entries[] = {
-      {connection_.is_closed() ? -1 : connection_.fd(), connection_.poll_events(), 0},
-      {words_ended_ ? -1 : process_.error_pipe(), POLLIN, 0},
-      {process_.exit_fd(), POLLIN, 0},
-      {stop_fd, POLLIN, 0}};
+  std::vector<pollfd> entries{{stop_fd, POLLIN, 0}};
+  add_poll_entries(entries);
   // Without a descriptor for its end (before Linux 5.3) the closed socket tells.
-  const int milliseconds = seconds < 0 ? -1 : static_cast<int>(std::min(seconds, 1e6) * 1000) + 1;
-  ::poll(entries, std::size(entries), milliseconds);
+  const int milliseconds =
+      seconds <= 0 ? (seconds < 0 ? -1 : 0) : static_cast<int>(std::min(seconds, 1e6) * 1000) + 1;
+  ::poll(entries.data(), entries.size(), milliseconds);
   connection_.flush();
   connection_.fill();
   read_words();

@@ -1,6 +1,8 @@
 // A worker process as the tuner holds it: its conversation, its last words, its folder.
 #pragma once
 
+#include <poll.h>
+
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -35,6 +37,8 @@ class WorkerSession {
   // Waits at most `seconds` (negative: no limit) for a word, an end or `stop_fd`, and reads what is
   // there.
   void wait(double seconds, int stop_fd);
+  // What to poll for a word or an end.
+  void add_poll_entries(std::vector<pollfd>& entries) const;
   bool is_gone();  // it has ended or closed its socket; what it said before may still be there
 
   // Closes the conversation, which tells the worker to leave; kills what is left after `seconds`

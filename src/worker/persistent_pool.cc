@@ -1,0 +1,174 @@
+#include "worker/persistent_pool.h"
+
+#include <deque>
+#include <future>
+#include <map>
+#include <optional>
+
+#include "worker/persistent_worker.h"
+
+namespace hone::worker {
+namespace {
+
+using provider::Failure;
+using provider::FailureKind;
+
+// Of once-jobs and of what prepare() asks; the tuner's ids are candidates'.
+constexpr JobId kOwnJob = ~JobId{0};
+
+}  // namespace
+
+struct PersistentPool::State {
+  PersistentPoolOptions options;
+  std::vector<PersistentWorker> workers;
+  std::map<std::string, Message> prepared;
+  std::deque<PersistentJob> waiting;
+  std::deque<Finished> finished;
+  bool paused = false;
+
+  bool any_running() const {
+    return std::any_of(workers.begin(), workers.end(),
+                       [](const PersistentWorker& worker) { return worker.is_busy(); });
+  }
+
+  Status hand_out() {
+    for (PersistentWorker& worker : workers) {
+      if (paused || waiting.empty()) return {};
+      if (worker.is_busy()) continue;
+      HONE_TRY(worker.begin(std::move(waiting.front())));
+      waiting.pop_front();
+    }
+    return {};
+  }
+
+  // Waits until a worker has something to say, at most `seconds`, and collects it.
+  Status look(double seconds) {
+    std::vector<pollfd> entries{{options.stop_fd, POLLIN, 0}};
+    for (const PersistentWorker& worker : workers) worker.add_poll_entries(entries);
+    // Memory and time are looked at in between.
+    constexpr double kLookSeconds = 0.1;
+    if (any_running() && (seconds < 0 || seconds > kLookSeconds)) seconds = kLookSeconds;
+    const int milliseconds = seconds < 0 ? -1 : static_cast<int>(std::min(seconds, 1e6) * 1000) + 1;
+    ::poll(entries.data(), entries.size(), milliseconds);
+    if (is_readable(options.stop_fd)) return interrupted();
+    for (PersistentWorker& worker : workers)
+      if (auto done = worker.look()) finished.push_back(std::move(*done));
+    return {};
+  }
+
+  std::optional<Finished> take(bool own) {
+    const auto found = std::find_if(finished.begin(), finished.end(), [own](const Finished& each) {
+      return (each.id == kOwnJob) == own;
+    });
+    if (found == finished.end()) return std::nullopt;
+    Finished taken = std::move(*found);
+    finished.erase(found);
+    return taken;
+  }
+
+  Result<std::optional<Finished>> wait_for(bool own, double seconds) {
+    const auto begin = std::chrono::steady_clock::now();
+    while (true) {
+      if (auto done = take(own)) return done;
+      HONE_TRY(hand_out());
+      if (!any_running() && (paused || waiting.empty())) return std::nullopt;
+      const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
+      const double left = seconds < 0 ? -1 : seconds - waited.count();
+      if (seconds >= 0 && left <= 0) return std::nullopt;
+      HONE_TRY(look(left));
+    }
+  }
+
+  Result<Outcome> run_now(PersistentJob job) {
+    waiting.push_front(std::move(job));
+    HONE_ASSIGN(std::optional<Finished> done, wait_for(/*own=*/true, /*seconds=*/-1));
+    if (!done) return failure("the compile workers are paused");
+    return std::move(done->outcome);
+  }
+};
+
+Result<std::unique_ptr<PersistentPool>> PersistentPool::start(PersistentPoolOptions options) {
+  auto state = std::make_unique<State>();
+  state->options = std::move(options);
+  for (int i = 0; i < std::max(1, state->options.workers); ++i)
+    state->workers.emplace_back(state->options);
+  // Importing a compiler takes a second on one core.
+  std::vector<std::future<Status>> starts;
+  for (PersistentWorker& worker : state->workers)
+    starts.push_back(std::async(std::launch::async, [&worker] { return worker.start(); }));
+  Status started;
+  for (std::future<Status>& each : starts) {
+    Status status = each.get();
+    if (started && !status) started = std::move(status);
+  }
+  HONE_TRY(started);
+  return std::unique_ptr<PersistentPool>(new PersistentPool(std::move(state)));
+}
+
+PersistentPool::PersistentPool(std::unique_ptr<State> state) : state_(std::move(state)) {}
+PersistentPool::~PersistentPool() = default;
+
+Result<Outcome> PersistentPool::once(const Message& message) {
+  return state_->run_now({kOwnJob, "", message, std::nullopt});
+}
+
+Result<Outcome> PersistentPool::prepare(const std::string& key, const Message& message) {
+  HONE_ASSIGN(Outcome outcome, state_->run_now({kOwnJob, "", message, std::nullopt}));
+  if (outcome)
+    state_->prepared.insert_or_assign(key, message);
+  else
+    state_->prepared.erase(key);
+  return outcome;
+}
+
+Status PersistentPool::release(const std::string& key) {
+  state_->prepared.erase(key);
+  std::erase_if(state_->waiting, [&](const PersistentJob& job) { return job.key == key; });
+  for (PersistentWorker& worker : state_->workers)
+    if (worker.key() == key) worker.forget();
+  return {};
+}
+
+Status PersistentPool::submit(const std::string& key, JobId id, const Message& message) {
+  const auto found = state_->prepared.find(key);
+  if (found == state_->prepared.end()) return input_error("nothing is prepared as '{}'", key);
+  state_->waiting.push_back({id, key, message, found->second});
+  return state_->hand_out();
+}
+
+Result<std::optional<Finished>> PersistentPool::next_finished(double seconds) {
+  return state_->wait_for(/*own=*/false, seconds);
+}
+
+std::size_t PersistentPool::outstanding() const {
+  std::size_t count = state_->waiting.size() + state_->finished.size();
+  for (const PersistentWorker& worker : state_->workers)
+    if (worker.is_busy() && !worker.is_forgotten()) ++count;
+  return count;
+}
+
+Status PersistentPool::cancel_all() {
+  state_->waiting.clear();
+  state_->finished.clear();
+  for (PersistentWorker& worker : state_->workers) worker.forget();
+  return {};
+}
+
+Status PersistentPool::pause() {
+  state_->paused = true;
+  while (state_->any_running()) HONE_TRY(state_->look(-1));
+  return {};
+}
+
+Status PersistentPool::resume() {
+  state_->paused = false;
+  return state_->hand_out();
+}
+
+int PersistentPool::restarts() const {
+  int count = 0;
+  for (const PersistentWorker& worker : state_->workers) count += worker.restarts();
+  return count;
+}
+
+}  // namespace hone::worker

@@ -1,0 +1,57 @@
+// Long-lived compile workers: for compilers that are slow to start and cannot be forked, as Triton
+// in a Python process.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/process.h"
+#include "worker/fork_server.h"
+#include "worker/worker_pool.h"
+
+namespace hone::worker {
+
+struct PersistentPoolOptions {
+  // Starts a process that says hello on ChildProcess::kChildSocket and then answers each message
+  // with one message, as serve_runner does.
+  std::vector<std::string> command;
+  std::vector<EnvironmentChange> environment;
+  int workers = 1;
+  JobLimits limits;                 // of one job
+  double start_seconds = 60;        // for a worker to say hello
+  std::filesystem::path temporary;  // where the workers' folders are made; empty: the system's
+  int stop_fd = -1;                 // once it is readable every waiting call returns kInterrupted
+};
+
+// One job at a time per worker. A job that kills its worker (kCompileCrash), takes too long
+// (kCompileTimeout) or too much memory (kCompileMemory) costs that worker, which is replaced when
+// there is work for it; the other jobs go on. A worker serves one key at a time and is given what
+// was prepared again when it changes.
+class PersistentPool final : public WorkerPool {
+ public:
+  // Starts all workers, beside each other. An environment error with the words of the first that
+  // does not come up.
+  static Result<std::unique_ptr<PersistentPool>> start(PersistentPoolOptions options);
+  ~PersistentPool() override;  // ends every worker, removes their folders
+
+  Result<Outcome> once(const Message& message) override;
+  Result<Outcome> prepare(const std::string& key, const Message& message) override;
+  Status release(const std::string& key) override;
+  Status submit(const std::string& key, JobId id, const Message& message) override;
+  Result<std::optional<Finished>> next_finished(double seconds = -1) override;
+  std::size_t outstanding() const override;
+  Status cancel_all() override;
+  Status pause() override;
+  Status resume() override;
+
+  int restarts() const;  // of workers that were lost
+
+ private:
+  struct State;
+  explicit PersistentPool(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hone::worker

@@ -1,0 +1,64 @@
+// One worker of a PersistentPool: its process, and the job it is at.
+#pragma once
+
+#include <poll.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "worker/persistent_pool.h"
+#include "worker/worker_session.h"
+
+namespace hone::worker {
+
+struct PersistentJob {
+  JobId id = 0;
+  std::string key;  // of what must be prepared before; empty: nothing
+  Message message;
+  std::optional<Message> prepare;  // what `key` stands for
+};
+
+class PersistentWorker {
+ public:
+  // Starts nothing yet. `options` must outlive the worker.
+  explicit PersistentWorker(const PersistentPoolOptions& options) : options_(&options) {}
+
+  // Starts the process if none lives. An environment error with its words.
+  Status start();
+
+  bool is_busy() const { return job_.has_value(); }
+  // What is prepared in it, or is about to be.
+  const std::string& key() const { return key_; }
+
+  // Hands a job to an idle worker, starting a process if there is none.
+  Status begin(PersistentJob job);
+
+  // What its job gave, once it is there. The process is gone after a crash or a limit passed.
+  std::optional<Finished> look();
+
+  // Nobody wants the job any more. It runs to its end, which costs less than a new process.
+  void forget() { forgotten_ = is_busy(); }
+  bool is_forgotten() const { return forgotten_; }
+
+  void add_poll_entries(std::vector<pollfd>& entries) const;
+  int restarts() const { return restarts_; }
+
+ private:
+  std::optional<Finished> finish(Outcome outcome);
+  std::optional<Finished> die(provider::FailureKind kind, std::string why);
+  double seconds() const;  // since the job began
+
+  const PersistentPoolOptions* options_;
+  std::optional<WorkerSession> session_;
+  std::optional<PersistentJob> job_;
+  std::string key_;
+  bool preparing_ = false;  // the next answer is that of the job's preparation
+  bool forgotten_ = false;
+  int restarts_ = -1;
+  std::chrono::steady_clock::time_point begin_;
+  std::chrono::steady_clock::time_point next_look_;
+};
+
+}  // namespace hone::worker

@@ -1,0 +1,160 @@
+#include "worker/persistent_pool.h"
+
+#include <map>
+
+#include "tests/worker/worker_test.h"
+
+namespace hone::worker {
+namespace {
+
+using provider::FailureKind;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class PersistentPoolTest : public WorkerTest {
+ protected:
+  std::unique_ptr<PersistentPool> pool(int workers, JobLimits limits = {}) {
+    PersistentPoolOptions options;
+    options.command = serving_command(kServeRunner);
+    options.temporary = folder();
+    options.workers = workers;
+    options.limits = limits;
+    auto pool = PersistentPool::start(options);
+    EXPECT_TRUE(pool) << pool.error().message;
+    return std::move(*pool);
+  }
+
+  static std::map<JobId, Outcome> all_of(PersistentPool& pool) {
+    std::map<JobId, Outcome> outcomes;
+    while (true) {
+      auto done = pool.next_finished();
+      EXPECT_TRUE(done) << done.error().message;
+      if (!done || !*done) return outcomes;
+      outcomes.emplace((*done)->id, std::move((*done)->outcome));
+    }
+  }
+};
+
+TEST_F(PersistentPoolTest, TwoProcessesAnswerAllJobs) {
+  const auto two = pool(2);
+  ASSERT_TRUE(two->prepare("a", {"echo", "prepared", {}}));
+  for (JobId id = 0; id < 20; ++id) ASSERT_TRUE(two->submit("a", id, {"pid", nullptr, {}}));
+  EXPECT_EQ(two->outstanding(), 20u);
+  const auto outcomes = all_of(*two);
+  EXPECT_EQ(outcomes.size(), 20u);
+  std::map<int, int> by_process;
+  for (const auto& [id, outcome] : outcomes) {
+    ASSERT_TRUE(outcome);
+    ++by_process[outcome->body["pid"].get<int>()];
+  }
+  EXPECT_LE(by_process.size(), 2u);
+  EXPECT_EQ(two->outstanding(), 0u);
+  EXPECT_EQ(two->restarts(), 0);
+}
+
+TEST_F(PersistentPoolTest, WhatIsNotPreparedIsRefused) {
+  const auto one = pool(1);
+  EXPECT_EQ(one->submit("b", 1, {"echo", nullptr, {}}).error().message,
+            "nothing is prepared as 'b'");
+  const auto refused = one->prepare("b", {"fail", nullptr, {}});
+  ASSERT_TRUE(refused);
+  EXPECT_FALSE(*refused);
+  EXPECT_FALSE(one->submit("b", 1, {"echo", nullptr, {}}));
+}
+
+TEST_F(PersistentPoolTest, ACrashCostsOneJob) {
+  const auto one = pool(1);
+  ASSERT_TRUE(one->prepare("a", {"echo", nullptr, {}}));
+  ASSERT_TRUE(one->submit("a", 1, {"segv", nullptr, {}}));
+  ASSERT_TRUE(one->submit("a", 2, {"echo", "after", {}}));
+  const auto outcomes = all_of(*one);
+  ASSERT_FALSE(outcomes.at(1));
+  EXPECT_EQ(outcomes.at(1).error().kind, FailureKind::kCompileCrash);
+  EXPECT_EQ(outcomes.at(1).error().message, "SIGSEGV\nabout to die of 11");
+  EXPECT_TRUE(outcomes.at(2));
+  EXPECT_EQ(one->restarts(), 1);
+}
+
+TEST_F(PersistentPoolTest, AHangIsATimeoutAndTheOthersGoOn) {
+  JobLimits limits;
+  limits.seconds = 0.5;
+  const auto two = pool(2, limits);
+  ASSERT_TRUE(two->prepare("a", {"echo", nullptr, {}}));
+  ASSERT_TRUE(two->submit("a", 1, {"hang", nullptr, {}}));
+  for (JobId id = 2; id < 6; ++id) ASSERT_TRUE(two->submit("a", id, {"echo", nullptr, {}}));
+  const auto outcomes = all_of(*two);
+  EXPECT_EQ(outcomes.at(1).error().kind, FailureKind::kCompileTimeout);
+  EXPECT_EQ(outcomes.at(1).error().message, "no answer after 500 ms");
+  for (JobId id = 2; id < 6; ++id) EXPECT_TRUE(outcomes.at(id));
+}
+
+TEST_F(PersistentPoolTest, EatingMemoryIsCaughtAlsoBelow) {
+  JobLimits limits;
+  limits.memory_bytes = std::uint64_t{1} << 29;
+  const auto two = pool(2, limits);
+  ASSERT_TRUE(two->prepare("a", {"echo", nullptr, {}}));
+  ASSERT_TRUE(two->submit("a", 1, {"eat", nullptr, {}}));
+  ASSERT_TRUE(two->submit("a", 2, {"eat-below", nullptr, {}}));
+  const auto outcomes = all_of(*two);
+  for (JobId id = 1; id < 3; ++id) {
+    EXPECT_EQ(outcomes.at(id).error().kind, FailureKind::kCompileMemory);
+    EXPECT_THAT(outcomes.at(id).error().message, StartsWith("more than 0.50 GiB of memory"));
+  }
+}
+
+TEST_F(PersistentPoolTest, NonsenseIsACrash) {
+  const auto one = pool(1);
+  ASSERT_TRUE(one->prepare("a", {"echo", nullptr, {}}));
+  ASSERT_TRUE(one->submit("a", 1, {"garbage", nullptr, {}}));
+  EXPECT_THAT(all_of(*one).at(1).error().message, HasSubstr("its answer cannot be read"));
+}
+
+TEST_F(PersistentPoolTest, AFloodOfWordsDoesNotBlockTheAnswer) {
+  const auto one = pool(1);
+  ASSERT_TRUE(one->prepare("a", {"echo", nullptr, {}}));
+  ASSERT_TRUE(one->submit("a", 1, {"flood", nullptr, {}}));
+  EXPECT_TRUE(all_of(*one).at(1));
+}
+
+TEST_F(PersistentPoolTest, CancelledJobsAreNotReported) {
+  const auto one = pool(1);
+  ASSERT_TRUE(one->prepare("a", {"echo", nullptr, {}}));
+  ASSERT_TRUE(one->submit("a", 1, {"sleep", 0.2, {}}));
+  ASSERT_TRUE(one->submit("a", 2, {"echo", nullptr, {}}));
+  ASSERT_TRUE(one->cancel_all());
+  EXPECT_EQ(one->outstanding(), 0u);
+  ASSERT_TRUE(one->submit("a", 3, {"echo", nullptr, {}}));
+  const auto outcomes = all_of(*one);
+  EXPECT_EQ(outcomes.size(), 1u);
+  EXPECT_TRUE(outcomes.at(3));
+  EXPECT_EQ(one->restarts(), 0);
+}
+
+TEST_F(PersistentPoolTest, APauseLetsWhatRunsEndAndStartsNothing) {
+  const auto one = pool(1);
+  ASSERT_TRUE(one->prepare("a", {"echo", nullptr, {}}));
+  ASSERT_TRUE(one->submit("a", 1, {"sleep", 0.1, {}}));
+  ASSERT_TRUE(one->submit("a", 2, {"echo", nullptr, {}}));
+  ASSERT_TRUE(one->pause());
+  auto first = one->next_finished(0);
+  ASSERT_TRUE(first && *first);
+  EXPECT_EQ((*first)->id, 1u);
+  auto none = one->next_finished(0.05);
+  ASSERT_TRUE(none);
+  EXPECT_FALSE(*none);
+  ASSERT_TRUE(one->resume());
+  EXPECT_TRUE(all_of(*one).at(2));
+}
+
+TEST_F(PersistentPoolTest, OneThatDoesNotStartIsNamed) {
+  PersistentPoolOptions options;
+  options.command = {"/bin/false"};
+  options.temporary = folder();
+  const auto pool = PersistentPool::start(options);
+  ASSERT_FALSE(pool);
+  EXPECT_EQ(pool.error().kind, ErrorKind::kEnvironment);
+  EXPECT_THAT(pool.error().message, HasSubstr("'/bin/false' did not start: exit code 1"));
+}
+
+}  // namespace
+}  // namespace hone::worker
