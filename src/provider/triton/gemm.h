@@ -1,0 +1,45 @@
+// The problems of the Triton provider: GEMMs, C[m, n] = sum over k of A[m, k] B[k, n] (+ bias[n]).
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "problem/dispatch.h"
+
+namespace hone::triton {
+
+struct Gemm {
+  std::int64_t m = 0, n = 0, k = 0;
+  std::int64_t batch = 1;
+  // Stored row by row, else column by column; dense.
+  bool a_rows = true, b_rows = true, c_rows = true;
+  problem::ElementType a = problem::ElementType::kF16;
+  problem::ElementType b = problem::ElementType::kF16;
+  problem::ElementType c = problem::ElementType::kF16;
+  std::optional<problem::ElementType> bias;
+  bool tf32 = false;  // f32 products on matrix units, of operands rounded to 10 bits; else IEEE
+
+  bool operator==(const Gemm&) const = default;
+};
+
+// What sums are kept in: i32 for integers, f32 for all else.
+problem::ElementType accumulator(const Gemm& gemm);
+
+// An input error that names what the kernels cannot do: a size below 1 or an operand of 2^31
+// elements, operands of different types (two 8-bit floats may differ), a result that sums cannot be
+// narrowed to.
+Status check(const Gemm& gemm);
+
+// "gemm_2048x1280x5120_f16_f16_f32_nt": sizes as M x N x K, types of A, B and C, and 'n' or 't' for A and
+// B stored by rows or by columns; "_b8" for a batch, "_bias" for a bias, "_tf32", "_ct" for C by columns.
+std::string name_of(const Gemm& gemm);
+
+// The GEMM as a dispatch: its root is the contraction, the bindings are A, B, the bias and C, and the
+// source is its JSON.
+problem::Dispatch dispatch_of(const Gemm& gemm);
+
+// As src/provider/triton/python/problem.py reads it.
+void to_json(nlohmann::json& json, const Gemm& gemm);
+
+}  // namespace hone::triton

@@ -1,0 +1,138 @@
+#include "provider/triton/gemm_file.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <array>
+#include <cmath>
+
+#include "base/text.h"
+#include "provider/triton/type_names.h"
+
+namespace hone::triton {
+namespace {
+
+// In the order in which tune_gemm writes them.
+constexpr std::array<std::string_view, 10> kConfigurationKeys{
+    "BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K", "GROUP_SIZE_M",
+    "SPLIT_K",      "num_warps",    "num_stages",   "waves_per_eu",
+    "matrix_instr_nonkdim", "kpack"};
+constexpr std::array<std::string_view, 9> kProblemKeys{
+    "M", "N", "K", "rowMajorA", "rowMajorB", "dtype_a", "dtype_b", "dtype_c", "bias"};
+
+// Where in the file a message is about.
+class Place {
+ public:
+  Place(std::string_view path, const YAML::Node& node) : path_(path), line_(node.Mark().line + 1) {}
+  template <class... Arguments>
+  tl::unexpected<Error> error(fmt::format_string<Arguments...> format,
+                              Arguments&&... arguments) const {
+    return input_error("{}:{}: {}", path_, line_,
+                       fmt::format(format, std::forward<Arguments>(arguments)...));
+  }
+
+ private:
+  std::string_view path_;
+  int line_;
+};
+
+Result<std::int64_t> number(std::string_view path, std::string_view key, const YAML::Node& value,
+                            std::int64_t least) {
+  std::int64_t number = 0;
+  if (!value.IsScalar() || !YAML::convert<std::int64_t>::decode(value, number) || number < least)
+    return Place(path, value)
+        .error("{} is '{}'; it must be a whole number of at least {}", key,
+               value.IsScalar() ? value.Scalar() : "a list or a mapping", least);
+  return number;
+}
+
+Result<bool> is_row_major(std::string_view path, std::string_view key, const YAML::Node& value) {
+  const std::string text = value.IsScalar() ? value.Scalar() : "";
+  if (text == "T") return true;
+  if (text == "N") return false;
+  return Place(path, value).error("{} is '{}'; it must be T (row major) or N", key, text);
+}
+
+Result<problem::ElementType> element(std::string_view path, std::string_view key,
+                                     const YAML::Node& value) {
+  const std::string text = value.IsScalar() ? value.Scalar() : "";
+  if (const auto type = type_from_tune_gemm(text)) return *type;
+  return Place(path, value).error("{} is '{}'; it must be one of {}", key, text,
+                                  tune_gemm_type_names());
+}
+
+Status read_field(std::string_view path, const std::string& key, const YAML::Node& value,
+                  GemmEntry& entry) {
+  Gemm& gemm = entry.gemm;
+  if (key == "M") return number(path, key, value, 1).map([&](auto n) { gemm.m = n; });
+  if (key == "N") return number(path, key, value, 1).map([&](auto n) { gemm.n = n; });
+  if (key == "K") return number(path, key, value, 1).map([&](auto n) { gemm.k = n; });
+  if (key == "rowMajorA") return is_row_major(path, key, value).map([&](bool b) { gemm.a_rows = b; });
+  if (key == "rowMajorB") return is_row_major(path, key, value).map([&](bool b) { gemm.b_rows = b; });
+  if (key == "dtype_a") return element(path, key, value).map([&](auto type) { gemm.a = type; });
+  if (key == "dtype_b") return element(path, key, value).map([&](auto type) { gemm.b = type; });
+  if (key == "dtype_c") return element(path, key, value).map([&](auto type) { gemm.c = type; });
+  if (key == "bias") return element(path, key, value).map([&](auto type) { gemm.bias = type; });
+  if (std::ranges::find(kConfigurationKeys, key) != kConfigurationKeys.end())
+    return number(path, key, value, 0).map([&](auto n) { entry.configuration[key] = n; });
+  std::vector<std::string> known(kProblemKeys.begin(), kProblemKeys.end());
+  known.insert(known.end(), kConfigurationKeys.begin(), kConfigurationKeys.end());
+  return Place(path, value).error("'{}' is no key of a GEMM{}", key, did_you_mean(key, known));
+}
+
+Result<GemmEntry> read_entry(std::string_view path, const YAML::Node& node, const Gemm& defaults) {
+  const Place place(path, node);
+  if (!node.IsMap())
+    return place.error("an entry must be a mapping: {{'M': 4864, 'N': 4096, 'K': 8256, "
+                       "'rowMajorA': 'T', 'rowMajorB': 'N'}}");
+  GemmEntry entry{defaults, {}, node.Mark().line + 1};
+  for (const std::string_view size : {"M", "N", "K"})
+    if (!node[std::string(size)]) return place.error("{} is missing", size);
+  for (const auto& field : node)
+    HONE_TRY(read_field(path, field.first.as<std::string>(""), field.second, entry));
+  const Status legal = check(entry.gemm);
+  if (!legal) return place.error("{}", legal.error().message);
+  return entry;
+}
+
+}  // namespace
+
+Result<std::vector<GemmEntry>> read_gemms(std::string_view path, const std::string& text,
+                                          const Gemm& defaults) {
+  YAML::Node document;
+  try {
+    document = YAML::Load(text);
+  } catch (const YAML::Exception& error) {
+    return input_error("{}:{}: {}", path, error.mark.line + 1, error.msg);
+  }
+  if (!document.IsSequence() || document.size() == 0)
+    return input_error("{}: no list of GEMM sizes; an entry is a line like\n"
+                       "  - {{'M': 4864, 'N': 4096, 'K': 8256, 'rowMajorA': 'T', 'rowMajorB': 'N'}}",
+                       path);
+  std::vector<GemmEntry> entries;
+  for (const YAML::Node& node : document) {
+    HONE_ASSIGN(GemmEntry entry, read_entry(path, node, defaults));
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+std::string result_line(const GemmEntry& entry, double seconds) {
+  const Gemm& gemm = entry.gemm;
+  std::string line = fmt::format(
+      "- {{'M': {}, 'N': {}, 'K': {}, 'rowMajorA': '{}', 'rowMajorB': '{}'", gemm.m, gemm.n, gemm.k,
+      gemm.a_rows ? 'T' : 'N', gemm.b_rows ? 'T' : 'N');
+  for (const std::string_view key : kConfigurationKeys)
+    if (const auto found = entry.configuration.find(std::string(key));
+        found != entry.configuration.end())
+      line += fmt::format(", {}: {}", key, found->second);
+  line += '}';
+  if (!std::isnan(seconds)) {
+    const double flops = 2.0 * static_cast<double>(gemm.batch) * static_cast<double>(gemm.m) *
+                         static_cast<double>(gemm.n) * static_cast<double>(gemm.k);
+    line += fmt::format(" # TFLOPS: {:.2f} time(us): {:.2f}", flops / seconds * 1e-12, seconds * 1e6);
+  }
+  return line + '\n';
+}
+
+}  // namespace hone::triton

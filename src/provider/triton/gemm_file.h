@@ -1,0 +1,34 @@
+// The files of ROCm's tune_gemm.py: a list of GEMM sizes in, the same list with the best
+// configurations out; a result is a valid input.
+//
+//   - {'M': 4864, 'N': 4096, 'K': 8256, 'rowMajorA': 'T', 'rowMajorB': 'N', 'BLOCK_SIZE_M': 128, ...} # TFLOPS: 1.0
+//   time(us): 2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "provider/triton/gemm.h"
+
+namespace hone::triton {
+
+struct GemmEntry {
+  Gemm gemm;
+  // What a result file says besides, by tune_gemm's key: BLOCK_SIZE_M, SPLIT_K, num_warps, ...
+  // Empty for a size that was not tuned.
+  std::map<std::string, std::int64_t> configuration;
+  int line = 0;  // in the file, from 1
+};
+
+// Reads `text`. What an entry does not say (types, bias) is as in `defaults`. An input error names
+// `path`, the line, the key and what is allowed: no list of mappings, a missing size, one that is
+// no positive number, rowMajorA or rowMajorB other than T and N, an unknown key (with the nearest).
+Result<std::vector<GemmEntry>> read_gemms(std::string_view path, const std::string& text,
+                                          const Gemm& defaults);
+
+// One line of a result file. `seconds`: of one launch; NaN: not measured.
+std::string result_line(const GemmEntry& entry, double seconds);
+
+}  // namespace hone::triton
