@@ -37,6 +37,7 @@ def tile_product(a, b, M, N, K, tile_m, tile_n, k_begin, k_end, BLOCK_M: tl.cons
         b_at = b + ks[:, None].to(tl.int64) * N + columns[None, :]
     else:
         b_at = b + ks[:, None] + columns[None, :] * K
+    NOTHING: tl.constexpr = 0.0 if a.dtype.element_ty.is_floating() else 0
     sums = tl.zeros((BLOCK_M, BLOCK_N), dtype=ACCUMULATE)
     for k in range(k_begin, k_end, BLOCK_K):
         if EVEN_K:
@@ -44,8 +45,8 @@ def tile_product(a, b, M, N, K, tile_m, tile_n, k_begin, k_end, BLOCK_M: tl.cons
             b_tile = tl.load(b_at)
         else:
             inside = tl.arange(0, BLOCK_K) < k_end - k
-            a_tile = tl.load(a_at, mask=inside[None, :], other=0)
-            b_tile = tl.load(b_at, mask=inside[:, None], other=0)
+            a_tile = tl.load(a_at, mask=inside[None, :], other=NOTHING)
+            b_tile = tl.load(b_at, mask=inside[:, None], other=NOTHING)
         sums = tl.dot(a_tile, b_tile, sums, input_precision=PRECISION, out_dtype=ACCUMULATE)
         a_at += BLOCK_K if A_ROWS else BLOCK_K * M
         b_at += BLOCK_K * N if B_ROWS else BLOCK_K
