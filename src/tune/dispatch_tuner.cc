@@ -8,6 +8,7 @@
 
 #include "search/strategy.h"
 #include "space/configuration.h"
+#include "tune/baselines.h"
 #include "tune/finalists.h"
 #include "tune/runtime_check.h"
 
@@ -61,10 +62,11 @@ class DispatchTuner {
     return select();
   }
 
-  Status compare_with_openblas() {
-    if (context_.options.cuda) return {};  // it runs on the cores
-    HONE_ASSIGN(const std::optional<std::string> why_not, bench_.add_openblas());
-    if (why_not) HONE_TRY(context_.store.log_event("openblas", *why_not));
+  Status compare_with_libraries(std::optional<store::Id> winner) {
+    HONE_ASSIGN(const std::string why_not, measure_baselines(context_, bench_, dispatch_, winner));
+    if (!why_not.empty())
+      HONE_TRY(
+          context_.store.log_event("no baseline", fmt::format("{}: {}", dispatch_.name, why_not)));
     return {};
   }
 
@@ -247,7 +249,9 @@ class DispatchTuner {
     if (comparison.verdict != measure::Verdict::kFaster)
       return keep_default("the best candidate is not reliably faster than the default");
 
-    TunedDispatch tuned{&dispatch_, bench_.dispatch_id(), {}, {}};
+    TunedDispatch tuned;
+    tuned.dispatch = &dispatch_;
+    tuned.id = bench_.dispatch_id();
     store::Selection& selection = tuned.selection;
     selection.winner = columns[winner];
     for (const std::size_t member : ties.members()) selection.ties.push_back(columns[member]);
@@ -265,7 +269,9 @@ class DispatchTuner {
   }
 
   Result<TunedDispatch> keep_default(std::string reason) {
-    TunedDispatch tuned{&dispatch_, bench_.dispatch_id(), {}, {}};
+    TunedDispatch tuned;
+    tuned.dispatch = &dispatch_;
+    tuned.id = bench_.dispatch_id();
     tuned.selection.reason = std::move(reason);
     return tuned;
   }
@@ -307,6 +313,8 @@ class DispatchTuner {
 
 Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& dispatch,
                                     const problem::Dispatch* reference, const Share& share) {
+  const Clock clock;
+  const double busy = context.runner.busy_seconds();
   HONE_ASSIGN(space::Space stated, context.provider.space_of(dispatch));
   HONE_ASSIGN(space::Space space, stated.relax(context.options.relax));
   HONE_ASSIGN(DispatchBench bench, DispatchBench::set_up(context, dispatch, reference));
@@ -317,7 +325,9 @@ Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& d
     HONE_TRY(context.compiler.cancel_all());
     return tuned;
   }
-  HONE_TRY(tuner.compare_with_openblas());
+  tuned->seconds = clock.elapsed();
+  tuned->busy_seconds = context.runner.busy_seconds() - busy;
+  HONE_TRY(tuner.compare_with_libraries(tuned->selection.winner));
   HONE_TRY(context.compiler.release(key));
   return tuned;
 }
