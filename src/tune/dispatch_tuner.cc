@@ -10,6 +10,7 @@
 #include "space/configuration.h"
 #include "tune/finalists.h"
 #include "tune/runtime_check.h"
+#include "tune/shipped_kernels.h"
 
 namespace hone::tune {
 namespace {
@@ -247,7 +248,7 @@ class DispatchTuner {
     if (comparison.verdict != measure::Verdict::kFaster)
       return keep_default("the best candidate is not reliably faster than the default");
 
-    TunedDispatch tuned{&dispatch_, bench_.dispatch_id(), {}, {}};
+    TunedDispatch tuned{&dispatch_, bench_.dispatch_id(), {}, {}, {}};
     store::Selection& selection = tuned.selection;
     selection.winner = columns[winner];
     for (const std::size_t member : ties.members()) selection.ties.push_back(columns[member]);
@@ -258,14 +259,24 @@ class DispatchTuner {
                                         : fmt::format("first by name of {} that are not told apart",
                                                       ties.members().size());
     tuned.attributes = tried_.at(columns[winner]).attributes;
-    // iree-benchmark-executable takes a GPU's code in IREE's own container only.
-    if (!context_.options.cuda)
-      HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
+    if (context_.options.cuda) return as_shipped(std::move(tuned));
+    HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
+    return tuned;
+  }
+
+  // On a GPU; iree-benchmark-executable would take its code in IREE's own container only.
+  Result<TunedDispatch> as_shipped(TunedDispatch tuned) {
+    HONE_ASSIGN(ShippedKernel shipped,
+                measure_as_shipped(context_, bench_, dispatch_, *tuned.selection.winner,
+                                   *tuned.attributes));
+    if (!shipped.why_not.empty()) return keep_default("the winner cannot ship: " + shipped.why_not);
+    tuned.attributes = std::move(shipped.attributes);
+    tuned.code = std::move(shipped.code);
     return tuned;
   }
 
   Result<TunedDispatch> keep_default(std::string reason) {
-    TunedDispatch tuned{&dispatch_, bench_.dispatch_id(), {}, {}};
+    TunedDispatch tuned{&dispatch_, bench_.dispatch_id(), {}, {}, {}};
     tuned.selection.reason = std::move(reason);
     return tuned;
   }
