@@ -171,10 +171,6 @@ CommandResult print_result(const TuneOptions& options, store::Store& store,
     fmt::print("left out of the spec: {}: {}\n", left_out.dispatch, left_out.reason);
   if (!proven.best.empty()) fmt::print("best for the whole program: {}\n", proven.best);
   if (!proven.spec.empty()) fmt::print("spec: {}\n", (out / "tuning_spec.mlir").string());
-  if (options.tuning.cuda)
-    fmt::print(
-        "no spec: hone writes none for CUDA yet; hone show ID --out DIR holds a winner's "
-        "configuration\n");
   fmt::print("flags: {}\n", (out / "compile_flags.txt").string());
   if (!found) fmt::print("No dispatch has a configuration that beats the compiler's own.\n");
   return found ? 0 : 1;

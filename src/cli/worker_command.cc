@@ -66,8 +66,10 @@ class CompileWorker {
       if (!configured) return refuse(configured.error());
       std::vector<ConfiguredDispatch> dispatches;
       for (const iree::ConfiguredDispatch& dispatch : *configured)
-        dispatches.push_back(
-            {dispatch.name, {dispatch.lowering_config, dispatch.translation_info, "", ""}});
+        dispatches.push_back({dispatch.name,
+                              {dispatch.lowering_config, dispatch.translation_info, "", "",
+                               dispatch.decomposition_config},
+                              dispatch.operation});
       return Message{"done", {{"dispatches", dispatches}}, {}};
     }
     return refuse({ErrorKind::kInput, "unknown job '" + message.kind + "'"});

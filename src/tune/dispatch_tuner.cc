@@ -11,6 +11,7 @@
 #include "tune/baselines.h"
 #include "tune/finalists.h"
 #include "tune/runtime_check.h"
+#include "tune/shipped_kernels.h"
 
 namespace hone::tune {
 namespace {
@@ -262,9 +263,19 @@ class DispatchTuner {
                                         : fmt::format("first by name of {} that are not told apart",
                                                       ties.members().size());
     tuned.attributes = tried_.at(columns[winner]).attributes;
-    // iree-benchmark-executable takes a GPU's code in IREE's own container only.
-    if (!context_.options.cuda)
-      HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
+    if (context_.options.cuda) return as_shipped(std::move(tuned));
+    HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
+    return tuned;
+  }
+
+  // On a GPU; iree-benchmark-executable would take its code in IREE's own container only.
+  Result<TunedDispatch> as_shipped(TunedDispatch tuned) {
+    HONE_ASSIGN(ShippedKernel shipped,
+                measure_as_shipped(context_, bench_, dispatch_, *tuned.selection.winner,
+                                   *tuned.attributes));
+    if (!shipped.why_not.empty()) return keep_default("the winner cannot ship: " + shipped.why_not);
+    tuned.attributes = std::move(shipped.attributes);
+    tuned.code = std::move(shipped.code);
     return tuned;
   }
 

@@ -96,10 +96,7 @@ Status Session::record_peak() {
 }
 
 Status Session::prove() {
-  // A GPU's winners are named by knobs, of which no spec is made yet.
-  if (!context_.options.cuda) {
-    HONE_ASSIGN(result_.proven, prove_program(context_, result_.program, bytes_, result_.tuned));
-  }
+  HONE_ASSIGN(result_.proven, prove_program(context_, result_.program, bytes_, result_.tuned));
   for (TunedDispatch& tuned : result_.tuned) {
     store::Selection& selection = tuned.selection;
     selection.dispatch = tuned.id;
