@@ -231,6 +231,7 @@ class DispatchTuner {
   }
 
   Status separate(const std::vector<store::Id>& finalists) {
+    const TimeBudget::Span span(context_.time, Phase::kFinalists);
     HONE_ASSIGN(finalists_,
                 measure_finalists(context_, bench_, finalists, finalist_seconds(),
                                   [&](double left) { report("finalists", proposed_, left); }));
