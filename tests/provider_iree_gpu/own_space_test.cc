@@ -47,8 +47,19 @@ std::vector<std::string> knobs(const problem::Dispatch& dispatch, const std::str
 }
 
 TEST(OwnSpaceOfRows, LetsSubgroupsAndLanesHaveRowsOfTheirOwn) {
-  EXPECT_THAT(knobs(dispatch_of(row_sum(512, 1024), "sm_80"), "sm_80"),
-              ElementsAre("rows", "row_subgroups", "subgroups", "lanes", "vector", "steps"));
+  EXPECT_THAT(knobs(dispatch_of(matvec(1024, 2048), "sm_80"), "sm_80"),
+              ElementsAre("pipeline", "rows", "row_subgroups", "subgroups", "lanes", "vector",
+                          "steps", "wg_0", "threads", "red_1"));
+}
+
+// 77 columns are no whole loads of a subgroup: one thread goes along a row.
+TEST(OwnSpaceOfSoftmax, GoesByOutputsWhereRowsCannotBeShared) {
+  const auto dispatch = dispatch_of(softmax(256, 77), "sm_80");
+  const auto space = gpu_own_space(dispatch.root, *problem::gpu_target("sm_80"));
+  ASSERT_TRUE(space) << space.error().message;
+  EXPECT_THAT(knobs(dispatch, "sm_80"), ElementsAre("wg_0", "vector", "threads", "red_1"));
+  for (const Compiled& each : compile_samples(dispatch, "sm_80", *space, 10, 5))
+    EXPECT_EQ(each.failure, "") << to_string(*space, each.configuration);
 }
 
 TEST(OwnSpaceOfSoftmax, GivesEveryPartTheLayoutOfTheRoot) {
@@ -57,7 +68,9 @@ TEST(OwnSpaceOfSoftmax, GivesEveryPartTheLayoutOfTheRoot) {
   const problem::GpuTarget target = *problem::gpu_target("sm_80");
   const auto space = gpu_own_space(dispatch.root, target);
   const auto configuration = space::parse_configuration(
-      *space, "rows=4,row_subgroups=2,subgroups=2,lanes=16,vector=4,steps=1");
+      *space,
+      "pipeline=0,rows=4,row_subgroups=2,subgroups=2,lanes=16,vector=4,steps=1,wg_0=0,threads=0,"
+      "red_1=0");
   ASSERT_TRUE(configuration) << configuration.error().message;
   EXPECT_THAT(space->check(*configuration), IsEmpty());
   const auto attributes = gpu_own_attributes(dispatch.root, target, *space, *configuration);

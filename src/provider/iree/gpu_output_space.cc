@@ -58,7 +58,8 @@ Value widest_bits(const problem::Operation& root) {
 }  // namespace
 
 bool goes_by_outputs(const problem::Operation& root) {
-  if (root.kind != OperationKind::kElementwise && root.kind != OperationKind::kReduction)
+  if (root.kind != OperationKind::kElementwise && root.kind != OperationKind::kReduction &&
+      root.kind != OperationKind::kMatvec && root.name != "linalg.softmax")
     return false;
   const bool maps = std::all_of(root.operands.begin(), root.operands.end(), [](const auto& each) {
     return std::find(each.loops.begin(), each.loops.end(), -1) == each.loops.end();

@@ -5,34 +5,32 @@
 #include "provider/iree/gpu_output_space.h"
 #include "provider/iree/gpu_row_space.h"
 #include "provider/iree/own_space_parts.h"
+#include "provider/iree/stated_space.h"
 
 namespace hone::iree {
 namespace {
 
-enum class Form { kNone, kMatrixInstructions, kThreads, kRows, kOutputs, kAttention };
+enum class Form { kMatrixInstructions, kThreads, kRows, kOutputs, kAttention };
 
-Form form_of(const problem::Operation& root, const problem::GpuTarget& target) {
+// The ways of compiling the root that hone has a space for: reductions have two.
+std::vector<Form> forms_of(const problem::Operation& root, const problem::GpuTarget& target) {
   if (own::is_matrix_product(root))
-    return own::instructions_for(root, target).empty() ? Form::kThreads : Form::kMatrixInstructions;
-  if (own::goes_along_rows(root, target)) return Form::kRows;
-  if (own::goes_by_outputs(root)) return Form::kOutputs;
-  return own::is_known_attention(root, target) ? Form::kAttention : Form::kNone;
+    return {own::instructions_for(root, target).empty() ? Form::kThreads
+                                                        : Form::kMatrixInstructions};
+  std::vector<Form> forms;
+  if (own::goes_along_rows(root, target)) forms.push_back(Form::kRows);
+  if (own::goes_by_outputs(root)) forms.push_back(Form::kOutputs);
+  if (own::is_known_attention(root, target)) forms.push_back(Form::kAttention);
+  return forms;
 }
 
-}  // namespace
-
-std::string why_no_own_space(const problem::Operation& root, const problem::GpuTarget& target) {
-  if (form_of(root, target) != Form::kNone) return {};
-  return fmt::format(
-      "the compiler states no constraints for its {} on {}, and hone has spaces of its own only "
-      "for (batch) matmuls, products with a vector, reductions, elementwise operations, softmax "
-      "along rows and plain attention of whole matrix instructions",
-      problem::describe(root), target.compiled_as);
+std::string_view pipeline_of(Form form) {
+  return form == Form::kRows || form == Form::kAttention ? "VectorDistribute" : "TileAndFuse";
 }
 
-Result<space::Space> gpu_own_space(const problem::Operation& root,
-                                   const problem::GpuTarget& target) {
-  switch (form_of(root, target)) {
+Result<space::Space> space_of(Form form, const problem::Operation& root,
+                              const problem::GpuTarget& target) {
+  switch (form) {
     case Form::kMatrixInstructions:
       return own::instruction_space(root, target);
     case Form::kThreads:
@@ -42,19 +40,15 @@ Result<space::Space> gpu_own_space(const problem::Operation& root,
     case Form::kOutputs:
       return own::output_space(root, target);
     case Form::kAttention:
-      return own::attention_space(root, target);
-    case Form::kNone:
       break;
   }
-  return input_error("{}", why_no_own_space(root, target));
+  return own::attention_space(root, target);
 }
 
-Result<provider::Attributes> gpu_own_attributes(const problem::Operation& root,
-                                                const problem::GpuTarget& target,
-                                                const space::Space& space,
-                                                const space::Configuration& configuration) {
-  const own::Values values(space, configuration);
-  switch (form_of(root, target)) {
+Result<provider::Attributes> attributes_of(Form form, const problem::Operation& root,
+                                           const problem::GpuTarget& target,
+                                           const own::Values& values) {
+  switch (form) {
     case Form::kMatrixInstructions:
       return own::instruction_attributes(root, target, values);
     case Form::kThreads:
@@ -64,11 +58,56 @@ Result<provider::Attributes> gpu_own_attributes(const problem::Operation& root,
     case Form::kOutputs:
       return own::output_attributes(root, target, values);
     case Form::kAttention:
-      return own::attention_attributes(root, target, values);
-    case Form::kNone:
       break;
   }
-  return input_error("{}", why_no_own_space(root, target));
+  return own::attention_attributes(root, target, values);
+}
+
+}  // namespace
+
+std::string why_no_own_space(const problem::Operation& root, const problem::GpuTarget& target) {
+  if (!forms_of(root, target).empty()) return {};
+  return fmt::format(
+      "the compiler states no constraints for its {} on {}, and hone has spaces of its own only "
+      "for (batch) matmuls, products with a vector, reductions, elementwise operations, softmax "
+      "along rows and plain attention of whole matrix instructions",
+      problem::describe(root), target.compiled_as);
+}
+
+std::vector<std::string> own_pipeline_names(const problem::Operation& root,
+                                            const problem::GpuTarget& target) {
+  std::vector<std::string> names;
+  for (const Form form : forms_of(root, target)) names.emplace_back(pipeline_of(form));
+  return names;
+}
+
+Result<space::Space> gpu_own_space(const problem::Operation& root,
+                                   const problem::GpuTarget& target) {
+  const std::vector<Form> forms = forms_of(root, target);
+  if (forms.empty()) return input_error("{}", why_no_own_space(root, target));
+  if (forms.size() == 1) return space_of(forms.front(), root, target);
+  std::vector<space::Space> parts;
+  std::vector<std::string> names;
+  for (const Form form : forms) {
+    HONE_ASSIGN(space::Space part, space_of(form, root, target));
+    names.push_back(fmt::format("{}: {}", parts.size(), pipeline_of(form)));
+    parts.push_back(std::move(part));
+  }
+  return space::Space::unite(std::string(kPipelineKnob), fmt::format("{}", fmt::join(names, ", ")),
+                             std::move(parts));
+}
+
+Result<provider::Attributes> gpu_own_attributes(const problem::Operation& root,
+                                                const problem::GpuTarget& target,
+                                                const space::Space& space,
+                                                const space::Configuration& configuration) {
+  const std::vector<Form> forms = forms_of(root, target);
+  if (forms.empty()) return input_error("{}", why_no_own_space(root, target));
+  const own::Values values(space, configuration);
+  const auto which = static_cast<std::size_t>(forms.size() == 1 ? 0 : values.of(kPipelineKnob));
+  if (which >= forms.size())
+    return input_error("{} = {} is none of hone's {}", kPipelineKnob, which, forms.size());
+  return attributes_of(forms[which], root, target, values);
 }
 
 }  // namespace hone::iree

@@ -175,6 +175,10 @@ class Candidate {
     const MlirOperation root = from_configured_ ? configured_root(ir_, function)
                                                 : same_location(ir_, function, dispatch_.root);
     if (from_configured_) {
+      // Layouts that the compiler chose for its own configuration.
+      for (const MlirOperation operation : structured_operations(ir_, function))
+        if (ir_.attribute(operation, "lowering_config").ptr != nullptr)
+          ir_.remove_attribute(operation, "lowering_config");
       ir_.set_attribute(root, "lowering_config", lowering_);
       ir_.set_attribute(function, "translation_info", translation_);
     } else {
