@@ -198,14 +198,13 @@ class CompileShare : public ::testing::TestWithParam<std::tuple<std::string, int
 TEST_P(CompileShare, OfTenSamplesEachCompiles) {
   const auto [arch, which] = GetParam();
   const Problem problem = small_problems().at(static_cast<std::size_t>(which));
-  const auto dispatch = dispatch_of(problem.program, arch);
-  const StatedSpace stated = gpu::stated(dispatch, arch);
-  if (stated.empty()) GTEST_SKIP() << "the compiler states nothing";
-  const space::Space space = space_on(dispatch, stated, arch);
+  const auto dispatch = stated_dispatch(problem.program, arch);
+  const auto space = gpu_space(dispatch, *problem::gpu_target(arch));
+  ASSERT_TRUE(space) << space.error().message;
   std::vector<std::string> failures;
-  for (const Compiled& each : compile_samples(dispatch, arch, space, 10, 3))
+  for (const Compiled& each : compile_samples(dispatch, arch, *space, 10, 3))
     if (!each.failure.empty())
-      failures.push_back(to_string(space, each.configuration) + ": " + each.failure);
+      failures.push_back(to_string(*space, each.configuration) + ": " + each.failure);
   EXPECT_THAT(failures, IsEmpty()) << arch << " " << problem.name;
 }
 INSTANTIATE_TEST_SUITE_P(Targets, CompileShare,
