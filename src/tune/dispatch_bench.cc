@@ -19,8 +19,18 @@ constexpr double kWorthCompilingAgain = 1.2;
 constexpr std::size_t kSamplesOfLongKernels = 3;
 constexpr double kLongKernelSeconds = 0.02;
 
-measure::Protocol search_protocol(double default_seconds) {
+// Before it is a finalist a candidate must be within a tenth of the best; a GPU's batches differ by
+// a percent, so that one batch tells who is not.
+constexpr double kScreenFactor = 1.3;
+
+measure::Protocol search_protocol(double default_seconds, bool gpu) {
   measure::Protocol protocol;
+  if (gpu) {
+    // Its clocks are up from the candidate before, and no other process takes it away.
+    protocol.screen_factor = kScreenFactor;
+    protocol.warm_up_seconds = 0.002;
+    protocol.batch_seconds = 0.0005;
+  }
   if (default_seconds > kLongKernelSeconds) protocol.min_samples = kSamplesOfLongKernels;
   // A few percent are enough to rank by: the finalists' rounds tell the best apart.
   protocol.target_width = 0.01;
@@ -216,7 +226,7 @@ Status DispatchBench::measure_together(const std::vector<Trial*>& trials) {
   measure::MeasureRequest request;
   for (const auto& [trial, handle] : handles) request.handles.push_back(handle);
   request.sentinel = is_default ? std::optional<int>() : sentinel_;
-  request.protocol = search_protocol(default_seconds_);
+  request.protocol = search_protocol(default_seconds_, context_->options.cuda.has_value());
   request.seed = context_->options.seed + static_cast<std::uint64_t>(trials.front()->candidate);
   request.best = best_seconds_;
   std::optional<TimeBudget::Span> span(std::in_place, context_->time, Phase::kMeasure);

@@ -78,6 +78,7 @@ Status Session::tune_dispatches() {
 
 Status Session::record_peak() {
   if (result_.tuned.empty()) return {};
+  const TimeBudget::Span span(context_.time, Phase::kBaselines);
   const Result<device::Peak> measured = context_.runner.peak();
   // What the machine can do at most is for the report only.
   if (!measured && measured.error().kind == ErrorKind::kFailure)

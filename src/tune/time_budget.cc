@@ -24,6 +24,8 @@ std::string_view name_of(Phase phase) {
       return "measure";
     case Phase::kFinalists:
       return "finalists";
+    case Phase::kBaselines:
+      return "baselines";
     case Phase::kProgram:
       break;
   }
