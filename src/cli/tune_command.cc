@@ -173,9 +173,7 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
     fmt::print("left out of the spec: {}: {}\n", left_out.dispatch, left_out.reason);
   if (!proven.best.empty()) fmt::print("best for the whole program: {}\n", proven.best);
   if (!proven.spec.empty()) fmt::print("spec: {}\n", (out / "tuning_spec.mlir").string());
-  if (options.tuning.cuda) fmt::print("
-{}
-", time_table(context.time).to_text());
+  if (options.tuning.cuda) fmt::print("\n{}\n", time_table(context.time).to_text());
   fmt::print("flags: {}\n", (out / "compile_flags.txt").string());
   if (!found) fmt::print("No dispatch has a configuration that beats the compiler's own.\n");
   return found ? 0 : 1;
