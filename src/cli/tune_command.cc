@@ -16,6 +16,7 @@
 #include "device/cpu/placement.h"
 #include "device/cpu/target.h"
 #include "measure/sampling.h"
+#include "output/gpu_report.h"
 #include "output/json_text.h"
 #include "output/session_report.h"
 #include "provider/iree/iree_provider.h"
@@ -135,6 +136,11 @@ CommandResult print_result(const TuneOptions& options, store::Store& store,
               output::dispatch_table(store, result.program_id, context.build, context.device));
   HONE_ASSIGN(const output::Table programs,
               output::program_table(store, result.program_id, result.run));
+  std::map<store::Id, output::Spent> spent;
+  for (const tune::TunedDispatch& tuned : result.tuned)
+    spent[tuned.id] = {tuned.seconds, tuned.busy_seconds};
+  HONE_ASSIGN(const output::GpuReport gpu,
+              output::gpu_report(store, result.program_id, context.build, context.device, spent));
   const tune::ProvenProgram& proven = result.proven;
   const std::filesystem::path& out = options.tuning.out;
   const bool found = std::any_of(result.tuned.begin(), result.tuned.end(),
@@ -145,6 +151,8 @@ CommandResult print_result(const TuneOptions& options, store::Store& store,
         {"program", options.tuning.input},
         {"threads", options.tuning.cores.size()},
         {"dispatches", dispatches.to_json()},
+        {"gpu", nlohmann::json()},
+        {"notes", nlohmann::json::array()},
         {"programs", programs.to_json()},
         {"best", proven.best},
         {"spec",
@@ -159,10 +167,18 @@ CommandResult print_result(const TuneOptions& options, store::Store& store,
     for (const tune::NotTuned& not_tuned : result.not_tuned)
       document["not_tuned"].push_back(
           {{"dispatch", not_tuned.dispatch}, {"reason", not_tuned.reason}});
+    if (options.tuning.cuda) {
+      document["gpu"] = gpu.table.to_json();
+      document["notes"] = gpu.notes;
+    }
     fmt::print("{}\n", output::json_text(document));
     return found ? 0 : 1;
   }
   fmt::print("{}", dispatches.to_text());
+  if (options.tuning.cuda) {
+    fmt::print("\n{}", gpu.table.to_text());
+    for (const std::string& note : gpu.notes) fmt::print("{}\n", note);
+  }
   if (!programs.empty()) fmt::print("\n{}", programs.to_text());
   fmt::print("\n");
   for (const tune::NotTuned& not_tuned : result.not_tuned)
