@@ -39,6 +39,7 @@ inline constexpr std::string_view kCompile = "compile";
 struct ConfiguredDispatch {
   std::string name;  // the export's symbol
   provider::Attributes attributes;
+  problem::Operation root;  // as configured; without loops where there is none
 };
 
 void to_json(nlohmann::json& json, const ConfiguredDispatch& dispatch);

@@ -1,5 +1,6 @@
 #include "tune/compile_service.h"
 
+#include <map>
 #include <utility>
 
 #include "tune/answer.h"
@@ -8,12 +9,13 @@ namespace hone::tune {
 namespace jobs {
 
 void to_json(nlohmann::json& json, const ConfiguredDispatch& dispatch) {
-  json = {{"name", dispatch.name}, {"attributes", dispatch.attributes}};
+  json = {{"name", dispatch.name}, {"attributes", dispatch.attributes}, {"root", dispatch.root}};
 }
 
 void from_json(const nlohmann::json& json, ConfiguredDispatch& dispatch) {
   json.at("name").get_to(dispatch.name);
   json.at("attributes").get_to(dispatch.attributes);
+  json.at("root").get_to(dispatch.root);
 }
 
 }  // namespace jobs
@@ -58,6 +60,17 @@ Result<provider::Artifact> artifact_from(worker::Message message) {
   HONE_ASSIGN(artifact.decomposition, read_answer<std::string>(message.body, "decomposition"));
   HONE_ASSIGN(artifact.code, first_blob(message));
   return artifact;
+}
+
+// Nobody depends on them: what cannot be read counts as nothing.
+CompileStages stages_from(const nlohmann::json& body) {
+  const auto seconds = read_answer<std::map<std::string, double>>(body, "stages");
+  if (!seconds) return {};
+  const auto of = [&](const char* stage) {
+    const auto found = seconds->find(stage);
+    return found == seconds->end() ? 0.0 : found->second;
+  };
+  return {of("configure"), of("translate"), of("serialize"), of("assemble")};
 }
 
 // A compiler that has overwritten its own answer has crashed, though it does not know yet.
@@ -156,7 +169,8 @@ Status CompileService::submit(const std::string& key, worker::JobId id,
 Result<std::optional<CompiledCandidate>> CompileService::next_finished(double seconds) {
   HONE_ASSIGN(std::optional<worker::Finished> finished, pool_.next_finished(seconds));
   if (!finished) return std::optional<CompiledCandidate>();
-  CompiledCandidate candidate{finished->id, {}, finished->seconds};
+  CompiledCandidate candidate{finished->id, {}, finished->seconds, {}};
+  if (finished->outcome) candidate.stages = stages_from(finished->outcome->body);
   if (finished->outcome)
     candidate.artifact = or_crash(artifact_from(std::move(*finished->outcome)));
   else

@@ -19,8 +19,18 @@ constexpr double kWorthCompilingAgain = 1.2;
 constexpr std::size_t kSamplesOfLongKernels = 3;
 constexpr double kLongKernelSeconds = 0.02;
 
-measure::Protocol search_protocol(double default_seconds) {
+// Before it is a finalist a candidate must be within a tenth of the best; a GPU's batches differ by
+// a percent, so that one batch tells who is not.
+constexpr double kScreenFactor = 1.3;
+
+measure::Protocol search_protocol(double default_seconds, bool gpu) {
   measure::Protocol protocol;
+  if (gpu) {
+    // Its clocks are up from the candidate before, and no other process takes it away.
+    protocol.screen_factor = kScreenFactor;
+    protocol.warm_up_seconds = 0.002;
+    protocol.batch_seconds = 0.0005;
+  }
   if (default_seconds > kLongKernelSeconds) protocol.min_samples = kSamplesOfLongKernels;
   // A few percent are enough to rank by: the finalists' rounds tell the best apart.
   protocol.target_width = 0.01;
@@ -50,6 +60,7 @@ Result<provider::Artifact> compile_reference(CompileService& compiler,
 
 Result<DispatchBench> DispatchBench::set_up(Context& context, const problem::Dispatch& dispatch,
                                             const problem::Dispatch* reference) {
+  std::optional<TimeBudget::Span> preparing(std::in_place, context.time, Phase::kPrepare);
   DispatchBench bench(context, dispatch);
   store::Store& store = context.store;
   HONE_ASSIGN(const store::Id operation, store.intern(operation_row(dispatch.root)));
@@ -84,6 +95,7 @@ Result<DispatchBench> DispatchBench::set_up(Context& context, const problem::Dis
   row.provider = context.provider.name();
   row.configuration = store::kDefaultConfiguration;
   HONE_ASSIGN(bench.default_.candidate, store.add_candidate(row));
+  preparing.reset();
   HONE_TRY(bench.run_default());
   if (bench.default_.failure)
     return failure("the compiler's own configuration of '{}' fails ({}): {}", dispatch.name,
@@ -149,6 +161,7 @@ Result<provider::Artifact> DispatchBench::artifact(store::Id candidate) {
 
 Result<std::optional<int>> DispatchBench::load(store::Id candidate) {
   HONE_ASSIGN(const provider::Artifact code, artifact(candidate));
+  const TimeBudget::Span span(context_->time, Phase::kLoad);
   HONE_ASSIGN(const Ran<int> handle, context_->runner.load(code));
   return handle ? std::optional<int>(*handle) : std::nullopt;
 }
@@ -159,12 +172,15 @@ Result<std::optional<int>> DispatchBench::load_and_verify(Trial& trial) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
   HONE_ASSIGN(const provider::Artifact code, artifact(trial.candidate));
+  std::optional<TimeBudget::Span> span(std::in_place, context_->time, Phase::kLoad);
   HONE_ASSIGN(const Ran<int> handle, context_->runner.load(code));
   if (!handle) {
     HONE_TRY(fail(trial, handle.error(), true, elapsed()));
     return std::nullopt;
   }
+  span.emplace(context_->time, Phase::kVerify);
   HONE_ASSIGN(const Ran<measure::Verification> verified, context_->runner.verify(*handle));
+  span.reset();
   if (!verified) {
     HONE_TRY(fail(trial, verified.error(), true, elapsed()));
     return std::nullopt;
@@ -210,10 +226,12 @@ Status DispatchBench::measure_together(const std::vector<Trial*>& trials) {
   measure::MeasureRequest request;
   for (const auto& [trial, handle] : handles) request.handles.push_back(handle);
   request.sentinel = is_default ? std::optional<int>() : sentinel_;
-  request.protocol = search_protocol(default_seconds_);
+  request.protocol = search_protocol(default_seconds_, context_->options.cuda.has_value());
   request.seed = context_->options.seed + static_cast<std::uint64_t>(trials.front()->candidate);
   request.best = best_seconds_;
+  std::optional<TimeBudget::Span> span(std::in_place, context_->time, Phase::kMeasure);
   HONE_ASSIGN(const Ran<measure::MeasureResult> measured, context_->runner.measure(request));
+  span.reset();
   if (!measured) {
     forget_lost_handles();
     if (trials.size() > 1) {

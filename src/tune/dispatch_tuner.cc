@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <map>
 #include <memory>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "tune/baselines.h"
 #include "tune/finalists.h"
 #include "tune/runtime_check.h"
+#include "tune/shipped_kernels.h"
 
 namespace hone::tune {
 namespace {
@@ -63,6 +65,7 @@ class DispatchTuner {
   }
 
   Status compare_with_libraries(std::optional<store::Id> winner) {
+    const TimeBudget::Span span(context_.time, Phase::kBaselines);
     HONE_ASSIGN(const std::string why_not, measure_baselines(context_, bench_, dispatch_, winner));
     if (!why_not.empty())
       HONE_TRY(
@@ -108,14 +111,14 @@ class DispatchTuner {
                   propose(*strategy, std::min(round_size(seconds), planned - proposed_)));
       if (!proposals.empty())
         HONE_TRY(try_all(proposals, *strategy));
-      else if (compiling_)
-        HONE_TRY(finish_compiling(*strategy));  // what is told then may be worth refining
+      else if (!compiling_.empty())
+        HONE_TRY(finish_compiling(*strategy, 0));  // what is told then may be worth refining
       else if (!put_aside_.empty())
         HONE_TRY(context_.leases->wait());
       else
         break;
     }
-    HONE_TRY(finish_compiling(*strategy));
+    HONE_TRY(finish_compiling(*strategy, 0));
     while (!put_aside_.empty() && clock_.elapsed() < seconds) {
       HONE_TRY(pick_up(*strategy));
       if (!put_aside_.empty()) HONE_TRY(context_.leases->wait());
@@ -134,13 +137,13 @@ class DispatchTuner {
                                                static_cast<double>(kMostInRound)));
   }
 
-  // Where compiling does not disturb what is measured, a round compiles while the one before it is
-  // measured.
+  // Where compiling does not disturb what is measured, a round compiles while those before it are
+  // measured; two rounds where the search learns nothing from what it is told.
   Status try_all(const std::vector<space::Configuration>& proposals, search::Strategy& strategy) {
     HONE_ASSIGN(std::unique_ptr<Round> round, begin_round(proposals));
-    HONE_TRY(finish_compiling(strategy));
-    compiling_ = std::move(round);
-    return context_.options.compile_ahead > 0 ? Status() : finish_compiling(strategy);
+    compiling_.push_back(std::move(round));
+    const bool learns = context_.options.strategy == "local";
+    return finish_compiling(strategy, context_.options.compile_ahead == 0 ? 0 : learns ? 1 : 2);
   }
 
   Result<std::unique_ptr<Round>> begin_round(const std::vector<space::Configuration>& proposals) {
@@ -172,12 +175,15 @@ class DispatchTuner {
   // Some configurations compile for a hundred times as long as others: the device does not wait.
   double patience() const { return context_.options.compile_ahead > 0 ? kCompilePatience : -1; }
 
-  Status finish_compiling(search::Strategy& strategy) {
-    const std::unique_ptr<Round> round = std::move(compiling_);
-    if (!round) return {};
-    HONE_TRY(bench_.finish(round->trials, patience()));
-    for (std::size_t i = 0; i < round->trials.size(); ++i)
-      settle(round->configurations[i], round->trials[i], strategy);
+  // Measures the oldest rounds, until at most `most` are left to compile.
+  Status finish_compiling(search::Strategy& strategy, std::size_t most) {
+    while (compiling_.size() > most) {
+      const std::unique_ptr<Round> round = std::move(compiling_.front());
+      compiling_.pop_front();
+      HONE_TRY(bench_.finish(round->trials, patience()));
+      for (std::size_t i = 0; i < round->trials.size(); ++i)
+        settle(round->configurations[i], round->trials[i], strategy);
+    }
     return {};
   }
 
@@ -230,6 +236,7 @@ class DispatchTuner {
   }
 
   Status separate(const std::vector<store::Id>& finalists) {
+    const TimeBudget::Span span(context_.time, Phase::kFinalists);
     HONE_ASSIGN(finalists_,
                 measure_finalists(context_, bench_, finalists, finalist_seconds(),
                                   [&](double left) { report("finalists", proposed_, left); }));
@@ -262,9 +269,20 @@ class DispatchTuner {
                                         : fmt::format("first by name of {} that are not told apart",
                                                       ties.members().size());
     tuned.attributes = tried_.at(columns[winner]).attributes;
-    // iree-benchmark-executable takes a GPU's code in IREE's own container only.
-    if (!context_.options.cuda)
-      HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
+    const TimeBudget::Span span(context_.time, Phase::kBaselines);
+    if (context_.options.cuda) return as_shipped(std::move(tuned));
+    HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
+    return tuned;
+  }
+
+  // On a GPU; iree-benchmark-executable would take its code in IREE's own container only.
+  Result<TunedDispatch> as_shipped(TunedDispatch tuned) {
+    HONE_ASSIGN(ShippedKernel shipped,
+                measure_as_shipped(context_, bench_, dispatch_, *tuned.selection.winner,
+                                   *tuned.attributes));
+    if (!shipped.why_not.empty()) return keep_default("the winner cannot ship: " + shipped.why_not);
+    tuned.attributes = std::move(shipped.attributes);
+    tuned.code = std::move(shipped.code);
     return tuned;
   }
 
@@ -305,7 +323,7 @@ class DispatchTuner {
   double best_ratio_ = 1;
   std::map<store::Id, Tried> tried_;                               // measured candidates
   std::vector<std::pair<space::Configuration, Trial>> put_aside_;  // another tuner is at them
-  std::unique_ptr<Round> compiling_;
+  std::deque<std::unique_ptr<Round>> compiling_;                   // oldest first
   FinalistRounds finalists_;
 };
 

@@ -52,7 +52,7 @@ Result<worker::Outcome> RunnerService::send_problem() {
   const worker::Message message{"set_problem", measure::problem_body(*problem_),
                                 measure::problem_blobs(*problem_)};
   for (int attempt = 1;; ++attempt) {
-    HONE_TRY(process_.start());
+    HONE_TRY(process_.start_answering());
     HONE_ASSIGN(worker::Outcome outcome, process_.call(message, kProblemSeconds));
     const bool died = !outcome && outcome.error().kind == provider::FailureKind::kKernelCrash;
     if (died && attempt < kProblemAttempts) continue;
@@ -80,6 +80,7 @@ Result<measure::ProblemReady> RunnerService::set_problem(const measure::ProblemR
 }
 
 Result<Ran<int>> RunnerService::load(const provider::Artifact& artifact) {
+  HONE_TRY(process_.start_answering());
   HONE_ASSIGN(worker::Outcome outcome,
               call({"load", {{"artifact", measure::artifact_facts(artifact)}}, {artifact.code}},
                    kernel_seconds_));

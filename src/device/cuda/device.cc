@@ -19,8 +19,8 @@ namespace {
 constexpr std::size_t kQueued = 800;
 // Below this share of its highest clock a GPU is held down by something (nvbench's rule).
 constexpr double kLeastClock = 0.75;
-// Clocks of shorter batches are those of the time before.
-constexpr double kClockSeconds = 1e-3;
+// NVML takes up to milliseconds to answer, from values that it renews no more often than this.
+constexpr double kClockSeconds = 0.02;
 // About 0.1 ms on a GPU of this decade.
 constexpr std::uint32_t kCalibrationRounds = 1500;
 
@@ -140,7 +140,7 @@ class CudaDevice : public Device {
  private:
   Status check(Code code, std::string_view doing) { return session_->driver().check(code, doing); }
   Status pause(const QueuedKernel& kernel, std::size_t launches);
-  bool is_held_down(double seconds) const;
+  bool is_held_down();
 
   std::shared_ptr<Session> session_;
   Stopwatch watch_;
@@ -151,6 +151,8 @@ class CudaDevice : public Device {
   std::unique_ptr<CudaKernel> pause_;
   std::shared_ptr<const CublasLt> cublaslt_;
   double last_look_ = 0;
+  double last_clock_ = 0;
+  bool held_down_ = false;
 };
 
 // Keeps the GPU busy while launches queue up, so that it need not wait for launches within a batch.
@@ -169,11 +171,13 @@ Status CudaDevice::pause(const QueuedKernel& kernel, std::size_t launches) {
   return pause_->enqueue({&nowhere, 1});
 }
 
-bool CudaDevice::is_held_down(double seconds) const {
-  if (!nvml_ || seconds < kClockSeconds) return false;
-  if (disturbs(nvml_->throttle_reasons())) return true;
+bool CudaDevice::is_held_down() {
+  if (!nvml_ || (!held_down_ && now() - last_clock_ < kClockSeconds)) return held_down_;
+  last_clock_ = now();
   const auto megahertz = nvml_->megahertz();
-  return megahertz && *megahertz < kLeastClock * most_megahertz_;
+  held_down_ = disturbs(nvml_->throttle_reasons()) ||
+               (megahertz && *megahertz < kLeastClock * most_megahertz_);
+  return held_down_;
 }
 
 Result<BatchTime> CudaDevice::time(Kernel& kernel, std::span<const std::vector<Buffer>> rotation,
@@ -193,7 +197,7 @@ Result<BatchTime> CudaDevice::time(Kernel& kernel, std::span<const std::vector<B
   return BatchTime{.seconds = seconds,
                    .cpu_seconds = seconds,
                    .involuntary_switches = 0,
-                   .disturbed = is_held_down(seconds)};
+                   .disturbed = is_held_down()};
 }
 
 }  // namespace

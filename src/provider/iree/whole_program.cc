@@ -1,15 +1,32 @@
 #include "provider/iree/whole_program.h"
 
+#include <algorithm>
+
 #include "provider/iree/dispatch_ir.h"
+#include "provider/iree/root_operation.h"
 
 namespace hone::iree {
+namespace {
+
+// The pipeline goes on without a transform library that it cannot read, and calls that a success.
+Status run(Invocation& invocation, const char* to, const std::string& path, std::string_view bytes,
+           const std::vector<std::string>& flags) {
+  const bool library = std::any_of(flags.begin(), flags.end(), [](const std::string& flag) {
+    return flag.starts_with(kTransformLibraryFlag);
+  });
+  if (!invocation.parse(path, bytes) || !invocation.run(kStart, to) ||
+      (library && !invocation.diagnostics().empty()))
+    return input_error("IREE cannot compile '{}':\n{}", path, invocation.diagnostics());
+  return {};
+}
+
+}  // namespace
 
 Result<std::string> compile_program(const Library& library, const std::string& path,
                                     std::string_view bytes, const std::vector<std::string>& flags) {
   HONE_ASSIGN(const Session session, Session::create(library, flags));
   Invocation invocation(session);
-  if (!invocation.parse(path, bytes) || !invocation.run(kStart, kEnd))
-    return input_error("IREE cannot compile '{}':\n{}", path, invocation.diagnostics());
+  HONE_TRY(run(invocation, kEnd, path, bytes, flags));
   return invocation.vm_bytecode();
 }
 
@@ -21,8 +38,7 @@ Result<std::vector<ConfiguredDispatch>> configured_dispatches(
   HONE_ASSIGN(const Session session, Session::create(library, all));
   const Ir ir(session.api());
   Invocation invocation(session);
-  if (!invocation.parse(path, bytes) || !invocation.run(kStart, kExecutableConfigurations))
-    return input_error("IREE cannot compile '{}':\n{}", path, invocation.diagnostics());
+  HONE_TRY(run(invocation, kExecutableConfigurations, path, bytes, flags));
   const OwnedModule module = invocation.take_module();
   std::vector<ConfiguredDispatch> dispatches;
   for (const MlirOperation each : exports_in(ir, module.get())) {
@@ -30,11 +46,16 @@ Result<std::vector<ConfiguredDispatch>> configured_dispatches(
     if (function.ptr == nullptr) continue;
     const MlirOperation root = configured_root(ir, function);
     const ConfigurationAttributes read = configuration_of(ir, function, root);
-    dispatches.push_back({.executable = executable_of(ir, each),
-                          .name = ir.symbol(each),
-                          .root = root.ptr == nullptr ? "" : std::string(ir.name(root)),
-                          .lowering_config = read.lowering_config,
-                          .translation_info = read.translation_info});
+    ConfiguredDispatch dispatch{.executable = executable_of(ir, each),
+                                .name = ir.symbol(each),
+                                .root = root.ptr == nullptr ? "" : std::string(ir.name(root)),
+                                .lowering_config = read.lowering_config,
+                                .translation_info = read.translation_info,
+                                .decomposition_config = read.decomposition_config,
+                                .operation = {}};
+    if (root.ptr != nullptr)
+      if (auto operation = describe_operation(ir, root)) dispatch.operation = std::move(*operation);
+    dispatches.push_back(std::move(dispatch));
   }
   return dispatches;
 }

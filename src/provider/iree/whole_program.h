@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "problem/operation.h"
 #include "provider/iree/library.h"
 
 namespace hone::iree {
@@ -19,11 +20,13 @@ Result<std::string> compile_program(const Library& library, const std::string& p
 
 // A dispatch's root operation as a compile with `flags` configured it.
 struct ConfiguredDispatch {
-  std::string executable;        // symbol: "main_dispatch_0"
-  std::string name;              // export's symbol
-  std::string root;              // the compiler's name of the root operation; empty when none
-  std::string lowering_config;   // of the root operation; empty when it has none
-  std::string translation_info;  // of its function
+  std::string executable;            // symbol: "main_dispatch_0"
+  std::string name;                  // export's symbol
+  std::string root;                  // the compiler's name of the root operation; empty when none
+  std::string lowering_config;       // of the root operation; empty when it has none
+  std::string translation_info;      // of its function
+  std::string decomposition_config;  // of the root operation's parts (attention); may be empty
+  problem::Operation operation;      // what the root operation computes, where hone can tell
 };
 
 // Runs the program up to executable-configurations and reads back what each dispatch got. A tuning
