@@ -56,6 +56,10 @@ class DispatchTuner {
 
   Result<TunedDispatch> tune() {
     HONE_TRY(search());
+    if (const std::string note = bench_.differing_devices(); !note.empty()) {
+      context_.observer.note(note);
+      HONE_TRY(context_.store.log_event("devices differ", note));
+    }
     const std::vector<store::Id> finalists = choose_finalists();
     if (finalists.empty()) return keep_default("no candidate is right and faster than the default");
     HONE_TRY(separate(finalists));
