@@ -8,7 +8,10 @@ namespace hone::tune {
 namespace jobs {
 
 void to_json(nlohmann::json& json, const ConfiguredDispatch& dispatch) {
-  json = {{"name", dispatch.name}, {"attributes", dispatch.attributes}, {"root", dispatch.root}};
+  json = {{"name", dispatch.name},
+          {"attributes", dispatch.attributes},
+          {"root", dispatch.root},
+          {"marks", dispatch.marks}};
 }
 
 void from_json(const nlohmann::json& json, ConfiguredDispatch& dispatch) {

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/file.h"
+#include "provider/ptx_kernel.h"
 #include "tune/program_variants.h"
 
 namespace hone::tune {
@@ -112,8 +113,10 @@ class Proof {
     HONE_ASSIGN(const std::string module, read_file(whole->module));
     for (const TunedDispatch* entry : entries_) {
       if (entry->code.empty()) continue;
-      const auto code = context_.provider.device_code(module, entry->dispatch->name);
-      const bool same = code && *code == entry->code;
+      const std::string& name = entry->dispatch->name;
+      const auto code = context_.provider.device_code(module, name);
+      const bool same =
+          code && provider::ptx_kernel(*code, name) == provider::ptx_kernel(entry->code, name);
       HONE_TRY(context_.store.log_event(
           "shipped code",
           fmt::format("{}: {}", entry->dispatch->name, same ? "as measured" : "other PTX")));
