@@ -10,6 +10,7 @@
 #include "cli/core_options.h"
 #include "cli/device_options.h"
 #include "cli/status_line.h"
+#include "cli/time_report.h"
 #include "cli/toolchain.h"
 #include "cli/version.h"
 #include "device/cpu/core_lease.h"
@@ -129,8 +130,8 @@ Status complete(TuneOptions& options, const problem::CpuTarget& target,
   return {};
 }
 
-CommandResult print_result(const TuneOptions& options, store::Store& store,
-                           const tune::Context& context, const tune::SessionResult& result) {
+CommandResult print_result(const TuneOptions& options, store::Store& store, tune::Context& context,
+                           const tune::SessionResult& result) {
   HONE_ASSIGN(const output::Table dispatches,
               output::dispatch_table(store, result.program_id, context.build, context.device));
   HONE_ASSIGN(const output::Table programs,
@@ -150,6 +151,7 @@ CommandResult print_result(const TuneOptions& options, store::Store& store,
         {"spec",
          proven.spec.empty() ? nlohmann::json() : nlohmann::json((out / "tuning_spec.mlir"))},
         {"compile_flags", out / "compile_flags.txt"},
+        {"time_budget", time_table(context.time).to_json()},
         {"machine", {{"noise", result.machine.noise}, {"state", result.machine.state}}},
         {"left_out", nlohmann::json::array()},
         {"not_tuned", nlohmann::json::array()}};
@@ -171,6 +173,9 @@ CommandResult print_result(const TuneOptions& options, store::Store& store,
     fmt::print("left out of the spec: {}: {}\n", left_out.dispatch, left_out.reason);
   if (!proven.best.empty()) fmt::print("best for the whole program: {}\n", proven.best);
   if (!proven.spec.empty()) fmt::print("spec: {}\n", (out / "tuning_spec.mlir").string());
+  if (options.tuning.cuda) fmt::print("
+{}
+", time_table(context.time).to_text());
   fmt::print("flags: {}\n", (out / "compile_flags.txt").string());
   if (!found) fmt::print("No dispatch has a configuration that beats the compiler's own.\n");
   return found ? 0 : 1;

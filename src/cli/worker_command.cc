@@ -1,4 +1,6 @@
 // What hone starts itself as: the compile workers and the runner.
+#include <chrono>
+
 #include "base/process.h"
 #include "cli/command.h"
 #include "device/cpu/device.h"
@@ -102,10 +104,13 @@ class CompileWorker {
     iree::StageTimes stages;
     auto artifact = prepared_->compile(attributes, &stages);
     if (!artifact) return tl::unexpected(std::move(artifact).error());
+    double assembling = 0;
     // The driver would do it too, but one kernel at a time and in the runner.
     if (artifact->format == provider::kCudaPtx && !assemble_for_.empty() && !ptxas_.empty()) {
+      const auto begin = std::chrono::steady_clock::now();
       auto assembly = device::cuda::assemble(ptxas_, artifact->code, assemble_for_);
       if (!assembly) return refuse(assembly.error());
+      assembling = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
       artifact->format = provider::kCudaCubin;
       artifact->code = std::move(assembly->cubin);
     }
@@ -118,7 +123,8 @@ class CompileWorker {
                     {"stages",
                      {{"configure", stages.configure},
                       {"translate", stages.translate},
-                      {"serialize", stages.serialize}}}},
+                      {"serialize", stages.serialize},
+                      {"assemble", assembling}}}},
                    {std::move(artifact->code)}};
   }
 

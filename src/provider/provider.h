@@ -27,6 +27,10 @@ struct Attributes {
   // read its result, where the root's configuration needs theirs to fit; else empty.
   std::string init_config = {};
   std::string consumer_config = {};
+  // Likewise of the other operations of the dispatch that have as many loops as the root: of those
+  // that reduce, and of those that read what was reduced.
+  std::string sibling_reduction_config = {};
+  std::string sibling_config = {};
   // Of a root that is made of two products (attention): the configurations of its parts.
   std::string decomposition_config = {};
   // Where the compiler states its own constraints: which of its statements, and a value for each of

@@ -1,5 +1,6 @@
 #include "tune/compile_service.h"
 
+#include <map>
 #include <utility>
 
 #include "tune/answer.h"
@@ -73,6 +74,17 @@ Result<provider::Artifact> artifact_from(worker::Message message) {
   HONE_ASSIGN(artifact.decomposition, read_answer<std::string>(message.body, "decomposition"));
   HONE_ASSIGN(artifact.code, first_blob(message));
   return artifact;
+}
+
+// Nobody depends on them: what cannot be read counts as nothing.
+CompileStages stages_from(const nlohmann::json& body) {
+  const auto seconds = read_answer<std::map<std::string, double>>(body, "stages");
+  if (!seconds) return {};
+  const auto of = [&](const char* stage) {
+    const auto found = seconds->find(stage);
+    return found == seconds->end() ? 0.0 : found->second;
+  };
+  return {of("configure"), of("translate"), of("serialize"), of("assemble")};
 }
 
 // A compiler that has overwritten its own answer has crashed, though it does not know yet.
@@ -198,7 +210,8 @@ Status CompileService::submit(const std::string& key, worker::JobId id,
 Result<std::optional<CompiledCandidate>> CompileService::next_finished(double seconds) {
   HONE_ASSIGN(std::optional<worker::Finished> finished, pool_.next_finished(seconds));
   if (!finished) return std::optional<CompiledCandidate>();
-  CompiledCandidate candidate{finished->id, {}, finished->seconds};
+  CompiledCandidate candidate{finished->id, {}, finished->seconds, {}};
+  if (finished->outcome) candidate.stages = stages_from(finished->outcome->body);
   if (finished->outcome)
     candidate.artifact = or_crash(artifact_from(std::move(*finished->outcome)));
   else

@@ -13,10 +13,16 @@
 
 namespace hone::tune {
 
+// Seconds that the parts of one compile took (iree::StageTimes; assembling is ptxas's).
+struct CompileStages {
+  double configure = 0, translate = 0, serialize = 0, assemble = 0;
+};
+
 struct CompiledCandidate {
   worker::JobId id = 0;  // as submitted
   tl::expected<provider::Artifact, provider::Failure> artifact;
   double seconds = 0;
+  CompileStages stages = {};  // of what compiled
 };
 
 // A tuning spec's entries, and a spec that marks what they match (iree::SpecFile).

@@ -8,6 +8,7 @@
 #include "tune/observer.h"
 #include "tune/options.h"
 #include "tune/runner_service.h"
+#include "tune/time_budget.h"
 
 namespace hone::tune {
 
@@ -21,7 +22,8 @@ struct Context {
   store::Id build = 0;
   store::Id device = 0;
   LeaseKeeper* leases = nullptr;  // none: no other tuner works on the store
-  int stop_fd = -1;               // readable once the user has told hone to stop
+  TimeBudget time = {};
+  int stop_fd = -1;  // readable once the user has told hone to stop
 };
 
 }  // namespace hone::tune

@@ -5,7 +5,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "measure/comparison.h"
 #include "measure/reference.h"
 #include "tune/records.h"
 
@@ -14,30 +13,30 @@ namespace {
 
 // Above what finalists are chosen from: slower than that a candidate is never run again.
 constexpr double kWorthCompilingAgain = 1.2;
-constexpr std::string_view kOpenBlas = "openblas";
 
 // A long launch averages over what disturbs a short one, and a search over slow kernels must not
 // take its whole budget for a few.
 constexpr std::size_t kSamplesOfLongKernels = 3;
 constexpr double kLongKernelSeconds = 0.02;
 
-measure::Protocol search_protocol(double default_seconds) {
+// Before it is a finalist a candidate must be within a tenth of the best; a GPU's batches differ by
+// a percent, so that one batch tells who is not.
+constexpr double kScreenFactor = 1.3;
+
+measure::Protocol search_protocol(double default_seconds, bool gpu) {
   measure::Protocol protocol;
+  if (gpu) {
+    // Its clocks are up from the candidate before, and no other process takes it away.
+    protocol.screen_factor = kScreenFactor;
+    protocol.warm_up_seconds = 0.002;
+    protocol.batch_seconds = 0.0005;
+  }
   if (default_seconds > kLongKernelSeconds) protocol.min_samples = kSamplesOfLongKernels;
   // A few percent are enough to rank by: the finalists' rounds tell the best apart.
   protocol.target_width = 0.01;
   protocol.max_samples = 20;
   protocol.max_seconds = 0.12;
   protocol.max_warm_up_seconds = 0.05;
-  return protocol;
-}
-
-measure::Protocol baseline_protocol() {
-  measure::Protocol protocol;
-  protocol.min_samples = measure::fewest_rounds(0.05);
-  protocol.max_samples = 20;
-  protocol.max_seconds = 1;
-  protocol.early_stop_factor = 0;
   return protocol;
 }
 
@@ -61,6 +60,7 @@ Result<provider::Artifact> compile_reference(CompileService& compiler,
 
 Result<DispatchBench> DispatchBench::set_up(Context& context, const problem::Dispatch& dispatch,
                                             const problem::Dispatch* reference) {
+  std::optional<TimeBudget::Span> preparing(std::in_place, context.time, Phase::kPrepare);
   DispatchBench bench(context, dispatch);
   store::Store& store = context.store;
   HONE_ASSIGN(const store::Id operation, store.intern(operation_row(dispatch.root)));
@@ -95,6 +95,7 @@ Result<DispatchBench> DispatchBench::set_up(Context& context, const problem::Dis
   row.provider = context.provider.name();
   row.configuration = store::kDefaultConfiguration;
   HONE_ASSIGN(bench.default_.candidate, store.add_candidate(row));
+  preparing.reset();
   HONE_TRY(bench.run_default());
   if (bench.default_.failure)
     return failure("the compiler's own configuration of '{}' fails ({}): {}", dispatch.name,
@@ -160,6 +161,7 @@ Result<provider::Artifact> DispatchBench::artifact(store::Id candidate) {
 
 Result<std::optional<int>> DispatchBench::load(store::Id candidate) {
   HONE_ASSIGN(const provider::Artifact code, artifact(candidate));
+  const TimeBudget::Span span(context_->time, Phase::kLoad);
   HONE_ASSIGN(const Ran<int> handle, context_->runner.load(code));
   return handle ? std::optional<int>(*handle) : std::nullopt;
 }
@@ -170,12 +172,15 @@ Result<std::optional<int>> DispatchBench::load_and_verify(Trial& trial) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
   HONE_ASSIGN(const provider::Artifact code, artifact(trial.candidate));
+  std::optional<TimeBudget::Span> span(std::in_place, context_->time, Phase::kLoad);
   HONE_ASSIGN(const Ran<int> handle, context_->runner.load(code));
   if (!handle) {
     HONE_TRY(fail(trial, handle.error(), true, elapsed()));
     return std::nullopt;
   }
+  span.emplace(context_->time, Phase::kVerify);
   HONE_ASSIGN(const Ran<measure::Verification> verified, context_->runner.verify(*handle));
+  span.reset();
   if (!verified) {
     HONE_TRY(fail(trial, verified.error(), true, elapsed()));
     return std::nullopt;
@@ -221,10 +226,12 @@ Status DispatchBench::measure_together(const std::vector<Trial*>& trials) {
   measure::MeasureRequest request;
   for (const auto& [trial, handle] : handles) request.handles.push_back(handle);
   request.sentinel = is_default ? std::optional<int>() : sentinel_;
-  request.protocol = search_protocol(default_seconds_);
+  request.protocol = search_protocol(default_seconds_, context_->options.cuda.has_value());
   request.seed = context_->options.seed + static_cast<std::uint64_t>(trials.front()->candidate);
   request.best = best_seconds_;
+  std::optional<TimeBudget::Span> span(std::in_place, context_->time, Phase::kMeasure);
   HONE_ASSIGN(const Ran<measure::MeasureResult> measured, context_->runner.measure(request));
+  span.reset();
   if (!measured) {
     forget_lost_handles();
     if (trials.size() > 1) {
@@ -280,51 +287,6 @@ Status DispatchBench::record_samples(const std::string& identity,
                     .dump();
   HONE_TRY(context_->store.record(row));
   return {};
-}
-
-Result<std::optional<std::string>> DispatchBench::add_openblas() {
-  HONE_ASSIGN(const Ran<measure::OpenBlasReady> ready, context_->runner.load_openblas());
-  if (!ready) return std::optional<std::string>(ready.error().message);
-  store::Candidate candidate;
-  candidate.dispatch = dispatch_id_;
-  candidate.build = context_->build;
-  candidate.provider = kOpenBlas;
-  candidate.configuration = store::kDefaultConfiguration;
-  HONE_ASSIGN(const store::Id id, context_->store.add_candidate(candidate));
-  store::Artifact row;
-  row.candidate = id;
-  row.identity = fmt::format("{} of {}", ready->library, key_);
-  row.format = "library";
-  row.launch = "{}";
-  row.configured = ready->note;
-  HONE_ASSIGN(const store::Known known,
-              context_->store.known(id, context_->device, store::Phase::kFinalist,
-                                    context_->options.reuse));
-  if (!known.artifact) HONE_TRY(context_->store.record(row));
-  if (known.verification && !known.verification->right)
-    return std::optional<std::string>(known.verification->basis);
-  if (known.verification && known.measurement) return std::optional<std::string>();
-
-  HONE_ASSIGN(const Ran<measure::Verification> verified, context_->runner.verify(ready->handle));
-  if (!verified) return std::optional<std::string>(verified.error().message);
-  store::Verification verification = verification_row(*verified, bindings_);
-  verification.dispatch = dispatch_id_;
-  verification.identity = row.identity;
-  verification.device = context_->device;
-  HONE_TRY(context_->store.record(verification));
-  if (!verified->right) return std::optional<std::string>(verified->message);
-
-  HONE_ASSIGN(sentinel_, load(default_.candidate));
-  measure::MeasureRequest request;
-  request.handles = {ready->handle};
-  request.sentinel = sentinel_;
-  request.protocol = baseline_protocol();
-  HONE_ASSIGN(const Ran<measure::MeasureResult> measured, context_->runner.measure(request));
-  if (!measured) return std::optional<std::string>(measured.error().message);
-  HONE_TRY(record_samples(row.identity, measured->handles.front(), store::Phase::kFinalist,
-                          paired_ratio(measured->handles.front(), measured->handles.back()),
-                          *measured));
-  return std::optional<std::string>();
 }
 
 }  // namespace hone::tune

@@ -46,10 +46,6 @@ class DispatchBench {
   // Ends what still compiles; its candidates remain untried.
   Status cancel_compiles();
 
-  // Adds OpenBLAS's time for the root operation beside the default's, as a candidate of provider
-  // "openblas". Says why when it cannot.
-  Result<std::optional<std::string>> add_openblas();
-
   store::Id dispatch_id() const { return dispatch_id_; }
   store::Id default_candidate() const { return default_.candidate; }
   double default_seconds() const { return default_seconds_; }  // per launch, when first measured

@@ -19,6 +19,8 @@ struct TunedDispatch {
   store::Selection selection;
   // Of a GPU: what the whole program must hold when it is compiled with the winner. Else empty.
   std::string code = {};
+  double seconds = 0;       // wall time of tuning it, from its first compile to the selection
+  double busy_seconds = 0;  // of these the device ran kernels (RunnerService::busy_seconds)
 };
 
 // The share of the session that one dispatch gets.

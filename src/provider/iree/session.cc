@@ -104,6 +104,10 @@ bool Invocation::run(const char* from, const char* to) {
   return api.ireeCompilerInvocationPipeline(invocation_, kStandardPipeline);
 }
 
+void Invocation::verify_passes(bool enable) {
+  session_.api().ireeCompilerInvocationSetVerifyIR(invocation_, enable);
+}
+
 OwnedModule Invocation::take_module() {
   const CApi& api = session_.api();
   return OwnedModule(api, api.ireeCompilerInvocationExportStealModule(invocation_));
