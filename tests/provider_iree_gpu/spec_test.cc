@@ -6,6 +6,7 @@
 #include "provider/iree/gpu_executable.h"
 #include "provider/iree/iree_provider.h"
 #include "provider/iree/whole_program.h"
+#include "provider/ptx_kernel.h"
 #include "tests/provider_iree_gpu/child.h"
 #include "tests/provider_iree_gpu/programs.h"
 
@@ -120,7 +121,8 @@ TEST_P(GpuSpec, GivesTheProgramTheConfigurationOfACandidate) {
     const auto kernel = kernel_in_module(*module, dispatch.name);
     return kernel ? kernel->code : std::string("no such kernel");
   });
-  EXPECT_EQ(inside, texts[3]);
+  EXPECT_EQ(provider::ptx_kernel(inside, dispatch.name),
+            provider::ptx_kernel(texts[3], dispatch.name));
 }
 
 std::vector<Case> cases() {
