@@ -69,6 +69,7 @@ int parse_and_run(int argc, char** argv) {
   add_store_command(app, run);
   add_show_command(app, run);
   add_devices_command(app, run);
+  add_spec_command(app, run);
   add_worker_command(app, run);
   for (CLI::App* command : app.get_subcommands({})) command->allow_extras();
   try {

@@ -2,51 +2,23 @@
 // is tested on one (tests/gpu).
 #include <gmock/gmock.h>
 
-#include <cstdlib>
-#include <map>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
 #include "device/cuda/driver.h"
 #include "device/cuda/facts.h"
 #include "device/cuda/lease.h"
 #include "device/cuda/nvml.h"
 #include "device/cuda/nvrtc.h"
+#include "device/cuda/peak.h"
+#include "tests/device/fake_library.h"
 
 namespace hone::device::cuda {
 namespace {
 
+using test::FakeDriver;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-// A library with the driver's functions, each of which returns 0 at once unless `bodies` gives it
-// parameters and a body; an empty one leaves the function out.
-class FakeDriver {
- public:
-  explicit FakeDriver(const std::map<std::string, std::string>& bodies) {
-    std::string source;
-    const auto add = [&](const std::string& symbol) {
-      const auto given = bodies.find(symbol);
-      if (given == bodies.end())
-        source += "int " + symbol + "() { return 0; }\n";
-      else if (!given->second.empty())
-        source += "int " + symbol + given->second + "\n";
-    };
-#define HONE_CUDA_ADD(member, symbol, parameters) add(symbol);
-    HONE_CUDA_CALLS(HONE_CUDA_ADD)
-#undef HONE_CUDA_ADD
-    const auto c = (folder_.path() / "cuda.c").string();
-    EXPECT_TRUE(write_file_atomically(c, source));
-    EXPECT_EQ(std::system(("cc -w -shared -fPIC -o " + library() + " " + c).c_str()), 0) << source;
-  }
-  std::string library() const {
-    return (folder_.path() / "libcuda.so").string();
-  }
-
- private:
-  TemporaryFolder folder_ = std::move(TemporaryFolder::create("hone-cuda-").value());
-};
 
 Error error_of(const std::map<std::string, std::string>& bodies) {
   const FakeDriver fake(bodies);
@@ -177,6 +149,13 @@ TEST(NvmlTest, NamesWhyAClockIsHeldDown) {
   EXPECT_TRUE(disturbs(0x20));
 }
 
+// 132 multiprocessors x 4096 x 1.83 GHz = 989 TFLOP/s, as NVIDIA states of H100 and H200.
+TEST(PeakTest, IsThatOfNvidiasDataSheets) {
+  EXPECT_NEAR(132 * tensor_flops_per_clock(90) * 1.83e9, 989.4e12, 0.1e12);
+  EXPECT_NEAR(108 * tensor_flops_per_clock(80) * 1.41e9, 312e12, 0.5e12);
+  EXPECT_EQ(tensor_flops_per_clock(89), 0);
+}
+
 TEST(NvrtcTest, IsDoneWithoutWhereItIsMissing) {
   const auto ptx = compile_cuda("", {"libnvrtc-of-no-machine.so"});
   ASSERT_FALSE(ptx);
@@ -195,6 +174,27 @@ TEST(GpuStateTest, TravelsAsJson) {
                         .throttled = {"power cap"},
                         .other_processes = 0});
   EXPECT_EQ(nlohmann::json(state).get<MachineState>(), state);
+}
+
+// Several looks at one GPU: what matters is the worst of them.
+TEST(GpuStateTest, KeepsTheLowestClockAndEveryReason) {
+  const auto seen = [](double megahertz, double watts, std::vector<std::string> throttled) {
+    MachineState state;
+    state.gpus.push_back({.gpu = 0,
+                          .megahertz = megahertz,
+                          .most_megahertz = 1980,
+                          .memory_megahertz = {},
+                          .watts = watts,
+                          .watt_limit = 700,
+                          .celsius = {},
+                          .throttled = std::move(throttled),
+                          .other_processes = {}});
+    return state;
+  };
+  MachineState state = seen(1980, 500, {});
+  add_gpus(state, seen(1755, 699, {"power cap"}));
+  add_gpus(state, seen(1900, 650, {"power cap", "heat"}));
+  EXPECT_EQ(state, seen(1755, 699, {"power cap", "heat"}));
 }
 
 }  // namespace

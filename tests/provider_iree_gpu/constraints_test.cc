@@ -92,7 +92,7 @@ TEST(StatedConstraints, TagGuessesAboutSpeedAsSoft) {
   for (const space::Constraint& constraint : space.parts()[1].constraints())
     if (constraint.hardness == space::Hardness::kSoft) soft.push_back(constraint.name);
   EXPECT_THAT(soft, ElementsAre("wg_0 <= 512", "wg_1 <= 512", "red_2 <= 512", "sg_num <= 10",
-                                "prefetch_num_stages == 2"));
+                                "prefetch_num_stages == 2", "sums fit in registers"));
   EXPECT_GT(space.relax({"prefetch_num_stages == 2"})->count().value, space.count().value);
 }
 
@@ -175,20 +175,36 @@ TEST(StatedRules, KeepToTheSharedMemoryOfTheDevice) {
             space_on(dispatch, stated, "sm_80").count().value);
 }
 
+// 256 x 256 sums of 4 bytes by 128 threads are 512 registers of each; it may have 255.
+TEST(StatedRules, PreferTilesWhoseSumsFitInRegisters) {
+  const auto dispatch = dispatch_of(matmul(2048, 10240, 1280), "sm_80");
+  const space::Space space = space_on(dispatch, stated(dispatch, "sm_80"), "sm_80");
+  const space::Space& fuse = space.parts()[0];
+  const auto configuration = space::parse_configuration(
+      fuse,
+      "wg_0=256,wg_1=256,sg_0=8,sg_1=16,red_2=2,sg_size=32,wg_size_x=128,wg_size_y=1,"
+      "wg_size_z=1,prefetch_num_stages=2,mma_idx=0");
+  ASSERT_TRUE(configuration) << configuration.error().message;
+  const auto broken = fuse.check(*configuration);
+  ASSERT_EQ(broken.size(), 1u);
+  EXPECT_EQ(broken[0].constraint, "sums fit in registers");
+  EXPECT_EQ(space.count().value, 3006u);
+  EXPECT_EQ(space.relax({"sums fit in registers"})->count().value, 4282u);
+}
+
 // One problem on one target, by their positions: a compile takes a second on a busy machine.
 class CompileShare : public ::testing::TestWithParam<std::tuple<std::string, int>> {};
 
 TEST_P(CompileShare, OfTenSamplesEachCompiles) {
   const auto [arch, which] = GetParam();
   const Problem problem = small_problems().at(static_cast<std::size_t>(which));
-  const auto dispatch = dispatch_of(problem.program, arch);
-  const StatedSpace stated = gpu::stated(dispatch, arch);
-  if (stated.empty()) GTEST_SKIP() << "the compiler states nothing";
-  const space::Space space = space_on(dispatch, stated, arch);
+  const auto dispatch = stated_dispatch(problem.program, arch);
+  const auto space = gpu_space(dispatch, *problem::gpu_target(arch));
+  ASSERT_TRUE(space) << space.error().message;
   std::vector<std::string> failures;
-  for (const Compiled& each : compile_samples(dispatch, arch, space, 10, 3))
+  for (const Compiled& each : compile_samples(dispatch, arch, *space, 10, 3))
     if (!each.failure.empty())
-      failures.push_back(to_string(space, each.configuration) + ": " + each.failure);
+      failures.push_back(to_string(*space, each.configuration) + ": " + each.failure);
   EXPECT_THAT(failures, IsEmpty()) << arch << " " << problem.name;
 }
 INSTANTIATE_TEST_SUITE_P(Targets, CompileShare,

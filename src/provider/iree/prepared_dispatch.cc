@@ -8,6 +8,7 @@
 #include "provider/iree/dispatch_ir.h"
 #include "provider/iree/gpu_executable.h"
 #include "provider/iree/program.h"
+#include "provider/iree/root_operation.h"
 #include "provider/resources.h"
 
 namespace hone::iree {
@@ -85,9 +86,14 @@ class Candidate {
  public:
   using Step = tl::expected<void, Failure>;
 
-  Candidate(const Session& session, const DispatchIr& dispatch)
-      : session_(session), dispatch_(dispatch), ir_(session.api()), invocation_(session) {
-    OwnedModule copy = dispatch.module.clone();
+  // `from_configured`: the candidate replaces what the compiler configured.
+  Candidate(const Session& session, const DispatchIr& dispatch, bool from_configured)
+      : session_(session),
+        dispatch_(dispatch),
+        ir_(session.api()),
+        invocation_(session),
+        from_configured_(from_configured) {
+    OwnedModule copy = from_configured ? dispatch.configured.clone() : dispatch.module.clone();
     module_ = copy.get();
     imported_ = invocation_.import(std::move(copy));
   }
@@ -97,7 +103,7 @@ class Candidate {
     if (!imported_) return compile_error(invocation_, "read the dispatch");
     export_ = exports_in(ir_, module_).at(0);
     if (wanted) HONE_TRY(annotate(*wanted));
-    if (!invocation_.run(kExecutableSources, kExecutableConfigurations))
+    if (!from_configured_ && !invocation_.run(kExecutableSources, kExecutableConfigurations))
       return compile_error(invocation_, "configure the dispatch");
     const MlirOperation function = function_of(ir_, export_);
     for (const MlirOperation constraints : constraint_operations(ir_, function))
@@ -117,6 +123,9 @@ class Candidate {
 
   // Up to executable-targets, where the export says how it is launched.
   Step translate(Artifact& artifact) {
+    // A sixth of the time, to find mistakes of the compiler's own: what comes out is run and
+    // checked before it counts.
+    invocation_.verify_passes(false);
     if (!invocation_.run(kExecutableConfigurations, kExecutableTargets))
       return compile_error(invocation_, "translate the dispatch");
     const MlirOperation variant = session_.api().mlirOperationGetParentOperation(export_);
@@ -166,11 +175,49 @@ class Candidate {
     if (auto read = wanted.statement >= 0 ? materialise(wanted, info) : parse(wanted, info); !read)
       return read;
     const MlirOperation function = function_of(ir_, export_);
-    const MlirOperation root = same_location(ir_, function, dispatch_.root);
-    ir_.set_attribute(root, "compilation_info", info);
+    const MlirOperation root = from_configured_ ? configured_root(ir_, function)
+                                                : same_location(ir_, function, dispatch_.root);
+    if (from_configured_) {
+      // Layouts that the compiler chose for its own configuration.
+      for (const MlirOperation operation : structured_operations(ir_, function))
+        if (ir_.attribute(operation, "lowering_config").ptr != nullptr)
+          ir_.remove_attribute(operation, "lowering_config");
+      ir_.set_attribute(root, "lowering_config", lowering_);
+      ir_.set_attribute(function, "translation_info", translation_);
+    } else {
+      ir_.set_attribute(root, "compilation_info", info);
+    }
     if (decomposition_.ptr != nullptr)
       ir_.set_attribute(root, "decomposition_config", decomposition_);
+    HONE_TRY(annotate_siblings(wanted, function, root));
     return annotate_neighbours(wanted, function, root);
+  }
+
+  // Gives the other operations with the root's loops the layout that the root has.
+  Step annotate_siblings(const ConfigurationAttributes& wanted, MlirOperation function,
+                         MlirOperation root) {
+    if (wanted.sibling_config.empty()) return {};
+    const auto described_root = describe_operation(ir_, root);
+    std::vector<MlirOperation> reduced{root};
+    for (const MlirOperation operation : structured_operations(ir_, function)) {
+      const auto described = describe_operation(ir_, operation);
+      if (operation.ptr == root.ptr || !described || !described_root ||
+          described->loops.size() != described_root->loops.size())
+        continue;
+      const bool reduces = std::any_of(described->loops.begin(), described->loops.end(),
+                                       [](const problem::Loop& loop) { return loop.reduction; });
+      const std::vector<MlirValue> inputs = ir_.operands(operation);
+      const bool reads = std::any_of(inputs.begin(), inputs.end(), [&](MlirValue value) {
+        const MlirOperation definition = ir_.defining_operation(value);
+        return std::any_of(reduced.begin(), reduced.end(),
+                           [&](MlirOperation each) { return each.ptr == definition.ptr; });
+      });
+      if (reduces) reduced.push_back(operation);
+      if (!reduces && !reads) continue;
+      HONE_TRY(set_lowering_config(
+          operation, reduces ? wanted.sibling_reduction_config : wanted.sibling_config));
+    }
+    return {};
   }
 
   Step parse(const ConfigurationAttributes& wanted, MlirAttribute& info) {
@@ -258,6 +305,7 @@ class Candidate {
   MlirOperation module_, export_;
   MlirAttribute lowering_, translation_, decomposition_;
   bool imported_ = false;
+  bool from_configured_ = false;
 };
 
 }  // namespace
@@ -292,7 +340,8 @@ tl::expected<Artifact, Failure> PreparedDispatch::compile(
   StageTimes spent;
   Stopwatch stopwatch;
   Artifact artifact;
-  Candidate candidate(state_->session, state_->dispatch);
+  Candidate candidate(state_->session, state_->dispatch,
+                      configuration && state_->dispatch.decomposed);
   HONE_TRY(candidate.configure(configuration, artifact));
   spent.configure = stopwatch.lap();
   HONE_TRY(candidate.translate(artifact));

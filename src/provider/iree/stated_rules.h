@@ -32,6 +32,11 @@ inline constexpr std::string_view kScoresRule = "scores are whole instructions";
 // ("'tensor.expand_shape' op expected dimension").
 inline constexpr std::string_view kImplicitGemmRule = "no padding in an implicit GEMM";
 
+// A soft one: a workgroup's tile of the output is kept in its threads' registers while it is summed
+// up. What does not fit there is spilled to memory in every step; such code compiles for ten times
+// as long and is several times slower than the compiler's default (docs/benchmarks.md).
+inline constexpr std::string_view kAccumulatorRule = "sums fit in registers";
+
 // Adds the rules that apply to `set`, stated for `root` on `target`, to a builder of
 // space_builder(set).
 void add_own_rules(const StatedSet& set, const problem::Operation& root,
