@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "device/machine_state.h"
 #include "device/product.h"
+#include "problem/launch.h"
 #include "problem/types.h"
 
 namespace hone::device {
@@ -26,15 +27,7 @@ struct Buffer {
   std::size_t bytes = 0;
 };
 
-// How code is launched; the plain facts of provider::Launch, which lies above this folder.
-struct LaunchParameters {
-  std::string entry;                            // exported name; empty: the ordinal alone decides
-  int ordinal = 0;                              // of the export in its library
-  std::array<std::uint32_t, 3> grid{1, 1, 1};   // workgroups
-  std::array<std::uint32_t, 3> block{1, 1, 1};  // threads of a workgroup
-  std::uint32_t shared_bytes = 0;               // dynamic shared memory; local memory on a CPU
-  std::vector<std::uint32_t> constants = {};    // 32-bit words
-};
+using LaunchParameters = problem::Launch;
 
 // Code that is ready to run. Lives no longer than its device.
 class Kernel {

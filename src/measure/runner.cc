@@ -16,15 +16,6 @@ namespace {
 // Of those that a library offers.
 constexpr std::size_t kMostAlgorithms = 32;
 
-device::LaunchParameters parameters_of(const provider::Launch& launch) {
-  return {.entry = launch.entry,
-          .ordinal = launch.ordinal,
-          .grid = launch.grid,
-          .block = launch.block,
-          .shared_bytes = launch.shared_bytes,
-          .constants = launch.constants};
-}
-
 // The output's binding and its exact bytes.
 struct ExactOutput {
   std::size_t binding = 0;
@@ -70,7 +61,7 @@ Result<std::vector<Expected>> reference_on_cpu(device::Device& cpu, const Proble
   const provider::Artifact& reference = *request.reference;
   HONE_ASSIGN(Buffers buffers, Buffers::create(request.dispatch.bindings, std::move(contents), 1));
   HONE_ASSIGN(auto kernel,
-              cpu.load(reference.format, reference.code, parameters_of(reference.launch)));
+              cpu.load(reference.format, reference.code, reference.launch));
   return run_reference(*kernel, buffers);
 }
 
@@ -171,7 +162,7 @@ Result<ProblemReady> Runner::set_problem(const ProblemRequest& request) {
   } else {
     const provider::Artifact& reference = *request.reference;
     HONE_ASSIGN(auto kernel,
-                device->load(reference.format, reference.code, parameters_of(reference.launch)));
+                device->load(reference.format, reference.code, reference.launch));
     HONE_ASSIGN(expected, run_reference(*kernel, buffers));
   }
   HONE_ASSIGN(DeviceProof proof, DeviceProof::create(*device, buffers, expected));
@@ -188,7 +179,7 @@ Result<ProblemReady> Runner::set_problem(const ProblemRequest& request) {
 Result<int> Runner::load(const provider::Artifact& artifact) {
   HONE_TRY(state_->check_ready());
   HONE_ASSIGN(auto kernel,
-              state_->device->load(artifact.format, artifact.code, parameters_of(artifact.launch)));
+              state_->device->load(artifact.format, artifact.code, artifact.launch));
   return state_->add(std::move(kernel), *state_->workload);
 }
 

@@ -1,14 +1,12 @@
 // What compiling a candidate gives, and what can go wrong with a candidate.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "problem/launch.h"
 
 namespace hone::provider {
 
@@ -33,15 +31,7 @@ struct Failure {
   std::string message;  // the compiler's or the system's own words
 };
 
-// How the code is launched.
-struct Launch {
-  std::string entry;                            // exported name
-  int ordinal = 0;                              // of the export in its library
-  std::array<std::uint32_t, 3> grid{1, 1, 1};   // workgroups
-  std::array<std::uint32_t, 3> block{1, 1, 1};  // threads of a workgroup; 1,1,1 on a CPU
-  std::uint32_t shared_bytes = 0;               // dynamic shared memory; local memory on a CPU
-  std::vector<std::uint32_t> constants;         // 32-bit words
-};
+using problem::Launch;
 
 struct Artifact {
   std::string format;  // "embedded-elf-x86_64"
@@ -58,8 +48,5 @@ struct Artifact {
 // Of an ELF file only loaded code and read-only data count, and of those not the names and source
 // paths that IREE puts at the end of the read-only data, so that equal code is measured once.
 std::string identity(const Artifact& artifact);
-
-void to_json(nlohmann::json& json, const Launch& launch);
-void from_json(const nlohmann::json& json, Launch& launch);
 
 }  // namespace hone::provider

@@ -2,6 +2,7 @@
 #include <elf.h>
 
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 
@@ -71,21 +72,34 @@ std::string ptx_code(std::string_view ptx, std::string_view entry) {
   return executed;
 }
 
-std::string executed_code(const Artifact& artifact) {
-  if (artifact.format == kCudaPtx) return ptx_code(artifact.code, artifact.launch.entry);
-  const auto elf = read_elf(artifact.code);
-  if (!elf) return artifact.code;
-  return elf->machine == EM_AMDGPU ? amd_code(*elf) : cpu_code(*elf, artifact.launch.entry);
+std::string executed_code(std::string_view format, std::string_view code, const Launch& launch) {
+  if (format == kCudaPtx) return ptx_code(code, launch.entry);
+  const auto elf = read_elf(code);
+  if (!elf) return std::string(code);
+  return elf->machine == EM_AMDGPU ? amd_code(*elf) : cpu_code(*elf, launch.entry);
+}
+
+std::string how_launched(const Launch& launch) {
+  std::string how =
+      fmt::format("|{}|{}|{}|{}", fmt::join(launch.grid, ","), fmt::join(launch.block, ","),
+                  launch.shared_bytes, fmt::join(launch.constants, ","));
+  if (!launch.arguments.empty())
+    how += fmt::format("|{}|{}|{}", nlohmann::json(launch.arguments).dump(), launch.hidden_pointers,
+                       launch.scratch_bytes);
+  return how;
 }
 
 }  // namespace
 
 std::string identity(const Artifact& artifact) {
-  const Launch& launch = artifact.launch;
-  return content_hash(executed_code(artifact) +
-                      fmt::format("|{}|{}|{}|{}|{}", artifact.format, fmt::join(launch.grid, ","),
-                                  fmt::join(launch.block, ","), launch.shared_bytes,
-                                  fmt::join(launch.constants, ",")));
+  const std::vector<problem::KernelPart> parts =
+      problem::kernels_of(artifact.launch, artifact.code);
+  std::string executed;
+  for (const auto& [launch, code] : parts)
+    executed += executed_code(artifact.format, code, *launch);
+  executed += fmt::format("|{}", artifact.format);
+  for (const auto& [launch, code] : parts) executed += how_launched(*launch);
+  return content_hash(executed);
 }
 
 }  // namespace hone::provider

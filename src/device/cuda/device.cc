@@ -8,6 +8,7 @@
 #include "device/cuda/comparer.h"
 #include "device/cuda/cublaslt_kernels.h"
 #include "device/cuda/kernel.h"
+#include "device/cuda/kernel_sequence.h"
 #include "device/cuda/nvml.h"
 #include "device/cuda/own_kernels.h"
 #include "device/cuda/peak.h"
@@ -59,6 +60,7 @@ class CudaDevice : public Device {
     if (format.find("ptx") == std::string_view::npos &&
         format.find("cubin") == std::string_view::npos)
       return failure("a CUDA GPU runs PTX and cubins, not '{}'", format);
+    if (!parameters.then.empty() || parameters.scratch_bytes > 0) return sequence(code, parameters);
     HONE_ASSIGN(auto kernel, CudaKernel::load(session_, code, parameters));
     return kernel;
   }
@@ -138,6 +140,12 @@ class CudaDevice : public Device {
   }
 
  private:
+  Result<std::unique_ptr<Kernel>> sequence(std::string_view code,
+                                           const LaunchParameters& parameters) {
+    HONE_ASSIGN(auto kernels, KernelSequence::load(session_, code, parameters));
+    return kernels;
+  }
+
   Status check(Code code, std::string_view doing) { return session_->driver().check(code, doing); }
   Status pause(const QueuedKernel& kernel, std::size_t launches);
   bool is_held_down();

@@ -27,6 +27,8 @@ Status find_all(void* library, const std::string& name, DriverApi& api) {
   HONE_TRY(find(library, name, symbol, api.member));
   HONE_CUDA_CALLS(HONE_CUDA_FIND)
 #undef HONE_CUDA_FIND
+  api.encode_tensor_map =
+      reinterpret_cast<EncodeTensorMap>(dlsym(library, "cuTensorMapEncodeTiled"));
   return {};
 }
 

@@ -22,6 +22,11 @@ using Function = FunctionState*;
 using Stream = StreamState*;
 using Event = EventState*;
 
+// CUtensorMap.
+struct alignas(64) TensorMapBytes {
+  unsigned char bytes[128];
+};
+
 struct Uuid {
   unsigned char bytes[16];
 };
@@ -60,6 +65,7 @@ inline constexpr int kJitErrorLog = 5, kJitErrorLogBytes = 6;
   X(copy_to_host, "cuMemcpyDtoH_v2", (void* to, Address from, std::size_t bytes))                 \
   X(copy_on_device, "cuMemcpyDtoDAsync_v2",                                                       \
     (Address to, Address from, std::size_t bytes, Stream stream))                                 \
+  X(set_bytes, "cuMemsetD8_v2", (Address to, unsigned char value, std::size_t bytes))             \
   X(module_load, "cuModuleLoadDataEx",                                                            \
     (Module * module, const void* image, unsigned options, int* names, void** values))            \
   X(module_unload, "cuModuleUnload", (Module module))                                             \
@@ -77,10 +83,18 @@ inline constexpr int kJitErrorLog = 5, kJitErrorLogBytes = 6;
   X(event_synchronize, "cuEventSynchronize", (Event event))                                       \
   X(event_milliseconds, "cuEventElapsedTime", (float* milliseconds, Event start, Event end))
 
+// cuTensorMapEncodeTiled, of drivers of CUDA 12.0 and later.
+using EncodeTensorMap = Code (*)(TensorMapBytes* map, int element_type, std::uint32_t rank,
+                                 Address address, const std::uint64_t* shape,
+                                 const std::uint64_t* strides, const std::uint32_t* box,
+                                 const std::uint32_t* element_strides, int interleave, int swizzle,
+                                 int promotion, int outside);
+
 struct DriverApi {
 #define HONE_CUDA_MEMBER(member, symbol, parameters) Code(*member) parameters = nullptr;
   HONE_CUDA_CALLS(HONE_CUDA_MEMBER)
 #undef HONE_CUDA_MEMBER
+  EncodeTensorMap encode_tensor_map = nullptr;  // null where the driver has none
 };
 
 }  // namespace hone::device::cuda

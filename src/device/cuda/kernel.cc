@@ -13,13 +13,17 @@ Status QueuedKernel::enqueue(std::span<const Buffer> bindings) {
   return launch(bindings);
 }
 
-CudaKernel::CudaKernel(std::shared_ptr<Session> session, const LaunchParameters& parameters)
-    : session_(std::move(session)), parameters_(parameters) {}
+CudaKernel::CudaKernel(std::shared_ptr<Session> session, const LaunchParameters& parameters,
+                       Address scratch)
+    : session_(std::move(session)),
+      parameters_(parameters),
+      arguments_(*session_, parameters_, scratch) {}
 
 Result<std::unique_ptr<CudaKernel>> CudaKernel::load(std::shared_ptr<Session> session,
                                                      std::string_view code,
-                                                     const LaunchParameters& parameters) {
-  std::unique_ptr<CudaKernel> kernel(new CudaKernel(std::move(session), parameters));
+                                                     const LaunchParameters& parameters,
+                                                     Address scratch) {
+  std::unique_ptr<CudaKernel> kernel(new CudaKernel(std::move(session), parameters, scratch));
   HONE_TRY(kernel->load_module(code));
   HONE_TRY(kernel->find_function());
   return kernel;
@@ -72,16 +76,11 @@ Status CudaKernel::find_function() {
 }
 
 Status CudaKernel::enqueue(std::span<const Buffer> bindings) {
-  pointers_.clear();
-  for (const Buffer& binding : bindings)
-    pointers_.push_back(reinterpret_cast<Address>(binding.data));
-  arguments_.clear();
-  for (Address& pointer : pointers_) arguments_.push_back(&pointer);
-  for (std::uint32_t& constant : parameters_.constants) arguments_.push_back(&constant);
+  HONE_ASSIGN(void** const arguments, arguments_.of(bindings));
   const auto &grid = parameters_.grid, &block = parameters_.block;
   return session_->driver().check(
       session_->call().launch(function_, grid[0], grid[1], grid[2], block[0], block[1], block[2],
-                              parameters_.shared_bytes, nullptr, arguments_.data(), nullptr),
+                              parameters_.shared_bytes, nullptr, arguments, nullptr),
       "launching the kernel");
 }
 

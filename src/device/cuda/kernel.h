@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "device/cuda/kernel_arguments.h"
 #include "device/cuda/session.h"
 #include "device/device.h"
 
@@ -33,17 +34,19 @@ class QueuedKernel : public Kernel {
 
 class CudaKernel : public QueuedKernel {
  public:
-  // `code` is PTX, which the driver compiles (tens of milliseconds, one at a time in a process), or
-  // a cubin. Failures: the driver's words and its compiler's log; no such entry; a block or shared
-  // memory that this GPU cannot give.
+  // `scratch`: the address of the launch's scratch memory. `code` is PTX, which the driver compiles
+  // (tens of milliseconds, one at a time in a process), or a cubin. Failures: the driver's words
+  // and its compiler's log; no such entry; a block or shared memory that this GPU cannot give.
   static Result<std::unique_ptr<CudaKernel>> load(std::shared_ptr<Session> session,
                                                   std::string_view code,
-                                                  const LaunchParameters& parameters);
+                                                  const LaunchParameters& parameters,
+                                                  Address scratch = 0);
   ~CudaKernel() override;
   CudaKernel(const CudaKernel&) = delete;
   CudaKernel& operator=(const CudaKernel&) = delete;
 
-  // One 64-bit pointer per binding, then the 32-bit constants (IREE's CUDA calling convention).
+  // The launch's own arguments; where it has none, one 64-bit pointer per binding, then the 32-bit
+  // constants (IREE's CUDA calling convention).
   Status launch(std::span<const Buffer> bindings) override;
   Status enqueue(std::span<const Buffer> bindings) override;
 
@@ -55,7 +58,7 @@ class CudaKernel : public QueuedKernel {
   const FunctionFacts& facts() const { return facts_; }
 
  private:
-  CudaKernel(std::shared_ptr<Session> session, const LaunchParameters& parameters);
+  CudaKernel(std::shared_ptr<Session> session, const LaunchParameters& parameters, Address scratch);
   Status load_module(std::string_view code);
   Status find_function();
 
@@ -64,8 +67,7 @@ class CudaKernel : public QueuedKernel {
   FunctionFacts facts_;
   Module module_ = nullptr;
   Function function_ = nullptr;
-  std::vector<Address> pointers_;
-  std::vector<void*> arguments_;
+  KernelArguments arguments_;
 };
 
 }  // namespace hone::device::cuda

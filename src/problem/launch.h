@@ -1,0 +1,74 @@
+// How code is launched: what a provider says of an artifact and a device does.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hone::problem {
+
+// How a dense matrix is described to the hardware that fetches tiles of it (NVIDIA's tensor maps,
+// sm_90 and later). The driver makes the 128 bytes of it when the matrix's address is known.
+struct TensorMap {
+  std::vector<std::int64_t> shape;    // elements, the outermost dimension first
+  std::vector<std::int64_t> strides;  // elements from one index to the next; 1 for the last
+  std::vector<std::int64_t> box;      // elements of a tile
+  int element_type = 0;               // CUtensorMapDataType
+  int element_bytes = 0;
+  int swizzle = 0;  // CUtensorMapSwizzle
+
+  bool operator==(const TensorMap&) const = default;
+};
+
+// One argument of a kernel that does not follow IREE's convention.
+struct LaunchArgument {
+  enum class Kind {
+    kBinding,    // address of binding `binding`
+    kScratch,    // address of byte `value` of the scratch memory
+    kInteger,    // 32 bits, `value`
+    kTensorMap,  // `map` of binding `binding`, then its shape (32 bits each) and strides (64 each)
+  };
+  Kind kind = Kind::kInteger;
+  int binding = 0;
+  std::int64_t value = 0;
+  TensorMap map = {};
+
+  bool operator==(const LaunchArgument&) const = default;
+};
+
+struct Launch {
+  std::string entry;                            // exported name; empty: the ordinal alone decides
+  int ordinal = 0;                              // of the export in its library
+  std::array<std::uint32_t, 3> grid{1, 1, 1};   // workgroups
+  std::array<std::uint32_t, 3> block{1, 1, 1};  // threads of a workgroup; 1,1,1 on a CPU
+  std::uint32_t shared_bytes = 0;               // dynamic shared memory; local memory on a CPU
+  std::vector<std::uint32_t> constants = {};    // 32-bit words
+
+  // Empty: the addresses of all bindings, then the constants, as IREE's kernels take them.
+  std::vector<LaunchArgument> arguments = {};
+  int hidden_pointers = 0;         // null pointers behind the arguments (Triton's scratch memory)
+  std::int64_t scratch_bytes = 0;  // of the device's memory, zero before the first launch
+  std::int64_t code_bytes = 0;     // of the code that are this kernel's; 0: all of them
+  std::vector<Launch> then = {};   // kernels that run after this one; their code follows its code
+
+  bool operator==(const Launch&) const = default;
+};
+
+// One kernel of a launch and the code that is its own.
+struct KernelPart {
+  const Launch* launch;
+  std::string_view code;
+};
+// The kernels in the order they run, `launch` first. Code that is shorter than the parts say is
+// cut.
+std::vector<KernelPart> kernels_of(const Launch& launch, std::string_view code);
+
+void to_json(nlohmann::json& json, const LaunchArgument& argument);
+void from_json(const nlohmann::json& json, LaunchArgument& argument);
+void to_json(nlohmann::json& json, const Launch& launch);
+void from_json(const nlohmann::json& json, Launch& launch);
+
+}  // namespace hone::problem
