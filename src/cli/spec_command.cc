@@ -158,7 +158,14 @@ CommandResult check(const SpecOptions& options) {
 
 void add_spec_command(CLI::App& app, Run& run) {
   CLI::App* spec = app.add_subcommand("spec", "Check a tuning spec");
-  spec->require_subcommand(1);
+  spec->require_subcommand(0, 1);
+  spec->callback([&run, spec] {
+    if (spec->get_subcommands().empty())
+      run = []() -> CommandResult {
+        return input_error(
+            "hone spec needs what to do: check; hone spec check --help shows its use");
+      };
+  });
   auto options = std::make_shared<SpecOptions>();
   CLI::App* command = spec->add_subcommand(
       "check",
