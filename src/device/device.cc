@@ -7,6 +7,7 @@ namespace hone::device {
 void to_json(nlohmann::json& json, const Peak& peak) {
   json = {{"gflops", peak.gflops},
           {"matrix_gflops", peak.matrix_gflops},
+          {"stated_matrix_gflops", peak.stated_matrix_gflops},
           {"gbytes_per_second", peak.gbytes_per_second},
           {"instructions", peak.instructions},
           {"threads", peak.threads}};
@@ -15,6 +16,7 @@ void to_json(nlohmann::json& json, const Peak& peak) {
 void from_json(const nlohmann::json& json, Peak& peak) {
   json.at("gflops").get_to(peak.gflops);
   peak.matrix_gflops = json.value("matrix_gflops", 0.0);
+  peak.stated_matrix_gflops = json.value("stated_matrix_gflops", 0.0);
   json.at("gbytes_per_second").get_to(peak.gbytes_per_second);
   json.at("instructions").get_to(peak.instructions);
   json.at("threads").get_to(peak.threads);

@@ -58,8 +58,10 @@ struct BatchTime {
 
 // The most the device was seen to do.
 struct Peak {
-  double gflops = 0;             // f32 multiply-add throughput of all its cores together, GFLOP/s
-  double matrix_gflops = 0;      // of matrix instructions on f16, adding up in f32; 0: none known
+  double gflops = 0;         // f32 multiply-add throughput of all its cores together, GFLOP/s
+  double matrix_gflops = 0;  // of matrix instructions on f16, adding up in f32; 0: none known
+  // The same as the maker states it, of which a compiler may reach less; 0: none known.
+  double stated_matrix_gflops = 0;
   double gbytes_per_second = 0;  // memory bandwidth, triad, all cores together; 0: unknown
   std::string instructions;      // what reached it: "avx512f"
   int threads = 1;

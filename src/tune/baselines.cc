@@ -192,7 +192,7 @@ class Baselines {
         HONE_TRY(context_.runner.unload(request.handles[i]));
     }
     why_not_.clear();
-    return samples.record(bench_);
+    return samples.record(bench_, finalists.size());
   }
 
   Context& context_;

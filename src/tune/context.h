@@ -21,7 +21,11 @@ struct Context {
   Observer& observer;
   store::Id build = 0;
   store::Id device = 0;
-  LeaseKeeper* leases = nullptr;  // none: no other tuner works on the store
+  std::vector<RunnerService*> more_runners = {};  // one for each of options.more_gpus
+  LeaseKeeper* leases = nullptr;                  // none: no other tuner works on the store
+  RunnerService* runner_of(std::size_t lane) const {
+    return lane == 0 ? &runner : more_runners.at(lane - 1);
+  }
   TimeBudget time = {};
   int stop_fd = -1;  // readable once the user has told hone to stop
 };

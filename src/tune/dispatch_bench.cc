@@ -85,9 +85,7 @@ Result<DispatchBench> DispatchBench::set_up(Context& context, const problem::Dis
         reference != nullptr ? context.options.reference_flags : context.options.flags;
     HONE_ASSIGN(problem.reference, compile_reference(context.compiler, independent, flags));
   }
-  HONE_ASSIGN(const measure::ProblemReady ready, context.runner.set_problem(problem));
-  if (!ready.note.empty()) context.observer.note(ready.note);
-  bench.generation_ = context.runner.generation();
+  HONE_TRY(bench.set_problem(problem));
 
   store::Candidate row;
   row.dispatch = bench.dispatch_id_;
@@ -159,28 +157,30 @@ Result<provider::Artifact> DispatchBench::artifact(store::Id candidate) {
   return artifact_from(row);
 }
 
-Result<std::optional<int>> DispatchBench::load(store::Id candidate) {
+Result<std::optional<int>> DispatchBench::load(Lane& lane, Lock& lock, store::Id candidate) {
   HONE_ASSIGN(const provider::Artifact code, artifact(candidate));
-  const TimeBudget::Span span(context_->time, Phase::kLoad);
-  HONE_ASSIGN(const Ran<int> handle, context_->runner.load(code));
+  HONE_ASSIGN(const Ran<int> handle,
+              on_runner(lane, lock, Phase::kLoad,
+                        [&](RunnerService& runner) { return runner.load(code); }));
   return handle ? std::optional<int>(*handle) : std::nullopt;
 }
 
-Result<std::optional<int>> DispatchBench::load_and_verify(Trial& trial) {
+Result<std::optional<int>> DispatchBench::load_and_verify(Lane& lane, Lock& lock, Trial& trial) {
   const auto begin = std::chrono::steady_clock::now();
   const auto elapsed = [begin] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
   HONE_ASSIGN(const provider::Artifact code, artifact(trial.candidate));
-  std::optional<TimeBudget::Span> span(std::in_place, context_->time, Phase::kLoad);
-  HONE_ASSIGN(const Ran<int> handle, context_->runner.load(code));
+  HONE_ASSIGN(const Ran<int> handle,
+              on_runner(lane, lock, Phase::kLoad,
+                        [&](RunnerService& runner) { return runner.load(code); }));
   if (!handle) {
     HONE_TRY(fail(trial, handle.error(), true, elapsed()));
     return std::nullopt;
   }
-  span.emplace(context_->time, Phase::kVerify);
-  HONE_ASSIGN(const Ran<measure::Verification> verified, context_->runner.verify(*handle));
-  span.reset();
+  HONE_ASSIGN(const Ran<measure::Verification> verified,
+              on_runner(lane, lock, Phase::kVerify,
+                        [&](RunnerService& runner) { return runner.verify(*handle); }));
   if (!verified) {
     HONE_TRY(fail(trial, verified.error(), true, elapsed()));
     return std::nullopt;
@@ -192,52 +192,52 @@ Result<std::optional<int>> DispatchBench::load_and_verify(Trial& trial) {
   HONE_TRY(context_->store.record(row));
   if (verified->right) return *handle;
   trial.failure = {provider::FailureKind::kWrong, verified->message};
-  HONE_TRY(context_->runner.unload(*handle));
+  HONE_TRY(lane.runner->unload(*handle));
   return std::nullopt;
 }
 
-Status DispatchBench::measure_together(const std::vector<Trial*>& trials) {
+Status DispatchBench::measure_together(Lane& lane, Lock& lock, const std::vector<Trial*>& trials) {
   std::map<Trial*, int> handles;
   const auto forget_lost_handles = [&] {
-    if (generation_ == context_->runner.generation()) return;
-    generation_ = context_->runner.generation();
+    if (lane.generation == lane.runner->generation()) return;
+    lane.generation = lane.runner->generation();
     handles.clear();
-    sentinel_.reset();
+    lane.sentinel.reset();
   };
   for (Trial* trial : trials) {
-    HONE_ASSIGN(const std::optional<int> handle, load_and_verify(*trial));
+    HONE_ASSIGN(const std::optional<int> handle, load_and_verify(lane, lock, *trial));
     forget_lost_handles();
     if (handle) handles[trial] = *handle;
   }
   // A candidate that took the runner down took the others' handles with it; they are verified.
   for (Trial* trial : trials) {
     if (trial->done() || handles.count(trial) > 0) continue;
-    HONE_ASSIGN(const std::optional<int> handle, load(trial->candidate));
+    HONE_ASSIGN(const std::optional<int> handle, load(lane, lock, trial->candidate));
     forget_lost_handles();
     if (handle) handles[trial] = *handle;
   }
   if (handles.empty()) return {};
   const bool is_default = trials.front()->candidate == default_.candidate;
-  if (!sentinel_ && !is_default) {
-    HONE_ASSIGN(sentinel_, load(default_.candidate));
+  if (!lane.sentinel && !is_default) {
+    HONE_ASSIGN(lane.sentinel, load(lane, lock, default_.candidate));
     forget_lost_handles();
   }
 
   measure::MeasureRequest request;
   for (const auto& [trial, handle] : handles) request.handles.push_back(handle);
-  request.sentinel = is_default ? std::optional<int>() : sentinel_;
+  request.sentinel = is_default ? std::optional<int>() : lane.sentinel;
   request.protocol = search_protocol(default_seconds_, context_->options.cuda.has_value());
   request.seed = context_->options.seed + static_cast<std::uint64_t>(trials.front()->candidate);
   request.best = best_seconds_;
-  std::optional<TimeBudget::Span> span(std::in_place, context_->time, Phase::kMeasure);
-  HONE_ASSIGN(const Ran<measure::MeasureResult> measured, context_->runner.measure(request));
-  span.reset();
+  HONE_ASSIGN(const Ran<measure::MeasureResult> measured,
+              on_runner(lane, lock, Phase::kMeasure,
+                        [&](RunnerService& runner) { return runner.measure(request); }));
   if (!measured) {
     forget_lost_handles();
     if (trials.size() > 1) {
       // Some candidate of the group is to blame: each shows alone whether it was the one.
       for (Trial* trial : trials)
-        if (!trial->done()) HONE_TRY(measure_together({trial}));
+        if (!trial->done()) HONE_TRY(measure_together(lane, lock, {trial}));
       return {};
     }
     return fail(*trials.front(), measured.error(), true, 0);
@@ -257,12 +257,15 @@ Status DispatchBench::measure_together(const std::vector<Trial*>& trials) {
     const double seconds = timing_of(samples->seconds).median;
     best_seconds_ = std::min(best_seconds_.value_or(seconds), seconds);
     if (is_default) {
-      sentinel_ = handle;
+      lane.sentinel = handle;
       default_seconds_ = seconds;
     } else {
-      HONE_TRY(context_->runner.unload(handle));
+      HONE_TRY(lane.runner->unload(handle));
     }
   }
+  if (lane.gpu)
+    lane.sentinel_seconds.insert(lane.sentinel_seconds.end(), baseline.seconds.begin(),
+                                 baseline.seconds.end());
   if (!is_default)
     HONE_TRY(record_samples(default_.identity, baseline, store::Phase::kSentinel, 1.0, *measured));
   return {};

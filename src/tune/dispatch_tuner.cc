@@ -58,6 +58,10 @@ class DispatchTuner {
 
   Result<TunedDispatch> tune() {
     HONE_TRY(search());
+    if (const std::string note = bench_.differing_devices(); !note.empty()) {
+      context_.observer.note(note);
+      HONE_TRY(context_.store.log_event("devices differ", note));
+    }
     const std::vector<store::Id> finalists = choose_finalists();
     if (finalists.empty()) return keep_default("no candidate is right and faster than the default");
     HONE_TRY(separate(finalists));
@@ -327,12 +331,19 @@ class DispatchTuner {
   FinalistRounds finalists_;
 };
 
+// On the average over the devices.
+double busy_seconds(const Context& context) {
+  double seconds = context.runner.busy_seconds();
+  for (const RunnerService* runner : context.more_runners) seconds += runner->busy_seconds();
+  return seconds / static_cast<double>(1 + context.more_runners.size());
+}
+
 }  // namespace
 
 Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& dispatch,
                                     const problem::Dispatch* reference, const Share& share) {
   const Clock clock;
-  const double busy = context.runner.busy_seconds();
+  const double busy = busy_seconds(context);
   HONE_ASSIGN(space::Space stated, context.provider.space_of(dispatch));
   HONE_ASSIGN(space::Space space, stated.relax(context.options.relax));
   HONE_ASSIGN(DispatchBench bench, DispatchBench::set_up(context, dispatch, reference));
@@ -344,7 +355,7 @@ Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& d
     return tuned;
   }
   tuned->seconds = clock.elapsed();
-  tuned->busy_seconds = context.runner.busy_seconds() - busy;
+  tuned->busy_seconds = busy_seconds(context) - busy;
   HONE_TRY(tuner.compare_with_libraries(tuned->selection.winner));
   HONE_TRY(context.compiler.release(key));
   return tuned;

@@ -20,7 +20,7 @@ struct TunedDispatch {
   // Of a GPU: what the whole program must hold when it is compiled with the winner. Else empty.
   std::string code = {};
   double seconds = 0;       // wall time of tuning it, from its first compile to the selection
-  double busy_seconds = 0;  // of these the device ran kernels (RunnerService::busy_seconds)
+  double busy_seconds = 0;  // of these a device ran kernels (RunnerService::busy_seconds)
 };
 
 // The share of the session that one dispatch gets.

@@ -75,7 +75,7 @@ class FinalistMeasurement {
     return gain.interval.high - gain.interval.low <= 2 * kTight * gain.ratio;
   }
 
-  Status record() { return samples_.record(bench_); }
+  Status record() { return samples_.record(bench_, artifacts_.size()); }
 
   std::size_t rounds() const { return result_.rounds.size(); }
   FinalistRounds take() { return std::move(result_); }
@@ -128,8 +128,8 @@ Status FinalistSamples::add(const measure::MeasureResult& round) {
   return {};
 }
 
-Status FinalistSamples::record(DispatchBench& bench) const {
-  for (std::size_t c = 0; c < samples_.size(); ++c) {
+Status FinalistSamples::record(DispatchBench& bench, std::size_t columns) const {
+  for (std::size_t c = 0; c < columns; ++c) {
     std::vector<double> ratios;
     for (const std::vector<double>& row : rounds_) ratios.push_back(row[c] / row.back());
     HONE_TRY(bench.record_samples(identities_[c], samples_[c], store::Phase::kFinalist,

@@ -23,8 +23,9 @@ class FinalistSamples {
   Status add(const measure::MeasureResult& round);
   // rounds()[r][c]: seconds per launch.
   const std::vector<std::vector<double>>& rounds() const { return rounds_; }
-  // Writes all into the store as finalists, with the median of the ratios to the default.
-  Status record(DispatchBench& bench) const;
+  // Writes the first `columns` into the store as finalists, with the median of the ratios to the
+  // default.
+  Status record(DispatchBench& bench, std::size_t columns) const;
 
  private:
   std::vector<std::string> identities_;

@@ -95,6 +95,8 @@ Status Session::record_peak() {
   HONE_TRY(record(store::kPeakFact, peak.gflops * 1e9, "flop/s"));
   if (peak.matrix_gflops > 0)
     HONE_TRY(record(store::kMatrixPeakFact, peak.matrix_gflops * 1e9, "flop/s"));
+  if (peak.stated_matrix_gflops > 0)
+    HONE_TRY(record(store::kStatedMatrixPeakFact, peak.stated_matrix_gflops * 1e9, "flop/s"));
   return record(store::kBandwidthFact, peak.gbytes_per_second * 1e9, "byte/s");
 }
 

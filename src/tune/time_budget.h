@@ -23,7 +23,7 @@ enum class Phase {
   kMeasure,
   kFinalists,
   kBaselines,  // other libraries, the compiler's own runtime, the device's peak
-  kProgram,  // the proof in the whole program
+  kProgram,    // the proof in the whole program
 };
 inline constexpr std::size_t kPhases = static_cast<std::size_t>(Phase::kProgram) + 1;
 std::string_view name_of(Phase phase);

@@ -9,6 +9,7 @@
 #include "device/cuda/lease.h"
 #include "device/cuda/nvml.h"
 #include "device/cuda/nvrtc.h"
+#include "device/cuda/peak.h"
 #include "tests/device/fake_library.h"
 
 namespace hone::device::cuda {
@@ -146,6 +147,13 @@ TEST(NvmlTest, NamesWhyAClockIsHeldDown) {
   EXPECT_THAT(throttle_words(0x48), ElementsAre("hardware slowdown", "hardware slowdown by heat"));
   EXPECT_FALSE(disturbs(0x4));  // a large product runs at the cap
   EXPECT_TRUE(disturbs(0x20));
+}
+
+// 132 multiprocessors x 4096 x 1.83 GHz = 989 TFLOP/s, as NVIDIA states of H100 and H200.
+TEST(PeakTest, IsThatOfNvidiasDataSheets) {
+  EXPECT_NEAR(132 * tensor_flops_per_clock(90) * 1.83e9, 989.4e12, 0.1e12);
+  EXPECT_NEAR(108 * tensor_flops_per_clock(80) * 1.41e9, 312e12, 0.5e12);
+  EXPECT_EQ(tensor_flops_per_clock(89), 0);
 }
 
 TEST(NvrtcTest, IsDoneWithoutWhereItIsMissing) {
