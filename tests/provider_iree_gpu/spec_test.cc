@@ -153,19 +153,7 @@ INSTANTIATE_TEST_SUITE_P(Programs, GpuSpec, ::testing::ValuesIn(cases()),
 
 // IREE links the kernels of a program into one PTX module.
 TEST(LinkedProgram, HoldsTheKernelsThatAreCompiledAlone) {
-  const std::string program = R"(
-func.func @main(%a: tensor<256x256xf16>, %b: tensor<256x256xf16>)
-    -> (tensor<256x256xf32>, tensor<256x256xf32>) {
-  %z = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<256x256xf32>
-  %f = linalg.fill ins(%z : f32) outs(%e : tensor<256x256xf32>) -> tensor<256x256xf32>
-  %r = linalg.matmul ins(%a, %b : tensor<256x256xf16>, tensor<256x256xf16>)
-      outs(%f : tensor<256x256xf32>) -> tensor<256x256xf32>
-  %s = math.tanh %r : tensor<256x256xf32>
-  %t = linalg.matmul ins(%b, %a : tensor<256x256xf16>, tensor<256x256xf16>)
-      outs(%s : tensor<256x256xf32>) -> tensor<256x256xf32>
-  return %s, %t : tensor<256x256xf32>, tensor<256x256xf32>
-})";
+  const std::string program = example("feed_forward_f16.mlir");
   const std::vector<std::string> flags = flags_for("sm_80");
   const auto module = compile_program(compiler(), "program.mlir", program, flags);
   ASSERT_TRUE(module) << module.error().message;
