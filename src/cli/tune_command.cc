@@ -337,7 +337,7 @@ void add_tune_command(CLI::App& app, Run& run) {
   command->add_flag("--quiet", options->quiet, "no progress");
   command->footer(
       "Example:\n  hone tune examples/matmul_512.mlir --out out --budget 2m\n"
-      "  iree-compile --iree-codegen-tuning-spec-path=out/tuning_spec.mlir ...");
+      "  iree-compile $(cat out/compile_flags.txt) ...");
   command->callback([&run, options, command] {
     run = [options, command] {
       options->command_line = "hone tune " + options->tuning.input;

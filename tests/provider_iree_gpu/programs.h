@@ -71,19 +71,6 @@ func.func @main(%a: {0}, %b: {1}) -> {2} {{
                      nchw ? "conv_2d_nchw_fchw" : "conv_2d_nhwc_hwcf");
 }
 
-inline std::string row_sum(int rows, int length) {
-  return fmt::format(R"(
-func.func @main(%a: {0}) -> {1} {{
-  %z = arith.constant 0.0 : f32
-  %e = tensor.empty() : {1}
-  %f = linalg.fill ins(%z : f32) outs(%e : {1}) -> {1}
-  %r = linalg.reduce {{ arith.addf }} ins(%a : {0}) outs(%f : {1}) dimensions = [1]
-  return %r : {1}
-}})",
-                     fmt::format("tensor<{}x{}xf32>", rows, length),
-                     fmt::format("tensor<{}xf32>", rows));
-}
-
 inline std::string attention(int batch, int length, int head) {
   return fmt::format(R"(
 func.func @main(%q: {0}, %k: {0}, %v: {0}) -> {0} {{

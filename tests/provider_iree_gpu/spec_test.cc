@@ -135,19 +135,41 @@ std::vector<Case> cases() {
       {"conv_nhwc_batch", convolution(false, 2, 16, 64, 128)},
       {"conv_nchw", convolution(true, 1, 16, 64, 128)},
       {"attention", attention(4, 512, 64)},
+      {"matvec", matvec(1024, 4096)},
       {"row_sum", row_sum(1024, 4096)},
+      {"column_sum", column_sum(1024, 4096)},
+      {"channel_sum", channel_sum(2, 64, 32)},
+      {"softmax", softmax(1024, 4096)},
+      {"elementwise", elementwise(1024, 4096)},
+      {"transpose", transpose(1024, 4096)},
   };
   std::vector<Case> all;
   for (const auto& [name, program] : programs)
-    for (const char* arch : {"gfx942", "sm_80"}) {
-      // IREE 3.13 states nothing about attention for NVIDIA, and hone has no space of its own.
-      if (name == "attention" && arch == std::string("sm_80")) continue;
-      all.push_back({name, program, arch});
-    }
+    for (const char* arch : {"gfx942", "sm_80"}) all.push_back({name, program, arch});
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(Programs, GpuSpec, ::testing::ValuesIn(cases()),
                          [](const auto& each) { return each.param.name + "_" + each.param.arch; });
+
+// IREE links the kernels of a program into one PTX module.
+TEST(LinkedProgram, HoldsTheKernelsThatAreCompiledAlone) {
+  const std::string program = example("feed_forward_f16.mlir");
+  const std::vector<std::string> flags = flags_for("sm_80");
+  const auto module = compile_program(compiler(), "program.mlir", program, flags);
+  ASSERT_TRUE(module) << module.error().message;
+  const problem::Program loaded = load("program.mlir", program, flags);
+  ASSERT_EQ(loaded.dispatches.size(), 2u);
+  for (const problem::Dispatch& dispatch : loaded.dispatches) {
+    const auto linked = kernel_in_module(*module, dispatch.name);
+    ASSERT_TRUE(linked) << dispatch.name;
+    const Texts alone = compiled(dispatch, "sm_80", std::nullopt);
+    ASSERT_EQ(alone.size(), 4u) << alone.front();
+    EXPECT_NE(linked->code, alone[3]);
+    ASSERT_TRUE(provider::ptx_kernel(alone[3], dispatch.name));
+    EXPECT_EQ(provider::ptx_kernel(linked->code, dispatch.name),
+              provider::ptx_kernel(alone[3], dispatch.name));
+  }
+}
 
 // IREE goes on with its own choice, and says it succeeded.
 TEST(TransformLibrary, ThatCannotBeReadIsAnError) {
