@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "provider/iree/gpu_own_space.h"
+#include "provider/iree/stated_knobs.h"
 #include "provider/iree/stated_space.h"
 
 namespace hone::iree {
@@ -61,7 +62,8 @@ Result<provider::Attributes> gpu_attributes(const problem::Dispatch& dispatch,
     return input_error("{} = {} is none of the compiler's statements", kPipelineKnob, statement);
   attributes.statement = static_cast<int>(statement);
   for (const space::Knob& knob : space.parts()[static_cast<std::size_t>(statement)].knobs()) {
-    HONE_ASSIGN(attributes.knobs[knob.name], space.value(configuration, knob.name));
+    auto& place = is_own_knob(knob.name) ? attributes.options : attributes.knobs;
+    HONE_ASSIGN(place[knob.name], space.value(configuration, knob.name));
   }
   return attributes;
 }

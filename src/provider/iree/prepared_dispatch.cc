@@ -9,6 +9,7 @@
 #include "provider/iree/gpu_executable.h"
 #include "provider/iree/program.h"
 #include "provider/iree/root_operation.h"
+#include "provider/iree/stated_knobs.h"
 #include "provider/resources.h"
 
 namespace hone::iree {
@@ -249,6 +250,14 @@ class Candidate {
     const auto parts = session_.api().ireeCodegenCompilationInfoAttrGetParameters(info);
     lowering_ = parts.lowering_config;
     translation_ = parts.translation_info;
+    if (!wanted.options.empty()) {
+      translation_ = with_own_knobs(ir_, session_.context(), translation_, wanted.options);
+      if (translation_.ptr == nullptr)
+        return compile_error(invocation_, "add hone's own knobs to the translation_info");
+      info = ir_.parse_attribute(session_.context(),
+                                 compilation_info({ir_.text(lowering_), ir_.text(translation_)}));
+      if (info.ptr == nullptr) return compile_error(invocation_, "read the configuration");
+    }
     if (!has_decomposition(ir_, stated[which])) return {};
     auto decomposition = materialised(ir_, stated[which], "decomposition_config", wanted.knobs);
     if (!decomposition) return fail(FailureKind::kCompileError, decomposition.error().message);
