@@ -1,9 +1,15 @@
 // How long it takes to state, narrow, count and enumerate a whole space, from nothing; beside z3
 // on the same space where libz3 is present. Counters: configurations found. The spaces called
 // "stated" are those that IREE states for a GPU: reading them in the compiler is not part of the
-// time.
+// time. z3's list is compared with hone's.
+//
+//   space_bench --export FILE   writes the stated spaces for solvers in Python instead
 #include <benchmark/benchmark.h>
 
+#include <fstream>
+#include <iostream>
+
+#include "bench/space_export.h"
 #include "provider/iree/stated_space.h"
 #include "tests/provider_iree_gpu/programs.h"
 #include "tests/space/known_spaces.h"
@@ -71,20 +77,48 @@ void enumerate_stated(benchmark::State& state, const std::string& program,
 }
 
 #if __has_include(<z3++.h>)
-// One statement, its rules alone.
+constexpr double kZ3Seconds = 120;
+
+// One statement, its rules alone: every solution, and that hone has the same ones.
 void enumerate_stated_with_z3(benchmark::State& state, const std::string& program,
                               const std::string& arch, std::size_t which) {
   const Stated what = stated(program, arch);
   std::size_t found = 0;
   for (auto _ : state) {
-    const auto solutions =
-        z3model::Model(*iree::space_builder(what.space.at(which))).solutions(600'000);
-    if (!solutions) return state.SkipWithError("z3 gave up");
+    z3model::Model model(*iree::space_builder(what.space.at(which)));
+    const auto solutions = model.solutions(600'000, kZ3Seconds);
+    if (!solutions) {
+      const std::string words = fmt::format("not done after {} s", kZ3Seconds);
+      return state.SkipWithError(words.c_str());
+    }
     found = solutions->size();
+    state.PauseTiming();
+    const Space space = *iree::space_builder(what.space.at(which))->build();
+    std::set<Configuration> ours;
+    Enumerator enumerator = space.enumerate();
+    while (const auto configuration = enumerator.next()) ours.insert(*configuration);
+    if (ours != *solutions) return state.SkipWithError("z3 has other solutions than hone");
+    state.ResumeTiming();
   }
   state.counters["configurations"] = static_cast<double>(found);
 }
 #endif
+
+// One statement, its rules alone, by hone.
+void enumerate_statement(benchmark::State& state, const std::string& program,
+                         const std::string& arch, std::size_t which) {
+  const Stated what = stated(program, arch);
+  std::uint64_t found = 0;
+  for (auto _ : state) {
+    const Space space = *iree::space_builder(what.space.at(which))->build();
+    Enumerator enumerator = space.enumerate();
+    Configuration configuration;
+    found = 0;
+    while (enumerator.next(configuration)) ++found;
+    benchmark::DoNotOptimize(configuration.values.data());
+  }
+  state.counters["configurations"] = static_cast<double>(found);
+}
 
 #if __has_include(<z3++.h>)
 void enumerate_with_z3(benchmark::State& state, Maker make) {
@@ -122,22 +156,77 @@ HONE_Z3_BENCHMARK(tile_and_fuse, 256, 256, 128);
 HONE_SPACE_BENCHMARK(tune_gemm, 16, 4096, 4096);
 HONE_SPACE_BENCHMARK(tile_and_fuse, 256, 256, 128);
 
-#define HONE_STATED_BENCHMARK(name, program, arch) \
-  BENCHMARK_CAPTURE(enumerate_stated, name, program, arch)->Unit(benchmark::kMillisecond)
-HONE_STATED_BENCHMARK(matmul_gfx942, iree::gpu::matmul(2048, 10240, 1280), "gfx942");
-HONE_STATED_BENCHMARK(matmul_sm_80, iree::gpu::matmul(2048, 10240, 1280), "sm_80");
-HONE_STATED_BENCHMARK(convolution_gfx942, iree::gpu::convolution(false, 2, 32, 1280, 1280),
-                      "gfx942");
-HONE_STATED_BENCHMARK(convolution_sm_80, iree::gpu::convolution(false, 2, 32, 1280, 1280), "sm_80");
-HONE_STATED_BENCHMARK(attention_gfx942, iree::gpu::attention(20, 4096, 64), "gfx942");
+struct Case {
+  std::string name;
+  std::string program;
+  std::string arch;
+};
+
+const std::vector<Case>& cases() {
+  using namespace iree::gpu;
+  static const std::vector<Case> kAll = {
+      {"matmul_gfx942", matmul(2048, 10240, 1280), "gfx942"},
+      {"matmul_sm_80", matmul(2048, 10240, 1280), "sm_80"},
+      {"matmul_tb_gfx942", matmul(2048, 10240, 1280, "f16", "f32", true), "gfx942"},
+      {"matmul_tb_sm_80", matmul(2048, 10240, 1280, "f16", "f32", true), "sm_80"},
+      {"conv_nhwc_gfx942", convolution(false, 2, 32, 1280, 1280), "gfx942"},
+      {"conv_nhwc_sm_80", convolution(false, 2, 32, 1280, 1280), "sm_80"},
+      {"conv_nchw_gfx942", convolution(true, 2, 32, 1280, 1280), "gfx942"},
+      {"conv_nchw_sm_80", convolution(true, 2, 32, 1280, 1280), "sm_80"},
+      {"attention_gfx942", attention(20, 4096, 64), "gfx942"},
+  };
+  return kAll;
+}
+
+// Benchmarks are named whole/CASE, hone/CASE/PIPELINE and z3/CASE/PIPELINE.
+void register_stated() {
+  for (const Case& each : cases()) {
+    benchmark::RegisterBenchmark(("whole/" + each.name).c_str(), [=](benchmark::State& state) {
+      enumerate_stated(state, each.program, each.arch);
+    })->Unit(benchmark::kMillisecond);
+    const auto statement = stated(each.program, each.arch).space;
+    for (std::size_t which = 0; which < statement.size(); ++which) {
+      const std::string name =
+          fmt::format("{}/{}:{}", each.name, which, statement[which].pipeline);
+      benchmark::RegisterBenchmark(("hone/" + name).c_str(), [=](benchmark::State& state) {
+        enumerate_statement(state, each.program, each.arch, which);
+      })->Unit(benchmark::kMillisecond);
 #if __has_include(<z3++.h>)
-BENCHMARK_CAPTURE(enumerate_stated_with_z3, matmul_gfx942_tile_and_fuse,
-                  iree::gpu::matmul(2048, 10240, 1280), "gfx942", 0)
-    ->Iterations(1)
-    ->Unit(benchmark::kMillisecond);
+      benchmark::RegisterBenchmark(("z3/" + name).c_str(), [=](benchmark::State& state) {
+        enumerate_stated_with_z3(state, each.program, each.arch, which);
+      })
+          ->Iterations(1)
+          ->Unit(benchmark::kMillisecond);
 #endif
+    }
+  }
+}
+
+int export_stated(const char* path) {
+  nlohmann::ordered_json all;
+  for (const Case& each : cases()) {
+    const auto statement = stated(each.program, each.arch).space;
+    for (std::size_t which = 0; which < statement.size(); ++which) {
+      auto one = exported(*iree::space_builder(statement[which]));
+      if (!one) {
+        std::cerr << each.name << ": " << one.error().message << "\n";
+        return 1;
+      }
+      all[fmt::format("{}/{}:{}", each.name, which, statement[which].pipeline)] = std::move(*one);
+    }
+  }
+  std::ofstream(path) << all.dump(1) << "\n";
+  return 0;
+}
 
 }  // namespace
 }  // namespace hone::space
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  if (argc == 3 && std::string_view(argv[1]) == "--export")
+    return hone::space::export_stated(argv[2]);
+  hone::space::register_stated();
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

@@ -30,12 +30,11 @@ std::string_view name_of(space::Hardness hardness) {
   return hardness == space::Hardness::kHard ? "hard" : "soft";
 }
 
-Result<nlohmann::ordered_json> to_json(const problem::Dispatch& dispatch, const space::Space& space,
-                                       const SpaceOptions& options) {
+Result<nlohmann::ordered_json> to_json(const space::Space& space, const SpaceOptions& options) {
   nlohmann::ordered_json json;
   json["count"] = space.count().value;
   json["count_is_exact"] = space.count().exact;
-  const std::vector<std::string> pipelines = iree::pipeline_names(dispatch);
+  const std::vector<std::string> pipelines = iree::pipeline_names(space);
   for (std::size_t i = 0; i < space.parts().size() && i < pipelines.size(); ++i)
     json["pipelines"].push_back({{"value", i},
                                  {"name", pipelines[i]},
@@ -60,7 +59,7 @@ Status print(const problem::Dispatch& dispatch, const space::Space& space,
   fmt::print("{}: {}\n", dispatch.name, problem::describe(dispatch.root));
   fmt::print("  {} configurations{}\n", format_count(space.count().value),
              space.count().exact ? "" : " at most (too many to count exactly)");
-  const std::vector<std::string> pipelines = iree::pipeline_names(dispatch);
+  const std::vector<std::string> pipelines = iree::pipeline_names(space);
   for (std::size_t i = 0; i < space.parts().size() && i < pipelines.size(); ++i)
     fmt::print("    pipeline={} {}: {}\n", i, pipelines[i],
                format_count(space.parts()[i].count().value));
@@ -131,7 +130,7 @@ CommandResult show_space(const SpaceOptions& options) {
     HONE_ASSIGN(const space::Space space, stated.relax(options.relax));
     nlohmann::ordered_json json;
     if (options.json) {
-      HONE_ASSIGN(json, to_json(*dispatch, space, options));
+      HONE_ASSIGN(json, to_json(space, options));
     }
     if (!options.check.empty()) {
       HONE_ASSIGN(const bool keeps, check(space, options, json));

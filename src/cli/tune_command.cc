@@ -17,6 +17,7 @@
 #include "device/cpu/placement.h"
 #include "device/cpu/target.h"
 #include "measure/sampling.h"
+#include "output/gpu_report.h"
 #include "output/json_text.h"
 #include "output/session_report.h"
 #include "provider/iree/iree_provider.h"
@@ -139,6 +140,11 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
               output::dispatch_table(store, result.program_id, context.build, context.device));
   HONE_ASSIGN(const output::Table programs,
               output::program_table(store, result.program_id, result.run));
+  std::map<store::Id, output::Spent> spent;
+  for (const tune::TunedDispatch& tuned : result.tuned)
+    spent[tuned.id] = {tuned.seconds, tuned.busy_seconds};
+  HONE_ASSIGN(const output::GpuReport gpu,
+              output::gpu_report(store, result.program_id, context.build, context.device, spent));
   const tune::ProvenProgram& proven = result.proven;
   const std::filesystem::path& out = options.tuning.out;
   const bool found = std::any_of(result.tuned.begin(), result.tuned.end(),
@@ -149,6 +155,8 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
         {"program", options.tuning.input},
         {"threads", options.tuning.cores.size()},
         {"dispatches", dispatches.to_json()},
+        {"gpu", nlohmann::json()},
+        {"notes", nlohmann::json::array()},
         {"programs", programs.to_json()},
         {"best", proven.best},
         {"spec",
@@ -164,10 +172,18 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
     for (const tune::NotTuned& not_tuned : result.not_tuned)
       document["not_tuned"].push_back(
           {{"dispatch", not_tuned.dispatch}, {"reason", not_tuned.reason}});
+    if (options.tuning.cuda) {
+      document["gpu"] = gpu.table.to_json();
+      document["notes"] = gpu.notes;
+    }
     fmt::print("{}\n", output::json_text(document));
     return found ? 0 : 1;
   }
   fmt::print("{}", dispatches.to_text());
+  if (options.tuning.cuda) {
+    fmt::print("\n{}", gpu.table.to_text());
+    for (const std::string& note : gpu.notes) fmt::print("{}\n", note);
+  }
   if (!programs.empty()) fmt::print("\n{}", programs.to_text());
   fmt::print("\n");
   for (const tune::NotTuned& not_tuned : result.not_tuned)
@@ -176,10 +192,6 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
     fmt::print("left out of the spec: {}: {}\n", left_out.dispatch, left_out.reason);
   if (!proven.best.empty()) fmt::print("best for the whole program: {}\n", proven.best);
   if (!proven.spec.empty()) fmt::print("spec: {}\n", (out / "tuning_spec.mlir").string());
-  if (options.tuning.cuda)
-    fmt::print(
-        "no spec: hone writes none for CUDA yet; hone show ID --out DIR holds a winner's "
-        "configuration\n");
   if (options.tuning.cuda) fmt::print("\n{}\n", time_table(context.time).to_text());
   fmt::print("flags: {}\n", (out / "compile_flags.txt").string());
   if (!found) fmt::print("No dispatch has a configuration that beats the compiler's own.\n");
@@ -337,7 +349,7 @@ void add_tune_command(CLI::App& app, Run& run) {
   command->add_flag("--quiet", options->quiet, "no progress");
   command->footer(
       "Example:\n  hone tune examples/matmul_512.mlir --out out --budget 2m\n"
-      "  iree-compile --iree-codegen-tuning-spec-path=out/tuning_spec.mlir ...");
+      "  iree-compile $(cat out/compile_flags.txt) ...");
   command->callback([&run, options, command] {
     run = [options, command] {
       options->command_line = "hone tune " + options->tuning.input;

@@ -12,6 +12,7 @@
 #include "provider/iree/library.h"
 #include "provider/iree/prepared_dispatch.h"
 #include "provider/iree/program.h"
+#include "provider/iree/spec_reader.h"
 #include "provider/iree/whole_program.h"
 #include "provider/resources.h"
 #include "tune/compile_jobs.h"
@@ -63,13 +64,24 @@ class CompileWorker {
       if (!stated) return refuse(stated.error());
       return Message{"done", {{"statements", *stated}}, {}};
     }
-    if (message.kind == tune::jobs::kConfigured) {
-      const auto configured = iree::configured_dispatches(library_, path, bytes, flags);
+    if (message.kind == tune::jobs::kReadSpec) return read_spec(path, bytes);
+    if (message.kind == tune::jobs::kCompileDispatch) {
+      const Status compiled = iree::compile_dispatch(library_, path, bytes, flags);
+      if (!compiled) return refuse(compiled.error());
+      return Message{"done", nlohmann::json::object(), {}};
+    }
+    if (message.kind == tune::jobs::kConfigured ||
+        message.kind == tune::jobs::kConfiguredDispatch) {
+      const auto kind = message.kind == tune::jobs::kConfigured ? iree::ModuleKind::kProgram
+                                                                : iree::ModuleKind::kDispatch;
+      const auto configured = iree::configured_dispatches(library_, path, bytes, flags, kind);
       if (!configured) return refuse(configured.error());
       std::vector<ConfiguredDispatch> dispatches;
       for (const iree::ConfiguredDispatch& dispatch : *configured)
-        dispatches.push_back(
-            {dispatch.name, {dispatch.lowering_config, dispatch.translation_info, "", ""}});
+        dispatches.push_back({dispatch.name,
+                              {dispatch.lowering_config, dispatch.translation_info, "", "",
+                               dispatch.decomposition_config},
+                              dispatch.marks});
       return Message{"done", {{"dispatches", dispatches}}, {}};
     }
     return refuse({ErrorKind::kInput, "unknown job '" + message.kind + "'"});
@@ -116,6 +128,16 @@ class CompileWorker {
   }
 
  private:
+  Outcome read_spec(const std::string& path, const std::string& bytes) {
+    const auto spec = iree::read_spec_file(library_, path, bytes);
+    if (!spec) return refuse(spec.error());
+    std::vector<tune::jobs::SpecFileEntry> entries;
+    for (const iree::SpecFileEntry& entry : spec->entries)
+      entries.push_back(
+          {entry.matcher, entry.line, {entry.lowering_config, entry.translation_info}});
+    return Message{"done", {{"entries", entries}}, {spec->marking}};
+  }
+
   Outcome canonical(const Message& message) {
     std::vector<std::string> attributes;
     for (const auto& text : message.body.at("attributes")) {

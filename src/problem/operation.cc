@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/hash.h"
 #include "base/text.h"
@@ -49,8 +50,9 @@ std::string extents_text(const Operation& operation) {
   std::vector<std::string> extents;
   const auto add = [&](LoopRole role) {
     for (const int loop : loops_with(operation, role)) {
-      const std::int64_t size = operation.loops[static_cast<std::size_t>(loop)].size;
-      extents.push_back(size == kDynamic ? "?" : std::to_string(size));
+      const Loop& each = operation.loops[static_cast<std::size_t>(loop)];
+      extents.push_back(
+          each.size == kDynamic ? "?" : fmt::format("{}{}", each.dynamic ? "?=" : "", each.size));
     }
   };
   for (const LoopRole role :
@@ -100,8 +102,26 @@ std::vector<int> loops_with(const Operation& operation, LoopRole role) {
   return loops;
 }
 
+namespace {
+
+// Of the loops that index either operand.
+double iterations_over(const Operation& operation, const Operand& a, const Operand& b) {
+  std::set<int> loops(a.loops.begin(), a.loops.end());
+  loops.insert(b.loops.begin(), b.loops.end());
+  double iterations = 1;
+  for (const int loop : loops)
+    if (loop >= 0 && static_cast<std::size_t>(loop) < operation.loops.size())
+      iterations *= static_cast<double>(operation.loops[static_cast<std::size_t>(loop)].size);
+  return iterations;
+}
+
+}  // namespace
+
 double flop_count(const Operation& operation) {
   if (is_dynamic(operation) || operation.loops.empty()) return 0;
+  if (operation.kind == OperationKind::kAttention && operation.operands.size() >= 4)
+    return 2 * (iterations_over(operation, operation.operands[0], operation.operands[1]) +
+                iterations_over(operation, operation.operands[2], operation.operands.back()));
   double iterations = 1;
   for (const Loop& loop : operation.loops) iterations *= static_cast<double>(loop.size);
   const bool multiply_and_add =
@@ -140,9 +160,12 @@ std::string fingerprint(const Operation& operation) {
 
 void to_json(nlohmann::json& json, const Operation& operation) {
   nlohmann::json loops = nlohmann::json::array(), operands = nlohmann::json::array();
-  for (const Loop& loop : operation.loops)
+  for (const Loop& loop : operation.loops) {
     loops.push_back(
         {{"size", loop.size}, {"reduction", loop.reduction}, {"role", name_of(loop.role)}});
+    // Only where it holds: other fingerprints stay what they were.
+    if (loop.dynamic) loops.back()["dynamic"] = true;
+  }
   for (const Operand& operand : operation.operands)
     operands.push_back(
         {{"type", operand.type}, {"loops", operand.loops}, {"output", operand.output}});
@@ -159,7 +182,7 @@ void from_json(const nlohmann::json& json, Operation& operation) {
   json.at("name").get_to(operation.name);
   for (const auto& item : json.at("loops")) {
     Loop loop{item.at("reduction").get<bool>(), item.at("size").get<std::int64_t>(),
-              LoopRole::kOther};
+              LoopRole::kOther, item.value("dynamic", false)};
     const auto role = item.at("role").get<std::string>();
     for (const auto& [value, name] : kRoles)
       if (name == role) loop.role = value;

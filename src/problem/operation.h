@@ -37,6 +37,8 @@ struct Loop {
   bool reduction = false;
   std::int64_t size = 0;  // iterations; kDynamic where known only at run time
   LoopRole role = LoopRole::kOther;
+  // Known only at run time: the code is for any size, and `size` is one that the user gave.
+  bool dynamic = false;
 
   bool operator==(const Loop&) const = default;
 };
@@ -66,7 +68,8 @@ bool is_dynamic(const Operation& operation);
 std::vector<int> loops_with(const Operation& operation, LoopRole role);
 
 // Multiplies and adds of one execution: 2 x the product of all loops for contractions and
-// convolutions, the product of all loops for the rest. 0 for a dynamic operation.
+// convolutions, those of its two products for attention, the product of all loops for the rest. 0
+// for a dynamic operation.
 double flop_count(const Operation& operation);
 // Bytes of all operands, each counted once. 0 for a dynamic operation.
 double byte_count(const Operation& operation);

@@ -9,11 +9,16 @@ void to_json(nlohmann::json& json, const Attributes& attributes) {
           {"translation_info", attributes.translation_info},
           {"init_config", attributes.init_config},
           {"consumer_config", attributes.consumer_config}};
+  if (!attributes.sibling_config.empty()) {
+    json["sibling_reduction_config"] = attributes.sibling_reduction_config;
+    json["sibling_config"] = attributes.sibling_config;
+  }
   if (!attributes.decomposition_config.empty())
     json["decomposition_config"] = attributes.decomposition_config;
   if (attributes.statement >= 0) {
     json["statement"] = attributes.statement;
     json["knobs"] = attributes.knobs;
+    if (!attributes.options.empty()) json["options"] = attributes.options;
   }
 }
 
@@ -22,9 +27,12 @@ void from_json(const nlohmann::json& json, Attributes& attributes) {
   json.at("translation_info").get_to(attributes.translation_info);
   json.at("init_config").get_to(attributes.init_config);
   json.at("consumer_config").get_to(attributes.consumer_config);
+  attributes.sibling_reduction_config = json.value("sibling_reduction_config", std::string());
+  attributes.sibling_config = json.value("sibling_config", std::string());
   attributes.decomposition_config = json.value("decomposition_config", std::string());
   attributes.statement = json.value("statement", -1);
   attributes.knobs = json.value("knobs", std::map<std::string, std::int64_t>());
+  attributes.options = json.value("options", std::map<std::string, std::int64_t>());
 }
 
 }  // namespace hone::provider

@@ -27,12 +27,19 @@ struct Attributes {
   // read its result, where the root's configuration needs theirs to fit; else empty.
   std::string init_config = {};
   std::string consumer_config = {};
+  // Likewise of the other operations of the dispatch that have as many loops as the root: of those
+  // that reduce, and of those that read what was reduced.
+  std::string sibling_reduction_config = {};
+  std::string sibling_config = {};
   // Of a root that is made of two products (attention): the configurations of its parts.
   std::string decomposition_config = {};
   // Where the compiler states its own constraints: which of its statements, and a value for each of
   // its knobs. The compiler makes the texts above of them; they are empty.
   int statement = -1;
   std::map<std::string, std::int64_t> knobs = {};
+  // Knobs of hone's own, of what the compiler leaves out of its statement: they change what it made
+  // of the others.
+  std::map<std::string, std::int64_t> options = {};
 
   bool operator==(const Attributes&) const = default;
 };
@@ -57,6 +64,7 @@ struct ProgramCall {
   // Where they are known: results of a type that NumPy lacks cannot be read back otherwise.
   std::vector<problem::TensorType> results = {};
   int stop_fd = -1;  // once it is readable the call ends with an error of kind kInterrupted
+  std::optional<int> cuda = {};  // the GPU to run on instead of the cores, by the driver's number
 };
 
 // One artifact under the provider's own runtime.
@@ -101,6 +109,10 @@ class Provider {
   // are no tensors are left out. A failure with the provider's words when the file is no module.
   virtual Result<std::vector<problem::Function>> functions(
       const std::filesystem::path& module) const = 0;
+  // The device code of kernel `entry` inside a compiled module: PTX on an NVIDIA GPU. Nothing where
+  // the module has no such kernel or is not for a GPU.
+  virtual std::optional<std::string> device_code(std::string_view module,
+                                                 const std::string& entry) const = 0;
   // Calls the program once. The `results` arrays it returns.
   virtual Result<std::vector<problem::Array>> run_program(const ProgramCall& call,
                                                           std::size_t results) const = 0;

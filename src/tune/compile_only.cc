@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kCandidates = 200;
 // Between two looks at the clock.
-constexpr double kReportSeconds = 1;
+constexpr double kReportSeconds = 1, kLookSeconds = 0.05;
 
 class CompileOnly {
  public:
@@ -99,16 +99,16 @@ class CompileOnly {
            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   }
 
-  // What is not compiled when the time is over remains untried.
+  // What is not compiled when the time is over remains untried, but for the first.
   Status collect() {
     std::size_t done = 0, failed = 0;
     const std::size_t known = result_.tried - waiting_.size();
     while (done < waiting_.size()) {
       report(known + done, failed);
       const double left = seconds_left();
-      if (left <= 0) break;
+      if (left <= 0 && done > 0) break;
       HONE_ASSIGN(const std::optional<CompiledCandidate> finished,
-                  compiler_.next_finished(std::min(left, kReportSeconds)));
+                  compiler_.next_finished(std::clamp(left, kLookSeconds, kReportSeconds)));
       if (!finished) continue;
       ++done;
       const auto& [candidate, configuration] = waiting_[finished->id];

@@ -9,12 +9,23 @@ namespace hone::tune {
 namespace jobs {
 
 void to_json(nlohmann::json& json, const ConfiguredDispatch& dispatch) {
-  json = {{"name", dispatch.name}, {"attributes", dispatch.attributes}};
+  json = {{"name", dispatch.name}, {"attributes", dispatch.attributes}, {"marks", dispatch.marks}};
 }
 
 void from_json(const nlohmann::json& json, ConfiguredDispatch& dispatch) {
   json.at("name").get_to(dispatch.name);
   json.at("attributes").get_to(dispatch.attributes);
+  json.at("marks").get_to(dispatch.marks);
+}
+
+void to_json(nlohmann::json& json, const SpecFileEntry& entry) {
+  json = {{"matcher", entry.matcher}, {"line", entry.line}, {"attributes", entry.attributes}};
+}
+
+void from_json(const nlohmann::json& json, SpecFileEntry& entry) {
+  json.at("matcher").get_to(entry.matcher);
+  json.at("line").get_to(entry.line);
+  json.at("attributes").get_to(entry.attributes);
 }
 
 }  // namespace jobs
@@ -120,6 +131,33 @@ Result<std::vector<jobs::ConfiguredDispatch>> CompileService::configured(
   HONE_ASSIGN(const worker::Message answer,
               accepted(once(program_job(jobs::kConfigured, path, bytes, flags))));
   return understood(read_answer<std::vector<jobs::ConfiguredDispatch>>(answer.body, "dispatches"));
+}
+
+Result<jobs::ConfiguredDispatch> CompileService::configured_dispatch(
+    const std::string& name, const std::string& source, const std::vector<std::string>& flags) {
+  HONE_ASSIGN(const worker::Message answer,
+              accepted(once(program_job(jobs::kConfiguredDispatch, name, source, flags))));
+  HONE_ASSIGN(auto dispatches, understood(read_answer<std::vector<jobs::ConfiguredDispatch>>(
+                                   answer.body, "dispatches")));
+  if (dispatches.size() != 1)
+    return failure("'{}' holds {} dispatches, not one", name, dispatches.size());
+  return std::move(dispatches.front());
+}
+
+Status CompileService::compile_dispatch(const std::string& name, const std::string& source,
+                                        const std::vector<std::string>& flags) {
+  HONE_TRY(accepted(once(program_job(jobs::kCompileDispatch, name, source, flags))));
+  return {};
+}
+
+Result<SpecFile> CompileService::read_spec(const std::string& path, const std::string& bytes) {
+  HONE_ASSIGN(worker::Message answer,
+              accepted(once(program_job(jobs::kReadSpec, path, bytes, {}))));
+  SpecFile spec;
+  HONE_ASSIGN(spec.entries,
+              understood(read_answer<std::vector<jobs::SpecFileEntry>>(answer.body, "entries")));
+  HONE_ASSIGN(spec.marking, understood(first_blob(answer)));
+  return spec;
 }
 
 Result<std::string> CompileService::extract_root(const std::string& name, const std::string& source,

@@ -5,7 +5,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "measure/comparison.h"
 #include "measure/reference.h"
 #include "tune/records.h"
 
@@ -14,7 +13,6 @@ namespace {
 
 // Above what finalists are chosen from: slower than that a candidate is never run again.
 constexpr double kWorthCompilingAgain = 1.2;
-constexpr std::string_view kOpenBlas = "openblas";
 
 // A long launch averages over what disturbs a short one, and a search over slow kernels must not
 // take its whole budget for a few.
@@ -39,15 +37,6 @@ measure::Protocol search_protocol(double default_seconds, bool gpu) {
   protocol.max_samples = 20;
   protocol.max_seconds = 0.12;
   protocol.max_warm_up_seconds = 0.05;
-  return protocol;
-}
-
-measure::Protocol baseline_protocol() {
-  measure::Protocol protocol;
-  protocol.min_samples = measure::fewest_rounds(0.05);
-  protocol.max_samples = 20;
-  protocol.max_seconds = 1;
-  protocol.early_stop_factor = 0;
   return protocol;
 }
 
@@ -301,53 +290,6 @@ Status DispatchBench::record_samples(const std::string& identity,
                     .dump();
   HONE_TRY(context_->store.record(row));
   return {};
-}
-
-Result<std::optional<std::string>> DispatchBench::add_openblas() {
-  HONE_ASSIGN(const Ran<measure::OpenBlasReady> ready, context_->runner.load_openblas());
-  if (!ready) return std::optional<std::string>(ready.error().message);
-  store::Candidate candidate;
-  candidate.dispatch = dispatch_id_;
-  candidate.build = context_->build;
-  candidate.provider = kOpenBlas;
-  candidate.configuration = store::kDefaultConfiguration;
-  HONE_ASSIGN(const store::Id id, context_->store.add_candidate(candidate));
-  store::Artifact row;
-  row.candidate = id;
-  row.identity = fmt::format("{} of {}", ready->library, key_);
-  row.format = "library";
-  row.launch = "{}";
-  row.configured = ready->note;
-  HONE_ASSIGN(const store::Known known,
-              context_->store.known(id, context_->device, store::Phase::kFinalist,
-                                    context_->options.reuse));
-  if (!known.artifact) HONE_TRY(context_->store.record(row));
-  if (known.verification && !known.verification->right)
-    return std::optional<std::string>(known.verification->basis);
-  if (known.verification && known.measurement) return std::optional<std::string>();
-
-  HONE_ASSIGN(const Ran<measure::Verification> verified, context_->runner.verify(ready->handle));
-  if (!verified) return std::optional<std::string>(verified.error().message);
-  store::Verification verification = verification_row(*verified, bindings_);
-  verification.dispatch = dispatch_id_;
-  verification.identity = row.identity;
-  verification.device = context_->device;
-  HONE_TRY(context_->store.record(verification));
-  if (!verified->right) return std::optional<std::string>(verified->message);
-
-  Lane& lane = lanes_.front();
-  Lock lock(*mutex_);
-  HONE_ASSIGN(lane.sentinel, load(lane, lock, default_.candidate));
-  measure::MeasureRequest request;
-  request.handles = {ready->handle};
-  request.sentinel = lane.sentinel;
-  request.protocol = baseline_protocol();
-  HONE_ASSIGN(const Ran<measure::MeasureResult> measured, context_->runner.measure(request));
-  if (!measured) return std::optional<std::string>(measured.error().message);
-  HONE_TRY(record_samples(row.identity, measured->handles.front(), store::Phase::kFinalist,
-                          paired_ratio(measured->handles.front(), measured->handles.back()),
-                          *measured));
-  return std::optional<std::string>();
 }
 
 }  // namespace hone::tune

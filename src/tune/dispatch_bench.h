@@ -54,10 +54,6 @@ class DispatchBench {
   // is but one.
   std::string differing_devices() const;
 
-  // Adds OpenBLAS's time for the root operation beside the default's, as a candidate of provider
-  // "openblas". Says why when it cannot.
-  Result<std::optional<std::string>> add_openblas();
-
   store::Id dispatch_id() const { return dispatch_id_; }
   store::Id default_candidate() const { return default_.candidate; }
   double default_seconds() const { return default_seconds_; }  // per launch, when first measured

@@ -9,8 +9,10 @@
 
 #include "search/strategy.h"
 #include "space/configuration.h"
+#include "tune/baselines.h"
 #include "tune/finalists.h"
 #include "tune/runtime_check.h"
+#include "tune/shipped_kernels.h"
 
 namespace hone::tune {
 namespace {
@@ -66,11 +68,12 @@ class DispatchTuner {
     return select();
   }
 
-  Status compare_with_openblas() {
+  Status compare_with_libraries(std::optional<store::Id> winner) {
     const TimeBudget::Span span(context_.time, Phase::kBaselines);
-    if (context_.options.cuda) return {};  // it runs on the cores
-    HONE_ASSIGN(const std::optional<std::string> why_not, bench_.add_openblas());
-    if (why_not) HONE_TRY(context_.store.log_event("openblas", *why_not));
+    HONE_ASSIGN(const std::string why_not, measure_baselines(context_, bench_, dispatch_, winner));
+    if (!why_not.empty())
+      HONE_TRY(
+          context_.store.log_event("no baseline", fmt::format("{}: {}", dispatch_.name, why_not)));
     return {};
   }
 
@@ -257,7 +260,9 @@ class DispatchTuner {
     if (comparison.verdict != measure::Verdict::kFaster)
       return keep_default("the best candidate is not reliably faster than the default");
 
-    TunedDispatch tuned{&dispatch_, bench_.dispatch_id(), {}, {}};
+    TunedDispatch tuned;
+    tuned.dispatch = &dispatch_;
+    tuned.id = bench_.dispatch_id();
     store::Selection& selection = tuned.selection;
     selection.winner = columns[winner];
     for (const std::size_t member : ties.members()) selection.ties.push_back(columns[member]);
@@ -268,15 +273,27 @@ class DispatchTuner {
                                         : fmt::format("first by name of {} that are not told apart",
                                                       ties.members().size());
     tuned.attributes = tried_.at(columns[winner]).attributes;
-    // iree-benchmark-executable takes a GPU's code in IREE's own container only.
     const TimeBudget::Span span(context_.time, Phase::kBaselines);
-    if (!context_.options.cuda)
-      HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
+    if (context_.options.cuda) return as_shipped(std::move(tuned));
+    HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
+    return tuned;
+  }
+
+  // On a GPU; iree-benchmark-executable would take its code in IREE's own container only.
+  Result<TunedDispatch> as_shipped(TunedDispatch tuned) {
+    HONE_ASSIGN(ShippedKernel shipped,
+                measure_as_shipped(context_, bench_, dispatch_, *tuned.selection.winner,
+                                   *tuned.attributes));
+    if (!shipped.why_not.empty()) return keep_default("the winner cannot ship: " + shipped.why_not);
+    tuned.attributes = std::move(shipped.attributes);
+    tuned.code = std::move(shipped.code);
     return tuned;
   }
 
   Result<TunedDispatch> keep_default(std::string reason) {
-    TunedDispatch tuned{&dispatch_, bench_.dispatch_id(), {}, {}};
+    TunedDispatch tuned;
+    tuned.dispatch = &dispatch_;
+    tuned.id = bench_.dispatch_id();
     tuned.selection.reason = std::move(reason);
     return tuned;
   }
@@ -314,10 +331,19 @@ class DispatchTuner {
   FinalistRounds finalists_;
 };
 
+// On the average over the devices.
+double busy_seconds(const Context& context) {
+  double seconds = context.runner.busy_seconds();
+  for (const RunnerService* runner : context.more_runners) seconds += runner->busy_seconds();
+  return seconds / static_cast<double>(1 + context.more_runners.size());
+}
+
 }  // namespace
 
 Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& dispatch,
                                     const problem::Dispatch* reference, const Share& share) {
+  const Clock clock;
+  const double busy = busy_seconds(context);
   HONE_ASSIGN(space::Space stated, context.provider.space_of(dispatch));
   HONE_ASSIGN(space::Space space, stated.relax(context.options.relax));
   HONE_ASSIGN(DispatchBench bench, DispatchBench::set_up(context, dispatch, reference));
@@ -328,7 +354,9 @@ Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& d
     HONE_TRY(context.compiler.cancel_all());
     return tuned;
   }
-  HONE_TRY(tuner.compare_with_openblas());
+  tuned->seconds = clock.elapsed();
+  tuned->busy_seconds = busy_seconds(context) - busy;
+  HONE_TRY(tuner.compare_with_libraries(tuned->selection.winner));
   HONE_TRY(context.compiler.release(key));
   return tuned;
 }

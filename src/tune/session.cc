@@ -95,15 +95,14 @@ Status Session::record_peak() {
   HONE_TRY(record(store::kPeakFact, peak.gflops * 1e9, "flop/s"));
   if (peak.matrix_gflops > 0)
     HONE_TRY(record(store::kMatrixPeakFact, peak.matrix_gflops * 1e9, "flop/s"));
+  if (peak.stated_matrix_gflops > 0)
+    HONE_TRY(record(store::kStatedMatrixPeakFact, peak.stated_matrix_gflops * 1e9, "flop/s"));
   return record(store::kBandwidthFact, peak.gbytes_per_second * 1e9, "byte/s");
 }
 
 Status Session::prove() {
   const TimeBudget::Span span(context_.time, Phase::kProgram);
-  // A GPU's winners are named by knobs, of which no spec is made yet.
-  if (!context_.options.cuda) {
-    HONE_ASSIGN(result_.proven, prove_program(context_, result_.program, bytes_, result_.tuned));
-  }
+  HONE_ASSIGN(result_.proven, prove_program(context_, result_.program, bytes_, result_.tuned));
   for (TunedDispatch& tuned : result_.tuned) {
     store::Selection& selection = tuned.selection;
     selection.dispatch = tuned.id;

@@ -2,12 +2,12 @@
 #include <gmock/gmock.h>
 
 #include "tests/cli/hone_command.h"
-#include "tests/device/fake_driver.h"
+#include "tests/device/fake_library.h"
 
 namespace hone::cli {
 namespace {
 
-using device::cuda::FakeDriver;
+using test::FakeDriver;
 using Functions = std::map<std::string, std::string>;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -25,7 +25,7 @@ class GpuEnvironment : public HoneCommand {
 };
 
 TEST_F(GpuEnvironment, ADeviceThatIsNotThereIsNamedWithThoseThatAre) {
-  const FakeDriver driver(device::cuda::two_h200s());
+  const FakeDriver driver(test::two_h200s());
   for (const char* gpus : {"cuda:7", "cuda:0,7", "cuda:1,cuda:7"}) {
     const Ran ran = tune_on(gpus, driver);
     EXPECT_EQ(ran.exit_code, 2);
@@ -36,7 +36,7 @@ TEST_F(GpuEnvironment, ADeviceThatIsNotThereIsNamedWithThoseThatAre) {
 }
 
 TEST_F(GpuEnvironment, SeveralDevicesAreDifferentOnesOfOneKind) {
-  auto facts = device::cuda::two_h200s();
+  auto facts = test::two_h200s();
   const FakeDriver driver(facts);
   const Ran twice = tune_on("cuda:1,1", driver);
   EXPECT_EQ(twice.exit_code, 2);

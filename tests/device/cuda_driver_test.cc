@@ -10,11 +10,14 @@
 #include "device/cuda/lease.h"
 #include "device/cuda/nvml.h"
 #include "device/cuda/nvrtc.h"
-#include "tests/device/fake_driver.h"
+#include "device/cuda/peak.h"
+#include "tests/device/fake_library.h"
 
 namespace hone::device::cuda {
 namespace {
 
+using test::FakeDriver;
+using test::kVersion13;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -65,7 +68,7 @@ TEST(CudaDriverTest, ADriverThatDoesNotStartIsQuoted) {
 }
 
 TEST(CudaDriverTest, ListsTheDevicesThereAre) {
-  const FakeDriver fake(two_h200s());
+  const FakeDriver fake(test::two_h200s());
   const auto driver = Driver::open(fake.library());
   ASSERT_TRUE(driver) << driver.error().message;
   const auto devices = list_devices(**driver);
@@ -133,6 +136,13 @@ TEST(NvmlTest, NamesWhyAClockIsHeldDown) {
   EXPECT_TRUE(disturbs(0x20));
 }
 
+// 132 multiprocessors x 4096 x 1.83 GHz = 989 TFLOP/s, as NVIDIA states of H100 and H200.
+TEST(PeakTest, IsThatOfNvidiasDataSheets) {
+  EXPECT_NEAR(132 * tensor_flops_per_clock(90) * 1.83e9, 989.4e12, 0.1e12);
+  EXPECT_NEAR(108 * tensor_flops_per_clock(80) * 1.41e9, 312e12, 0.5e12);
+  EXPECT_EQ(tensor_flops_per_clock(89), 0);
+}
+
 TEST(NvrtcTest, IsDoneWithoutWhereItIsMissing) {
   const auto ptx = compile_cuda("", {"libnvrtc-of-no-machine.so"});
   ASSERT_FALSE(ptx);
@@ -151,6 +161,27 @@ TEST(GpuStateTest, TravelsAsJson) {
                         .throttled = {"power cap"},
                         .other_processes = 0});
   EXPECT_EQ(nlohmann::json(state).get<MachineState>(), state);
+}
+
+// Several looks at one GPU: what matters is the worst of them.
+TEST(GpuStateTest, KeepsTheLowestClockAndEveryReason) {
+  const auto seen = [](double megahertz, double watts, std::vector<std::string> throttled) {
+    MachineState state;
+    state.gpus.push_back({.gpu = 0,
+                          .megahertz = megahertz,
+                          .most_megahertz = 1980,
+                          .memory_megahertz = {},
+                          .watts = watts,
+                          .watt_limit = 700,
+                          .celsius = {},
+                          .throttled = std::move(throttled),
+                          .other_processes = {}});
+    return state;
+  };
+  MachineState state = seen(1980, 500, {});
+  add_gpus(state, seen(1755, 699, {"power cap"}));
+  add_gpus(state, seen(1900, 650, {"power cap", "heat"}));
+  EXPECT_EQ(state, seen(1755, 699, {"power cap", "heat"}));
 }
 
 }  // namespace

@@ -92,7 +92,8 @@ TEST(StatedConstraints, TagGuessesAboutSpeedAsSoft) {
   for (const space::Constraint& constraint : space.parts()[1].constraints())
     if (constraint.hardness == space::Hardness::kSoft) soft.push_back(constraint.name);
   EXPECT_THAT(soft, ElementsAre("wg_0 <= 512", "wg_1 <= 512", "red_2 <= 512", "sg_num <= 10",
-                                "prefetch_num_stages == 2", "sums and operands fit in registers"));
+                                "prefetch_num_stages == 2", "sums and operands fit in registers",
+                                "waves_per_eu == 0", "pad_shared_memory == 1"));
   EXPECT_GT(space.relax({"prefetch_num_stages == 2"})->count().value, space.count().value);
 }
 
@@ -149,7 +150,7 @@ TEST(StatedRules, KeepTheThreadsThatCopyATileFromHavingARest) {
   const auto configuration = space::parse_configuration(
       distribute,
       "wg_0=64,wg_1=320,red_2=64,sg_m_cnt=1,sg_n_cnt=1,sg_size=64,wg_size_x=64,wg_size_y=1,"
-      "wg_size_z=1,prefetch_num_stages=2,mma_idx=1");
+      "wg_size_z=1,prefetch_num_stages=2,mma_idx=1,waves_per_eu=0,pad_shared_memory=1");
   ASSERT_TRUE(configuration) << configuration.error().message;
   const auto broken = distribute.check(*configuration);
   ASSERT_EQ(broken.size(), 1u);
@@ -198,14 +199,13 @@ class CompileShare : public ::testing::TestWithParam<std::tuple<std::string, int
 TEST_P(CompileShare, OfTenSamplesEachCompiles) {
   const auto [arch, which] = GetParam();
   const Problem problem = small_problems().at(static_cast<std::size_t>(which));
-  const auto dispatch = dispatch_of(problem.program, arch);
-  const StatedSpace stated = gpu::stated(dispatch, arch);
-  if (stated.empty()) GTEST_SKIP() << "the compiler states nothing";
-  const space::Space space = space_on(dispatch, stated, arch);
+  const auto dispatch = stated_dispatch(problem.program, arch);
+  const auto space = gpu_space(dispatch, *problem::gpu_target(arch));
+  ASSERT_TRUE(space) << space.error().message;
   std::vector<std::string> failures;
-  for (const Compiled& each : compile_samples(dispatch, arch, space, 10, 3))
+  for (const Compiled& each : compile_samples(dispatch, arch, *space, 10, 3))
     if (!each.failure.empty())
-      failures.push_back(to_string(space, each.configuration) + ": " + each.failure);
+      failures.push_back(to_string(*space, each.configuration) + ": " + each.failure);
   EXPECT_THAT(failures, IsEmpty()) << arch << " " << problem.name;
 }
 INSTANTIATE_TEST_SUITE_P(Targets, CompileShare,

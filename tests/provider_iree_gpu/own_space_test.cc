@@ -1,82 +1,138 @@
 // hone's own spaces, where the compiler states none: configurations of them compile.
 #include <gmock/gmock.h>
 
+#include <tuple>
+
 #include "provider/iree/gpu_own_space.h"
 #include "tests/provider_iree_gpu/compile_share.h"
 
 namespace hone::iree::gpu {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr char kRowSum[] = R"(
-func.func @main(%a: tensor<4096x8192xf32>) -> tensor<4096xf32> {
-  %z = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<4096xf32>
-  %f = linalg.fill ins(%z : f32) outs(%e : tensor<4096xf32>) -> tensor<4096xf32>
-  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
-                       iterator_types = ["parallel", "reduction"]}
-      ins(%a : tensor<4096x8192xf32>) outs(%f : tensor<4096xf32>) {
-    ^bb0(%x: f32, %y: f32):
-      %s = arith.addf %x, %y : f32
-      linalg.yield %s : f32
-  } -> tensor<4096xf32>
-  return %r : tensor<4096xf32>
-})";
+// One problem on one target, by their positions.
+class OwnSpace : public ::testing::TestWithParam<std::tuple<std::string, int>> {};
 
-constexpr char kMatvec[] = R"(
-func.func @main(%a: tensor<4096x4096xf16>, %b: tensor<4096xf16>) -> tensor<4096xf32> {
-  %z = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<4096xf32>
-  %f = linalg.fill ins(%z : f32) outs(%e : tensor<4096xf32>) -> tensor<4096xf32>
-  %r = linalg.matvec ins(%a, %b : tensor<4096x4096xf16>, tensor<4096xf16>)
-      outs(%f : tensor<4096xf32>) -> tensor<4096xf32>
-  return %r : tensor<4096xf32>
-})";
-
-// Ten random configurations, each compiled in a child; their failures.
-std::vector<std::string> failures(const std::string& program, const std::string& arch) {
-  const problem::GpuTarget target = *problem::gpu_target(arch);
-  const auto dispatch = dispatch_of(program, arch);
-  const auto space = gpu_own_space(dispatch.root, target);
-  if (!space) return {space.error().message};
-  auto prepared = PreparedDispatch::create(compiler(), dispatch.source, flags_for(arch));
-  if (!prepared) return {prepared.error().message};
-  std::vector<std::string> all;
-  const auto samples = space->samples(10, 5);
-  for (const space::Configuration& sample : *samples) {
-    const auto attributes = gpu_own_attributes(dispatch.root, target, *space, sample);
-    const std::string failure =
-        attributes ? compile_in_child(*prepared, *attributes) : attributes.error().message;
-    if (!failure.empty()) all.push_back(to_string(*space, sample) + ": " + failure);
+TEST_P(OwnSpace, OfTenSamplesEachCompilesToCodeOfItsOwn) {
+  const auto [arch, which] = GetParam();
+  const Problem problem = small_own_problems().at(static_cast<std::size_t>(which));
+  const auto dispatch = dispatch_of(problem.program, arch);
+  const auto space = gpu_own_space(dispatch.root, *problem::gpu_target(arch));
+  ASSERT_TRUE(space) << space.error().message;
+  std::vector<std::string> failures;
+  std::set<std::string> different;
+  for (const Compiled& each : compile_samples(dispatch, arch, *space, 10, 5)) {
+    different.insert(each.identity);
+    if (!each.failure.empty())
+      failures.push_back(to_string(*space, each.configuration) + ": " + each.failure);
   }
-  return all;
+  EXPECT_THAT(failures, IsEmpty()) << arch << " " << problem.name;
+  // Some lower to the same code, not all of them, and not to the compiler's own.
+  different.erase(default_identity(dispatch, arch));
+  EXPECT_GT(different.size(), 4u);
+}
+INSTANTIATE_TEST_SUITE_P(Targets, OwnSpace,
+                         ::testing::Combine(::testing::Values("gfx942", "sm_80"),
+                                            ::testing::Range(0, 8)));
+
+std::vector<std::string> knobs(const problem::Dispatch& dispatch, const std::string& arch) {
+  const auto space = gpu_own_space(dispatch.root, *problem::gpu_target(arch));
+  if (!space) return {space.error().message};
+  std::vector<std::string> names;
+  for (const space::Knob& knob : space->knobs()) names.push_back(knob.name);
+  return names;
 }
 
-class OwnSpace : public ::testing::TestWithParam<std::string> {};
+TEST(OwnSpaceOfRows, LetsSubgroupsAndLanesHaveRowsOfTheirOwn) {
+  EXPECT_THAT(knobs(dispatch_of(matvec(1024, 2048), "sm_80"), "sm_80"),
+              ElementsAre("pipeline", "rows", "row_subgroups", "subgroups", "lanes", "vector",
+                          "steps", "wg_0", "threads", "red_1"));
+}
 
-TEST_P(OwnSpace, OfABatchMatmulCompiles) {
-  EXPECT_THAT(failures(batch_matmul(12, 128, 128, 64), GetParam()), IsEmpty());
+// 77 columns are no whole loads of a subgroup: one thread goes along a row.
+TEST(OwnSpaceOfSoftmax, GoesByOutputsWhereRowsCannotBeShared) {
+  const auto dispatch = dispatch_of(softmax(256, 77), "sm_80");
+  const auto space = gpu_own_space(dispatch.root, *problem::gpu_target("sm_80"));
+  ASSERT_TRUE(space) << space.error().message;
+  EXPECT_THAT(knobs(dispatch, "sm_80"), ElementsAre("wg_0", "vector", "threads", "red_1"));
+  for (const Compiled& each : compile_samples(dispatch, "sm_80", *space, 10, 5))
+    EXPECT_EQ(each.failure, "") << to_string(*space, each.configuration);
 }
-TEST_P(OwnSpace, OfARowSumCompiles) {
-  EXPECT_THAT(failures(kRowSum, GetParam()), IsEmpty());
+
+TEST(OwnSpaceOfSoftmax, GivesEveryPartTheLayoutOfTheRoot) {
+  const auto dispatch = dispatch_of(softmax(256, 512), "sm_80");
+  EXPECT_EQ(dispatch.root.name, "linalg.softmax");
+  const problem::GpuTarget target = *problem::gpu_target("sm_80");
+  const auto space = gpu_own_space(dispatch.root, target);
+  const auto configuration = space::parse_configuration(
+      *space,
+      "pipeline=0,rows=4,row_subgroups=2,subgroups=2,lanes=16,vector=4,steps=1,wg_0=0,threads=0,"
+      "red_1=0");
+  ASSERT_TRUE(configuration) << configuration.error().message;
+  EXPECT_THAT(space->check(*configuration), IsEmpty());
+  const auto attributes = gpu_own_attributes(dispatch.root, target, *space, *configuration);
+  ASSERT_TRUE(attributes);
+  // 2 x 2 subgroups of 2 x 16 lanes; 2 x 16 x 4 columns at once.
+  constexpr char kLayout[] =
+      "lane_basis = [[2, 16], [0, 1]], subgroup_basis = [[2, 2], [0, 1]], thread = [0, 4]}>";
+  EXPECT_EQ(attributes->lowering_config,
+            std::string("#iree_gpu.lowering_config<{partial_reduction = [0, 128], "
+                        "workgroup = [4, 0], ") +
+                kLayout);
+  EXPECT_EQ(attributes->sibling_reduction_config,
+            std::string("#iree_gpu.lowering_config<{partial_reduction = [0, 128], ") + kLayout);
+  EXPECT_EQ(attributes->sibling_config,
+            std::string("#iree_gpu.lowering_config<{serial = [0, 128], ") + kLayout);
+  EXPECT_THAT(attributes->translation_info, HasSubstr("workgroup_size = [128, 1, 1]"));
 }
-TEST_P(OwnSpace, OfAProductWithAVectorCompiles) {
-  EXPECT_THAT(failures(kMatvec, GetParam()), IsEmpty());
+
+TEST(OwnSpaceOfAttention, CompilesOnNvidia) {
+  const auto dispatch = dispatch_of(attention(4, 512, 64), "sm_80");
+  EXPECT_THAT(knobs(dispatch, "sm_80"),
+              ElementsAre("wg_m", "wg_n", "red_k2", "subgroups", "share_q"));
 }
-INSTANTIATE_TEST_SUITE_P(Targets, OwnSpace, ::testing::Values("gfx942", "sm_80"),
-                         [](const auto& each) { return std::string(each.param); });
+
+// 64 queries of 64 halves, padded by 4: 8704 bytes, and as many for 64 keys and values.
+TEST(OwnSpaceOfAttention, CountsTheSharedMemoryOfItsTiles) {
+  const auto dispatch = dispatch_of(attention(4, 512, 64), "sm_80");
+  const problem::GpuTarget target = *problem::gpu_target("sm_80");
+  const auto space = gpu_own_space(dispatch.root, target);
+  const auto configuration =
+      space::parse_configuration(*space, "wg_m=64,wg_n=64,red_k2=64,subgroups=4,share_q=1");
+  ASSERT_TRUE(configuration) << configuration.error().message;
+  const auto attributes = gpu_own_attributes(dispatch.root, target, *space, *configuration);
+  auto prepared = PreparedDispatch::create(compiler(), dispatch.source, flags_for("sm_80"));
+  const auto artifact = prepared->compile(*attributes);
+  ASSERT_TRUE(artifact) << artifact.error().message;
+  EXPECT_EQ(artifact->launch.shared_bytes, 3 * 8704u);
+  EXPECT_THAT(artifact->launch.block, ElementsAre(128, 1, 1));
+  EXPECT_THAT(artifact->launch.grid, ElementsAre(4 * 512 / 64, 1, 1));
+}
 
 TEST(OwnSpaceOfAnF32Matmul, Compiles) {
-  EXPECT_THAT(failures(matmul(512, 512, 256, "f32"), "sm_80"), IsEmpty());
+  const auto dispatch = dispatch_of(matmul(512, 512, 256, "f32"), "sm_80");
+  const auto space = gpu_own_space(dispatch.root, *problem::gpu_target("sm_80"));
+  for (const Compiled& each : compile_samples(dispatch, "sm_80", *space, 10, 5))
+    EXPECT_EQ(each.failure, "") << to_string(*space, each.configuration);
 }
 
-TEST(OwnSpaceOfSoftmax, IsNotThere) {
-  problem::Operation softmax;
-  softmax.kind = problem::OperationKind::kOther;
-  softmax.name = "linalg.softmax";
-  EXPECT_THAT(why_no_own_space(softmax, *problem::gpu_target("sm_80")),
+// 100 x 72 x 40 is no whole number of 16 x 8 x 16 instructions: the tiles are padded.
+TEST(OwnSpaceOfABatchMatmul, PadsWhatIsNoWholeInstruction) {
+  const auto dispatch = dispatch_of(batch_matmul(4, 100, 72, 40), "sm_80");
+  const auto space = gpu_own_space(dispatch.root, *problem::gpu_target("sm_80"));
+  ASSERT_TRUE(space) << space.error().message;
+  for (const Compiled& each : compile_samples(dispatch, "sm_80", *space, 10, 5))
+    EXPECT_EQ(each.failure, "") << to_string(*space, each.configuration);
+}
+
+TEST(OwnSpaceOfAGather, IsNotThere) {
+  problem::Operation gather;
+  gather.kind = problem::OperationKind::kOther;
+  gather.name = "iree_linalg_ext.gather";
+  EXPECT_THAT(why_no_own_space(gather, *problem::gpu_target("sm_80")),
               HasSubstr("hone has spaces of its own only for"));
 }
 

@@ -89,6 +89,86 @@ func.func @main(%q: {0}, %k: {0}, %v: {0}) -> {0} {{
                      fmt::format("tensor<{}x{}x{}xf16>", batch, length, head));
 }
 
+// One linalg.generic over `loops` ("i, j") of one input, with the body given; sums start from 0.
+inline std::string generic(const std::string& in, const std::string& in_map, const std::string& out,
+                           const std::string& out_map, const std::string& loops,
+                           const std::string& iterators, const std::string& body) {
+  const bool reduces = iterators.find("reduction") != std::string::npos;
+  const std::string element = out.substr(out.rfind('x') + 1);
+  return fmt::format(R"(
+func.func @main(%a: tensor<{0}>) -> tensor<{2}> {{
+  %z = arith.constant 0.0 : {6}
+  %e = tensor.empty() : tensor<{2}>
+  %f = linalg.fill ins(%z : {6}) outs(%e : tensor<{2}>) -> tensor<{2}>
+  %r = linalg.generic {{indexing_maps = [affine_map<({4}) -> ({1})>, affine_map<({4}) -> ({3})>],
+                       iterator_types = [{5}]}}
+      ins(%a : tensor<{0}>) outs({8} : tensor<{2}>) {{
+    ^bb0(%x: {9}, %y: {6}):
+      {7}
+      linalg.yield %s : {6}
+  }} -> tensor<{2}>
+  return %r : tensor<{2}>
+}})",
+                     in, in_map, out, out_map, loops, iterators, element, body,
+                     reduces ? "%f" : "%e", in.substr(in.rfind('x') + 1));
+}
+
+inline constexpr char kSum[] = "%s = arith.addf %x, %y : f32";
+inline constexpr char kParallel[] = "\"parallel\"";
+inline constexpr char kReduction[] = "\"reduction\"";
+
+inline std::string row_sum(int rows, int columns) {
+  return generic(fmt::format("{}x{}xf32", rows, columns), "i, j", fmt::format("{}xf32", rows), "i",
+                 "i, j", fmt::format("{}, {}", kParallel, kReduction), kSum);
+}
+inline std::string column_sum(int rows, int columns) {
+  return generic(fmt::format("{}x{}xf32", rows, columns), "j, i", fmt::format("{}xf32", columns),
+                 "i", "i, j", fmt::format("{}, {}", kParallel, kReduction), kSum);
+}
+// The sum of each channel over the batch and the image.
+inline std::string channel_sum(int batch, int channels, int image) {
+  return generic(fmt::format("{}x{}x{}xf32", batch, channels, image), "b, c, i",
+                 fmt::format("{}xf32", channels), "c", "c, b, i",
+                 fmt::format("{}, {}, {}", kParallel, kReduction, kReduction), kSum);
+}
+inline std::string elementwise(int rows, int columns) {
+  return generic(fmt::format("{}x{}xf32", rows, columns), "i, j",
+                 fmt::format("{}x{}xf16", rows, columns), "i, j", "i, j",
+                 fmt::format("{}, {}", kParallel, kParallel),
+                 "%t = math.erf %x : f32\n      %s = arith.truncf %t : f32 to f16");
+}
+inline std::string transpose(int rows, int columns) {
+  return fmt::format(R"(
+func.func @main(%a: tensor<{0}x{1}xf32>) -> tensor<{1}x{0}xf32> {{
+  %e = tensor.empty() : tensor<{1}x{0}xf32>
+  %r = linalg.transpose ins(%a : tensor<{0}x{1}xf32>) outs(%e : tensor<{1}x{0}xf32>)
+      permutation = [1, 0]
+  return %r : tensor<{1}x{0}xf32>
+}})",
+                     rows, columns);
+}
+inline std::string softmax(int rows, int columns) {
+  return fmt::format(R"(
+func.func @main(%a: {0}) -> {0} {{
+  %e = tensor.empty() : {0}
+  %r = linalg.softmax dimension(1) ins(%a : {0}) outs(%e : {0}) -> {0}
+  return %r : {0}
+}})",
+                     fmt::format("tensor<{}x{}xf32>", rows, columns));
+}
+inline std::string matvec(int rows, int columns) {
+  return fmt::format(R"(
+func.func @main(%a: {0}, %b: {1}) -> {2} {{
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : {2}
+  %f = linalg.fill ins(%z : f32) outs(%e : {2}) -> {2}
+  %r = linalg.matvec ins(%a, %b : {0}, {1}) outs(%f : {2}) -> {2}
+  return %r : {2}
+}})",
+                     fmt::format("tensor<{}x{}xf16>", rows, columns),
+                     fmt::format("tensor<{}xf16>", columns), fmt::format("tensor<{}xf32>", rows));
+}
+
 inline problem::Dispatch dispatch_of(const std::string& program, const std::string& arch) {
   problem::Program loaded = load("gpu.mlir", program, flags_for(arch));
   return std::move(loaded.dispatches.back());

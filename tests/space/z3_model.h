@@ -3,6 +3,7 @@
 
 #include <z3++.h>
 
+#include <chrono>
 #include <optional>
 #include <set>
 
@@ -38,13 +39,16 @@ class Model {
   }
 
   // Every configuration that z3 finds, each found once by forbidding those before it; nothing when
-  // it gives up.
-  std::optional<std::set<Configuration>> solutions(unsigned timeout_ms) {
+  // it gives up, one query after `timeout_ms` or all of them after `seconds`.
+  std::optional<std::set<Configuration>> solutions(unsigned timeout_ms, double seconds = 1e9) {
+    const auto begin = std::chrono::steady_clock::now();
     z3::params params(context_);
     params.set("timeout", timeout_ms);
     solver_.set(params);
     std::set<Configuration> found;
     for (;;) {
+      const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+      if (spent.count() > seconds) return std::nullopt;
       const z3::check_result result = solver_.check();
       if (result == z3::unknown) return std::nullopt;
       if (result == z3::unsat) return found;

@@ -1,6 +1,7 @@
 #include "device/cuda/peak.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "device/cuda/kernel.h"
 #include "device/cuda/own_kernels.h"
@@ -8,6 +9,7 @@
 namespace hone::device::cuda {
 namespace {
 
+constexpr std::size_t kBlockBytes = std::size_t{16} << 20;
 // Clocks ramp up during the first runs.
 constexpr int kRuns = 12;
 constexpr std::uint32_t kRounds = 20000;
@@ -35,7 +37,13 @@ Result<double> bytes_per_second(Session& session, Stopwatch& watch) {
   Address memory = 0;
   HONE_TRY(session.driver().check(call.memory_allocate(&memory, 2 * bytes), "taking memory"));
   double best = 0;
+  // Memory that nobody has written need not be read as other memory is.
   Status status;
+  const std::vector<std::byte> block(kBlockBytes, std::byte{0x5a});
+  for (std::size_t done = 0; done < bytes && status; done += kBlockBytes)
+    status = session.driver().check(call.copy_to_device(memory + bytes + done, block.data(),
+                                                        std::min(kBlockBytes, bytes - done)),
+                                    "copying to the GPU");
   for (int run = 0; run < kRuns && status; ++run) {
     status = watch.start();
     if (status)
@@ -84,6 +92,21 @@ Result<double> Stopwatch::stop() {
   return static_cast<double>(milliseconds) * 1e-3;
 }
 
+double tensor_flops_per_clock(int capability) {
+  switch (capability) {
+    case 80:
+      return 2048;
+    case 86:
+      return 512;
+    case 90:
+      return 4096;
+    case 100:
+      return 8192;
+    default:
+      return 0;
+  }
+}
+
 Result<Peak> measure_peak(const std::shared_ptr<Session>& session) {
   HONE_ASSIGN(Stopwatch watch, Stopwatch::create(session));
   const int multiprocessors = session->facts().multiprocessors;
@@ -95,6 +118,8 @@ Result<Peak> measure_peak(const std::shared_ptr<Session>& session) {
   HONE_ASSIGN(const double bytes, bytes_per_second(*session, watch));
   peak.gflops = flops * 1e-9;
   peak.matrix_gflops = matrix * 1e-9;
+  peak.stated_matrix_gflops = tensor_flops_per_clock(session->facts().capability) *
+                              multiprocessors * session->facts().megahertz * 1e-3;
   peak.gbytes_per_second = bytes * 1e-9;
   peak.instructions = fmt::format("{} fma.f32, mma.sync f16", session->facts().arch());
   peak.threads = multiprocessors;

@@ -68,6 +68,14 @@ struct MlirTypeID {
 struct CompilationInfoParameters {
   MlirAttribute lowering_config, translation_info;
 };
+// ireeCodegenTranslationInfoParameters
+struct TranslationInfoParameters {
+  MlirAttribute pipeline, codegen_spec;
+  const std::int64_t* workgroup_size = nullptr;
+  std::size_t workgroup_dimensions = 0;
+  std::int64_t subgroup_size = 0;
+  MlirAttribute configuration;  // a dictionary, or null
+};
 // Each a DenseI32Array of loop numbers; null when the operation is no contraction.
 struct MlirLinalgContractionDimensions {
   MlirAttribute batch, m, n, k;
@@ -84,6 +92,8 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
   X(int, ireeCompilerGetAPIVersion, ())                                                          \
   X(const char*, ireeCompilerGetRevision, ())                                                    \
   X(void, ireeCompilerGlobalInitialize, ())                                                      \
+  X(void, ireeCompilerSetupGlobalCL,                                                             \
+    (int, const char* const*, const char* banner, bool install_signal_handlers))                 \
   X(void, ireeCompilerErrorDestroy, (Error_t*))                                                  \
   X(const char*, ireeCompilerErrorGetMessage, (Error_t*))                                        \
   X(Session_t*, ireeCompilerSessionCreate, ())                                                   \
@@ -115,6 +125,15 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
      const std::int64_t* values, MlirAttribute* diagnostic))                                     \
   X(MlirAttribute, ireeCodegenConvertConstraintsOpToSMTLIB, (MlirOperation, bool emit_reset))    \
   X(CompilationInfoParameters, ireeCodegenCompilationInfoAttrGetParameters, (MlirAttribute))     \
+  X(TranslationInfoParameters, ireeCodegenTranslationInfoAttrGetParameters, (MlirAttribute))     \
+  X(MlirAttribute, ireeCodegenTranslationInfoAttrGet, (MlirContext, TranslationInfoParameters))  \
+  X(bool, ireeAttributeIsAGPUPipelineOptionsAttr, (MlirAttribute))                               \
+  X(MlirAttribute, ireeGPUPipelineOptionsAttrGet,                                                \
+    (MlirContext, const std::int64_t* prefetch_num_stages, const bool* no_reduce_bank_conflicts, \
+     const bool* use_igemm_convolution, const MlirAttribute* reorder_workgroups_strategy))       \
+  X(MlirAttribute, ireeGPUPipelineOptionsAttrGetPrefetchNumStages, (MlirAttribute))              \
+  X(MlirAttribute, ireeGPUPipelineOptionsAttrGetUseIgemmConvolution, (MlirAttribute))            \
+  X(MlirAttribute, ireeGPUPipelineOptionsAttrGetReorderWorkgroupsStrategy, (MlirAttribute))      \
   X(MlirTypeID, ireeCodegenOneOfKnobAttrGetTypeID, ())                                           \
   X(MlirAttribute, ireeCodegenOneOfKnobAttrGetName, (MlirAttribute))                             \
   X(void, ireeCodegenOneOfKnobAttrGetOptions, (MlirAttribute, std::intptr_t*, MlirAttribute*))   \

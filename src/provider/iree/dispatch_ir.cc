@@ -56,6 +56,8 @@ Result<DispatchIr> read_dispatch(const Session& session, const std::string& name
   dispatch.defaults = configuration_of(ir, configured, root);
   if (root.ptr != nullptr) dispatch.root = same_location(ir, dispatch.function, root);
   if (dispatch.root.ptr == nullptr) dispatch.root = last_structured(ir, dispatch.function);
+  dispatch.decomposed =
+      dispatch.root.ptr != nullptr && ir.is(dispatch.root, "linalg.softmax") && root.ptr != nullptr;
   const std::size_t marked = marked_roots(ir, configured).size();
   dispatch.configured = configure.take_module();
   dispatch.root_operations =

@@ -19,6 +19,9 @@ struct DispatchIr {
   MlirOperation function;          // in module
   MlirOperation root;              // in module; null when the compiler configures none
   int root_operations = 0;
+  // The compiler takes the root apart before it configures it (softmax): it carries no
+  // configuration itself, one of its parts in `configured` does.
+  bool decomposed = false;
   ConfigurationAttributes defaults;  // of the root operation and its function
 };
 

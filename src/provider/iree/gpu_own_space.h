@@ -1,21 +1,10 @@
 // hone's own spaces for operations on a GPU for which IREE 3.13 states no constraints, or dies of
-// being asked: batch matmuls, matmuls without matrix instructions (f32 on NVIDIA), products with a
-// vector, and sums along rows.
-//
-// Matrix products with matrix instructions, TileAndFuse (the rules are those that the compiler
-// states for a plain matmul):
-//   mma            which matrix instruction
-//   wg_m, wg_n     tile of one workgroup
-//   sg_m, sg_n     matrix instructions of one subgroup along m and n
-//   red_k          matrix instructions along k per step
-// Without them, TileAndFuse:
-//   wg_m, wg_n     tile of one workgroup;  th_m, th_n  of one thread;  red_k  steps of k
-// Rows (reductions, matrix times vector), VectorDistribute:
-//   rows           rows of one workgroup;  subgroups  that share a row
-//   vector         elements a thread loads at once;  steps  loads per thread and iteration
+// being asked: matrix products (gpu_matmul_space.h), what goes along rows (gpu_row_space.h), what
+// threads compute output by output (gpu_output_space.h), attention (gpu_attention_space.h).
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "problem/dispatch.h"
@@ -25,6 +14,10 @@
 
 namespace hone::iree {
 
+// Reductions have two of these ways, and then kPipelineKnob says which (stated_space.h).
+// IREE's names of the pipelines that the ways take, in order.
+std::vector<std::string> own_pipeline_names(const problem::Operation& root,
+                                            const problem::GpuTarget& target);
 // Why hone has no space of its own for the operation; empty where it has one.
 std::string why_no_own_space(const problem::Operation& root, const problem::GpuTarget& target);
 // Input error with that reason.

@@ -1,8 +1,10 @@
 #include "provider/iree/gpu_space.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "provider/iree/gpu_own_space.h"
+#include "provider/iree/stated_knobs.h"
 #include "provider/iree/stated_space.h"
 
 namespace hone::iree {
@@ -33,12 +35,18 @@ std::string why_no_gpu_space(const problem::Dispatch& dispatch, const problem::G
   return why_no_own_space(dispatch.root, target);
 }
 
-std::vector<std::string> pipeline_names(const problem::Dispatch& dispatch) {
+std::vector<std::string> pipeline_names(const space::Space& space) {
   std::vector<std::string> names;
-  if (dispatch.stated_constraints.empty()) return names;
-  const auto stated = read_statement(dispatch);
-  if (!stated) return names;
-  for (const StatedSet& set : *stated) names.push_back(set.pipeline);
+  if (space.parts().empty() || space.knobs().front().name != kPipelineKnob) return names;
+  // "0: TileAndFuse, 1: VectorDistribute"
+  std::string_view left = space.knobs().front().description;
+  while (!left.empty()) {
+    const std::size_t end = std::min(left.find(", "), left.size());
+    const std::string_view each = left.substr(0, end);
+    const std::size_t colon = each.find(": ");
+    names.emplace_back(colon == std::string_view::npos ? each : each.substr(colon + 2));
+    left.remove_prefix(std::min(end + 2, left.size()));
+  }
   return names;
 }
 
@@ -54,7 +62,8 @@ Result<provider::Attributes> gpu_attributes(const problem::Dispatch& dispatch,
     return input_error("{} = {} is none of the compiler's statements", kPipelineKnob, statement);
   attributes.statement = static_cast<int>(statement);
   for (const space::Knob& knob : space.parts()[static_cast<std::size_t>(statement)].knobs()) {
-    HONE_ASSIGN(attributes.knobs[knob.name], space.value(configuration, knob.name));
+    auto& place = is_own_knob(knob.name) ? attributes.options : attributes.knobs;
+    HONE_ASSIGN(place[knob.name], space.value(configuration, knob.name));
   }
   return attributes;
 }

@@ -18,9 +18,8 @@ Result<space::Space> gpu_space(const problem::Dispatch& dispatch, const problem:
 // Why there is none; empty where there is one.
 std::string why_no_gpu_space(const problem::Dispatch& dispatch, const problem::GpuTarget& target);
 
-// The pipelines of a GPU dispatch's space, by the values of its knob kPipelineKnob; empty for a
-// CPU.
-std::vector<std::string> pipeline_names(const problem::Dispatch& dispatch);
+// The pipelines of a GPU's space, by the values of its knob kPipelineKnob; empty where it has none.
+std::vector<std::string> pipeline_names(const space::Space& space);
 
 // What the compiler is told for one of its configurations.
 Result<provider::Attributes> gpu_attributes(const problem::Dispatch& dispatch,

@@ -8,6 +8,8 @@
 #include "provider/iree/dispatch_ir.h"
 #include "provider/iree/gpu_executable.h"
 #include "provider/iree/program.h"
+#include "provider/iree/root_operation.h"
+#include "provider/iree/stated_knobs.h"
 #include "provider/resources.h"
 
 namespace hone::iree {
@@ -85,9 +87,14 @@ class Candidate {
  public:
   using Step = tl::expected<void, Failure>;
 
-  Candidate(const Session& session, const DispatchIr& dispatch)
-      : session_(session), dispatch_(dispatch), ir_(session.api()), invocation_(session) {
-    OwnedModule copy = dispatch.module.clone();
+  // `from_configured`: the candidate replaces what the compiler configured.
+  Candidate(const Session& session, const DispatchIr& dispatch, bool from_configured)
+      : session_(session),
+        dispatch_(dispatch),
+        ir_(session.api()),
+        invocation_(session),
+        from_configured_(from_configured) {
+    OwnedModule copy = from_configured ? dispatch.configured.clone() : dispatch.module.clone();
     module_ = copy.get();
     imported_ = invocation_.import(std::move(copy));
   }
@@ -97,7 +104,7 @@ class Candidate {
     if (!imported_) return compile_error(invocation_, "read the dispatch");
     export_ = exports_in(ir_, module_).at(0);
     if (wanted) HONE_TRY(annotate(*wanted));
-    if (!invocation_.run(kExecutableSources, kExecutableConfigurations))
+    if (!from_configured_ && !invocation_.run(kExecutableSources, kExecutableConfigurations))
       return compile_error(invocation_, "configure the dispatch");
     const MlirOperation function = function_of(ir_, export_);
     for (const MlirOperation constraints : constraint_operations(ir_, function))
@@ -169,11 +176,49 @@ class Candidate {
     if (auto read = wanted.statement >= 0 ? materialise(wanted, info) : parse(wanted, info); !read)
       return read;
     const MlirOperation function = function_of(ir_, export_);
-    const MlirOperation root = same_location(ir_, function, dispatch_.root);
-    ir_.set_attribute(root, "compilation_info", info);
+    const MlirOperation root = from_configured_ ? configured_root(ir_, function)
+                                                : same_location(ir_, function, dispatch_.root);
+    if (from_configured_) {
+      // Layouts that the compiler chose for its own configuration.
+      for (const MlirOperation operation : structured_operations(ir_, function))
+        if (ir_.attribute(operation, "lowering_config").ptr != nullptr)
+          ir_.remove_attribute(operation, "lowering_config");
+      ir_.set_attribute(root, "lowering_config", lowering_);
+      ir_.set_attribute(function, "translation_info", translation_);
+    } else {
+      ir_.set_attribute(root, "compilation_info", info);
+    }
     if (decomposition_.ptr != nullptr)
       ir_.set_attribute(root, "decomposition_config", decomposition_);
+    HONE_TRY(annotate_siblings(wanted, function, root));
     return annotate_neighbours(wanted, function, root);
+  }
+
+  // Gives the other operations with the root's loops the layout that the root has.
+  Step annotate_siblings(const ConfigurationAttributes& wanted, MlirOperation function,
+                         MlirOperation root) {
+    if (wanted.sibling_config.empty()) return {};
+    const auto described_root = describe_operation(ir_, root);
+    std::vector<MlirOperation> reduced{root};
+    for (const MlirOperation operation : structured_operations(ir_, function)) {
+      const auto described = describe_operation(ir_, operation);
+      if (operation.ptr == root.ptr || !described || !described_root ||
+          described->loops.size() != described_root->loops.size())
+        continue;
+      const bool reduces = std::any_of(described->loops.begin(), described->loops.end(),
+                                       [](const problem::Loop& loop) { return loop.reduction; });
+      const std::vector<MlirValue> inputs = ir_.operands(operation);
+      const bool reads = std::any_of(inputs.begin(), inputs.end(), [&](MlirValue value) {
+        const MlirOperation definition = ir_.defining_operation(value);
+        return std::any_of(reduced.begin(), reduced.end(),
+                           [&](MlirOperation each) { return each.ptr == definition.ptr; });
+      });
+      if (reduces) reduced.push_back(operation);
+      if (!reduces && !reads) continue;
+      HONE_TRY(set_lowering_config(
+          operation, reduces ? wanted.sibling_reduction_config : wanted.sibling_config));
+    }
+    return {};
   }
 
   Step parse(const ConfigurationAttributes& wanted, MlirAttribute& info) {
@@ -205,6 +250,14 @@ class Candidate {
     const auto parts = session_.api().ireeCodegenCompilationInfoAttrGetParameters(info);
     lowering_ = parts.lowering_config;
     translation_ = parts.translation_info;
+    if (!wanted.options.empty()) {
+      translation_ = with_own_knobs(ir_, session_.context(), translation_, wanted.options);
+      if (translation_.ptr == nullptr)
+        return compile_error(invocation_, "add hone's own knobs to the translation_info");
+      info = ir_.parse_attribute(session_.context(),
+                                 compilation_info({ir_.text(lowering_), ir_.text(translation_)}));
+      if (info.ptr == nullptr) return compile_error(invocation_, "read the configuration");
+    }
     if (!has_decomposition(ir_, stated[which])) return {};
     auto decomposition = materialised(ir_, stated[which], "decomposition_config", wanted.knobs);
     if (!decomposition) return fail(FailureKind::kCompileError, decomposition.error().message);
@@ -261,6 +314,7 @@ class Candidate {
   MlirOperation module_, export_;
   MlirAttribute lowering_, translation_, decomposition_;
   bool imported_ = false;
+  bool from_configured_ = false;
 };
 
 }  // namespace
@@ -295,7 +349,8 @@ tl::expected<Artifact, Failure> PreparedDispatch::compile(
   StageTimes spent;
   Stopwatch stopwatch;
   Artifact artifact;
-  Candidate candidate(state_->session, state_->dispatch);
+  Candidate candidate(state_->session, state_->dispatch,
+                      configuration && state_->dispatch.decomposed);
   HONE_TRY(candidate.configure(configuration, artifact));
   spent.configure = stopwatch.lap();
   HONE_TRY(candidate.translate(artifact));

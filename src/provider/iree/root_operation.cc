@@ -88,9 +88,32 @@ std::string movement(const std::vector<IndexingMap>& maps) {
   return maps[0].results == maps[1].results ? "copy" : "transpose";
 }
 
+// linalg.softmax states no maps: it walks its input, and reduces along one dimension of it.
+Result<problem::Operation> describe_softmax(const Ir& ir, MlirOperation operation) {
+  problem::Operation described;
+  described.name = ir.name(operation);
+  const auto reduced = ir.integer_value(ir.attribute(operation, "dimension"));
+  for (const MlirValue value : ir.operands(operation)) {
+    const std::string text = ir.text(ir.api().mlirValueGetType(value));
+    const auto type = parse_type(text);
+    if (!type) return input_error("a softmax of type {}, which hone does not know", text);
+    problem::Operand operand{*type, {}, !described.operands.empty()};
+    for (int loop = 0; loop < static_cast<int>(type->shape.size()); ++loop)
+      operand.loops.push_back(loop);
+    described.operands.push_back(std::move(operand));
+  }
+  if (described.operands.size() != 2 || !reduced)
+    return input_error("a softmax without an input, an output and a dimension");
+  const auto& shape = described.operands.front().type.shape;
+  for (std::size_t loop = 0; loop < shape.size(); ++loop)
+    described.loops.push_back({static_cast<std::int64_t>(loop) == *reduced, shape[loop]});
+  return described;
+}
+
 }  // namespace
 
 Result<problem::Operation> describe_operation(const Ir& ir, MlirOperation operation) {
+  if (ir.is(operation, "linalg.softmax")) return describe_softmax(ir, operation);
   problem::Operation described;
   described.name = ir.name(operation);
   const std::vector<IndexingMap> maps = indexing_maps(ir, operation);

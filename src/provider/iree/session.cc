@@ -32,9 +32,15 @@ void on_diagnostic(Severity severity, const char* message, std::size_t size, voi
 
 Result<Session> Session::create(const Library& library, const std::vector<std::string>& flags) {
   const CApi& api = library.api();
-  Session session(library, api.ireeCompilerSessionCreate());
+  std::vector<std::string> of_process;
   std::vector<const char*> arguments;
-  for (const std::string& flag : flags) arguments.push_back(flag.c_str());
+  for (const std::string& flag : flags)
+    if (flag.starts_with(kTransformLibraryFlag))
+      of_process.push_back(flag);
+    else
+      arguments.push_back(flag.c_str());
+  HONE_TRY(library.set_process_flags(of_process));
+  Session session(library, api.ireeCompilerSessionCreate());
   if (Error_t* error = api.ireeCompilerSessionSetFlags(
           session.session_, static_cast<int>(arguments.size()), arguments.data()))
     return input_error("IREE's compiler does not accept the flags '{}': {}", fmt::join(flags, " "),

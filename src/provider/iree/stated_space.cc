@@ -4,6 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "provider/iree/stated_knobs.h"
 #include "provider/iree/stated_rules.h"
 
 namespace hone::iree {
@@ -175,6 +176,7 @@ Result<space::Space> space_of(const StatedSpace& stated, const problem::Operatio
   for (const StatedSet& set : stated) {
     HONE_ASSIGN(space::SpaceBuilder builder, space_builder(set));
     add_own_rules(set, root, target, builder);
+    add_own_knobs(target, builder);
     HONE_ASSIGN(space::Space part, builder.build());
     parts.push_back(std::move(part));
     names.push_back(fmt::format("{}: {}", names.size(), set.pipeline));

@@ -1,17 +1,34 @@
-// A library in the place of NVIDIA's driver, for what hone says where there is none, an old one, or
-// other devices than were asked for. It runs no kernel.
+// Libraries that this machine has not, made by the C compiler: what hone says of a machine where
+// they are missing, old or different is tested with them.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "base/file.h"
 #include "device/cuda/driver_api.h"
 
-namespace hone::device::cuda {
+namespace hone::test {
+
+class FakeLibrary {
+ public:
+  explicit FakeLibrary(const std::string& source, const std::string& name = "libfake.so")
+      : name_(name) {
+    const auto c = (folder_.path() / "fake.c").string();
+    EXPECT_TRUE(write_file_atomically(c, source));
+    EXPECT_EQ(std::system(("cc -w -shared -fPIC -o " + path() + " " + c).c_str()), 0) << source;
+  }
+  std::string path() const { return (folder_.path() / name_).string(); }
+  std::string folder() const { return folder_.path().string(); }
+
+ private:
+  std::string name_;
+  TemporaryFolder folder_ = std::move(TemporaryFolder::create("hone-fake-").value());
+};
 
 // A library with the driver's functions, each of which returns 0 at once unless `bodies` gives it
 // parameters and a body; an empty one leaves the function out.
@@ -29,19 +46,17 @@ class FakeDriver {
 #define HONE_CUDA_ADD(member, symbol, parameters) add(symbol);
     HONE_CUDA_CALLS(HONE_CUDA_ADD)
 #undef HONE_CUDA_ADD
-    const auto c = (folder_.path() / "cuda.c").string();
-    EXPECT_TRUE(write_file_atomically(c, source));
-    EXPECT_EQ(std::system(("cc -w -shared -fPIC -o " + library() + " " + c).c_str()), 0) << source;
+    library_.emplace(source, "libcuda.so.1");
   }
   std::string library() const {
-    return (folder_.path() / "libcuda.so.1").string();
+    return library_->path();
   }
   std::string folder() const {
-    return folder_.path().string();
+    return library_->folder();
   }  // for LD_LIBRARY_PATH
 
  private:
-  TemporaryFolder folder_ = std::move(TemporaryFolder::create("hone-cuda-").value());
+  std::optional<FakeLibrary> library_;
 };
 
 inline constexpr const char* kVersion13 = "(int* version) { *version = 13000; return 0; }";
@@ -64,4 +79,4 @@ inline std::map<std::string, std::string> two_h200s() {
        "a == 16 ? 132 : a == 13 ? 1980000 : a; return 0; }"}};
 }
 
-}  // namespace hone::device::cuda
+}  // namespace hone::test

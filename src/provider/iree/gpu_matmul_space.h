@@ -1,0 +1,36 @@
+// hone's own spaces for matrix products on a GPU (TileAndFuse).
+//
+// With matrix instructions (the rules are those that the compiler states for a plain matmul):
+//   mma            which matrix instruction
+//   wg_m, wg_n     tile of one workgroup
+//   sg_m, sg_n     matrix instructions of one subgroup along m and n
+//   red_k          matrix instructions along k per step
+// Extents that are known only at run time, or are no whole instructions, are padded to whole tiles
+// in shared memory, and the result with them.
+// Without matrix instructions:
+//   wg_m, wg_n     tile of one workgroup;  th_m, th_n  of one thread;  red_k  steps of k
+#pragma once
+
+#include "base/result.h"
+#include "problem/operation.h"
+#include "problem/target.h"
+#include "provider/iree/own_space_parts.h"
+#include "provider/provider.h"
+
+namespace hone::iree::own {
+
+// Whether the root is a matmul or a batch matmul of one m, n and k loop each.
+bool is_matrix_product(const problem::Operation& root);
+
+// For operands that the target has matrix instructions for.
+Result<space::Space> instruction_space(const problem::Operation& root,
+                                       const problem::GpuTarget& target);
+Result<provider::Attributes> instruction_attributes(const problem::Operation& root,
+                                                    const problem::GpuTarget& target,
+                                                    const Values& values);
+// For others.
+Result<space::Space> thread_space(const problem::Operation& root, const problem::GpuTarget& target);
+provider::Attributes thread_attributes(const problem::Operation& root,
+                                       const problem::GpuTarget& target, const Values& values);
+
+}  // namespace hone::iree::own
