@@ -190,22 +190,23 @@ void add_attention_memory(const MemoryLimit& memory, space::SpaceBuilder& builde
       bytes <= space::constant(memory.limit), {bytes});
 }
 
-void add_accumulators(const problem::Operation& root, const problem::GpuTarget& target,
-                      space::SpaceBuilder& builder) {
+void add_registers(const problem::Operation& root, const problem::GpuTarget& target,
+                   const std::optional<MemoryLimit>& memory, space::SpaceBuilder& builder) {
   constexpr space::Value kRegisterBytes = 4;
   const auto threads = variable(builder, "wg_size_x");
-  const problem::TensorType& output = root.operands.back().type;
   if (!threads) return;
-  std::vector<Expression> tile{space::constant(problem::byte_size(output.element))};
+  std::vector<Expression> tile{
+      space::constant(problem::byte_size(root.operands.back().type.element))};
   for (std::size_t loop = 0; loop < root.loops.size(); ++loop)
     if (const auto extent = variable(builder, fmt::format("wg_{}", loop))) tile.push_back(*extent);
-  const Expression bytes = space::product_of(tile);
-  builder.prefer(std::string(kAccumulatorRule),
-                 fmt::format("{{}} bytes of sums are within the {} registers that a thread may "
-                             "have, of {{}} threads",
+  const Expression sums = space::product_of(tile);
+  const Expression operands = memory ? memory->bytes : space::constant(0);
+  builder.prefer(std::string(kRegisterRule),
+                 fmt::format("{{}} bytes of sums and {{}} of a step's operands are within the {} "
+                             "registers a thread may have, of {{}} threads",
                              target.registers_per_thread),
-                 bytes <= *threads * (kRegisterBytes * target.registers_per_thread),
-                 {bytes, *threads});
+                 sums + operands <= *threads * (kRegisterBytes * target.registers_per_thread),
+                 {sums, operands, *threads});
 }
 
 }  // namespace
@@ -215,12 +216,12 @@ void add_own_rules(const StatedSet& set, const problem::Operation& root,
   const bool attention = root.kind == problem::OperationKind::kAttention;
   if (set.pipeline == "VectorDistribute" && !attention) add_copy_layout(root, builder);
   if (attention) add_scores(builder);
-  if (!attention) add_accumulators(root, target, builder);
   if (is_implicit_gemm(set))
     builder.require(std::string(kImplicitGemmRule),
                     "every extent is whole matrix instructions of the implicit form",
                     !is_padded(root, builder));
   const auto memory = memory_limit(builder);
+  if (!attention) add_registers(root, target, memory, builder);
   if (!memory) return;
   add_device_memory(target, *memory, builder);
   if (attention) add_attention_memory(*memory, builder);

@@ -32,10 +32,11 @@ inline constexpr std::string_view kScoresRule = "scores are whole instructions";
 // ("'tensor.expand_shape' op expected dimension").
 inline constexpr std::string_view kImplicitGemmRule = "no padding in an implicit GEMM";
 
-// A soft one: a workgroup's tile of the output is kept in its threads' registers while it is summed
-// up. What does not fit there is spilled to memory in every step; such code compiles for ten times
-// as long and is several times slower than the compiler's default (docs/benchmarks.md).
-inline constexpr std::string_view kAccumulatorRule = "sums fit in registers";
+// A soft one: threads keep the workgroup's tile of the output in registers while it is summed up,
+// and a step's operands pass through registers on their way from global to shared memory. What does
+// not fit is spilled to memory in every step; such code also compiles for many times as long, since
+// all of it is unrolled (docs/benchmarks.md).
+inline constexpr std::string_view kRegisterRule = "sums and operands fit in registers";
 
 // Adds the rules that apply to `set`, stated for `root` on `target`, to a builder of
 // space_builder(set).
