@@ -243,8 +243,8 @@ CommandResult tune_program(TuneOptions options) {
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
   const store::Device device =
       gpus.empty() ? cpu_row(options.tuning) : gpu_row(options.tuning, gpus.front());
-  // Before anything is started: who is refused must not disturb who measures. A GPU's lease is the
-  // runner's.
+  // Before anything is started: who is refused must not disturb who measures.
+  HONE_ASSIGN(const std::vector<device::LockFile> gpu_leases, lease_gpus(gpus));
   std::optional<device::cpu::CoreLease> lease;
   if (gpus.empty()) {
     HONE_ASSIGN(lease, device::cpu::CoreLease::acquire(options.tuning.cores));
