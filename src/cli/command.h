@@ -21,6 +21,7 @@ void add_verify_command(CLI::App& app, Run& run);
 void add_store_command(CLI::App& app, Run& run);
 void add_show_command(CLI::App& app, Run& run);
 void add_devices_command(CLI::App& app, Run& run);
+void add_spec_command(CLI::App& app, Run& run);
 void add_worker_command(CLI::App& app, Run& run);  // hidden: what hone starts itself as
 
 }  // namespace hone::cli

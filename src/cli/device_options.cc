@@ -1,6 +1,7 @@
 #include "cli/device_options.h"
 
 #include <charconv>
+#include <nlohmann/json.hpp>
 
 #include "device/cuda/driver.h"
 
@@ -24,23 +25,53 @@ bool is_amd(const std::string& target) {
   return target.starts_with("gfx");
 }
 
-Result<device::cuda::Facts> cuda_device(int index) {
+// The numbers in "0,2" or "cuda:0,cuda:2"; nothing where the text is no such list.
+std::optional<std::vector<int>> indices_in(const std::string& device) {
+  std::vector<int> indices;
+  for (std::string_view rest = device; indices.empty() || !rest.empty();) {
+    const auto comma = rest.find(',');
+    std::string_view item = rest.substr(0, comma);
+    if (item.starts_with(kCuda)) item.remove_prefix(kCuda.size());
+    const auto index = index_in(item);
+    if (!index) return std::nullopt;
+    indices.push_back(*index);
+    if (comma == std::string_view::npos) break;
+    rest.remove_prefix(comma + 1);
+    if (rest.empty()) return std::nullopt;
+  }
+  return indices;
+}
+
+Result<std::vector<device::cuda::Facts>> cuda_devices(const std::vector<int>& indices) {
   HONE_ASSIGN(const auto driver, device::cuda::Driver::open());
-  HONE_ASSIGN(const auto devices, device::cuda::list_devices(*driver));
-  return device::cuda::find_device(devices, index);
+  HONE_ASSIGN(const auto there, device::cuda::list_devices(*driver));
+  std::vector<device::cuda::Facts> devices;
+  for (const int index : indices) {
+    HONE_ASSIGN(device::cuda::Facts facts, device::cuda::find_device(there, index));
+    for (const device::cuda::Facts& other : devices) {
+      if (other.index == index) return input_error("--device names cuda:{} twice", index);
+      if (device::cuda::device_identity(other) != device::cuda::device_identity(facts))
+        return input_error(
+            "--device: cuda:{} ({}) and cuda:{} ({}) are not of one kind, and their results cannot "
+            "be shared; tune for one after the other",
+            other.index, other.name, index, facts.name);
+    }
+    devices.push_back(std::move(facts));
+  }
+  return devices;
 }
 
 }  // namespace
 
 void add_device_option(CLI::App& command, std::string& device) {
   command.add_option("--device", device,
-                     "to measure on: cpu, cuda:0, ... (default: what the target is of)");
+                     "to measure on: cpu, cuda:0, cuda:0,2, ... (default: what the target is of)");
 }
 
-Result<std::optional<device::cuda::Facts>> choose_gpu(const std::string& device,
-                                                      ToolchainOptions& toolchain) {
+Result<std::vector<device::cuda::Facts>> choose_gpus(const std::string& device,
+                                                     ToolchainOptions& toolchain) {
   std::string& target = toolchain.target;
-  if (device.starts_with("hip:"))
+  if (device.starts_with("hip") || device.starts_with("rocm"))
     return input_error(
         "--device {}: hone runs kernels on CPUs and NVIDIA GPUs; for an AMD GPU it "
         "states spaces and compiles (hone space --target gfx942)",
@@ -53,19 +84,18 @@ Result<std::optional<device::cuda::Facts>> choose_gpu(const std::string& device,
   if (device == kCpu || (device.empty() && !is_cuda(target))) {
     if (is_cuda(target))
       return input_error("--target {} is a GPU and --device {} is not", target, device);
-    return std::optional<device::cuda::Facts>();
+    return std::vector<device::cuda::Facts>();
   }
-  const bool named = device.starts_with(kCuda);
-  const std::string_view number =
-      std::string_view(device).substr(named ? kCuda.size() : std::size_t{0});
-  const std::optional<int> index = device.empty() ? std::optional<int>(0) : index_in(number);
-  if (!index || (!named && !is_cuda(target)))
-    return input_error("--device '{}': devices are cpu and cuda:0, cuda:1, ...", device);
+  const auto indices =
+      device.empty() ? std::optional<std::vector<int>>(std::vector<int>{0}) : indices_in(device);
+  if (!indices || (!device.starts_with(kCuda) && !is_cuda(target)))
+    return input_error("--device '{}': devices are cpu and cuda:0, cuda:1, ...; several: cuda:0,1",
+                       device);
   if (!is_cuda(target) && target != "host")
     return input_error("--device {} is an NVIDIA GPU and --target {} is not", device, target);
-  HONE_ASSIGN(device::cuda::Facts facts, cuda_device(*index));
-  if (target == "host") target = facts.arch();
-  return std::optional<device::cuda::Facts>(std::move(facts));
+  HONE_ASSIGN(std::vector<device::cuda::Facts> devices, cuda_devices(*indices));
+  if (target == "host") target = devices.front().arch();
+  return devices;
 }
 
 }  // namespace hone::cli

@@ -1,9 +1,9 @@
-// The device that a command measures on: this machine's CPU or one of its GPUs.
+// The devices that a command measures on: this machine's CPU or some of its GPUs.
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "cli/toolchain.h"
@@ -13,11 +13,13 @@ namespace hone::cli {
 
 void add_device_option(CLI::App& command, std::string& device);
 
-// The GPU that `device` ("cpu", "cuda:1", a bare number for the target's kind, or nothing: the
-// target's kind) names; none for the CPU. Where the target is left at "host" it becomes the GPU's.
-// Input errors: no such device, one of another kind than the target, an AMD GPU. Environment errors
-// where the driver is missing or too old.
-Result<std::optional<device::cuda::Facts>> choose_gpu(const std::string& device,
-                                                      ToolchainOptions& toolchain);
+// The GPUs that `device` ("cpu", "cuda:1", "cuda:0,2" or "cuda:0,cuda:2", bare numbers for the
+// target's kind, or nothing: the first of the target's kind) names; none for the CPU. Several are
+// of one kind (device::cuda::device_identity), since they share results. Where the target is left
+// at "host" it becomes the GPUs'. Input errors: no such device, one named twice, devices of several
+// kinds, of another kind than the target, an AMD GPU. Environment errors where the driver is
+// missing or too old.
+Result<std::vector<device::cuda::Facts>> choose_gpus(const std::string& device,
+                                                     ToolchainOptions& toolchain);
 
 }  // namespace hone::cli

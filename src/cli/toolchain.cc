@@ -99,7 +99,8 @@ std::vector<std::string> compile_flags(const ToolchainOptions& options) {
 }
 
 std::vector<std::string> reference_flags(const ToolchainOptions& options) {
-  return flags_for("x86-64", options.flags);
+  // A GPU's code shares nothing with any CPU's; baseline x86-64 would convert each f16 by a call.
+  return flags_for(gpu_of(options) ? "host" : "x86-64", options.flags);
 }
 
 std::string own_executable() {

@@ -51,7 +51,8 @@ Result<iree::IreeProvider> make_provider(const ToolchainOptions& options,
 
 // Compiler flags for `options.target`: on the local device, CUDA's or HIP's.
 std::vector<std::string> compile_flags(const ToolchainOptions& options);
-// The same for a CPU that shares no code generation with the target: baseline x86-64.
+// The same for a CPU that shares no code generation with the target: baseline x86-64, or where the
+// target is a GPU this machine's CPU.
 std::vector<std::string> reference_flags(const ToolchainOptions& options);
 
 // A runner of candidates, which has its folder in `temporary`; starts with the first call.

@@ -10,12 +10,14 @@
 #include "cli/core_options.h"
 #include "cli/device_options.h"
 #include "cli/status_line.h"
+#include "cli/time_report.h"
 #include "cli/toolchain.h"
 #include "cli/version.h"
 #include "device/cpu/core_lease.h"
 #include "device/cpu/placement.h"
 #include "device/cpu/target.h"
 #include "measure/sampling.h"
+#include "output/gpu_report.h"
 #include "output/json_text.h"
 #include "output/session_report.h"
 #include "provider/iree/iree_provider.h"
@@ -107,34 +109,42 @@ store::Build build_row(const Toolchain& toolchain, const tune::Options& options,
 }
 
 Status complete(TuneOptions& options, const problem::CpuTarget& target,
-                const std::optional<device::cuda::Facts>& gpu) {
+                const std::vector<device::cuda::Facts>& gpus) {
   tune::Options& tuning = options.tuning;
+  const device::cuda::Facts* const gpu = gpus.empty() ? nullptr : &gpus.front();
   HONE_ASSIGN(tuning.budget_seconds, parse_duration(options.budget));
   HONE_ASSIGN(tuning.cores, choose_cores(options.cores));
   tuning.flags = compile_flags(options.toolchain);
   tuning.reference_flags = reference_flags(options.toolchain);
-  if (!gpu) tuning.flag_sets = competing_flag_sets();
+  if (gpu == nullptr) tuning.flag_sets = competing_flag_sets();
   tuning.cache = options.cache == "cold" ? measure::CacheMode::kCold : measure::CacheMode::kWarm;
-  tuning.last_level_cache = gpu ? gpu->l2_bytes : std::max(target.l3_bytes, target.l2_bytes);
+  tuning.last_level_cache =
+      gpu != nullptr ? gpu->l2_bytes : std::max(target.l3_bytes, target.l2_bytes);
   tuning.reuse = options.reuse == "any" ? store::Reuse::kAny : store::Reuse::kEqualIdentities;
   tuning.prove = !options.no_program;
-  if (!gpu) return {};
+  if (gpu == nullptr) return {};
   tuning.cuda = gpu->index;
+  for (std::size_t i = 1; i < gpus.size(); ++i) tuning.more_gpus.push_back(gpus[i].index);
   tuning.assemble_for = gpu->arch();
-  // One core is the runner's.
+  // One core is each runner's.
   if (options.toolchain.jobs == 0)
-    options.toolchain.jobs =
-        std::max(1, static_cast<int>(device::cpu::available_cores().size()) - 1);
+    options.toolchain.jobs = std::max(
+        1, static_cast<int>(device::cpu::available_cores().size()) - static_cast<int>(gpus.size()));
   tuning.compile_ahead = 2 * static_cast<std::size_t>(options.toolchain.jobs);
   return {};
 }
 
-CommandResult print_result(const TuneOptions& options, store::Store& store,
-                           const tune::Context& context, const tune::SessionResult& result) {
+CommandResult print_result(const TuneOptions& options, store::Store& store, tune::Context& context,
+                           const tune::SessionResult& result) {
   HONE_ASSIGN(const output::Table dispatches,
               output::dispatch_table(store, result.program_id, context.build, context.device));
   HONE_ASSIGN(const output::Table programs,
               output::program_table(store, result.program_id, result.run));
+  std::map<store::Id, output::Spent> spent;
+  for (const tune::TunedDispatch& tuned : result.tuned)
+    spent[tuned.id] = {tuned.seconds, tuned.busy_seconds};
+  HONE_ASSIGN(const output::GpuReport gpu,
+              output::gpu_report(store, result.program_id, context.build, context.device, spent));
   const tune::ProvenProgram& proven = result.proven;
   const std::filesystem::path& out = options.tuning.out;
   const bool found = std::any_of(result.tuned.begin(), result.tuned.end(),
@@ -145,11 +155,14 @@ CommandResult print_result(const TuneOptions& options, store::Store& store,
         {"program", options.tuning.input},
         {"threads", options.tuning.cores.size()},
         {"dispatches", dispatches.to_json()},
+        {"gpu", nlohmann::json()},
+        {"notes", nlohmann::json::array()},
         {"programs", programs.to_json()},
         {"best", proven.best},
         {"spec",
          proven.spec.empty() ? nlohmann::json() : nlohmann::json((out / "tuning_spec.mlir"))},
         {"compile_flags", out / "compile_flags.txt"},
+        {"time_budget", time_table(context.time).to_json()},
         {"machine", {{"noise", result.machine.noise}, {"state", result.machine.state}}},
         {"left_out", nlohmann::json::array()},
         {"not_tuned", nlohmann::json::array()}};
@@ -159,10 +172,18 @@ CommandResult print_result(const TuneOptions& options, store::Store& store,
     for (const tune::NotTuned& not_tuned : result.not_tuned)
       document["not_tuned"].push_back(
           {{"dispatch", not_tuned.dispatch}, {"reason", not_tuned.reason}});
+    if (options.tuning.cuda) {
+      document["gpu"] = gpu.table.to_json();
+      document["notes"] = gpu.notes;
+    }
     fmt::print("{}\n", output::json_text(document));
     return found ? 0 : 1;
   }
   fmt::print("{}", dispatches.to_text());
+  if (options.tuning.cuda) {
+    fmt::print("\n{}", gpu.table.to_text());
+    for (const std::string& note : gpu.notes) fmt::print("{}\n", note);
+  }
   if (!programs.empty()) fmt::print("\n{}", programs.to_text());
   fmt::print("\n");
   for (const tune::NotTuned& not_tuned : result.not_tuned)
@@ -171,10 +192,7 @@ CommandResult print_result(const TuneOptions& options, store::Store& store,
     fmt::print("left out of the spec: {}: {}\n", left_out.dispatch, left_out.reason);
   if (!proven.best.empty()) fmt::print("best for the whole program: {}\n", proven.best);
   if (!proven.spec.empty()) fmt::print("spec: {}\n", (out / "tuning_spec.mlir").string());
-  if (options.tuning.cuda)
-    fmt::print(
-        "no spec: hone writes none for CUDA yet; hone show ID --out DIR holds a winner's "
-        "configuration\n");
+  if (options.tuning.cuda) fmt::print("\n{}\n", time_table(context.time).to_text());
   fmt::print("flags: {}\n", (out / "compile_flags.txt").string());
   if (!found) fmt::print("No dispatch has a configuration that beats the compiler's own.\n");
   return found ? 0 : 1;
@@ -213,9 +231,9 @@ CommandResult compile_program(TuneOptions& options) {
 CommandResult tune_program(TuneOptions options) {
   if (options.compile_only) return compile_program(options);
   HONE_ASSIGN(const problem::CpuTarget target, device::cpu::detect_target());
-  HONE_ASSIGN(const std::optional<device::cuda::Facts> gpu,
-              choose_gpu(options.device, options.toolchain));
-  HONE_TRY(complete(options, target, gpu));
+  HONE_ASSIGN(const std::vector<device::cuda::Facts> gpus,
+              choose_gpus(options.device, options.toolchain));
+  HONE_TRY(complete(options, target, gpus));
   // First of all, so that a store inside it can be made and a folder that cannot is said at once.
   std::error_code code;
   std::filesystem::create_directories(options.tuning.out, code);
@@ -223,11 +241,12 @@ CommandResult tune_program(TuneOptions options) {
     return environment_error("cannot make the folder '{}' of --out: {}",
                              options.tuning.out.string(), code.message());
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
-  const store::Device device = gpu ? gpu_row(options.tuning, *gpu) : cpu_row(options.tuning);
+  const store::Device device =
+      gpus.empty() ? cpu_row(options.tuning) : gpu_row(options.tuning, gpus.front());
   // Before anything is started: who is refused must not disturb who measures. A GPU's lease is the
   // runner's.
   std::optional<device::cpu::CoreLease> lease;
-  if (!gpu) {
+  if (gpus.empty()) {
     HONE_ASSIGN(lease, device::cpu::CoreLease::acquire(options.tuning.cores));
   }
   // Of cores that were named, others may be another tuner's: it measures while this one compiles.
@@ -237,10 +256,14 @@ CommandResult tune_program(TuneOptions options) {
               make_provider(options.toolchain, toolchain.installation()));
   const std::string note = target_note(options.toolchain);
   tune::RunnerService runner(toolchain.make_runner(), options.kernel_seconds);
+  std::vector<tune::RunnerService> more_runners;
+  for (std::size_t i = 1; i < gpus.size(); ++i)
+    more_runners.emplace_back(toolchain.make_runner(), options.kernel_seconds);
   StatusLine status(options.quiet || options.json ? Verbosity::kQuiet : Verbosity::kNormal);
   HONE_ASSIGN(tune::LeaseKeeper leases, tune::LeaseKeeper::start(store, toolchain.stop_fd()));
   if (!note.empty()) status.note(note);
   tune::Context context{options.tuning, provider, toolchain.compiler(), runner, store, status};
+  for (tune::RunnerService& each : more_runners) context.more_runners.push_back(&each);
   context.leases = &leases;
   context.stop_fd = toolchain.stop_fd();
   HONE_ASSIGN(context.build, store.intern(build_row(toolchain, options.tuning,
@@ -316,7 +339,7 @@ void add_tune_command(CLI::App& app, Run& run) {
   command->add_flag("--quiet", options->quiet, "no progress");
   command->footer(
       "Example:\n  hone tune examples/matmul_512.mlir --out out --budget 2m\n"
-      "  iree-compile --iree-codegen-tuning-spec-path=out/tuning_spec.mlir ...");
+      "  iree-compile $(cat out/compile_flags.txt) ...");
   command->callback([&run, options, command] {
     run = [options, command] {
       options->command_line = "hone tune " + options->tuning.input;

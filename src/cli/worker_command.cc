@@ -1,4 +1,6 @@
 // What hone starts itself as: the compile workers and the runner.
+#include <chrono>
+
 #include "base/process.h"
 #include "cli/command.h"
 #include "device/cpu/device.h"
@@ -10,6 +12,7 @@
 #include "provider/iree/library.h"
 #include "provider/iree/prepared_dispatch.h"
 #include "provider/iree/program.h"
+#include "provider/iree/spec_reader.h"
 #include "provider/iree/whole_program.h"
 #include "provider/resources.h"
 #include "tune/compile_jobs.h"
@@ -61,13 +64,24 @@ class CompileWorker {
       if (!stated) return refuse(stated.error());
       return Message{"done", {{"statements", *stated}}, {}};
     }
-    if (message.kind == tune::jobs::kConfigured) {
-      const auto configured = iree::configured_dispatches(library_, path, bytes, flags);
+    if (message.kind == tune::jobs::kReadSpec) return read_spec(path, bytes);
+    if (message.kind == tune::jobs::kCompileDispatch) {
+      const Status compiled = iree::compile_dispatch(library_, path, bytes, flags);
+      if (!compiled) return refuse(compiled.error());
+      return Message{"done", nlohmann::json::object(), {}};
+    }
+    if (message.kind == tune::jobs::kConfigured ||
+        message.kind == tune::jobs::kConfiguredDispatch) {
+      const auto kind = message.kind == tune::jobs::kConfigured ? iree::ModuleKind::kProgram
+                                                                : iree::ModuleKind::kDispatch;
+      const auto configured = iree::configured_dispatches(library_, path, bytes, flags, kind);
       if (!configured) return refuse(configured.error());
       std::vector<ConfiguredDispatch> dispatches;
       for (const iree::ConfiguredDispatch& dispatch : *configured)
-        dispatches.push_back(
-            {dispatch.name, {dispatch.lowering_config, dispatch.translation_info, "", ""}});
+        dispatches.push_back({dispatch.name,
+                              {dispatch.lowering_config, dispatch.translation_info, "", "",
+                               dispatch.decomposition_config},
+                              dispatch.marks});
       return Message{"done", {{"dispatches", dispatches}}, {}};
     }
     return refuse({ErrorKind::kInput, "unknown job '" + message.kind + "'"});
@@ -89,10 +103,13 @@ class CompileWorker {
     iree::StageTimes stages;
     auto artifact = prepared_->compile(attributes, &stages);
     if (!artifact) return tl::unexpected(std::move(artifact).error());
+    double assembling = 0;
     // The driver would do it too, but one kernel at a time and in the runner.
     if (artifact->format == provider::kCudaPtx && !assemble_for_.empty() && !ptxas_.empty()) {
+      const auto begin = std::chrono::steady_clock::now();
       auto assembly = device::cuda::assemble(ptxas_, artifact->code, assemble_for_);
       if (!assembly) return refuse(assembly.error());
+      assembling = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
       artifact->format = provider::kCudaCubin;
       artifact->code = std::move(assembly->cubin);
     }
@@ -105,11 +122,22 @@ class CompileWorker {
                     {"stages",
                      {{"configure", stages.configure},
                       {"translate", stages.translate},
-                      {"serialize", stages.serialize}}}},
+                      {"serialize", stages.serialize},
+                      {"assemble", assembling}}}},
                    {std::move(artifact->code)}};
   }
 
  private:
+  Outcome read_spec(const std::string& path, const std::string& bytes) {
+    const auto spec = iree::read_spec_file(library_, path, bytes);
+    if (!spec) return refuse(spec.error());
+    std::vector<tune::jobs::SpecFileEntry> entries;
+    for (const iree::SpecFileEntry& entry : spec->entries)
+      entries.push_back(
+          {entry.matcher, entry.line, {entry.lowering_config, entry.translation_info}});
+    return Message{"done", {{"entries", entries}}, {spec->marking}};
+  }
+
   Outcome canonical(const Message& message) {
     std::vector<std::string> attributes;
     for (const auto& text : message.body.at("attributes")) {

@@ -7,6 +7,7 @@ namespace hone::device {
 void to_json(nlohmann::json& json, const Peak& peak) {
   json = {{"gflops", peak.gflops},
           {"matrix_gflops", peak.matrix_gflops},
+          {"stated_matrix_gflops", peak.stated_matrix_gflops},
           {"gbytes_per_second", peak.gbytes_per_second},
           {"instructions", peak.instructions},
           {"threads", peak.threads}};
@@ -15,6 +16,7 @@ void to_json(nlohmann::json& json, const Peak& peak) {
 void from_json(const nlohmann::json& json, Peak& peak) {
   json.at("gflops").get_to(peak.gflops);
   peak.matrix_gflops = json.value("matrix_gflops", 0.0);
+  peak.stated_matrix_gflops = json.value("stated_matrix_gflops", 0.0);
   json.at("gbytes_per_second").get_to(peak.gbytes_per_second);
   json.at("instructions").get_to(peak.instructions);
   json.at("threads").get_to(peak.threads);
@@ -44,6 +46,9 @@ Status Device::copy(void*, const void*, std::size_t) {
 Result<std::optional<Difference>> Device::difference(const void*, const void*, problem::ElementType,
                                                      std::int64_t, double, double) {
   return std::nullopt;
+}
+Result<LibraryKernels> Device::library_kernels(const Product&, std::size_t) {
+  return environment_error("hone knows no vendor's library for devices of kind {}", kind());
 }
 
 }  // namespace hone::device

@@ -15,6 +15,7 @@
 
 #include "base/result.h"
 #include "device/machine_state.h"
+#include "device/product.h"
 #include "problem/types.h"
 
 namespace hone::device {
@@ -57,11 +58,25 @@ struct BatchTime {
 
 // The most the device was seen to do.
 struct Peak {
-  double gflops = 0;             // f32 multiply-add throughput of all its cores together, GFLOP/s
-  double matrix_gflops = 0;      // of matrix instructions on f16, adding up in f32; 0: none known
+  double gflops = 0;         // f32 multiply-add throughput of all its cores together, GFLOP/s
+  double matrix_gflops = 0;  // of matrix instructions on f16, adding up in f32; 0: none known
+  // The same as the maker states it, of which a compiler may reach less; 0: none known.
+  double stated_matrix_gflops = 0;
   double gbytes_per_second = 0;  // memory bandwidth, triad, all cores together; 0: unknown
   std::string instructions;      // what reached it: "avx512f"
   int threads = 1;
+};
+
+// One way in which the vendor's library computes a product.
+struct LibraryKernel {
+  std::unique_ptr<Kernel> kernel;
+  std::string algorithm;  // in the library's own terms: "algorithm 66, tile 24, stages 36"
+};
+
+// What a vendor's library offers for a product, its own choice first.
+struct LibraryKernels {
+  std::string library;  // with its version: "cuBLASLt 13.0.2"
+  std::vector<LibraryKernel> kernels;
 };
 
 // How elements in the device's memory differ from what they must be.
@@ -109,6 +124,15 @@ class Device {
                                                        problem::ElementType type,
                                                        std::int64_t count, double absolute,
                                                        double relative);
+
+  // At most `most` kernels of the vendor's library for this device. An environment error when the
+  // device knows no library or it is not on this machine, an input error when it does not compute
+  // such a product.
+  virtual Result<LibraryKernels> library_kernels(const Product& product, std::size_t most);
+
+  // Seconds in which kernels under verification or measurement ran, comparing their outputs
+  // included, since the device was opened. 0: not counted.
+  virtual double busy_seconds() const { return 0; }
 
   // A kernel has left the device unusable for this process (an illegal access on a GPU): every call
   // fails, and only another process can go on.

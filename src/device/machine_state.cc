@@ -1,5 +1,7 @@
 #include "device/machine_state.h"
 
+#include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 namespace hone::device {
@@ -77,6 +79,30 @@ GpuState gpu_from(const nlohmann::json& json) {
 }
 
 }  // namespace
+
+void add_gpus(MachineState& state, const MachineState& more) {
+  const auto keep = [](std::optional<double>& value, const std::optional<double>& other,
+                       auto&& is_better) {
+    if (other && (!value || is_better(*other, *value))) value = other;
+  };
+  for (const GpuState& seen : more.gpus) {
+    const auto same = std::find_if(state.gpus.begin(), state.gpus.end(),
+                                   [&](const GpuState& gpu) { return gpu.gpu == seen.gpu; });
+    if (same == state.gpus.end()) {
+      state.gpus.push_back(seen);
+      continue;
+    }
+    keep(same->megahertz, seen.megahertz, std::less<>());
+    keep(same->memory_megahertz, seen.memory_megahertz, std::less<>());
+    keep(same->watt_limit, seen.watt_limit, std::less<>());
+    keep(same->watts, seen.watts, std::greater<>());
+    keep(same->celsius, seen.celsius, std::greater<>());
+    for (const std::string& reason : seen.throttled)
+      if (std::find(same->throttled.begin(), same->throttled.end(), reason) ==
+          same->throttled.end())
+        same->throttled.push_back(reason);
+  }
+}
 
 void to_json(nlohmann::json& json, const MachineState& state) {
   json = {{"load_1min", state.load_1min},

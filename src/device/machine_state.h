@@ -62,6 +62,10 @@ struct MachineState {
   bool operator==(const MachineState&) const = default;
 };
 
+// Adds what `more` says of the same GPUs, seen at another moment of the same work: the lowest
+// clock, the most power and heat, every reason for a lower clock.
+void add_gpus(MachineState& state, const MachineState& more);
+
 void to_json(nlohmann::json& json, const MachineState& state);
 void from_json(const nlohmann::json& json, MachineState& state);
 

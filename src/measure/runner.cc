@@ -5,12 +5,16 @@
 
 #include "measure/given_inputs.h"
 #include "measure/openblas_kernel.h"
+#include "measure/product_plan.h"
 #include "measure/reference.h"
 #include "measure/sample_loop.h"
 #include "measure/workload.h"
 
 namespace hone::measure {
 namespace {
+
+// Of those that a library offers.
+constexpr std::size_t kMostAlgorithms = 32;
 
 device::LaunchParameters parameters_of(const provider::Launch& launch) {
   return {.entry = launch.entry,
@@ -188,17 +192,33 @@ Result<int> Runner::load(const provider::Artifact& artifact) {
   return state_->add(std::move(kernel), *state_->workload);
 }
 
-Result<OpenBlasReady> Runner::load_openblas() {
+Result<std::vector<Baseline>> Runner::load_baselines() {
   HONE_TRY(state_->check_ready());
-  if (state_->problem.cuda) return input_error("OpenBLAS runs on the CPU, the candidates do not");
+  if (state_->device->has_own_memory()) {
+    HONE_ASSIGN(const device::Product product, dispatch_product(state_->problem.dispatch));
+    HONE_ASSIGN(device::LibraryKernels library,
+                state_->device->library_kernels(product, kMostAlgorithms));
+    std::vector<Baseline> baselines;
+    for (device::LibraryKernel& each : library.kernels)
+      baselines.push_back({.handle = state_->add(std::move(each.kernel), *state_->workload),
+                           .provider = "cublaslt",
+                           .library = library.library,
+                           .algorithm = std::move(each.algorithm),
+                           .note = ""});
+    return baselines;
+  }
   HONE_ASSIGN(OpenBlasParts parts, make_openblas(state_->problem));
   std::erase_if(state_->candidates, [this](const auto& each) {
     return each.second.workload == state_->openblas_workload.get();
   });
   state_->openblas_workload = std::move(parts.workload);
-  return OpenBlasReady{.handle = state_->add(std::move(parts.kernel), *state_->openblas_workload),
+  std::vector<Baseline> baselines;
+  baselines.push_back({.handle = state_->add(std::move(parts.kernel), *state_->openblas_workload),
+                       .provider = "openblas",
                        .library = std::move(parts.library),
-                       .note = std::move(parts.note)};
+                       .algorithm = "",
+                       .note = std::move(parts.note)});
+  return baselines;
 }
 
 Status Runner::unload(int handle) {
@@ -209,7 +229,10 @@ Status Runner::unload(int handle) {
 
 Result<Verification> Runner::verify(int handle) {
   HONE_ASSIGN(Candidate * candidate, state_->find(handle));
-  return verify_kernel(*candidate->kernel, *candidate->workload);
+  const double busy = state_->device->busy_seconds();
+  HONE_ASSIGN(Verification verification, verify_kernel(*candidate->kernel, *candidate->workload));
+  verification.busy_seconds = state_->device->busy_seconds() - busy;
+  return verification;
 }
 
 Result<Outputs> Runner::outputs() const {
@@ -241,7 +264,10 @@ Result<MeasureResult> Runner::measure(const MeasureRequest& request) {
     for (Workload* workload : {state_->workload.get(), state_->openblas_workload.get()})
       if (workload != nullptr) HONE_TRY(workload->buffers.move_to_other_memory(request.seed));
   }
-  return sample_interleaved(*state_->device, participants, request);
+  const double busy = state_->device->busy_seconds();
+  HONE_ASSIGN(MeasureResult result, sample_interleaved(*state_->device, participants, request));
+  result.busy_seconds = state_->device->busy_seconds() - busy;
+  return result;
 }
 
 Result<Calibration> Runner::calibrate(const CalibrationRequest& request) {

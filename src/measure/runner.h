@@ -36,10 +36,12 @@ class Runner {
 
   // Loads a candidate; its handle is valid until unload() or the next problem.
   Result<int> load(const provider::Artifact& artifact);
-  // Adds OpenBLAS's sgemm of the root contraction as one more handle, so that it is verified and
-  // measured interleaved with the candidates. An environment error when the library is not
-  // installed, an input error when the root is not a (batch) matmul.
-  Result<OpenBlasReady> load_openblas();
+  // Adds what vendors' libraries make of the problem as further handles, so that they are verified
+  // and measured interleaved with the candidates; a library's own choice comes first. On cores
+  // OpenBLAS's sgemm of the root contraction, on inputs of its own where the dispatch's are not in
+  // f32; on a GPU its library's kernels over the candidates' own buffers. An environment error when
+  // there is no library, an input error when it does not compute this.
+  Result<std::vector<Baseline>> load_baselines();
   Status unload(int handle);
 
   // One launch on fresh buffers, checked against the reference. A failure only when the kernel

@@ -49,6 +49,11 @@ Answer load(Runner& runner, const nlohmann::json& body, const Blobs& blobs) {
   return answer({{"handle", handle}});
 }
 
+Answer baselines(Runner& runner) {
+  HONE_ASSIGN(const std::vector<Baseline> baselines, runner.load_baselines());
+  return answer({{"baselines", baselines}});
+}
+
 Answer unload(Runner& runner, const nlohmann::json& body) {
   HONE_TRY(runner.unload(body.at("handle").get<int>()));
   return answer(nlohmann::json::object());
@@ -58,7 +63,7 @@ Answer do_job(Runner& runner, std::string_view kind, const nlohmann::json& body,
               const Blobs& blobs) {
   if (kind == "set_problem") return set_problem(runner, body, blobs);
   if (kind == "load") return load(runner, body, blobs);
-  if (kind == "openblas") return answer_with(runner.load_openblas());
+  if (kind == "baselines") return baselines(runner);
   if (kind == "verify") return answer_with(runner.verify(body.at("handle").get<int>()));
   if (kind == "outputs") return outputs(runner);
   if (kind == "measure") return answer_with(runner.measure(body.get<MeasureRequest>()));

@@ -2,7 +2,7 @@
 // docs: kinds and bodies
 //   set_problem    ProblemRequest; blobs as problem_blobs orders them             -> ProblemReady
 //   load           {"artifact": ArtifactFacts}; blob 0: its code                  -> {"handle": n}
-//   openblas       {}                                                             -> OpenBlasReady
+//   baselines      {}                                          -> {"baselines": [Baseline, ..]}
 //   verify         {"handle": n}                                                  -> Verification
 //   outputs        {}; of the last verify            -> {"bindings": [..]}; their bytes as blobs
 //   measure        MeasureRequest                                                 -> MeasureResult

@@ -73,14 +73,20 @@ void from_json(const nlohmann::json& json, ProblemReady& ready) {
   json.at("note").get_to(ready.note);
 }
 
-void to_json(nlohmann::json& json, const OpenBlasReady& ready) {
-  json = {{"handle", ready.handle}, {"library", ready.library}, {"note", ready.note}};
+void to_json(nlohmann::json& json, const Baseline& baseline) {
+  json = {{"handle", baseline.handle},
+          {"provider", baseline.provider},
+          {"library", baseline.library},
+          {"algorithm", baseline.algorithm},
+          {"note", baseline.note}};
 }
 
-void from_json(const nlohmann::json& json, OpenBlasReady& ready) {
-  json.at("handle").get_to(ready.handle);
-  json.at("library").get_to(ready.library);
-  json.at("note").get_to(ready.note);
+void from_json(const nlohmann::json& json, Baseline& baseline) {
+  json.at("handle").get_to(baseline.handle);
+  json.at("provider").get_to(baseline.provider);
+  json.at("library").get_to(baseline.library);
+  json.at("algorithm").get_to(baseline.algorithm);
+  json.at("note").get_to(baseline.note);
 }
 
 void to_json(nlohmann::json& json, const Comparison& comparison) {
@@ -122,6 +128,7 @@ void to_json(nlohmann::json& json, const Verification& verification) {
           {"tolerance", verification.tolerance},
           {"broken_guards", verification.broken_guards},
           {"changed_inputs", verification.changed_inputs},
+          {"busy_seconds", verification.busy_seconds},
           {"outputs", nlohmann::json::array()}};
   for (const OutputCheck& output : verification.outputs)
     json["outputs"].push_back({{"binding", output.binding}, {"comparison", output.comparison}});
@@ -138,6 +145,7 @@ void from_json(const nlohmann::json& json, Verification& verification) {
   verification.largest_error = number_from(json.at("largest_error"));
   json.at("wrongly_written").get_to(verification.wrongly_written);
   json.at("tolerance").get_to(verification.tolerance);
+  verification.busy_seconds = json.value("busy_seconds", 0.0);
   json.at("broken_guards").get_to(verification.broken_guards);
   json.at("changed_inputs").get_to(verification.changed_inputs);
   verification.outputs.clear();
@@ -186,17 +194,16 @@ void from_json(const nlohmann::json& json, HandleSamples& samples) {
 }
 
 void to_json(nlohmann::json& json, const MeasureResult& result) {
-  json = {{"handles", result.handles},
-          {"rounds", result.rounds},
-          {"seconds", result.seconds},
-          {"before", result.before},
-          {"after", result.after}};
+  json = {{"handles", result.handles}, {"rounds", result.rounds},
+          {"seconds", result.seconds}, {"busy_seconds", result.busy_seconds},
+          {"before", result.before},   {"after", result.after}};
 }
 
 void from_json(const nlohmann::json& json, MeasureResult& result) {
   json.at("handles").get_to(result.handles);
   json.at("rounds").get_to(result.rounds);
   json.at("seconds").get_to(result.seconds);
+  result.busy_seconds = json.value("busy_seconds", 0.0);
   json.at("before").get_to(result.before);
   json.at("after").get_to(result.after);
 }

@@ -41,10 +41,15 @@ struct ProblemReady {
   std::string note;       // why they are fewer than a cold cache needs; empty when they are not
 };
 
-struct OpenBlasReady {
+// A vendor library's kernel for the problem's product.
+struct Baseline {
   int handle = 0;
-  std::string library;  // "OpenBLAS 0.3.21 ... SkylakeX"
-  std::string note;     // how it differs from the dispatch: converted inputs, nothing fused
+  std::string provider;   // "openblas", "cublaslt"
+  std::string library;    // "OpenBLAS 0.3.21 ... SkylakeX"
+  std::string algorithm;  // of those the library has; empty where it does not say
+  std::string note;       // how it differs from the dispatch: converted inputs, nothing fused
+
+  bool operator==(const Baseline&) const = default;
 };
 
 // One output of a candidate beside what it must be.
@@ -71,6 +76,7 @@ struct Verification {
   std::vector<int> broken_guards;    // bindings it wrote outside of
   std::vector<int> changed_inputs;   // read-only bindings it wrote to
   std::vector<OutputCheck> outputs;  // each of them, right or wrong
+  double busy_seconds = 0;           // of the device meanwhile (Device::busy_seconds)
 };
 
 // What a kernel left in the bindings it writes.
@@ -106,7 +112,8 @@ struct HandleSamples {
 struct MeasureResult {
   std::vector<HandleSamples> handles;  // in the order of the request, the sentinel last
   int rounds = 0;
-  double seconds = 0;  // spent in all
+  double seconds = 0;       // spent in all
+  double busy_seconds = 0;  // of the device, of these (Device::busy_seconds)
   device::MachineState before;
   device::MachineState after;
 };
@@ -116,8 +123,8 @@ void to_json(nlohmann::json& json, const ProblemRequest& request);
 void from_json(const nlohmann::json& json, ProblemRequest& request);
 void to_json(nlohmann::json& json, const ProblemReady& ready);
 void from_json(const nlohmann::json& json, ProblemReady& ready);
-void to_json(nlohmann::json& json, const OpenBlasReady& ready);
-void from_json(const nlohmann::json& json, OpenBlasReady& ready);
+void to_json(nlohmann::json& json, const Baseline& baseline);
+void from_json(const nlohmann::json& json, Baseline& baseline);
 void to_json(nlohmann::json& json, const Comparison& comparison);
 void from_json(const nlohmann::json& json, Comparison& comparison);
 void to_json(nlohmann::json& json, const Verification& verification);

@@ -61,6 +61,7 @@ class SampleLoop {
  private:
   Result<device::BatchTime> batch(const Participant& participant, std::size_t launches);
   Status warm_up(Track& track);
+  void end_early(Track& track, double seconds, std::size_t launches);
   Status take_sample(Track& track);
   void hand_over(const Participant& participant) const;
   std::vector<Track*> next_round();
@@ -87,6 +88,13 @@ void SampleLoop::hand_over(const Participant& participant) const {
     std::this_thread::sleep_for(kHandOver);
 }
 
+void SampleLoop::end_early(Track& track, double seconds, std::size_t launches) {
+  track.result.launches_per_sample = static_cast<int>(launches);
+  track.result.seconds.push_back(seconds);
+  track.result.rounds.push_back(round_);
+  track.rule.end(Stop::kClearlySlower);
+}
+
 Status SampleLoop::warm_up(Track& track) {
   const Participant& participant = track.participant;
   HONE_TRY(participant.workload->buffers.restore_read_write());
@@ -94,13 +102,18 @@ Status SampleLoop::warm_up(Track& track) {
   HONE_ASSIGN(const auto first, batch(participant, 1));
   if (request_.best && request_.protocol.early_stop_factor > 0 && !track.sentinel &&
       first.seconds > std::max(kHopelessSeconds, *request_.best * kHopelessFactor)) {
-    track.result.launches_per_sample = 1;
-    track.result.seconds.push_back(first.seconds);
-    track.result.rounds.push_back(round_);
-    track.rule.end(Stop::kClearlySlower);
+    end_early(track, first.seconds, 1);
     return {};
   }
   const std::size_t launches = batch_size(request_.protocol, first.seconds);
+  if (request_.best && request_.protocol.screen_factor > 0 && !track.sentinel) {
+    HONE_ASSIGN(const auto time, batch(participant, launches));
+    const double seconds = time.seconds / static_cast<double>(launches);
+    if (!time.disturbed && seconds > *request_.best * request_.protocol.screen_factor) {
+      end_early(track, seconds, launches);
+      return {};
+    }
+  }
   WarmUp warm_up(request_.protocol);
   double fastest = first.seconds;
   while (!warm_up.done()) {
@@ -151,7 +164,8 @@ std::vector<Track*> SampleLoop::next_round() {
     if (!track.sentinel && !track.done()) order.push_back(&track);
   const bool alone = tracks_.size() == 1;
   for (Track& track : tracks_)
-    if (track.sentinel && (alone ? !track.done() : !order.empty())) order.push_back(&track);
+    if (track.sentinel && (alone ? !track.done() : !order.empty() || track.result.seconds.empty()))
+      order.push_back(&track);
   for (std::size_t i = order.size(); i > 1; --i) {
     const std::uint64_t draw =
         random_bits(request_.seed, static_cast<std::uint64_t>(round_) * tracks_.size() + i);

@@ -41,6 +41,9 @@ Status check(const Protocol& protocol) {
   if (!(protocol.early_stop_factor == 0 || protocol.early_stop_factor >= 1))
     return input_error("early_stop_factor must be 0 (off) or at least 1, got {}",
                        protocol.early_stop_factor);
+  if (!(protocol.screen_factor == 0 || protocol.screen_factor >= 1))
+    return input_error("screen_factor must be 0 (off) or at least 1, got {}",
+                       protocol.screen_factor);
   return {};
 }
 
@@ -53,7 +56,8 @@ void to_json(nlohmann::json& json, const Protocol& protocol) {
           {"target_width", protocol.target_width},
           {"confidence", protocol.confidence},
           {"batch_seconds", protocol.batch_seconds},
-          {"early_stop_factor", protocol.early_stop_factor}};
+          {"early_stop_factor", protocol.early_stop_factor},
+          {"screen_factor", protocol.screen_factor}};
 }
 
 void from_json(const nlohmann::json& json, Protocol& protocol) {
@@ -70,6 +74,7 @@ void from_json(const nlohmann::json& json, Protocol& protocol) {
   read("confidence", protocol.confidence, fallback.confidence);
   read("batch_seconds", protocol.batch_seconds, fallback.batch_seconds);
   read("early_stop_factor", protocol.early_stop_factor, fallback.early_stop_factor);
+  read("screen_factor", protocol.screen_factor, fallback.screen_factor);
 }
 
 std::size_t batch_size(const Protocol& protocol, double seconds_per_launch) {

@@ -27,6 +27,10 @@ struct Protocol {
   // A candidate certainly slower than best x factor stops early; 0 switches it off.
   double early_stop_factor = 1.2;
 
+  // A first batch, after a single launch, that is longer than best x factor is the only sample: for
+  // devices whose times differ by far less from batch to batch. 0 switches it off.
+  double screen_factor = 0;
+
   bool operator==(const Protocol&) const = default;
 };
 

@@ -4,22 +4,11 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "output/cells.h"
+#include "output/measured_dispatch.h"
 
 namespace hone::output {
 namespace {
-
-constexpr std::string_view kOpenBlas = "openblas";
-
-Cell time_cell(std::optional<double> seconds) {
-  if (!seconds) return {nullptr, "-"};
-  return {*seconds, format_duration(*seconds)};
-}
-
-Cell number_cell(std::optional<double> value, std::string_view unit, int digits) {
-  if (!value) return {nullptr, "-"};
-  return {*value, fmt::format("{:.{}f}{}", *value, digits, unit)};
-}
 
 Cell speedup_cell(std::optional<double> speedup, std::optional<double> low,
                   std::optional<double> high) {
@@ -29,10 +18,11 @@ Cell speedup_cell(std::optional<double> speedup, std::optional<double> low,
           fmt::format("{:.2f}x [{:.2f}, {:.2f}]", *speedup, *low, *high)};
 }
 
-std::string failures_text(const store::DispatchRow& row) {
+std::string failures_text(const Counts& counts) {
   std::vector<std::string> parts;
-  if (row.wrong > 0) parts.push_back(fmt::format("{} wrong", row.wrong));
-  for (const auto& [kind, count] : row.failed) parts.push_back(fmt::format("{} {}", count, kind));
+  if (counts.wrong > 0) parts.push_back(fmt::format("{} wrong", counts.wrong));
+  for (const auto& [kind, count] : counts.failed)
+    parts.push_back(fmt::format("{} {}", count, kind));
   return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -50,41 +40,30 @@ Result<std::optional<store::Measurement>> runtime_measurement(store::Store& stor
   return std::move(known.measurement);
 }
 
-struct Row {
-  const store::DispatchRow& dispatch;
-  std::optional<store::CandidateRow> openblas;
-  std::optional<store::Measurement> runtime;
-  std::optional<double> peak;  // flop/s
-};
-
-std::vector<Cell> cells_of(const Row& row) {
-  const store::DispatchRow& dispatch = row.dispatch;
-  const bool beaten = dispatch.selection && dispatch.selection->winner;
-  std::optional<double> default_seconds, tuned_seconds, openblas_seconds;
-  if (dispatch.default_row) default_seconds = dispatch.default_row->median_seconds;
-  tuned_seconds = beaten && dispatch.best ? dispatch.best->median_seconds : default_seconds;
-  if (row.openblas) openblas_seconds = row.openblas->median_seconds;
-  // The default and OpenBLAS were run, not tried.
-  const std::int64_t baselines = (dispatch.default_row ? 1 : 0) + (row.openblas ? 1 : 0);
-  const std::optional<double> rate = gflops(dispatch.flops, tuned_seconds);
-  std::optional<double> share;
-  if (rate && row.peak && *row.peak > 0) share = 100 * *rate * 1e9 / *row.peak;
-  std::optional<double> runtime_speedup;
-  if (row.runtime && row.runtime->sentinel_ratio)
-    runtime_speedup = 1 / *row.runtime->sentinel_ratio;
+std::vector<Cell> cells_of(const MeasuredDispatch& measured,
+                           const std::optional<store::Measurement>& runtime, const Peaks& peaks) {
+  const store::DispatchRow& dispatch = measured.row;
+  const std::optional<double> rate = gflops(dispatch.flops, measured.tuned_seconds);
+  const std::optional<double> peak =
+      runs_on_matrix_units(dispatch) && peaks.matrix ? peaks.matrix : peaks.f32;
+  std::optional<double> share, runtime_speedup, openblas_seconds;
+  if (rate && peak) share = 100 * *rate * 1e9 / *peak;
+  if (runtime && runtime->sentinel_ratio) runtime_speedup = 1 / *runtime->sentinel_ratio;
+  if (measured.openblas) openblas_seconds = measured.openblas->median_seconds;
+  const bool beaten = measured.beaten;
   return {{dispatch.name, ""},
           {dispatch.operation, ""},
-          time_cell(default_seconds),
-          time_cell(tuned_seconds),
+          time_cell(measured.default_seconds),
+          time_cell(measured.tuned_seconds),
           beaten ? speedup_cell(dispatch.speedup, dispatch.speedup_low, dispatch.speedup_high)
                  : Cell{1.0, "default kept"},
           number_cell(runtime_speedup, "x", 2),
           number_cell(rate, "", 1),
           number_cell(share, " %", 0),
           number_cell(gflops(dispatch.flops, openblas_seconds), "", 1),
-          {dispatch.tried - baselines, ""},
-          {dispatch.right - baselines, ""},
-          {dispatch.failed, failures_text(dispatch)},
+          {measured.counts.tried, ""},
+          {measured.counts.right, ""},
+          {measured.counts.failed, failures_text(measured.counts)},
           {beaten ? nlohmann::json(*dispatch.selection->winner) : nlohmann::json(),
            beaten ? fmt::format("{}", *dispatch.selection->winner) : "-"},
           {beaten ? nlohmann::json::parse(dispatch.best ? dispatch.best->configuration : "{}",
@@ -113,31 +92,15 @@ Result<Table> dispatch_table(store::Store& store, store::Id program, store::Id b
                {"winner", "id", Align::kRight},
                {"configuration", "", Align::kLeft, false},
                {"ties", "", Align::kLeft, false}});
-  std::optional<double> peak, matrix_peak;
-  HONE_ASSIGN(const std::vector<store::DeviceFact> facts, store.device_facts(device));
-  for (const store::DeviceFact& fact : facts) {
-    if (fact.name == store::kPeakFact) peak = fact.value;
-    if (fact.name == store::kMatrixPeakFact) matrix_peak = fact.value;
-  }
-
-  store::Filter filter;
-  filter.program = program;
-  filter.build = build;
-  filter.device = device;
-  HONE_ASSIGN(const std::vector<store::DispatchRow> dispatches, store.dispatch_rows(filter));
-  HONE_ASSIGN(const std::vector<store::CandidateRow> candidates, store.candidate_rows(filter));
-  for (const store::DispatchRow& dispatch : dispatches) {
-    // Products of 16-bit floats run on matrix units where there are any.
-    const bool on_matrix_units =
-        matrix_peak && dispatch.operation.find("f16,") != std::string::npos;
-    Row row{dispatch, {}, {}, on_matrix_units ? matrix_peak : peak};
-    for (const store::CandidateRow& candidate : candidates)
-      if (candidate.dispatch == dispatch.dispatch && candidate.provider == kOpenBlas)
-        row.openblas = candidate;
-    if (dispatch.selection && dispatch.selection->winner) {
-      HONE_ASSIGN(row.runtime, runtime_measurement(store, *dispatch.selection->winner, device));
+  HONE_ASSIGN(const Peaks peaks, peaks_of(store, device));
+  HONE_ASSIGN(const std::vector<MeasuredDispatch> dispatches,
+              measured_dispatches(store, program, build, device));
+  for (const MeasuredDispatch& dispatch : dispatches) {
+    std::optional<store::Measurement> runtime;
+    if (dispatch.beaten) {
+      HONE_ASSIGN(runtime, runtime_measurement(store, *dispatch.row.selection->winner, device));
     }
-    table.add(cells_of(row));
+    table.add(cells_of(dispatch, runtime, peaks));
   }
   return table;
 }

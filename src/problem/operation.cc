@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/hash.h"
 #include "base/text.h"
@@ -100,8 +101,26 @@ std::vector<int> loops_with(const Operation& operation, LoopRole role) {
   return loops;
 }
 
+namespace {
+
+// Of the loops that index either operand.
+double iterations_over(const Operation& operation, const Operand& a, const Operand& b) {
+  std::set<int> loops(a.loops.begin(), a.loops.end());
+  loops.insert(b.loops.begin(), b.loops.end());
+  double iterations = 1;
+  for (const int loop : loops)
+    if (loop >= 0 && static_cast<std::size_t>(loop) < operation.loops.size())
+      iterations *= static_cast<double>(operation.loops[static_cast<std::size_t>(loop)].size);
+  return iterations;
+}
+
+}  // namespace
+
 double flop_count(const Operation& operation) {
   if (is_dynamic(operation) || operation.loops.empty()) return 0;
+  if (operation.kind == OperationKind::kAttention && operation.operands.size() >= 4)
+    return 2 * (iterations_over(operation, operation.operands[0], operation.operands[1]) +
+                iterations_over(operation, operation.operands[2], operation.operands.back()));
   double iterations = 1;
   for (const Loop& loop : operation.loops) iterations *= static_cast<double>(loop.size);
   const bool multiply_and_add =

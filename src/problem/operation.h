@@ -66,7 +66,8 @@ bool is_dynamic(const Operation& operation);
 std::vector<int> loops_with(const Operation& operation, LoopRole role);
 
 // Multiplies and adds of one execution: 2 x the product of all loops for contractions and
-// convolutions, the product of all loops for the rest. 0 for a dynamic operation.
+// convolutions, those of its two products for attention, the product of all loops for the rest. 0
+// for a dynamic operation.
 double flop_count(const Operation& operation);
 // Bytes of all operands, each counted once. 0 for a dynamic operation.
 double byte_count(const Operation& operation);

@@ -64,6 +64,7 @@ struct ProgramCall {
   // Where they are known: results of a type that NumPy lacks cannot be read back otherwise.
   std::vector<problem::TensorType> results = {};
   int stop_fd = -1;  // once it is readable the call ends with an error of kind kInterrupted
+  std::optional<int> cuda = {};  // the GPU to run on instead of the cores, by the driver's number
 };
 
 // One artifact under the provider's own runtime.
@@ -108,6 +109,10 @@ class Provider {
   // are no tensors are left out. A failure with the provider's words when the file is no module.
   virtual Result<std::vector<problem::Function>> functions(
       const std::filesystem::path& module) const = 0;
+  // The device code of kernel `entry` inside a compiled module: PTX on an NVIDIA GPU. Nothing where
+  // the module has no such kernel or is not for a GPU.
+  virtual std::optional<std::string> device_code(std::string_view module,
+                                                 const std::string& entry) const = 0;
   // Calls the program once. The `results` arrays it returns.
   virtual Result<std::vector<problem::Array>> run_program(const ProgramCall& call,
                                                           std::size_t results) const = 0;

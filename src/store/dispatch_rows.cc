@@ -1,5 +1,6 @@
 // Candidates counted per dispatch, build and device, with the default and the best of each.
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "store/select.h"
 #include "store/store.h"
@@ -21,6 +22,27 @@ void count(const CandidateRow& row, DispatchRow& into) {
   if (row.state == CandidateState::kWrong) ++into.wrong;
   if (row.state == CandidateState::kMeasured) ++into.measured;
   if (row.state == CandidateState::kFailed) ++into.failed[row.failure_kind];
+}
+
+// Of the first operand; empty where the JSON (problem::Operation) does not say it.
+std::string input_type(const std::string& operation) {
+  const auto json = nlohmann::json::parse(operation, nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json::json_pointer element("/operands/0/type/element");
+  return !json.is_discarded() && json.contains(element) && json[element].is_string()
+             ? json[element].get<std::string>()
+             : "";
+}
+
+// 0 where the JSON (problem::Dispatch) does not say it.
+double bound_bytes(const std::string& dispatch) {
+  const auto json = nlohmann::json::parse(dispatch, nullptr, /*allow_exceptions=*/false);
+  const auto bindings = json.is_object() ? json.find("bindings") : json.end();
+  if (bindings == json.end() || !bindings->is_array()) return 0;
+  double bytes = 0;
+  for (const nlohmann::json& binding : *bindings)
+    if (binding.is_object() && binding.contains("bytes") && binding["bytes"].is_number())
+      bytes += std::max(0.0, binding["bytes"].get<double>());
+  return bytes;
 }
 
 std::optional<CandidateRow> fastest(const Rows& rows) {
@@ -98,7 +120,8 @@ Result<std::vector<DispatchRow>> Store::dispatch_rows(const Filter& filter) {
 
   HONE_ASSIGN(Statement statement,
               database_->query(
-                  "SELECT d.id, d.name, d.fingerprint, o.description, o.flops, o.bytes "
+                  "SELECT d.id, d.name, d.fingerprint, o.description, o.flops, o.bytes, "
+                  "ifnull(o.kind, ''), ifnull(o.json, '{}'), d.json "
                   "FROM dispatch AS d LEFT JOIN operation AS o ON o.id = d.operation_id "
                   "WHERE (?1 IS NULL OR d.id = ?1) AND (?2 IS NULL OR d.id IN "
                   "(SELECT dispatch_id FROM program_dispatch WHERE program_id = ?2)) ORDER BY d.id",
@@ -108,8 +131,11 @@ Result<std::vector<DispatchRow>> Store::dispatch_rows(const Filter& filter) {
     HONE_ASSIGN(const bool found, statement.step());
     if (!found) return summaries;
     DispatchRow named;
+    std::string operation, dispatch;
     statement.read(named.dispatch, named.name, named.fingerprint, named.operation, named.flops,
-                   named.bytes);
+                   named.bytes, named.kind, operation, dispatch);
+    named.input_type = input_type(operation);
+    named.bound_bytes = bound_bytes(dispatch);
     auto group = groups.lower_bound({named.dispatch, 0, 0});
     const bool untouched = group == groups.end() || std::get<0>(group->first) != named.dispatch;
     if (untouched && !filter.build && !filter.device && !filter.candidate)
@@ -121,6 +147,9 @@ Result<std::vector<DispatchRow>> Store::dispatch_rows(const Filter& filter) {
       row.operation = named.operation;
       row.flops = named.flops;
       row.bytes = named.bytes;
+      row.kind = named.kind;
+      row.input_type = named.input_type;
+      row.bound_bytes = named.bound_bytes;
       summaries.push_back(std::move(row));
     }
   }

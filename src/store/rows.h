@@ -115,7 +115,7 @@ struct Candidate {
   Id id = 0;
   Id dispatch = 0;
   Id build = 0;
-  std::string provider{};        // "iree", "openblas"
+  std::string provider{};        // "iree", "openblas", "cublaslt"
   std::string configuration{};   // JSON; the store sorts its keys, so that equal ones are one row
   std::string constraint_set{};  // that proposed it first; empty when given by hand
   std::string when{};
@@ -252,8 +252,10 @@ struct Selection {
 };
 
 // Names of facts that reports look for; of all the cores that the device's protocol names together.
-inline constexpr std::string_view kPeakFact = "peak f32";               // flop/s
+inline constexpr std::string_view kPeakFact = "peak f32";           // flop/s
 inline constexpr std::string_view kMatrixPeakFact = "matrix peak";  // of f16 on matrix units
+// Of f16 on matrix units, by their number, what each does per clock, and the highest clock.
+inline constexpr std::string_view kStatedMatrixPeakFact = "stated matrix peak";
 inline constexpr std::string_view kBandwidthFact = "memory bandwidth";  // byte/s
 
 // A measured fact of a device that results are judged by.

@@ -77,6 +77,9 @@ struct DispatchRow {
   std::string operation{};  // description
   double flops = 0;         // of one launch; 0 where unknown
   double bytes = 0;
+  std::string kind{};        // of the root operation: "matmul"
+  std::string input_type{};  // of the root's first input: "f16"
+  double bound_bytes = 0;    // of all the dispatch's bindings, each counted once
   Id build = 0;
   std::string compiler{};
   std::string flags{};  // JSON array

@@ -6,6 +6,11 @@
 //     compile_program {"path", "flags"}, blob: the file      -> {}, blob: the module
 //     configured      {"path", "flags"}, blob: the file      -> {"dispatches":
 //                                                               [ConfiguredDispatch]}
+//     configured_dispatch {"path", "flags"}, blob: a dispatch's source -> as configured
+//     compile_dispatch {"path", "flags"}, blob: a dispatch's source   -> {}
+//     read_spec       {"path", "flags"}, blob: a tuning spec          -> {"entries":
+//     [SpecFileEntry]},
+//                                                               blob: its marking spec
 //     extract_root    {"path", "flags"}, blob: a dispatch's source (path: its name)
 //                                                            -> {}, blob: the program's text
 //     constraints  {"path", "flags"}, blob: a dispatch's source (path: its name)
@@ -28,6 +33,9 @@ namespace hone::tune::jobs {
 inline constexpr std::string_view kLoadProgram = "load_program";
 inline constexpr std::string_view kCompileProgram = "compile_program";
 inline constexpr std::string_view kConfigured = "configured";
+inline constexpr std::string_view kConfiguredDispatch = "configured_dispatch";
+inline constexpr std::string_view kCompileDispatch = "compile_dispatch";
+inline constexpr std::string_view kReadSpec = "read_spec";
 inline constexpr std::string_view kExtractRoot = "extract_root";
 inline constexpr std::string_view kConstraints = "constraints";
 inline constexpr std::string_view kRevision = "revision";
@@ -39,8 +47,18 @@ inline constexpr std::string_view kCompile = "compile";
 struct ConfiguredDispatch {
   std::string name;  // the export's symbol
   provider::Attributes attributes;
+  std::vector<int> marks;  // entries of a marking spec that match in it
 };
 
+// An entry of a tuning spec, as the compiler reads it.
+struct SpecFileEntry {
+  std::string matcher;
+  int line = 0;                     // 0: not known
+  provider::Attributes attributes;  // lowering_config and translation_info; empty: none in it
+};
+
+void to_json(nlohmann::json& json, const SpecFileEntry& entry);
+void from_json(const nlohmann::json& json, SpecFileEntry& entry);
 void to_json(nlohmann::json& json, const ConfiguredDispatch& dispatch);
 void from_json(const nlohmann::json& json, ConfiguredDispatch& dispatch);
 

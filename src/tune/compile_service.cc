@@ -1,5 +1,6 @@
 #include "tune/compile_service.h"
 
+#include <map>
 #include <utility>
 
 #include "tune/answer.h"
@@ -8,12 +9,23 @@ namespace hone::tune {
 namespace jobs {
 
 void to_json(nlohmann::json& json, const ConfiguredDispatch& dispatch) {
-  json = {{"name", dispatch.name}, {"attributes", dispatch.attributes}};
+  json = {{"name", dispatch.name}, {"attributes", dispatch.attributes}, {"marks", dispatch.marks}};
 }
 
 void from_json(const nlohmann::json& json, ConfiguredDispatch& dispatch) {
   json.at("name").get_to(dispatch.name);
   json.at("attributes").get_to(dispatch.attributes);
+  json.at("marks").get_to(dispatch.marks);
+}
+
+void to_json(nlohmann::json& json, const SpecFileEntry& entry) {
+  json = {{"matcher", entry.matcher}, {"line", entry.line}, {"attributes", entry.attributes}};
+}
+
+void from_json(const nlohmann::json& json, SpecFileEntry& entry) {
+  json.at("matcher").get_to(entry.matcher);
+  json.at("line").get_to(entry.line);
+  json.at("attributes").get_to(entry.attributes);
 }
 
 }  // namespace jobs
@@ -58,6 +70,17 @@ Result<provider::Artifact> artifact_from(worker::Message message) {
   HONE_ASSIGN(artifact.decomposition, read_answer<std::string>(message.body, "decomposition"));
   HONE_ASSIGN(artifact.code, first_blob(message));
   return artifact;
+}
+
+// Nobody depends on them: what cannot be read counts as nothing.
+CompileStages stages_from(const nlohmann::json& body) {
+  const auto seconds = read_answer<std::map<std::string, double>>(body, "stages");
+  if (!seconds) return {};
+  const auto of = [&](const char* stage) {
+    const auto found = seconds->find(stage);
+    return found == seconds->end() ? 0.0 : found->second;
+  };
+  return {of("configure"), of("translate"), of("serialize"), of("assemble")};
 }
 
 // A compiler that has overwritten its own answer has crashed, though it does not know yet.
@@ -110,6 +133,33 @@ Result<std::vector<jobs::ConfiguredDispatch>> CompileService::configured(
   return understood(read_answer<std::vector<jobs::ConfiguredDispatch>>(answer.body, "dispatches"));
 }
 
+Result<jobs::ConfiguredDispatch> CompileService::configured_dispatch(
+    const std::string& name, const std::string& source, const std::vector<std::string>& flags) {
+  HONE_ASSIGN(const worker::Message answer,
+              accepted(once(program_job(jobs::kConfiguredDispatch, name, source, flags))));
+  HONE_ASSIGN(auto dispatches, understood(read_answer<std::vector<jobs::ConfiguredDispatch>>(
+                                   answer.body, "dispatches")));
+  if (dispatches.size() != 1)
+    return failure("'{}' holds {} dispatches, not one", name, dispatches.size());
+  return std::move(dispatches.front());
+}
+
+Status CompileService::compile_dispatch(const std::string& name, const std::string& source,
+                                        const std::vector<std::string>& flags) {
+  HONE_TRY(accepted(once(program_job(jobs::kCompileDispatch, name, source, flags))));
+  return {};
+}
+
+Result<SpecFile> CompileService::read_spec(const std::string& path, const std::string& bytes) {
+  HONE_ASSIGN(worker::Message answer,
+              accepted(once(program_job(jobs::kReadSpec, path, bytes, {}))));
+  SpecFile spec;
+  HONE_ASSIGN(spec.entries,
+              understood(read_answer<std::vector<jobs::SpecFileEntry>>(answer.body, "entries")));
+  HONE_ASSIGN(spec.marking, understood(first_blob(answer)));
+  return spec;
+}
+
 Result<std::string> CompileService::extract_root(const std::string& name, const std::string& source,
                                                  const std::vector<std::string>& flags) {
   HONE_ASSIGN(worker::Message answer,
@@ -156,7 +206,8 @@ Status CompileService::submit(const std::string& key, worker::JobId id,
 Result<std::optional<CompiledCandidate>> CompileService::next_finished(double seconds) {
   HONE_ASSIGN(std::optional<worker::Finished> finished, pool_.next_finished(seconds));
   if (!finished) return std::optional<CompiledCandidate>();
-  CompiledCandidate candidate{finished->id, {}, finished->seconds};
+  CompiledCandidate candidate{finished->id, {}, finished->seconds, {}};
+  if (finished->outcome) candidate.stages = stages_from(finished->outcome->body);
   if (finished->outcome)
     candidate.artifact = or_crash(artifact_from(std::move(*finished->outcome)));
   else

@@ -13,10 +13,22 @@
 
 namespace hone::tune {
 
+// Seconds that the parts of one compile took (iree::StageTimes; assembling is ptxas's).
+struct CompileStages {
+  double configure = 0, translate = 0, serialize = 0, assemble = 0;
+};
+
 struct CompiledCandidate {
   worker::JobId id = 0;  // as submitted
   tl::expected<provider::Artifact, provider::Failure> artifact;
   double seconds = 0;
+  CompileStages stages = {};  // of what compiled
+};
+
+// A tuning spec's entries, and a spec that marks what they match (iree::SpecFile).
+struct SpecFile {
+  std::vector<jobs::SpecFileEntry> entries;
+  std::string marking;
 };
 
 // For one thread. Errors: kInterrupted when the tuner was told to stop, kEnvironment when no worker
@@ -37,6 +49,14 @@ class CompileService {
   Result<std::vector<jobs::ConfiguredDispatch>> configured(const std::string& path,
                                                            const std::string& bytes,
                                                            const std::vector<std::string>& flags);
+  // The same of one dispatch, by its source.
+  Result<jobs::ConfiguredDispatch> configured_dispatch(const std::string& name,
+                                                       const std::string& source,
+                                                       const std::vector<std::string>& flags);
+  // Compiles a dispatch's source to code, which is dropped: whether it is legal under `flags`.
+  Status compile_dispatch(const std::string& name, const std::string& source,
+                          const std::vector<std::string>& flags);
+  Result<SpecFile> read_spec(const std::string& path, const std::string& bytes);
   // The root operation of a dispatch as a program's text (iree::extract_root).
   Result<std::string> extract_root(const std::string& name, const std::string& source,
                                    const std::vector<std::string>& flags);

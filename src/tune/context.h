@@ -8,6 +8,7 @@
 #include "tune/observer.h"
 #include "tune/options.h"
 #include "tune/runner_service.h"
+#include "tune/time_budget.h"
 
 namespace hone::tune {
 
@@ -20,8 +21,13 @@ struct Context {
   Observer& observer;
   store::Id build = 0;
   store::Id device = 0;
-  LeaseKeeper* leases = nullptr;  // none: no other tuner works on the store
-  int stop_fd = -1;               // readable once the user has told hone to stop
+  std::vector<RunnerService*> more_runners = {};  // one for each of options.more_gpus
+  LeaseKeeper* leases = nullptr;                  // none: no other tuner works on the store
+  RunnerService* runner_of(std::size_t lane) const {
+    return lane == 0 ? &runner : more_runners.at(lane - 1);
+  }
+  TimeBudget time = {};
+  int stop_fd = -1;  // readable once the user has told hone to stop
 };
 
 }  // namespace hone::tune

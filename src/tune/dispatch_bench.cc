@@ -5,7 +5,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "measure/comparison.h"
 #include "measure/reference.h"
 #include "tune/records.h"
 
@@ -14,30 +13,30 @@ namespace {
 
 // Above what finalists are chosen from: slower than that a candidate is never run again.
 constexpr double kWorthCompilingAgain = 1.2;
-constexpr std::string_view kOpenBlas = "openblas";
 
 // A long launch averages over what disturbs a short one, and a search over slow kernels must not
 // take its whole budget for a few.
 constexpr std::size_t kSamplesOfLongKernels = 3;
 constexpr double kLongKernelSeconds = 0.02;
 
-measure::Protocol search_protocol(double default_seconds) {
+// Before it is a finalist a candidate must be within a tenth of the best; a GPU's batches differ by
+// a percent, so that one batch tells who is not.
+constexpr double kScreenFactor = 1.3;
+
+measure::Protocol search_protocol(double default_seconds, bool gpu) {
   measure::Protocol protocol;
+  if (gpu) {
+    // Its clocks are up from the candidate before, and no other process takes it away.
+    protocol.screen_factor = kScreenFactor;
+    protocol.warm_up_seconds = 0.002;
+    protocol.batch_seconds = 0.0005;
+  }
   if (default_seconds > kLongKernelSeconds) protocol.min_samples = kSamplesOfLongKernels;
   // A few percent are enough to rank by: the finalists' rounds tell the best apart.
   protocol.target_width = 0.01;
   protocol.max_samples = 20;
   protocol.max_seconds = 0.12;
   protocol.max_warm_up_seconds = 0.05;
-  return protocol;
-}
-
-measure::Protocol baseline_protocol() {
-  measure::Protocol protocol;
-  protocol.min_samples = measure::fewest_rounds(0.05);
-  protocol.max_samples = 20;
-  protocol.max_seconds = 1;
-  protocol.early_stop_factor = 0;
   return protocol;
 }
 
@@ -61,6 +60,7 @@ Result<provider::Artifact> compile_reference(CompileService& compiler,
 
 Result<DispatchBench> DispatchBench::set_up(Context& context, const problem::Dispatch& dispatch,
                                             const problem::Dispatch* reference) {
+  std::optional<TimeBudget::Span> preparing(std::in_place, context.time, Phase::kPrepare);
   DispatchBench bench(context, dispatch);
   store::Store& store = context.store;
   HONE_ASSIGN(const store::Id operation, store.intern(operation_row(dispatch.root)));
@@ -85,9 +85,7 @@ Result<DispatchBench> DispatchBench::set_up(Context& context, const problem::Dis
         reference != nullptr ? context.options.reference_flags : context.options.flags;
     HONE_ASSIGN(problem.reference, compile_reference(context.compiler, independent, flags));
   }
-  HONE_ASSIGN(const measure::ProblemReady ready, context.runner.set_problem(problem));
-  if (!ready.note.empty()) context.observer.note(ready.note);
-  bench.generation_ = context.runner.generation();
+  HONE_TRY(bench.set_problem(problem));
 
   store::Candidate row;
   row.dispatch = bench.dispatch_id_;
@@ -95,6 +93,7 @@ Result<DispatchBench> DispatchBench::set_up(Context& context, const problem::Dis
   row.provider = context.provider.name();
   row.configuration = store::kDefaultConfiguration;
   HONE_ASSIGN(bench.default_.candidate, store.add_candidate(row));
+  preparing.reset();
   HONE_TRY(bench.run_default());
   if (bench.default_.failure)
     return failure("the compiler's own configuration of '{}' fails ({}): {}", dispatch.name,
@@ -158,24 +157,30 @@ Result<provider::Artifact> DispatchBench::artifact(store::Id candidate) {
   return artifact_from(row);
 }
 
-Result<std::optional<int>> DispatchBench::load(store::Id candidate) {
+Result<std::optional<int>> DispatchBench::load(Lane& lane, Lock& lock, store::Id candidate) {
   HONE_ASSIGN(const provider::Artifact code, artifact(candidate));
-  HONE_ASSIGN(const Ran<int> handle, context_->runner.load(code));
+  HONE_ASSIGN(const Ran<int> handle,
+              on_runner(lane, lock, Phase::kLoad,
+                        [&](RunnerService& runner) { return runner.load(code); }));
   return handle ? std::optional<int>(*handle) : std::nullopt;
 }
 
-Result<std::optional<int>> DispatchBench::load_and_verify(Trial& trial) {
+Result<std::optional<int>> DispatchBench::load_and_verify(Lane& lane, Lock& lock, Trial& trial) {
   const auto begin = std::chrono::steady_clock::now();
   const auto elapsed = [begin] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
   HONE_ASSIGN(const provider::Artifact code, artifact(trial.candidate));
-  HONE_ASSIGN(const Ran<int> handle, context_->runner.load(code));
+  HONE_ASSIGN(const Ran<int> handle,
+              on_runner(lane, lock, Phase::kLoad,
+                        [&](RunnerService& runner) { return runner.load(code); }));
   if (!handle) {
     HONE_TRY(fail(trial, handle.error(), true, elapsed()));
     return std::nullopt;
   }
-  HONE_ASSIGN(const Ran<measure::Verification> verified, context_->runner.verify(*handle));
+  HONE_ASSIGN(const Ran<measure::Verification> verified,
+              on_runner(lane, lock, Phase::kVerify,
+                        [&](RunnerService& runner) { return runner.verify(*handle); }));
   if (!verified) {
     HONE_TRY(fail(trial, verified.error(), true, elapsed()));
     return std::nullopt;
@@ -187,50 +192,52 @@ Result<std::optional<int>> DispatchBench::load_and_verify(Trial& trial) {
   HONE_TRY(context_->store.record(row));
   if (verified->right) return *handle;
   trial.failure = {provider::FailureKind::kWrong, verified->message};
-  HONE_TRY(context_->runner.unload(*handle));
+  HONE_TRY(lane.runner->unload(*handle));
   return std::nullopt;
 }
 
-Status DispatchBench::measure_together(const std::vector<Trial*>& trials) {
+Status DispatchBench::measure_together(Lane& lane, Lock& lock, const std::vector<Trial*>& trials) {
   std::map<Trial*, int> handles;
   const auto forget_lost_handles = [&] {
-    if (generation_ == context_->runner.generation()) return;
-    generation_ = context_->runner.generation();
+    if (lane.generation == lane.runner->generation()) return;
+    lane.generation = lane.runner->generation();
     handles.clear();
-    sentinel_.reset();
+    lane.sentinel.reset();
   };
   for (Trial* trial : trials) {
-    HONE_ASSIGN(const std::optional<int> handle, load_and_verify(*trial));
+    HONE_ASSIGN(const std::optional<int> handle, load_and_verify(lane, lock, *trial));
     forget_lost_handles();
     if (handle) handles[trial] = *handle;
   }
   // A candidate that took the runner down took the others' handles with it; they are verified.
   for (Trial* trial : trials) {
     if (trial->done() || handles.count(trial) > 0) continue;
-    HONE_ASSIGN(const std::optional<int> handle, load(trial->candidate));
+    HONE_ASSIGN(const std::optional<int> handle, load(lane, lock, trial->candidate));
     forget_lost_handles();
     if (handle) handles[trial] = *handle;
   }
   if (handles.empty()) return {};
   const bool is_default = trials.front()->candidate == default_.candidate;
-  if (!sentinel_ && !is_default) {
-    HONE_ASSIGN(sentinel_, load(default_.candidate));
+  if (!lane.sentinel && !is_default) {
+    HONE_ASSIGN(lane.sentinel, load(lane, lock, default_.candidate));
     forget_lost_handles();
   }
 
   measure::MeasureRequest request;
   for (const auto& [trial, handle] : handles) request.handles.push_back(handle);
-  request.sentinel = is_default ? std::optional<int>() : sentinel_;
-  request.protocol = search_protocol(default_seconds_);
+  request.sentinel = is_default ? std::optional<int>() : lane.sentinel;
+  request.protocol = search_protocol(default_seconds_, context_->options.cuda.has_value());
   request.seed = context_->options.seed + static_cast<std::uint64_t>(trials.front()->candidate);
   request.best = best_seconds_;
-  HONE_ASSIGN(const Ran<measure::MeasureResult> measured, context_->runner.measure(request));
+  HONE_ASSIGN(const Ran<measure::MeasureResult> measured,
+              on_runner(lane, lock, Phase::kMeasure,
+                        [&](RunnerService& runner) { return runner.measure(request); }));
   if (!measured) {
     forget_lost_handles();
     if (trials.size() > 1) {
       // Some candidate of the group is to blame: each shows alone whether it was the one.
       for (Trial* trial : trials)
-        if (!trial->done()) HONE_TRY(measure_together({trial}));
+        if (!trial->done()) HONE_TRY(measure_together(lane, lock, {trial}));
       return {};
     }
     return fail(*trials.front(), measured.error(), true, 0);
@@ -250,12 +257,15 @@ Status DispatchBench::measure_together(const std::vector<Trial*>& trials) {
     const double seconds = timing_of(samples->seconds).median;
     best_seconds_ = std::min(best_seconds_.value_or(seconds), seconds);
     if (is_default) {
-      sentinel_ = handle;
+      lane.sentinel = handle;
       default_seconds_ = seconds;
     } else {
-      HONE_TRY(context_->runner.unload(handle));
+      HONE_TRY(lane.runner->unload(handle));
     }
   }
+  if (lane.gpu)
+    lane.sentinel_seconds.insert(lane.sentinel_seconds.end(), baseline.seconds.begin(),
+                                 baseline.seconds.end());
   if (!is_default)
     HONE_TRY(record_samples(default_.identity, baseline, store::Phase::kSentinel, 1.0, *measured));
   return {};
@@ -280,51 +290,6 @@ Status DispatchBench::record_samples(const std::string& identity,
                     .dump();
   HONE_TRY(context_->store.record(row));
   return {};
-}
-
-Result<std::optional<std::string>> DispatchBench::add_openblas() {
-  HONE_ASSIGN(const Ran<measure::OpenBlasReady> ready, context_->runner.load_openblas());
-  if (!ready) return std::optional<std::string>(ready.error().message);
-  store::Candidate candidate;
-  candidate.dispatch = dispatch_id_;
-  candidate.build = context_->build;
-  candidate.provider = kOpenBlas;
-  candidate.configuration = store::kDefaultConfiguration;
-  HONE_ASSIGN(const store::Id id, context_->store.add_candidate(candidate));
-  store::Artifact row;
-  row.candidate = id;
-  row.identity = fmt::format("{} of {}", ready->library, key_);
-  row.format = "library";
-  row.launch = "{}";
-  row.configured = ready->note;
-  HONE_ASSIGN(const store::Known known,
-              context_->store.known(id, context_->device, store::Phase::kFinalist,
-                                    context_->options.reuse));
-  if (!known.artifact) HONE_TRY(context_->store.record(row));
-  if (known.verification && !known.verification->right)
-    return std::optional<std::string>(known.verification->basis);
-  if (known.verification && known.measurement) return std::optional<std::string>();
-
-  HONE_ASSIGN(const Ran<measure::Verification> verified, context_->runner.verify(ready->handle));
-  if (!verified) return std::optional<std::string>(verified.error().message);
-  store::Verification verification = verification_row(*verified, bindings_);
-  verification.dispatch = dispatch_id_;
-  verification.identity = row.identity;
-  verification.device = context_->device;
-  HONE_TRY(context_->store.record(verification));
-  if (!verified->right) return std::optional<std::string>(verified->message);
-
-  HONE_ASSIGN(sentinel_, load(default_.candidate));
-  measure::MeasureRequest request;
-  request.handles = {ready->handle};
-  request.sentinel = sentinel_;
-  request.protocol = baseline_protocol();
-  HONE_ASSIGN(const Ran<measure::MeasureResult> measured, context_->runner.measure(request));
-  if (!measured) return std::optional<std::string>(measured.error().message);
-  HONE_TRY(record_samples(row.identity, measured->handles.front(), store::Phase::kFinalist,
-                          paired_ratio(measured->handles.front(), measured->handles.back()),
-                          *measured));
-  return std::optional<std::string>();
 }
 
 }  // namespace hone::tune

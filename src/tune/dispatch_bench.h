@@ -3,8 +3,12 @@
 // what the store knows is not done again.
 #pragma once
 
+#include <deque>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,9 +50,9 @@ class DispatchBench {
   // Ends what still compiles; its candidates remain untried.
   Status cancel_compiles();
 
-  // Adds OpenBLAS's time for the root operation beside the default's, as a candidate of provider
-  // "openblas". Says why when it cannot.
-  Result<std::optional<std::string>> add_openblas();
+  // Says that two of the devices differ by more than their noise; empty where they do not, or there
+  // is but one.
+  std::string differing_devices() const;
 
   store::Id dispatch_id() const { return dispatch_id_; }
   store::Id default_candidate() const { return default_.candidate; }
@@ -64,6 +68,37 @@ class DispatchBench {
   DispatchBench(Context& context, const problem::Dispatch& dispatch)
       : context_(&context), name_(dispatch.name), bindings_(dispatch.bindings) {}
 
+  // A device with its runner, and what is loaded there.
+  struct Lane {
+    RunnerService* runner = nullptr;
+    std::optional<int> gpu;
+    std::optional<int> sentinel = {};  // handle of the default in runner `generation`
+    std::uint64_t generation = 0;
+    std::vector<double> sentinel_seconds = {};  // of each sample
+  };
+  // Trials that wait to be measured, each code once.
+  struct Queue {
+    std::vector<Trial>& trials;
+    std::size_t next = 0;
+    std::set<std::string> begun = {}, elsewhere = {};  // identities
+    bool stopped = false;                              // a lane has an error
+  };
+  // Holds the bench alone, but while it waits for the lane's runner: lanes work side by side and
+  // share the store and everything else.
+  using Lock = std::unique_lock<std::mutex>;
+  // What `call` gives; the other lanes go on meanwhile.
+  template <class Call>
+  auto on_runner(Lane& lane, Lock& lock, Phase phase, const Call& call) {
+    // Of several devices the first one's time is the session's.
+    std::optional<TimeBudget::Span> span;
+    if (&lane == &lanes_.front()) span.emplace(context_->time, phase);
+    lock.unlock();
+    auto answer = call(*lane.runner);
+    lock.lock();
+    return answer;
+  }
+
+  Status set_problem(const measure::ProblemRequest& problem);
   Status run_default();
   Status wait_for_compiles(std::vector<Trial>& trials, double patience);
   Status take_compiled(const CompiledCandidate& finished);
@@ -76,10 +111,11 @@ class DispatchBench {
   Result<bool> still_claims(Trial& trial, const std::string& key);
   Status give_back(const std::string& key);
   std::string measure_key_of(const Trial& trial) const;
-  Result<std::optional<int>> load_and_verify(Trial& trial);
-  Status measure_claimed(std::vector<Trial*>& trials);
-  Status measure_together(const std::vector<Trial*>& trials);
-  Result<std::optional<int>> load(store::Id candidate);
+  Status work(Lane& lane, Queue& queue);
+  Result<std::vector<Trial*>> next_group(Queue& queue);
+  Result<std::optional<int>> load_and_verify(Lane& lane, Lock& lock, Trial& trial);
+  Status measure_together(Lane& lane, Lock& lock, const std::vector<Trial*>& trials);
+  Result<std::optional<int>> load(Lane& lane, Lock& lock, store::Id candidate);
   Status fail(Trial& trial, const provider::Failure& failure, bool on_device, double seconds);
 
   Context* context_;
@@ -91,8 +127,8 @@ class DispatchBench {
   worker::JobId last_job_ = 0;
   store::Id dispatch_id_ = 0;
   Trial default_;
-  std::optional<int> sentinel_;  // handle of the default in runner generation_
-  std::uint64_t generation_ = 0;
+  std::deque<Lane> lanes_;
+  std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();
   std::optional<double> best_seconds_;
   double default_seconds_ = 0;
 };

@@ -32,6 +32,7 @@ bool DispatchBench::is_compiling(store::Id candidate) const {
 }
 
 Status DispatchBench::wait_for_compiles(std::vector<Trial>& trials, double patience) {
+  const TimeBudget::Span span(context_->time, Phase::kWait);
   const auto begin = std::chrono::steady_clock::now();
   const auto is_awaited = [this](const Trial& trial) { return is_compiling(trial.candidate); };
   while (std::any_of(trials.begin(), trials.end(), is_awaited)) {
@@ -58,6 +59,7 @@ Status DispatchBench::wait_for_compiles(std::vector<Trial>& trials, double patie
 Status DispatchBench::take_compiled(const CompiledCandidate& finished) {
   const auto job = compiling_.find(finished.id);
   if (job == compiling_.end()) return {};  // of a search that was cancelled
+  context_->time.add(finished);
   Trial trial;
   trial.candidate = job->second;
   compiling_.erase(job);

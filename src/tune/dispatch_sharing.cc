@@ -1,14 +1,9 @@
 // Whose work a trial is, when several tuners work on one store.
-#include <set>
-
 #include "tune/dispatch_bench.h"
 
 namespace hone::tune {
 namespace {
 
-// Handles that are measured together: enough to share one sentinel, few enough that a round stays
-// short against the drift it is to cancel.
-constexpr std::size_t kMeasuredTogether = 8;
 constexpr int kDefaultAttempts = 2;
 
 }  // namespace
@@ -56,37 +51,6 @@ Status DispatchBench::give_back(const std::string& key) {
 
 std::string DispatchBench::measure_key_of(const Trial& trial) const {
   return measure_key(dispatch_id_, context_->device, trial.identity);
-}
-
-Status DispatchBench::measure(std::vector<Trial>& trials) {
-  std::set<std::string> begun, elsewhere;  // identities
-  std::vector<Trial*> claimed;
-  for (Trial& trial : trials) {
-    if (trial.done() || trial.elsewhere || trial.identity.empty()) continue;
-    if (!begun.insert(trial.identity).second) continue;
-    // What a compile gave may be code that was measured before, under another configuration; the
-    // lease is on the code. Taken group by group: what is not begun here, another tuner may do.
-    const std::string key = measure_key_of(trial);
-    HONE_ASSIGN(const bool mine, claim(trial, key));
-    if (trial.elsewhere) elsewhere.insert(trial.identity);
-    if (mine && trial.done()) HONE_TRY(give_back(key));
-    if (mine && !trial.done()) claimed.push_back(&trial);
-    if (claimed.size() == kMeasuredTogether) HONE_TRY(measure_claimed(claimed));
-  }
-  HONE_TRY(measure_claimed(claimed));
-  for (Trial& trial : trials) {
-    if (!trial.done()) HONE_TRY(skip_known(trial));  // shares the code of one just measured
-    trial.elsewhere = !trial.done() && (trial.elsewhere || elsewhere.count(trial.identity) > 0);
-  }
-  return {};
-}
-
-Status DispatchBench::measure_claimed(std::vector<Trial*>& trials) {
-  if (trials.empty()) return {};
-  HONE_TRY(measure_together(trials));
-  for (const Trial* trial : trials) HONE_TRY(give_back(measure_key_of(*trial)));
-  trials.clear();
-  return {};
 }
 
 }  // namespace hone::tune

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <map>
 #include <memory>
 #include <utility>
 
 #include "search/strategy.h"
 #include "space/configuration.h"
+#include "tune/baselines.h"
 #include "tune/finalists.h"
 #include "tune/runtime_check.h"
+#include "tune/shipped_kernels.h"
 
 namespace hone::tune {
 namespace {
@@ -55,16 +58,22 @@ class DispatchTuner {
 
   Result<TunedDispatch> tune() {
     HONE_TRY(search());
+    if (const std::string note = bench_.differing_devices(); !note.empty()) {
+      context_.observer.note(note);
+      HONE_TRY(context_.store.log_event("devices differ", note));
+    }
     const std::vector<store::Id> finalists = choose_finalists();
     if (finalists.empty()) return keep_default("no candidate is right and faster than the default");
     HONE_TRY(separate(finalists));
     return select();
   }
 
-  Status compare_with_openblas() {
-    if (context_.options.cuda) return {};  // it runs on the cores
-    HONE_ASSIGN(const std::optional<std::string> why_not, bench_.add_openblas());
-    if (why_not) HONE_TRY(context_.store.log_event("openblas", *why_not));
+  Status compare_with_libraries(std::optional<store::Id> winner) {
+    const TimeBudget::Span span(context_.time, Phase::kBaselines);
+    HONE_ASSIGN(const std::string why_not, measure_baselines(context_, bench_, dispatch_, winner));
+    if (!why_not.empty())
+      HONE_TRY(
+          context_.store.log_event("no baseline", fmt::format("{}: {}", dispatch_.name, why_not)));
     return {};
   }
 
@@ -106,14 +115,14 @@ class DispatchTuner {
                   propose(*strategy, std::min(round_size(seconds), planned - proposed_)));
       if (!proposals.empty())
         HONE_TRY(try_all(proposals, *strategy));
-      else if (compiling_)
-        HONE_TRY(finish_compiling(*strategy));  // what is told then may be worth refining
+      else if (!compiling_.empty())
+        HONE_TRY(finish_compiling(*strategy, 0));  // what is told then may be worth refining
       else if (!put_aside_.empty())
         HONE_TRY(context_.leases->wait());
       else
         break;
     }
-    HONE_TRY(finish_compiling(*strategy));
+    HONE_TRY(finish_compiling(*strategy, 0));
     while (!put_aside_.empty() && clock_.elapsed() < seconds) {
       HONE_TRY(pick_up(*strategy));
       if (!put_aside_.empty()) HONE_TRY(context_.leases->wait());
@@ -132,13 +141,13 @@ class DispatchTuner {
                                                static_cast<double>(kMostInRound)));
   }
 
-  // Where compiling does not disturb what is measured, a round compiles while the one before it is
-  // measured.
+  // Where compiling does not disturb what is measured, a round compiles while those before it are
+  // measured; two rounds where the search learns nothing from what it is told.
   Status try_all(const std::vector<space::Configuration>& proposals, search::Strategy& strategy) {
     HONE_ASSIGN(std::unique_ptr<Round> round, begin_round(proposals));
-    HONE_TRY(finish_compiling(strategy));
-    compiling_ = std::move(round);
-    return context_.options.compile_ahead > 0 ? Status() : finish_compiling(strategy);
+    compiling_.push_back(std::move(round));
+    const bool learns = context_.options.strategy == "local";
+    return finish_compiling(strategy, context_.options.compile_ahead == 0 ? 0 : learns ? 1 : 2);
   }
 
   Result<std::unique_ptr<Round>> begin_round(const std::vector<space::Configuration>& proposals) {
@@ -170,12 +179,15 @@ class DispatchTuner {
   // Some configurations compile for a hundred times as long as others: the device does not wait.
   double patience() const { return context_.options.compile_ahead > 0 ? kCompilePatience : -1; }
 
-  Status finish_compiling(search::Strategy& strategy) {
-    const std::unique_ptr<Round> round = std::move(compiling_);
-    if (!round) return {};
-    HONE_TRY(bench_.finish(round->trials, patience()));
-    for (std::size_t i = 0; i < round->trials.size(); ++i)
-      settle(round->configurations[i], round->trials[i], strategy);
+  // Measures the oldest rounds, until at most `most` are left to compile.
+  Status finish_compiling(search::Strategy& strategy, std::size_t most) {
+    while (compiling_.size() > most) {
+      const std::unique_ptr<Round> round = std::move(compiling_.front());
+      compiling_.pop_front();
+      HONE_TRY(bench_.finish(round->trials, patience()));
+      for (std::size_t i = 0; i < round->trials.size(); ++i)
+        settle(round->configurations[i], round->trials[i], strategy);
+    }
     return {};
   }
 
@@ -228,6 +240,7 @@ class DispatchTuner {
   }
 
   Status separate(const std::vector<store::Id>& finalists) {
+    const TimeBudget::Span span(context_.time, Phase::kFinalists);
     HONE_ASSIGN(finalists_,
                 measure_finalists(context_, bench_, finalists, finalist_seconds(),
                                   [&](double left) { report("finalists", proposed_, left); }));
@@ -247,7 +260,9 @@ class DispatchTuner {
     if (comparison.verdict != measure::Verdict::kFaster)
       return keep_default("the best candidate is not reliably faster than the default");
 
-    TunedDispatch tuned{&dispatch_, bench_.dispatch_id(), {}, {}};
+    TunedDispatch tuned;
+    tuned.dispatch = &dispatch_;
+    tuned.id = bench_.dispatch_id();
     store::Selection& selection = tuned.selection;
     selection.winner = columns[winner];
     for (const std::size_t member : ties.members()) selection.ties.push_back(columns[member]);
@@ -258,14 +273,27 @@ class DispatchTuner {
                                         : fmt::format("first by name of {} that are not told apart",
                                                       ties.members().size());
     tuned.attributes = tried_.at(columns[winner]).attributes;
-    // iree-benchmark-executable takes a GPU's code in IREE's own container only.
-    if (!context_.options.cuda)
-      HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
+    const TimeBudget::Span span(context_.time, Phase::kBaselines);
+    if (context_.options.cuda) return as_shipped(std::move(tuned));
+    HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
+    return tuned;
+  }
+
+  // On a GPU; iree-benchmark-executable would take its code in IREE's own container only.
+  Result<TunedDispatch> as_shipped(TunedDispatch tuned) {
+    HONE_ASSIGN(ShippedKernel shipped,
+                measure_as_shipped(context_, bench_, dispatch_, *tuned.selection.winner,
+                                   *tuned.attributes));
+    if (!shipped.why_not.empty()) return keep_default("the winner cannot ship: " + shipped.why_not);
+    tuned.attributes = std::move(shipped.attributes);
+    tuned.code = std::move(shipped.code);
     return tuned;
   }
 
   Result<TunedDispatch> keep_default(std::string reason) {
-    TunedDispatch tuned{&dispatch_, bench_.dispatch_id(), {}, {}};
+    TunedDispatch tuned;
+    tuned.dispatch = &dispatch_;
+    tuned.id = bench_.dispatch_id();
     tuned.selection.reason = std::move(reason);
     return tuned;
   }
@@ -299,14 +327,23 @@ class DispatchTuner {
   double best_ratio_ = 1;
   std::map<store::Id, Tried> tried_;                               // measured candidates
   std::vector<std::pair<space::Configuration, Trial>> put_aside_;  // another tuner is at them
-  std::unique_ptr<Round> compiling_;
+  std::deque<std::unique_ptr<Round>> compiling_;                   // oldest first
   FinalistRounds finalists_;
 };
+
+// On the average over the devices.
+double busy_seconds(const Context& context) {
+  double seconds = context.runner.busy_seconds();
+  for (const RunnerService* runner : context.more_runners) seconds += runner->busy_seconds();
+  return seconds / static_cast<double>(1 + context.more_runners.size());
+}
 
 }  // namespace
 
 Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& dispatch,
                                     const problem::Dispatch* reference, const Share& share) {
+  const Clock clock;
+  const double busy = busy_seconds(context);
   HONE_ASSIGN(space::Space stated, context.provider.space_of(dispatch));
   HONE_ASSIGN(space::Space space, stated.relax(context.options.relax));
   HONE_ASSIGN(DispatchBench bench, DispatchBench::set_up(context, dispatch, reference));
@@ -317,7 +354,9 @@ Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& d
     HONE_TRY(context.compiler.cancel_all());
     return tuned;
   }
-  HONE_TRY(tuner.compare_with_openblas());
+  tuned->seconds = clock.elapsed();
+  tuned->busy_seconds = busy_seconds(context) - busy;
+  HONE_TRY(tuner.compare_with_libraries(tuned->selection.winner));
   HONE_TRY(context.compiler.release(key));
   return tuned;
 }

@@ -17,6 +17,10 @@ struct TunedDispatch {
   // The winner's configuration as the compiler reads it; none when the default is not beaten.
   std::optional<provider::Attributes> attributes;
   store::Selection selection;
+  // Of a GPU: what the whole program must hold when it is compiled with the winner. Else empty.
+  std::string code = {};
+  double seconds = 0;       // wall time of tuning it, from its first compile to the selection
+  double busy_seconds = 0;  // of these a device ran kernels (RunnerService::busy_seconds)
 };
 
 // The share of the session that one dispatch gets.

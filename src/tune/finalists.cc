@@ -20,16 +20,6 @@ constexpr double kTight = 0.005;
 // Three samples of a short kernel bridge an interruption; a long one averages over it.
 constexpr double kLongKernelSeconds = 0.02;
 
-measure::Protocol round_protocol(double seconds_per_launch) {
-  measure::Protocol protocol;
-  protocol.warm_up_seconds = 0.004;
-  protocol.max_warm_up_seconds = 0.02;
-  protocol.min_samples = seconds_per_launch > kLongKernelSeconds ? 1 : 3;
-  protocol.max_samples = protocol.min_samples;
-  protocol.early_stop_factor = 0;
-  return protocol;
-}
-
 measure::TieOptions ties_at_each_look() {
   measure::TieOptions options;
   options.alpha /= kLooks;
@@ -47,7 +37,10 @@ class FinalistMeasurement {
       HONE_ASSIGN(provider::Artifact artifact, bench_.artifact(candidate));
       artifacts_.push_back(std::move(artifact));
     }
-    samples_.resize(artifacts_.size());
+    std::vector<std::string> identities;
+    for (const provider::Artifact& artifact : artifacts_)
+      identities.push_back(provider::identity(artifact));
+    samples_ = FinalistSamples(std::move(identities));
     return {};
   }
 
@@ -59,27 +52,14 @@ class FinalistMeasurement {
       request.handles.push_back(*handle);
     }
     request.other_memory = true;
-    request.protocol = round_protocol(bench_.default_seconds());
+    request.protocol = finalist_protocol(bench_.default_seconds());
     request.seed = context_.options.seed + result_.rounds.size();
     HONE_ASSIGN(const Ran<measure::MeasureResult> measured, context_.runner.measure(request));
     if (!measured) return failure("measuring the finalists failed: {}", measured.error().message);
     for (const int handle : request.handles) HONE_TRY(context_.runner.unload(handle));
 
-    std::vector<double> row;
-    for (std::size_t c = 0; c < samples_.size(); ++c) {
-      const measure::HandleSamples& taken = measured->handles[c];
-      if (taken.seconds.empty()) return failure("a finalist gave no sample");
-      row.push_back(measure::median(taken.seconds));
-      measure::HandleSamples& all = samples_[c];
-      all.launches_per_sample = taken.launches_per_sample;
-      all.disturbed += taken.disturbed;
-      all.kept_disturbed = all.kept_disturbed || taken.kept_disturbed;
-      all.seconds.insert(all.seconds.end(), taken.seconds.begin(), taken.seconds.end());
-      all.stop = taken.stop;
-    }
-    result_.rounds.push_back(std::move(row));
-    if (result_.rounds.size() == 1) machine_.before = measured->before;
-    machine_.after = measured->after;
+    HONE_TRY(samples_.add(*measured));
+    result_.rounds = samples_.rounds();
     return {};
   }
 
@@ -95,15 +75,7 @@ class FinalistMeasurement {
     return gain.interval.high - gain.interval.low <= 2 * kTight * gain.ratio;
   }
 
-  Status record() {
-    for (std::size_t c = 0; c < samples_.size(); ++c) {
-      std::vector<double> ratios;
-      for (const std::vector<double>& row : result_.rounds) ratios.push_back(row[c] / row.back());
-      HONE_TRY(bench_.record_samples(provider::identity(artifacts_[c]), samples_[c],
-                                     store::Phase::kFinalist, measure::median(ratios), machine_));
-    }
-    return {};
-  }
+  Status record() { return samples_.record(bench_, artifacts_.size()); }
 
   std::size_t rounds() const { return result_.rounds.size(); }
   FinalistRounds take() { return std::move(result_); }
@@ -112,12 +84,59 @@ class FinalistMeasurement {
   Context& context_;
   DispatchBench& bench_;
   std::vector<provider::Artifact> artifacts_;  // by column
-  std::vector<measure::HandleSamples> samples_;
-  measure::MeasureResult machine_;
+  FinalistSamples samples_{{}};
   FinalistRounds result_;
 };
 
 }  // namespace
+
+measure::Protocol finalist_protocol(double seconds_per_launch) {
+  measure::Protocol protocol;
+  protocol.warm_up_seconds = 0.004;
+  protocol.max_warm_up_seconds = 0.02;
+  protocol.min_samples = seconds_per_launch > kLongKernelSeconds ? 1 : 3;
+  protocol.max_samples = protocol.min_samples;
+  protocol.early_stop_factor = 0;
+  return protocol;
+}
+
+FinalistSamples::FinalistSamples(std::vector<std::string> identities)
+    : identities_(std::move(identities)), samples_(identities_.size()) {}
+
+Status FinalistSamples::add(const measure::MeasureResult& round) {
+  std::vector<double> row;
+  for (std::size_t c = 0; c < samples_.size(); ++c) {
+    const measure::HandleSamples& taken = round.handles[c];
+    if (taken.seconds.empty()) return failure("a finalist gave no sample");
+    row.push_back(measure::median(taken.seconds));
+    measure::HandleSamples& all = samples_[c];
+    all.launches_per_sample = taken.launches_per_sample;
+    all.disturbed += taken.disturbed;
+    all.kept_disturbed = all.kept_disturbed || taken.kept_disturbed;
+    all.seconds.insert(all.seconds.end(), taken.seconds.begin(), taken.seconds.end());
+    all.stop = taken.stop;
+  }
+  rounds_.push_back(std::move(row));
+  if (rounds_.size() == 1) {
+    machine_.before = round.before;
+    machine_.after = round.after;
+  } else {
+    device::MachineState after = round.after;
+    device::add_gpus(after, machine_.after);
+    machine_.after = std::move(after);
+  }
+  return {};
+}
+
+Status FinalistSamples::record(DispatchBench& bench, std::size_t columns) const {
+  for (std::size_t c = 0; c < columns; ++c) {
+    std::vector<double> ratios;
+    for (const std::vector<double>& row : rounds_) ratios.push_back(row[c] / row.back());
+    HONE_TRY(bench.record_samples(identities_[c], samples_[c], store::Phase::kFinalist,
+                                  measure::median(ratios), machine_));
+  }
+  return {};
+}
 
 std::vector<double> FinalistRounds::times(std::size_t column) const {
   std::vector<double> times;

@@ -12,6 +12,28 @@
 
 namespace hone::tune {
 
+// How one round samples a kernel of about this time; the same for all that share it.
+measure::Protocol finalist_protocol(double seconds_per_launch);
+
+// The samples of rounds that several codes shared, the default's last.
+class FinalistSamples {
+ public:
+  explicit FinalistSamples(std::vector<std::string> identities);
+  // One round; its handles are those of the identities. A failure when one gave no sample.
+  Status add(const measure::MeasureResult& round);
+  // rounds()[r][c]: seconds per launch.
+  const std::vector<std::vector<double>>& rounds() const { return rounds_; }
+  // Writes the first `columns` into the store as finalists, with the median of the ratios to the
+  // default.
+  Status record(DispatchBench& bench, std::size_t columns) const;
+
+ private:
+  std::vector<std::string> identities_;
+  std::vector<measure::HandleSamples> samples_;
+  std::vector<std::vector<double>> rounds_;
+  measure::MeasureResult machine_;
+};
+
 struct FinalistRounds {
   std::vector<store::Id> candidates;  // by column; the default's last
   // rounds[r][c]: seconds per launch. Every round loads the code anew and moves the buffers, since

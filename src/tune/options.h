@@ -36,6 +36,8 @@ struct Options {
   std::vector<int> cores;  // that candidates run on, one thread each
   // The GPU, by the driver's number, that they run on instead; the cores then compute references.
   std::optional<int> cuda;
+  // Further ones of the same kind, which candidates are shared out over; finalists run on `cuda`.
+  std::vector<int> more_gpus;
   // PTX is assembled for it ("sm_90") where it is compiled; empty: left to the driver.
   std::string assemble_for;
   // Candidates that compile while others are measured, where that does not disturb: a GPU's kernels

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/file.h"
+#include "provider/ptx_kernel.h"
 #include "tune/program_variants.h"
 
 namespace hone::tune {
@@ -30,6 +31,13 @@ Result<std::string> spec_text(const provider::Provider& provider,
   return provider.spec(rows);
 }
 
+// What the compiler's IR of a configured dispatch must say.
+std::vector<std::string> texts_of(const provider::Attributes& attributes) {
+  std::vector<std::string> texts{attributes.lowering_config, attributes.translation_info};
+  if (!attributes.decomposition_config.empty()) texts.push_back(attributes.decomposition_config);
+  return texts;
+}
+
 std::string without(const TunedDispatch& entry) {
   return fmt::format("spec without {}", entry.dispatch->name);
 }
@@ -46,10 +54,8 @@ class Proof {
     entries_ = spec_entries(context_.provider, tuned_, proven_.left_out);
     HONE_TRY(drop_entries_not_applied());
     const problem::Function* function = callable();
-    if (function != nullptr)
-      HONE_TRY(compare_on(*function));
-    else
-      proven_.uses_spec = !entries_.empty();
+    proven_.uses_spec = !entries_.empty();
+    if (function != nullptr) HONE_TRY(compare_where_it_runs(*function));
     HONE_ASSIGN(proven_.spec, spec_text(context_.provider, entries_));
     for (const TunedDispatch* entry : entries_) proven_.shipped.push_back(entry->id);
     return std::move(proven_);
@@ -82,21 +88,53 @@ class Proof {
     flags.push_back(context_.provider.spec_flag(file));
     HONE_ASSIGN(const std::vector<jobs::ConfiguredDispatch> configured,
                 context_.compiler.configured(program_.path, bytes_, flags));
-    std::map<std::string, std::string> by_name;
+    std::map<std::string, provider::Attributes> by_name;
     for (const jobs::ConfiguredDispatch& dispatch : configured)
-      by_name[dispatch.name] = dispatch.attributes.lowering_config;
-    std::vector<std::string> wanted;
-    for (const TunedDispatch* entry : entries_)
-      wanted.push_back(entry->attributes->lowering_config);
-    HONE_ASSIGN(wanted, context_.compiler.canonical(wanted));
+      by_name[dispatch.name] = dispatch.attributes;
     std::vector<const TunedDispatch*> applied;
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-      if (by_name[entries_[i]->dispatch->name] == wanted[i])
-        applied.push_back(entries_[i]);
+    for (const TunedDispatch* entry : entries_) {
+      const std::vector<std::string> got = texts_of(by_name[entry->dispatch->name]);
+      std::vector<std::string> wanted = texts_of(*entry->attributes);
+      HONE_ASSIGN(wanted, context_.compiler.canonical(wanted));
+      if (std::equal(wanted.begin(), wanted.end(), got.begin(), got.end()))
+        applied.push_back(entry);
       else
-        leave_out(*entries_[i], "the compiler does not apply it in the whole program");
+        leave_out(*entry, "the compiler does not apply it in the whole program");
     }
     entries_ = applied;
+    return {};
+  }
+
+  // On a GPU: that the kernels inside the program are those that were verified and measured as they
+  // ship (shipped_kernels.h).
+  Status compare_kernels(const ProgramVariants& variants) {
+    const Variant* whole = variants.find(kSpec);
+    if (whole == nullptr || whole->module.empty()) return {};
+    HONE_ASSIGN(const std::string module, read_file(whole->module));
+    for (const TunedDispatch* entry : entries_) {
+      if (entry->code.empty()) continue;
+      const std::string& name = entry->dispatch->name;
+      const auto code = context_.provider.device_code(module, name);
+      const bool same =
+          code && provider::ptx_kernel(*code, name) == provider::ptx_kernel(entry->code, name);
+      HONE_TRY(context_.store.log_event(
+          "shipped code",
+          fmt::format("{}: {}", entry->dispatch->name, same ? "as measured" : "other PTX")));
+      if (!same)
+        context_.observer.note(fmt::format(
+            "{}: the program holds other PTX for it than what was measured; the times of the whole "
+            "program are of what it holds",
+            entry->dispatch->name));
+    }
+    return {};
+  }
+
+  // A machine without the provider's runtime has tuned all the same.
+  Status compare_where_it_runs(const problem::Function& function) {
+    const Status compared = compare_on(function);
+    if (compared || compared.error().kind != ErrorKind::kEnvironment) return compared;
+    context_.observer.note("the spec's gain in the whole program is not measured: " +
+                           compared.error().message);
     return {};
   }
 
@@ -111,6 +149,7 @@ class Proof {
     for (const FlagSet& set : context_.options.flag_sets)
       HONE_TRY(variants.add({.name = set.name, .flags = set.flags}));
     HONE_TRY(add_spec_variants(variants, entries_, ""));
+    HONE_TRY(compare_kernels(variants));
     if (entries_.size() > 1 && entries_.size() <= kMostEntriesTried)
       for (const TunedDispatch* entry : entries_) HONE_TRY(add_ablation(variants, *entry));
     HONE_TRY(variants.time(kRounds));

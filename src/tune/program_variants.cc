@@ -42,7 +42,8 @@ provider::ProgramCall ProgramVariants::call(const Variant& variant) const {
           context_->options.cores,
           context_->options.runtime_flags,
           results_,
-          context_->stop_fd};
+          context_->stop_fd,
+          context_->options.cuda};
 }
 
 Status ProgramVariants::add(Variant variant) {

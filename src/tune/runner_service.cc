@@ -37,13 +37,22 @@ bool answers(const measure::MeasureRequest& request, const measure::MeasureResul
 
 }  // namespace
 
+// Whatever the runner says, the device was not busy for longer than the call took.
+template <class T>
+Ran<T> RunnerService::count_busy(Ran<T> answer, std::chrono::steady_clock::time_point begin) {
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+  if (answer && answer->busy_seconds > 0)
+    busy_seconds_ += std::min(answer->busy_seconds, passed.count());
+  return answer;
+}
+
 // No candidate runs meanwhile: a runner that dies then most likely died by accident (the system
 // had no memory left), and everything of the dispatch depends on this answer.
 Result<worker::Outcome> RunnerService::send_problem() {
   const worker::Message message{"set_problem", measure::problem_body(*problem_),
                                 measure::problem_blobs(*problem_)};
   for (int attempt = 1;; ++attempt) {
-    HONE_TRY(process_.start());
+    HONE_TRY(process_.start_answering());
     HONE_ASSIGN(worker::Outcome outcome, process_.call(message, kProblemSeconds));
     const bool died = !outcome && outcome.error().kind == provider::FailureKind::kKernelCrash;
     if (died && attempt < kProblemAttempts) continue;
@@ -71,6 +80,7 @@ Result<measure::ProblemReady> RunnerService::set_problem(const measure::ProblemR
 }
 
 Result<Ran<int>> RunnerService::load(const provider::Artifact& artifact) {
+  HONE_TRY(process_.start_answering());
   HONE_ASSIGN(worker::Outcome outcome,
               call({"load", {{"artifact", measure::artifact_facts(artifact)}}, {artifact.code}},
                    kernel_seconds_));
@@ -87,17 +97,20 @@ Result<Ran<int>> RunnerService::load(const provider::Artifact& artifact) {
 }
 
 Result<Ran<measure::Verification>> RunnerService::verify(int handle) {
+  const auto begin = std::chrono::steady_clock::now();
   HONE_ASSIGN(worker::Outcome outcome, call({"verify", {{"handle", handle}}, {}}, kernel_seconds_));
-  return answer_of<measure::Verification>(outcome);
+  return count_busy(answer_of<measure::Verification>(outcome), begin);
 }
 
 Result<Ran<measure::MeasureResult>> RunnerService::measure(const measure::MeasureRequest& request) {
+  const auto begin = std::chrono::steady_clock::now();
   const double handles = static_cast<double>(request.handles.size() + 1);
   const double seconds =
       handles * (request.protocol.max_seconds + request.protocol.max_warm_up_seconds) +
       kernel_seconds_;
   HONE_ASSIGN(worker::Outcome outcome, call({"measure", request, {}}, seconds));
-  Ran<measure::MeasureResult> result = answer_of<measure::MeasureResult>(outcome);
+  Ran<measure::MeasureResult> result =
+      count_busy(answer_of<measure::MeasureResult>(outcome), begin);
   if (result && !answers(request, *result))
     return Ran<measure::MeasureResult>(tl::unexpected(
         provider::Failure{provider::FailureKind::kKernelCrash,
@@ -121,10 +134,14 @@ Status RunnerService::unload(int handle) {
   return {};
 }
 
-Result<Ran<measure::OpenBlasReady>> RunnerService::load_openblas() {
+Result<Ran<std::vector<measure::Baseline>>> RunnerService::load_baselines() {
+  using Baselines = std::vector<measure::Baseline>;
   HONE_ASSIGN(worker::Outcome outcome,
-              call({"openblas", nlohmann::json::object(), {}}, kernel_seconds_));
-  return answer_of<measure::OpenBlasReady>(outcome);
+              call({"baselines", nlohmann::json::object(), {}}, kernel_seconds_));
+  if (!outcome) return Ran<Baselines>(tl::unexpected(std::move(outcome).error()));
+  Result<Baselines> baselines = read_answer<Baselines>(outcome->body, "baselines");
+  if (!baselines) return Ran<Baselines>(tl::unexpected(cannot_be_read(baselines.error())));
+  return Ran<Baselines>(std::move(*baselines));
 }
 
 Result<measure::Calibration> RunnerService::calibrate(const std::vector<int>& cores,

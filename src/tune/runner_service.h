@@ -1,6 +1,7 @@
 // Running candidates, as the tuner sees it: typed calls to the runner process.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,8 +37,8 @@ class RunnerService {
   Result<Ran<measure::Outputs>> outputs();
   Result<Ran<measure::MeasureResult>> measure(const measure::MeasureRequest& request);
   Status unload(int handle);
-  // A failure's message says why there is none.
-  Result<Ran<measure::OpenBlasReady>> load_openblas();
+  // What vendors' libraries make of the problem; a failure's message says why there is none.
+  Result<Ran<std::vector<measure::Baseline>>> load_baselines();
   // How quiet the device is: the GPU, else these cores. To be asked before the problem is set: a
   // problem of other cores would have to be set again.
   Result<measure::Calibration> calibrate(const std::vector<int>& cores,
@@ -45,15 +46,22 @@ class RunnerService {
   // Of the cores of the problem.
   Result<device::Peak> peak();
 
+  // Seconds the device ran kernels that were verified or measured (Device::busy_seconds), as the
+  // runners' answers say; what one was at when it died is not in them.
+  double busy_seconds() const { return busy_seconds_; }
+
   // Changes when handles are lost.
   std::uint64_t generation() const { return process_.generation(); }
 
  private:
+  template <class T>
+  Ran<T> count_busy(Ran<T> answer, std::chrono::steady_clock::time_point begin);
   Result<worker::Outcome> call(const worker::Message& message, double seconds);
   Result<worker::Outcome> send_problem();
 
   worker::RunnerProcess process_;
   double kernel_seconds_;
+  double busy_seconds_ = 0;
   std::optional<measure::ProblemRequest> problem_;
   std::uint64_t problem_generation_ = 0;  // the runner that has problem_
 };

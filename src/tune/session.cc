@@ -24,6 +24,7 @@ Result<SessionResult> Session::run() {
 }
 
 Status Session::load_program() {
+  const TimeBudget::Span span(context_.time, Phase::kSplit);
   const Options& options = context_.options;
   HONE_ASSIGN(bytes_, read_file(options.input));
   HONE_ASSIGN(result_.program, tune::load_program(context_.compiler, context_.provider,
@@ -40,6 +41,7 @@ Status Session::load_program() {
 }
 
 Status Session::look_at_machine() {
+  const TimeBudget::Span span(context_.time, Phase::kCalibrate);
   HONE_ASSIGN(result_.machine, check_machine(context_.runner, context_.options.cores,
                                              context_.options.cuda, {}, context_.observer));
   return context_.store.log_event("machine", nlohmann::json(result_.machine.noise).dump());
@@ -76,6 +78,7 @@ Status Session::tune_dispatches() {
 
 Status Session::record_peak() {
   if (result_.tuned.empty()) return {};
+  const TimeBudget::Span span(context_.time, Phase::kBaselines);
   const Result<device::Peak> measured = context_.runner.peak();
   // What the machine can do at most is for the report only.
   if (!measured && measured.error().kind == ErrorKind::kFailure)
@@ -92,14 +95,14 @@ Status Session::record_peak() {
   HONE_TRY(record(store::kPeakFact, peak.gflops * 1e9, "flop/s"));
   if (peak.matrix_gflops > 0)
     HONE_TRY(record(store::kMatrixPeakFact, peak.matrix_gflops * 1e9, "flop/s"));
+  if (peak.stated_matrix_gflops > 0)
+    HONE_TRY(record(store::kStatedMatrixPeakFact, peak.stated_matrix_gflops * 1e9, "flop/s"));
   return record(store::kBandwidthFact, peak.gbytes_per_second * 1e9, "byte/s");
 }
 
 Status Session::prove() {
-  // A GPU's winners are named by knobs, of which no spec is made yet.
-  if (!context_.options.cuda) {
-    HONE_ASSIGN(result_.proven, prove_program(context_, result_.program, bytes_, result_.tuned));
-  }
+  const TimeBudget::Span span(context_.time, Phase::kProgram);
+  HONE_ASSIGN(result_.proven, prove_program(context_, result_.program, bytes_, result_.tuned));
   for (TunedDispatch& tuned : result_.tuned) {
     store::Selection& selection = tuned.selection;
     selection.dispatch = tuned.id;
@@ -129,7 +132,16 @@ Status Session::emit() const {
                                fmt::format("{}\n", fmt::join(flags, "\n")));
 }
 
+Status Session::record_time() {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const TimeRow& row : context_.time.rows())
+    rows.push_back(
+        {{"of", row.of}, {"phase", row.phase}, {"count", row.count}, {"seconds", row.seconds}});
+  return context_.store.log_event("time budget", rows.dump());
+}
+
 Status Session::end(const Status& status) {
+  HONE_TRY(record_time());
   const bool interrupted = !status && status.error().kind == ErrorKind::kInterrupted;
   HONE_TRY(context_.store.end_run(status        ? store::RunState::kFinished
                                   : interrupted ? store::RunState::kInterrupted

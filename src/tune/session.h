@@ -39,6 +39,7 @@ class Session {
   Status record_peak();
   Status prove();
   Status emit() const;
+  Status record_time();
   Status end(const Status& status);
 
   Context& context_;

@@ -16,6 +16,8 @@ using provider::FailureKind;
 // Looking more often would disturb what the runner measures.
 constexpr double kMemoryLookSeconds = 0.25;
 
+constexpr double kPingSeconds = 10;
+
 }  // namespace
 
 struct RunnerProcess::State {
@@ -57,6 +59,16 @@ Status RunnerProcess::start() {
   state_->session.emplace(std::move(*session));
   ++state_->generation;
   return {};
+}
+
+Status RunnerProcess::start_answering() {
+  if (state_->session && !state_->session->is_gone()) {
+    const auto answer = call({std::string(kPing), nullptr, {}}, kPingSeconds);
+    if (!answer && answer.error().kind == ErrorKind::kInterrupted)
+      return tl::unexpected(answer.error());
+    if (!answer) stop();  // it closed its socket this moment
+  }
+  return start();
 }
 
 Result<Outcome> RunnerProcess::call(const Message& message, double seconds) {

@@ -6,12 +6,16 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/process.h"
 #include "worker/message.h"
 
 namespace hone::worker {
+
+// The kind of a message that serve_runner answers itself, with nothing.
+inline constexpr std::string_view kPing = "ping";
 
 struct RunnerOptions {
   // Starts a process that calls serve_runner(ChildProcess::kChildSocket, ...).
@@ -36,6 +40,11 @@ class RunnerProcess {
 
   // Starts a runner if none lives. An environment error with its words when it does not come up.
   Status start();
+
+  // As start(), but of a runner that lives an answer is asked for first: one that was killed a
+  // moment ago and has not ended yet (a GPU's context takes 0.1 s to go) is replaced now, so that
+  // its end is not taken for that of the next call.
+  Status start_answering();
 
   // Sends `message` and waits at most `seconds` (0: no limit) for the answer. The runner's death is
   // kKernelCrash with the signal's name and its last words, no answer in time kKernelTimeout; in

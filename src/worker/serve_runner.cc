@@ -19,6 +19,10 @@ bool answer_all(int socket, const RunnerHandler& handler, const std::function<bo
       return false;
     }
     if (!*message) return true;
+    if ((*message)->kind == kPing) {
+      answer(socket, Outcome(Message{std::string(kPing), {}, {}}));
+      continue;
+    }
     const Outcome outcome = guarded(handler, **message, provider::FailureKind::kKernelCrash);
     if (!outcome && is_lost && is_lost()) {
       std::fprintf(stderr, "%s\n", outcome.error().message.c_str());

@@ -99,15 +99,20 @@ TEST_F(GpuTarget, AndTheDeviceMustBeOfOneKind) {
               HasSubstr("--device cuda:0 is an NVIDIA GPU and --target znver4 is not"));
 }
 
-TEST_F(GpuTarget, CandidatesAreShownWithTheirCode) {
+TEST_F(GpuTarget, CandidatesAreShownWithTheirCodeAndSpec) {
   json({"tune", example("matmul_f16.mlir"), "--target", "gfx942", "--compile-only", "--candidates",
         "1", "--json"});
   const Ran ran = hone({"show", "2", "--out", "shown"});
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_THAT(ran.err, HasSubstr("no spec and no commands to reproduce it"));
   EXPECT_TRUE(std::filesystem::exists(folder() / "shown" / "code.rocm-hsaco"));
   EXPECT_TRUE(std::filesystem::exists(folder() / "shown" / "candidate.json"));
-  EXPECT_FALSE(std::filesystem::exists(folder() / "shown" / "reproduce.sh"));
+  const auto script = read_file(folder() / "shown" / "reproduce.sh");
+  ASSERT_TRUE(script);
+  EXPECT_THAT(*script, HasSubstr("--iree-codegen-tuning-spec-path=tuning_spec.mlir"));
+  const auto check =
+      json({"spec", "check", (folder() / "shown" / "tuning_spec.mlir").string(), "--program",
+            example("matmul_f16.mlir"), "--target", "gfx942", "--json"});
+  EXPECT_EQ(check.at("entries")[0].at("matches")[0].at("effect"), "applied");
 }
 
 TEST_F(GpuTarget, CompilesStoresAndRanksCandidatesWithoutTheDevice) {

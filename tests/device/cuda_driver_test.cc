@@ -2,51 +2,26 @@
 // is tested on one (tests/gpu).
 #include <gmock/gmock.h>
 
-#include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
 #include "device/cuda/driver.h"
 #include "device/cuda/facts.h"
 #include "device/cuda/lease.h"
 #include "device/cuda/nvml.h"
 #include "device/cuda/nvrtc.h"
+#include "device/cuda/peak.h"
+#include "tests/device/fake_driver.h"
 
 namespace hone::device::cuda {
 namespace {
 
+using test::FakeDriver;
+using test::kVersion13;
+using test::two_h200s;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-// A library with the driver's functions, each of which returns 0 at once unless `bodies` gives it
-// parameters and a body; an empty one leaves the function out.
-class FakeDriver {
- public:
-  explicit FakeDriver(const std::map<std::string, std::string>& bodies) {
-    std::string source;
-    const auto add = [&](const std::string& symbol) {
-      const auto given = bodies.find(symbol);
-      if (given == bodies.end())
-        source += "int " + symbol + "() { return 0; }\n";
-      else if (!given->second.empty())
-        source += "int " + symbol + given->second + "\n";
-    };
-#define HONE_CUDA_ADD(member, symbol, parameters) add(symbol);
-    HONE_CUDA_CALLS(HONE_CUDA_ADD)
-#undef HONE_CUDA_ADD
-    const auto c = (folder_.path() / "cuda.c").string();
-    EXPECT_TRUE(write_file_atomically(c, source));
-    EXPECT_EQ(std::system(("cc -w -shared -fPIC -o " + library() + " " + c).c_str()), 0) << source;
-  }
-  std::string library() const {
-    return (folder_.path() / "libcuda.so").string();
-  }
-
- private:
-  TemporaryFolder folder_ = std::move(TemporaryFolder::create("hone-cuda-").value());
-};
 
 Error error_of(const std::map<std::string, std::string>& bodies) {
   const FakeDriver fake(bodies);
@@ -54,8 +29,6 @@ Error error_of(const std::map<std::string, std::string>& bodies) {
   EXPECT_FALSE(driver);
   return driver ? Error{} : driver.error();
 }
-
-constexpr const char* kVersion13 = "(int* version) { *version = 13000; return 0; }";
 
 TEST(CudaDriverTest, AMissingLibraryIsAnErrorOfTheEnvironment) {
   const auto driver = Driver::open("libcuda-of-no-machine.so.1");
@@ -96,20 +69,7 @@ TEST(CudaDriverTest, ADriverThatDoesNotStartIsQuoted) {
 }
 
 TEST(CudaDriverTest, ListsTheDevicesThereAre) {
-  const FakeDriver fake(
-      {{"cuDriverGetVersion", kVersion13},
-       {"cuDeviceGetCount", "(int* count) { *count = 2; return 0; }"},
-       {"cuDeviceGet", "(int* device, int i) { *device = i; return 0; }"},
-       {"cuDeviceGetName",
-        "(char* name, int n, int d) { __builtin_strcpy(name, \"NVIDIA H200\"); "
-        "return 0; }"},
-       {"cuDeviceGetUuid",
-        "(unsigned char* uuid, int d) { for (int i = 0; i < 16; ++i) "
-        "uuid[i] = i * 16 + d; return 0; }"},
-       {"cuDeviceTotalMem_v2", "(unsigned long* bytes, int d) { *bytes = 1ul << 37; return 0; }"},
-       {"cuDeviceGetAttribute",
-        "(int* value, int a, int d) { *value = a == 75 ? 9 : a == 76 ? 0 : "
-        "a == 16 ? 132 : a == 13 ? 1980000 : a; return 0; }"}});
+  const FakeDriver fake(two_h200s());
   const auto driver = Driver::open(fake.library());
   ASSERT_TRUE(driver) << driver.error().message;
   const auto devices = list_devices(**driver);
@@ -177,6 +137,13 @@ TEST(NvmlTest, NamesWhyAClockIsHeldDown) {
   EXPECT_TRUE(disturbs(0x20));
 }
 
+// 132 multiprocessors x 4096 x 1.83 GHz = 989 TFLOP/s, as NVIDIA states of H100 and H200.
+TEST(PeakTest, IsThatOfNvidiasDataSheets) {
+  EXPECT_NEAR(132 * tensor_flops_per_clock(90) * 1.83e9, 989.4e12, 0.1e12);
+  EXPECT_NEAR(108 * tensor_flops_per_clock(80) * 1.41e9, 312e12, 0.5e12);
+  EXPECT_EQ(tensor_flops_per_clock(89), 0);
+}
+
 TEST(NvrtcTest, IsDoneWithoutWhereItIsMissing) {
   const auto ptx = compile_cuda("", {"libnvrtc-of-no-machine.so"});
   ASSERT_FALSE(ptx);
@@ -195,6 +162,27 @@ TEST(GpuStateTest, TravelsAsJson) {
                         .throttled = {"power cap"},
                         .other_processes = 0});
   EXPECT_EQ(nlohmann::json(state).get<MachineState>(), state);
+}
+
+// Several looks at one GPU: what matters is the worst of them.
+TEST(GpuStateTest, KeepsTheLowestClockAndEveryReason) {
+  const auto seen = [](double megahertz, double watts, std::vector<std::string> throttled) {
+    MachineState state;
+    state.gpus.push_back({.gpu = 0,
+                          .megahertz = megahertz,
+                          .most_megahertz = 1980,
+                          .memory_megahertz = {},
+                          .watts = watts,
+                          .watt_limit = 700,
+                          .celsius = {},
+                          .throttled = std::move(throttled),
+                          .other_processes = {}});
+    return state;
+  };
+  MachineState state = seen(1980, 500, {});
+  add_gpus(state, seen(1755, 699, {"power cap"}));
+  add_gpus(state, seen(1900, 650, {"power cap", "heat"}));
+  EXPECT_EQ(state, seen(1755, 699, {"power cap", "heat"}));
 }
 
 }  // namespace

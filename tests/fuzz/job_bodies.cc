@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
       fuzz::round_trip<measure::ProblemReady>(body);
       break;
     case 2:
-      fuzz::round_trip<measure::OpenBlasReady>(body);
+      fuzz::round_trip<measure::Baseline>(body);
       break;
     case 3:
       fuzz::round_trip<measure::Verification>(body);
@@ -41,6 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
       break;
     case 7:
       fuzz::round_trip<tune::jobs::ConfiguredDispatch>(body);
+      fuzz::round_trip<tune::jobs::SpecFileEntry>(body);
       break;
     case 8:
       fuzz::round_trip<provider::Launch>(body);

@@ -271,12 +271,15 @@ TEST(VerificationTest, NanAndInfinitySurviveJson) {
 
 TEST_F(RunnerTest, OpenBlasIsOneMoreHandle) {
   ASSERT_TRUE(runner_.set_problem(problem_request(matmul(48, 32, 64))));
-  const auto openblas = runner_.load_openblas();
-  if (!openblas && openblas.error().kind == ErrorKind::kEnvironment) {
-    EXPECT_THAT(openblas.error().message, HasSubstr("apt install libopenblas0-pthread"));
-    GTEST_SKIP() << openblas.error().message;
+  const auto baselines = runner_.load_baselines();
+  if (!baselines && baselines.error().kind == ErrorKind::kEnvironment) {
+    EXPECT_THAT(baselines.error().message, HasSubstr("apt install libopenblas0-pthread"));
+    GTEST_SKIP() << baselines.error().message;
   }
-  ASSERT_TRUE(openblas) << openblas.error().message;
+  ASSERT_TRUE(baselines) << baselines.error().message;
+  ASSERT_EQ(baselines->size(), 1u);
+  const Baseline* const openblas = &baselines->front();
+  EXPECT_EQ(openblas->provider, "openblas");
   EXPECT_THAT(openblas->library, HasSubstr("OpenBLAS"));
   EXPECT_THAT(openblas->note, IsEmpty());
   const auto verification = runner_.verify(openblas->handle);

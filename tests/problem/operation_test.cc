@@ -26,6 +26,21 @@ TEST(Operation, CountsFlopsAndBytesOfAMatmul) {
   EXPECT_EQ(byte_count(operation), 2.0 * (2048 * 1280 + 1280 * 1280) + 4.0 * 2048 * 1280);
 }
 
+// Q [20,4096,64] K' and the scores times V [20,4096,64]: 2 x 20 x 4096 x 4096 x 64 each.
+TEST(Operation, CountsTheTwoProductsOfAttention) {
+  const TensorType type{ElementType::kF16, {20, 4096, 64}};
+  Operation operation;
+  operation.kind = OperationKind::kAttention;
+  for (const std::int64_t size : {20, 4096, 64, 64, 4096})  // batch, m, n, k1, k2
+    operation.loops.push_back({false, size, LoopRole::kOther});
+  operation.operands = {{type, {0, 1, 3}, false},
+                        {type, {0, 4, 3}, false},
+                        {type, {0, 4, 2}, false},
+                        {{ElementType::kF16, {}}, {}, false},
+                        {type, {0, 1, 2}, true}};
+  EXPECT_EQ(flop_count(operation), 2.0 * 2 * 20 * 4096 * 4096 * 64);
+}
+
 TEST(Operation, CountsNothingForADynamicShape) {
   const Operation operation = matmul(kDynamic, 512, 512, ElementType::kF32, ElementType::kF32);
   EXPECT_TRUE(is_dynamic(operation));

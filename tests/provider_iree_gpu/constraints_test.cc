@@ -92,7 +92,7 @@ TEST(StatedConstraints, TagGuessesAboutSpeedAsSoft) {
   for (const space::Constraint& constraint : space.parts()[1].constraints())
     if (constraint.hardness == space::Hardness::kSoft) soft.push_back(constraint.name);
   EXPECT_THAT(soft, ElementsAre("wg_0 <= 512", "wg_1 <= 512", "red_2 <= 512", "sg_num <= 10",
-                                "prefetch_num_stages == 2"));
+                                "prefetch_num_stages == 2", "sums and operands fit in registers"));
   EXPECT_GT(space.relax({"prefetch_num_stages == 2"})->count().value, space.count().value);
 }
 
@@ -173,6 +173,23 @@ TEST(StatedRules, KeepToTheSharedMemoryOfTheDevice) {
   const StatedSpace stated = gpu::stated(dispatch, "sm_86");
   EXPECT_LT(space_on(dispatch, stated, "sm_86").count().value,
             space_on(dispatch, stated, "sm_80").count().value);
+}
+
+// 256 x 256 sums of 4 bytes by 128 threads are 512 registers of each; it may have 255.
+TEST(StatedRules, PreferTilesThatFitInRegisters) {
+  const auto dispatch = dispatch_of(matmul(2048, 10240, 1280), "sm_80");
+  const space::Space space = space_on(dispatch, stated(dispatch, "sm_80"), "sm_80");
+  const space::Space& fuse = space.parts()[0];
+  const auto configuration = space::parse_configuration(
+      fuse,
+      "wg_0=256,wg_1=256,sg_0=8,sg_1=16,red_2=2,sg_size=32,wg_size_x=128,wg_size_y=1,"
+      "wg_size_z=1,prefetch_num_stages=2,mma_idx=0");
+  ASSERT_TRUE(configuration) << configuration.error().message;
+  const auto broken = fuse.check(*configuration);
+  ASSERT_EQ(broken.size(), 1u);
+  EXPECT_EQ(broken[0].constraint, "sums and operands fit in registers");
+  EXPECT_EQ(space.count().value, 2435u);
+  EXPECT_EQ(space.relax({"sums and operands fit in registers"})->count().value, 4282u);
 }
 
 // One problem on one target, by their positions: a compile takes a second on a busy machine.

@@ -1,63 +1,196 @@
 // Specs for GPUs, proved in the IR that the whole program is compiled to.
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
+
+#include "provider/iree/gpu_executable.h"
 #include "provider/iree/iree_provider.h"
 #include "provider/iree/whole_program.h"
-#include "tests/provider_iree_gpu/compile_share.h"
+#include "provider/ptx_kernel.h"
+#include "tests/provider_iree_gpu/child.h"
+#include "tests/provider_iree_gpu/programs.h"
 
 namespace hone::iree::gpu {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 
-class GpuSpec : public ::testing::TestWithParam<std::string> {};
+struct Case {
+  std::string name;
+  std::string program;
+  std::string arch;
+};
 
-// The lowering configuration of the program's only dispatch under `flags`.
-std::string configured(const std::string& program, const std::vector<std::string>& flags) {
-  const auto dispatches = configured_dispatches(compiler(), "program.mlir", program, flags);
-  if (!dispatches) return dispatches.error().message;
-  return dispatches->at(0).lowering_config;
+// What the only dispatch is configured with, and nothing else where the compiler says no.
+using Texts = std::vector<std::string>;
+
+Texts configured(const std::string& program, const std::vector<std::string>& flags) {
+  const std::string answer = in_child([&] {
+    const auto dispatches = configured_dispatches(compiler(), "program.mlir", program, flags);
+    if (!dispatches) return nlohmann::json(Texts{dispatches.error().message}).dump();
+    const ConfiguredDispatch& last = dispatches->back();
+    return nlohmann::json(
+               Texts{last.lowering_config, last.translation_info, last.decomposition_config})
+        .dump();
+  });
+  const auto json = nlohmann::json::parse(answer, nullptr, false);
+  return json.is_array() ? json.get<Texts>() : Texts{answer};
 }
 
-TEST_P(GpuSpec, GivesTheProgramTheConfigurationThatTheCompilerMadeOfKnobs) {
-  const std::string arch = GetParam(), program = matmul(2048, 10240, 1280);
-  const auto dispatch = dispatch_of(program, arch);
-  auto prepared = PreparedDispatch::create(compiler(), dispatch.source, flags_for(arch));
-  ASSERT_TRUE(prepared) << prepared.error().message;
-  provider::Attributes attributes;
-  attributes.statement = 0;
-  const bool amd = arch == "gfx942";
-  // 2 x 2 subgroups, each of 2 x 4 (16 x 16) or 2 x 8 (16 x 8) instructions.
-  attributes.knobs = {{"wg_0", 64},
-                      {"wg_1", 128},
-                      {"sg_0", 2},
-                      {"sg_1", amd ? 4 : 8},
-                      {"red_2", 2},
-                      {"sg_size", amd ? 64 : 32},
-                      {"wg_size_x", amd ? 256 : 128},
-                      {"wg_size_y", 1},
-                      {"wg_size_z", 1},
-                      {"prefetch_num_stages", 2},
-                      {"mma_idx", 0}};
-  const auto artifact = prepared->compile(attributes);
-  ASSERT_TRUE(artifact) << artifact.error().message;
+// The same of a candidate, and its code last.
+Texts compiled(const problem::Dispatch& dispatch, const std::string& arch,
+               const std::optional<provider::Attributes>& attributes) {
+  const std::string answer = in_child([&] {
+    auto prepared = PreparedDispatch::create(compiler(), dispatch.source, flags_for(arch));
+    if (!prepared) return prepared.error().message;
+    const auto artifact = prepared->compile(attributes);
+    if (!artifact) return artifact.error().message;
+    const Texts texts{artifact->configured, artifact->translation, artifact->decomposition,
+                      artifact->format == "cuda-ptx" ? artifact->code : ""};
+    return nlohmann::json(texts).dump();
+  });
+  const auto json = nlohmann::json::parse(answer, nullptr, false);
+  return json.is_array() ? json.get<Texts>() : Texts{answer};
+}
 
+problem::Dispatch with_statement(const std::string& program, const std::string& arch) {
+  problem::Dispatch dispatch = dispatch_of(program, arch);
+  const std::string answer = in_child([&] {
+    const StatedSpace said = stated(dispatch, arch);
+    return said.empty() ? std::string() : nlohmann::json(said).dump();
+  });
+  if (!answer.starts_with("died")) dispatch.stated_constraints = answer;
+  return dispatch;
+}
+
+class GpuSpec : public ::testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    auto folder = TemporaryFolder::create("hone-test-");
+    ASSERT_TRUE(folder);
+    folder_ = std::make_unique<TemporaryFolder>(std::move(*folder));
+  }
+
+  std::string write(const std::string& text) const {
+    const auto file = folder_->path() / "spec.mlir";
+    EXPECT_TRUE(write_file_atomically(file, text));
+    return file.string();
+  }
+
+ private:
+  std::unique_ptr<TemporaryFolder> folder_;
+};
+
+// A configuration of the dispatch's space that compiles and is not the compiler's own choice.
+std::pair<provider::Attributes, Texts> some_candidate(const IreeProvider& provider,
+                                                      const problem::Dispatch& dispatch,
+                                                      const std::string& arch) {
+  const auto space = provider.space_of(dispatch);
+  if (!space) throw std::runtime_error(space.error().message);
+  const auto samples = space->samples(8, 3);
+  if (!samples) throw std::runtime_error(samples.error().message);
+  for (const space::Configuration& configuration : *samples) {
+    provider::Attributes attributes = provider.attributes(dispatch, *space, configuration).value();
+    const Texts texts = compiled(dispatch, arch, attributes);
+    if (texts.size() == 4 && texts[0] != dispatch.default_configuration) return {attributes, texts};
+  }
+  throw std::runtime_error("none of 8 candidates compiles");
+}
+
+TEST_P(GpuSpec, GivesTheProgramTheConfigurationOfACandidate) {
+  const auto& [name, program, arch] = GetParam();
+  const problem::Dispatch dispatch = with_statement(program, arch);
   const IreeProvider provider(compiler().installation(), *problem::gpu_target(arch));
-  const auto spec = provider.spec(
-      {{dispatch.name, dispatch.root, {artifact->configured, artifact->translation}}});
+  auto [attributes, texts] = some_candidate(provider, dispatch, arch);
+  attributes.lowering_config = texts[0];
+  attributes.translation_info = texts[1];
+  attributes.decomposition_config = texts[2];
+
+  const auto spec = provider.spec({{dispatch.name, dispatch.root, attributes}});
   ASSERT_TRUE(spec) << spec.error().message;
-  const auto folder = TemporaryFolder::create("hone-test-");
-  ASSERT_TRUE(folder);
-  const auto file = folder->path() / "spec.mlir";
-  ASSERT_TRUE(write_file_atomically(file, *spec));
   std::vector<std::string> flags = flags_for(arch);
-  EXPECT_THAT(configured(program, flags), Not(HasSubstr("workgroup = [64, 128, 0]")));
-  flags.push_back(provider.spec_flag(file));
-  EXPECT_EQ(configured(program, flags), artifact->configured);
+  EXPECT_NE(configured(program, flags)[0], texts[0]);
+  flags.push_back(provider.spec_flag(write(*spec)));
+  EXPECT_EQ(configured(program, flags), Texts(texts.begin(), texts.begin() + 3)) << *spec;
+  if (texts[3].empty()) return;
+
+  // What the runtime will load is the PTX that was measured.
+  const std::string inside = in_child([&] {
+    const auto module = compile_program(compiler(), "program.mlir", program, flags);
+    if (!module) return module.error().message;
+    const auto kernel = kernel_in_module(*module, dispatch.name);
+    return kernel ? kernel->code : std::string("no such kernel");
+  });
+  EXPECT_EQ(provider::ptx_kernel(inside, dispatch.name),
+            provider::ptx_kernel(texts[3], dispatch.name));
 }
-INSTANTIATE_TEST_SUITE_P(Targets, GpuSpec, ::testing::Values("gfx942"),
-                         [](const auto& each) { return std::string(each.param); });
+
+std::vector<Case> cases() {
+  const std::vector<std::pair<std::string, std::string>> programs = {
+      {"matmul", matmul(512, 768, 256)},
+      {"matmul_transpose_b", matmul(512, 768, 256, "f16", "f32", true)},
+      {"matmul_f32", matmul(512, 768, 256, "f32", "f32")},
+      {"batch_matmul", batch_matmul(4, 128, 128, 64)},
+      {"conv_nhwc", convolution(false, 1, 16, 64, 128)},
+      {"conv_nhwc_batch", convolution(false, 2, 16, 64, 128)},
+      {"conv_nchw", convolution(true, 1, 16, 64, 128)},
+      {"attention", attention(4, 512, 64)},
+      {"matvec", matvec(1024, 4096)},
+      {"row_sum", row_sum(1024, 4096)},
+      {"column_sum", column_sum(1024, 4096)},
+      {"channel_sum", channel_sum(2, 64, 32)},
+      {"softmax", softmax(1024, 4096)},
+      {"elementwise", elementwise(1024, 4096)},
+      {"transpose", transpose(1024, 4096)},
+  };
+  std::vector<Case> all;
+  for (const auto& [name, program] : programs)
+    for (const char* arch : {"gfx942", "sm_80"}) all.push_back({name, program, arch});
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Programs, GpuSpec, ::testing::ValuesIn(cases()),
+                         [](const auto& each) { return each.param.name + "_" + each.param.arch; });
+
+// IREE links the kernels of a program into one PTX module.
+TEST(LinkedProgram, HoldsTheKernelsThatAreCompiledAlone) {
+  const std::string program = example("feed_forward_f16.mlir");
+  const std::vector<std::string> flags = flags_for("sm_80");
+  const auto module = compile_program(compiler(), "program.mlir", program, flags);
+  ASSERT_TRUE(module) << module.error().message;
+  const problem::Program loaded = load("program.mlir", program, flags);
+  ASSERT_EQ(loaded.dispatches.size(), 2u);
+  for (const problem::Dispatch& dispatch : loaded.dispatches) {
+    const auto linked = kernel_in_module(*module, dispatch.name);
+    ASSERT_TRUE(linked) << dispatch.name;
+    const Texts alone = compiled(dispatch, "sm_80", std::nullopt);
+    ASSERT_EQ(alone.size(), 4u) << alone.front();
+    EXPECT_NE(linked->code, alone[3]);
+    ASSERT_TRUE(provider::ptx_kernel(alone[3], dispatch.name));
+    EXPECT_EQ(provider::ptx_kernel(linked->code, dispatch.name),
+              provider::ptx_kernel(alone[3], dispatch.name));
+  }
+}
+
+// IREE goes on with its own choice, and says it succeeded.
+TEST(TransformLibrary, ThatCannotBeReadIsAnError) {
+  std::vector<std::string> flags = flags_for("sm_80");
+  flags.emplace_back("--iree-codegen-transform-dialect-library=/nowhere/spec.mlir");
+  EXPECT_THAT(configured(matmul(512, 768, 256), flags)[0],
+              HasSubstr("cannot open input file '/nowhere/spec.mlir'"));
+}
+
+TEST(TransformLibrary, IsOneForAProcess) {
+  const std::string answer = in_child([] {
+    const Library library = compiler();
+    const Status first = library.set_process_flags({"--iree-codegen-transform-dialect-library=a"});
+    const Status again = library.set_process_flags({"--iree-codegen-transform-dialect-library=a"});
+    const Status other = library.set_process_flags({"--iree-codegen-transform-dialect-library=b"});
+    return first && again && !other ? other.error().message : "accepted";
+  });
+  EXPECT_EQ(answer,
+            "this process compiles with '--iree-codegen-transform-dialect-library=a' and cannot "
+            "change to '--iree-codegen-transform-dialect-library=b'");
+}
 
 }  // namespace
 }  // namespace hone::iree::gpu

@@ -91,6 +91,18 @@ TEST_F(RunnerProcessTest, ARunnerThatDiedBetweenCallsIsReplaced) {
   EXPECT_EQ(runner.generation(), 2u);
 }
 
+// It cannot have begun what it is asked next, whose failure this must not become.
+TEST_F(RunnerProcessTest, AKillIsFoundBeforeTheNextCall) {
+  RunnerProcess runner(options());
+  ASSERT_TRUE(runner.start());
+  ::kill(runner.pid(), SIGKILL);
+  EXPECT_TRUE(runner.start_answering());
+  EXPECT_EQ(runner.generation(), 2u);
+  EXPECT_TRUE(call(runner, {"echo", nullptr, {}}));
+  EXPECT_TRUE(runner.start_answering());
+  EXPECT_EQ(runner.generation(), 2u);
+}
+
 // No tuner looks any more, as if it had been killed with its runner.
 TEST_F(RunnerProcessTest, ItsJanitorCleansUpAfterARunnerThatDiesAlone) {
   const auto session = folder() / "hone-worker-0123";

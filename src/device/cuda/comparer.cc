@@ -131,6 +131,7 @@ Result<std::optional<Difference>> Comparer::difference(const void* got, const vo
   const char* const name = kernel_for(type, absolute, relative);
   if (name == nullptr) return std::nullopt;
   if (std::string_view(name) == "compare_bytes") count *= problem::byte_size(type);
+  const BusyWait busy(*session_);
   const DriverApi& call = session_->call();
   Driver& driver = session_->driver();
   Function function = nullptr;

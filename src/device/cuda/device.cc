@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "device/cuda/comparer.h"
+#include "device/cuda/cublaslt_kernels.h"
 #include "device/cuda/kernel.h"
 #include "device/cuda/nvml.h"
 #include "device/cuda/own_kernels.h"
@@ -14,15 +15,12 @@
 namespace hone::device::cuda {
 namespace {
 
-// Launching takes about this long on the host; kernels not longer than it are queued behind a
-// pause, so that the GPU need not wait for launches within a batch.
-constexpr double kLaunchSeconds = 5e-6;
 // The driver's queue holds 1,024 launches; what comes then waits until there is room.
 constexpr std::size_t kQueued = 800;
 // Below this share of its highest clock a GPU is held down by something (nvbench's rule).
 constexpr double kLeastClock = 0.75;
-// Clocks of shorter batches are those of the time before.
-constexpr double kClockSeconds = 1e-3;
+// NVML takes up to milliseconds to answer, from values that it renews no more often than this.
+constexpr double kClockSeconds = 0.02;
 // About 0.1 ms on a GPU of this decade.
 constexpr std::uint32_t kCalibrationRounds = 1500;
 
@@ -112,6 +110,14 @@ class CudaDevice : public Device {
     return comparer_->difference(got, expected, type, count, absolute, relative);
   }
 
+  double busy_seconds() const override { return session_->busy_seconds(); }
+  Result<LibraryKernels> library_kernels(const Product& product, std::size_t most) override {
+    if (!cublaslt_) {
+      HONE_ASSIGN(cublaslt_, CublasLt::open());
+    }
+    return cublaslt_kernels(session_, cublaslt_, product, most);
+  }
+
   Peak measure_peak() override { return cuda::measure_peak(session_).value_or(Peak{}); }
   MachineState machine_state() override {
     MachineState state;
@@ -134,7 +140,7 @@ class CudaDevice : public Device {
  private:
   Status check(Code code, std::string_view doing) { return session_->driver().check(code, doing); }
   Status pause(const QueuedKernel& kernel, std::size_t launches);
-  bool is_held_down(double seconds) const;
+  bool is_held_down();
 
   std::shared_ptr<Session> session_;
   Stopwatch watch_;
@@ -143,16 +149,19 @@ class CudaDevice : public Device {
   bool comparer_asked_ = false;
   std::optional<Comparer> comparer_;
   std::unique_ptr<CudaKernel> pause_;
+  std::shared_ptr<const CublasLt> cublaslt_;
   double last_look_ = 0;
+  double last_clock_ = 0;
+  bool held_down_ = false;
 };
 
-// Keeps the GPU busy while launches queue up. Longer kernels hide the launches behind them
-// themselves, all but the first.
+// Keeps the GPU busy while launches queue up, so that it need not wait for launches within a batch.
+// Kernels longer than a launch hide those behind them themselves, all but the first.
 Status CudaDevice::pause(const QueuedKernel& kernel, std::size_t launches) {
-  const bool is_short = kernel.seconds_of_last < 2 * kLaunchSeconds;
+  const bool is_short = kernel.seconds_of_last < 2 * kernel.launch_seconds;
   const std::size_t queued = is_short ? std::min(launches, kQueued) : 4;
   const auto nanoseconds =
-      static_cast<std::uint32_t>(1e9 * kLaunchSeconds * static_cast<double>(queued));
+      static_cast<std::uint32_t>(1e9 * kernel.launch_seconds * static_cast<double>(queued));
   const OwnKernel own = pause_kernel(nanoseconds);
   if (!pause_) {
     HONE_ASSIGN(pause_, CudaKernel::load(session_, own.code, own.parameters));
@@ -162,11 +171,13 @@ Status CudaDevice::pause(const QueuedKernel& kernel, std::size_t launches) {
   return pause_->enqueue({&nowhere, 1});
 }
 
-bool CudaDevice::is_held_down(double seconds) const {
-  if (!nvml_ || seconds < kClockSeconds) return false;
-  if (disturbs(nvml_->throttle_reasons())) return true;
+bool CudaDevice::is_held_down() {
+  if (!nvml_ || (!held_down_ && now() - last_clock_ < kClockSeconds)) return held_down_;
+  last_clock_ = now();
   const auto megahertz = nvml_->megahertz();
-  return megahertz && *megahertz < kLeastClock * most_megahertz_;
+  held_down_ = disturbs(nvml_->throttle_reasons()) ||
+               (megahertz && *megahertz < kLeastClock * most_megahertz_);
+  return held_down_;
 }
 
 Result<BatchTime> CudaDevice::time(Kernel& kernel, std::span<const std::vector<Buffer>> rotation,
@@ -181,11 +192,12 @@ Result<BatchTime> CudaDevice::time(Kernel& kernel, std::span<const std::vector<B
     if (++next == rotation.size()) next = 0;
   }
   HONE_ASSIGN(const double seconds, watch_.stop());
+  session_->add_busy(seconds);
   queued->seconds_of_last = seconds / static_cast<double>(std::max<std::size_t>(launches, 1));
   return BatchTime{.seconds = seconds,
                    .cpu_seconds = seconds,
                    .involuntary_switches = 0,
-                   .disturbed = is_held_down(seconds)};
+                   .disturbed = is_held_down()};
 }
 
 }  // namespace

@@ -86,6 +86,7 @@ Status CudaKernel::enqueue(std::span<const Buffer> bindings) {
 }
 
 Status CudaKernel::launch(std::span<const Buffer> bindings) {
+  const BusyWait busy(*session_);
   HONE_TRY(enqueue(bindings));
   return session_->wait("running the kernel");
 }

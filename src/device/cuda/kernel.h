@@ -27,6 +27,8 @@ class QueuedKernel : public Kernel {
   virtual Status enqueue(std::span<const Buffer> bindings);
   // Seconds a launch took when last timed; 0: not known.
   double seconds_of_last = 0;
+  // That enqueue() takes on the host, about.
+  double launch_seconds = 5e-6;
 };
 
 class CudaKernel : public QueuedKernel {

@@ -50,14 +50,7 @@ std::string text(Program program, int (*size)(Program, std::size_t*), int (*get)
 }  // namespace
 
 std::vector<std::string> nvrtc_names() {
-  const std::vector<std::string> files{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
-  std::vector<std::string> names = files;
-  for (const std::filesystem::path& folder : toolkit_folders())
-    for (const char* part : {"lib64", "lib"})
-      for (const std::string& file : files)
-        if (std::error_code error; std::filesystem::exists(folder / part / file, error))
-          names.push_back(folder / part / file);
-  return names;
+  return library_names({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"});
 }
 
 Result<std::string> compile_cuda(const std::string& source, const std::vector<std::string>& names) {

@@ -84,6 +84,21 @@ Result<double> Stopwatch::stop() {
   return static_cast<double>(milliseconds) * 1e-3;
 }
 
+double tensor_flops_per_clock(int capability) {
+  switch (capability) {
+    case 80:
+      return 2048;
+    case 86:
+      return 512;
+    case 90:
+      return 4096;
+    case 100:
+      return 8192;
+    default:
+      return 0;
+  }
+}
+
 Result<Peak> measure_peak(const std::shared_ptr<Session>& session) {
   HONE_ASSIGN(Stopwatch watch, Stopwatch::create(session));
   const int multiprocessors = session->facts().multiprocessors;
@@ -95,6 +110,8 @@ Result<Peak> measure_peak(const std::shared_ptr<Session>& session) {
   HONE_ASSIGN(const double bytes, bytes_per_second(*session, watch));
   peak.gflops = flops * 1e-9;
   peak.matrix_gflops = matrix * 1e-9;
+  peak.stated_matrix_gflops = tensor_flops_per_clock(session->facts().capability) *
+                              multiprocessors * session->facts().megahertz * 1e-3;
   peak.gbytes_per_second = bytes * 1e-9;
   peak.instructions = fmt::format("{} fma.f32, mma.sync f16", session->facts().arch());
   peak.threads = multiprocessors;

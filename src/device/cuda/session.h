@@ -1,6 +1,7 @@
 // A GPU in use by this process: driver and context.
 #pragma once
 
+#include <chrono>
 #include <memory>
 
 #include "device/cuda/driver.h"
@@ -25,12 +26,33 @@ class Session {
     return driver_->check(call().context_synchronize(), doing);
   }
 
+  // Of kernels that were verified or measured (Device::busy_seconds).
+  void add_busy(double seconds) { busy_seconds_ += seconds; }
+  double busy_seconds() const { return busy_seconds_; }
+
  private:
   Session() = default;
   std::shared_ptr<Driver> driver_;
   Facts facts_;
   DeviceHandle device_ = 0;
+  double busy_seconds_ = 0;
   bool retained_ = false;
+};
+
+// Counts the time of its life as busy: work that the host waits for.
+class BusyWait {
+ public:
+  explicit BusyWait(Session& session) : session_(session) {}
+  ~BusyWait() {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin_;
+    session_.add_busy(passed.count());
+  }
+  BusyWait(const BusyWait&) = delete;
+  BusyWait& operator=(const BusyWait&) = delete;
+
+ private:
+  Session& session_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace hone::device::cuda

@@ -43,10 +43,13 @@ void add_packages(std::vector<fs::path>& folders, const fs::path& prefix) {
   if (prefix.empty()) return;
   for (const auto& python : fs::directory_iterator(prefix / "lib", error)) {
     if (python.path().filename().string().rfind("python3", 0) != 0) continue;
-    const fs::path packages = python.path() / "site-packages";
-    for (const char* part : {"nvidia/cu13", "nvidia/cuda_nvcc", "nvidia/cuda_nvrtc"})
-      add(folders, packages / part);
-    add(folders, packages / "triton/backends/nvidia");
+    for (const char* kind : {"site-packages", "dist-packages"}) {
+      const fs::path packages = python.path() / kind;
+      for (const char* part :
+           {"nvidia/cu13", "nvidia/cuda_nvcc", "nvidia/cuda_nvrtc", "nvidia/cublas"})
+        add(folders, packages / part);
+      add(folders, packages / "triton/backends/nvidia");
+    }
   }
 }
 
@@ -61,10 +64,24 @@ std::vector<fs::path> toolkit_folders() {
   for (const fs::path& folder : path_folders())
     if (is_program(folder / "python3")) {
       add_packages(folders, folder.parent_path());
+      // Where PATH has a link into a virtual environment; its own link leaves it again.
+      std::error_code error;
+      const fs::path target = fs::read_symlink(folder / "python3", error);
+      if (!error && target.is_absolute()) add_packages(folders, target.parent_path().parent_path());
       break;
     }
   add(folders, "/usr/local/cuda");
   return folders;
+}
+
+std::vector<std::string> library_names(const std::vector<std::string>& files) {
+  std::vector<std::string> names = files;
+  for (const fs::path& folder : toolkit_folders())
+    for (const char* part : {"lib64", "lib"})
+      for (const std::string& file : files)
+        if (std::error_code error; fs::exists(folder / part / file, error))
+          names.push_back(folder / part / file);
+  return names;
 }
 
 fs::path find_tool(std::string_view name) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -9,9 +10,13 @@ namespace hone::device::cuda {
 
 // Folders that may hold bin/ or lib/ of a toolkit, most wanted first: $CUDA_HOME, $CUDA_PATH, those
 // of the Python environments (.venv here, $VIRTUAL_ENV, the python3 on PATH: the wheels
-// nvidia-cuda-nvcc and nvidia-cuda-nvrtc, and triton's backend), /usr/local/cuda. Only those that
-// are there.
+// nvidia-cuda-nvcc, nvidia-cuda-nvrtc and nvidia-cublas, and triton's backend), /usr/local/cuda.
+// Only those that are there.
 std::vector<std::filesystem::path> toolkit_folders();
+
+// Names to open a library by: each of `files` by its name alone, which the system looks up
+// (LD_LIBRARY_PATH), then where it is in lib64/ or lib/ of the toolkit folders.
+std::vector<std::string> library_names(const std::vector<std::string>& files);
 
 // The program `name` on PATH, else in bin/ of the toolkit folders; empty when there is none.
 std::filesystem::path find_tool(std::string_view name);

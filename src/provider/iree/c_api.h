@@ -92,6 +92,8 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
   X(int, ireeCompilerGetAPIVersion, ())                                                          \
   X(const char*, ireeCompilerGetRevision, ())                                                    \
   X(void, ireeCompilerGlobalInitialize, ())                                                      \
+  X(void, ireeCompilerSetupGlobalCL,                                                             \
+    (int, const char* const*, const char* banner, bool install_signal_handlers))                 \
   X(void, ireeCompilerErrorDestroy, (Error_t*))                                                  \
   X(const char*, ireeCompilerErrorGetMessage, (Error_t*))                                        \
   X(Session_t*, ireeCompilerSessionCreate, ())                                                   \

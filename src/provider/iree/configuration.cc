@@ -61,7 +61,10 @@ MlirOperation same_location(const Ir& ir, MlirOperation function, MlirOperation 
 
 ConfigurationAttributes configuration_of(const Ir& ir, MlirOperation function, MlirOperation root) {
   ConfigurationAttributes read;
-  if (root.ptr != nullptr) read.lowering_config = ir.text(ir.attribute(root, "lowering_config"));
+  if (root.ptr != nullptr) {
+    read.lowering_config = ir.text(ir.attribute(root, "lowering_config"));
+    read.decomposition_config = ir.text(ir.attribute(root, "decomposition_config"));
+  }
   read.translation_info = ir.text(ir.attribute(function, "translation_info"));
   return read;
 }

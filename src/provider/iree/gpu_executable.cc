@@ -118,4 +118,19 @@ Result<GpuKernel> gpu_kernel(std::string_view executable, int ordinal) {
   return kernel;
 }
 
+std::optional<GpuKernel> kernel_in_module(std::string_view module, std::string_view entry) {
+  for (const std::string_view magic : {"CDA1", "HIP1"}) {
+    for (std::size_t at = module.find(magic); at != std::string_view::npos;
+         at = module.find(magic, at + 1)) {
+      // Bytes that only look like a header have no export that can be read.
+      for (int ordinal = 0;; ++ordinal) {
+        auto kernel = gpu_kernel(module.substr(at), ordinal);
+        if (!kernel) break;
+        if (kernel->entry == entry) return std::move(*kernel);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace hone::iree

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,5 +25,9 @@ struct GpuKernel {
 // The kernel of export `ordinal`. An input error that says what is wrong for bytes that are no such
 // executable: nothing outside of them is read.
 Result<GpuKernel> gpu_kernel(std::string_view executable, int ordinal);
+
+// The kernel `entry` of a compiled module (.vmfb), in which executables lie as they are; nothing
+// where there is none of that name.
+std::optional<GpuKernel> kernel_in_module(std::string_view module, std::string_view entry);
 
 }  // namespace hone::iree

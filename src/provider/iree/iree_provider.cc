@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "provider/iree/gpu_executable.h"
 #include "provider/iree/gpu_space.h"
 #include "provider/iree/llvm_cpu_configuration.h"
 #include "provider/iree/llvm_cpu_space.h"
@@ -39,7 +40,8 @@ Result<std::string> IreeProvider::spec(const std::vector<provider::SpecEntry>& e
   std::vector<SpecEntry> rows;
   for (const provider::SpecEntry& entry : entries)
     rows.push_back({entry.root, entry.attributes.lowering_config, entry.attributes.translation_info,
-                    entry.attributes.init_config, entry.attributes.consumer_config, entry.name});
+                    entry.attributes.init_config, entry.attributes.consumer_config, entry.name,
+                    entry.attributes.decomposition_config});
   return tuning_spec_text(rows, fmt::format("Tuning spec made by hone for IREE {} on {}.\n"
                                             "Use: iree-compile {}",
                                             installation_.version, gpu_ ? gpu_->arch : target_.cpu,
@@ -60,6 +62,13 @@ std::string IreeProvider::spec_flag(const std::filesystem::path& file) const {
 Result<std::vector<problem::Function>> IreeProvider::functions(
     const std::filesystem::path& module) const {
   return module_functions(installation_, module);
+}
+
+std::optional<std::string> IreeProvider::device_code(std::string_view module,
+                                                     const std::string& entry) const {
+  auto kernel = kernel_in_module(module, entry);
+  if (!kernel) return std::nullopt;
+  return std::move(kernel->code);
 }
 
 Result<std::vector<problem::Array>> IreeProvider::run_program(const provider::ProgramCall& call,

@@ -29,6 +29,8 @@ class IreeProvider final : public provider::Provider {
   std::string spec_flag(const std::filesystem::path& file) const override;
   Result<std::vector<problem::Function>> functions(
       const std::filesystem::path& module) const override;
+  std::optional<std::string> device_code(std::string_view module,
+                                         const std::string& entry) const override;
   Result<std::vector<problem::Array>> run_program(const provider::ProgramCall& call,
                                                   std::size_t results) const override;
   Result<double> time_program(const provider::ProgramCall& call, double seconds) const override;

@@ -57,13 +57,17 @@ Installation in_packages(const fs::path& library) {
   const fs::path packages = tools.parent_path().parent_path().parent_path();  // site-packages
   const fs::path runtime = packages / "iree" / "_runtime_libs";
   const auto present = [](const fs::path& path) { return is_there(path) ? path : fs::path(); };
+  const auto runtime_tool = [&](const char* name) {
+    const fs::path tool = present(runtime / name);
+    return tool.empty() ? present(tools / name) : tool;
+  };
   return {.compiler_library = library,
           .iree_compile = present(tools / "iree-compile"),
           .iree_lld = present(tools / "iree-lld"),
-          .benchmark_module = present(runtime / "iree-benchmark-module"),
-          .benchmark_executable = present(runtime / "iree-benchmark-executable"),
-          .run_module = present(runtime / "iree-run-module"),
-          .dump_module = present(runtime / "iree-dump-module"),
+          .benchmark_module = runtime_tool("iree-benchmark-module"),
+          .benchmark_executable = runtime_tool("iree-benchmark-executable"),
+          .run_module = runtime_tool("iree-run-module"),
+          .dump_module = runtime_tool("iree-dump-module"),
           .version = wheel_version(packages)};
 }
 
@@ -157,9 +161,24 @@ Result<Library> Library::open(const Installation& installation) {
   Library library;
   library.revision_ = std::make_shared<std::string>(api->ireeCompilerGetRevision());
   library.api_ = std::move(api);
+  library.process_flags_ = std::make_shared<std::vector<std::string>>();
   library.links_in_process_ = iree::links_in_process();
   library.installation_ = std::make_shared<Installation>(installation);
   return library;
+}
+
+Status Library::set_process_flags(const std::vector<std::string>& flags) const {
+  if (*process_flags_ == flags) return {};
+  if (!process_flags_->empty())
+    return failure("this process compiles with '{}' and cannot change to '{}'",
+                   fmt::join(*process_flags_, " "), fmt::join(flags, " "));
+  *process_flags_ = flags;
+  std::vector<const char*> arguments{"hone"};
+  for (const std::string& flag : flags) arguments.push_back(flag.c_str());
+  constexpr bool kInstallSignalHandlers = false;
+  api_->ireeCompilerSetupGlobalCL(static_cast<int>(arguments.size()), arguments.data(), "hone",
+                                  kInstallSignalHandlers);
+  return {};
 }
 
 }  // namespace hone::iree

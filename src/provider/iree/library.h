@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "provider/iree/c_api.h"
@@ -11,8 +12,9 @@
 namespace hone::iree {
 
 // Files of one installation of the wheels iree-base-compiler and iree-base-runtime. The tools are
-// the native programs inside the wheels, not the Python wrappers (which add 0.1 s each start); a
-// tool that is not installed is an empty path.
+// the native programs inside the wheels, not the Python wrappers (which add 0.1 s each start); the
+// runtime's may also lie beside libIREECompiler.so, where that was copied without its wheel. A tool
+// that is not installed is an empty path.
 struct Installation {
   std::filesystem::path compiler_library;      // libIREECompiler.so
   std::filesystem::path iree_compile;          // beside it
@@ -44,6 +46,11 @@ class Library {
   // The compiler's own name for itself: "3.13.0rc20261016 @ 89ece87..."; part of the build
   // identity.
   const std::string& revision() const { return *revision_; }
+  // Sets flags that a session refuses since LLVM keeps one value of them per process; every session
+  // of the process then compiles with them, and none can without. The same ones again are accepted.
+  // Failure when the process has others already: use one process per set. The compiler ends the
+  // process over a flag that it does not know.
+  Status set_process_flags(const std::vector<std::string>& flags) const;
   // Whether the compiler's linker runs in a fork of this process (in_process_linker.h).
   bool links_in_process() const { return links_in_process_; }
 
@@ -52,6 +59,7 @@ class Library {
   std::shared_ptr<const CApi> api_;
   std::shared_ptr<const Installation> installation_;
   std::shared_ptr<const std::string> revision_;
+  std::shared_ptr<std::vector<std::string>> process_flags_;
   bool links_in_process_ = false;
 };
 

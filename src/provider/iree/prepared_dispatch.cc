@@ -124,6 +124,9 @@ class Candidate {
 
   // Up to executable-targets, where the export says how it is launched.
   Step translate(Artifact& artifact) {
+    // A sixth of the time, to find mistakes of the compiler's own: what comes out is run and
+    // checked before it counts.
+    invocation_.verify_passes(false);
     if (!invocation_.run(kExecutableConfigurations, kExecutableTargets))
       return compile_error(invocation_, "translate the dispatch");
     const MlirOperation variant = session_.api().mlirOperationGetParentOperation(export_);

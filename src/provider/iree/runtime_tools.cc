@@ -40,13 +40,19 @@ bool is_raw(const provider::ProgramCall& call, std::size_t result) {
 }
 
 std::vector<std::string> call_arguments(const provider::ProgramCall& call) {
-  std::vector<std::string> arguments = device_flags(call.cores);
+  std::vector<std::string> arguments =
+      call.cuda ? cuda_device_flags(*call.cuda) : device_flags(call.cores);
   arguments.push_back("--module=" + call.module.string());
   arguments.push_back("--function=" + call.function);
   for (const std::filesystem::path& input : call.inputs)
     arguments.push_back("--input=@" + input.string());
   arguments.insert(arguments.end(), call.runtime_flags.begin(), call.runtime_flags.end());
   return arguments;
+}
+
+// The host's part of a call to a GPU may run anywhere.
+std::vector<int> cores_of(const provider::ProgramCall& call) {
+  return call.cuda ? std::vector<int>() : call.cores;
 }
 
 void add_benchmark_arguments(std::vector<std::string>& arguments, double seconds) {
@@ -60,6 +66,10 @@ void add_benchmark_arguments(std::vector<std::string>& arguments, double seconds
 std::vector<std::string> device_flags(const std::vector<int>& cores) {
   if (cores.size() <= 1) return {"--device=local-sync"};
   return {"--device=local-task", fmt::format("--task_topology_cpu_ids={}", fmt::join(cores, ","))};
+}
+
+std::vector<std::string> cuda_device_flags(int index) {
+  return {index == 0 ? "--device=cuda" : fmt::format("--device=cuda://{}", index)};
 }
 
 Result<std::vector<problem::Function>> module_functions(const Installation& installation,
@@ -79,8 +89,8 @@ Result<std::vector<problem::Array>> run_module(const Installation& installation,
     files.push_back(folder.path() / fmt::format("result{}.{}", i, is_raw(call, i) ? "bin" : "npy"));
     arguments.push_back("--output=@" + files.back().string());
   }
-  HONE_TRY(run_tool(installation.run_module, "iree-run-module", call.cores, std::move(arguments),
-                    call.stop_fd));
+  HONE_TRY(run_tool(installation.run_module, "iree-run-module", cores_of(call),
+                    std::move(arguments), call.stop_fd));
   std::vector<problem::Array> arrays;
   for (std::size_t i = 0; i < files.size(); ++i) {
     HONE_ASSIGN(std::string bytes, read_file(files[i]));
@@ -99,7 +109,7 @@ Result<double> benchmark_module(const Installation& installation, const provider
   std::vector<std::string> arguments = call_arguments(call);
   add_benchmark_arguments(arguments, seconds);
   HONE_ASSIGN(const std::string report,
-              run_tool(installation.benchmark_module, "iree-benchmark-module", call.cores,
+              run_tool(installation.benchmark_module, "iree-benchmark-module", cores_of(call),
                        std::move(arguments), call.stop_fd));
   return time_in_report(report);
 }

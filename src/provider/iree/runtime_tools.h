@@ -18,6 +18,8 @@ namespace hone::iree {
 // The device flags for one thread on each of `cores`: the synchronous device for one (no worker
 // thread, no queue), else the task system with a worker pinned to each.
 std::vector<std::string> device_flags(const std::vector<int>& cores);
+// The same for NVIDIA's GPU `index`, by the driver's number.
+std::vector<std::string> cuda_device_flags(int index);
 
 // iree-dump-module: the functions that a module exports. A failure with the tool's words when the
 // file is no module.

@@ -32,9 +32,15 @@ void on_diagnostic(Severity severity, const char* message, std::size_t size, voi
 
 Result<Session> Session::create(const Library& library, const std::vector<std::string>& flags) {
   const CApi& api = library.api();
-  Session session(library, api.ireeCompilerSessionCreate());
+  std::vector<std::string> of_process;
   std::vector<const char*> arguments;
-  for (const std::string& flag : flags) arguments.push_back(flag.c_str());
+  for (const std::string& flag : flags)
+    if (flag.starts_with(kTransformLibraryFlag))
+      of_process.push_back(flag);
+    else
+      arguments.push_back(flag.c_str());
+  HONE_TRY(library.set_process_flags(of_process));
+  Session session(library, api.ireeCompilerSessionCreate());
   if (Error_t* error = api.ireeCompilerSessionSetFlags(
           session.session_, static_cast<int>(arguments.size()), arguments.data()))
     return input_error("IREE's compiler does not accept the flags '{}': {}", fmt::join(flags, " "),
@@ -96,6 +102,10 @@ bool Invocation::run(const char* from, const char* to) {
   api.ireeCompilerInvocationSetCompileToPhase(invocation_, to);
   constexpr int kStandardPipeline = 0;
   return api.ireeCompilerInvocationPipeline(invocation_, kStandardPipeline);
+}
+
+void Invocation::verify_passes(bool enable) {
+  session_.api().ireeCompilerInvocationSetVerifyIR(invocation_, enable);
 }
 
 OwnedModule Invocation::take_module() {

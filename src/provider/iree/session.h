@@ -21,10 +21,15 @@ inline constexpr char kExecutableTargets[] = "executable-targets";
 inline constexpr char kHal[] = "hal";
 inline constexpr char kEnd[] = "end";
 
+// How a tuning spec reaches CUDA (IREE 3.13).
+inline constexpr std::string_view kTransformLibraryFlag =
+    "--iree-codegen-transform-dialect-library=";
+
 class Session {
  public:
-  // MLIR's own threads are off: a process that forks must have one thread. Input error with the
-  // compiler's words for a flag it does not know.
+  // MLIR's own threads are off: a process that forks must have one thread. A flag that LLVM keeps
+  // per process (--iree-codegen-transform-dialect-library) may be among them, see
+  // Library::set_process_flags. Input error with the compiler's words for a flag it does not know.
   static Result<Session> create(const Library& library, const std::vector<std::string>& flags);
   Session(Session&& other) noexcept;
   Session& operator=(Session&& other) noexcept;
@@ -55,6 +60,8 @@ class Invocation {
   // Runs the passes after phase `from` up to the end of phase `to`, in place: handles to operations
   // outside what the passes rewrite stay valid.
   bool run(const char* from, const char* to);
+  // Whether the IR is verified after each pass, as it is unless told otherwise.
+  void verify_passes(bool enable);
   // Takes the module out, for other invocations.
   OwnedModule take_module();
 

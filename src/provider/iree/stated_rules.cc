@@ -226,6 +226,25 @@ void add_attention_memory(const MemoryLimit& memory, space::SpaceBuilder& builde
       bytes <= space::constant(memory.limit), {bytes});
 }
 
+void add_registers(const problem::Operation& root, const problem::GpuTarget& target,
+                   const std::optional<MemoryLimit>& memory, space::SpaceBuilder& builder) {
+  constexpr space::Value kRegisterBytes = 4;
+  const auto threads = variable(builder, "wg_size_x");
+  if (!threads) return;
+  std::vector<Expression> tile{
+      space::constant(problem::byte_size(root.operands.back().type.element))};
+  for (std::size_t loop = 0; loop < root.loops.size(); ++loop)
+    if (const auto extent = variable(builder, fmt::format("wg_{}", loop))) tile.push_back(*extent);
+  const Expression sums = space::product_of(tile);
+  const Expression operands = memory ? memory->bytes : space::constant(0);
+  builder.prefer(std::string(kRegisterRule),
+                 fmt::format("{{}} bytes of sums and {{}} of a step's operands are within the {} "
+                             "registers a thread may have, of {{}} threads",
+                             target.registers_per_thread),
+                 sums + operands <= *threads * (kRegisterBytes * target.registers_per_thread),
+                 {sums, operands, *threads});
+}
+
 }  // namespace
 
 void add_own_rules(const StatedSet& set, const problem::Operation& root,
@@ -239,6 +258,7 @@ void add_own_rules(const StatedSet& set, const problem::Operation& root,
                     !is_padded(root, builder));
   const auto memory = memory_limit(builder);
   if (is_implicit_gemm(set)) add_channels_first(root, target, memory, builder);
+  if (!attention) add_registers(root, target, memory, builder);
   if (!memory) return;
   add_device_memory(target, *memory, builder);
   if (attention) add_attention_memory(*memory, builder);

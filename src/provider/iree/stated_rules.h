@@ -43,7 +43,13 @@ inline constexpr std::string_view kChannelsFirstThreadsRule = "channels first: t
 inline constexpr std::string_view kChannelsFirstMemoryRule =
     "channels first: result in shared memory";
 
-// The names of all of them.
+// A soft one: threads keep the workgroup's tile of the output in registers while it is summed up,
+// and a step's operands pass through registers on their way from global to shared memory. What does
+// not fit is spilled to memory in every step; such code also compiles for many times as long, since
+// all of it is unrolled (docs/benchmarks.md).
+inline constexpr std::string_view kRegisterRule = "sums and operands fit in registers";
+
+// The names of the hard ones.
 inline constexpr std::array<std::string_view, 9> kOwnRules = {kCopyLayoutRule,
                                                               kDeviceMemoryRule,
                                                               kPaddedOutputRule,

@@ -180,7 +180,8 @@ Result<space::Space> space_of(const StatedSpace& stated, const problem::Operatio
     const std::size_t theirs = builder.definition().constraints.size();
     add_own_rules(set, root, target, builder);
     for (std::size_t i = theirs; i < builder.definition().constraints.size(); ++i)
-      rules.push_back(builder.definition().constraints[i].name);
+      if (builder.definition().constraints[i].hardness == space::Hardness::kHard)
+        rules.push_back(builder.definition().constraints[i].name);
     add_own_knobs(target, builder);
     if (!audited.empty()) {
       // Positions of parts stay the compiler's: one without the rule is empty.

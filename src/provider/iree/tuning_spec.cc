@@ -2,42 +2,10 @@
 
 #include <cctype>
 
-#include "provider/iree/llvm_cpu_loops.h"
+#include "provider/iree/spec_matcher.h"
 
 namespace hone::iree {
 namespace {
-
-// What a matcher of contractions sees: types, maps and extents by role.
-std::string matcher_text(const problem::Operation& root) {
-  std::vector<std::string> dims, maps;
-  for (std::size_t i = 0; i < root.loops.size(); ++i) dims.push_back(fmt::format("d{}", i));
-  for (const problem::Operand& operand : root.operands) {
-    std::vector<std::string> results;
-    for (const int loop : operand.loops) results.push_back(fmt::format("d{}", loop));
-    maps.push_back(
-        fmt::format("affine_map<({}) -> ({})>", fmt::join(dims, ", "), fmt::join(results, ", ")));
-  }
-  std::string text = fmt::format(
-      "    %batch, %m, %n, %k = transform.iree.match.contraction %root,\n"
-      "      lhs_type = {}, rhs_type = {}, output_type = {},\n"
-      "      indexing_maps = [{}]\n"
-      "      : !transform.any_op -> !transform.param<i64>\n",
-      name_of(root.operands[0].type.element), name_of(root.operands[1].type.element),
-      name_of(root.operands[2].type.element), fmt::join(maps, ", "));
-  constexpr std::pair<problem::LoopRole, std::string_view> kDimensions[] = {
-      {problem::LoopRole::kBatch, "batch"},
-      {problem::LoopRole::kM, "m"},
-      {problem::LoopRole::kN, "n"},
-      {problem::LoopRole::kK, "k"}};
-  for (const auto& [role, dimension] : kDimensions) {
-    std::vector<std::int64_t> sizes;
-    for (const int loop : loops_with(root, role))
-      sizes.push_back(root.loops[static_cast<std::size_t>(loop)].size);
-    text += fmt::format("    transform.iree.match.dims_equal %{}, [{}] : !transform.param<i64>\n",
-                        dimension, fmt::join(sizes, ", "));
-  }
-  return text;
-}
 
 // "matmul_512x512x512" from any text: a symbol has letters, digits and underscores.
 std::string symbol_of(std::size_t index, std::string_view name) {
@@ -77,18 +45,35 @@ std::string annotation(std::string_view handle, std::string_view config) {
       handle, config);
 }
 
+// Of a root that IREE lays out in one way only.
+std::string whole_root_action(const SpecEntry& entry) {
+  std::string text =
+      "    transform.annotate %root \"compilation_info\" = %info\n"
+      "      : !transform.any_op, !transform.any_param\n";
+  if (!entry.decomposition_config.empty())
+    text += fmt::format(
+        "    %parts = transform.param.constant {} -> !transform.any_param\n"
+        "    transform.annotate %root \"decomposition_config\" = %parts\n"
+        "      : !transform.any_op, !transform.any_param\n",
+        entry.decomposition_config);
+  return text + "    transform.yield\n  }\n";
+}
+
 std::string action(const SpecEntry& entry, const std::string& symbol) {
-  // The filter leaves an empty handle, on which nothing happens, for a root whose result type
-  // carries an encoding (data tiling).
   std::string text = fmt::format(
       "  transform.named_sequence @apply_{}(%root: !transform.any_op {{transform.readonly}},\n"
       "                                     %info: !transform.any_param {{transform.readonly}}) "
-      "{{\n"
+      "{{\n",
+      symbol);
+  if (!is_contraction(entry.root.kind)) return text + whole_root_action(entry);
+  // The filter leaves an empty handle, on which nothing happens, for a root whose result type
+  // carries an encoding (data tiling).
+  text += fmt::format(
       "    %plain = transform.structured.match filter_result_type = tensor<{}> in %root\n"
       "      : (!transform.any_op) -> !transform.any_op\n"
       "    transform.annotate %plain \"compilation_info\" = %info\n"
       "      : !transform.any_op, !transform.any_param\n",
-      symbol, to_string(entry.root.operands.back().type));
+      to_string(entry.root.operands.back().type));
   if (!entry.init_config.empty())
     text +=
         "    %init = transform.get_producer_of_operand %plain[2]\n"
@@ -118,8 +103,8 @@ std::string comment_lines(std::string_view header) {
 }
 
 Status check_entry(const SpecEntry& entry) {
-  if (const auto loops = contraction_loops(entry.root); !loops)
-    return input_error("spec entry '{}': {}", entry.name, loops.error().message);
+  if (const Status matched = can_match(entry.root); !matched)
+    return input_error("spec entry '{}': {}", entry.name, matched.error().message);
   if (entry.lowering_config.empty() || entry.translation_info.empty())
     return input_error("spec entry '{}' has no configuration", entry.name);
   if (entry.name.find('\n') != std::string::npos)
@@ -129,11 +114,6 @@ Status check_entry(const SpecEntry& entry) {
 }
 
 }  // namespace
-
-bool same_spec_class(const problem::Operation& a, const problem::Operation& b) {
-  return is_contraction(a.kind) && is_contraction(b.kind) && a.loops == b.loops &&
-         a.operands == b.operands;
-}
 
 Result<std::string> tuning_spec_text(const std::vector<SpecEntry>& entries,
                                      std::string_view header) {

@@ -1,28 +1,65 @@
 #include "provider/iree/whole_program.h"
 
+#include <algorithm>
+#include <charconv>
+
 #include "provider/iree/dispatch_ir.h"
+#include "provider/iree/spec_reader.h"
 
 namespace hone::iree {
+namespace {
+
+// The pipeline goes on without a transform library that it cannot read, and calls that a success.
+Status run(Invocation& invocation, ModuleKind kind, const char* to, const std::string& path,
+           std::string_view bytes, const std::vector<std::string>& flags) {
+  const bool library = std::any_of(flags.begin(), flags.end(), [](const std::string& flag) {
+    return flag.starts_with(kTransformLibraryFlag);
+  });
+  const char* from = kind == ModuleKind::kProgram ? kStart : kExecutableSources;
+  if (!invocation.parse(path, bytes) || !invocation.run(from, to) ||
+      (library && !invocation.diagnostics().empty()))
+    return input_error("IREE cannot compile '{}':\n{}", path, invocation.diagnostics());
+  return {};
+}
+
+std::vector<int> marks_of(const Ir& ir, MlirOperation function) {
+  const CApi& api = ir.api();
+  std::vector<int> marks;
+  for (std::intptr_t i = 0; i < api.mlirOperationGetNumAttributes(function); ++i) {
+    const MlirStringRef text =
+        api.mlirIdentifierStr(api.mlirOperationGetAttribute(function, i).name);
+    std::string_view name(text.data, text.length);
+    if (!name.starts_with(kMarkPrefix)) continue;
+    name.remove_prefix(std::string_view(kMarkPrefix).size());
+    int entry = 0;
+    if (std::from_chars(name.data(), name.data() + name.size(), entry).ec == std::errc())
+      marks.push_back(entry);
+  }
+  std::sort(marks.begin(), marks.end());
+  return marks;
+}
+
+}  // namespace
 
 Result<std::string> compile_program(const Library& library, const std::string& path,
                                     std::string_view bytes, const std::vector<std::string>& flags) {
   HONE_ASSIGN(const Session session, Session::create(library, flags));
   Invocation invocation(session);
-  if (!invocation.parse(path, bytes) || !invocation.run(kStart, kEnd))
-    return input_error("IREE cannot compile '{}':\n{}", path, invocation.diagnostics());
+  HONE_TRY(run(invocation, ModuleKind::kProgram, kEnd, path, bytes, flags));
   return invocation.vm_bytecode();
 }
 
-Result<std::vector<ConfiguredDispatch>> configured_dispatches(
-    const Library& library, const std::string& path, std::string_view bytes,
-    const std::vector<std::string>& flags) {
+Result<std::vector<ConfiguredDispatch>> configured_dispatches(const Library& library,
+                                                              const std::string& path,
+                                                              std::string_view bytes,
+                                                              const std::vector<std::string>& flags,
+                                                              ModuleKind kind) {
   std::vector<std::string> all = flags;
   all.emplace_back(kTunerAttributesFlag);
   HONE_ASSIGN(const Session session, Session::create(library, all));
   const Ir ir(session.api());
   Invocation invocation(session);
-  if (!invocation.parse(path, bytes) || !invocation.run(kStart, kExecutableConfigurations))
-    return input_error("IREE cannot compile '{}':\n{}", path, invocation.diagnostics());
+  HONE_TRY(run(invocation, kind, kExecutableConfigurations, path, bytes, flags));
   const OwnedModule module = invocation.take_module();
   std::vector<ConfiguredDispatch> dispatches;
   for (const MlirOperation each : exports_in(ir, module.get())) {
@@ -30,13 +67,23 @@ Result<std::vector<ConfiguredDispatch>> configured_dispatches(
     if (function.ptr == nullptr) continue;
     const MlirOperation root = configured_root(ir, function);
     const ConfigurationAttributes read = configuration_of(ir, function, root);
-    dispatches.push_back({.executable = executable_of(ir, each),
-                          .name = ir.symbol(each),
-                          .root = root.ptr == nullptr ? "" : std::string(ir.name(root)),
-                          .lowering_config = read.lowering_config,
-                          .translation_info = read.translation_info});
+    ConfiguredDispatch dispatch{.executable = executable_of(ir, each),
+                                .name = ir.symbol(each),
+                                .root = root.ptr == nullptr ? "" : std::string(ir.name(root)),
+                                .lowering_config = read.lowering_config,
+                                .translation_info = read.translation_info,
+                                .decomposition_config = read.decomposition_config,
+                                .marks = marks_of(ir, function)};
+    dispatches.push_back(std::move(dispatch));
   }
   return dispatches;
+}
+
+Status compile_dispatch(const Library& library, const std::string& name, std::string_view source,
+                        const std::vector<std::string>& flags) {
+  HONE_ASSIGN(const Session session, Session::create(library, flags));
+  Invocation invocation(session);
+  return run(invocation, ModuleKind::kDispatch, kHal, name, source, flags);
 }
 
 Result<std::string> canonical_attribute(const Library& library, const std::string& text) {

@@ -19,19 +19,29 @@ Result<std::string> compile_program(const Library& library, const std::string& p
 
 // A dispatch's root operation as a compile with `flags` configured it.
 struct ConfiguredDispatch {
-  std::string executable;        // symbol: "main_dispatch_0"
-  std::string name;              // export's symbol
-  std::string root;              // the compiler's name of the root operation; empty when none
-  std::string lowering_config;   // of the root operation; empty when it has none
-  std::string translation_info;  // of its function
+  std::string executable;            // symbol: "main_dispatch_0"
+  std::string name;                  // export's symbol
+  std::string root;                  // the compiler's name of the root operation; empty when none
+  std::string lowering_config;       // of the root operation; empty when it has none
+  std::string translation_info;      // of its function
+  std::string decomposition_config;  // of the root operation's parts (attention); may be empty
+  std::vector<int> marks;            // entries of a spec that match in it (spec_reader.h)
 };
 
-// Runs the program up to executable-configurations and reads back what each dispatch got. A tuning
+// A program, or one dispatch of it as it is at executable-sources (problem::Dispatch::source).
+enum class ModuleKind { kProgram, kDispatch };
+
+// Runs the module up to executable-configurations and reads back what each dispatch got. A tuning
 // spec is applied to a dispatch when its lowering_config is the one the spec gives: compare with
 // canonical_attribute(), since the compiler prints attributes its own way.
 Result<std::vector<ConfiguredDispatch>> configured_dispatches(
     const Library& library, const std::string& path, std::string_view bytes,
-    const std::vector<std::string>& flags);
+    const std::vector<std::string>& flags, ModuleKind kind = ModuleKind::kProgram);
+
+// Compiles a dispatch's source to code and drops it: whether what `flags` configure is legal. Input
+// error with the compiler's words when it is not; it may also crash.
+Status compile_dispatch(const Library& library, const std::string& name, std::string_view source,
+                        const std::vector<std::string>& flags);
 
 // The compiler's own print of an attribute's text ("#iree_cpu.lowering_config<...>"), which is
 // equal for equal attributes. Input error when it does not parse.

@@ -1,0 +1,189 @@
+// hone spec check: what a tuning spec does to a program.
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/toolchain.h"
+#include "output/json_text.h"
+#include "output/table.h"
+#include "tune/spec_check.h"
+
+namespace hone::cli {
+namespace {
+
+// Raised when a key of the JSON document changes its name or meaning.
+constexpr int kSchemaVersion = 1;
+
+struct SpecOptions {
+  ToolchainOptions toolchain;
+  std::string spec;
+  std::string program;
+  bool json = false;
+};
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+const problem::Dispatch& dispatch_of(const tune::CheckedSpec& checked, const tune::SpecUse& use) {
+  return checked.program.dispatches[use.dispatch];
+}
+
+// A row per entry and dispatch that it matches; one without a dispatch where it matches none.
+output::Table table_of(const tune::CheckedSpec& checked) {
+  output::Table table({{"entry", "#", output::Align::kRight},
+                       {"matcher", "matcher"},
+                       {"line", "line", output::Align::kRight},
+                       {"dispatch", "matches"},
+                       {"operation", "root operation"},
+                       {"spec_class", "class", output::Align::kRight},
+                       {"effect", "effect"},
+                       {"legal", "compiles"},
+                       {"note", "why"}});
+  for (std::size_t i = 0; i < checked.entries.size(); ++i) {
+    const tune::CheckedEntry& entry = checked.entries[i];
+    if (entry.uses.empty())
+      table.add({{i, ""},
+                 {entry.entry.matcher, ""},
+                 {entry.entry.line, ""},
+                 {nullptr, "-"},
+                 {nullptr, "-"},
+                 {nullptr, "-"},
+                 {"does nothing", ""},
+                 {nullptr, "-"},
+                 {"no dispatch of the program matches", ""}});
+    for (const tune::SpecUse& use : entry.uses)
+      table.add({{i, ""},
+                 {entry.entry.matcher, ""},
+                 {entry.entry.line, ""},
+                 {dispatch_of(checked, use).name, ""},
+                 {problem::describe(dispatch_of(checked, use).root), ""},
+                 {checked.spec_class[use.dispatch], ""},
+                 {tune::name_of(use.effect), ""},
+                 {use.effect != tune::SpecEffect::kIllegal,
+                  use.effect == tune::SpecEffect::kIllegal ? "no" : "yes"},
+                 {use.note, use.note.empty() ? "-" : first_line(use.note)}});
+  }
+  return table;
+}
+
+nlohmann::json json_of(const tune::CheckedSpec& checked) {
+  nlohmann::json entries = nlohmann::json::array();
+  for (const tune::CheckedEntry& entry : checked.entries) {
+    nlohmann::json uses = nlohmann::json::array();
+    for (const tune::SpecUse& use : entry.uses)
+      uses.push_back({{"dispatch", dispatch_of(checked, use).name},
+                      {"spec_class", checked.spec_class[use.dispatch]},
+                      {"effect", tune::name_of(use.effect)},
+                      {"applied", use.effect == tune::SpecEffect::kApplied},
+                      {"legal", use.effect != tune::SpecEffect::kIllegal},
+                      {"note", use.note}});
+    entries.push_back({{"matcher", entry.entry.matcher},
+                       {"line", entry.entry.line},
+                       {"lowering_config", entry.entry.attributes.lowering_config},
+                       {"translation_info", entry.entry.attributes.translation_info},
+                       {"parses", true},
+                       {"matches", uses},
+                       {"works", entry.works()}});
+  }
+  return entries;
+}
+
+// Dispatches that an entry for one of them is for all of.
+nlohmann::json classes_of(const tune::CheckedSpec& checked) {
+  nlohmann::json classes = nlohmann::json::array();
+  for (std::size_t first = 0; first < checked.spec_class.size(); ++first) {
+    nlohmann::json members = nlohmann::json::array();
+    for (std::size_t d = first; d < checked.spec_class.size(); ++d)
+      if (checked.spec_class[d] == first) members.push_back(checked.program.dispatches[d].name);
+    if (checked.spec_class[first] == first)
+      classes.push_back({{"spec_class", first}, {"dispatches", members}});
+  }
+  return classes;
+}
+
+void print(const SpecOptions& options, const tune::CheckedSpec& checked, const std::string& flag,
+           std::size_t working) {
+  fmt::print("{}", table_of(checked).to_text());
+  fmt::print("\n");
+  for (const auto& each : classes_of(checked))
+    if (each.at("dispatches").size() > 1)
+      fmt::print("class {}: an entry for one of {} is for all of them\n",
+                 each.at("spec_class").get<std::size_t>(),
+                 fmt::join(each.at("dispatches").get<std::vector<std::string>>(), ", "));
+  for (const tune::CheckedEntry& entry : checked.entries) {
+    for (const tune::SpecUse& use : entry.uses)
+      if (use.effect == tune::SpecEffect::kIllegal)
+        fmt::print("{}:{}: @{} on {}: {}\n", options.spec, entry.entry.line, entry.entry.matcher,
+                   dispatch_of(checked, use).name, use.note);
+    if (entry.uses.empty())
+      fmt::print("{}:{}: @{} matches no dispatch of {} for {}: it does nothing\n", options.spec,
+                 entry.entry.line, entry.entry.matcher, options.program, options.toolchain.target);
+  }
+  fmt::print("{} of {} entries work; the flag that applies the spec: {}\n", working,
+             checked.entries.size(), flag);
+}
+
+CommandResult check(const SpecOptions& options) {
+  tune::SpecCheckRequest request;
+  request.spec_path = options.spec;
+  HONE_ASSIGN(request.spec_bytes, read_file(options.spec));
+  request.program_path = options.program;
+  HONE_ASSIGN(request.program_bytes, read_file(options.program));
+  request.flags = compile_flags(options.toolchain);
+  HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
+  HONE_ASSIGN(const iree::IreeProvider provider,
+              make_provider(options.toolchain, toolchain.installation()));
+  const std::string note = target_note(options.toolchain);
+  if (!note.empty()) fmt::print(stderr, "{}\n", note);
+  HONE_ASSIGN(const tune::CheckedSpec checked,
+              tune::check_spec(toolchain.compiler(), provider, request));
+  const auto working = static_cast<std::size_t>(
+      std::count_if(checked.entries.begin(), checked.entries.end(),
+                    [](const tune::CheckedEntry& entry) { return entry.works(); }));
+  const std::string flag = provider.spec_flag(options.spec);
+  if (options.json)
+    fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", kSchemaVersion},
+                                                        {"spec", options.spec},
+                                                        {"program", options.program},
+                                                        {"compiler", toolchain.revision()},
+                                                        {"target", target_json(options.toolchain)},
+                                                        {"flag", flag},
+                                                        {"entries", json_of(checked)},
+                                                        {"spec_classes", classes_of(checked)},
+                                                        {"working", working}}));
+  else
+    print(options, checked, flag, working);
+  return working == checked.entries.size() ? 0 : 1;
+}
+
+}  // namespace
+
+void add_spec_command(CLI::App& app, Run& run) {
+  CLI::App* spec = app.add_subcommand("spec", "Check a tuning spec");
+  spec->require_subcommand(0, 1);
+  spec->callback([&run, spec] {
+    if (spec->get_subcommands().empty())
+      run = []() -> CommandResult {
+        return input_error(
+            "hone spec needs what to do: check; hone spec check --help shows its use");
+      };
+  });
+  auto options = std::make_shared<SpecOptions>();
+  CLI::App* command = spec->add_subcommand(
+      "check",
+      "Say what each entry of a spec does to a program: what it matches, whether it is applied or "
+      "ignored without a word, whether the result compiles");
+  command->add_option("SPEC", options->spec, "tuning spec (.mlir or .mlirbc)")->required();
+  command->add_option("--program", options->program, "program (.mlir) that it is for")->required();
+  add_toolchain_options(*command, options->toolchain);
+  command->add_flag("--json", options->json, "one JSON document on stdout");
+  command->footer(
+      "Exit codes: 0 every entry is applied; 1 one does nothing, is ignored, or does not compile.\n"
+      "Example:\n  hone spec check out/tuning_spec.mlir --program model.mlir --target sm_80");
+  command->allow_extras();
+  command->callback([&run, options] { run = [options] { return check(*options); }; });
+}
+
+}  // namespace hone::cli

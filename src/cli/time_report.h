@@ -1,0 +1,13 @@
+// Where a tuning's time went, as a table.
+#pragma once
+
+#include "output/table.h"
+#include "tune/time_budget.h"
+
+namespace hone::cli {
+
+// One row per phase that took any time, and per stage of compiling. "share" is of the session's
+// wall time, or of the time of the compile workers.
+output::Table time_table(tune::TimeBudget& time);
+
+}  // namespace hone::cli

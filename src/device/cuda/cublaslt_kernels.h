@@ -1,0 +1,23 @@
+// cuBLASLt's kernels for a product, launched and timed as candidates are.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "base/result.h"
+#include "device/cuda/cublaslt_library.h"
+#include "device/cuda/session.h"
+#include "device/device.h"
+
+namespace hone::device::cuda {
+
+// Workspace that the library may use, as PyTorch and NVIDIA's own benchmarks give it at most.
+inline constexpr std::size_t kLtWorkspaceBytes = std::size_t{256} << 20;
+
+// What cublasLtMatmulAlgoGetHeuristic returns for the product, best guess first, at most `most`.
+// Errors: those of column_major; a failure in the library's words, or when it returns nothing.
+Result<LibraryKernels> cublaslt_kernels(const std::shared_ptr<Session>& session,
+                                        const std::shared_ptr<const CublasLt>& library,
+                                        const Product& product, std::size_t most);
+
+}  // namespace hone::device::cuda

@@ -1,0 +1,166 @@
+#include "output/gpu_report.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "output/cells.h"
+#include "output/measured_dispatch.h"
+
+namespace hone::output {
+namespace {
+
+// Clocks this near to the highest are no news.
+constexpr double kFullClock = 0.99;
+
+// A GPU's state as a measurement keeps it (device::GpuState); what it lacks is null.
+nlohmann::json state_after(const store::Measurement& measurement) {
+  const auto machine =
+      nlohmann::json::parse(measurement.machine, nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json::json_pointer first("/after/gpus/0");
+  return !machine.is_discarded() && machine.contains(first) ? machine[first]
+                                                            : nlohmann::json::object();
+}
+
+std::optional<double> number(const nlohmann::json& state, const char* key) {
+  const auto found = state.is_object() ? state.find(key) : state.end();
+  if (found == state.end() || !found->is_number()) return std::nullopt;
+  return found->get<double>();
+}
+
+std::string reasons(const nlohmann::json& state) {
+  std::string text;
+  if (!state.is_object() || !state.contains("throttled") || !state["throttled"].is_array())
+    return "";
+  for (const nlohmann::json& reason : state["throttled"])
+    if (reason.is_string()) text += (text.empty() ? "" : ", ") + reason.get<std::string>();
+  return text;
+}
+
+// The newest of the winner, else of the default, in the best phase there is.
+Result<nlohmann::json> device_state(store::Store& store, const MeasuredDispatch& dispatch,
+                                    store::Id device) {
+  const std::optional<store::CandidateRow>& row =
+      dispatch.beaten ? dispatch.row.best : dispatch.row.default_row;
+  if (!row) return nlohmann::json::object();
+  for (const store::Phase phase : {store::Phase::kFinalist, store::Phase::kSearch}) {
+    HONE_ASSIGN(const store::Known known, store.known(row->candidate, device, phase));
+    if (known.measurement) return state_after(*known.measurement);
+  }
+  return nlohmann::json::object();
+}
+
+Cell of_most(std::optional<double> value, std::optional<double> most, std::string_view unit) {
+  if (!value) return {nullptr, "-"};
+  if (!most) return {*value, fmt::format("{:.0f} {}", *value, unit)};
+  return {*value, fmt::format("{:.0f} of {:.0f} {}", *value, *most, unit)};
+}
+
+Cell library_cell(const MeasuredDispatch& dispatch,
+                  const std::optional<store::CandidateRow>& library) {
+  if (!library || !library->median_seconds) return {nullptr, "-"};
+  const std::optional<double> over = library_over_tuned(dispatch, library);
+  nlohmann::json value{{"seconds", *library->median_seconds}, {"over_tuned", nullptr}};
+  if (over) value["over_tuned"] = *over;
+  value["choice"] = nlohmann::json::parse(library->configuration, nullptr, false);
+  return {value, fmt::format("{}{}", format_duration(*library->median_seconds),
+                             over ? fmt::format(" ({:.2f}x)", *over) : "")};
+}
+
+std::string tera(double value) {
+  return fmt::format("{:.3g}", value * 1e-12);
+}
+
+std::string roofline_note(const Peaks& peaks) {
+  std::vector<std::string> parts;
+  if (peaks.stated_matrix)
+    parts.push_back(
+        fmt::format("{} TFLOP/s on 16-bit floats (multiprocessors x operations per "
+                    "clock x highest clock{})",
+                    tera(*peaks.stated_matrix),
+                    peaks.matrix ? fmt::format("; {} measured with mma.sync, which is "
+                                               "what IREE emits",
+                                               tera(*peaks.matrix))
+                                 : ""));
+  else if (peaks.matrix)
+    parts.push_back(
+        fmt::format("{} TFLOP/s on 16-bit floats (measured with mma.sync)", tera(*peaks.matrix)));
+  if (peaks.f32) parts.push_back(fmt::format("{} TFLOP/s on f32 (measured)", tera(*peaks.f32)));
+  if (peaks.bandwidth)
+    parts.push_back(fmt::format("{} TB/s of memory (measured: a copy, read and write)",
+                                tera(*peaks.bandwidth)));
+  return parts.empty() ? "" : fmt::format("roofline: {}", fmt::join(parts, ", "));
+}
+
+std::string clock_note(const MeasuredDispatch& dispatch, const nlohmann::json& state) {
+  const std::optional<double> clock = number(state, "megahertz"),
+                              most = number(state, "most_megahertz"),
+                              watts = number(state, "watts"), limit = number(state, "watt_limit");
+  const std::string why = reasons(state);
+  if (why.empty() && (!clock || !most || *clock >= kFullClock * *most)) return "";
+  std::string note = fmt::format("{} ran at {} MHz", dispatch.row.name,
+                                 clock ? fmt::format("{:.0f}", *clock) : "unknown");
+  if (most) note += fmt::format(" of {:.0f}", *most);
+  if (!why.empty()) note += fmt::format(", held down by: {}", why);
+  if (watts && limit) note += fmt::format(" ({:.0f} of {:.0f} W)", *watts, *limit);
+  return note;
+}
+
+}  // namespace
+
+Result<GpuReport> gpu_report(store::Store& store, store::Id program, store::Id build,
+                             store::Id device, const std::map<store::Id, Spent>& spent) {
+  GpuReport report;
+  report.table = Table({{"dispatch", "on the GPU"},
+                        {"tried", "tried", Align::kRight},
+                        {"compiled", "compiled", Align::kRight},
+                        {"right", "right", Align::kRight},
+                        {"best_seconds", "best", Align::kRight},
+                        {"worst_seconds", "worst", Align::kRight},
+                        {"cublaslt_first", "cuBLASLt first (/ best)", Align::kRight},
+                        {"cublaslt_best", "its best (/ best)", Align::kRight},
+                        {"share_of_roofline_percent", "of roofline", Align::kRight},
+                        {"wall_seconds", "wall", Align::kRight},
+                        {"idle_percent", "GPU idle", Align::kRight},
+                        {"clock_megahertz", "clock", Align::kRight},
+                        {"watts", "power", Align::kRight},
+                        {"throttled", "held down by"},
+                        {"state", "", Align::kLeft, false}});
+  HONE_ASSIGN(const Peaks peaks, peaks_of(store, device));
+  HONE_ASSIGN(const std::vector<MeasuredDispatch> dispatches,
+              measured_dispatches(store, program, build, device));
+  if (std::string note = roofline_note(peaks); !note.empty()) report.notes.push_back(note);
+  for (const MeasuredDispatch& dispatch : dispatches) {
+    HONE_ASSIGN(const nlohmann::json state, device_state(store, dispatch, device));
+    std::optional<double> wall, idle, share;
+    if (const auto found = spent.find(dispatch.row.dispatch);
+        found != spent.end() && found->second.seconds > 0) {
+      wall = found->second.seconds;
+      idle = 100 * std::clamp(1 - found->second.busy_seconds / *wall, 0.0, 1.0);
+    }
+    if (const auto least = roofline_seconds(dispatch.row, peaks);
+        least && dispatch.tuned_seconds && *dispatch.tuned_seconds > 0)
+      share = 100 * *least / *dispatch.tuned_seconds;
+    const std::string why = reasons(state);
+    report.table.add({{dispatch.row.name, ""},
+                      {dispatch.counts.tried, ""},
+                      {dispatch.counts.compiled, ""},
+                      {dispatch.counts.right, ""},
+                      time_cell(dispatch.tuned_seconds),
+                      time_cell(dispatch.worst_seconds),
+                      library_cell(dispatch, dispatch.cublaslt_first),
+                      library_cell(dispatch, dispatch.cublaslt_best),
+                      number_cell(share, " %", 0),
+                      number_cell(wall, " s", 1),
+                      number_cell(idle, " %", 0),
+                      of_most(number(state, "megahertz"), number(state, "most_megahertz"), "MHz"),
+                      of_most(number(state, "watts"), number(state, "watt_limit"), "W"),
+                      {why, why.empty() ? "-" : why},
+                      {state, ""}});
+    if (std::string note = clock_note(dispatch, state); !note.empty())
+      report.notes.push_back(std::move(note));
+  }
+  return report;
+}
+
+}  // namespace hone::output

@@ -1,0 +1,126 @@
+#include "output/measured_dispatch.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace hone::output {
+namespace {
+
+using store::CandidateRow;
+using store::CandidateState;
+
+constexpr std::string_view kOpenBlas = "openblas", kCublasLt = "cublaslt";
+
+bool is_library(const CandidateRow& row) {
+  return row.provider == kOpenBlas || row.provider == kCublasLt;
+}
+
+bool is_measured_right(const CandidateRow& row) {
+  return row.state == CandidateState::kMeasured && row.right.value_or(false) && row.median_seconds;
+}
+
+// Of the library's algorithms, 0 being its own choice.
+std::optional<std::int64_t> choice_of(const CandidateRow& row) {
+  const auto json = nlohmann::json::parse(row.configuration, nullptr, /*allow_exceptions=*/false);
+  const auto found = json.is_object() ? json.find("choice") : json.end();
+  if (found == json.end() || !found->is_number_integer()) return std::nullopt;
+  return found->get<std::int64_t>();
+}
+
+void count(const CandidateRow& row, Counts& counts) {
+  if (row.state != CandidateState::kUntried) ++counts.tried;
+  if (!row.identity.empty()) ++counts.compiled;
+  if (row.right.value_or(false) && row.state != CandidateState::kWrong) ++counts.right;
+  if (row.state == CandidateState::kWrong) ++counts.wrong;
+  if (row.state == CandidateState::kFailed) ++counts.failed[row.failure_kind];
+}
+
+void add_library(const CandidateRow& row, MeasuredDispatch& dispatch) {
+  if (row.provider == kOpenBlas) {
+    dispatch.openblas = row;
+    return;
+  }
+  // Only these two were measured beside the winner.
+  if (!is_measured_right(row) || row.phase != name_of(store::Phase::kFinalist)) return;
+  if (choice_of(row) == 0) dispatch.cublaslt_first = row;
+  std::optional<CandidateRow>& best = dispatch.cublaslt_best;
+  if (!best || *row.median_seconds < *best->median_seconds) best = row;
+}
+
+std::optional<double> positive(std::optional<double> value) {
+  return value && *value > 0 ? value : std::nullopt;
+}
+
+}  // namespace
+
+Result<Peaks> peaks_of(store::Store& store, store::Id device) {
+  Peaks peaks;
+  HONE_ASSIGN(const std::vector<store::DeviceFact> facts, store.device_facts(device));
+  for (const store::DeviceFact& fact : facts) {
+    if (fact.name == store::kPeakFact) peaks.f32 = positive(fact.value);
+    if (fact.name == store::kMatrixPeakFact) peaks.matrix = positive(fact.value);
+    if (fact.name == store::kStatedMatrixPeakFact) peaks.stated_matrix = positive(fact.value);
+    if (fact.name == store::kBandwidthFact) peaks.bandwidth = positive(fact.value);
+  }
+  return peaks;
+}
+
+Result<std::vector<MeasuredDispatch>> measured_dispatches(store::Store& store, store::Id program,
+                                                          store::Id build, store::Id device) {
+  store::Filter filter;
+  filter.program = program;
+  filter.build = build;
+  filter.device = device;
+  HONE_ASSIGN(std::vector<store::DispatchRow> rows, store.dispatch_rows(filter));
+  HONE_ASSIGN(const std::vector<CandidateRow> candidates, store.candidate_rows(filter));
+  std::vector<MeasuredDispatch> dispatches;
+  for (store::DispatchRow& row : rows) {
+    MeasuredDispatch& dispatch = dispatches.emplace_back();
+    dispatch.row = std::move(row);
+    dispatch.beaten = dispatch.row.selection && dispatch.row.selection->winner;
+    if (dispatch.row.default_row)
+      dispatch.default_seconds = dispatch.row.default_row->median_seconds;
+    dispatch.tuned_seconds = dispatch.beaten && dispatch.row.best
+                                 ? dispatch.row.best->median_seconds
+                                 : dispatch.default_seconds;
+    for (const CandidateRow& candidate : candidates) {
+      if (candidate.dispatch != dispatch.row.dispatch) continue;
+      if (is_library(candidate)) {
+        add_library(candidate, dispatch);
+      } else if (!candidate.is_default) {
+        count(candidate, dispatch.counts);
+        if (is_measured_right(candidate))
+          dispatch.worst_seconds =
+              std::max(dispatch.worst_seconds.value_or(0), *candidate.median_seconds);
+      }
+    }
+  }
+  return dispatches;
+}
+
+bool runs_on_matrix_units(const store::DispatchRow& row) {
+  static constexpr std::string_view kKinds[] = {"matmul", "batch_matmul", "contraction",
+                                                "matvec", "convolution",  "attention"};
+  return (row.input_type == "f16" || row.input_type == "bf16") &&
+         std::find(std::begin(kKinds), std::end(kKinds), row.kind) != std::end(kKinds);
+}
+
+std::optional<double> roofline_seconds(const store::DispatchRow& row, const Peaks& peaks) {
+  const std::optional<double> compute = !runs_on_matrix_units(row) ? peaks.f32
+                                        : peaks.stated_matrix      ? peaks.stated_matrix
+                                        : peaks.matrix             ? peaks.matrix
+                                                                   : peaks.f32;
+  if (!compute || !peaks.bandwidth) return std::nullopt;
+  const double seconds = std::max(row.flops / *compute, row.bound_bytes / *peaks.bandwidth);
+  return positive(seconds);
+}
+
+std::optional<double> library_over_tuned(const MeasuredDispatch& dispatch,
+                                         const std::optional<CandidateRow>& library) {
+  if (!library || !library->sentinel_ratio) return std::nullopt;
+  if (!dispatch.beaten) return library->sentinel_ratio;
+  if (!dispatch.row.speedup) return std::nullopt;
+  return *library->sentinel_ratio * *dispatch.row.speedup;
+}
+
+}  // namespace hone::output

@@ -1,0 +1,58 @@
+// What reports say of one dispatch, put together from the store's rows.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "store/store.h"
+
+namespace hone::output {
+
+// Peaks of a device that results are judged by; nothing where it has none or it is not known.
+struct Peaks {
+  std::optional<double> f32{};            // flop/s, measured
+  std::optional<double> matrix{};         // of f16 on matrix units, flop/s, measured
+  std::optional<double> stated_matrix{};  // the same as the maker states it
+  std::optional<double> bandwidth{};      // byte/s, measured
+};
+Result<Peaks> peaks_of(store::Store& store, store::Id device);
+
+// Candidates of a dispatch that were tried, without the default and vendors' libraries.
+struct Counts {
+  std::int64_t tried = 0, compiled = 0, right = 0, wrong = 0;
+  std::map<std::string, std::int64_t> failed;  // by kind; wrong ones are not in it
+};
+
+struct MeasuredDispatch {
+  store::DispatchRow row;
+  Counts counts;
+  bool beaten = false;  // the default, by the winner
+  std::optional<double> default_seconds, tuned_seconds;
+  std::optional<double> worst_seconds;  // of the candidates that are right
+  // Of vendors' libraries; `first` is the library's own choice.
+  std::optional<store::CandidateRow> openblas, cublaslt_first, cublaslt_best;
+};
+
+// Those of the program under one build on one device.
+Result<std::vector<MeasuredDispatch>> measured_dispatches(store::Store& store, store::Id program,
+                                                          store::Id build, store::Id device);
+
+// Whether matrix units compute the root: a contraction, convolution or attention of 16-bit floats.
+bool runs_on_matrix_units(const store::DispatchRow& row);
+
+// Seconds that no kernel can be faster than: the longer of its operations at the compute peak of
+// their type (as the maker states it where that is known, else measured) and its bindings' bytes,
+// each moved once, at the measured bandwidth of the device's memory. Nothing without peaks.
+// Operands that stay in a cache from one launch to the next can be read faster than that.
+std::optional<double> roofline_seconds(const store::DispatchRow& row, const Peaks& peaks);
+
+// How the library's time compares with the tuned one: library / tuned, each as a ratio to the
+// default's at the same time. Above 1: tuning won.
+std::optional<double> library_over_tuned(const MeasuredDispatch& dispatch,
+                                         const std::optional<store::CandidateRow>& library);
+
+}  // namespace hone::output

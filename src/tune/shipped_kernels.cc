@@ -1,0 +1,142 @@
+#include "tune/shipped_kernels.h"
+
+#include "measure/comparison.h"
+#include "measure/statistics.h"
+#include "provider/resources.h"
+#include "tune/records.h"
+
+namespace hone::tune {
+namespace {
+
+// Enough rounds for a verdict at 5 % (six) with some to spare.
+constexpr int kRounds = 8;
+
+measure::Protocol round_protocol() {
+  measure::Protocol protocol;
+  protocol.warm_up_seconds = 0.004;
+  protocol.max_warm_up_seconds = 0.02;
+  protocol.min_samples = 3;
+  protocol.max_samples = 3;
+  protocol.early_stop_factor = 0;
+  return protocol;
+}
+
+struct Kernel {
+  store::Id candidate;
+  std::optional<provider::Attributes> attributes;
+  provider::Artifact artifact = {};
+  std::vector<double> seconds = {};  // by round
+};
+
+class ShippedPair {
+ public:
+  ShippedPair(Context& context, DispatchBench& bench, store::Id winner,
+              const provider::Attributes& attributes)
+      : context_(context),
+        bench_(bench),
+        kernels_{{bench.default_candidate(), std::nullopt}, {winner, attributes}} {}
+
+  const provider::Artifact& winner() const { return kernels_.back().artifact; }
+
+  Status compile(const problem::Dispatch& dispatch) {
+    const std::string key = bench_.key() + "#shipped";
+    HONE_TRY(context_.compiler.prepare(key, dispatch.source, context_.options.flags));
+    for (Kernel& kernel : kernels_) {
+      HONE_ASSIGN(CompiledCandidate compiled, context_.compiler.compile(key, kernel.attributes));
+      if (!compiled.artifact)
+        return failure("'{}' does not compile a second time: {}", dispatch.name,
+                       compiled.artifact.error().message);
+      kernel.artifact = std::move(*compiled.artifact);
+    }
+    return context_.compiler.release(key);
+  }
+
+  // The reason why not, or nothing.
+  Result<std::string> verify() {
+    for (const Kernel& kernel : kernels_) {
+      HONE_ASSIGN(const Ran<int> handle, context_.runner.load(kernel.artifact));
+      if (!handle) return "the driver does not take its PTX: " + handle.error().message;
+      HONE_ASSIGN(const Ran<measure::Verification> verified, context_.runner.verify(*handle));
+      if (!verified) return "assembled by the driver it fails: " + verified.error().message;
+      if (!verified->right) return "assembled by the driver it is wrong: " + verified->message;
+      handles_.push_back(*handle);
+    }
+    return std::string();
+  }
+
+  Status measure() {
+    measure::MeasureRequest request;
+    request.handles = handles_;
+    request.protocol = round_protocol();
+    request.other_memory = true;
+    for (int round = 0; round < kRounds; ++round) {
+      request.seed = context_.options.seed + static_cast<std::uint64_t>(round);
+      HONE_ASSIGN(const Ran<measure::MeasureResult> measured, context_.runner.measure(request));
+      if (!measured) return failure("{}", measured.error().message);
+      for (std::size_t k = 0; k < kernels_.size(); ++k) {
+        if (measured->handles[k].seconds.empty()) return failure("a kernel gave no sample");
+        kernels_[k].seconds.push_back(measure::median(measured->handles[k].seconds));
+      }
+    }
+    return {};
+  }
+
+  Status record() {
+    HONE_ASSIGN(const measure::PairedComparison comparison,
+                measure::compare_paired(kernels_[0].seconds, kernels_[1].seconds));
+    for (const Kernel& kernel : kernels_) {
+      HONE_ASSIGN(const provider::Artifact measured, bench_.artifact(kernel.candidate));
+      store::Measurement row;
+      row.dispatch = bench_.dispatch_id();
+      // Of the candidate, whose tables show it: the same PTX, assembled by the driver.
+      row.identity = provider::identity(measured);
+      row.device = context_.device;
+      row.phase = store::Phase::kIreeRuntime;
+      row.timing = timing_of(kernel.seconds);
+      row.sentinel_ratio = &kernel == &kernels_.front() ? 1 : comparison.ratio;
+      HONE_TRY(context_.store.record(row));
+    }
+    return {};
+  }
+
+  Status unload() {
+    for (const int handle : handles_) HONE_TRY(context_.runner.unload(handle));
+    handles_.clear();
+    return {};
+  }
+
+ private:
+  Context& context_;
+  DispatchBench& bench_;
+  std::vector<Kernel> kernels_;
+  std::vector<int> handles_;
+};
+
+}  // namespace
+
+Result<ShippedKernel> measure_as_shipped(Context& context, DispatchBench& bench,
+                                         const problem::Dispatch& dispatch, store::Id winner,
+                                         const provider::Attributes& attributes) {
+  ShippedPair pair(context, bench, winner, attributes);
+  HONE_TRY(pair.compile(dispatch));
+  ShippedKernel shipped;
+  shipped.attributes = attributes;
+  shipped.attributes.lowering_config = pair.winner().configured;
+  shipped.attributes.translation_info = pair.winner().translation;
+  shipped.attributes.decomposition_config = pair.winner().decomposition;
+  shipped.code = pair.winner().code;
+  HONE_ASSIGN(shipped.why_not, pair.verify());
+  if (!shipped.why_not.empty()) return shipped;
+  const Status measured = pair.measure();
+  // The finalists' rounds have told the winner: this measurement is beside it.
+  if (!measured && measured.error().kind == ErrorKind::kFailure) {
+    HONE_TRY(context.store.log_event("as shipped", measured.error().message));
+    return shipped;
+  }
+  HONE_TRY(measured);
+  HONE_TRY(pair.record());
+  HONE_TRY(pair.unload());
+  return shipped;
+}
+
+}  // namespace hone::tune

@@ -1,0 +1,233 @@
+// cuBLASLt on a machine without it, and how products are put to it, by a library that multiplies
+// matrices on the host as cuBLASLt's documentation says. NVIDIA's own runs in tests/gpu.
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+#include "device/cuda/cublaslt_kernels.h"
+#include "device/cuda/cublaslt_layout.h"
+#include "device/cuda/toolkit.h"
+#include "tests/device/fake_driver.h"
+
+namespace hone::device::cuda {
+namespace {
+
+using problem::ElementType;
+using test::FakeDriver;
+using test::FakeLibrary;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+// Column-major f32 products on the host. It offers three algorithms, of which the second does not
+// work.
+constexpr const char* kLibrary = R"(
+typedef unsigned long u64; typedef long i64;
+struct layout { u64 rows, columns; i64 leading, stride; int batches; };
+struct matmul { int a, b; };
+void* malloc(u64); void free(void*); void* memcpy(void*, const void*, u64);
+u64 cublasLtGetVersion() { return VERSION; }
+const char* cublasLtGetStatusName(int code) { return "CUBLAS_STATUS_NOT_SUPPORTED"; }
+int cublasLtCreate(void** handle) { *handle = malloc(1); return 0; }
+int cublasLtDestroy(void* handle) { free(handle); return 0; }
+int cublasLtMatmulDescCreate(struct matmul** m, int compute, int scale) {
+  *m = malloc(sizeof(**m)); (*m)->a = (*m)->b = 0; return compute == 68 && scale == 0 ? 0 : 15; }
+int cublasLtMatmulDescSetAttribute(struct matmul* m, int which, const int* value, u64 n) {
+  if (which == 3) m->a = *value; else m->b = *value; return 0; }
+int cublasLtMatmulDescDestroy(void* m) { free(m); return 0; }
+int cublasLtMatrixLayoutCreate(struct layout** l, int type, u64 rows, u64 columns, i64 leading) {
+  *l = malloc(sizeof(**l)); (*l)->rows = rows; (*l)->columns = columns; (*l)->leading = leading;
+  return 0; }
+int cublasLtMatrixLayoutSetAttribute(struct layout* l, int which, const void* value, u64 n) {
+  if (which == 5) memcpy(&l->batches, value, n); else memcpy(&l->stride, value, n); return 0; }
+int cublasLtMatrixLayoutDestroy(void* l) { free(l); return 0; }
+int cublasLtMatmulPreferenceCreate(void** p) { *p = malloc(1); return 0; }
+int cublasLtMatmulPreferenceSetAttribute(void* p, int which, const void* value, u64 n) { return 0; }
+int cublasLtMatmulPreferenceDestroy(void* p) { free(p); return 0; }
+struct result { u64 algorithm[8], workspace; int status; float waves; int reserved[4]; };
+int cublasLtMatmulAlgoGetHeuristic(void* h, void* m, void* a, void* b, void* c, void* d, void* p,
+                                   int most, struct result* results, int* count) {
+  for (*count = 0; *count < 3 && *count < most; ++*count) {
+    results[*count].algorithm[0] = 60 + *count; results[*count].workspace = 0;
+    results[*count].status = *count == 1 ? 15 : 0; }
+  return 0; }
+int cublasLtMatmulAlgoConfigGetAttribute(const u64* algorithm, int which, int* value, u64 n, u64* w) {
+  *value = which == 0 ? algorithm[0] : which; return 0; }
+int cublasLtMatmul(void* h, struct matmul* m, float* alpha, float* a, struct layout* al, float* b,
+                   struct layout* bl, float* beta, float* c, struct layout* cl, float* d,
+                   struct layout* dl, void* algorithm, void* workspace, u64 bytes, void* stream) {
+  u64 depth = m->a ? al->rows : al->columns;
+  if (depth != (m->b ? bl->columns : bl->rows)) return 7;
+  for (int batch = 0; batch < dl->batches; ++batch)
+    for (u64 i = 0; i < dl->rows; ++i)
+      for (u64 j = 0; j < dl->columns; ++j) {
+        float sum = 0;
+        for (u64 k = 0; k < depth; ++k)
+          sum += a[batch * al->stride + (m->a ? k + i * al->leading : i + k * al->leading)] *
+                 b[batch * bl->stride + (m->b ? j + k * bl->leading : k + j * bl->leading)];
+        float* to = d + batch * dl->stride + i + j * dl->leading;
+        *to = *alpha * sum + (*beta ? *beta * *to : 0); }
+  return 0; }
+)";
+
+std::string library_of_version(const std::string& version) {
+  std::string source = kLibrary;
+  return source.replace(source.find("VERSION"), 7, version);
+}
+
+TEST(CublasLtTest, IsDoneWithoutWhereItIsMissing) {
+  const auto library = CublasLt::open({"libcublasLt-of-no-machine.so"});
+  ASSERT_FALSE(library);
+  EXPECT_EQ(library.error().kind, ErrorKind::kEnvironment);
+  EXPECT_THAT(library.error().message, HasSubstr("cuBLASLt is not on this machine"));
+  EXPECT_THAT(library.error().message, HasSubstr("libcublasLt-of-no-machine.so"));
+  EXPECT_THAT(library.error().message, HasSubstr("HONE_CUBLASLT names the file"));
+}
+
+TEST(CublasLtTest, AnOldOneIsNamedWithItsVersion) {
+  const FakeLibrary old(library_of_version("11111"));
+  const auto library = CublasLt::open({old.path()});
+  ASSERT_FALSE(library);
+  EXPECT_EQ(library.error().kind, ErrorKind::kEnvironment);
+  EXPECT_THAT(library.error().message,
+              HasSubstr(old.path() + " is too old: version 11111, hone needs 120000 (CUDA 12.0)"));
+}
+
+TEST(CublasLtTest, AnotherLibraryIsToldByItsFunctions) {
+  const FakeLibrary other("int cublasLtCreate() { return 0; }");
+  const auto library = CublasLt::open({other.path()});
+  ASSERT_FALSE(library);
+  EXPECT_THAT(library.error().message, HasSubstr("has no function cublasLtDestroy"));
+}
+
+TEST(CublasLtTest, OpensTheFirstThatIsThere) {
+  const FakeLibrary there(library_of_version("130002"));
+  const auto library = CublasLt::open({"libcublasLt-of-no-machine.so", there.path()});
+  ASSERT_TRUE(library) << library.error().message;
+  EXPECT_EQ((*library)->name(), "cuBLASLt 13.0.2");
+  EXPECT_EQ((*library)->check(15, "multiplying").error().message,
+            "multiplying: cuBLASLt says CUBLAS_STATUS_NOT_SUPPORTED");
+}
+
+TEST(CublasLtTest, TheUserNamesTheFile) {
+  setenv("HONE_CUBLASLT", "/opt/mine/libcublasLt.so", 1);
+  EXPECT_THAT(cublaslt_names(), ElementsAre("/opt/mine/libcublasLt.so"));
+  unsetenv("HONE_CUBLASLT");
+  EXPECT_EQ(cublaslt_names().front(), "libcublasLt.so.13");
+}
+
+TEST(CublasLtTest, IsFoundBesideTorchInItsWheels) {
+  const auto folder = TemporaryFolder::create("hone-wheels-");
+  const auto lib = folder->path() / "lib/python3.12/site-packages/nvidia/cublas/lib";
+  std::filesystem::create_directories(lib);
+  ASSERT_TRUE(write_file_atomically(lib / "libcublasLt.so.12", ""));
+  setenv("VIRTUAL_ENV", folder->path().c_str(), 1);
+  const std::vector<std::string> names = cublaslt_names();
+  unsetenv("VIRTUAL_ENV");
+  EXPECT_THAT(names, testing::Contains((lib / "libcublasLt.so.12").string()));
+}
+
+// A is 3 x 5 and B 5 x 2, rows one after the other, as the dispatch has them.
+TEST(ColumnMajorTest, ARowMajorProductIsThatOfTheSwappedOperands) {
+  const auto columns =
+      column_major({.m = 3, .n = 2, .k = 5, .input = ElementType::kF16, .bindings = {4, 5, 6}});
+  ASSERT_TRUE(columns);
+  EXPECT_EQ(columns->first, (ColumnMajor{5, kLtF16, 2, 5, 2, 10, false}));   // B' is 2 x 5
+  EXPECT_EQ(columns->second, (ColumnMajor{4, kLtF16, 5, 3, 5, 15, false}));  // A' is 5 x 3
+  EXPECT_EQ(columns->output, (ColumnMajor{6, kLtF32, 2, 3, 2, 6, false}));   // C' is 2 x 3
+  EXPECT_EQ(columns->beta, 0);
+}
+
+TEST(ColumnMajorTest, ATransposedOperandKeepsTheLayoutItHas) {
+  const auto columns = column_major({.m = 3, .n = 2, .k = 5, .batches = 7, .transpose_b = true});
+  ASSERT_TRUE(columns);
+  EXPECT_EQ(columns->first, (ColumnMajor{1, kLtF32, 5, 2, 5, 10, true}));  // B is stored 2 x 5
+  EXPECT_EQ(columns->batches, 7);
+}
+
+TEST(ColumnMajorTest, SumsAreNeverRoundedTo16BitsOnTheWay) {
+  Product product{
+      .m = 3, .n = 2, .k = 5, .input = ElementType::kBF16, .output = ElementType::kBF16};
+  EXPECT_EQ(column_major(product)->reductions, kLtReduceInF32);
+  product.output = ElementType::kF32;
+  EXPECT_EQ(column_major(product)->reductions, kLtReduceInF32 | kLtReduceInOutput);
+}
+
+TEST(ColumnMajorTest, RefusesTypesThatAreNotAddedUpInF32) {
+  EXPECT_EQ(column_major({.m = 1, .n = 1, .k = 1, .input = ElementType::kI8}).error().message,
+            "cuBLASLt does not multiply i8 into f32 with sums in f32");
+  EXPECT_FALSE(column_major(
+      {.m = 1, .n = 1, .k = 1, .input = ElementType::kF16, .output = ElementType::kBF16}));
+}
+
+class CublasLtKernelsTest : public testing::Test {
+ protected:
+  LibraryKernels kernels(const Product& product, std::size_t most = 32) {
+    auto library = CublasLt::open({fake_.path()});
+    auto session = Session::open(Driver::open(driver_.library()).value(), Facts{});
+    auto kernels = cublaslt_kernels(session.value(), library.value(), product, most);
+    EXPECT_TRUE(kernels) << kernels.error().message;
+    return std::move(*kernels);
+  }
+  // C of the product of these, rows one after the other.
+  std::vector<float> product(const Product& product, std::vector<float> a, std::vector<float> b,
+                             std::vector<float> c) {
+    const std::vector<Buffer> bindings{{a.data(), 0}, {b.data(), 0}, {c.data(), 0}};
+    EXPECT_TRUE(kernels(product).kernels.front().kernel->launch(bindings));
+    return c;
+  }
+
+  FakeLibrary fake_{library_of_version("130002")};
+  FakeDriver driver_{{{"cuDriverGetVersion", "(int* version) { *version = 13000; return 0; }"}}};
+};
+
+TEST_F(CublasLtKernelsTest, LeavesOutWhatTheLibraryCannotRun) {
+  const LibraryKernels found = kernels({.m = 1, .n = 1, .k = 1});
+  EXPECT_EQ(found.library, "cuBLASLt 13.0.2");
+  ASSERT_THAT(found.kernels, SizeIs(2));
+  EXPECT_EQ(found.kernels[0].algorithm,
+            "algorithm 60, tile 1, stages 6, split-K 2, workspace 0 bytes");
+  EXPECT_THAT(found.kernels[1].algorithm, HasSubstr("algorithm 62"));
+  EXPECT_THAT(kernels({.m = 1, .n = 1, .k = 1}, 1).kernels, SizeIs(1));
+}
+
+// [1 2 3; 4 5 6] [1 0; 0 1; 2 2] = [1+6 2+6; 4+12 5+12]
+TEST_F(CublasLtKernelsTest, MultipliesRowMajorMatrices) {
+  EXPECT_THAT(
+      product({.m = 2, .n = 2, .k = 3}, {1, 2, 3, 4, 5, 6}, {1, 0, 0, 1, 2, 2}, {9, 9, 9, 9}),
+      ElementsAre(7, 8, 16, 17));
+}
+
+TEST_F(CublasLtKernelsTest, TakesEitherOperandTransposed) {
+  EXPECT_THAT(product({.m = 2, .n = 2, .k = 3, .transpose_b = true}, {1, 2, 3, 4, 5, 6},
+                      {1, 0, 2, 0, 1, 2}, {9, 9, 9, 9}),
+              ElementsAre(7, 8, 16, 17));
+  EXPECT_THAT(product({.m = 2, .n = 2, .k = 3, .transpose_a = true}, {1, 4, 2, 5, 3, 6},
+                      {1, 0, 0, 1, 2, 2}, {9, 9, 9, 9}),
+              ElementsAre(7, 8, 16, 17));
+}
+
+TEST_F(CublasLtKernelsTest, AddsToTheOutputWhereTheDispatchDoes) {
+  EXPECT_THAT(product({.m = 2, .n = 2, .k = 3, .accumulate = true}, {1, 2, 3, 4, 5, 6},
+                      {1, 0, 0, 1, 2, 2}, {100, 200, 300, 400}),
+              ElementsAre(107, 208, 316, 417));
+}
+
+// Two products of 1 x 2 by 2 x 3: [1 2] [1 2 3; 4 5 6] and [3 4] [1 0 1; 0 1 1].
+TEST_F(CublasLtKernelsTest, MultipliesABatch) {
+  EXPECT_THAT(product({.m = 1, .n = 3, .k = 2, .batches = 2}, {1, 2, 3, 4},
+                      {1, 2, 3, 4, 5, 6, 1, 0, 1, 0, 1, 1}, std::vector<float>(6)),
+              ElementsAre(9, 12, 15, 3, 4, 7));
+}
+
+// Bindings in the order of the dispatch, not of the operands.
+TEST_F(CublasLtKernelsTest, FindsTheOperandsInTheDispatchsBindings) {
+  std::vector<float> a{2}, b{3}, c{0};
+  const std::vector<Buffer> bindings{{c.data(), 0}, {b.data(), 0}, {a.data(), 0}};
+  const LibraryKernels found = kernels({.m = 1, .n = 1, .k = 1, .bindings = {2, 1, 0}});
+  EXPECT_TRUE(found.kernels.front().kernel->launch(bindings));
+  EXPECT_EQ(c[0], 6);
+}
+
+}  // namespace
+}  // namespace hone::device::cuda
