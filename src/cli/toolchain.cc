@@ -58,7 +58,8 @@ Result<problem::Program> load_for_target(tune::CompileService& compiler,
 
 Result<iree::IreeProvider> make_provider(const ToolchainOptions& options,
                                          const iree::Installation& installation) {
-  if (const auto gpu = gpu_of(options)) return iree::IreeProvider(installation, *gpu);
+  if (const auto gpu = gpu_of(options))
+    return iree::IreeProvider(installation, *gpu, options.audited_rule);
   HONE_ASSIGN(const problem::CpuTarget cpu, device::cpu::detect_target());
   return iree::IreeProvider(installation, cpu);
 }

@@ -23,9 +23,10 @@ struct ToolchainOptions {
   std::string iree;                // where IREE is; empty: looked for
   std::string target = "host";     // CPU or GPU that code is compiled for
   std::vector<std::string> flags;  // further ones for iree-compile
-  int jobs = 0;                    // compile processes; 0: one per core
-  double compile_seconds = 60;     // limit of one candidate
-  double compile_gigabytes = 4;    // likewise
+  std::string audited_rule;      // hone's rule that candidates are to break, on a GPU; empty: none
+  int jobs = 0;                  // compile processes; 0: one per core
+  double compile_seconds = 60;   // limit of one candidate
+  double compile_gigabytes = 4;  // likewise
 };
 
 void add_toolchain_options(CLI::App& command, ToolchainOptions& options);
