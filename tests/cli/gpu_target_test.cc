@@ -155,9 +155,18 @@ TEST_F(GpuTarget, CompilesStoresAndRanksCandidatesWithoutTheDevice) {
     };
     EXPECT_LE(rank(candidates[i - 1]), rank(candidates[i]));
   }
+  EXPECT_EQ(nlohmann::json::parse(read_file(folder() / "out" / "compiled.json").value()), document);
   // What the store has is not compiled again, and ranks the same.
   EXPECT_EQ(json(command).at("dispatches"), document.at("dispatches"));
   EXPECT_EQ(hone({"tune", example("matmul_512.mlir"), "--compile-only"}).exit_code, 2);
+}
+
+TEST_F(GpuTarget, CompilesNoLongerThanTheBudget) {
+  const Ran ran = hone({"tune", example("matmul_f16.mlir"), "--target", "gfx942", "--compile-only",
+                        "--candidates", "1000", "--budget", "1s"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("the time is over; "));
+  EXPECT_THAT(ran.out, HasSubstr("candidates: "));
 }
 
 }  // namespace
