@@ -255,8 +255,8 @@ CommandResult tune_program(TuneOptions options) {
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
   const store::Device device =
       gpus.empty() ? cpu_row(options.tuning) : gpu_row(options.tuning, gpus.front());
-  // Before anything is started: who is refused must not disturb who measures. A GPU's lease is the
-  // runner's.
+  // Before anything is started: who is refused must not disturb who measures.
+  HONE_ASSIGN(const std::vector<device::LockFile> gpu_leases, lease_gpus(gpus));
   std::optional<device::cpu::CoreLease> lease;
   if (gpus.empty()) {
     HONE_ASSIGN(lease, device::cpu::CoreLease::acquire(options.tuning.cores));
@@ -323,6 +323,8 @@ void add_tune_command(CLI::App& app, Run& run) {
                       "measure this configuration instead of searching: "
                       "dist_m=64,dist_n=64,...; repeatable");
   command->add_option("--relax", tuning.relax, "soft constraint to drop, or 'all'; repeatable");
+  command->add_option("--audit-rule", options->toolchain.audited_rule,
+                      "on a GPU, try what breaks this rule of hone's and no other");
   add_device_option(*command, options->device);
   add_core_options(*command, options->cores);
   command

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/cli/hone_command.h"
-#include "tests/device/fake_library.h"
+#include "tests/device/fake_driver.h"
 
 namespace hone::cli {
 namespace {

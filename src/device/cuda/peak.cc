@@ -1,7 +1,6 @@
 #include "device/cuda/peak.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "device/cuda/kernel.h"
 #include "device/cuda/own_kernels.h"
@@ -9,7 +8,6 @@
 namespace hone::device::cuda {
 namespace {
 
-constexpr std::size_t kBlockBytes = std::size_t{16} << 20;
 // Clocks ramp up during the first runs.
 constexpr int kRuns = 12;
 constexpr std::uint32_t kRounds = 20000;
@@ -37,13 +35,7 @@ Result<double> bytes_per_second(Session& session, Stopwatch& watch) {
   Address memory = 0;
   HONE_TRY(session.driver().check(call.memory_allocate(&memory, 2 * bytes), "taking memory"));
   double best = 0;
-  // Memory that nobody has written need not be read as other memory is.
-  Status status;
-  const std::vector<std::byte> block(kBlockBytes, std::byte{0x5a});
-  for (std::size_t done = 0; done < bytes && status; done += kBlockBytes)
-    status = session.driver().check(call.copy_to_device(memory + bytes + done, block.data(),
-                                                        std::min(kBlockBytes, bytes - done)),
-                                    "copying to the GPU");
+  Status status = session.driver().check(call.set_bytes(memory, 1, 2 * bytes), "clearing memory");
   for (int run = 0; run < kRuns && status; ++run) {
     status = watch.start();
     if (status)
