@@ -139,7 +139,6 @@ std::vector<Case> cases() {
       {"row_sum", row_sum(1024, 4096)},
       {"column_sum", column_sum(1024, 4096)},
       {"channel_sum", channel_sum(2, 64, 32)},
-      {"softmax", softmax(1024, 4096)},
       {"elementwise", elementwise(1024, 4096)},
       {"transpose", transpose(1024, 4096)},
   };
@@ -150,6 +149,16 @@ std::vector<Case> cases() {
 }
 INSTANTIATE_TEST_SUITE_P(Programs, GpuSpec, ::testing::ValuesIn(cases()),
                          [](const auto& each) { return each.param.name + "_" + each.param.arch; });
+
+// When specs are applied the program holds two sums and an elementwise operation instead.
+TEST(Softmax, CannotBeInASpec) {
+  const problem::Dispatch dispatch = dispatch_of(softmax(256, 512), "sm_80");
+  const IreeProvider provider(compiler().installation(), *problem::gpu_target("sm_80"));
+  const auto spec = provider.spec(
+      {{dispatch.name, dispatch.root, {dispatch.default_configuration, "#translation"}}});
+  ASSERT_FALSE(spec);
+  EXPECT_THAT(spec.error().message, HasSubstr("IREE takes linalg.softmax apart"));
+}
 
 // IREE links the kernels of a program into one PTX module.
 TEST(LinkedProgram, HoldsTheKernelsThatAreCompiledAlone) {
