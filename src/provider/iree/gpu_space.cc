@@ -21,13 +21,20 @@ Result<StatedSpace> read_statement(const problem::Dispatch& dispatch) {
 
 }  // namespace
 
-Result<space::Space> gpu_space(const problem::Dispatch& dispatch,
-                               const problem::GpuTarget& target) {
+Result<space::Space> gpu_space(const problem::Dispatch& dispatch, const problem::GpuTarget& target,
+                               std::string_view audited) {
   if (const std::string reason = why_no_gpu_space(dispatch, target); !reason.empty())
     return input_error("'{}' cannot be tuned: {}", dispatch.name, reason);
-  if (dispatch.stated_constraints.empty()) return gpu_own_space(dispatch.root, target);
+  if (dispatch.stated_constraints.empty()) {
+    if (!audited.empty())
+      return input_error(
+          "'{}' has a space of hone's own: only rules added to the compiler's can be "
+          "audited",
+          dispatch.name);
+    return gpu_own_space(dispatch.root, target);
+  }
   HONE_ASSIGN(const StatedSpace stated, read_statement(dispatch));
-  return space_of(stated, dispatch.root, target);
+  return space_of(stated, dispatch.root, target, audited);
 }
 
 std::string why_no_gpu_space(const problem::Dispatch& dispatch, const problem::GpuTarget& target) {

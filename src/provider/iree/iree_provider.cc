@@ -18,7 +18,7 @@ std::string IreeProvider::why_no_space(const problem::Dispatch& dispatch) const 
 Result<space::Space> IreeProvider::space_of(const problem::Dispatch& dispatch) const {
   if (!dispatch.not_tunable.empty())
     return input_error("'{}' cannot be tuned: {}", dispatch.name, dispatch.not_tunable);
-  if (gpu_) return gpu_space(dispatch, *gpu_);
+  if (gpu_) return gpu_space(dispatch, *gpu_, audited_);
   LlvmCpuDispatchFacts facts;
   facts.fused_consumers =
       std::any_of(dispatch.fused.begin(), dispatch.fused.end(),

@@ -172,6 +172,42 @@ void add_scores(space::SpaceBuilder& builder) {
   }
 }
 
+// The loop of a convolution's output channels, which the filter has too; -1: none.
+int channel_loop(const problem::Operation& root) {
+  if (root.operands.size() < 3) return -1;
+  const auto& filter = root.operands[1].loops;
+  for (const int loop : root.operands.back().loops)
+    if (std::find(filter.begin(), filter.end(), loop) != filter.end()) return loop;
+  return -1;
+}
+
+void add_channels_first(const problem::Operation& root, const problem::GpuTarget& target,
+                        const std::optional<MemoryLimit>& memory, space::SpaceBuilder& builder) {
+  const int channels = channel_loop(root);
+  const bool last = !root.operands.empty() && !root.operands.back().loops.empty() &&
+                    root.operands.back().loops.back() == channels;
+  if (channels < 0 || last || target.backend != problem::GpuBackend::kCuda) return;
+  const auto columns = variable(builder, fmt::format("wg_{}", channels));
+  const auto threads = variable(builder, "wg_size_x");
+  if (!columns || !threads) return;
+  constexpr space::Value kColumns = 16;
+  builder.require(std::string(kChannelsFirstColumnsRule),
+                  "{} columns of a workgroup are a multiple of {}",
+                  euclidean_mod(*columns, kColumns) == 0, {*columns, space::constant(kColumns)});
+  builder.require(std::string(kChannelsFirstThreadsRule), "{} threads are a power of two",
+                  euclidean_mod(space::constant(target.max_threads), *threads) == 0, {*threads});
+  if (!memory) return;
+  Expression outputs = space::constant(problem::byte_size(root.operands.back().type.element));
+  for (const int loop : root.operands.back().loops)
+    if (const auto extent = variable(builder, fmt::format("wg_{}", loop)))
+      outputs = outputs * *extent;
+  const Expression bytes = memory->bytes + outputs;
+  builder.require(
+      std::string(kChannelsFirstMemoryRule),
+      fmt::format("the tiles and that of the result take {{}} of {} bytes", memory->limit),
+      bytes <= space::constant(memory->limit), {bytes});
+}
+
 // The sum with the larger side of every choice in it.
 Expression at_most(const Expression& bytes) {
   if (bytes.operation() == space::Operation::kIfThenElse)
@@ -221,6 +257,7 @@ void add_own_rules(const StatedSet& set, const problem::Operation& root,
                     "every extent is whole matrix instructions of the implicit form",
                     !is_padded(root, builder));
   const auto memory = memory_limit(builder);
+  if (is_implicit_gemm(set)) add_channels_first(root, target, memory, builder);
   if (!attention) add_registers(root, target, memory, builder);
   if (!memory) return;
   add_device_memory(target, *memory, builder);
