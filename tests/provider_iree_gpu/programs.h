@@ -156,6 +156,33 @@ func.func @main(%a: {0}) -> {0} {{
 }})",
                      fmt::format("tensor<{}x{}xf32>", rows, columns));
 }
+// Rows divided by their sums: one dispatch, whose root is the sum.
+inline std::string normalised_rows(int rows, int columns) {
+  return fmt::format(R"(
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @main(%a: {0}) -> {0} {{
+  %z = arith.constant 0.0 : f32
+  %er = tensor.empty() : {1}
+  %e = tensor.empty() : {0}
+  %f = linalg.fill ins(%z : f32) outs(%er : {1}) -> {1}
+  %s = linalg.generic {{indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}}
+      ins(%a : {0}) outs(%f : {1}) {{
+    ^bb0(%x: f32, %y: f32):
+      %t = arith.addf %x, %y : f32
+      linalg.yield %t : f32
+  }} -> {1}
+  %r = linalg.generic {{indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}}
+      ins(%a, %s : {0}, {1}) outs(%e : {0}) {{
+    ^bb0(%x: f32, %y: f32, %u: f32):
+      %t = arith.divf %x, %y : f32
+      linalg.yield %t : f32
+  }} -> {0}
+  return %r : {0}
+}})",
+                     fmt::format("tensor<{}x{}xf32>", rows, columns),
+                     fmt::format("tensor<{}xf32>", rows));
+}
 inline std::string matvec(int rows, int columns) {
   return fmt::format(R"(
 func.func @main(%a: {0}, %b: {1}) -> {2} {{
