@@ -99,7 +99,9 @@ class Proof {
       if (std::equal(wanted.begin(), wanted.end(), got.begin(), got.end()))
         applied.push_back(entry);
       else
-        leave_out(*entry, "the compiler does not apply it in the whole program");
+        leave_out(*entry, fmt::format("the compiler does not apply it in the whole program: {} "
+                                      "instead of {}",
+                                      fmt::join(got, ", "), fmt::join(wanted, ", ")));
     }
     entries_ = applied;
     return {};

@@ -107,6 +107,16 @@ TEST_P(GpuSpec, GivesTheProgramTheConfigurationOfACandidate) {
   attributes.translation_info = texts[1];
   attributes.decomposition_config = texts[2];
 
+  // What a session compares is the compiler's own print of what it asked for.
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (texts[i].empty()) continue;
+    const std::string printed = in_child([&text = texts[i]] {
+      const auto canonical = canonical_attribute(compiler(), text);
+      return canonical ? *canonical : canonical.error().message;
+    });
+    EXPECT_EQ(printed, texts[i]);
+  }
+
   const auto spec = provider.spec({{dispatch.name, dispatch.root, attributes}});
   ASSERT_TRUE(spec) << spec.error().message;
   std::vector<std::string> flags = flags_for(arch);
