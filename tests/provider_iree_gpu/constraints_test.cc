@@ -251,7 +251,9 @@ TEST(StatedRules, CanBeAuditedOneByOne) {
   EXPECT_FALSE(outside->parts().at(1).empty());
   // Whatever breaks the rule breaks nothing else, and nothing that keeps it is there.
   const auto usual = gpu_space(dispatch, target);
-  for (const space::Configuration& each : *outside->samples(20, 1)) {
+  const auto samples = outside->samples(20, 1);
+  ASSERT_TRUE(samples);
+  for (const space::Configuration& each : *samples) {
     std::vector<std::string> names;
     for (const space::Violation& violation : usual->check(each))
       names.push_back(violation.constraint);
