@@ -49,11 +49,6 @@ nlohmann::json target_json(const ToolchainOptions& options) {
   return {{"name", options.target}, {"compiled_as", gpu ? gpu->compiled_as : options.target}};
 }
 
-Status require_cpu(const ToolchainOptions& options, std::string_view what) {
-  if (!gpu_of(options)) return {};
-  return input_error("--target {} is a GPU: {}", options.target, what);
-}
-
 Result<problem::Program> load_for_target(tune::CompileService& compiler,
                                          const ToolchainOptions& options, const std::string& path,
                                          const std::string& bytes) {

@@ -37,8 +37,6 @@ std::optional<problem::GpuTarget> gpu_of(const ToolchainOptions& options);
 std::string target_note(const ToolchainOptions& options);
 // {"name", "compiled_as"} for JSON documents.
 nlohmann::json target_json(const ToolchainOptions& options);
-// An input error where `options.target` is a GPU: `what` needs the machine's CPU.
-Status require_cpu(const ToolchainOptions& options, std::string_view what);
 // The program in the file, split into dispatches for `options.target`; on a GPU each with what the
 // compiler states about it. Errors as CompileService::load_program.
 Result<problem::Program> load_for_target(tune::CompileService& compiler,

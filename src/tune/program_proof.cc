@@ -261,6 +261,10 @@ std::vector<const TunedDispatch*> spec_entries(const provider::Provider& provide
                    [](const auto* a, const auto* b) { return gain(*a) > gain(*b); });
   std::vector<const TunedDispatch*> entries;
   for (const TunedDispatch* candidate : candidates) {
+    if (const auto alone = spec_text(provider, {candidate}); !alone) {
+      left_out.push_back({candidate->dispatch->name, alone.error().message});
+      continue;
+    }
     const auto same = std::find_if(entries.begin(), entries.end(), [&](const auto* entry) {
       return provider.same_spec_class(entry->dispatch->root, candidate->dispatch->root);
     });

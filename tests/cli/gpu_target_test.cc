@@ -99,6 +99,21 @@ TEST_F(GpuTarget, AndTheDeviceMustBeOfOneKind) {
               HasSubstr("--device cuda:0 is an NVIDIA GPU and --target znver4 is not"));
 }
 
+TEST_F(GpuTarget, VerifyAndCompareTakeTheSameDevices) {
+  const std::string program = example("matmul_f16.mlir");
+  const auto refused = [&](std::vector<std::string> arguments) {
+    const Ran ran = hone(std::move(arguments));
+    EXPECT_EQ(ran.exit_code, 2) << ran.err;
+    return ran.err;
+  };
+  EXPECT_THAT(refused({"verify", program, "--target", "gfx942"}),
+              HasSubstr("--target gfx942 is an AMD GPU, which hone does not run on"));
+  EXPECT_THAT(refused({"verify", program, "--target", "sm_90", "--device", "cpu"}),
+              HasSubstr("--target sm_90 is a GPU and --device cpu is not"));
+  EXPECT_THAT(refused({"compare", "none", "none", "--program", program, "--device", "hip:0"}),
+              HasSubstr("--device hip:0: hone runs kernels on CPUs and NVIDIA GPUs"));
+}
+
 TEST_F(GpuTarget, CandidatesAreShownWithTheirCodeAndSpec) {
   json({"tune", example("matmul_f16.mlir"), "--target", "gfx942", "--compile-only", "--candidates",
         "1", "--json"});
@@ -140,9 +155,18 @@ TEST_F(GpuTarget, CompilesStoresAndRanksCandidatesWithoutTheDevice) {
     };
     EXPECT_LE(rank(candidates[i - 1]), rank(candidates[i]));
   }
+  EXPECT_EQ(nlohmann::json::parse(read_file(folder() / "out" / "compiled.json").value()), document);
   // What the store has is not compiled again, and ranks the same.
   EXPECT_EQ(json(command).at("dispatches"), document.at("dispatches"));
   EXPECT_EQ(hone({"tune", example("matmul_512.mlir"), "--compile-only"}).exit_code, 2);
+}
+
+TEST_F(GpuTarget, CompilesNoLongerThanTheBudget) {
+  const Ran ran = hone({"tune", example("matmul_f16.mlir"), "--target", "gfx942", "--compile-only",
+                        "--candidates", "1000", "--budget", "1s"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("the time is over; "));
+  EXPECT_THAT(ran.out, HasSubstr("candidates: "));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // What hone says on a machine without a GPU, or with one that it cannot use. What a GPU does right
 // is tested on one (tests/gpu).
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -120,6 +121,24 @@ TEST(CudaLeaseTest, OneGpuIsHeldOnceWhateverItsIndex) {
               HasSubstr("cuda:3 (NVIDIA H200, GPU-1) is leased by process"));
   EXPECT_THAT(second.error().message, HasSubstr("or give this run another GPU"));
   EXPECT_TRUE(lease(other, {}, folder->path() / "leases"));
+}
+
+// A command is refused at once, whether or not the other's runner is up.
+TEST(CudaLeaseTest, ACommandHoldsItsGpuBesideItsRunner) {
+  const auto folder = TemporaryFolder::create("hone-lease-");
+  const auto leases = folder->path() / "leases";
+  const Facts facts{.index = 0, .name = "NVIDIA H200", .uuid = "GPU-1", .pci = ""};
+  const auto command = lease_for_command(facts, leases);
+  ASSERT_TRUE(command) << command.error().message;
+  EXPECT_TRUE(lease(facts, {}, leases));
+  const auto other = lease_for_command(facts, leases);
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().kind, ErrorKind::kEnvironment);
+  EXPECT_EQ(
+      other.error().message,
+      fmt::format("cuda:0 (NVIDIA H200, GPU-1) is leased by process {}, which measures on it; "
+                  "wait for it, or give this run another GPU",
+                  getpid()));
 }
 
 TEST(NvmlTest, IsDoneWithoutWhereItIsMissing) {

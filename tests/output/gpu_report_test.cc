@@ -114,6 +114,8 @@ TEST_F(GpuReportTest, CountsCandidatesWithoutDefaultAndLibraries) {
   EXPECT_EQ(shown["tried"], 3);
   EXPECT_EQ(shown["compiled"], 3);
   EXPECT_EQ(shown["right"], 2);
+  EXPECT_EQ(shown["wrong"], 1);
+  EXPECT_EQ(shown["not_run"], 0);
   EXPECT_EQ(shown["best_seconds"], 20e-6);
   EXPECT_EQ(shown["worst_seconds"], 90e-6);
   const auto closing = dispatch_table(store_, program_, build_, device_)->to_json().front();

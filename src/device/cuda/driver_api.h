@@ -60,6 +60,7 @@ inline constexpr int kJitErrorLog = 5, kJitErrorLogBytes = 6;
   X(copy_to_host, "cuMemcpyDtoH_v2", (void* to, Address from, std::size_t bytes))                 \
   X(copy_on_device, "cuMemcpyDtoDAsync_v2",                                                       \
     (Address to, Address from, std::size_t bytes, Stream stream))                                 \
+  X(set_bytes, "cuMemsetD8_v2", (Address to, unsigned char value, std::size_t bytes))             \
   X(module_load, "cuModuleLoadDataEx",                                                            \
     (Module * module, const void* image, unsigned options, int* names, void** values))            \
   X(module_unload, "cuModuleUnload", (Module module))                                             \

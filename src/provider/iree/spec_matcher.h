@@ -10,7 +10,7 @@
 namespace hone::iree {
 
 // Input error that says why no matcher can be written: a size known only at run time, a contraction
-// of anything but projected permutations, an operation without operands.
+// of anything but projected permutations, an operation without operands, a softmax.
 Status can_match(const problem::Operation& root);
 
 // The operations of a matcher's body that let only roots like `root` (a %root of type any_op)
