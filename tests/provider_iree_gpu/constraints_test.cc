@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "provider/iree/gpu_space.h"
+#include "provider/iree/stated_knobs.h"
 #include "provider/iree/stated_rules.h"
 #include "provider/iree/stated_space.h"
 #include "provider/resources.h"
@@ -80,7 +81,7 @@ TEST(StatedConstraints, KeepTheCompilersWords) {
   const auto configuration = space::parse_configuration(
       space.parts()[0],
       "wg_0=48,wg_1=64,sg_0=1,sg_1=2,red_2=1,sg_size=64,wg_size_x=128,wg_size_y=1,"
-      "wg_size_z=1,prefetch_num_stages=2,mma_idx=0");
+      "wg_size_z=1,prefetch_num_stages=2,mma_idx=0,waves_per_eu=0,pad_shared_memory=1");
   ASSERT_TRUE(configuration) << configuration.error().message;
   const auto broken = space.parts()[0].check(*configuration);
   ASSERT_FALSE(broken.empty());
@@ -164,7 +165,8 @@ TEST(StatedRules, KeepTheThreadsThatCopyATileFromHavingARest) {
   provider::Attributes attributes;
   attributes.statement = 1;
   for (const space::Knob& knob : distribute.knobs())
-    attributes.knobs[knob.name] = *distribute.value(*configuration, knob.name);
+    if (!is_own_knob(knob.name))
+      attributes.knobs[knob.name] = *distribute.value(*configuration, knob.name);
   const auto artifact = prepared->compile(attributes);
   ASSERT_FALSE(artifact);
   EXPECT_THAT(artifact.error().message,
@@ -187,7 +189,7 @@ TEST(StatedRules, PreferTilesThatFitInRegisters) {
   const auto configuration = space::parse_configuration(
       fuse,
       "wg_0=256,wg_1=256,sg_0=8,sg_1=16,red_2=2,sg_size=32,wg_size_x=128,wg_size_y=1,"
-      "wg_size_z=1,prefetch_num_stages=2,mma_idx=0");
+      "wg_size_z=1,prefetch_num_stages=2,mma_idx=0,waves_per_eu=0,pad_shared_memory=1");
   ASSERT_TRUE(configuration) << configuration.error().message;
   const auto broken = fuse.check(*configuration);
   ASSERT_EQ(broken.size(), 1u);

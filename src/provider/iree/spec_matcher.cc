@@ -74,8 +74,9 @@ std::string loops_text(const problem::Operation& root) {
         "      %size{0} = transform.match.structured.dim %nest[{0}] : (!transform.any_op) -> "
         "!transform.param<i64>\n"
         "      %wanted{0} = transform.param.constant {1} : i64 -> !transform.param<i64>\n"
-        "      transform.match.param.cmpi eq %size{0}, %wanted{0} : !transform.param<i64>\n",
-        i, root.loops[i].size);
+        "      transform.match.param.cmpi eq %size{0}, %wanted{0} : !transform.param<i64>\n"
+        "      transform.match.structured.dim %nest[{0}] {2} : !transform.any_op\n",
+        i, root.loops[i].size, root.loops[i].reduction ? "reduction" : "parallel");
   return text + "      transform.match.structured.yield\n    }\n";
 }
 
@@ -119,7 +120,7 @@ bool same_spec_class(const problem::Operation& a, const problem::Operation& b) {
   if (is_contraction(a.kind) != is_contraction(b.kind)) return false;
   if (is_contraction(a.kind)) return a.loops == b.loops && a.operands == b.operands;
   const auto same_loop = [](const problem::Loop& left, const problem::Loop& right) {
-    return left.size == right.size;
+    return left.size == right.size && left.reduction == right.reduction;
   };
   if (names_text(a) != names_text(b)) return false;
   if (!std::equal(a.loops.begin(), a.loops.end(), b.loops.begin(), b.loops.end(), same_loop))

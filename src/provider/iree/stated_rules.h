@@ -36,7 +36,8 @@ inline constexpr std::string_view kImplicitGemmRule = "no padding in an implicit
 // The implicit form of a convolution with channels first, on NVIDIA: LLVM aborts where a workgroup
 // has 8 or 40 columns ("Cannot select: v2i16,v2i16 = umul_lohi"; 8 of 8 tried, none of 29 others).
 inline constexpr std::string_view kChannelsFirstColumnsRule = "channels first: 16 columns";
-// Likewise where threads are no power of two ("op was not bufferized"; 3 of 3 tried).
+// Likewise where threads are no power of two ("op was not bufferized"; 3 of 3 tried with 1280
+// channels; with 640 many compile, none as fast as the winner).
 inline constexpr std::string_view kChannelsFirstThreadsRule = "channels first: threads";
 // Likewise the result's tile may lie in shared memory, which the compiler's sum leaves out (11 of
 // 19 that would not fit; which of them is not known).
