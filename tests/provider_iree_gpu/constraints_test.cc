@@ -189,7 +189,7 @@ TEST(StatedRules, PreferTilesThatFitInRegisters) {
   const auto configuration = space::parse_configuration(
       fuse,
       "wg_0=256,wg_1=256,sg_0=8,sg_1=16,red_2=2,sg_size=32,wg_size_x=128,wg_size_y=1,"
-      "wg_size_z=1,prefetch_num_stages=2,mma_idx=0,waves_per_eu=0,pad_shared_memory=1");
+      "wg_size_z=1,prefetch_num_stages=2,mma_idx=0");
   ASSERT_TRUE(configuration) << configuration.error().message;
   const auto broken = fuse.check(*configuration);
   ASSERT_EQ(broken.size(), 1u);
