@@ -99,7 +99,7 @@ std::pair<provider::Attributes, Texts> some_candidate(const IreeProvider& provid
 }
 
 TEST_P(GpuSpec, GivesTheProgramTheConfigurationOfACandidate) {
-  const auto& [name, program, arch] = GetParam();
+  const std::string &program = GetParam().program, &arch = GetParam().arch;
   const problem::Dispatch dispatch = with_statement(program, arch);
   const IreeProvider provider(compiler().installation(), *problem::gpu_target(arch));
   auto [attributes, texts] = some_candidate(provider, dispatch, arch);
