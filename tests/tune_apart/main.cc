@@ -1,10 +1,8 @@
 // The test program serves as its own runner.
 #include <gtest/gtest.h>
 
-#include "base/process.h"
-#include "measure/runner_jobs.h"
+#include "tests/measure/serve_runner.h"
 #include "tests/tune_apart/faulty_device.h"
-#include "worker/runner_process.h"
 
 namespace {
 
@@ -17,16 +15,7 @@ int serve() {
                            HONE_ASSIGN(auto cpu, device::cpu::open_device({&core, 1}));
                            return std::make_unique<test::FaultyDevice>(std::move(cpu), index);
                          });
-  return worker::serve_runner(
-      ChildProcess::kChildSocket,
-      [&runner](const worker::Message& message) -> worker::Outcome {
-        auto answer = measure::handle(runner, message.kind, message.body, message.blobs);
-        if (!answer)
-          return tl::unexpected(
-              provider::Failure{provider::FailureKind::kLoadError, answer.error().message});
-        return worker::Message{"done", std::move(answer->first), std::move(answer->second)};
-      },
-      [&runner] { return runner.has_lost_its_device(); });
+  return test::serve_runner(runner);
 }
 
 }  // namespace
