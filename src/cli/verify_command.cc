@@ -202,6 +202,7 @@ CommandResult verify(VerifyOptions options) {
               make_provider(options.toolchain, toolchain.installation()));
   request.flags = compile_flags(options.toolchain);
   ToolchainOptions plain;
+  plain.target = options.toolchain.target;
   plain.flags = options.reference_flags;
   request.reference_flags = reference_flags(plain);
   HONE_ASSIGN(request.program, load_for_target(toolchain.compiler(), options.toolchain,
