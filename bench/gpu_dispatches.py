@@ -54,11 +54,11 @@ def hone(options, *arguments, codes=(0, 1)):
     return done.stdout
 
 
-def tune(options, name, seed, folder, *more):
+def tune(options, name, seed, folder, *more, label=""):
     """The document of one tuning in a store of its own, and the seconds that it took."""
     program = folder / f"{name}.mlir"
     program.write_text(gpu_programs.PROGRAMS[name])
-    place = folder / f"{name}-{seed}"
+    place = folder / f"{name}-{label or seed}"
     arguments = ["tune", program, "--device", options.device, "--target", options.target,
                  "--store", f"{place}.db", "--out", place, "--budget", options.budget,
                  "--strategy", options.strategy, "--seed", seed, "--no-program", "--json",
@@ -115,10 +115,16 @@ def line(parts):
     print("| " + " | ".join(parts) + " |", flush=True)
 
 
-def failures(row):
-    parts = [f"{count} {kind}" for kind, count in (row["failed"] or {}).items()]
-    wrong = row["tried"] - row["verified"] - sum((row["failed"] or {}).values())
-    return parts + ([f"{wrong} wrong or not measured"] if wrong > 0 else [])
+def failures(result):
+    """Why candidates that were tried are not right, in words."""
+    counts = dict(result["row"]["failed"] or {})
+    counts["wrong"] = result["gpu"]["wrong"]
+    counts["compiled when the time was over, not run"] = result["gpu"]["not_run"]
+    return [f"{count} {kind}" for kind, count in counts.items() if count]
+
+
+def is_roofline(note):
+    return note.startswith("roofline")
 
 
 def print_gains(results):
@@ -142,7 +148,7 @@ def text_of(configuration):
 def one_tie_set(options, name, winners, folder):
     """Whether all of these configurations are in one tie set when measured interleaved."""
     by_hand = [part for winner in winners for part in ("--config", text_of(json.loads(winner)))]
-    result = tune(options, name, "winners", folder, *by_hand)
+    result = tune(options, name, 1, folder, *by_hand, label="winners")
     exported = json.loads(hone(options, "store", "export", result["store"], "--format", "json"))
     by_id = {each["candidate"]: json.loads(each["configuration"])
              for each in exported["candidates"] if each["provider"] == "iree"}
@@ -221,9 +227,11 @@ def main():
                 runs[name].append(result)
                 if seed == 1:
                     line(cells(name, result))
-                    notes += [f"{name}: not right: {', '.join(failures(result['row']))}"] * bool(
-                        failures(result["row"]))
-                    notes += [note for note in result["notes"] if note not in notes]
+                    if reasons := failures(result):
+                        notes.append(f"{name}: not right: {', '.join(reasons)}")
+                    # The roofline is measured anew each time; the first says it for all.
+                    notes += [note for note in result["notes"] if note not in notes and not (
+                        is_roofline(note) and any(map(is_roofline, notes)))]
         print()
         for note in notes:
             print(f"- {note}")

@@ -63,6 +63,13 @@ func.func @main(%a: tensor<{m}x{n}xf32>, %b: tensor<{n}xf32>) -> tensor<{m}x{n}x
 """
 
 
+def conv_nchw(n, h, w, c, kh, kw, f):
+    return gpu_programs.contraction(
+        "linalg.conv_2d_nchw_fchw", f"{n}x{c}x{h}x{w}", f"{f}x{c}x{kh}x{kw}",
+        f"{n}x{f}x{h - kh + 1}x{w - kw + 1}",
+        attributes="{dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}")
+
+
 PROGRAMS = {
     "attention_20x4096x64": gpu_programs.attention(20, 4096, 64),
     "softmax_4096": gpu_programs.softmax(4096, 4096),

@@ -186,15 +186,16 @@ void register_stated() {
     })->Unit(benchmark::kMillisecond);
     const auto statement = stated(each.program, each.arch).space;
     for (std::size_t which = 0; which < statement.size(); ++which) {
-      const std::string name =
-          fmt::format("{}/{}:{}", each.name, which, statement[which].pipeline);
+      const std::string name = fmt::format("{}/{}:{}", each.name, which, statement[which].pipeline);
       benchmark::RegisterBenchmark(("hone/" + name).c_str(), [=](benchmark::State& state) {
         enumerate_statement(state, each.program, each.arch, which);
       })->Unit(benchmark::kMillisecond);
 #if __has_include(<z3++.h>)
-      benchmark::RegisterBenchmark(("z3/" + name).c_str(), [=](benchmark::State& state) {
-        enumerate_stated_with_z3(state, each.program, each.arch, which);
-      })
+      benchmark::RegisterBenchmark(("z3/" + name).c_str(),
+                                   [=](benchmark::State& state) {
+                                     enumerate_stated_with_z3(state, each.program, each.arch,
+                                                              which);
+                                   })
           ->Iterations(1)
           ->Unit(benchmark::kMillisecond);
 #endif

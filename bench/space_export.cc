@@ -22,9 +22,9 @@ std::string joined(const Expression& expression, std::string_view between) {
   return fmt::format("({})", fmt::join(parts, between));
 }
 
-// Kernel Tuner reads restrictions itself and takes operators only, no `if`. Divisors are positive in
-// these spaces, where Python's // and % are Euclidean; one that is 0 makes a configuration illegal by
-// other constraints, and must not raise.
+// Kernel Tuner reads restrictions itself and takes operators only, no `if`. Divisors are positive
+// in these spaces, where Python's // and % are Euclidean; one that is 0 makes a configuration
+// illegal by other constraints, and must not raise.
 std::string quotient(const Expression& expression, std::string_view operation) {
   const std::string a = python(expression.operands()[0]), b = python(expression.operands()[1]);
   if (expression.operands()[1].operation() == Operation::kConstant)

@@ -18,17 +18,16 @@ std::vector<std::string> names_of_options(const CLI::App& command) {
 }
 
 // CLI11 would only say that an argument was not expected.
-Status refuse_extras(const CLI::App& app) {
+Status refuse_extras(const CLI::App& app, const std::string& path = "hone") {
   for (const CLI::App* command : app.get_subcommands()) {
-    HONE_TRY(refuse_extras(*command));
+    const std::string words = path + " " + command->get_name();
+    HONE_TRY(refuse_extras(*command, words));
     for (const std::string& extra : command->remaining(false)) {
       const std::string name = extra.substr(0, extra.find('='));
       if (name.rfind('-', 0) == 0)
-        return input_error("hone {} has no option '{}'{}; hone {} --help lists them",
-                           command->get_name(), name,
-                           did_you_mean(name, names_of_options(*command)), command->get_name());
-      return input_error("hone {} does not expect '{}'; hone {} --help shows its use",
-                         command->get_name(), extra, command->get_name());
+        return input_error("{} has no option '{}'{}; {} --help lists them", words, name,
+                           did_you_mean(name, names_of_options(*command)), words);
+      return input_error("{} does not expect '{}'; {} --help shows its use", words, extra, words);
     }
   }
   return {};

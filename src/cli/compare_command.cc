@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/comparison_report.h"
 #include "cli/core_options.h"
+#include "cli/device_options.h"
 #include "cli/status_line.h"
 #include "cli/toolchain.h"
 #include "device/cpu/core_lease.h"
@@ -32,6 +33,7 @@ struct CompareCommand {
   std::string cache = "warm";
   bool json = false;
   bool quiet = false;
+  std::string device = {};
 };
 
 enum class Kind { kModules, kSpecs, kConfigurations, kStores };
@@ -101,13 +103,15 @@ Result<std::vector<tune::ComparedPair>> compare(const CompareCommand& options, K
   return std::vector{std::move(*pair)};
 }
 
-Status complete(CompareCommand& options, const problem::CpuTarget& target) {
+Status complete(CompareCommand& options, const problem::CpuTarget& target,
+                const std::optional<device::cuda::Facts>& gpu) {
   tune::CompareOptions& compare = options.compare;
   HONE_ASSIGN(compare.cores, choose_cores(options.cores));
   compare.flags = compile_flags(options.toolchain);
   compare.reference_flags = reference_flags(options.toolchain);
   compare.cache = options.cache == "cold" ? measure::CacheMode::kCold : measure::CacheMode::kWarm;
-  compare.last_level_cache = std::max(target.l3_bytes, target.l2_bytes);
+  compare.last_level_cache = gpu ? gpu->l2_bytes : std::max(target.l3_bytes, target.l2_bytes);
+  if (gpu) compare.cuda = gpu->index;
   if (compare.find <= compare.statistics.threshold)
     return input_error(
         "--find {:g} must be above --threshold {:g}, below which nothing is reported", compare.find,
@@ -120,10 +124,16 @@ Status complete(CompareCommand& options, const problem::CpuTarget& target) {
 }
 
 CommandResult run_compare(CompareCommand options) {
-  HONE_TRY(require_cpu(options.toolchain, "hone compare measures on this machine's CPU only"));
   HONE_ASSIGN(const Kind kind, kind_of(options));
   HONE_ASSIGN(const problem::CpuTarget target, device::cpu::detect_target());
-  HONE_TRY(complete(options, target));
+  HONE_ASSIGN(const std::optional<device::cuda::Facts> gpu,
+              choose_gpu(options.device, options.toolchain));
+  HONE_TRY(complete(options, target, gpu));
+  std::optional<device::cpu::CoreLease> lease;
+  std::vector<device::LockFile> gpu_leases;
+  if (gpu) {
+    HONE_ASSIGN(gpu_leases, lease_gpus({&*gpu, 1}));
+  }
   // Modules and stores hold compiled code: no compiler need be started.
   std::optional<Toolchain> toolchain;
   std::optional<worker::TunerFolder> folder;
@@ -144,17 +154,19 @@ CommandResult run_compare(CompareCommand options) {
     stop.emplace(std::move(installed));
     options.compare.stop_fd = stop->fd();
   }
-  HONE_ASSIGN(const device::cpu::CoreLease lease,
-              device::cpu::CoreLease::acquire(options.compare.cores));
-  const iree::IreeProvider provider(installation, target);
+  if (!gpu) {
+    HONE_ASSIGN(lease, device::cpu::CoreLease::acquire(options.compare.cores));
+  }
+  HONE_ASSIGN(const iree::IreeProvider provider, make_provider(options.toolchain, installation));
   tune::RunnerService runner(toolchain ? toolchain->make_runner()
                                        : make_runner(options.compare.stop_fd, folder->parent()));
   StatusLine status(options.quiet || options.json ? Verbosity::kQuiet : Verbosity::kNormal);
   measure::NoiseOptions noise;
   noise.rounds = options.compare.rounds;
   noise.comparison = options.compare.statistics;
-  HONE_ASSIGN(const tune::MachineCheck machine,
-              tune::check_machine(runner, options.compare.cores, {}, noise, status));
+  HONE_ASSIGN(
+      const tune::MachineCheck machine,
+      tune::check_machine(runner, options.compare.cores, options.compare.cuda, noise, status));
 
   device::cpu::MachineSampler sampler(options.compare.cores);
   const tune::CompareContext context{options.compare, provider, runner, status,
@@ -216,6 +228,7 @@ void add_compare_command(CLI::App& app, Run& run) {
                    "differences up to this share are none")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1.0));
+  add_device_option(*command, options->device);
   add_core_options(*command, options->cores);
   command->add_option("--cache", options->cache, "warm or cold operands, of kernels")
       ->check(CLI::IsMember({"warm", "cold"}))

@@ -1,5 +1,6 @@
 #include "cli/compiled_report.h"
 
+#include "base/file.h"
 #include "base/text.h"
 #include "output/json_text.h"
 #include "output/table.h"
@@ -30,8 +31,8 @@ output::Table table_of(const tune::CompiledDispatch& dispatch) {
 
 }  // namespace
 
-void print_compiled(const ToolchainOptions& options, const tune::CompiledProgram& compiled,
-                    bool json) {
+Status print_compiled(const ToolchainOptions& options, const tune::CompiledProgram& compiled,
+                      bool json, const std::filesystem::path& file) {
   nlohmann::json document{{"schema_version", kSchemaVersion},
                           {"program", compiled.program.path},
                           {"target", target_json(options)},
@@ -55,12 +56,16 @@ void print_compiled(const ToolchainOptions& options, const tune::CompiledProgram
                dispatch.dispatch->name, dispatch.compiled, dispatch.tried, dispatch.distinct,
                format_count(dispatch.space), table.to_text());
   }
+  const std::string text = output::json_text(document) + "\n";
+  HONE_TRY(write_file_atomically(file, text));
   if (json)
-    fmt::print("{}\n", output::json_text(document));
+    fmt::print("{}", text);
   else
     fmt::print(
-        "Nothing was measured: the order is by spilled registers, occupancy and shared "
-        "memory.\n");
+        "Nothing was measured: the order is by spilled registers, occupancy and shared memory.\n"
+        "candidates: {}\n",
+        file.string());
+  return {};
 }
 
 }  // namespace hone::cli

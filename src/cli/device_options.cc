@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "device/cuda/driver.h"
+#include "device/cuda/lease.h"
 
 namespace hone::cli {
 namespace {
@@ -96,6 +97,25 @@ Result<std::vector<device::cuda::Facts>> choose_gpus(const std::string& device,
   HONE_ASSIGN(std::vector<device::cuda::Facts> devices, cuda_devices(*indices));
   if (target == "host") target = devices.front().arch();
   return devices;
+}
+
+Result<std::optional<device::cuda::Facts>> choose_gpu(const std::string& device,
+                                                      ToolchainOptions& toolchain) {
+  HONE_ASSIGN(const std::vector<device::cuda::Facts> gpus, choose_gpus(device, toolchain));
+  if (gpus.size() > 1)
+    return input_error("--device {}: this command runs on one device; hone tune takes several",
+                       device);
+  if (gpus.empty()) return std::optional<device::cuda::Facts>();
+  return std::optional<device::cuda::Facts>(gpus.front());
+}
+
+Result<std::vector<device::LockFile>> lease_gpus(std::span<const device::cuda::Facts> gpus) {
+  std::vector<device::LockFile> locks;
+  for (const device::cuda::Facts& gpu : gpus) {
+    HONE_ASSIGN(device::LockFile lock, device::cuda::lease_for_command(gpu));
+    locks.push_back(std::move(lock));
+  }
+  return locks;
 }
 
 }  // namespace hone::cli

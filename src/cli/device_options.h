@@ -2,12 +2,15 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "cli/toolchain.h"
 #include "device/cuda/facts.h"
+#include "device/lock_file.h"
 
 namespace hone::cli {
 
@@ -21,5 +24,14 @@ void add_device_option(CLI::App& command, std::string& device);
 // missing or too old.
 Result<std::vector<device::cuda::Facts>> choose_gpus(const std::string& device,
                                                      ToolchainOptions& toolchain);
+
+// The one GPU of choose_gpus, for a command that takes no more; an input error where several are
+// named.
+Result<std::optional<device::cuda::Facts>> choose_gpu(const std::string& device,
+                                                      ToolchainOptions& toolchain);
+
+// Holds them for the command, from before it starts anything: who is refused must not disturb who
+// measures.
+Result<std::vector<device::LockFile>> lease_gpus(std::span<const device::cuda::Facts> gpus);
 
 }  // namespace hone::cli

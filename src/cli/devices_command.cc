@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "device/cpu/target.h"
+#include "device/cuda/cublaslt_library.h"
 #include "device/cuda/facts.h"
 #include "device/cuda/ptxas.h"
 #include "output/json_text.h"
@@ -33,6 +34,8 @@ void print_gpus(const Result<std::vector<device::cuda::Facts>>& found) {
         gpu.driver_version % 1000 / 10);
   const auto ptxas = device::cuda::find_ptxas();
   fmt::print("ptxas {}\n", ptxas ? ptxas->string() : "missing: " + ptxas.error().message);
+  const auto library = device::cuda::CublasLt::open();
+  fmt::print("{}\n", library ? (*library)->name() : "missing: " + library.error().message);
 }
 
 CommandResult show_devices(const std::string& iree, bool json) {

@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/toolchain.h"
 #include "device/cpu/target.h"
 #include "output/json_text.h"
 #include "provider/iree/iree_provider.h"
@@ -15,43 +16,86 @@ namespace {
 constexpr int kSchemaVersion = 1;
 
 struct ShowOptions {
+  ToolchainOptions toolchain;  // only asked for a GPU's spec
   std::string store = "hone.db";
   store::Id candidate = 0;
   std::filesystem::path out;
   bool json = false;
 };
 
-// What hone writes to reproduce a candidate runs on a CPU.
-bool is_of_a_gpu(const store::CandidateDetails& details) {
-  return nlohmann::json::parse(details.build.target).contains("gpu");
+// The GPU that it is compiled for; nothing for a CPU.
+std::optional<std::string> gpu_of(const store::CandidateDetails& details) {
+  const auto target = nlohmann::json::parse(details.build.target);
+  if (!target.contains("gpu")) return std::nullopt;
+  return target.at("gpu").get<std::string>();
+}
+
+std::vector<std::string> flags_of(const store::CandidateDetails& details) {
+  return nlohmann::json::parse(details.build.flags).get<std::vector<std::string>>();
+}
+
+// On a GPU the compiler makes the attributes of knobs' values: it is asked once more.
+Result<provider::Attributes> as_compiled(const ToolchainOptions& options,
+                                         const store::CandidateDetails& details,
+                                         const problem::Dispatch& dispatch,
+                                         provider::Attributes attributes) {
+  HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options));
+  HONE_TRY(toolchain.compiler().prepare("shown", dispatch.source, flags_of(details)));
+  HONE_ASSIGN(const tune::CompiledCandidate compiled,
+              toolchain.compiler().compile("shown", attributes));
+  if (!compiled.artifact)
+    return failure("candidate {} does not compile: {}", details.candidate.id,
+                   compiled.artifact.error().message);
+  attributes.lowering_config = compiled.artifact->configured;
+  attributes.translation_info = compiled.artifact->translation;
+  attributes.decomposition_config = compiled.artifact->decomposition;
+  return attributes;
+}
+
+Result<iree::IreeProvider> provider_of(const store::CandidateDetails& details) {
+  if (const auto gpu = gpu_of(details)) {
+    HONE_ASSIGN(const problem::GpuTarget target, problem::gpu_target(*gpu));
+    return iree::IreeProvider({}, target);
+  }
+  HONE_ASSIGN(const problem::CpuTarget target, device::cpu::detect_target());
+  return iree::IreeProvider({}, target);
 }
 
 // The spec that gives the dispatch this configuration; empty for the compiler's own choice and
 // for what no spec can say.
-Result<std::string> spec_of(const store::CandidateDetails& details) {
+Result<std::string> spec_of(const ShowOptions& options, const store::CandidateDetails& details) {
   if (details.candidate.provider != "iree" ||
       details.candidate.configuration == store::kDefaultConfiguration)
     return std::string();
-  HONE_ASSIGN(const problem::CpuTarget target, device::cpu::detect_target());
-  const iree::IreeProvider provider({}, target);
+  HONE_ASSIGN(const iree::IreeProvider provider, provider_of(details));
   HONE_ASSIGN(const problem::Dispatch dispatch, tune::dispatch_from(details.dispatch));
   HONE_ASSIGN(const space::Space space, provider.space_of(dispatch));
   HONE_ASSIGN(const space::Configuration configuration,
               space::configuration_from_json(
                   space, nlohmann::ordered_json::parse(details.candidate.configuration)));
   HONE_ASSIGN(provider::Attributes attributes, provider.attributes(dispatch, space, configuration));
+  if (gpu_of(details)) {
+    HONE_ASSIGN(attributes, as_compiled(options.toolchain, details, dispatch, attributes));
+  }
   return provider.spec({{dispatch.name, dispatch.root, attributes}});
 }
 
 Result<std::string> reproduce_text(const store::CandidateDetails& details, bool has_spec) {
   HONE_ASSIGN(const problem::Dispatch dispatch, tune::dispatch_from(details.dispatch));
-  const auto flags = nlohmann::json::parse(details.build.flags).get<std::vector<std::string>>();
+  const std::vector<std::string> flags = flags_of(details);
+  HONE_ASSIGN(const iree::IreeProvider provider, provider_of(details));
+  const bool gpu = gpu_of(details).has_value();
   std::string text = fmt::format(
-      "#!/bin/sh\n# {}, candidate {}: {}\n# Compiles the dispatch with this configuration, then "
-      "times the code that hone measured.\niree-compile dispatch.mlir {} "
-      "--compile-from=executable-sources{} -o dispatch.vmfb\n",
+      "#!/bin/sh\n# {}, candidate {}: {}\n# {}\niree-compile dispatch.mlir {} "
+      "--compile-from=executable-sources{} {}\n",
       details.dispatch.name, details.candidate.id, details.candidate.configuration,
-      fmt::join(flags, " "), has_spec ? " --iree-codegen-tuning-spec-path=tuning_spec.mlir" : "");
+      gpu ? "Compiles the dispatch with this configuration; its code lies in ./binaries then."
+          : "Compiles the dispatch with this configuration, then times the code that hone "
+            "measured.",
+      fmt::join(flags, " "), has_spec ? " " + provider.spec_flag("tuning_spec.mlir") : "",
+      gpu ? "--compile-to=hal --iree-hal-dump-executable-binaries-to=binaries -o /dev/null"
+          : "-o dispatch.vmfb");
+  if (gpu) return text;
   if (!details.artifact) return text;
   const auto launch = nlohmann::json::parse(details.artifact->launch).get<provider::Launch>();
   text += fmt::format(
@@ -137,11 +181,9 @@ Status write_folder(const ShowOptions& options, store::Store& store,
   if (details.artifact && details.candidate.provider == "iree") {
     HONE_ASSIGN(const store::Artifact artifact, store.load_artifact(options.candidate));
     HONE_TRY(write_file_atomically(
-        options.out / (is_of_a_gpu(details) ? "code." + artifact.format : "code.so"),
-        artifact.code));
+        options.out / (gpu_of(details) ? "code." + artifact.format : "code.so"), artifact.code));
   }
-  if (is_of_a_gpu(details)) return {};
-  HONE_ASSIGN(const std::string spec, spec_of(details));
+  HONE_ASSIGN(const std::string spec, spec_of(options, details));
   if (!spec.empty()) HONE_TRY(write_file_atomically(options.out / "tuning_spec.mlir", spec));
   HONE_ASSIGN(const std::string reproduce, reproduce_text(details, !spec.empty()));
   return write_file_atomically(options.out / "reproduce.sh", reproduce);
@@ -157,11 +199,6 @@ CommandResult show(const ShowOptions& options) {
   if (options.out.empty()) return 0;
   HONE_TRY(write_folder(options, store, details));
   if (!options.json) fmt::print("written to {}\n", options.out.string());
-  if (is_of_a_gpu(details))
-    fmt::print(
-        stderr,
-        "no spec and no commands to reproduce it: for a GPU hone writes the IR, the code and "
-        "candidate.json only, which holds the configuration as the compiler prints it\n");
   return 0;
 }
 
@@ -173,6 +210,9 @@ void add_show_command(CLI::App& app, Run& run) {
       app.add_subcommand("show", "Show one candidate, and write what reproduces it");
   command->add_option("ID", options->candidate, "candidate, as in the tables")->required();
   command->add_option("--store", options->store, "SQLite file")->capture_default_str();
+  command->add_option("--iree", options->toolchain.iree,
+                      "IREE, which spells out a GPU's configuration for its spec (default: "
+                      "$HONE_IREE, .venv, python3 on PATH)");
   command->add_option("--out", options->out,
                       "folder for its IR, spec, code, samples and the commands to reproduce it");
   command->add_flag("--json", options->json, "one JSON document on stdout");

@@ -39,6 +39,7 @@ output::Table table_of(const tune::CheckedSpec& checked) {
                        {"operation", "root operation"},
                        {"spec_class", "class", output::Align::kRight},
                        {"effect", "effect"},
+                       {"legal", "compiles"},
                        {"note", "why"}});
   for (std::size_t i = 0; i < checked.entries.size(); ++i) {
     const tune::CheckedEntry& entry = checked.entries[i];
@@ -50,6 +51,7 @@ output::Table table_of(const tune::CheckedSpec& checked) {
                  {nullptr, "-"},
                  {nullptr, "-"},
                  {"does nothing", ""},
+                 {nullptr, "-"},
                  {"no dispatch of the program matches", ""}});
     for (const tune::SpecUse& use : entry.uses)
       table.add({{i, ""},
@@ -59,6 +61,8 @@ output::Table table_of(const tune::CheckedSpec& checked) {
                  {problem::describe(dispatch_of(checked, use).root), ""},
                  {checked.spec_class[use.dispatch], ""},
                  {tune::name_of(use.effect), ""},
+                 {use.effect != tune::SpecEffect::kIllegal,
+                  use.effect == tune::SpecEffect::kIllegal ? "no" : "yes"},
                  {use.note, use.note.empty() ? "-" : first_line(use.note)}});
   }
   return table;
@@ -158,7 +162,14 @@ CommandResult check(const SpecOptions& options) {
 
 void add_spec_command(CLI::App& app, Run& run) {
   CLI::App* spec = app.add_subcommand("spec", "Check a tuning spec");
-  spec->require_subcommand(1);
+  spec->require_subcommand(0, 1);
+  spec->callback([&run, spec] {
+    if (spec->get_subcommands().empty())
+      run = []() -> CommandResult {
+        return input_error(
+            "hone spec needs what to do: check; hone spec check --help shows its use");
+      };
+  });
   auto options = std::make_shared<SpecOptions>();
   CLI::App* command = spec->add_subcommand(
       "check",

@@ -49,11 +49,6 @@ nlohmann::json target_json(const ToolchainOptions& options) {
   return {{"name", options.target}, {"compiled_as", gpu ? gpu->compiled_as : options.target}};
 }
 
-Status require_cpu(const ToolchainOptions& options, std::string_view what) {
-  if (!gpu_of(options)) return {};
-  return input_error("--target {} is a GPU: {}", options.target, what);
-}
-
 Result<problem::Program> load_for_target(tune::CompileService& compiler,
                                          const ToolchainOptions& options, const std::string& path,
                                          const std::string& bytes) {
@@ -63,7 +58,8 @@ Result<problem::Program> load_for_target(tune::CompileService& compiler,
 
 Result<iree::IreeProvider> make_provider(const ToolchainOptions& options,
                                          const iree::Installation& installation) {
-  if (const auto gpu = gpu_of(options)) return iree::IreeProvider(installation, *gpu);
+  if (const auto gpu = gpu_of(options))
+    return iree::IreeProvider(installation, *gpu, options.audited_rule);
   HONE_ASSIGN(const problem::CpuTarget cpu, device::cpu::detect_target());
   return iree::IreeProvider(installation, cpu);
 }

@@ -23,9 +23,10 @@ struct ToolchainOptions {
   std::string iree;                // where IREE is; empty: looked for
   std::string target = "host";     // CPU or GPU that code is compiled for
   std::vector<std::string> flags;  // further ones for iree-compile
-  int jobs = 0;                    // compile processes; 0: one per core
-  double compile_seconds = 60;     // limit of one candidate
-  double compile_gigabytes = 4;    // likewise
+  std::string audited_rule;      // hone's rule that candidates are to break, on a GPU; empty: none
+  int jobs = 0;                  // compile processes; 0: one per core
+  double compile_seconds = 60;   // limit of one candidate
+  double compile_gigabytes = 4;  // likewise
 };
 
 void add_toolchain_options(CLI::App& command, ToolchainOptions& options);
@@ -36,8 +37,6 @@ std::optional<problem::GpuTarget> gpu_of(const ToolchainOptions& options);
 std::string target_note(const ToolchainOptions& options);
 // {"name", "compiled_as"} for JSON documents.
 nlohmann::json target_json(const ToolchainOptions& options);
-// An input error where `options.target` is a GPU: `what` needs the machine's CPU.
-Status require_cpu(const ToolchainOptions& options, std::string_view what);
 // The program in the file, split into dispatches for `options.target`; on a GPU each with what the
 // compiler states about it. Errors as CompileService::load_program.
 Result<problem::Program> load_for_target(tune::CompileService& compiler,

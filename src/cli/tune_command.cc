@@ -198,11 +198,23 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
   return found ? 0 : 1;
 }
 
+// First of all, so that a store inside it can be made and a folder that cannot is said at once.
+Status make_out(const TuneOptions& options) {
+  std::error_code code;
+  std::filesystem::create_directories(options.tuning.out, code);
+  if (code)
+    return environment_error("cannot make the folder '{}' of --out: {}",
+                             options.tuning.out.string(), code.message());
+  return {};
+}
+
 // For a GPU that is not here.
 CommandResult compile_program(TuneOptions& options) {
   const auto target = gpu_of(options.toolchain);
   if (!target) return input_error("--compile-only needs a GPU for --target: sm_80, gfx942, ...");
+  HONE_ASSIGN(options.tuning.budget_seconds, parse_duration(options.budget));
   options.tuning.flags = compile_flags(options.toolchain);
+  HONE_TRY(make_out(options));
   HONE_ASSIGN(const std::string bytes, read_file(options.tuning.input));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
   HONE_ASSIGN(const iree::IreeProvider provider,
@@ -217,12 +229,17 @@ CommandResult compile_program(TuneOptions& options) {
   run.command = options.command_line;
   run.version = version();
   run.seed = static_cast<std::int64_t>(options.tuning.seed);
-  HONE_ASSIGN(const tune::CompiledProgram compiled,
-              tune::compile_only(toolchain.compiler(), provider, store, options.tuning, *target,
-                                 std::move(program), build_id, run));
+  StatusLine status(options.quiet || options.json ? Verbosity::kQuiet : Verbosity::kNormal);
   const std::string note = target_note(options.toolchain);
   if (!note.empty()) fmt::print(stderr, "{}\n", note);
-  print_compiled(options.toolchain, compiled, options.json);
+  HONE_ASSIGN(const tune::CompiledProgram compiled,
+              tune::compile_only(toolchain.compiler(), provider, store, options.tuning, *target,
+                                 std::move(program), build_id, run, status));
+  status.clear();
+  HONE_TRY(write_file_atomically(options.tuning.out / "compile_flags.txt",
+                                 fmt::format("{}\n", fmt::join(options.tuning.flags, "\n"))));
+  HONE_TRY(print_compiled(options.toolchain, compiled, options.json,
+                          options.tuning.out / "compiled.json"));
   const bool any = std::any_of(compiled.dispatches.begin(), compiled.dispatches.end(),
                                [](const auto& each) { return each.compiled > 0; });
   return any ? 0 : 1;
@@ -234,17 +251,12 @@ CommandResult tune_program(TuneOptions options) {
   HONE_ASSIGN(const std::vector<device::cuda::Facts> gpus,
               choose_gpus(options.device, options.toolchain));
   HONE_TRY(complete(options, target, gpus));
-  // First of all, so that a store inside it can be made and a folder that cannot is said at once.
-  std::error_code code;
-  std::filesystem::create_directories(options.tuning.out, code);
-  if (code)
-    return environment_error("cannot make the folder '{}' of --out: {}",
-                             options.tuning.out.string(), code.message());
+  HONE_TRY(make_out(options));
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
   const store::Device device =
       gpus.empty() ? cpu_row(options.tuning) : gpu_row(options.tuning, gpus.front());
-  // Before anything is started: who is refused must not disturb who measures. A GPU's lease is the
-  // runner's.
+  // Before anything is started: who is refused must not disturb who measures.
+  HONE_ASSIGN(const std::vector<device::LockFile> gpu_leases, lease_gpus(gpus));
   std::optional<device::cpu::CoreLease> lease;
   if (gpus.empty()) {
     HONE_ASSIGN(lease, device::cpu::CoreLease::acquire(options.tuning.cores));
@@ -311,6 +323,8 @@ void add_tune_command(CLI::App& app, Run& run) {
                       "measure this configuration instead of searching: "
                       "dist_m=64,dist_n=64,...; repeatable");
   command->add_option("--relax", tuning.relax, "soft constraint to drop, or 'all'; repeatable");
+  command->add_option("--audit-rule", options->toolchain.audited_rule,
+                      "on a GPU, try what breaks this rule of hone's and no other");
   add_device_option(*command, options->device);
   add_core_options(*command, options->cores);
   command
@@ -337,7 +351,7 @@ void add_tune_command(CLI::App& app, Run& run) {
   command->add_flag("--quiet", options->quiet, "no progress");
   command->footer(
       "Example:\n  hone tune examples/matmul_512.mlir --out out --budget 2m\n"
-      "  iree-compile --iree-codegen-tuning-spec-path=out/tuning_spec.mlir ...");
+      "  iree-compile $(cat out/compile_flags.txt) ...");
   command->callback([&run, options, command] {
     run = [options, command] {
       options->command_line = "hone tune " + options->tuning.input;

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/device_options.h"
 #include "cli/toolchain.h"
 #include "device/cpu/target.h"
 #include "measure/runner_requests.h"
@@ -27,6 +28,7 @@ struct VerifyOptions {
   std::vector<std::string> inputs, expected, outputs;  // @files
   std::optional<double> atol, rtol;
   std::uint64_t seed = 42;
+  std::string device;
   bool json = false;
 };
 
@@ -178,10 +180,16 @@ void print(const VerifyOptions& options, const Subject& subject, const std::stri
   fmt::print("{}{}\n", verdict.right ? "right" : "wrong", said ? "" : ": " + verdict.message);
 }
 
-CommandResult verify(const VerifyOptions& options) {
-  HONE_TRY(require_cpu(options.toolchain, "hone verify runs code on this machine's CPU only"));
+CommandResult verify(VerifyOptions options) {
   HONE_TRY(check_use(options));
   tune::VerifyRequest request;
+  HONE_ASSIGN(const std::optional<device::cuda::Facts> gpu,
+              choose_gpu(options.device, options.toolchain));
+  std::vector<device::LockFile> leases;
+  if (gpu) {
+    request.cuda = gpu->index;
+    HONE_ASSIGN(leases, lease_gpus({&*gpu, 1}));
+  }
   HONE_ASSIGN(request.bytes, read_file(options.input));
   HONE_ASSIGN(request.inputs, read_arrays(options.inputs, "--input"));
   HONE_ASSIGN(request.expected, read_arrays(options.expected, "--expected"));
@@ -189,15 +197,16 @@ CommandResult verify(const VerifyOptions& options) {
   request.relative = options.rtol;
   request.seed = options.seed;
   request.cores = device::cpu::available_cores();
-  HONE_ASSIGN(const problem::CpuTarget target, device::cpu::detect_target());
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
-  const iree::IreeProvider provider(toolchain.installation(), target);
+  HONE_ASSIGN(const iree::IreeProvider provider,
+              make_provider(options.toolchain, toolchain.installation()));
   request.flags = compile_flags(options.toolchain);
   ToolchainOptions plain;
+  plain.target = options.toolchain.target;
   plain.flags = options.reference_flags;
   request.reference_flags = reference_flags(plain);
-  HONE_ASSIGN(request.program,
-              toolchain.compiler().load_program(options.input, request.bytes, request.flags));
+  HONE_ASSIGN(request.program, load_for_target(toolchain.compiler(), options.toolchain,
+                                               options.input, request.bytes));
   HONE_ASSIGN(const Subject subject, choose(request.program, options));
   if (const std::size_t count = output_count(subject); options.outputs.size() > count)
     return input_error("--output is given {} times, but '{}' has {} outputs",
@@ -234,6 +243,7 @@ void add_verify_command(CLI::App& app, Run& run) {
       app.add_subcommand("verify", "Check what a program, or one of its dispatches, computes");
   command->add_option("INPUT", options->input, "program (.mlir) or *_benchmark.mlir")->required();
   add_toolchain_options(*command, options->toolchain);
+  add_device_option(*command, options->device);
   command->add_option("--dispatch", options->dispatch,
                       "verify this dispatch (number, name or pattern) by itself");
   command->add_option("--config", options->configuration,

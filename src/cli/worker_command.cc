@@ -81,7 +81,6 @@ class CompileWorker {
         dispatches.push_back({dispatch.name,
                               {dispatch.lowering_config, dispatch.translation_info, "", "",
                                dispatch.decomposition_config},
-                              dispatch.operation,
                               dispatch.marks});
       return Message{"done", {{"dispatches", dispatches}}, {}};
     }

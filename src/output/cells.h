@@ -1,6 +1,8 @@
 // Cells of times and numbers that may be unknown.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <string_view>
 

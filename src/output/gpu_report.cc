@@ -68,7 +68,8 @@ Cell library_cell(const MeasuredDispatch& dispatch,
 }
 
 std::string tera(double value) {
-  return fmt::format("{:.3g}", value * 1e-12);
+  return value >= 100e12 ? fmt::format("{:.0f}", value * 1e-12)
+                         : fmt::format("{:.3g}", value * 1e-12);
 }
 
 std::string roofline_note(const Peaks& peaks) {
@@ -114,6 +115,8 @@ Result<GpuReport> gpu_report(store::Store& store, store::Id program, store::Id b
   report.table = Table({{"dispatch", "on the GPU"},
                         {"tried", "tried", Align::kRight},
                         {"compiled", "compiled", Align::kRight},
+                        {"not_run", "not run", Align::kRight},
+                        {"wrong", "wrong", Align::kRight},
                         {"right", "right", Align::kRight},
                         {"best_seconds", "best", Align::kRight},
                         {"worst_seconds", "worst", Align::kRight},
@@ -145,6 +148,8 @@ Result<GpuReport> gpu_report(store::Store& store, store::Id program, store::Id b
     report.table.add({{dispatch.row.name, ""},
                       {dispatch.counts.tried, ""},
                       {dispatch.counts.compiled, ""},
+                      {dispatch.counts.not_run, ""},
+                      {dispatch.counts.wrong, ""},
                       {dispatch.counts.right, ""},
                       time_cell(dispatch.tuned_seconds),
                       time_cell(dispatch.worst_seconds),

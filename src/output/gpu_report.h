@@ -18,7 +18,8 @@ struct Spent {
 };
 
 struct GpuReport {
-  // One row per dispatch of the program: tried, compiled and right candidates, best and worst time,
+  // One row per dispatch of the program: tried, compiled and right candidates, those
+  // compiled when the time was over and never run, and wrong ones; best and worst time,
   // cuBLASLt's first heuristic and its best with how they compare with the tuned one, share of the
   // roofline (measured_dispatch.h), wall time, share of it that the device was idle, and the
   // device's state while the finalists ran: lowest clock, most power, why the clock was held down.

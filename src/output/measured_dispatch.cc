@@ -32,6 +32,7 @@ void count(const CandidateRow& row, Counts& counts) {
   if (!row.identity.empty()) ++counts.compiled;
   if (row.right.value_or(false) && row.state != CandidateState::kWrong) ++counts.right;
   if (row.state == CandidateState::kWrong) ++counts.wrong;
+  if (row.state == CandidateState::kCompiled) ++counts.not_run;
   if (row.state == CandidateState::kFailed) ++counts.failed[row.failure_kind];
 }
 

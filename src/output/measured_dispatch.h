@@ -24,6 +24,7 @@ Result<Peaks> peaks_of(store::Store& store, store::Id device);
 // Candidates of a dispatch that were tried, without the default and vendors' libraries.
 struct Counts {
   std::int64_t tried = 0, compiled = 0, right = 0, wrong = 0;
+  std::int64_t not_run = 0;                    // compiled when the time was over
   std::map<std::string, std::int64_t> failed;  // by kind; wrong ones are not in it
 };
 

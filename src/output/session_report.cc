@@ -77,6 +77,12 @@ std::vector<Cell> cells_of(const MeasuredDispatch& measured,
 
 Result<Table> dispatch_table(store::Store& store, store::Id program, store::Id build,
                              store::Id device) {
+  HONE_ASSIGN(const Peaks peaks, peaks_of(store, device));
+  HONE_ASSIGN(const std::vector<MeasuredDispatch> dispatches,
+              measured_dispatches(store, program, build, device));
+  const bool has_openblas =
+      std::any_of(dispatches.begin(), dispatches.end(),
+                  [](const MeasuredDispatch& dispatch) { return dispatch.openblas.has_value(); });
   Table table({{"dispatch", "dispatch"},
                {"operation", "operation"},
                {"default_seconds", "default", Align::kRight},
@@ -85,16 +91,13 @@ Result<Table> dispatch_table(store::Store& store, store::Id program, store::Id b
                {"runtime_speedup", "in IREE", Align::kRight},
                {"gflops", "GFLOP/s", Align::kRight},
                {"share_of_peak_percent", "of peak", Align::kRight},
-               {"openblas_gflops", "OpenBLAS", Align::kRight},
+               {"openblas_gflops", "OpenBLAS", Align::kRight, has_openblas},
                {"tried", "tried", Align::kRight},
                {"verified", "verified", Align::kRight},
                {"failed", "failed"},
                {"winner", "id", Align::kRight},
                {"configuration", "", Align::kLeft, false},
                {"ties", "", Align::kLeft, false}});
-  HONE_ASSIGN(const Peaks peaks, peaks_of(store, device));
-  HONE_ASSIGN(const std::vector<MeasuredDispatch> dispatches,
-              measured_dispatches(store, program, build, device));
   for (const MeasuredDispatch& dispatch : dispatches) {
     std::optional<store::Measurement> runtime;
     if (dispatch.beaten) {

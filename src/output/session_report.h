@@ -11,8 +11,8 @@
 namespace hone::output {
 
 // One row per dispatch of the program under one build on one device: default and tuned times, the
-// speed-up with its 95 % interval, GFLOP/s, share of the measured peak, OpenBLAS beside it, under
-// IREE's own runtime, how many were tried, verified, wrong, and failed by kind.
+// speed-up with its 95 % interval, GFLOP/s, share of the measured peak, OpenBLAS beside it where it
+// was measured, under IREE's own runtime, how many were tried, verified, wrong, and failed by kind.
 Result<Table> dispatch_table(store::Store& store, store::Id program, store::Id build,
                              store::Id device);
 

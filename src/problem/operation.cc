@@ -50,9 +50,8 @@ std::string extents_text(const Operation& operation) {
   std::vector<std::string> extents;
   const auto add = [&](LoopRole role) {
     for (const int loop : loops_with(operation, role)) {
-      const Loop& each = operation.loops[static_cast<std::size_t>(loop)];
-      extents.push_back(
-          each.size == kDynamic ? "?" : fmt::format("{}{}", each.dynamic ? "?=" : "", each.size));
+      const std::int64_t size = operation.loops[static_cast<std::size_t>(loop)].size;
+      extents.push_back(size == kDynamic ? "?" : std::to_string(size));
     }
   };
   for (const LoopRole role :
@@ -160,12 +159,9 @@ std::string fingerprint(const Operation& operation) {
 
 void to_json(nlohmann::json& json, const Operation& operation) {
   nlohmann::json loops = nlohmann::json::array(), operands = nlohmann::json::array();
-  for (const Loop& loop : operation.loops) {
+  for (const Loop& loop : operation.loops)
     loops.push_back(
         {{"size", loop.size}, {"reduction", loop.reduction}, {"role", name_of(loop.role)}});
-    // Only where it holds: other fingerprints stay what they were.
-    if (loop.dynamic) loops.back()["dynamic"] = true;
-  }
   for (const Operand& operand : operation.operands)
     operands.push_back(
         {{"type", operand.type}, {"loops", operand.loops}, {"output", operand.output}});
@@ -182,7 +178,7 @@ void from_json(const nlohmann::json& json, Operation& operation) {
   json.at("name").get_to(operation.name);
   for (const auto& item : json.at("loops")) {
     Loop loop{item.at("reduction").get<bool>(), item.at("size").get<std::int64_t>(),
-              LoopRole::kOther, item.value("dynamic", false)};
+              LoopRole::kOther};
     const auto role = item.at("role").get<std::string>();
     for (const auto& [value, name] : kRoles)
       if (name == role) loop.role = value;

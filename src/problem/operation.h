@@ -37,8 +37,6 @@ struct Loop {
   bool reduction = false;
   std::int64_t size = 0;  // iterations; kDynamic where known only at run time
   LoopRole role = LoopRole::kOther;
-  // Known only at run time: the code is for any size, and `size` is one that the user gave.
-  bool dynamic = false;
 
   bool operator==(const Loop&) const = default;
 };

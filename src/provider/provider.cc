@@ -18,6 +18,7 @@ void to_json(nlohmann::json& json, const Attributes& attributes) {
   if (attributes.statement >= 0) {
     json["statement"] = attributes.statement;
     json["knobs"] = attributes.knobs;
+    if (!attributes.options.empty()) json["options"] = attributes.options;
   }
 }
 
@@ -31,6 +32,7 @@ void from_json(const nlohmann::json& json, Attributes& attributes) {
   attributes.decomposition_config = json.value("decomposition_config", std::string());
   attributes.statement = json.value("statement", -1);
   attributes.knobs = json.value("knobs", std::map<std::string, std::int64_t>());
+  attributes.options = json.value("options", std::map<std::string, std::int64_t>());
 }
 
 }  // namespace hone::provider

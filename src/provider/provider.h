@@ -37,6 +37,9 @@ struct Attributes {
   // its knobs. The compiler makes the texts above of them; they are empty.
   int statement = -1;
   std::map<std::string, std::int64_t> knobs = {};
+  // Knobs of hone's own, of what the compiler leaves out of its statement: they change what it made
+  // of the others.
+  std::map<std::string, std::int64_t> options = {};
 
   bool operator==(const Attributes&) const = default;
 };

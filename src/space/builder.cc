@@ -110,6 +110,18 @@ void SpaceBuilder::prefer(std::string name, std::string reason, Expression expre
                                      std::move(expression), std::move(arguments)});
 }
 
+bool SpaceBuilder::oppose(std::string_view name) {
+  Expression kept = true;
+  const auto is_opposed = [&](const Constraint& constraint) {
+    return constraint.name == name && constraint.hardness == Hardness::kHard;
+  };
+  for (const Constraint& constraint : definition_.constraints)
+    if (is_opposed(constraint)) kept = kept && constraint.expression;
+  if (std::erase_if(definition_.constraints, is_opposed) == 0) return false;
+  require(fmt::format("not: {}", name), fmt::format("breaks '{}'", name), !kept);
+  return true;
+}
+
 Result<Space> SpaceBuilder::build(SpaceOptions options) const {
   if (error_) return tl::unexpected(*error_);
   for (const Constraint& constraint : definition_.constraints) {

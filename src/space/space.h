@@ -208,6 +208,10 @@ class SpaceBuilder {
   void prefer(std::string name, std::string reason, Expression expression,
               std::vector<Expression> arguments = {});
 
+  // Keeps what breaks the hard constraints called `name`, and keeps all others, instead of what
+  // keeps them: for audits of what lies just outside of a rule. False where there is none.
+  bool oppose(std::string_view name);
+
   // Narrows the domains and compiles the constraints. An unsatisfiable space is legal and empty.
   // Input errors: what was stated wrongly; a variable of another builder; a variable with more
   // than kMaximumDomain values left, which must be bounded.

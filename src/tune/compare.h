@@ -37,6 +37,8 @@ struct CompareOptions {
   std::string function;                      // of a program or module; empty: the only one
   std::vector<std::string> runtime_flags;
   std::vector<int> cores;  // to run on, one thread each
+  // The GPU to run on instead, by the driver's number; the cores then compute references.
+  std::optional<int> cuda = {};
   measure::CacheMode cache = measure::CacheMode::kWarm;
   std::int64_t last_level_cache = 0;  // bytes
   std::uint64_t seed = 42;            // of inputs and orders

@@ -6,6 +6,7 @@
 #include "space/configuration.h"
 #include "store/store.h"
 #include "tune/compare.h"
+#include "tune/load_program.h"
 #include "tune/paired_kernels.h"
 #include "tune/records.h"
 #include "tune/select_dispatches.h"
@@ -127,7 +128,7 @@ Result<std::vector<Choice>> choices_in(store::Store& store,
 }
 
 Result<KernelPair> load_pair(store::Store& a_store, const Choice& a, store::Store& b_store,
-                             const Choice& b) {
+                             const Choice& b, bool is_gpu) {
   KernelPair kernels;
   kernels.dispatch = a.dispatch;
   HONE_ASSIGN(const store::Artifact a_row, a_store.load_artifact(a.candidate));
@@ -135,6 +136,11 @@ Result<KernelPair> load_pair(store::Store& a_store, const Choice& a, store::Stor
   HONE_ASSIGN(kernels.a, artifact_from(a_row));
   HONE_ASSIGN(kernels.b, artifact_from(b_row));
   if (measure::has_exact_reference(a.dispatch)) return kernels;
+  if (is_gpu)
+    return input_error(
+        "'{}' has more fused around it than its product, and stores of a GPU hold no code for a "
+        "CPU to verify it against; compare the configurations on the program (--config)",
+        a.dispatch.name);
   if (!a.default_candidate)
     return input_error("'{}' holds no default configuration of '{}' to verify against",
                        a_store.path().string(), a.dispatch.name);
@@ -150,7 +156,7 @@ Result<ComparedPair> compare_configurations(const CompareContext& context, Compi
                                             const std::string& a, const std::string& b) {
   HONE_ASSIGN(const std::string bytes, read_file(program));
   HONE_ASSIGN(const problem::Program loaded,
-              compiler.load_program(program, bytes, context.options.flags));
+              load_program(compiler, context.provider, program, bytes, context.options.flags));
   HONE_ASSIGN(const problem::Dispatch* chosen, choose_dispatch(loaded, dispatch));
   HONE_ASSIGN(const auto a_attributes, attributes_of(context, *chosen, a));
   HONE_ASSIGN(const auto b_attributes, attributes_of(context, *chosen, b));
@@ -198,7 +204,8 @@ Result<std::vector<ComparedPair>> compare_stores(const CompareContext& context,
   statistics.alpha /= static_cast<double>(shared.size());
   std::vector<ComparedPair> pairs;
   for (const auto& [mine, other] : shared) {
-    HONE_ASSIGN(const KernelPair kernels, load_pair(a_store, *mine, b_store, *other));
+    HONE_ASSIGN(const KernelPair kernels,
+                load_pair(a_store, *mine, b_store, *other, context.options.cuda.has_value()));
     ComparedPair& pair = pairs.emplace_back();
     pair.what = mine->dispatch.name;
     pair.a = mine->configuration;

@@ -47,6 +47,7 @@ Status complete(const CompareContext& context, const std::filesystem::path& fold
                context.options.runtime_flags,
                side.function.outputs,
                context.options.stop_fd};
+  side.call.cuda = context.options.cuda;
   return {};
 }
 

@@ -47,8 +47,7 @@ inline constexpr std::string_view kCompile = "compile";
 struct ConfiguredDispatch {
   std::string name;  // the export's symbol
   provider::Attributes attributes;
-  problem::Operation root;  // as configured; without loops where there is none
-  std::vector<int> marks;   // entries of a marking spec that match in it
+  std::vector<int> marks;  // entries of a marking spec that match in it
 };
 
 // An entry of a tuning spec, as the compiler reads it.

@@ -1,6 +1,7 @@
 #include "tune/compile_only.h"
 
 #include <algorithm>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -12,21 +13,27 @@ namespace hone::tune {
 namespace {
 
 constexpr std::size_t kCandidates = 200;
+// Between two looks at the clock.
+constexpr double kReportSeconds = 1, kLookSeconds = 0.05;
 
 class CompileOnly {
  public:
   CompileOnly(CompileService& compiler, const provider::Provider& provider, store::Store& store,
-              const Options& options, const problem::GpuTarget& target, store::Id build)
+              const Options& options, const problem::GpuTarget& target, store::Id build,
+              Observer& observer)
       : compiler_(compiler),
         provider_(provider),
         store_(store),
         options_(options),
         target_(target),
-        build_(build) {}
+        build_(build),
+        observer_(observer) {}
 
-  Result<CompiledDispatch> run(const problem::Dispatch& dispatch) {
+  Result<CompiledDispatch> run(const problem::Dispatch& dispatch, const Share& share) {
     result_ = {};
     result_.dispatch = &dispatch;
+    share_ = share;
+    begin_ = std::chrono::steady_clock::now();
     HONE_ASSIGN(const store::Id operation, store_.intern(operation_row(dispatch.root)));
     HONE_ASSIGN(dispatch_, store_.intern(dispatch_row(dispatch, operation)));
     HONE_ASSIGN(const space::Space stated, provider_.space_of(dispatch));
@@ -37,6 +44,7 @@ class CompileOnly {
     Status status = submit_default();
     if (status) status = submit_configurations(dispatch, space);
     if (status) status = collect();
+    HONE_TRY(compiler_.cancel_all());
     HONE_TRY(compiler_.release(key_));
     if (!status) return tl::unexpected(std::move(status).error());
     std::stable_sort(result_.ranked.begin(), result_.ranked.end(), ranks_before);
@@ -86,23 +94,48 @@ class CompileOnly {
     return compiler_.submit(key_, waiting_.size() - 1, attributes);
   }
 
+  double seconds_left() const {
+    return share_.seconds -
+           std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+  // What is not compiled when the time is over remains untried, but for the first.
   Status collect() {
-    while (true) {
-      HONE_ASSIGN(const std::optional<CompiledCandidate> finished, compiler_.next_finished());
-      if (!finished) return {};
+    std::size_t done = 0, failed = 0;
+    const std::size_t known = result_.tried - waiting_.size();
+    while (done < waiting_.size()) {
+      report(known + done, failed);
+      const double left = seconds_left();
+      if (left <= 0 && done > 0) break;
+      HONE_ASSIGN(const std::optional<CompiledCandidate> finished,
+                  compiler_.next_finished(std::clamp(left, kLookSeconds, kReportSeconds)));
+      if (!finished) continue;
+      ++done;
       const auto& [candidate, configuration] = waiting_[finished->id];
-      if (finished->artifact) {
-        HONE_TRY(store_.record(artifact_row(candidate, *finished->artifact, finished->seconds)));
+      HONE_TRY(record_compiled(store_, candidate, *finished));
+      if (finished->artifact)
         add(candidate, configuration, *finished->artifact);
-        continue;
-      }
-      store::Failure row;
-      row.candidate = candidate;
-      row.kind = provider::name_of(finished->artifact.error().kind);
-      row.message = finished->artifact.error().message;
-      row.seconds = finished->seconds;
-      HONE_TRY(store_.record(row));
+      else
+        ++failed;
     }
+    if (done < waiting_.size())
+      observer_.note(fmt::format("'{}': the time is over; {} of {} candidates remain untried",
+                                 result_.dispatch->name, waiting_.size() - done, result_.tried));
+    result_.tried = known + done;
+    return {};
+  }
+
+  void report(std::size_t tried, std::size_t failed) const {
+    Progress progress;
+    progress.dispatch = result_.dispatch->name;
+    progress.dispatch_index = share_.index;
+    progress.dispatch_count = share_.count;
+    progress.step = "compile";
+    progress.tried = tried;
+    progress.planned = result_.tried;
+    progress.failed = failed;
+    progress.seconds_left = std::max(0.0, seconds_left());
+    observer_.progress(progress);
   }
 
   void add(store::Id candidate, const std::string& configuration,
@@ -133,6 +166,9 @@ class CompileOnly {
   const Options& options_;
   const problem::GpuTarget& target_;
   store::Id build_;
+  Observer& observer_;
+  Share share_;
+  std::chrono::steady_clock::time_point begin_;
   store::Id dispatch_ = 0;
   std::string key_;
   std::vector<std::pair<store::Id, std::string>> waiting_;  // by job
@@ -152,7 +188,7 @@ bool ranks_before(const CompiledRow& a, const CompiledRow& b) {
 Result<CompiledProgram> compile_only(CompileService& compiler, const provider::Provider& provider,
                                      store::Store& store, const Options& options,
                                      const problem::GpuTarget& target, problem::Program program,
-                                     store::Id build, store::Run run_row) {
+                                     store::Id build, store::Run run_row, Observer& observer) {
   CompiledProgram result{.program = std::move(program), .dispatches = {}, .not_tuned = {}};
   HONE_ASSIGN(const auto chosen,
               select_dispatches(result.program, options.dispatches, result.not_tuned));
@@ -160,8 +196,14 @@ Result<CompiledProgram> compile_only(CompileService& compiler, const provider::P
               store.intern(store::Program{0, result.program.hash, options.input, "{}"}));
   HONE_TRY(store.begin_run(run_row));
   Status status;
-  for (const problem::Dispatch* dispatch : chosen) {
-    auto compiled = CompileOnly(compiler, provider, store, options, target, build).run(*dispatch);
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const double elapsed =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const Share share{i, chosen.size(),
+                      (options.budget_seconds - elapsed) / static_cast<double>(chosen.size() - i)};
+    auto compiled = CompileOnly(compiler, provider, store, options, target, build, observer)
+                        .run(*chosen[i], share);
     if (!compiled) {
       status = tl::unexpected(std::move(compiled).error());
       break;

@@ -8,6 +8,7 @@
 #include "problem/target.h"
 #include "provider/resources.h"
 #include "tune/context.h"
+#include "tune/dispatch_tuner.h"
 #include "tune/select_dispatches.h"
 
 namespace hone::tune {
@@ -40,11 +41,12 @@ struct CompiledProgram {
 // then higher occupancy, then less shared memory. A guess, not a result: only a device can tell.
 bool ranks_before(const CompiledRow& a, const CompiledRow& b);
 
-// Compiles options.candidates (at least the default) of each dispatch of `program` that is chosen.
-// What the store has is not compiled again. Errors as Session::run.
+// Compiles options.candidates (at least the default) of each dispatch of `program` that is chosen,
+// for options.budget_seconds at most. What the store has is not compiled again. Errors as
+// Session::run.
 Result<CompiledProgram> compile_only(CompileService& compiler, const provider::Provider& provider,
                                      store::Store& store, const Options& options,
                                      const problem::GpuTarget& target, problem::Program program,
-                                     store::Id build, store::Run run_row);
+                                     store::Id build, store::Run run_row, Observer& observer);
 
 }  // namespace hone::tune

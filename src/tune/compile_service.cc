@@ -9,16 +9,12 @@ namespace hone::tune {
 namespace jobs {
 
 void to_json(nlohmann::json& json, const ConfiguredDispatch& dispatch) {
-  json = {{"name", dispatch.name},
-          {"attributes", dispatch.attributes},
-          {"root", dispatch.root},
-          {"marks", dispatch.marks}};
+  json = {{"name", dispatch.name}, {"attributes", dispatch.attributes}, {"marks", dispatch.marks}};
 }
 
 void from_json(const nlohmann::json& json, ConfiguredDispatch& dispatch) {
   json.at("name").get_to(dispatch.name);
   json.at("attributes").get_to(dispatch.attributes);
-  json.at("root").get_to(dispatch.root);
   json.at("marks").get_to(dispatch.marks);
 }
 

@@ -65,13 +65,11 @@ Status DispatchBench::take_compiled(const CompiledCandidate& finished) {
   compiling_.erase(job);
   const std::string key = compile_key(trial.candidate);
   HONE_ASSIGN(const bool mine, still_claims(trial, key));
-  if (mine && finished.artifact) {
-    const store::Artifact row = artifact_row(trial.candidate, *finished.artifact, finished.seconds);
-    HONE_TRY(context_->store.record(row));
-    trial.identity = row.identity;
-  } else if (mine) {
-    HONE_TRY(fail(trial, finished.artifact.error(), false, finished.seconds));
-  }
+  if (mine) HONE_TRY(record_compiled(context_->store, trial.candidate, finished));
+  if (mine && finished.artifact)
+    trial.identity = provider::identity(*finished.artifact);
+  else if (mine)
+    trial.failure = finished.artifact.error();
   compiled_[trial.candidate] = trial;
   return mine ? give_back(key) : Status();
 }

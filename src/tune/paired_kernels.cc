@@ -21,6 +21,7 @@ class PairedKernels {
     measure::ProblemRequest problem{
         kernels_.dispatch,        options.cores,     options.seed, options.cache,
         options.last_level_cache, kernels_.reference};
+    problem.cuda = options.cuda;
     HONE_ASSIGN(const measure::ProblemReady ready, runner_.set_problem(problem));
     if (!ready.note.empty()) context_.observer.note(ready.note);
     HONE_TRY(verify("A", kernels_.a));

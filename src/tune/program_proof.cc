@@ -99,7 +99,9 @@ class Proof {
       if (std::equal(wanted.begin(), wanted.end(), got.begin(), got.end()))
         applied.push_back(entry);
       else
-        leave_out(*entry, "the compiler does not apply it in the whole program");
+        leave_out(*entry, fmt::format("the compiler does not apply it in the whole program: {} "
+                                      "instead of {}",
+                                      fmt::join(got, ", "), fmt::join(wanted, ", ")));
     }
     entries_ = applied;
     return {};
@@ -261,6 +263,10 @@ std::vector<const TunedDispatch*> spec_entries(const provider::Provider& provide
                    [](const auto* a, const auto* b) { return gain(*a) > gain(*b); });
   std::vector<const TunedDispatch*> entries;
   for (const TunedDispatch* candidate : candidates) {
+    if (const auto alone = spec_text(provider, {candidate}); !alone) {
+      left_out.push_back({candidate->dispatch->name, alone.error().message});
+      continue;
+    }
     const auto same = std::find_if(entries.begin(), entries.end(), [&](const auto* entry) {
       return provider.same_spec_class(entry->dispatch->root, candidate->dispatch->root);
     });

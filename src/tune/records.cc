@@ -90,6 +90,19 @@ store::Artifact artifact_row(store::Id candidate, const provider::Artifact& arti
   return row;
 }
 
+Status record_compiled(store::Store& store, store::Id candidate,
+                       const CompiledCandidate& compiled) {
+  if (compiled.artifact)
+    return store.record(artifact_row(candidate, *compiled.artifact, compiled.seconds));
+  store::Failure row;
+  row.candidate = candidate;
+  row.kind = provider::name_of(compiled.artifact.error().kind);
+  row.message = compiled.artifact.error().message;
+  row.seconds = compiled.seconds;
+  HONE_TRY(store.record(row));
+  return {};
+}
+
 Result<provider::Artifact> artifact_from(const store::Artifact& row) {
   const auto launch = read_answer<provider::Launch>(
       nlohmann::json::parse(row.launch, nullptr, /*allow_exceptions=*/false));

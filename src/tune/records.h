@@ -9,6 +9,8 @@
 #include "problem/dispatch.h"
 #include "provider/artifact.h"
 #include "store/rows.h"
+#include "store/store.h"
+#include "tune/compile_service.h"
 
 namespace hone::tune {
 
@@ -35,5 +37,8 @@ std::optional<double> paired_ratio(const measure::HandleSamples& samples,
 // result[r][c]: the sample of the c-th handle in the r-th of the rounds in which every handle has
 // one. Others cannot be compared in pairs.
 std::vector<std::vector<double>> paired_rounds(const measure::MeasureResult& result);
+
+// Writes what came of compiling a candidate: its artifact, or why there is none.
+Status record_compiled(store::Store& store, store::Id candidate, const CompiledCandidate& compiled);
 
 }  // namespace hone::tune

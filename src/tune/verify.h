@@ -30,6 +30,8 @@ struct VerifyRequest {
   std::optional<double> absolute, relative;  // tolerance; none: what follows from the types
   std::uint64_t seed = 42;                   // of the generated inputs
   std::vector<int> cores;
+  // The GPU to run on, by the driver's number; the cores then run the reference only.
+  std::optional<int> cuda = {};
 };
 
 struct VerifiedOutput {

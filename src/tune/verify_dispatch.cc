@@ -55,6 +55,7 @@ class DispatchVerification {
     measure::ProblemRequest problem;
     problem.dispatch = dispatch_;
     problem.cores = request_.cores;
+    problem.cuda = request_.cuda;
     problem.seed = request_.seed;
     problem.tolerance = given_tolerance(request_);
     HONE_ASSIGN(problem.inputs, by_binding(request_.inputs, Access::kWriteOnly, "read"));
@@ -94,6 +95,9 @@ class DispatchVerification {
           return each.name == dispatch_.name && each.bindings == dispatch_.bindings;
         });
     const bool independent = found != other.dispatches.end() && found->source != dispatch_.source;
+    if (!independent && request_.cuda)
+      return failure("'{}' cannot be verified: compiled for a CPU the program has no such dispatch",
+                     dispatch_.name);
     reference_ = independent
                      ? "the same dispatch compiled with " + in_words(request_.reference_flags)
                      : "the same dispatch with the compiler's own choices (its file says "

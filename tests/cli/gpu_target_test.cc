@@ -54,7 +54,7 @@ TEST_F(GpuTarget, SaysInTheCompilersWordsWhatAConfigurationBreaks) {
   const Ran ran = hone({"space", example("matmul_f16.mlir"), "--target", "gfx942", "--check",
                         "pipeline=0,wg_0=96,wg_1=64,sg_0=1,sg_1=2,red_2=1,sg_size=64,"
                         "wg_size_x=128,wg_size_y=1,wg_size_z=1,prefetch_num_stages=2,mma_idx=0,"
-                        "sg_m_cnt=0,sg_n_cnt=0"});
+                        "sg_m_cnt=0,sg_n_cnt=0,waves_per_eu=0,pad_shared_memory=1"});
   EXPECT_EQ(ran.exit_code, 1) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("dim_0 must be divisible by wg_0 (2048 % 96 == 0)"));
 }
@@ -99,15 +99,35 @@ TEST_F(GpuTarget, AndTheDeviceMustBeOfOneKind) {
               HasSubstr("--device cuda:0 is an NVIDIA GPU and --target znver4 is not"));
 }
 
-TEST_F(GpuTarget, CandidatesAreShownWithTheirCode) {
+TEST_F(GpuTarget, VerifyAndCompareTakeTheSameDevices) {
+  const std::string program = example("matmul_f16.mlir");
+  const auto refused = [&](std::vector<std::string> arguments) {
+    const Ran ran = hone(std::move(arguments));
+    EXPECT_EQ(ran.exit_code, 2) << ran.err;
+    return ran.err;
+  };
+  EXPECT_THAT(refused({"verify", program, "--target", "gfx942"}),
+              HasSubstr("--target gfx942 is an AMD GPU, which hone does not run on"));
+  EXPECT_THAT(refused({"verify", program, "--target", "sm_90", "--device", "cpu"}),
+              HasSubstr("--target sm_90 is a GPU and --device cpu is not"));
+  EXPECT_THAT(refused({"compare", "none", "none", "--program", program, "--device", "hip:0"}),
+              HasSubstr("--device hip:0: hone runs kernels on CPUs and NVIDIA GPUs"));
+}
+
+TEST_F(GpuTarget, CandidatesAreShownWithTheirCodeAndSpec) {
   json({"tune", example("matmul_f16.mlir"), "--target", "gfx942", "--compile-only", "--candidates",
         "1", "--json"});
   const Ran ran = hone({"show", "2", "--out", "shown"});
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_THAT(ran.err, HasSubstr("no spec and no commands to reproduce it"));
   EXPECT_TRUE(std::filesystem::exists(folder() / "shown" / "code.rocm-hsaco"));
   EXPECT_TRUE(std::filesystem::exists(folder() / "shown" / "candidate.json"));
-  EXPECT_FALSE(std::filesystem::exists(folder() / "shown" / "reproduce.sh"));
+  const auto script = read_file(folder() / "shown" / "reproduce.sh");
+  ASSERT_TRUE(script);
+  EXPECT_THAT(*script, HasSubstr("--iree-codegen-tuning-spec-path=tuning_spec.mlir"));
+  const auto check =
+      json({"spec", "check", (folder() / "shown" / "tuning_spec.mlir").string(), "--program",
+            example("matmul_f16.mlir"), "--target", "gfx942", "--json"});
+  EXPECT_EQ(check.at("entries")[0].at("matches")[0].at("effect"), "applied");
 }
 
 TEST_F(GpuTarget, CompilesStoresAndRanksCandidatesWithoutTheDevice) {
@@ -135,9 +155,18 @@ TEST_F(GpuTarget, CompilesStoresAndRanksCandidatesWithoutTheDevice) {
     };
     EXPECT_LE(rank(candidates[i - 1]), rank(candidates[i]));
   }
+  EXPECT_EQ(nlohmann::json::parse(read_file(folder() / "out" / "compiled.json").value()), document);
   // What the store has is not compiled again, and ranks the same.
   EXPECT_EQ(json(command).at("dispatches"), document.at("dispatches"));
   EXPECT_EQ(hone({"tune", example("matmul_512.mlir"), "--compile-only"}).exit_code, 2);
+}
+
+TEST_F(GpuTarget, CompilesNoLongerThanTheBudget) {
+  const Ran ran = hone({"tune", example("matmul_f16.mlir"), "--target", "gfx942", "--compile-only",
+                        "--candidates", "1000", "--budget", "1s"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("the time is over; "));
+  EXPECT_THAT(ran.out, HasSubstr("candidates: "));
 }
 
 }  // namespace

@@ -217,7 +217,7 @@ TEST_F(SpecCheck, RefusesWhatIsNoSpecWithPlaceAndReason) {
                        "--target", "sm_81"}),
               HasSubstr("did you mean"));
   EXPECT_THAT(refused({"spec.mlir", "--program", program, "--jsn"}),
-              HasSubstr("has no option '--jsn', did you mean '--json'"));
+              HasSubstr("hone spec check has no option '--jsn' (did you mean '--json'?)"));
 }
 
 }  // namespace

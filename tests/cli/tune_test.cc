@@ -44,6 +44,29 @@ TEST_F(Tune, FindsVerifiesAndProvesASpec) {
             std::filesystem::exists(folder() / "out" / "tuning_spec.mlir"));
 }
 
+// A vendor's library is verified as a candidate is, and shares 16 rounds of 3 samples with the
+// winner.
+TEST_F(Tune, AVendorsLibraryIsARowBesideTheWinner) {
+  std::vector<std::string> arguments = quick(write("small.mlir", matmul_program("64")), 3);
+  arguments.push_back("--no-program");
+  const auto row_of_library = [&]() -> nlohmann::json {
+    const auto exported = json({"store", "export", "hone.db", "--format", "json"});
+    for (const auto& row : exported["candidates"])
+      if (row["provider"] == "openblas") return row;
+    return nullptr;
+  };
+  const auto result = json(arguments);
+  const nlohmann::json row = row_of_library();
+  if (row.is_null()) GTEST_SKIP() << "OpenBLAS is not installed";
+  EXPECT_EQ(row["right"], true);
+  EXPECT_EQ(row["phase"], "finalist");
+  EXPECT_EQ(row["samples"], 48);
+  EXPECT_GT(row["sentinel_ratio"], 0);
+  EXPECT_EQ(result["dispatches"][0]["tried"], 3);
+  json(arguments);
+  EXPECT_EQ(row_of_library(), row);  // not measured again
+}
+
 TEST_F(Tune, TriesEachCandidateOnceAcrossRuns) {
   const std::string program = write("small.mlir", matmul_program("64"));
   std::vector<std::string> arguments = quick(program, 5);

@@ -7,7 +7,7 @@
 #include "device/cuda/cublaslt_kernels.h"
 #include "device/cuda/cublaslt_layout.h"
 #include "device/cuda/toolkit.h"
-#include "tests/device/fake_library.h"
+#include "tests/device/fake_driver.h"
 
 namespace hone::device::cuda {
 namespace {

@@ -1,7 +1,9 @@
 // What hone says on a machine without a GPU, or with one that it cannot use. What a GPU does right
 // is tested on one (tests/gpu).
 #include <gmock/gmock.h>
+#include <unistd.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "device/cuda/driver.h"
@@ -10,12 +12,14 @@
 #include "device/cuda/nvml.h"
 #include "device/cuda/nvrtc.h"
 #include "device/cuda/peak.h"
-#include "tests/device/fake_library.h"
+#include "tests/device/fake_driver.h"
 
 namespace hone::device::cuda {
 namespace {
 
 using test::FakeDriver;
+using test::kVersion13;
+using test::two_h200s;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -26,8 +30,6 @@ Error error_of(const std::map<std::string, std::string>& bodies) {
   EXPECT_FALSE(driver);
   return driver ? Error{} : driver.error();
 }
-
-constexpr const char* kVersion13 = "(int* version) { *version = 13000; return 0; }";
 
 TEST(CudaDriverTest, AMissingLibraryIsAnErrorOfTheEnvironment) {
   const auto driver = Driver::open("libcuda-of-no-machine.so.1");
@@ -68,20 +70,7 @@ TEST(CudaDriverTest, ADriverThatDoesNotStartIsQuoted) {
 }
 
 TEST(CudaDriverTest, ListsTheDevicesThereAre) {
-  const FakeDriver fake(
-      {{"cuDriverGetVersion", kVersion13},
-       {"cuDeviceGetCount", "(int* count) { *count = 2; return 0; }"},
-       {"cuDeviceGet", "(int* device, int i) { *device = i; return 0; }"},
-       {"cuDeviceGetName",
-        "(char* name, int n, int d) { __builtin_strcpy(name, \"NVIDIA H200\"); "
-        "return 0; }"},
-       {"cuDeviceGetUuid",
-        "(unsigned char* uuid, int d) { for (int i = 0; i < 16; ++i) "
-        "uuid[i] = i * 16 + d; return 0; }"},
-       {"cuDeviceTotalMem_v2", "(unsigned long* bytes, int d) { *bytes = 1ul << 37; return 0; }"},
-       {"cuDeviceGetAttribute",
-        "(int* value, int a, int d) { *value = a == 75 ? 9 : a == 76 ? 0 : "
-        "a == 16 ? 132 : a == 13 ? 1980000 : a; return 0; }"}});
+  const FakeDriver fake(two_h200s());
   const auto driver = Driver::open(fake.library());
   ASSERT_TRUE(driver) << driver.error().message;
   const auto devices = list_devices(**driver);
@@ -132,6 +121,24 @@ TEST(CudaLeaseTest, OneGpuIsHeldOnceWhateverItsIndex) {
               HasSubstr("cuda:3 (NVIDIA H200, GPU-1) is leased by process"));
   EXPECT_THAT(second.error().message, HasSubstr("or give this run another GPU"));
   EXPECT_TRUE(lease(other, {}, folder->path() / "leases"));
+}
+
+// A command is refused at once, whether or not the other's runner is up.
+TEST(CudaLeaseTest, ACommandHoldsItsGpuBesideItsRunner) {
+  const auto folder = TemporaryFolder::create("hone-lease-");
+  const auto leases = folder->path() / "leases";
+  const Facts facts{.index = 0, .name = "NVIDIA H200", .uuid = "GPU-1", .pci = ""};
+  const auto command = lease_for_command(facts, leases);
+  ASSERT_TRUE(command) << command.error().message;
+  EXPECT_TRUE(lease(facts, {}, leases));
+  const auto other = lease_for_command(facts, leases);
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().kind, ErrorKind::kEnvironment);
+  EXPECT_EQ(
+      other.error().message,
+      fmt::format("cuda:0 (NVIDIA H200, GPU-1) is leased by process {}, which measures on it; "
+                  "wait for it, or give this run another GPU",
+                  getpid()));
 }
 
 TEST(NvmlTest, IsDoneWithoutWhereItIsMissing) {

@@ -41,6 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
       break;
     case 7:
       fuzz::round_trip<tune::jobs::ConfiguredDispatch>(body);
+      fuzz::round_trip<tune::jobs::SpecFileEntry>(body);
       break;
     case 8:
       fuzz::round_trip<provider::Launch>(body);

@@ -48,7 +48,7 @@ TEST(DispatchProductTest, WithoutAFillItAddsToTheOutput) {
 
 TEST(DispatchProductTest, ANarrowedResultIsTheLibrarysOutputType) {
   problem::Dispatch dispatch = test::matmul(2, 3, 4);
-  for (const std::size_t i : {0, 1})
+  for (const std::size_t i : {0u, 1u})
     dispatch.root.operands[i].type.element = dispatch.bindings[i].type.element = ElementType::kF16;
   dispatch.fused = {"fill", "elementwise(arith.truncf)"};
   dispatch.bindings[2].type.element = ElementType::kF16;

@@ -14,7 +14,7 @@ using store::Id;
 using store::Phase;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 // matmul 1024x1024x1024 f16,f16->f32: 2^31 operations, 8 MiB bound. On a device of 200 TFLOP/s and
@@ -114,11 +114,22 @@ TEST_F(GpuReportTest, CountsCandidatesWithoutDefaultAndLibraries) {
   EXPECT_EQ(shown["tried"], 3);
   EXPECT_EQ(shown["compiled"], 3);
   EXPECT_EQ(shown["right"], 2);
+  EXPECT_EQ(shown["wrong"], 1);
+  EXPECT_EQ(shown["not_run"], 0);
   EXPECT_EQ(shown["best_seconds"], 20e-6);
   EXPECT_EQ(shown["worst_seconds"], 90e-6);
   const auto closing = dispatch_table(store_, program_, build_, device_)->to_json().front();
   EXPECT_EQ(closing["tried"], 3);
   EXPECT_EQ(closing["verified"], 2);
+}
+
+// OpenBLAS has a column where it was measured: not on a GPU.
+TEST_F(GpuReportTest, TheClosingTableShowsOnlyTheLibraryThereIs) {
+  candidate("iree", "{}", 40e-6, Phase::kFinalist, 1);
+  EXPECT_THAT(dispatch_table(store_, program_, build_, device_)->to_text(),
+              Not(HasSubstr("OpenBLAS")));
+  candidate("openblas", "{}", 40e-6, Phase::kFinalist, 1);
+  EXPECT_THAT(dispatch_table(store_, program_, build_, device_)->to_text(), HasSubstr("OpenBLAS"));
 }
 
 // The library's time is compared with the tuned one by what each is to the default at its moment:

@@ -116,9 +116,10 @@ TEST(PreparedDispatch, PassesOnTheCompilersWordsAboutAnIllegalConfiguration) {
   EXPECT_TRUE(prepared.compile(std::nullopt));
 }
 
-// The compiler splits a softmax into other operations before it configures them, and the
-// configuration goes with the softmax, without a word.
-TEST(PreparedDispatch, NoticesAConfigurationThatWasDropped) {
+// The compiler splits a softmax into other operations before it configures them, and a
+// configuration would go with the softmax, without a word: it is given to what was configured
+// instead.
+TEST(PreparedDispatch, ConfiguresWhatASoftmaxWasTakenApartInto) {
   const auto program = load("softmax.mlir", R"(
 func.func @softmax(%x: tensor<64x512xf32>) -> tensor<64x512xf32> {
   %e = tensor.empty() : tensor<64x512xf32>
@@ -126,10 +127,31 @@ func.func @softmax(%x: tensor<64x512xf32>) -> tensor<64x512xf32> {
                                    outs(%e : tensor<64x512xf32>) -> tensor<64x512xf32>
   return %r : tensor<64x512xf32>
 })");
-  const auto artifact =
-      prepare(program.dispatches.at(0))
-          .compile(tiles("distribution = [8, 0], vector_common_parallel = [1, 0], "
-                         "vector_reduction = [0, 8]"));
+  PreparedDispatch prepared = prepare(program.dispatches.at(0));
+  const auto artifact = prepared.compile(
+      tiles("distribution = [8, 0], vector_common_parallel = [1, 0], vector_reduction = [0, 8]"));
+  ASSERT_TRUE(artifact) << artifact.error().message;
+  EXPECT_EQ(artifact->configured,
+            "#iree_cpu.lowering_config<distribution = [8, 0], vector_common_parallel = [1, 0], "
+            "vector_reduction = [0, 8]>");
+  EXPECT_TRUE(artifact->code != prepared.compile(std::nullopt)->code);
+}
+
+// Of a batch of one the compiler drops the loop, and the configuration with it.
+TEST(PreparedDispatch, NoticesAConfigurationThatWasDropped) {
+  const auto program = load("conv.mlir", R"(
+func.func @conv(%x: tensor<1x18x18x16xf32>, %w: tensor<3x3x16x32xf32>) -> tensor<1x16x16x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x16x16x32xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x16x16x32xf32>) -> tensor<1x16x16x32xf32>
+  %r = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<1x18x18x16xf32>, tensor<3x3x16x32xf32>)
+                                outs(%f : tensor<1x16x16x32xf32>) -> tensor<1x16x16x32xf32>
+  return %r : tensor<1x16x16x32xf32>
+})");
+  const auto artifact = prepare(program.dispatches.at(0))
+                            .compile(tiles("distribution = [0, 8, 8, 16, 0, 0, 0], "
+                                           "vector_common_parallel = [1, 1, 4, 8, 0, 0, 0], "
+                                           "vector_reduction = [0, 0, 0, 0, 1, 1, 4]"));
   ASSERT_FALSE(artifact);
   EXPECT_EQ(artifact.error().kind, FailureKind::kNotApplied);
 }

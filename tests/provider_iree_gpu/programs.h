@@ -71,19 +71,6 @@ func.func @main(%a: {0}, %b: {1}) -> {2} {{
                      nchw ? "conv_2d_nchw_fchw" : "conv_2d_nhwc_hwcf");
 }
 
-inline std::string row_sum(int rows, int length) {
-  return fmt::format(R"(
-func.func @main(%a: {0}) -> {1} {{
-  %z = arith.constant 0.0 : f32
-  %e = tensor.empty() : {1}
-  %f = linalg.fill ins(%z : f32) outs(%e : {1}) -> {1}
-  %r = linalg.reduce {{ arith.addf }} ins(%a : {0}) outs(%f : {1}) dimensions = [1]
-  return %r : {1}
-}})",
-                     fmt::format("tensor<{}x{}xf32>", rows, length),
-                     fmt::format("tensor<{}xf32>", rows));
-}
-
 inline std::string attention(int batch, int length, int head) {
   return fmt::format(R"(
 func.func @main(%q: {0}, %k: {0}, %v: {0}) -> {0} {{
@@ -168,6 +155,33 @@ func.func @main(%a: {0}) -> {0} {{
   return %r : {0}
 }})",
                      fmt::format("tensor<{}x{}xf32>", rows, columns));
+}
+// Rows divided by their sums: one dispatch, whose root is the sum.
+inline std::string normalised_rows(int rows, int columns) {
+  return fmt::format(R"(
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @main(%a: {0}) -> {0} {{
+  %z = arith.constant 0.0 : f32
+  %er = tensor.empty() : {1}
+  %e = tensor.empty() : {0}
+  %f = linalg.fill ins(%z : f32) outs(%er : {1}) -> {1}
+  %s = linalg.generic {{indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}}
+      ins(%a : {0}) outs(%f : {1}) {{
+    ^bb0(%x: f32, %y: f32):
+      %t = arith.addf %x, %y : f32
+      linalg.yield %t : f32
+  }} -> {1}
+  %r = linalg.generic {{indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}}
+      ins(%a, %s : {0}, {1}) outs(%e : {0}) {{
+    ^bb0(%x: f32, %y: f32, %u: f32):
+      %t = arith.divf %x, %y : f32
+      linalg.yield %t : f32
+  }} -> {0}
+  return %r : {0}
+}})",
+                     fmt::format("tensor<{}x{}xf32>", rows, columns),
+                     fmt::format("tensor<{}xf32>", rows));
 }
 inline std::string matvec(int rows, int columns) {
   return fmt::format(R"(

@@ -7,6 +7,7 @@
 #include "provider/iree/iree_provider.h"
 #include "provider/iree/whole_program.h"
 #include "provider/ptx_kernel.h"
+#include "space/configuration.h"
 #include "tests/provider_iree_gpu/child.h"
 #include "tests/provider_iree_gpu/programs.h"
 
@@ -98,13 +99,23 @@ std::pair<provider::Attributes, Texts> some_candidate(const IreeProvider& provid
 }
 
 TEST_P(GpuSpec, GivesTheProgramTheConfigurationOfACandidate) {
-  const auto& [name, program, arch] = GetParam();
+  const std::string &program = GetParam().program, &arch = GetParam().arch;
   const problem::Dispatch dispatch = with_statement(program, arch);
   const IreeProvider provider(compiler().installation(), *problem::gpu_target(arch));
   auto [attributes, texts] = some_candidate(provider, dispatch, arch);
   attributes.lowering_config = texts[0];
   attributes.translation_info = texts[1];
   attributes.decomposition_config = texts[2];
+
+  // What a session compares is the compiler's own print of what it asked for.
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (texts[i].empty()) continue;
+    const std::string printed = in_child([&text = texts[i]] {
+      const auto canonical = canonical_attribute(compiler(), text);
+      return canonical ? *canonical : canonical.error().message;
+    });
+    EXPECT_EQ(printed, texts[i]);
+  }
 
   const auto spec = provider.spec({{dispatch.name, dispatch.root, attributes}});
   ASSERT_TRUE(spec) << spec.error().message;
@@ -135,19 +146,91 @@ std::vector<Case> cases() {
       {"conv_nhwc_batch", convolution(false, 2, 16, 64, 128)},
       {"conv_nchw", convolution(true, 1, 16, 64, 128)},
       {"attention", attention(4, 512, 64)},
+      {"matvec", matvec(1024, 4096)},
       {"row_sum", row_sum(1024, 4096)},
+      {"column_sum", column_sum(1024, 4096)},
+      {"channel_sum", channel_sum(2, 64, 32)},
+      {"elementwise", elementwise(1024, 4096)},
+      {"transpose", transpose(1024, 4096)},
   };
   std::vector<Case> all;
   for (const auto& [name, program] : programs)
-    for (const char* arch : {"gfx942", "sm_80"}) {
-      // IREE 3.13 states nothing about attention for NVIDIA, and hone has no space of its own.
-      if (name == "attention" && arch == std::string("sm_80")) continue;
-      all.push_back({name, program, arch});
-    }
+    for (const char* arch : {"gfx942", "sm_80"}) all.push_back({name, program, arch});
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(Programs, GpuSpec, ::testing::ValuesIn(cases()),
                          [](const auto& each) { return each.param.name + "_" + each.param.arch; });
+
+// When specs are applied the program holds two sums and an elementwise operation instead.
+TEST(Softmax, CannotBeInASpec) {
+  const problem::Dispatch dispatch = dispatch_of(softmax(256, 512), "sm_80");
+  const IreeProvider provider(compiler().installation(), *problem::gpu_target("sm_80"));
+  const auto spec = provider.spec(
+      {{dispatch.name, dispatch.root, {dispatch.default_configuration, "#translation"}}});
+  ASSERT_FALSE(spec);
+  EXPECT_THAT(spec.error().message, HasSubstr("IREE takes linalg.softmax apart"));
+}
+
+// The division by the sums is given the sums' layout; without it the program "failed to
+// distribute".
+TEST(GpuSpecOfANormalisation, LeavesAProgramThatCompiles) {
+  const std::string program = normalised_rows(512, 1024);
+  const problem::GpuTarget target = *problem::gpu_target("gfx942");
+  const problem::Dispatch dispatch = dispatch_of(program, "gfx942");
+  const IreeProvider provider(compiler().installation(), target);
+  const auto space = provider.space_of(dispatch);
+  ASSERT_TRUE(space) << space.error().message;
+  const auto configuration = space::parse_configuration(
+      *space,
+      "pipeline=0,rows=2,row_subgroups=1,subgroups=2,lanes=32,vector=4,steps=1,wg_0=0,threads=0,"
+      "red_1=0");
+  ASSERT_TRUE(configuration) << configuration.error().message;
+  auto attributes = *provider.attributes(dispatch, *space, *configuration);
+  ASSERT_EQ(compiled(dispatch, "gfx942", attributes).size(), 4u);
+
+  const auto folder = TemporaryFolder::create("hone-test-");
+  const auto compiles_with = [&](const provider::Attributes& given) {
+    const auto spec = provider.spec({{dispatch.name, dispatch.root, given}});
+    const std::string file = (folder->path() / "spec.mlir").string();
+    if (!spec || !write_file_atomically(file, *spec)) return std::string("no spec");
+    std::vector<std::string> flags = flags_for("gfx942");
+    flags.push_back("--iree-codegen-tuning-spec-path=" + file);
+    return in_child([&] {
+      const auto module = compile_program(compiler(), "program.mlir", program, flags);
+      return module ? std::string("compiles") : module.error().message;
+    });
+  };
+  EXPECT_EQ(compiles_with(attributes), "compiles");
+  attributes.sibling_config.clear();
+  EXPECT_THAT(compiles_with(attributes), HasSubstr("failed to distribute"));
+}
+
+// IREE links the kernels of a program into one PTX module.
+TEST(LinkedProgram, HoldsTheKernelsThatAreCompiledAlone) {
+  std::string program = example("feed_forward_f16.mlir");
+  const auto shrink = [&program](const std::string& from, const std::string& to) {
+    for (auto at = program.find(from); at != std::string::npos; at = program.find(from, at))
+      program.replace(at, from.size(), to);
+  };
+  shrink("2048", "128");
+  shrink("1280", "256");
+  shrink("5120", "512");
+  const std::vector<std::string> flags = flags_for("sm_80");
+  const auto module = compile_program(compiler(), "program.mlir", program, flags);
+  ASSERT_TRUE(module) << module.error().message;
+  const problem::Program loaded = load("program.mlir", program, flags);
+  ASSERT_EQ(loaded.dispatches.size(), 2u);
+  for (const problem::Dispatch& dispatch : loaded.dispatches) {
+    const auto linked = kernel_in_module(*module, dispatch.name);
+    ASSERT_TRUE(linked) << dispatch.name;
+    const Texts alone = compiled(dispatch, "sm_80", std::nullopt);
+    ASSERT_EQ(alone.size(), 4u) << alone.front();
+    EXPECT_NE(linked->code, alone[3]);
+    ASSERT_TRUE(provider::ptx_kernel(alone[3], dispatch.name));
+    EXPECT_EQ(provider::ptx_kernel(linked->code, dispatch.name),
+              provider::ptx_kernel(alone[3], dispatch.name));
+  }
+}
 
 // IREE goes on with its own choice, and says it succeeded.
 TEST(TransformLibrary, ThatCannotBeReadIsAnError) {

@@ -112,6 +112,17 @@ TEST(Relax, RefusesHardAndUnknownNames) {
   EXPECT_THAT(message(space.relax({"register"})), HasSubstr("did you mean 'registers'?"));
 }
 
+// Of 16, 32, 48 and 64 rows only 64 do not divide 96; with 16 columns they keep the soft rule.
+TEST(Oppose, KeepsWhatBreaksOneRuleAndKeepsTheOthers) {
+  SpaceBuilder builder = tiles();
+  EXPECT_TRUE(builder.oppose("divides"));
+  const Space outside = built(builder);
+  ASSERT_EQ(outside.count().value, 1u);
+  EXPECT_THAT(outside.at(0)->values, ElementsAre(64, 16, 256));
+  EXPECT_FALSE(builder.oppose("registers"));  // soft: relax() drops it
+  EXPECT_FALSE(builder.oppose("no such rule"));
+}
+
 TEST(Neighbours, DifferInOneKnobAndComputedOnesFollow) {
   const Space space = built(tiles());
   const auto at = parse_configuration(space, "tile_m=16,tile_n=16,threads=64");

@@ -1,4 +1,5 @@
-// An exclusive hold on a GPU among the hone processes of one machine.
+// Exclusive holds on a GPU among the hone processes of one machine: a command's, from before it
+// starts anything until it ends, and within it a runner's, while that uses the GPU.
 #pragma once
 
 #include <chrono>
@@ -14,5 +15,9 @@ namespace hone::device::cuda {
 // that names the process that holds it. `folder` is for tests; empty means lock_folder().
 Result<LockFile> lease(const Facts& facts, std::chrono::milliseconds wait = {},
                        const std::filesystem::path& folder = {});
+
+// The same, of a command: refused at once where another command has the GPU. A runner has a lock of
+// its own because it may outlive its command by moments.
+Result<LockFile> lease_for_command(const Facts& facts, const std::filesystem::path& folder = {});
 
 }  // namespace hone::device::cuda

@@ -35,7 +35,7 @@ Result<double> bytes_per_second(Session& session, Stopwatch& watch) {
   Address memory = 0;
   HONE_TRY(session.driver().check(call.memory_allocate(&memory, 2 * bytes), "taking memory"));
   double best = 0;
-  Status status;
+  Status status = session.driver().check(call.set_bytes(memory, 1, 2 * bytes), "clearing memory");
   for (int run = 0; run < kRuns && status; ++run) {
     status = watch.start();
     if (status)

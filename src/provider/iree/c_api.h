@@ -68,6 +68,14 @@ struct MlirTypeID {
 struct CompilationInfoParameters {
   MlirAttribute lowering_config, translation_info;
 };
+// ireeCodegenTranslationInfoParameters
+struct TranslationInfoParameters {
+  MlirAttribute pipeline, codegen_spec;
+  const std::int64_t* workgroup_size = nullptr;
+  std::size_t workgroup_dimensions = 0;
+  std::int64_t subgroup_size = 0;
+  MlirAttribute configuration;  // a dictionary, or null
+};
 // Each a DenseI32Array of loop numbers; null when the operation is no contraction.
 struct MlirLinalgContractionDimensions {
   MlirAttribute batch, m, n, k;
@@ -117,6 +125,15 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
      const std::int64_t* values, MlirAttribute* diagnostic))                                     \
   X(MlirAttribute, ireeCodegenConvertConstraintsOpToSMTLIB, (MlirOperation, bool emit_reset))    \
   X(CompilationInfoParameters, ireeCodegenCompilationInfoAttrGetParameters, (MlirAttribute))     \
+  X(TranslationInfoParameters, ireeCodegenTranslationInfoAttrGetParameters, (MlirAttribute))     \
+  X(MlirAttribute, ireeCodegenTranslationInfoAttrGet, (MlirContext, TranslationInfoParameters))  \
+  X(bool, ireeAttributeIsAGPUPipelineOptionsAttr, (MlirAttribute))                               \
+  X(MlirAttribute, ireeGPUPipelineOptionsAttrGet,                                                \
+    (MlirContext, const std::int64_t* prefetch_num_stages, const bool* no_reduce_bank_conflicts, \
+     const bool* use_igemm_convolution, const MlirAttribute* reorder_workgroups_strategy))       \
+  X(MlirAttribute, ireeGPUPipelineOptionsAttrGetPrefetchNumStages, (MlirAttribute))              \
+  X(MlirAttribute, ireeGPUPipelineOptionsAttrGetUseIgemmConvolution, (MlirAttribute))            \
+  X(MlirAttribute, ireeGPUPipelineOptionsAttrGetReorderWorkgroupsStrategy, (MlirAttribute))      \
   X(MlirTypeID, ireeCodegenOneOfKnobAttrGetTypeID, ())                                           \
   X(MlirAttribute, ireeCodegenOneOfKnobAttrGetName, (MlirAttribute))                             \
   X(void, ireeCodegenOneOfKnobAttrGetOptions, (MlirAttribute, std::intptr_t*, MlirAttribute*))   \

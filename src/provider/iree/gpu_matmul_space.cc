@@ -18,16 +18,10 @@ PerLoop workgroup_tile(const problem::Operation& root) {
   return tile;
 }
 
-bool is_dynamic_loop(const problem::Operation& root, int loop) {
-  return root.loops[static_cast<std::size_t>(loop)].dynamic || size(root, loop) < 0;
-}
-
-// Whether some extent may be no whole number of some matrix instruction.
+// Whether some extent is no whole number of some matrix instruction.
 bool is_padded(const problem::Operation& root, const problem::GpuTarget& target) {
   const Loops loops = loops_of(root);
-  const auto rest = [&](int loop, int of) {
-    return is_dynamic_loop(root, loop) || size(root, loop) % of != 0;
-  };
+  const auto rest = [&](int loop, int of) { return size(root, loop) % of != 0; };
   const auto instructions = instructions_for(root, target);
   return std::any_of(instructions.begin(), instructions.end(), [&](const auto& mma) {
     return rest(loops.m[0], mma.m) || rest(loops.n[0], mma.n) || rest(loops.k[0], mma.k);
@@ -36,8 +30,7 @@ bool is_padded(const problem::Operation& root, const problem::GpuTarget& target)
 
 // The tiles of a loop: its divisors, and where it is padded powers of two too.
 std::vector<Value> tiles_of(const problem::Operation& root, int loop, bool padded, Value largest) {
-  std::vector<Value> tiles;
-  if (!is_dynamic_loop(root, loop)) tiles = divisors(size(root, loop), 1, largest);
+  std::vector<Value> tiles = divisors(size(root, loop), 1, largest);
   if (padded)
     for (const Value each : powers_of_two(largest)) tiles.push_back(each);
   std::sort(tiles.begin(), tiles.end());
@@ -152,12 +145,10 @@ Result<space::Space> thread_space(const problem::Operation& root,
   const Loops loops = loops_of(root);
   constexpr Value kMaximumTile = 256, kMaximumStep = 64, kMaximumThreadTile = 64;
   space::SpaceBuilder builder;
-  const Expression wg_m =
-      builder.knob("wg_m", "rows of a workgroup",
-                   tiles_of(root, loops.m[0], is_dynamic_loop(root, loops.m[0]), kMaximumTile));
-  const Expression wg_n =
-      builder.knob("wg_n", "columns of a workgroup",
-                   tiles_of(root, loops.n[0], is_dynamic_loop(root, loops.n[0]), kMaximumTile));
+  const Expression wg_m = builder.knob("wg_m", "rows of a workgroup",
+                                       divisors(size(root, loops.m[0]), 1, kMaximumTile));
+  const Expression wg_n = builder.knob("wg_n", "columns of a workgroup",
+                                       divisors(size(root, loops.n[0]), 1, kMaximumTile));
   const Expression th_m = builder.knob("th_m", "rows of a thread", powers_of_two(16));
   const Expression th_n = builder.knob("th_n", "columns of a thread", powers_of_two(16));
   builder.knob("red_k", "steps of k", divisors(size(root, loops.k[0]), 1, kMaximumStep));

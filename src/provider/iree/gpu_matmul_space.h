@@ -5,8 +5,8 @@
 //   wg_m, wg_n     tile of one workgroup
 //   sg_m, sg_n     matrix instructions of one subgroup along m and n
 //   red_k          matrix instructions along k per step
-// Extents that are known only at run time, or are no whole instructions, are padded to whole tiles
-// in shared memory, and the result with them.
+// Extents that are no whole instructions are padded to whole tiles in shared memory, and the result
+// with them.
 // Without matrix instructions:
 //   wg_m, wg_n     tile of one workgroup;  th_m, th_n  of one thread;  red_k  steps of k
 #pragma once

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "provider/iree/gpu_own_space.h"
+#include "provider/iree/stated_knobs.h"
 #include "provider/iree/stated_space.h"
 
 namespace hone::iree {
@@ -20,13 +21,20 @@ Result<StatedSpace> read_statement(const problem::Dispatch& dispatch) {
 
 }  // namespace
 
-Result<space::Space> gpu_space(const problem::Dispatch& dispatch,
-                               const problem::GpuTarget& target) {
+Result<space::Space> gpu_space(const problem::Dispatch& dispatch, const problem::GpuTarget& target,
+                               std::string_view audited) {
   if (const std::string reason = why_no_gpu_space(dispatch, target); !reason.empty())
     return input_error("'{}' cannot be tuned: {}", dispatch.name, reason);
-  if (dispatch.stated_constraints.empty()) return gpu_own_space(dispatch.root, target);
+  if (dispatch.stated_constraints.empty()) {
+    if (!audited.empty())
+      return input_error(
+          "'{}' has a space of hone's own: only rules added to the compiler's can be "
+          "audited",
+          dispatch.name);
+    return gpu_own_space(dispatch.root, target);
+  }
   HONE_ASSIGN(const StatedSpace stated, read_statement(dispatch));
-  return space_of(stated, dispatch.root, target);
+  return space_of(stated, dispatch.root, target, audited);
 }
 
 std::string why_no_gpu_space(const problem::Dispatch& dispatch, const problem::GpuTarget& target) {
@@ -61,7 +69,8 @@ Result<provider::Attributes> gpu_attributes(const problem::Dispatch& dispatch,
     return input_error("{} = {} is none of the compiler's statements", kPipelineKnob, statement);
   attributes.statement = static_cast<int>(statement);
   for (const space::Knob& knob : space.parts()[static_cast<std::size_t>(statement)].knobs()) {
-    HONE_ASSIGN(attributes.knobs[knob.name], space.value(configuration, knob.name));
+    auto& place = is_own_knob(knob.name) ? attributes.options : attributes.knobs;
+    HONE_ASSIGN(place[knob.name], space.value(configuration, knob.name));
   }
   return attributes;
 }

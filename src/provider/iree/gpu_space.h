@@ -14,7 +14,9 @@
 namespace hone::iree {
 
 // The dispatch has Dispatch::stated_constraints. Input error where neither has a space for it.
-Result<space::Space> gpu_space(const problem::Dispatch& dispatch, const problem::GpuTarget& target);
+// `audited` as space_of's (stated_space.h).
+Result<space::Space> gpu_space(const problem::Dispatch& dispatch, const problem::GpuTarget& target,
+                               std::string_view audited = {});
 // Why there is none; empty where there is one.
 std::string why_no_gpu_space(const problem::Dispatch& dispatch, const problem::GpuTarget& target);
 

@@ -18,7 +18,7 @@ std::string IreeProvider::why_no_space(const problem::Dispatch& dispatch) const 
 Result<space::Space> IreeProvider::space_of(const problem::Dispatch& dispatch) const {
   if (!dispatch.not_tunable.empty())
     return input_error("'{}' cannot be tuned: {}", dispatch.name, dispatch.not_tunable);
-  if (gpu_) return gpu_space(dispatch, *gpu_);
+  if (gpu_) return gpu_space(dispatch, *gpu_, audited_);
   LlvmCpuDispatchFacts facts;
   facts.fused_consumers =
       std::any_of(dispatch.fused.begin(), dispatch.fused.end(),
@@ -41,7 +41,7 @@ Result<std::string> IreeProvider::spec(const std::vector<provider::SpecEntry>& e
   for (const provider::SpecEntry& entry : entries)
     rows.push_back({entry.root, entry.attributes.lowering_config, entry.attributes.translation_info,
                     entry.attributes.init_config, entry.attributes.consumer_config, entry.name,
-                    entry.attributes.decomposition_config});
+                    entry.attributes.decomposition_config, entry.attributes.sibling_config});
   return tuning_spec_text(rows, fmt::format("Tuning spec made by hone for IREE {} on {}.\n"
                                             "Use: iree-compile {}",
                                             installation_.version, gpu_ ? gpu_->arch : target_.cpu,

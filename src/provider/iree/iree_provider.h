@@ -11,8 +11,11 @@ class IreeProvider final : public provider::Provider {
  public:
   IreeProvider(Installation installation, problem::CpuTarget target)
       : installation_(std::move(installation)), target_(std::move(target)) {}
-  IreeProvider(Installation installation, problem::GpuTarget target)
-      : installation_(std::move(installation)), gpu_(std::move(target)) {}
+  // `audited`: see gpu_space.h.
+  IreeProvider(Installation installation, problem::GpuTarget target, std::string audited = {})
+      : installation_(std::move(installation)),
+        gpu_(std::move(target)),
+        audited_(std::move(audited)) {}
 
   std::string_view name() const override { return "iree"; }
   bool compiler_states_spaces() const override { return gpu_.has_value(); }
@@ -38,6 +41,7 @@ class IreeProvider final : public provider::Provider {
   // What it compiles for: gpu_ where there is one.
   problem::CpuTarget target_;
   std::optional<problem::GpuTarget> gpu_;
+  std::string audited_;
 };
 
 }  // namespace hone::iree

@@ -9,6 +9,7 @@
 #include "provider/iree/gpu_executable.h"
 #include "provider/iree/program.h"
 #include "provider/iree/root_operation.h"
+#include "provider/iree/stated_knobs.h"
 #include "provider/resources.h"
 
 namespace hone::iree {
@@ -87,11 +88,12 @@ class Candidate {
   using Step = tl::expected<void, Failure>;
 
   // `from_configured`: the candidate replaces what the compiler configured.
-  Candidate(const Session& session, const DispatchIr& dispatch, bool from_configured)
+  Candidate(const Session& session, const DispatchIr& dispatch, bool for_gpu, bool from_configured)
       : session_(session),
         dispatch_(dispatch),
         ir_(session.api()),
         invocation_(session),
+        for_gpu_(for_gpu),
         from_configured_(from_configured) {
     OwnedModule copy = from_configured ? dispatch.configured.clone() : dispatch.module.clone();
     module_ = copy.get();
@@ -123,9 +125,10 @@ class Candidate {
 
   // Up to executable-targets, where the export says how it is launched.
   Step translate(Artifact& artifact) {
-    // A sixth of the time, to find mistakes of the compiler's own: what comes out is run and
-    // checked before it counts.
-    invocation_.verify_passes(false);
+    // On GPUs a sixth of the time, to find mistakes of the compiler's own: what comes out is run
+    // and checked before it counts. On a CPU it also ends candidates that would then compile for
+    // minutes.
+    if (for_gpu_) invocation_.verify_passes(false);
     if (!invocation_.run(kExecutableConfigurations, kExecutableTargets))
       return compile_error(invocation_, "translate the dispatch");
     const MlirOperation variant = session_.api().mlirOperationGetParentOperation(export_);
@@ -249,6 +252,14 @@ class Candidate {
     const auto parts = session_.api().ireeCodegenCompilationInfoAttrGetParameters(info);
     lowering_ = parts.lowering_config;
     translation_ = parts.translation_info;
+    if (!wanted.options.empty()) {
+      translation_ = with_own_knobs(ir_, session_.context(), translation_, wanted.options);
+      if (translation_.ptr == nullptr)
+        return compile_error(invocation_, "add hone's own knobs to the translation_info");
+      info = ir_.parse_attribute(session_.context(),
+                                 compilation_info({ir_.text(lowering_), ir_.text(translation_)}));
+      if (info.ptr == nullptr) return compile_error(invocation_, "read the configuration");
+    }
     if (!has_decomposition(ir_, stated[which])) return {};
     auto decomposition = materialised(ir_, stated[which], "decomposition_config", wanted.knobs);
     if (!decomposition) return fail(FailureKind::kCompileError, decomposition.error().message);
@@ -305,6 +316,7 @@ class Candidate {
   MlirOperation module_, export_;
   MlirAttribute lowering_, translation_, decomposition_;
   bool imported_ = false;
+  bool for_gpu_ = false;
   bool from_configured_ = false;
 };
 
@@ -313,6 +325,7 @@ class Candidate {
 struct PreparedDispatch::State {
   Session session;
   DispatchIr dispatch;
+  bool for_gpu = false;
 };
 
 PreparedDispatch::PreparedDispatch(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -328,7 +341,8 @@ Result<PreparedDispatch> PreparedDispatch::create(const Library& library, const 
     all.emplace_back(kConstraintsFlag);
   HONE_ASSIGN(Session session, Session::create(library, all));
   HONE_ASSIGN(DispatchIr dispatch, read_dispatch(session, "dispatch", source));
-  return PreparedDispatch(std::make_unique<State>(State{std::move(session), std::move(dispatch)}));
+  return PreparedDispatch(
+      std::make_unique<State>(State{std::move(session), std::move(dispatch), targets_gpu(flags)}));
 }
 
 const ConfigurationAttributes& PreparedDispatch::default_configuration() const {
@@ -340,7 +354,7 @@ tl::expected<Artifact, Failure> PreparedDispatch::compile(
   StageTimes spent;
   Stopwatch stopwatch;
   Artifact artifact;
-  Candidate candidate(state_->session, state_->dispatch,
+  Candidate candidate(state_->session, state_->dispatch, state_->for_gpu,
                       configuration && state_->dispatch.decomposed);
   HONE_TRY(candidate.configure(configuration, artifact));
   spent.configure = stopwatch.lap();

@@ -62,8 +62,10 @@ std::string why_not_tunable(const Dispatch& dispatch, const Launches& launches, 
   if (dispatch.root_operations == 0) return "it has no root operation";
   for (std::size_t i = 0; i < dispatch.root.loops.size(); ++i)
     if (dispatch.root.loops[i].size == problem::kDynamic)
-      return fmt::format("dynamic shape: loop {} of {} has a size known only at run time", i,
-                         dispatch.root.name);
+      return fmt::format(
+          "dynamic shape: loop {} of {} has a size known only at run time, and hone measures "
+          "one size: write the one that matters into the program's types (2048 for ?)",
+          i, dispatch.root.name);
   for (std::size_t i = 0; i < dispatch.bindings.size(); ++i)
     if (is_dynamic(dispatch.bindings[i].type))
       return fmt::format("dynamic shape: binding {} is {}", i,

@@ -54,7 +54,11 @@ std::string names_text(const problem::Operation& root) {
   return "\"iree_linalg_ext.attention\", \"iree_linalg_ext.online_attention\"";
 }
 
-// `transform.match.structured` reads linalg's loops only.
+// What `transform.match.structured` takes.
+bool is_structured(const problem::Operation& root) {
+  return root.name.starts_with("linalg.") && root.kind != problem::OperationKind::kOther;
+}
+
 std::string loops_text(const problem::Operation& root) {
   std::string text =
       "    transform.match.structured %root : !transform.any_op {\n"
@@ -70,15 +74,16 @@ std::string loops_text(const problem::Operation& root) {
         "      %size{0} = transform.match.structured.dim %nest[{0}] : (!transform.any_op) -> "
         "!transform.param<i64>\n"
         "      %wanted{0} = transform.param.constant {1} : i64 -> !transform.param<i64>\n"
-        "      transform.match.param.cmpi eq %size{0}, %wanted{0} : !transform.param<i64>\n",
-        i, root.loops[i].size);
+        "      transform.match.param.cmpi eq %size{0}, %wanted{0} : !transform.param<i64>\n"
+        "      transform.match.structured.dim %nest[{0}] {2} : !transform.any_op\n",
+        i, root.loops[i].size, root.loops[i].reduction ? "reduction" : "parallel");
   return text + "      transform.match.structured.yield\n    }\n";
 }
 
 std::string named_matcher(const problem::Operation& root) {
   std::string text = fmt::format(
       "    transform.match.operation_name %root [{}] : !transform.any_op\n", names_text(root));
-  if (root.name.starts_with("linalg.")) text += loops_text(root);
+  if (is_structured(root)) text += loops_text(root);
   for (std::size_t i = 0; i < telling_operands(root); ++i)
     text += fmt::format(
         "    %operand{0} = transform.get_operand %root[{0}] : (!transform.any_op) -> "
@@ -98,6 +103,9 @@ Status can_match(const problem::Operation& root) {
   }
   if (is_dynamic(root))
     return input_error("{} has a loop whose size is known only at run time", describe(root));
+  if (root.name == "linalg.softmax")
+    return input_error("IREE takes {} apart before it applies specs, which then find sums",
+                       root.name);
   if (root.loops.empty() || root.operands.empty())
     return input_error("{} has no loops or operands that a matcher could tell it by",
                        describe(root));
@@ -112,7 +120,7 @@ bool same_spec_class(const problem::Operation& a, const problem::Operation& b) {
   if (is_contraction(a.kind) != is_contraction(b.kind)) return false;
   if (is_contraction(a.kind)) return a.loops == b.loops && a.operands == b.operands;
   const auto same_loop = [](const problem::Loop& left, const problem::Loop& right) {
-    return left.size == right.size;
+    return left.size == right.size && left.reduction == right.reduction;
   };
   if (names_text(a) != names_text(b)) return false;
   if (!std::equal(a.loops.begin(), a.loops.end(), b.loops.begin(), b.loops.end(), same_loop))

@@ -10,13 +10,13 @@
 namespace hone::iree {
 
 // Input error that says why no matcher can be written: a size known only at run time, a contraction
-// of anything but projected permutations, an operation without operands.
+// of anything but projected permutations, an operation without operands, a softmax.
 Status can_match(const problem::Operation& root);
 
 // The operations of a matcher's body that let only roots like `root` (a %root of type any_op)
 // through. Contractions are recognised by element types, indexing maps and extents, whatever the
-// compiler calls them; everything else by the operation's name, the extents of its loops
-// and the types of its operands. `root` is one that can_match() accepts.
+// compiler calls them; everything else by the operation's name, the extents and kinds (reduction or
+// not) of its loops and the types of its operands. `root` is one that can_match() accepts.
 std::string matcher_text(const problem::Operation& root);
 
 // Whether one matcher lets both through: it sees the root operation, not what is fused around it,

@@ -172,6 +172,42 @@ void add_scores(space::SpaceBuilder& builder) {
   }
 }
 
+// The loop of a convolution's output channels, which the filter has too; -1: none.
+int channel_loop(const problem::Operation& root) {
+  if (root.operands.size() < 3) return -1;
+  const auto& filter = root.operands[1].loops;
+  for (const int loop : root.operands.back().loops)
+    if (std::find(filter.begin(), filter.end(), loop) != filter.end()) return loop;
+  return -1;
+}
+
+void add_channels_first(const problem::Operation& root, const problem::GpuTarget& target,
+                        const std::optional<MemoryLimit>& memory, space::SpaceBuilder& builder) {
+  const int channels = channel_loop(root);
+  const bool last = !root.operands.empty() && !root.operands.back().loops.empty() &&
+                    root.operands.back().loops.back() == channels;
+  if (channels < 0 || last || target.backend != problem::GpuBackend::kCuda) return;
+  const auto columns = variable(builder, fmt::format("wg_{}", channels));
+  const auto threads = variable(builder, "wg_size_x");
+  if (!columns || !threads) return;
+  constexpr space::Value kColumns = 16;
+  builder.require(std::string(kChannelsFirstColumnsRule),
+                  "{} columns of a workgroup are a multiple of {}",
+                  euclidean_mod(*columns, kColumns) == 0, {*columns, space::constant(kColumns)});
+  builder.require(std::string(kChannelsFirstThreadsRule), "{} threads are a power of two",
+                  euclidean_mod(space::constant(target.max_threads), *threads) == 0, {*threads});
+  if (!memory) return;
+  Expression outputs = space::constant(problem::byte_size(root.operands.back().type.element));
+  for (const int loop : root.operands.back().loops)
+    if (const auto extent = variable(builder, fmt::format("wg_{}", loop)))
+      outputs = outputs * *extent;
+  const Expression bytes = memory->bytes + outputs;
+  builder.require(
+      std::string(kChannelsFirstMemoryRule),
+      fmt::format("the tiles and that of the result take {{}} of {} bytes", memory->limit),
+      bytes <= space::constant(memory->limit), {bytes});
+}
+
 // The sum with the larger side of every choice in it.
 Expression at_most(const Expression& bytes) {
   if (bytes.operation() == space::Operation::kIfThenElse)
@@ -190,22 +226,23 @@ void add_attention_memory(const MemoryLimit& memory, space::SpaceBuilder& builde
       bytes <= space::constant(memory.limit), {bytes});
 }
 
-void add_accumulators(const problem::Operation& root, const problem::GpuTarget& target,
-                      space::SpaceBuilder& builder) {
+void add_registers(const problem::Operation& root, const problem::GpuTarget& target,
+                   const std::optional<MemoryLimit>& memory, space::SpaceBuilder& builder) {
   constexpr space::Value kRegisterBytes = 4;
   const auto threads = variable(builder, "wg_size_x");
-  const problem::TensorType& output = root.operands.back().type;
   if (!threads) return;
-  std::vector<Expression> tile{space::constant(problem::byte_size(output.element))};
+  std::vector<Expression> tile{
+      space::constant(problem::byte_size(root.operands.back().type.element))};
   for (std::size_t loop = 0; loop < root.loops.size(); ++loop)
     if (const auto extent = variable(builder, fmt::format("wg_{}", loop))) tile.push_back(*extent);
-  const Expression bytes = space::product_of(tile);
-  builder.prefer(std::string(kAccumulatorRule),
-                 fmt::format("{{}} bytes of sums are within the {} registers that a thread may "
-                             "have, of {{}} threads",
+  const Expression sums = space::product_of(tile);
+  const Expression operands = memory ? memory->bytes : space::constant(0);
+  builder.prefer(std::string(kRegisterRule),
+                 fmt::format("{{}} bytes of sums and {{}} of a step's operands are within the {} "
+                             "registers a thread may have, of {{}} threads",
                              target.registers_per_thread),
-                 bytes <= *threads * (kRegisterBytes * target.registers_per_thread),
-                 {bytes, *threads});
+                 sums + operands <= *threads * (kRegisterBytes * target.registers_per_thread),
+                 {sums, operands, *threads});
 }
 
 }  // namespace
@@ -215,12 +252,13 @@ void add_own_rules(const StatedSet& set, const problem::Operation& root,
   const bool attention = root.kind == problem::OperationKind::kAttention;
   if (set.pipeline == "VectorDistribute" && !attention) add_copy_layout(root, builder);
   if (attention) add_scores(builder);
-  if (!attention) add_accumulators(root, target, builder);
   if (is_implicit_gemm(set))
     builder.require(std::string(kImplicitGemmRule),
                     "every extent is whole matrix instructions of the implicit form",
                     !is_padded(root, builder));
   const auto memory = memory_limit(builder);
+  if (is_implicit_gemm(set)) add_channels_first(root, target, memory, builder);
+  if (!attention) add_registers(root, target, memory, builder);
   if (!memory) return;
   add_device_memory(target, *memory, builder);
   if (attention) add_attention_memory(*memory, builder);

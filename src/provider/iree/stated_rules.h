@@ -2,6 +2,7 @@
 // compiler's constraints and that it then fails to compile, or that the device cannot launch.
 #pragma once
 
+#include <array>
 #include <string_view>
 
 #include "problem/operation.h"
@@ -32,10 +33,33 @@ inline constexpr std::string_view kScoresRule = "scores are whole instructions";
 // ("'tensor.expand_shape' op expected dimension").
 inline constexpr std::string_view kImplicitGemmRule = "no padding in an implicit GEMM";
 
-// A soft one: a workgroup's tile of the output is kept in its threads' registers while it is summed
-// up. What does not fit there is spilled to memory in every step; such code compiles for ten times
-// as long and is several times slower than the compiler's default (docs/benchmarks.md).
-inline constexpr std::string_view kAccumulatorRule = "sums fit in registers";
+// The implicit form of a convolution with channels first, on NVIDIA: LLVM aborts where a workgroup
+// has 8 or 40 columns ("Cannot select: v2i16,v2i16 = umul_lohi"; 8 of 8 tried, none of 29 others).
+inline constexpr std::string_view kChannelsFirstColumnsRule = "channels first: 16 columns";
+// Likewise where threads are no power of two ("op was not bufferized"; 3 of 3 tried with 1280
+// channels; with 640 many compile, none as fast as the winner).
+inline constexpr std::string_view kChannelsFirstThreadsRule = "channels first: threads";
+// Likewise the result's tile may lie in shared memory, which the compiler's sum leaves out (11 of
+// 19 that would not fit; which of them is not known).
+inline constexpr std::string_view kChannelsFirstMemoryRule =
+    "channels first: result in shared memory";
+
+// A soft one: threads keep the workgroup's tile of the output in registers while it is summed up,
+// and a step's operands pass through registers on their way from global to shared memory. What does
+// not fit is spilled to memory in every step; such code also compiles for many times as long, since
+// all of it is unrolled (docs/benchmarks.md).
+inline constexpr std::string_view kRegisterRule = "sums and operands fit in registers";
+
+// The names of the hard ones.
+inline constexpr std::array<std::string_view, 9> kOwnRules = {kCopyLayoutRule,
+                                                              kDeviceMemoryRule,
+                                                              kPaddedOutputRule,
+                                                              kAttentionMemoryRule,
+                                                              kScoresRule,
+                                                              kImplicitGemmRule,
+                                                              kChannelsFirstColumnsRule,
+                                                              kChannelsFirstThreadsRule,
+                                                              kChannelsFirstMemoryRule};
 
 // Adds the rules that apply to `set`, stated for `root` on `target`, to a builder of
 // space_builder(set).

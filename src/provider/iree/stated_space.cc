@@ -4,6 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "provider/iree/stated_knobs.h"
 #include "provider/iree/stated_rules.h"
 
 namespace hone::iree {
@@ -168,17 +169,35 @@ Result<space::SpaceBuilder> space_builder(const StatedSet& set) {
 }
 
 Result<space::Space> space_of(const StatedSpace& stated, const problem::Operation& root,
-                              const problem::GpuTarget& target) {
+                              const problem::GpuTarget& target, std::string_view audited) {
   if (stated.empty()) return input_error("the compiler states no constraints");
   std::vector<space::Space> parts;
+  std::vector<std::string> rules;  // of hone's
+  bool opposed = audited.empty();
   std::vector<std::string> names;
   for (const StatedSet& set : stated) {
     HONE_ASSIGN(space::SpaceBuilder builder, space_builder(set));
+    const std::size_t theirs = builder.definition().constraints.size();
     add_own_rules(set, root, target, builder);
+    for (std::size_t i = theirs; i < builder.definition().constraints.size(); ++i)
+      if (builder.definition().constraints[i].hardness == space::Hardness::kHard)
+        rules.push_back(builder.definition().constraints[i].name);
+    add_own_knobs(target, builder);
+    if (!audited.empty()) {
+      // Positions of parts stay the compiler's: one without the rule is empty.
+      const bool has_rule =
+          std::find(rules.begin(), rules.end(), audited) != rules.end() && builder.oppose(audited);
+      if (!has_rule) builder.require("not audited", "the rule is none of this pipeline's", false);
+      opposed = opposed || has_rule;
+    }
     HONE_ASSIGN(space::Space part, builder.build());
     parts.push_back(std::move(part));
     names.push_back(fmt::format("{}: {}", names.size(), set.pipeline));
   }
+  if (!opposed)
+    return input_error(
+        "'{}' is none of the rules that hone adds here: {}", audited,
+        rules.empty() ? "there are none" : fmt::format("{}", fmt::join(rules, "; ")));
   return space::Space::unite(std::string(kPipelineKnob), fmt::format("{}", fmt::join(names, ", ")),
                              std::move(parts));
 }

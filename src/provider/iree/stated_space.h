@@ -78,9 +78,10 @@ inline constexpr std::string_view kPipelineKnob = "pipeline";
 // do not follow from terms before them.
 Result<space::SpaceBuilder> space_builder(const StatedSet& set);
 // Of all sets together, with kPipelineKnob first, and with the rules that hone adds
-// (stated_rules.h). Input error where nothing is stated.
+// (stated_rules.h). Input error where nothing is stated. With `audited`, the name of one of hone's
+// rules, the configurations that break this rule alone; input error for a name that is none.
 Result<space::Space> space_of(const StatedSpace& stated, const problem::Operation& root,
-                              const problem::GpuTarget& target);
+                              const problem::GpuTarget& target, std::string_view audited = {});
 
 // Whether an assertion only says what the compiler's authors think is fast: a limit that stands for
 // registers without counting them, or a fixed number of subgroups or stages.

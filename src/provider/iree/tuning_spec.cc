@@ -45,6 +45,23 @@ std::string annotation(std::string_view handle, std::string_view config) {
       handle, config);
 }
 
+// The layout of the readers of a reduction, where they walk as many loops: a reader of the sums
+// alone walks fewer and gets none.
+std::string sibling_annotation(const SpecEntry& entry, std::string_view handle) {
+  if (entry.sibling_config.empty()) return {};
+  const std::vector<std::string> loops(entry.root.loops.size(), "#linalg.iterator_type<parallel>");
+  return fmt::format(
+             "    %siblings = transform.get_consumers_of_result %{}[0]\n"
+             "      : (!transform.any_op) -> !transform.any_op\n"
+             "    transform.foreach %siblings : !transform.any_op {{\n"
+             "    ^bb0(%reader: !transform.any_op):\n"
+             "    %sibling = transform.structured.match ops{{[\"linalg.generic\"]}}\n"
+             "      attributes{{iterator_types = [{}]}} in %reader\n"
+             "      : (!transform.any_op) -> !transform.any_op\n",
+             handle, fmt::join(loops, ", ")) +
+         annotation("sibling", entry.sibling_config) + "    }\n";
+}
+
 // Of a root that IREE lays out in one way only.
 std::string whole_root_action(const SpecEntry& entry) {
   std::string text =
@@ -56,7 +73,7 @@ std::string whole_root_action(const SpecEntry& entry) {
         "    transform.annotate %root \"decomposition_config\" = %parts\n"
         "      : !transform.any_op, !transform.any_param\n",
         entry.decomposition_config);
-  return text + "    transform.yield\n  }\n";
+  return text + sibling_annotation(entry, "root") + "    transform.yield\n  }\n";
 }
 
 std::string action(const SpecEntry& entry, const std::string& symbol) {
@@ -89,6 +106,7 @@ std::string action(const SpecEntry& entry, const std::string& symbol) {
         "    %consumer = transform.structured.match ops{[\"linalg.generic\"]} in %user\n"
         "      : (!transform.any_op) -> !transform.any_op\n" +
         annotation("consumer", entry.consumer_config) + "    }\n";
+  text += sibling_annotation(entry, "plain");
   return text + "    transform.yield\n  }\n";
 }
 

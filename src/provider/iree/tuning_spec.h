@@ -21,6 +21,9 @@ struct SpecEntry {
   std::string consumer_config;   // of the linalg.generics that read the root's result; may be empty
   std::string name;              // shown in the spec: "main_dispatch_0_matmul_512x512x512_f32"
   std::string decomposition_config = {};  // of the root's parts (attention); may be empty
+  // Of the elementwise linalg.generics with as many loops that read the root's result; may be
+  // empty.
+  std::string sibling_config = {};
 };
 
 // The text of the spec: one matcher and one action per entry, in the order given. `header` becomes

@@ -4,7 +4,6 @@
 #include <charconv>
 
 #include "provider/iree/dispatch_ir.h"
-#include "provider/iree/root_operation.h"
 #include "provider/iree/spec_reader.h"
 
 namespace hone::iree {
@@ -74,10 +73,7 @@ Result<std::vector<ConfiguredDispatch>> configured_dispatches(const Library& lib
                                 .lowering_config = read.lowering_config,
                                 .translation_info = read.translation_info,
                                 .decomposition_config = read.decomposition_config,
-                                .marks = marks_of(ir, function),
-                                .operation = {}};
-    if (root.ptr != nullptr)
-      if (auto operation = describe_operation(ir, root)) dispatch.operation = std::move(*operation);
+                                .marks = marks_of(ir, function)};
     dispatches.push_back(std::move(dispatch));
   }
   return dispatches;

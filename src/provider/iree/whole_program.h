@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/result.h"
-#include "problem/operation.h"
 #include "provider/iree/library.h"
 
 namespace hone::iree {
@@ -27,7 +26,6 @@ struct ConfiguredDispatch {
   std::string translation_info;      // of its function
   std::string decomposition_config;  // of the root operation's parts (attention); may be empty
   std::vector<int> marks;            // entries of a spec that match in it (spec_reader.h)
-  problem::Operation operation;      // what the root operation computes, where hone can tell
 };
 
 // A program, or one dispatch of it as it is at executable-sources (problem::Dispatch::source).

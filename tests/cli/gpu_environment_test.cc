@@ -1,0 +1,93 @@
+// What a user is told whose GPU, or driver, is not what was asked for.
+#include <gmock/gmock.h>
+
+#include "tests/cli/hone_command.h"
+#include "tests/device/fake_driver.h"
+
+namespace hone::cli {
+namespace {
+
+using test::FakeDriver;
+using Functions = std::map<std::string, std::string>;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class GpuEnvironment : public HoneCommand {
+ protected:
+  Ran tune_on(const std::string& gpus, const FakeDriver& driver) const {
+    const Ran ran = hone({"tune", example("matmul_f16.mlir"), "--device", gpus},
+                         {{"LD_LIBRARY_PATH", driver.folder()}});
+    EXPECT_FALSE(std::filesystem::exists(folder() / "hone.db"));
+    EXPECT_FALSE(std::filesystem::exists(folder() / "out"));
+    EXPECT_EQ(ran.out, "");
+    return ran;
+  }
+};
+
+TEST_F(GpuEnvironment, ADeviceThatIsNotThereIsNamedWithThoseThatAre) {
+  const FakeDriver driver(test::two_h200s());
+  for (const char* gpus : {"cuda:7", "cuda:0,7", "cuda:1,cuda:7"}) {
+    const Ran ran = tune_on(gpus, driver);
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_EQ(ran.err,
+              "hone: device cuda:7 is not there: this machine has cuda:0 (NVIDIA H200), cuda:1 "
+              "(NVIDIA H200)\n");
+  }
+}
+
+TEST_F(GpuEnvironment, SeveralDevicesAreDifferentOnesOfOneKind) {
+  auto facts = test::two_h200s();
+  const FakeDriver driver(facts);
+  const Ran twice = tune_on("cuda:1,1", driver);
+  EXPECT_EQ(twice.exit_code, 2);
+  EXPECT_EQ(twice.err, "hone: --device names cuda:1 twice\n");
+  for (const char* list : {"cuda:0,", "cuda:,1", "cuda:0;1", "cuda:0,cpu"}) {
+    const Ran ran = tune_on(list, driver);
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_THAT(ran.err, HasSubstr("devices are cpu and cuda:0, cuda:1, ...; several: cuda:0,1"));
+  }
+  facts["cuDeviceGetName"] =
+      "(char* name, int n, int d) { __builtin_strcpy(name, d ? \"NVIDIA A100\" : \"NVIDIA H200\");"
+      " return 0; }";
+  const FakeDriver mixed(facts);
+  const Ran ran = tune_on("cuda:0,1", mixed);
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("cuda:0 (NVIDIA H200) and cuda:1 (NVIDIA A100) are not of one "
+                                 "kind"));
+}
+
+TEST_F(GpuEnvironment, ADriverThatIsTooOldOrSeesNoGpuIsAnErrorOfTheEnvironment) {
+  const FakeDriver old(
+      Functions{{"cuDriverGetVersion", "(int* version) { *version = 10020; return 0; }"}});
+  const Ran ran = tune_on("cuda:0", old);
+  EXPECT_EQ(ran.exit_code, 3);
+  EXPECT_EQ(ran.err,
+            "hone: the NVIDIA driver is too old: it runs CUDA 10.2, hone needs one of CUDA 11.0 or "
+            "later\n");
+  const FakeDriver without(Functions{{"cuInit", "(unsigned flags) { return 100; }"}});
+  EXPECT_EQ(tune_on("cuda:0", without).exit_code, 3);
+  EXPECT_EQ(tune_on("cuda:0", without).err,
+            "hone: the NVIDIA driver finds no GPU on this machine\n");
+}
+
+TEST_F(GpuEnvironment, NoDriverIsAnErrorOfTheEnvironment) {
+  // A file that is no library stands before any driver that this machine may have.
+  write("libcuda.so.1", "no library");
+  const Ran ran = hone({"tune", example("matmul_f16.mlir"), "--device", "cuda:0"},
+                       {{"LD_LIBRARY_PATH", folder().string()}});
+  EXPECT_EQ(ran.exit_code, 3);
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("the NVIDIA driver is not available"),
+                             HasSubstr("install it, or choose another device")));
+}
+
+TEST_F(GpuEnvironment, AnAmdDeviceIsNotRunOn) {
+  for (const char* gpu : {"rocm:0", "hip:0"}) {
+    const Ran ran = hone({"tune", example("matmul_f16.mlir"), "--device", gpu});
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_THAT(ran.err, HasSubstr(std::string("--device ") + gpu +
+                                   ": hone runs kernels on CPUs and NVIDIA GPUs"));
+  }
+}
+
+}  // namespace
+}  // namespace hone::cli

@@ -1,0 +1,27 @@
+// The test program serves as its own runner.
+#include <gtest/gtest.h>
+
+#include "tests/measure/serve_runner.h"
+#include "tests/tune_apart/faulty_device.h"
+
+namespace {
+
+using namespace hone;
+
+int serve() {
+  measure::Runner runner(device::cpu::open_device,
+                         [](int index) -> Result<std::unique_ptr<device::Device>> {
+                           const int core = 0;
+                           HONE_ASSIGN(auto cpu, device::cpu::open_device({&core, 1}));
+                           return std::make_unique<test::FaultyDevice>(std::move(cpu), index);
+                         });
+  return test::serve_runner(runner);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == test::kServeRunner) return serve();
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
