@@ -277,6 +277,7 @@ CommandResult tune_program(TuneOptions options) {
   tune::Context context{options.tuning, provider, toolchain.compiler(), runner, store, status};
   for (tune::RunnerService& each : more_runners) context.more_runners.push_back(&each);
   context.leases = &leases;
+  context.programs = &provider;
   context.stop_fd = toolchain.stop_fd();
   HONE_ASSIGN(context.build, store.intern(build_row(toolchain, options.tuning,
                                                     gpu_of(options.toolchain), target)));

@@ -27,7 +27,7 @@ Status Session::load_program() {
   const TimeBudget::Span span(context_.time, Phase::kSplit);
   const Options& options = context_.options;
   HONE_ASSIGN(bytes_, read_file(options.input));
-  HONE_ASSIGN(result_.program, tune::load_program(context_.compiler, context_.provider,
+  HONE_ASSIGN(result_.program, tune::load_program(context_.compiler, *context_.programs,
                                                   options.input, bytes_, options.flags));
   // The front half once more for another CPU: dispatches of the same names whose code shares
   // nothing with the candidates' code generation.
@@ -127,7 +127,7 @@ Status Session::emit() const {
     HONE_TRY(write_file_atomically(spec, result_.proven.spec));
   std::vector<std::string> flags = context_.options.flags;
   flags.insert(flags.end(), result_.proven.flags.begin(), result_.proven.flags.end());
-  if (result_.proven.uses_spec) flags.push_back(context_.provider.spec_flag(spec));
+  if (result_.proven.uses_spec) flags.push_back(context_.programs->spec_flag(spec));
   return write_file_atomically(context_.options.out / "compile_flags.txt",
                                fmt::format("{}\n", fmt::join(flags, "\n")));
 }

@@ -34,7 +34,7 @@ FOLDERS = {
 
 # The seams: the only classes with pure virtual functions, at most six. A Kernel is what a Device
 # loads.
-SEAMS = {"Provider", "Device", "Kernel", "Strategy", "WorkerPool", "Observer"}
+SEAMS = {"Provider", "ProgramProvider", "Device", "Kernel", "Strategy", "WorkerPool", "Observer"}
 
 # Headers of libraries that only one folder may know.
 LIBRARY_OWNERS = {"sqlite3.h": "store", "CLI/": "cli", "zstd.h": "store"}

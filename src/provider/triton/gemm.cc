@@ -113,19 +113,21 @@ problem::Dispatch dispatch_of(const Gemm& gemm) {
                    operand(gemm, accumulator(gemm), gemm.c_rows, 0, 1)};
   root.operands.back().output = true;
   dispatch.root_operations = 1;
+  dispatch.fused = {"fill"};
+  dispatch.plain_epilogue = true;
   dispatch.bindings = {
       binding(root.operands[0].type, Access::kReadOnly, BindingUse::kRootInput),
       binding(root.operands[1].type, Access::kReadOnly, BindingUse::kRootInput)};
   if (gemm.bias) {
     dispatch.bindings.push_back(
         binding({*gemm.bias, {gemm.n}}, Access::kReadOnly, BindingUse::kFusedInput));
-    dispatch.fused.push_back("bias");
+    dispatch.fused.push_back("elementwise(arith.addf)");
   }
   problem::TensorType c = root.operands[2].type;
   c.element = gemm.c;
   dispatch.bindings.push_back(binding(c, Access::kWriteOnly, BindingUse::kOutput));
-  if (gemm.c != accumulator(gemm)) dispatch.fused.push_back("narrow");
-  const bool bare = dispatch.fused.empty();
+  if (gemm.c != accumulator(gemm)) dispatch.fused.push_back("elementwise(arith.truncf)");
+  const bool bare = dispatch.fused.size() == 1;
   dispatch.root_bindings = {0, 1, bare ? 2 : -1};
   dispatch.launches_per_call = 1;
   return dispatch;
