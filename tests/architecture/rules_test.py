@@ -23,6 +23,7 @@ FOLDERS = {
     "device/cuda": ["device"],
     "provider": ["space"],
     "provider/iree": ["provider"],
+    "provider/triton": ["provider"],
     "provider/vendor": ["provider"],
     "worker": ["provider"],
     "measure": ["provider", "provider/vendor", "device"],
@@ -37,7 +38,7 @@ FOLDERS = {
 SEAMS = {"Provider", "ProgramProvider", "Device", "Kernel", "Strategy", "WorkerPool", "Observer"}
 
 # Headers of libraries that only one folder may know.
-LIBRARY_OWNERS = {"sqlite3.h": "store", "CLI/": "cli", "zstd.h": "store"}
+LIBRARY_OWNERS = {"sqlite3.h": "store", "CLI/": "cli", "zstd.h": "store", "yaml-cpp/": "provider/triton"}
 
 MOST_LINES = 800
 MOST_LINES_MEDIAN = 150

@@ -12,7 +12,7 @@ using problem::Loop;
 using problem::LoopRole;
 
 // Offsets inside a tile, and on AMD whole operands (tt.pointer_range), are 32-bit.
-constexpr std::int64_t kMaximumElements = std::int64_t{1} << 31;
+constexpr std::int64_t kMaximumElements = (std::int64_t{1} << 31) - 1;
 
 std::vector<std::int64_t> shape(const Gemm& gemm, std::int64_t rows, std::int64_t columns,
                                 bool by_rows) {
@@ -54,9 +54,8 @@ Status check(const Gemm& gemm) {
   for (const auto& [size, what] :
        {std::pair(gemm.m, "m"), {gemm.n, "n"}, {gemm.k, "k"}, {gemm.batch, "the batch"}})
     if (size < 1) return input_error("{} is {}; it must be at least 1", what, size);
-  for (const auto& [rows, columns, what] : {std::tuple(gemm.m, gemm.k, "A"),
-                                            {gemm.k, gemm.n, "B"},
-                                            {gemm.m, gemm.n, "C"}})
+  for (const auto& [rows, columns, what] :
+       {std::tuple(gemm.m, gemm.k, "A"), {gemm.k, gemm.n, "B"}, {gemm.m, gemm.n, "C"}})
     if (rows > kMaximumElements || columns > kMaximumElements / rows / gemm.batch)
       return input_error("{} has {} x {} elements, {} of them; the kernels take fewer than 2^31",
                          what, rows, columns, gemm.batch);
@@ -70,7 +69,8 @@ Status check(const Gemm& gemm) {
     case ElementType::kF32:
     case ElementType::kF8E4M3:
     case ElementType::kF8E5M2:
-    case ElementType::kI8: break;
+    case ElementType::kI8:
+      break;
     default:
       return input_error("A and B are {}; the kernels take f16, bf16, f32, f8E4M3FN, f8E5M2, i8",
                          name(gemm.a));
@@ -83,10 +83,10 @@ Status check(const Gemm& gemm) {
 }
 
 std::string name_of(const Gemm& gemm) {
-  std::string name = fmt::format("gemm_{}x{}x{}_{}_{}_{}_{}{}", gemm.m, gemm.n, gemm.k,
-                                 problem::name_of(gemm.a), problem::name_of(gemm.b),
-                                 problem::name_of(gemm.c), gemm.a_rows ? 'n' : 't',
-                                 gemm.b_rows ? 'n' : 't');
+  std::string name =
+      fmt::format("gemm_{}x{}x{}_{}_{}_{}_{}{}", gemm.m, gemm.n, gemm.k, problem::name_of(gemm.a),
+                  problem::name_of(gemm.b), problem::name_of(gemm.c), gemm.a_rows ? 'n' : 't',
+                  gemm.b_rows ? 'n' : 't');
   if (!gemm.c_rows) name += "_ct";
   if (gemm.batch != 1) name += fmt::format("_b{}", gemm.batch);
   if (gemm.bias) name += "_bias";
@@ -101,8 +101,8 @@ problem::Dispatch dispatch_of(const Gemm& gemm) {
   dispatch.name = dispatch.executable = name_of(gemm);
   dispatch.source = nlohmann::json(gemm).dump();
   problem::Operation& root = dispatch.root;
-  root.kind = gemm.batch == 1 ? problem::OperationKind::kMatmul
-                              : problem::OperationKind::kBatchMatmul;
+  root.kind =
+      gemm.batch == 1 ? problem::OperationKind::kMatmul : problem::OperationKind::kBatchMatmul;
   root.name = "gemm";
   if (gemm.batch != 1) root.loops.push_back({false, gemm.batch, LoopRole::kBatch});
   root.loops.push_back({false, gemm.m, LoopRole::kM});
@@ -115,9 +115,8 @@ problem::Dispatch dispatch_of(const Gemm& gemm) {
   dispatch.root_operations = 1;
   dispatch.fused = {"fill"};
   dispatch.plain_epilogue = true;
-  dispatch.bindings = {
-      binding(root.operands[0].type, Access::kReadOnly, BindingUse::kRootInput),
-      binding(root.operands[1].type, Access::kReadOnly, BindingUse::kRootInput)};
+  dispatch.bindings = {binding(root.operands[0].type, Access::kReadOnly, BindingUse::kRootInput),
+                       binding(root.operands[1].type, Access::kReadOnly, BindingUse::kRootInput)};
   if (gemm.bias) {
     dispatch.bindings.push_back(
         binding({*gemm.bias, {gemm.n}}, Access::kReadOnly, BindingUse::kFusedInput));
