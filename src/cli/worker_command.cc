@@ -16,6 +16,7 @@
 #include "provider/iree/whole_program.h"
 #include "provider/resources.h"
 #include "tune/compile_jobs.h"
+#include "worker/exec_worker.h"
 #include "worker/fork_server.h"
 #include "worker/runner_process.h"
 
@@ -185,6 +186,16 @@ void add_worker_command(CLI::App& app, Run& run) {
   auto iree = std::make_shared<std::string>();
   compile->add_option("--iree", *iree);
   compile->callback([&run, iree] { run = [iree] { return serve_compiles(*iree); }; });
+  CLI::App* triton = worker->add_subcommand("triton", "");
+  auto python = std::make_shared<std::string>(), script = std::make_shared<std::string>();
+  triton->add_option("--python", *python);
+  triton->add_option("--script", *script);
+  triton->callback([&run, python, script] {
+    run = [python, script]() -> CommandResult {
+      return tl::unexpected(
+          worker::exec_worker(ChildProcess::kChildSocket, {*python, "-B", *script}));
+    };
+  });
   CLI::App* runner = worker->add_subcommand("run", "");
   runner->callback([&run] { run = serve_runs; });
 }

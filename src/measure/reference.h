@@ -55,7 +55,7 @@ bool is_bare(const problem::Dispatch& dispatch);
 struct ExactBindings {
   std::size_t lhs = 0, rhs = 0, output = 0;
   std::optional<std::size_t> bias;  // added to the sums, over the n loop
-  bool narrows = false;             // the output's binding has a narrower type than the root's output
+  bool narrows = false;  // the output's binding has a narrower type than the root's output
 };
 
 // Of a contraction of two inputs that is bare, or has a plain epilogue (Dispatch::plain_epilogue);

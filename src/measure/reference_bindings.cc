@@ -52,8 +52,8 @@ std::optional<ExactBindings> exact_bindings(const Dispatch& dispatch) {
     if (dispatch.bindings[i].use == BindingUse::kOutput) found.output = i;
     if (dispatch.bindings[i].use == BindingUse::kFusedInput) found.bias = i;
   }
-  found.narrows = dispatch.bindings[found.output].type.element !=
-                  dispatch.root.operands.back().type.element;
+  found.narrows =
+      dispatch.bindings[found.output].type.element != dispatch.root.operands.back().type.element;
   return found;
 }
 
@@ -88,8 +88,7 @@ std::vector<std::byte> finish_output(const Dispatch& dispatch, const ExactBindin
   for (std::size_t i = 0; i < count; ++i) {
     double value = load_element(sums.data() + i * from, root.type.element);
     if (bindings.bias) {
-      store_element(sums.data() + i * from, root.type.element,
-                    value + added[i / stride % extent]);
+      store_element(sums.data() + i * from, root.type.element, value + added[i / stride % extent]);
       value = load_element(sums.data() + i * from, root.type.element);
     }
     store_element(output.data() + i * to, type.element, value);

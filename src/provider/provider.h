@@ -66,6 +66,9 @@ class Provider {
   virtual Result<Attributes> attributes(const problem::Dispatch& dispatch,
                                         const space::Space& space,
                                         const space::Configuration& configuration) const = 0;
+  // The same candidate as it is to ship, where it is searched for in another form (values that are
+  // arguments then are constants of what ships); nothing where there is one form.
+  virtual std::optional<Attributes> as_shipped(const Attributes&) const { return std::nullopt; }
 };
 
 }  // namespace hone::provider

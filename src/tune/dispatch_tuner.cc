@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "search/strategy.h"
@@ -62,7 +63,8 @@ class DispatchTuner {
       context_.observer.note(note);
       HONE_TRY(context_.store.log_event("devices differ", note));
     }
-    const std::vector<store::Id> finalists = choose_finalists();
+    std::vector<store::Id> finalists = choose_finalists();
+    HONE_TRY(add_shipped_forms(finalists));
     if (finalists.empty()) return keep_default("no candidate is right and faster than the default");
     HONE_TRY(separate(finalists));
     return select();
@@ -234,6 +236,41 @@ class DispatchTuner {
     return finalists;
   }
 
+  // A finalist that ships in another form is compared in that form too.
+  Status add_shipped_forms(std::vector<store::Id>& finalists) {
+    std::vector<Trial> trials;
+    std::vector<space::Configuration> configurations;
+    for (const store::Id finalist : finalists) {
+      const Tried& tried = tried_.at(finalist);
+      const auto shipped = context_.provider.as_shipped(tried.attributes);
+      if (!shipped) continue;
+      Trial trial;
+      trial.attributes = *shipped;
+      HONE_ASSIGN(trial.candidate, context_.store.add_candidate(shipped_row(*shipped)));
+      trials.push_back(std::move(trial));
+      configurations.push_back(tried.configuration);
+    }
+    if (trials.empty()) return {};
+    HONE_TRY(bench_.run(trials));
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      if (!trials[i].ratio) continue;
+      tried_.emplace(trials[i].candidate,
+                     Tried{configurations[i], *trials[i].attributes, *trials[i].ratio});
+      finalists.push_back(trials[i].candidate);
+    }
+    return {};
+  }
+
+  // The knobs as the compiler is told them, since the space does not have the form's.
+  store::Candidate shipped_row(const provider::Attributes& shipped) const {
+    store::Candidate row;
+    row.dispatch = bench_.dispatch_id();
+    row.build = context_.build;
+    row.provider = context_.provider.name();
+    row.configuration = nlohmann::json(shipped.knobs).dump();
+    return row;
+  }
+
   double finalist_seconds() const {
     return std::clamp(share_.seconds * kFinalistShare, kFewestFinalistSeconds,
                       kMostFinalistSeconds);
@@ -273,6 +310,7 @@ class DispatchTuner {
                                         : fmt::format("first by name of {} that are not told apart",
                                                       ties.members().size());
     tuned.attributes = tried_.at(columns[winner]).attributes;
+    if (context_.programs == nullptr) return tuned;
     const TimeBudget::Span span(context_.time, Phase::kBaselines);
     if (context_.options.cuda) return as_shipped(std::move(tuned));
     HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));

@@ -18,7 +18,8 @@ Error exec_worker(int socket, const std::vector<std::string>& command) {
   folder->keep_over_exec();
   ::fcntl(socket, F_SETFD, 0);
   std::vector<char*> arguments;
-  for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+  for (const std::string& argument : command)
+    arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   ::execvp(arguments.front(), arguments.data());
   return {ErrorKind::kEnvironment,

@@ -30,7 +30,7 @@ FOLDERS = {
     "store": ["space"],
     "tune": ["search", "worker", "measure", "provider", "store"],
     "output": ["store"],
-    "cli": ["tune", "output", "provider/iree", "provider/vendor", "device/cpu", "device/cuda"],
+    "cli": ["tune", "output", "provider/iree", "provider/triton", "provider/vendor", "device/cpu", "device/cuda"],
 }
 
 # The seams: the only classes with pure virtual functions, at most six. A Kernel is what a Device

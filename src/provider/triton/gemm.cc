@@ -149,4 +149,32 @@ void to_json(nlohmann::json& json, const Gemm& gemm) {
           {"precision", gemm.tf32 ? "tf32" : "ieee"}};
 }
 
+Result<Gemm> gemm_of(const problem::Dispatch& dispatch) {
+  const auto json = nlohmann::json::parse(dispatch.source, nullptr, false);
+  const auto no_gemm = [&] { return input_error("'{}' is no GEMM of Triton's", dispatch.name); };
+  if (!json.is_object()) return no_gemm();
+  Gemm gemm;
+  try {
+    const auto type = [&](const char* key) {
+      return problem::element_type_from(json.at(key).get<std::string>());
+    };
+    const auto a = type("a"), b = type("b"), c = type("c");
+    if (!a || !b || !c) return no_gemm();
+    gemm.a = *a;
+    gemm.b = *b;
+    gemm.c = *c;
+    gemm.bias = type("bias");
+    for (const auto& [key, size] :
+         {std::pair("m", &gemm.m), {"n", &gemm.n}, {"k", &gemm.k}, {"batch", &gemm.batch}})
+      json.at(key).get_to(*size);
+    for (const auto& [key, rows] :
+         {std::pair("a_rows", &gemm.a_rows), {"b_rows", &gemm.b_rows}, {"c_rows", &gemm.c_rows}})
+      json.at(key).get_to(*rows);
+    gemm.tf32 = json.at("precision") == "tf32";
+  } catch (const nlohmann::json::exception&) {
+    return no_gemm();
+  }
+  return gemm;
+}
+
 }  // namespace hone::triton

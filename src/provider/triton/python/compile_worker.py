@@ -1,10 +1,10 @@
 """A long-lived process that compiles Triton kernels for hone, one job after the other.
 
-usage: compile_worker.py --kernels DIR   (its socket is descriptor 3; docs/worker-protocol.md)
+usage: compile_worker.py   (its socket is descriptor 3, docs/worker-protocol.md; the environment names TRITON_CACHE_DIR)
 
 Jobs:
-  prepare {"flags": ["--target=cuda:90", "--units=132", "--shared=232448", "--cache=DIR"]}, blob: the GEMM as JSON
-  compile {"knobs": {...}} -> {"format", "launch", "configured", "stages"}, blob: the kernels' code, one after the
+  prepare {"flags": ["--target=cuda:90", "--units=132", "--shared=232448"]}, blob: the GEMM as JSON
+  compile {"knobs": {...}}, or {} for the default -> {"format", "launch", "configured", "stages"}, blob: the kernels' code, one after the
           other
 Triton is imported once and torch never. No GPU is needed.
 """
@@ -26,7 +26,8 @@ class Worker:
     def __init__(self):
         self.gemm = None
         self.device = None
-        self.cache = None
+        self.cache = pathlib.Path(os.environ["TRITON_CACHE_DIR"])
+        self.cache.mkdir(parents=True, exist_ok=True)
 
     def prepare(self, body, blobs):
         import problem
@@ -34,18 +35,17 @@ class Worker:
         flags.add_argument("--target", required=True)
         flags.add_argument("--units", type=int, required=True)
         flags.add_argument("--shared", type=int, required=True)
-        flags.add_argument("--cache", type=pathlib.Path, required=True)
         given = flags.parse_args(body["flags"])
         backend, _, arch = given.target.partition(":")
         self.gemm = problem.Gemm(**json.loads(blobs[0]))
         self.device = problem.Device(backend, arch, given.units, given.shared)
-        self.cache = given.cache
         return {}, []
 
     def compile(self, body, _):
         import structures
         begin = time.monotonic()
-        steps = structures.steps_of(self.gemm, body["knobs"], self.device)
+        knobs = body.get("knobs") or structures.default_knobs(self.gemm, self.device)
+        steps = structures.steps_of(self.gemm, knobs, self.device)
         compiled = [self.compile_step(step) for step in steps]
         launches = [launch for launch, _ in compiled]
         first, *rest = launches
@@ -53,7 +53,7 @@ class Worker:
         return {
             "format": "cuda-cubin" if self.device.backend == "cuda" else "rocm-hsaco",
             "launch": first,
-            "configured": json.dumps(body["knobs"], sort_keys=True),
+            "configured": json.dumps(knobs, sort_keys=True),
             "translation": "",
             "decomposition": "",
             "stages": {"configure": 0, "translate": time.monotonic() - begin, "serialize": 0},
@@ -89,6 +89,7 @@ class Worker:
         for argument in arguments:
             if "tensor_map" in argument:
                 argument["tensor_map"] |= next(maps)
+                argument["binding"] = argument["tensor_map"].pop("binding")
         return {
             "entry": metadata.name,
             "ordinal": 0,
@@ -139,10 +140,6 @@ def failure(error):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kernels", required=True)
-    options = parser.parse_args()
-    sys.path.insert(0, options.kernels)
     import triton
     from frames import Connection
     if "torch" in sys.modules:
