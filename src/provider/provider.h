@@ -1,8 +1,9 @@
-// The Provider seam: who makes artifacts and states their space. A Provider lives in the tuner's process and never calls a compiler itself: compiling is done
-// by worker processes (tune/compile_service.h).
+// The Provider seam: who makes artifacts and states their space. A Provider lives in the tuner's
+// process and never calls a compiler itself: compiling is done by worker processes
+// (tune/compile_service.h).
 #pragma once
 
-#include <filesystem>
+#include <functional>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -66,6 +67,12 @@ class Provider {
   virtual Result<Attributes> attributes(const problem::Dispatch& dispatch,
                                         const space::Space& space,
                                         const space::Configuration& configuration) const = 0;
+  // What a model expects of a configuration, lower is better, for searches that try the best of it
+  // first; empty where there is no model. The function may outlive dispatch and space.
+  virtual std::function<double(const space::Configuration&)> prior(const problem::Dispatch&,
+                                                                   const space::Space&) const {
+    return {};
+  }
   // The same candidate as it is to ship, where it is searched for in another form (values that are
   // arguments then are constants of what ships); nothing where there is one form.
   virtual std::optional<Attributes> as_shipped(const Attributes&) const { return std::nullopt; }

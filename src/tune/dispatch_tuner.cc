@@ -106,7 +106,8 @@ class DispatchTuner {
   Status search() {
     const Options& options = context_.options;
     HONE_ASSIGN(const std::unique_ptr<search::Strategy> strategy,
-                search::make_strategy(options.strategy, space_, options.seed));
+                search::make_strategy(options.strategy, space_, options.seed,
+                                      context_.provider.prior(dispatch_, space_)));
     const std::size_t planned = static_cast<std::size_t>(
         std::min<std::uint64_t>(options.candidates.value_or(SIZE_MAX), space_.count().value));
     const double seconds = share_.seconds * (1 - kFinalistShare);

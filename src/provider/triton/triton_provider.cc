@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "provider/triton/gemm.h"
+#include "provider/triton/gemm_model.h"
 #include "provider/triton/gemm_space.h"
 #include "provider/triton/sources.h"
 #include "provider/triton/tune_gemm_space.h"
@@ -29,6 +30,13 @@ Result<provider::Attributes> TritonProvider::attributes(
   attributes.statement = 0;
   attributes.knobs = worker_knobs(gemm, space, configuration);
   return attributes;
+}
+
+std::function<double(const space::Configuration&)> TritonProvider::prior(
+    const problem::Dispatch& dispatch, const space::Space& space) const {
+  const Result<Gemm> gemm = gemm_of(dispatch);
+  if (!gemm) return {};
+  return gemm_prior(*gemm, device_, space);
 }
 
 std::optional<provider::Attributes> TritonProvider::as_shipped(

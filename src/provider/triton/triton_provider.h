@@ -24,6 +24,9 @@ class TritonProvider final : public provider::Provider {
   Result<provider::Attributes> attributes(const problem::Dispatch& dispatch,
                                           const space::Space& space,
                                           const space::Configuration& configuration) const override;
+  // gemm_model.h
+  std::function<double(const space::Configuration&)> prior(
+      const problem::Dispatch& dispatch, const space::Space& space) const override;
   // GROUP_M and SPLIT_K as constants of the code; while searching they are arguments, so that one
   // compile serves many candidates.
   std::optional<provider::Attributes> as_shipped(
