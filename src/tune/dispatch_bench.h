@@ -47,6 +47,10 @@ class DispatchBench {
   // run() or finish() finds it compiled.
   Status begin(std::vector<Trial>& trials);
   Status finish(std::vector<Trial>& trials, double patience = -1);
+  // Whether something that was handed in still compiles; waits until one of it has, at most
+  // `seconds`.
+  bool is_compiling() const { return !compiling_.empty(); }
+  Status wait_for_a_compile(double seconds);
   // Ends what still compiles; its candidates remain untried.
   Status cancel_compiles();
 

@@ -121,14 +121,14 @@ class DispatchTuner {
       else if (!compiling_.empty())
         HONE_TRY(finish_compiling(*strategy, 0));  // what is told then may be worth refining
       else if (!put_aside_.empty())
-        HONE_TRY(context_.leases->wait());
+        HONE_TRY(wait_for_others(seconds - clock_.elapsed()));
       else
         break;
     }
     HONE_TRY(finish_compiling(*strategy, 0));
     while (!put_aside_.empty() && clock_.elapsed() < seconds) {
       HONE_TRY(pick_up(*strategy));
-      if (!put_aside_.empty()) HONE_TRY(context_.leases->wait());
+      if (!put_aside_.empty()) HONE_TRY(wait_for_others(seconds - clock_.elapsed()));
     }
     report("search", planned, 0);
     return bench_.cancel_compiles();
@@ -219,6 +219,12 @@ class DispatchTuner {
     HONE_TRY(bench_.finish(trials, context_.options.compile_ahead > 0 ? 0 : -1));
     for (std::size_t i = 0; i < trials.size(); ++i) settle(aside[i].first, trials[i], strategy);
     return {};
+  }
+
+  // For what was put aside: its compile, or another tuner.
+  Status wait_for_others(double seconds) {
+    if (bench_.is_compiling()) return bench_.wait_for_a_compile(std::max(0.0, seconds));
+    return context_.leases->wait();
   }
 
   std::vector<store::Id> choose_finalists() const {
