@@ -62,6 +62,8 @@ void add_tune_command(CLI::App& app, Run& run) {
   command->add_option("--function", tuning.function, "of the program to prove the spec on");
   command->add_option("--runtime-flag", tuning.runtime_flags,
                       "passed to IREE's runtime tools; repeatable");
+  command->add_flag("--no-baselines", options->no_baselines,
+                    "do not measure OpenBLAS or cuBLASLt beside the winner");
   command->add_flag("--no-program", options->no_program, "do not time the whole program");
   command->add_flag("--compile-only", options->compile_only,
                     "for a GPU --target: compile, store and rank candidates by what their code "
@@ -78,6 +80,7 @@ void add_tune_command(CLI::App& app, Run& run) {
         if (option->count() > 0 && !option->get_lnames().empty())
           options->command_line += fmt::format(" --{} {}", option->get_lnames().front(),
                                                fmt::join(option->results(), " "));
+      options->tuning.baselines = !options->no_baselines;
       if (tunes_gemms(*options)) return tune_gemms(*options);
       if (options->tuning.input.empty())
         return CommandResult(input_error("INPUT is missing: a program (.mlir)"));

@@ -401,7 +401,7 @@ Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& d
   }
   tuned->seconds = clock.elapsed();
   tuned->busy_seconds = busy_seconds(context) - busy;
-  HONE_TRY(tuner.compare_with_libraries(tuned->selection.winner));
+  if (context.options.baselines) HONE_TRY(tuner.compare_with_libraries(tuned->selection.winner));
   HONE_TRY(context.compiler.release(key));
   return tuned;
 }

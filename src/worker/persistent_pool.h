@@ -31,8 +31,8 @@ struct PersistentPoolOptions {
 // was prepared again when it changes.
 class PersistentPool final : public WorkerPool {
  public:
-  // Starts all workers, beside each other. An environment error with the words of the first that
-  // does not come up.
+  // Begins to start all workers, beside each other, and does not wait: the first call that needs
+  // one does, and gives an environment error with the words of the first that does not come up.
   static Result<std::unique_ptr<PersistentPool>> start(PersistentPoolOptions options);
   ~PersistentPool() override;  // ends every worker, removes their folders
 
