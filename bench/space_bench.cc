@@ -11,6 +11,7 @@
 
 #include "bench/space_export.h"
 #include "provider/iree/stated_space.h"
+#include "provider/triton/tune_gemm_space.h"
 #include "tests/provider_iree_gpu/programs.h"
 #include "tests/space/known_spaces.h"
 #if __has_include(<z3++.h>)
@@ -144,16 +145,12 @@ void enumerate_with_z3(benchmark::State& state, Maker make) {
       ->Args({__VA_ARGS__})                         \
       ->Unit(benchmark::kMillisecond)
 
-HONE_SPACE_BENCHMARK(tune_gemm, 512, 512, 512);
-HONE_SPACE_BENCHMARK(tune_gemm, 2048, 1280, 5120);
 HONE_SPACE_BENCHMARK(tile_and_fuse, 2048, 1280, 1280);
 HONE_SPACE_BENCHMARK(tile_and_fuse, 2048, 10240, 1280);
 HONE_SPACE_BENCHMARK(vector_distribute, 1024, 1280, 1280);
 BENCHMARK_CAPTURE(sample_one, tile_and_fuse, known::tile_and_fuse)->Args({2048, 1280, 1280});
 // Small ones, since z3 takes a query for each configuration: minutes for the spaces above.
-HONE_Z3_BENCHMARK(tune_gemm, 16, 4096, 4096);
 HONE_Z3_BENCHMARK(tile_and_fuse, 256, 256, 128);
-HONE_SPACE_BENCHMARK(tune_gemm, 16, 4096, 4096);
 HONE_SPACE_BENCHMARK(tile_and_fuse, 256, 256, 128);
 
 struct Case {
@@ -176,6 +173,41 @@ const std::vector<Case>& cases() {
       {"attention_gfx942", attention(20, 4096, 64), "gfx942"},
   };
   return kAll;
+}
+
+// ROCm's tune_gemm, 132,000 raw configurations each.
+SpaceBuilder tune_gemm(known::Matmul size) {
+  triton::Gemm gemm;
+  gemm.m = size.m;
+  gemm.n = size.n;
+  gemm.k = size.k;
+  return triton::tune_gemm_space_builder(gemm, {});
+}
+
+std::vector<std::pair<std::string, known::Matmul>> tune_gemm_cases() {
+  std::vector<std::pair<std::string, known::Matmul>> cases;
+  for (const known::Matmul size :
+       {known::Matmul{512, 512, 512}, known::Matmul{4096, 4096, 4096},
+        known::Matmul{2048, 1280, 5120}, known::Matmul{2048, 10240, 1280},
+        known::Matmul{17, 5120, 5120}, known::Matmul{16, 4096, 4096}})
+    cases.emplace_back(fmt::format("tune_gemm/{}x{}x{}", size.m, size.n, size.k), size);
+  return cases;
+}
+
+void register_tune_gemm() {
+  for (const auto& [name, size] : tune_gemm_cases())
+    benchmark::RegisterBenchmark(("hone/" + name).c_str(),
+                                 [](benchmark::State& state) { enumerate(state, tune_gemm); })
+        ->Args({size.m, size.n, size.k})
+        ->Unit(benchmark::kMillisecond);
+#if __has_include(<z3++.h>)
+  const auto& [name, size] = tune_gemm_cases().back();
+  benchmark::RegisterBenchmark(("z3/" + name).c_str(),
+                               [](benchmark::State& state) { enumerate_with_z3(state, tune_gemm); })
+      ->Args({size.m, size.n, size.k})
+      ->Iterations(1)
+      ->Unit(benchmark::kMillisecond);
+#endif
 }
 
 // Benchmarks are named whole/CASE, hone/CASE/PIPELINE and z3/CASE/PIPELINE.
@@ -205,6 +237,7 @@ void register_stated() {
 
 int export_stated(const char* path) {
   nlohmann::ordered_json all;
+  for (const auto& [name, size] : tune_gemm_cases()) all[name] = *exported(tune_gemm(size));
   for (const Case& each : cases()) {
     const auto statement = stated(each.program, each.arch).space;
     for (std::size_t which = 0; which < statement.size(); ++which) {
@@ -226,6 +259,7 @@ int export_stated(const char* path) {
 int main(int argc, char** argv) {
   if (argc == 3 && std::string_view(argv[1]) == "--export")
     return hone::space::export_stated(argv[2]);
+  hone::space::register_tune_gemm();
   hone::space::register_stated();
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
