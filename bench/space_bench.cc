@@ -3,7 +3,9 @@
 // "stated" are those that IREE states for a GPU: reading them in the compiler is not part of the
 // time. z3's list is compared with hone's.
 //
-//   space_bench --export FILE   writes the stated spaces for solvers in Python instead
+//   space_bench [--known] [--export FILE]
+// --known: without those that IREE states, so no compiler is needed. --export: writes the spaces
+// for solvers in Python instead.
 #include <benchmark/benchmark.h>
 
 #include <fstream>
@@ -235,10 +237,10 @@ void register_stated() {
   }
 }
 
-int export_stated(const char* path) {
+int export_spaces(const char* path, bool known) {
   nlohmann::ordered_json all;
   for (const auto& [name, size] : tune_gemm_cases()) all[name] = *exported(tune_gemm(size));
-  for (const Case& each : cases()) {
+  for (const Case& each : known ? std::vector<Case>{} : cases()) {
     const auto statement = stated(each.program, each.arch).space;
     for (std::size_t which = 0; which < statement.size(); ++which) {
       auto one = exported(*iree::space_builder(statement[which]));
@@ -257,11 +259,15 @@ int export_stated(const char* path) {
 }  // namespace hone::space
 
 int main(int argc, char** argv) {
-  if (argc == 3 && std::string_view(argv[1]) == "--export")
-    return hone::space::export_stated(argv[2]);
+  std::vector<char*> words(argv, argv + argc);
+  const bool known =
+      std::erase_if(words, [](std::string_view word) { return word == "--known"; }) > 0;
+  if (words.size() == 3 && std::string_view(words[1]) == "--export")
+    return hone::space::export_spaces(words[2], known);
   hone::space::register_tune_gemm();
-  hone::space::register_stated();
-  benchmark::Initialize(&argc, argv);
+  if (!known) hone::space::register_stated();
+  int count = static_cast<int>(words.size());
+  benchmark::Initialize(&count, words.data());
   benchmark::RunSpecifiedBenchmarks();
   return 0;
 }
