@@ -29,10 +29,10 @@ known::Matmul size_of(const benchmark::State& state) {
   return {state.range(0), state.range(1), state.range(2)};
 }
 
-void enumerate(benchmark::State& state, Maker make) {
+void enumerate_of(benchmark::State& state, Maker make, known::Matmul size) {
   std::uint64_t found = 0;
   for (auto _ : state) {
-    const auto space = make(size_of(state)).build();
+    const auto space = make(size).build();
     if (!space) return state.SkipWithError(space.error().message.c_str());
     Enumerator enumerator = space->enumerate();
     Configuration configuration;
@@ -41,6 +41,10 @@ void enumerate(benchmark::State& state, Maker make) {
     benchmark::DoNotOptimize(configuration.values.data());
   }
   state.counters["configurations"] = static_cast<double>(found);
+}
+
+void enumerate(benchmark::State& state, Maker make) {
+  enumerate_of(state, make, size_of(state));
 }
 
 void sample_one(benchmark::State& state, Maker make) {
@@ -124,14 +128,17 @@ void enumerate_statement(benchmark::State& state, const std::string& program,
 }
 
 #if __has_include(<z3++.h>)
-void enumerate_with_z3(benchmark::State& state, Maker make) {
+void enumerate_of_with_z3(benchmark::State& state, Maker make, known::Matmul size) {
   std::size_t found = 0;
   for (auto _ : state) {
-    const auto solutions = z3model::Model(make(size_of(state))).solutions(600'000);
+    const auto solutions = z3model::Model(make(size)).solutions(600'000);
     if (!solutions) return state.SkipWithError("z3 gave up");
     found = solutions->size();
   }
   state.counters["configurations"] = static_cast<double>(found);
+}
+void enumerate_with_z3(benchmark::State& state, Maker make) {
+  enumerate_of_with_z3(state, make, size_of(state));
 }
 #define HONE_Z3_BENCHMARK(maker, ...)                       \
   BENCHMARK_CAPTURE(enumerate_with_z3, maker, known::maker) \
@@ -198,15 +205,15 @@ std::vector<std::pair<std::string, known::Matmul>> tune_gemm_cases() {
 
 void register_tune_gemm() {
   for (const auto& [name, size] : tune_gemm_cases())
-    benchmark::RegisterBenchmark(("hone/" + name).c_str(),
-                                 [](benchmark::State& state) { enumerate(state, tune_gemm); })
-        ->Args({size.m, size.n, size.k})
-        ->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(("hone/" + name).c_str(), [size = size](benchmark::State& state) {
+      enumerate_of(state, tune_gemm, size);
+    })->Unit(benchmark::kMillisecond);
 #if __has_include(<z3++.h>)
-  const auto& [name, size] = tune_gemm_cases().back();
-  benchmark::RegisterBenchmark(("z3/" + name).c_str(),
-                               [](benchmark::State& state) { enumerate_with_z3(state, tune_gemm); })
-      ->Args({size.m, size.n, size.k})
+  // One of the small ones, since z3 takes a query for each configuration.
+  const auto [name, size] = tune_gemm_cases().back();
+  benchmark::RegisterBenchmark(
+      ("z3/" + name).c_str(),
+      [size = size](benchmark::State& state) { enumerate_of_with_z3(state, tune_gemm, size); })
       ->Iterations(1)
       ->Unit(benchmark::kMillisecond);
 #endif
