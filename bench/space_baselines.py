@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""hone, z3 and Kernel Tuner's solver on the spaces that IREE states for GPUs, one after the other.
+"""hone, z3 and Kernel Tuner's solver on tune_gemm's space and those that IREE states for GPUs, one after the other.
 
 Every solver lists every solution, projected onto the knobs; the counts must agree. Kernel Tuner
-(pip install 'kernel_tuner==1.5.*') is given the values that hone's propagation left of each knob,
-and auxiliary variables as parameters. No GPU is needed. Needs space_bench (cmake --preset bench),
+(pip install 'kernel_tuner==1.5.*') is given each knob's values, of one without a list of them those that hone's
+propagation left, and auxiliary variables as parameters. No GPU is needed. Needs space_bench (cmake --preset bench),
 IREE in .venv, and libz3-dev when space_bench was built. z3 is given 120 s for each space.
 """
 import argparse
@@ -37,16 +37,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", default=ROOT / "build/bench/bench/space_bench")
     parser.add_argument("--filter", default="", help="part of the spaces' names")
+    parser.add_argument("--known", action="store_true", help="tune_gemm's space only; needs no compiler")
     parser.add_argument("--no-z3", action="store_true", help="hone and Kernel Tuner only")
     parser.add_argument("--no-kernel-tuner", action="store_true")
     options = parser.parse_args()
+    program = [options.program, *(["--known"] if options.known else [])]
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "spaces.json"
-        subprocess.run([options.program, "--export", file], check=True, cwd=ROOT)
+        subprocess.run([*program, "--export", file], check=True, cwd=ROOT)
         spaces = json.loads(file.read_text())
     kinds = "whole|hone" if options.no_z3 else "whole|hone|z3"
     report = subprocess.run(
-        [options.program, f"--benchmark_filter=^({kinds})/.*{options.filter}",
+        [*program, f"--benchmark_filter=^({kinds})/.*{options.filter}",
          "--benchmark_format=json"], cwd=ROOT, check=True, capture_output=True, text=True)
     rows = {row["name"].removesuffix("/iterations:1"): row
             for row in json.loads(report.stdout)["benchmarks"]}
