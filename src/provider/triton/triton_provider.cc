@@ -13,7 +13,7 @@ Result<space::Space> TritonProvider::space_of(const problem::Dispatch& dispatch)
   HONE_ASSIGN(const Gemm gemm, gemm_of(dispatch));
   switch (kind_) {
     case SpaceKind::kTuneGemm:
-      return tune_gemm_space(gemm, {device_.shared_bytes});
+      return tune_gemm_space(gemm, {});
     case SpaceKind::kTuneGemmV2:
       return tune_gemm_v2_space(gemm);
     case SpaceKind::kOwn:

@@ -69,7 +69,7 @@ class Worker:
         signature = {name: step.types.get(name, "constexpr") for name in names}
         # What Triton's own launcher would find out from the arguments: pointers and whole numbers that are
         # multiples of 16. hone aligns buffers to 256 bytes.
-        even = [name for name, type_ in step.types.items()
+        even = [name for name, type_ in step.types.items() if name not in ("GROUP_M", "SPLIT_K")
                 if type_.startswith("*") or step.arguments[name].get("i32", 1) % 16 == 0]
         attributes = {(names.index(name),): [["tt.divisibility", 16]] for name in even}
         if self.device.backend == "hip":
