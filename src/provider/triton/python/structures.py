@@ -48,7 +48,7 @@ class _Parts:
         }
         self.options = {name: knobs[name] for name in _OPTIONS[device.backend] if name in knobs}
 
-    def step(self, kernel, grid, scratch=None, types=None, arguments=None, constants=None):
+    def step(self, kernel, grid, scratch=None, types=None, arguments=None, constants=None, blocks=None):
         """`scratch`: byte offset and element type by parameter, and under "bytes" the size of it all."""
         gemm, scratch = self.gemm, dict(scratch or {})
         scratch_bytes = scratch.pop("bytes", 0)
@@ -160,6 +160,26 @@ def _wide_tma(gemm, knobs, device):
     return [parts.step(wide_tma.gemm_wide_tma, (parts.tiles, 1, 1), **_descriptors(gemm, knobs, device))]
 
 
+def _warp_specialized(gemm, knobs, device):
+    import warp_specialized  # Gluon: Triton 3.6 or later
+    from triton.experimental.gluon.language import NVMMASharedLayout
+    parts = _Parts(gemm, knobs, device)
+    _refuse_batch(gemm, "the warp-specialised kernel")
+    if (TYPES[gemm.a][2], TYPES[gemm.b][2], gemm.accumulate) != (16, 16, "f32"):
+        raise ValueError("the warp-specialised kernel is for A and B of 16 bits and sums in f32")
+    passed = _descriptors(gemm, knobs, device)
+    for name, type_ in passed["types"].items():
+        element = TYPES[getattr(gemm, name[0])][1]
+        layout = NVMMASharedLayout.get_default_for(passed["blocks"][name], element)
+        passed["types"][name] = f"{type_[:-1]},{layout!r}>"
+    passed["constants"] |= {"STAGES": knobs["num_stages"], "MORE_N": knobs.get("MORE_N", 0)}
+    if not knobs.get("MORE_N"):
+        passed["constants"] |= {"b_more": None, "c_more": None}
+    programs = min(device.units * knobs.get("PER_UNIT", 1), parts.tiles)
+    del parts.options["num_stages"]
+    return [parts.step(warp_specialized.gemm_warp_specialized, (programs, 1, 1), **passed)]
+
+
 def _descriptors(gemm, knobs, device):
     """What a kernel with tensor descriptors is passed, as arguments of _Parts.step. ValueError where there can be
     none."""
@@ -186,7 +206,8 @@ def _descriptors(gemm, knobs, device):
         arguments[parameter] = {"tensor_map": {"binding": gemm.bindings()[name], "shape": shape,
                                                "strides": [shape[1], 1], "bytes": bits // 8}}
     constants = {"MORE_N": more, "SPLIT_STORE": knobs.get("SPLIT_STORE", 0), "STORE": TYPES[gemm.c][1]}
-    return {"types": types, "arguments": arguments, "constants": constants}
+    return {"types": types, "arguments": arguments, "constants": constants,
+            "blocks": {parameter: block for parameter, (_, block) in blocks.items()}}
 
 
 def _refuse_empty_parts(gemm, knobs):
@@ -210,4 +231,5 @@ STRUCTURES = (
     ("tiles and split-K, descriptors", _tiles_tma),
     ("stream-K, descriptors", _stream_k_tma),
     ("wide tiles, descriptors", _wide_tma),
+    ("warp-specialised", _warp_specialized),
 )
