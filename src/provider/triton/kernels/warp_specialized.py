@@ -1,5 +1,5 @@
 """Persistent, with tensor descriptors (descriptors.py) and warps that have one task each, in Gluon (Triton's lower
-level, which says which warps do what): one warp fetches, num_warps multiply and write. A ring of STAGES slots in
+level, which says which warps do what; Triton 3.6 or later): one warp fetches, num_warps multiply and write. A ring of STAGES slots in
 shared memory is between them; each slot has two barriers, `full` (its bytes have come) and `empty` (its products
 are done). The fetching warp runs ahead, into the next tile too.
 
@@ -13,6 +13,10 @@ from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language.nvidia.hopper import (fence_async_shared, mbarrier, tma, warpgroup_mma,
                                                               warpgroup_mma_wait)
+
+# Named so since Triton 3.8 and 3.9; what they were called before is gone there.
+async_load = getattr(tma, "async_load", None) or tma.async_copy_global_to_shared
+async_store = getattr(tma, "async_store", None) or tma.async_copy_shared_to_global
 
 
 @gluon.jit
@@ -29,9 +33,9 @@ def corner_of(tile, M, N, GROUP_M, BLOCK_M: gl.constexpr, WIDTH: gl.constexpr):
 @gluon.jit
 def fetch(matrix, row, column, barrier, slot, ROWS: gl.constexpr):
     if ROWS:
-        tma.async_copy_global_to_shared(matrix, [row, column], barrier, slot)
+        async_load(matrix, [row, column], barrier, slot)
     else:
-        tma.async_copy_global_to_shared(matrix, [column, row], barrier, slot)
+        async_load(matrix, [column, row], barrier, slot)
 
 
 @gluon.jit
@@ -85,9 +89,9 @@ def write(c, buffer, sums, row, column, C_ROWS: gl.constexpr):
         as_operand(buffer, C_ROWS).store(sums.to(c.dtype))
         fence_async_shared()
         if C_ROWS:
-            tma.async_copy_shared_to_global(c, [row, column], buffer)
+            async_store(c, [row, column], buffer)
         else:
-            tma.async_copy_shared_to_global(c, [column, row], buffer)
+            async_store(c, [column, row], buffer)
 
 
 @gluon.jit

@@ -1,8 +1,10 @@
 """The structures a GEMM can have: for each, the kernels, in order, and how they are launched.
 
 Knobs: BLOCK_M, BLOCK_N, BLOCK_K, GROUP_M, SPLIT_K, PER_UNIT (programs of a multiprocessor), SPLIT_STORE (a tile is
-written in 1 << SPLIT_STORE pieces), SWAP (computes C^T = B^T A^T, so BLOCK_M goes along C's columns), num_warps, num_stages, and on AMD waves_per_eu, matrix_instr_nonkdim, kpack. FIXED: GROUP_M and SPLIT_K are
-constants of the code instead of arguments, so that one compile no longer serves all their values.
+written in 1 << SPLIT_STORE pieces), SWAP (computes C^T = B^T A^T, so BLOCK_M goes along C's columns), MORE_N (columns
+of a second block beside the one of BLOCK_N), num_warps, num_stages, and on AMD waves_per_eu, matrix_instr_nonkdim,
+kpack. FIXED: GROUP_M and SPLIT_K are constants of the code instead of arguments, so that one compile no longer serves
+all their values.
 """
 import blocked
 import persistent
@@ -10,6 +12,7 @@ import split_k
 import stream_k
 import stream_k_tma
 import tiles_tma
+import triton
 import wide_tma
 
 from problem import TYPES, Step, cdiv
@@ -142,15 +145,12 @@ def _stream_k_tma(gemm, knobs, device):
     parts = _Parts(gemm, knobs, device)
     _refuse_batch(gemm, "stream-K")
     programs = min(device.units * knobs.get("PER_UNIT", 1), parts.tiles * cdiv(gemm.k, knobs["BLOCK_K"]))
-    whole = parts.tiles // programs
-    if parts.tiles % programs and knobs.get("TWO", 1):
-        whole = max(whole - 1, 0)
     counters = cdiv(2 * programs * parts.tile_bytes, SCRATCH_ALIGNMENT) * SCRATCH_ALIGNMENT
     scratch = {"workspace": (0, gemm.accumulate), "counters": (counters, "i32"),
                "bytes": counters + 4 * parts.tiles}
     passed = _descriptors(gemm, knobs, device)
     passed["types"]["WHOLE"] = "i32"
-    passed["arguments"]["WHOLE"] = {"i32": whole}
+    passed["arguments"]["WHOLE"] = {"i32": parts.tiles // programs}
     return [parts.step(stream_k_tma.gemm_stream_k_tma, (programs, 1, 1), scratch, **passed)]
 
 
@@ -161,7 +161,9 @@ def _wide_tma(gemm, knobs, device):
 
 
 def _warp_specialized(gemm, knobs, device):
-    import warp_specialized  # Gluon: Triton 3.6 or later
+    if tuple(int(part) for part in triton.__version__.split(".")[:2]) < (3, 6):
+        raise ValueError(f"the warp-specialised kernel needs Triton 3.6 or later, not {triton.__version__}")
+    import warp_specialized
     from triton.experimental.gluon.language import NVMMASharedLayout
     parts = _Parts(gemm, knobs, device)
     _refuse_batch(gemm, "the warp-specialised kernel")
