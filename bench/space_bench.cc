@@ -3,9 +3,8 @@
 // "stated" are those that IREE states for a GPU: reading them in the compiler is not part of the
 // time. z3's list is compared with hone's.
 //
-//   space_bench [--known] [--export FILE]
-// --known: without those that IREE states, so no compiler is needed. --export: writes the spaces
-// for solvers in Python instead.
+//   space_bench --known          without those that IREE states, so that no compiler is needed
+//   space_bench --export FILE   writes the stated spaces for solvers in Python instead
 #include <benchmark/benchmark.h>
 
 #include <fstream>
@@ -244,10 +243,9 @@ void register_stated() {
   }
 }
 
-int export_spaces(const char* path, bool known) {
+int export_stated(const char* path) {
   nlohmann::ordered_json all;
-  for (const auto& [name, size] : tune_gemm_cases()) all[name] = *exported(tune_gemm(size));
-  for (const Case& each : known ? std::vector<Case>{} : cases()) {
+  for (const Case& each : cases()) {
     const auto statement = stated(each.program, each.arch).space;
     for (std::size_t which = 0; which < statement.size(); ++which) {
       auto one = exported(*iree::space_builder(statement[which]));
@@ -270,7 +268,7 @@ int main(int argc, char** argv) {
   const bool known =
       std::erase_if(words, [](std::string_view word) { return word == "--known"; }) > 0;
   if (words.size() == 3 && std::string_view(words[1]) == "--export")
-    return hone::space::export_spaces(words[2], known);
+    return hone::space::export_stated(words[2]);
   hone::space::register_tune_gemm();
   if (!known) hone::space::register_stated();
   int count = static_cast<int>(words.size());

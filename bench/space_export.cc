@@ -103,10 +103,6 @@ Result<nlohmann::ordered_json> exported(const SpaceBuilder& builder) {
   HONE_ASSIGN(const Space space, builder.build());
   nlohmann::ordered_json json{{"count", space.count().value}};
   for (Variable variable : builder.definition().variables) {
-    if (!variable.auxiliary && !variable.ranged) {
-      json["knobs"][identifier(variable.name)] = variable.values;
-      continue;
-    }
     if (!variable.auxiliary) {
       HONE_ASSIGN(const std::size_t index, space.knob_index(variable.name));
       json["knobs"][identifier(variable.name)] = space.narrowed(index);
