@@ -45,7 +45,9 @@ class CompileWorker {
     const auto flags = message.body.at("flags").get<std::vector<std::string>>();
     const std::string& bytes = message.blobs.at(0);
     if (message.kind == tune::jobs::kLoadProgram) {
-      const auto program = iree::load_program(library_, path, bytes, flags);
+      const auto program =
+          iree::load_program(library_, path, bytes, flags,
+                             message.body.at("sizes").get<std::vector<problem::GivenSize>>());
       if (!program) return refuse(program.error());
       return Message{"done", *program, {}};
     }

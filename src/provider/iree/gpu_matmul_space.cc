@@ -18,24 +18,16 @@ PerLoop workgroup_tile(const problem::Operation& root) {
   return tile;
 }
 
-// Whether some extent is no whole number of some matrix instruction.
+// Whether some extent is no whole number of some matrix instruction, or open.
 bool is_padded(const problem::Operation& root, const problem::GpuTarget& target) {
   const Loops loops = loops_of(root);
-  const auto rest = [&](int loop, int of) { return size(root, loop) % of != 0; };
+  const auto rest = [&](int loop, int of) {
+    return is_open(root, loop) || size(root, loop) % of != 0;
+  };
   const auto instructions = instructions_for(root, target);
   return std::any_of(instructions.begin(), instructions.end(), [&](const auto& mma) {
     return rest(loops.m[0], mma.m) || rest(loops.n[0], mma.n) || rest(loops.k[0], mma.k);
   });
-}
-
-// The tiles of a loop: its divisors, and where it is padded powers of two too.
-std::vector<Value> tiles_of(const problem::Operation& root, int loop, bool padded, Value largest) {
-  std::vector<Value> tiles = divisors(size(root, loop), 1, largest);
-  if (padded)
-    for (const Value each : powers_of_two(largest)) tiles.push_back(each);
-  std::sort(tiles.begin(), tiles.end());
-  tiles.erase(std::unique(tiles.begin(), tiles.end()), tiles.end());
-  return tiles;
 }
 
 }  // namespace
@@ -83,7 +75,11 @@ Result<space::Space> instruction_space(const problem::Operation& root,
   builder.require("wg_n is whole subgroups",
                   "wg_n == sg_n * subgroups * columns of the instruction",
                   wg_n == sg_n * n_count * mma_n);
-  if (!padded)
+  if (padded && !is_open(root, loops.k[0]))
+    builder.prefer("few padded steps of k", "a step that does not divide k computes on padding",
+                   euclidean_mod(space::constant(k), red_k * mma_k) == 0 ||
+                       euclidean_mod(space::constant(k), mma_k) != 0);
+  else if (!padded)
     builder.require("k is whole steps", "red_k times the instruction's k divides k",
                     euclidean_mod(space::constant(k), red_k * mma_k) == 0);
   builder.require(
