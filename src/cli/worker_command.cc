@@ -80,10 +80,7 @@ class CompileWorker {
       if (!configured) return refuse(configured.error());
       std::vector<ConfiguredDispatch> dispatches;
       for (const iree::ConfiguredDispatch& dispatch : *configured)
-        dispatches.push_back({dispatch.name,
-                              {dispatch.lowering_config, dispatch.translation_info, "", "",
-                               dispatch.decomposition_config},
-                              dispatch.marks});
+        dispatches.push_back({dispatch.name, dispatch.attributes, dispatch.marks});
       return Message{"done", {{"dispatches", dispatches}}, {}};
     }
     return refuse({ErrorKind::kInput, "unknown job '" + message.kind + "'"});

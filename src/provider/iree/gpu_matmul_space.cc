@@ -141,13 +141,13 @@ Result<space::Space> thread_space(const problem::Operation& root,
   const Loops loops = loops_of(root);
   constexpr Value kMaximumTile = 256, kMaximumStep = 64, kMaximumThreadTile = 64;
   space::SpaceBuilder builder;
-  const Expression wg_m = builder.knob("wg_m", "rows of a workgroup",
-                                       divisors(size(root, loops.m[0]), 1, kMaximumTile));
+  const Expression wg_m =
+      builder.knob("wg_m", "rows of a workgroup", tiles_of(root, loops.m[0], false, kMaximumTile));
   const Expression wg_n = builder.knob("wg_n", "columns of a workgroup",
-                                       divisors(size(root, loops.n[0]), 1, kMaximumTile));
+                                       tiles_of(root, loops.n[0], false, kMaximumTile));
   const Expression th_m = builder.knob("th_m", "rows of a thread", powers_of_two(16));
   const Expression th_n = builder.knob("th_n", "columns of a thread", powers_of_two(16));
-  builder.knob("red_k", "steps of k", divisors(size(root, loops.k[0]), 1, kMaximumStep));
+  builder.knob("red_k", "steps of k", tiles_of(root, loops.k[0], false, kMaximumStep));
   builder.require("threads divide the tile", "wg_m is whole th_m and wg_n whole th_n",
                   euclidean_mod(wg_m, th_m) == 0 && euclidean_mod(wg_n, th_n) == 0);
   const Expression threads = euclidean_div(wg_m, th_m) * euclidean_div(wg_n, th_n);

@@ -79,16 +79,19 @@ Sizes OpenSizes::given(const Ir& ir) const {
 }
 
 void OpenSizes::name_by(const problem::Operation& root) {
-  for (std::size_t i = 0; i < root.loops.size(); ++i) {
-    const problem::Loop& loop = root.loops[i];
-    const std::string role = letter(loop.role);
-    if (role.empty() || !loop.open) continue;
-    const std::vector<int> alike = loops_with(root, loop.role);
-    const auto which = std::find(alike.begin(), alike.end(), static_cast<int>(i)) - alike.begin();
-    for (auto& [extent, each] : all_)
-      if (each.mark == loop.size)
-        each.roles.insert(alike.size() > 1 ? fmt::format("{}{}", role, which) : role);
-  }
+  // By operand: two that share a loop may have it from two arguments.
+  for (const problem::Operand& operand : root.operands)
+    for (std::size_t d = 0; d < operand.loops.size(); ++d) {
+      if (operand.loops[d] < 0) continue;
+      const problem::LoopRole role = root.loops[static_cast<std::size_t>(operand.loops[d])].role;
+      if (letter(role).empty()) continue;
+      const std::vector<int> alike = loops_with(root, role);
+      const auto which = std::find(alike.begin(), alike.end(), operand.loops[d]) - alike.begin();
+      for (auto& [extent, each] : all_)
+        if (each.mark == operand.type.shape[d])
+          each.roles.insert(alike.size() > 1 ? fmt::format("{}{}", letter(role), which)
+                                             : letter(role));
+    }
 }
 
 Status OpenSizes::give(const std::vector<problem::GivenSize>& sizes) {
@@ -160,8 +163,9 @@ Status set_sizes(const Ir& ir, MlirOperation root, const Sizes& sizes,
             "extent {} of operand {} is known only at run time, and no single loop's", d, i);
       problem::Loop& loop = described.loops[static_cast<std::size_t>(operand.loops[d])];
       loop.open = true;
-      if (known && (loop.size == problem::kDynamic || loop.size == known->shape[d]))
-        loop.size = operand.type.shape[d] = known->shape[d];
+      if (!known) continue;
+      operand.type.shape[d] = known->shape[d];
+      if (loop.size == problem::kDynamic) loop.size = known->shape[d];
     }
   }
   // An operand may state what another leaves open.

@@ -57,7 +57,8 @@ class OpenSizes {
 };
 
 // Puts the sizes that the kernel is launched with into a root operation as describe_operation gives
-// it. Input error where an extent stays open, or is no single loop's.
+// it; what is not known stays kDynamic, and operands may disagree. Input error for an open extent
+// that is no single loop's.
 Status set_sizes(const Ir& ir, MlirOperation root, const Sizes& sizes,
                  problem::Operation& described);
 

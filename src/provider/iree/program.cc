@@ -67,6 +67,21 @@ struct Part {
   std::vector<problem::Loop> marked;
 };
 
+// Sizes that were given to two arguments may not go together.
+std::string disagreement(const problem::Operation& root) {
+  for (const problem::Operand& operand : root.operands)
+    for (std::size_t d = 0; d < operand.loops.size(); ++d) {
+      if (operand.loops[d] < 0) continue;
+      const std::int64_t size = root.loops[static_cast<std::size_t>(operand.loops[d])].size;
+      if (operand.type.shape[d] != size)
+        return fmt::format(
+            "loop {} of {} has {} iterations for one operand and {} for another: give --dim sizes "
+            "that go together",
+            operand.loops[d], root.name, size, operand.type.shape[d]);
+    }
+  return {};
+}
+
 // Why hone cannot tune the dispatch; empty when it can, or when that is for what the compiler
 // states about it to say (a GPU).
 std::string why_not_tunable(const Dispatch& dispatch, const Part& part, const OpenSizes& open,
@@ -84,6 +99,13 @@ std::string why_not_tunable(const Dispatch& dispatch, const Part& part, const Op
       return fmt::format("dynamic shape: binding {} is {}: {}", i,
                          to_string(dispatch.bindings[i].type), open.how_to_give(problem::kDynamic));
   if (!part.launches.not_static.empty()) return part.launches.not_static;
+  if (const std::string words = disagreement(dispatch.root);
+      !words.empty() && has_open_sizes(dispatch.root))
+    return words;
+  if (has_open_sizes(dispatch.root) && part.read.reshaped)
+    return "IREE gives the loops of its root operation another form after it has read what they "
+           "are "
+           "configured with, since a size is open";
   if (dispatch.root_operations > 1)
     return fmt::format("it has {} root operations", dispatch.root_operations);
   if (cpu && !is_contraction(dispatch.root.kind))
