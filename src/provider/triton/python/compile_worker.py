@@ -20,6 +20,9 @@ import time
 import traceback
 
 SOCKET = 3
+# Triton says element types as the GPU's descriptors have them; the driver's call counts these three otherwise
+# (TMA_DTYPE_DEVICE_TO_HOST in triton/backends/nvidia/driver.py): f64, bf16 and f32 that flushes denormals.
+DRIVER_ELEMENT_TYPES = {8: 10, 9: 8, 10: 9}
 RUN_TIME_KNOBS = ("GROUP_M", "SPLIT_K", "WHOLE")
 
 
@@ -99,6 +102,8 @@ class Worker:
             if "tensor_map" in argument:
                 argument["tensor_map"] |= next(maps)
                 argument["binding"] = argument["tensor_map"].pop("binding")
+                said = argument["tensor_map"]["elem_type"]
+                argument["tensor_map"]["elem_type"] = DRIVER_ELEMENT_TYPES.get(said, said)
         return {
             "entry": metadata.name,
             "ordinal": 0,
