@@ -17,6 +17,7 @@ endfunction()
 hone_static_library(sqlite libsqlite3.a sqlite3.h)
 hone_static_library(zstd libzstd.a zstd.h)
 hone_static_library(xxhash libxxhash.a xxhash.h)
+hone_static_library(yaml libyaml-cpp.a yaml-cpp/yaml.h)
 set_property(TARGET hone_dep_sqlite PROPERTY INTERFACE_LINK_LIBRARIES ${CMAKE_DL_LIBS} Threads::Threads m)
 
 add_library(hone_fmt STATIC ${CMAKE_CURRENT_LIST_DIR}/fmt_static.cc)

@@ -1,28 +1,54 @@
 #include "search/local_search.h"
 
+#include <algorithm>
+
 namespace hone::search {
 
 std::vector<space::Configuration> LocalSearch::ask(std::size_t count) {
   std::vector<space::Configuration> proposals;
   do {
-    ask_random(count, proposals);
+    ask_sample(count, proposals);
     if (sample_left_ == 0) ask_neighbours(count, proposals);
   } while (proposals.empty() && count > 0 && start_another_pass());
   return proposals;
 }
 
-void LocalSearch::ask_random(std::size_t count, std::vector<space::Configuration>& proposals) {
+void LocalSearch::ask_sample(std::size_t count, std::vector<space::Configuration>& proposals) {
   while (sample_left_ > 0 && proposals.size() < count) {
-    std::vector<space::Configuration> drawn = random_.ask(1);
-    if (drawn.empty()) {
+    std::optional<space::Configuration> drawn = draw();
+    if (!drawn) {
       exhausted_ = true;
       sample_left_ = 0;
       return;
     }
-    if (!proposed_.insert(drawn.front()).second) continue;
-    proposals.push_back(std::move(drawn.front()));
+    if (!proposed_.insert(*drawn).second) continue;
+    proposals.push_back(std::move(*drawn));
     --sample_left_;
   }
+}
+
+std::optional<space::Configuration> LocalSearch::draw() {
+  while (ranked_ && sample_left_ > kRandom) {
+    std::vector<space::Configuration> best = ranked_->ask(1);
+    if (best.empty()) break;
+    if (is_near_sampled(best.front())) continue;
+    by_prior_.push_back(best.front());
+    return std::move(best.front());
+  }
+  std::vector<space::Configuration> drawn = random_.ask(1);
+  if (drawn.empty()) return std::nullopt;
+  return std::move(drawn.front());
+}
+
+bool LocalSearch::is_near_sampled(const space::Configuration& configuration) const {
+  const auto differences = [&](const space::Configuration& other) {
+    int count = 0;
+    for (std::size_t i = 0; i < other.values.size(); ++i)
+      count += other.values[i] != configuration.values[i];
+    return count;
+  };
+  return std::any_of(by_prior_.begin(), by_prior_.end(),
+                     [&](const auto& other) { return differences(other) <= 1; });
 }
 
 void LocalSearch::ask_neighbours(std::size_t count, std::vector<space::Configuration>& proposals) {

@@ -1,30 +1,37 @@
-// Local search: a random sample, then the neighbours of the best, until none of them is untried.
+// Local search: a sample, then the neighbours of the best, until none of them is untried.
 #pragma once
 
 #include <map>
 #include <set>
 
-#include "search/random_search.h"
+#include "search/prior_search.h"
 
 namespace hone::search {
 
-// Passes of two steps: random configurations, then the neighbours (one knob different) of the
+// Passes of two steps: a sample of configurations, then the neighbours (one knob different) of the
 // kLeaders best so far until all of these are tried. It ends after a pass that did not improve the
 // best by kWorthwhile, or when the space is exhausted. Several leaders, not one, because the
 // measurement that ranks them is good to a few percent only, and because a single one ends in a
 // local optimum: of 200 first passes simulated over the 528 configurations of a 512^3 matmul
 // (llvm-cpu), measured exhaustively, one leader missed the best in 34, two and more in none, after
 // 72 to 96 measurements (docs/benchmarks.md).
+//
+// A sample is random, or with a prior what that puts first, except for its last kRandom, since a
+// prior may be wrong about a whole part of the space. Of what the prior puts first those are left
+// out that differ in one knob only from another one of the sample: neighbours come later.
 class LocalSearch final : public Strategy {
  public:
   static constexpr std::size_t kFirstSample = 32;
   static constexpr std::size_t kNextSample = 16;
+  static constexpr std::size_t kRandom = 8;
   static constexpr std::size_t kLeaders = 4;
   static constexpr double kWorthwhile = 0.01;
 
   // `space` must outlive this.
-  LocalSearch(const space::Space& space, std::uint64_t seed)
-      : space_(space), random_(space, seed) {}
+  LocalSearch(const space::Space& space, std::uint64_t seed, Prior prior = {})
+      : space_(space), random_(space, seed) {
+    if (prior) ranked_.emplace(space, seed, std::move(prior));
+  }
 
   std::string_view name() const override { return "local"; }
   // Fewer than `count` when what is told next may change which neighbours are worth a try.
@@ -33,13 +40,17 @@ class LocalSearch final : public Strategy {
 
  private:
   void ask_neighbours(std::size_t count, std::vector<space::Configuration>& proposals);
-  void ask_random(std::size_t count, std::vector<space::Configuration>& proposals);
+  void ask_sample(std::size_t count, std::vector<space::Configuration>& proposals);
+  std::optional<space::Configuration> draw();
+  bool is_near_sampled(const space::Configuration& configuration) const;
   bool start_another_pass();
 
   const space::Space& space_;
   RandomSearch random_;
+  std::optional<PriorSearch> ranked_;
   std::size_t sample_left_ = kFirstSample;
-  bool exhausted_ = false;  // nothing random is left
+  bool exhausted_ = false;                      // nothing is left to sample
+  std::vector<space::Configuration> by_prior_;  // what was proposed because of it
   std::optional<double> best_of_last_pass_;
   std::set<space::Configuration> proposed_;
   std::multimap<double, space::Configuration> by_score_;

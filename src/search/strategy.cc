@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "search/local_search.h"
+#include "search/prior_search.h"
 #include "search/random_search.h"
 
 namespace hone::search {
@@ -32,12 +33,18 @@ class ExhaustiveSearch final : public Strategy {
 }  // namespace
 
 Result<std::unique_ptr<Strategy>> make_strategy(std::string_view name, const space::Space& space,
-                                                std::uint64_t seed) {
+                                                std::uint64_t seed, Prior prior) {
   if (name == "exhaustive") return std::make_unique<ExhaustiveSearch>(space);
   if (name == "random") return std::make_unique<RandomSearch>(space, seed);
-  if (name == "local") return std::make_unique<LocalSearch>(space, seed);
-  return input_error("'{}' is no strategy{}; known: exhaustive, local, random", name,
-                     did_you_mean(name, {"exhaustive", "local", "random"}));
+  if (name == "local") return std::make_unique<LocalSearch>(space, seed, std::move(prior));
+  if (name == "prior") {
+    if (prior) return std::make_unique<PriorSearch>(space, seed, std::move(prior));
+    return input_error(
+        "the strategy 'prior' needs an estimate of each configuration's time, which the triton "
+        "provider has for GEMMs and the others have not; use local");
+  }
+  return input_error("'{}' is no strategy{}; known: exhaustive, local, prior, random", name,
+                     did_you_mean(name, {"exhaustive", "local", "prior", "random"}));
 }
 
 }  // namespace hone::search

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -12,6 +13,10 @@
 #include "space/space.h"
 
 namespace hone::search {
+
+// What a configuration's score is expected to be, before it is measured; only the order counts. Not
+// a number is no estimate: such configurations come last.
+using Prior = std::function<double(const space::Configuration&)>;
 
 class Strategy {
  public:
@@ -29,9 +34,11 @@ class Strategy {
 };
 
 // "exhaustive" proposes the whole space in its enumeration order, "random" in an order drawn
-// uniformly with `seed`, "local" refines the best of a random sample (local_search.h) and ends when
-// that no longer helps. An input error for another name. `space` must outlive the strategy.
+// uniformly with `seed`, "local" refines the best of a sample (local_search.h) and ends when that
+// no longer helps, "prior" proposes what `prior` expects to be best first. With a prior the sample
+// of "local" is mostly its choice. Input errors: another name; "prior" without one. `space` must
+// outlive the strategy.
 Result<std::unique_ptr<Strategy>> make_strategy(std::string_view name, const space::Space& space,
-                                                std::uint64_t seed);
+                                                std::uint64_t seed, Prior prior = {});
 
 }  // namespace hone::search

@@ -23,21 +23,22 @@ FOLDERS = {
     "device/cuda": ["device"],
     "provider": ["space"],
     "provider/iree": ["provider"],
+    "provider/triton": ["provider"],
     "provider/vendor": ["provider"],
     "worker": ["provider"],
     "measure": ["provider", "provider/vendor", "device"],
     "store": ["space"],
     "tune": ["search", "worker", "measure", "provider", "store"],
     "output": ["store"],
-    "cli": ["tune", "output", "provider/iree", "provider/vendor", "device/cpu", "device/cuda"],
+    "cli": ["tune", "output", "provider/iree", "provider/triton", "provider/vendor", "device/cpu", "device/cuda"],
 }
 
 # The seams: the only classes with pure virtual functions, at most six. A Kernel is what a Device
 # loads.
-SEAMS = {"Provider", "Device", "Kernel", "Strategy", "WorkerPool", "Observer"}
+SEAMS = {"Provider", "ProgramProvider", "Device", "Kernel", "Strategy", "WorkerPool", "Observer"}
 
 # Headers of libraries that only one folder may know.
-LIBRARY_OWNERS = {"sqlite3.h": "store", "CLI/": "cli", "zstd.h": "store"}
+LIBRARY_OWNERS = {"sqlite3.h": "store", "CLI/": "cli", "zstd.h": "store", "yaml-cpp/": "provider/triton"}
 
 MOST_LINES = 800
 MOST_LINES_MEDIAN = 150

@@ -51,6 +51,39 @@ TEST(LocalSearch, FindsTheBottomOfABowlAndStops) {
   }
 }
 
+TEST(LocalSearch, BeginsWithWhatThePriorPutsFirstAndNoTwoNeighboursOfIt) {
+  const space::Space space = cube();
+  LocalSearch strategy(space, 1, bowl);
+  const std::vector<Configuration> sample = strategy.ask(LocalSearch::kFirstSample);
+  ASSERT_EQ(sample.size(), LocalSearch::kFirstSample);
+  EXPECT_EQ(sample[0].values, (std::vector<space::Value>{5, 2, 6}));
+  const std::size_t by_prior = LocalSearch::kFirstSample - LocalSearch::kRandom;
+  for (std::size_t i = 1; i < by_prior; ++i) {
+    EXPECT_GE(bowl(sample[i]), bowl(sample[i - 1]));
+    for (std::size_t j = 0; j < i; ++j) {
+      int differences = 0;
+      for (std::size_t knob = 0; knob < 3; ++knob)
+        differences += sample[i].values[knob] != sample[j].values[knob];
+      EXPECT_GE(differences, 2);
+    }
+  }
+}
+
+TEST(LocalSearch, FindsTheBottomWhereThePriorIsWrong) {
+  const space::Space space = cube();
+  LocalSearch strategy(space, 1, [](const Configuration& at) { return -bowl(at); });
+  double best = 1e9;
+  while (true) {
+    const std::vector<Configuration> proposals = strategy.ask(8);
+    if (proposals.empty()) break;
+    for (const Configuration& proposal : proposals) {
+      strategy.tell(proposal, bowl(proposal));
+      best = std::min(best, bowl(proposal));
+    }
+  }
+  EXPECT_EQ(best, 1);
+}
+
 TEST(LocalSearch, EndsWithASpaceSmallerThanItsFirstSample) {
   space::SpaceBuilder builder;
   builder.knob("a", "", {1, 2, 3});

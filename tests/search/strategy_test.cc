@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <set>
+
+#include "search/prior_search.h"
 
 namespace hone::search {
 namespace {
@@ -54,11 +57,55 @@ TEST(Random, FollowsItsSeed) {
   EXPECT_NE(order(1), order(2));
 }
 
+// Expects large tiles to be best, and nothing of tile_n = 2.
+double large_first(const Configuration& at) {
+  if (at.values[1] == 2) return NAN;
+  return -static_cast<double>(at.values[0] * at.values[1]);
+}
+
+TEST(Prior, ProposesWhatItExpectsToBeBestFirst) {
+  const space::Space space = small_space();
+  const auto strategy = make_strategy("prior", space, 1, large_first).value();
+  const std::vector<Configuration> all = drain(*strategy, 4);
+  ASSERT_EQ(all.size(), 13u);
+  // 64 elements three times, in enumeration order; those without an estimate at the end.
+  EXPECT_EQ(all[0].values, (std::vector<space::Value>{4, 16}));
+  EXPECT_EQ(all[1].values, (std::vector<space::Value>{8, 8}));
+  EXPECT_EQ(all[2].values, (std::vector<space::Value>{16, 4}));
+  EXPECT_EQ(all[12].values, (std::vector<space::Value>{16, 2}));
+  EXPECT_EQ(std::set<Configuration>(all.begin(), all.end()).size(), 13u);
+}
+
+TEST(Prior, RanksASpaceThatIsTooLargeInParts) {
+  space::SpaceBuilder builder;
+  for (const char* name : {"a", "b", "c"}) builder.knob_range(name, "", 0, 99);
+  const space::Space space = builder.build().value();  // a million
+  std::size_t calls = 0;
+  PriorSearch strategy(space, 1, [&](const Configuration& at) {
+    ++calls;
+    return static_cast<double>(at.values[0]);
+  });
+  const std::vector<Configuration> first = strategy.ask(10);
+  EXPECT_EQ(first.size(), 10u);
+  EXPECT_EQ(calls, PriorSearch::kMostRanked);
+  for (const Configuration& each : first) EXPECT_EQ(each.values[0], 0);
+}
+
+TEST(Prior, IsAnErrorWithoutAnEstimate) {
+  const space::Space space = small_space();
+  const auto strategy = make_strategy("prior", space, 1);
+  ASSERT_FALSE(strategy);
+  EXPECT_EQ(strategy.error().kind, ErrorKind::kInput);
+  EXPECT_THAT(strategy.error().message, testing::HasSubstr("the triton provider has"));
+}
+
 TEST(MakeStrategy, NamesTheNearest) {
   const auto strategy = make_strategy("exhaustiv", small_space(), 1);
   ASSERT_FALSE(strategy);
-  EXPECT_EQ(strategy.error().message,
-            "'exhaustiv' is no strategy (did you mean 'exhaustive'?); known: exhaustive, local, random");
+  EXPECT_EQ(
+      strategy.error().message,
+      "'exhaustiv' is no strategy (did you mean 'exhaustive'?); known: exhaustive, local, prior, "
+      "random");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ using problem::Loop;
 using problem::LoopRole;
 
 // Offsets inside a tile, and on AMD whole operands (tt.pointer_range), are 32-bit.
-constexpr std::int64_t kMaximumElements = std::int64_t{1} << 31;
+constexpr std::int64_t kMaximumElements = (std::int64_t{1} << 31) - 1;
 
 std::vector<std::int64_t> shape(const Gemm& gemm, std::int64_t rows, std::int64_t columns,
                                 bool by_rows) {
@@ -54,9 +54,8 @@ Status check(const Gemm& gemm) {
   for (const auto& [size, what] :
        {std::pair(gemm.m, "m"), {gemm.n, "n"}, {gemm.k, "k"}, {gemm.batch, "the batch"}})
     if (size < 1) return input_error("{} is {}; it must be at least 1", what, size);
-  for (const auto& [rows, columns, what] : {std::tuple(gemm.m, gemm.k, "A"),
-                                            {gemm.k, gemm.n, "B"},
-                                            {gemm.m, gemm.n, "C"}})
+  for (const auto& [rows, columns, what] :
+       {std::tuple(gemm.m, gemm.k, "A"), {gemm.k, gemm.n, "B"}, {gemm.m, gemm.n, "C"}})
     if (rows > kMaximumElements || columns > kMaximumElements / rows / gemm.batch)
       return input_error("{} has {} x {} elements, {} of them; the kernels take fewer than 2^31",
                          what, rows, columns, gemm.batch);
@@ -70,7 +69,8 @@ Status check(const Gemm& gemm) {
     case ElementType::kF32:
     case ElementType::kF8E4M3:
     case ElementType::kF8E5M2:
-    case ElementType::kI8: break;
+    case ElementType::kI8:
+      break;
     default:
       return input_error("A and B are {}; the kernels take f16, bf16, f32, f8E4M3FN, f8E5M2, i8",
                          name(gemm.a));
@@ -83,10 +83,10 @@ Status check(const Gemm& gemm) {
 }
 
 std::string name_of(const Gemm& gemm) {
-  std::string name = fmt::format("gemm_{}x{}x{}_{}_{}_{}_{}{}", gemm.m, gemm.n, gemm.k,
-                                 problem::name_of(gemm.a), problem::name_of(gemm.b),
-                                 problem::name_of(gemm.c), gemm.a_rows ? 'n' : 't',
-                                 gemm.b_rows ? 'n' : 't');
+  std::string name =
+      fmt::format("gemm_{}x{}x{}_{}_{}_{}_{}{}", gemm.m, gemm.n, gemm.k, problem::name_of(gemm.a),
+                  problem::name_of(gemm.b), problem::name_of(gemm.c), gemm.a_rows ? 'n' : 't',
+                  gemm.b_rows ? 'n' : 't');
   if (!gemm.c_rows) name += "_ct";
   if (gemm.batch != 1) name += fmt::format("_b{}", gemm.batch);
   if (gemm.bias) name += "_bias";
@@ -101,8 +101,8 @@ problem::Dispatch dispatch_of(const Gemm& gemm) {
   dispatch.name = dispatch.executable = name_of(gemm);
   dispatch.source = nlohmann::json(gemm).dump();
   problem::Operation& root = dispatch.root;
-  root.kind = gemm.batch == 1 ? problem::OperationKind::kMatmul
-                              : problem::OperationKind::kBatchMatmul;
+  root.kind =
+      gemm.batch == 1 ? problem::OperationKind::kMatmul : problem::OperationKind::kBatchMatmul;
   root.name = "gemm";
   if (gemm.batch != 1) root.loops.push_back({false, gemm.batch, LoopRole::kBatch});
   root.loops.push_back({false, gemm.m, LoopRole::kM});
@@ -113,19 +113,20 @@ problem::Dispatch dispatch_of(const Gemm& gemm) {
                    operand(gemm, accumulator(gemm), gemm.c_rows, 0, 1)};
   root.operands.back().output = true;
   dispatch.root_operations = 1;
-  dispatch.bindings = {
-      binding(root.operands[0].type, Access::kReadOnly, BindingUse::kRootInput),
-      binding(root.operands[1].type, Access::kReadOnly, BindingUse::kRootInput)};
+  dispatch.fused = {"fill"};
+  dispatch.plain_epilogue = true;
+  dispatch.bindings = {binding(root.operands[0].type, Access::kReadOnly, BindingUse::kRootInput),
+                       binding(root.operands[1].type, Access::kReadOnly, BindingUse::kRootInput)};
   if (gemm.bias) {
     dispatch.bindings.push_back(
         binding({*gemm.bias, {gemm.n}}, Access::kReadOnly, BindingUse::kFusedInput));
-    dispatch.fused.push_back("bias");
+    dispatch.fused.push_back("elementwise(arith.addf)");
   }
   problem::TensorType c = root.operands[2].type;
   c.element = gemm.c;
   dispatch.bindings.push_back(binding(c, Access::kWriteOnly, BindingUse::kOutput));
-  if (gemm.c != accumulator(gemm)) dispatch.fused.push_back("narrow");
-  const bool bare = dispatch.fused.empty();
+  if (gemm.c != accumulator(gemm)) dispatch.fused.push_back("elementwise(arith.truncf)");
+  const bool bare = dispatch.fused.size() == 1;
   dispatch.root_bindings = {0, 1, bare ? 2 : -1};
   dispatch.launches_per_call = 1;
   return dispatch;
@@ -146,6 +147,34 @@ void to_json(nlohmann::json& json, const Gemm& gemm) {
           {"bias", gemm.bias ? name(*gemm.bias) : ""},
           {"accumulate", name(accumulator(gemm))},
           {"precision", gemm.tf32 ? "tf32" : "ieee"}};
+}
+
+Result<Gemm> gemm_of(const problem::Dispatch& dispatch) {
+  const auto json = nlohmann::json::parse(dispatch.source, nullptr, false);
+  const auto no_gemm = [&] { return input_error("'{}' is no GEMM of Triton's", dispatch.name); };
+  if (!json.is_object()) return no_gemm();
+  Gemm gemm;
+  try {
+    const auto type = [&](const char* key) {
+      return problem::element_type_from(json.at(key).get<std::string>());
+    };
+    const auto a = type("a"), b = type("b"), c = type("c");
+    if (!a || !b || !c) return no_gemm();
+    gemm.a = *a;
+    gemm.b = *b;
+    gemm.c = *c;
+    gemm.bias = type("bias");
+    for (const auto& [key, size] :
+         {std::pair("m", &gemm.m), {"n", &gemm.n}, {"k", &gemm.k}, {"batch", &gemm.batch}})
+      json.at(key).get_to(*size);
+    for (const auto& [key, rows] :
+         {std::pair("a_rows", &gemm.a_rows), {"b_rows", &gemm.b_rows}, {"c_rows", &gemm.c_rows}})
+      json.at(key).get_to(*rows);
+    gemm.tf32 = json.at("precision") == "tf32";
+  } catch (const nlohmann::json::exception&) {
+    return no_gemm();
+  }
+  return gemm;
 }
 
 }  // namespace hone::triton

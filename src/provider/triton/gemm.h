@@ -31,15 +31,19 @@ problem::ElementType accumulator(const Gemm& gemm);
 // narrowed to.
 Status check(const Gemm& gemm);
 
-// "gemm_2048x1280x5120_f16_f16_f32_nt": sizes as M x N x K, types of A, B and C, and 'n' or 't' for A and
-// B stored by rows or by columns; "_b8" for a batch, "_bias" for a bias, "_tf32", "_ct" for C by columns.
+// "gemm_2048x1280x5120_f16_f16_f32_nt": sizes as M x N x K, types of A, B and C, and 'n' or 't' for
+// A and B stored by rows or by columns; "_b8" for a batch, "_bias" for a bias, "_tf32", "_ct" for C
+// by columns.
 std::string name_of(const Gemm& gemm);
 
-// The GEMM as a dispatch: its root is the contraction, the bindings are A, B, the bias and C, and the
-// source is its JSON.
+// The GEMM as a dispatch: its root is the contraction, the bindings are A, B, the bias and C, and
+// the source is its JSON.
 problem::Dispatch dispatch_of(const Gemm& gemm);
 
 // As src/provider/triton/python/problem.py reads it.
 void to_json(nlohmann::json& json, const Gemm& gemm);
+
+// The GEMM that dispatch_of made the dispatch of. An input error for any other dispatch.
+Result<Gemm> gemm_of(const problem::Dispatch& dispatch);
 
 }  // namespace hone::triton

@@ -14,9 +14,8 @@ namespace {
 
 // In the order in which tune_gemm writes them.
 constexpr std::array<std::string_view, 10> kConfigurationKeys{
-    "BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K", "GROUP_SIZE_M",
-    "SPLIT_K",      "num_warps",    "num_stages",   "waves_per_eu",
-    "matrix_instr_nonkdim", "kpack"};
+    "BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K", "GROUP_SIZE_M",         "SPLIT_K",
+    "num_warps",    "num_stages",   "waves_per_eu", "matrix_instr_nonkdim", "kpack"};
 constexpr std::array<std::string_view, 9> kProblemKeys{
     "M", "N", "K", "rowMajorA", "rowMajorB", "dtype_a", "dtype_b", "dtype_c", "bias"};
 
@@ -57,8 +56,8 @@ Result<problem::ElementType> element(std::string_view path, std::string_view key
                                      const YAML::Node& value) {
   const std::string text = value.IsScalar() ? value.Scalar() : "";
   if (const auto type = type_from_tune_gemm(text)) return *type;
-  return Place(path, value).error("{} is '{}'; it must be one of {}", key, text,
-                                  tune_gemm_type_names());
+  return Place(path, value)
+      .error("{} is '{}'; it must be one of {}", key, text, tune_gemm_type_names());
 }
 
 Status read_field(std::string_view path, const std::string& key, const YAML::Node& value,
@@ -67,8 +66,10 @@ Status read_field(std::string_view path, const std::string& key, const YAML::Nod
   if (key == "M") return number(path, key, value, 1).map([&](auto n) { gemm.m = n; });
   if (key == "N") return number(path, key, value, 1).map([&](auto n) { gemm.n = n; });
   if (key == "K") return number(path, key, value, 1).map([&](auto n) { gemm.k = n; });
-  if (key == "rowMajorA") return is_row_major(path, key, value).map([&](bool b) { gemm.a_rows = b; });
-  if (key == "rowMajorB") return is_row_major(path, key, value).map([&](bool b) { gemm.b_rows = b; });
+  if (key == "rowMajorA")
+    return is_row_major(path, key, value).map([&](bool b) { gemm.a_rows = b; });
+  if (key == "rowMajorB")
+    return is_row_major(path, key, value).map([&](bool b) { gemm.b_rows = b; });
   if (key == "dtype_a") return element(path, key, value).map([&](auto type) { gemm.a = type; });
   if (key == "dtype_b") return element(path, key, value).map([&](auto type) { gemm.b = type; });
   if (key == "dtype_c") return element(path, key, value).map([&](auto type) { gemm.c = type; });
@@ -83,8 +84,9 @@ Status read_field(std::string_view path, const std::string& key, const YAML::Nod
 Result<GemmEntry> read_entry(std::string_view path, const YAML::Node& node, const Gemm& defaults) {
   const Place place(path, node);
   if (!node.IsMap())
-    return place.error("an entry must be a mapping: {{'M': 4864, 'N': 4096, 'K': 8256, "
-                       "'rowMajorA': 'T', 'rowMajorB': 'N'}}");
+    return place.error(
+        "an entry must be a mapping: {{'M': 4864, 'N': 4096, 'K': 8256, "
+        "'rowMajorA': 'T', 'rowMajorB': 'N'}}");
   GemmEntry entry{defaults, {}, node.Mark().line + 1};
   for (const std::string_view size : {"M", "N", "K"})
     if (!node[std::string(size)]) return place.error("{} is missing", size);
@@ -106,9 +108,10 @@ Result<std::vector<GemmEntry>> read_gemms(std::string_view path, const std::stri
     return input_error("{}:{}: {}", path, error.mark.line + 1, error.msg);
   }
   if (!document.IsSequence() || document.size() == 0)
-    return input_error("{}: no list of GEMM sizes; an entry is a line like\n"
-                       "  - {{'M': 4864, 'N': 4096, 'K': 8256, 'rowMajorA': 'T', 'rowMajorB': 'N'}}",
-                       path);
+    return input_error(
+        "{}: no list of GEMM sizes; an entry is a line like\n"
+        "  - {{'M': 4864, 'N': 4096, 'K': 8256, 'rowMajorA': 'T', 'rowMajorB': 'N'}}",
+        path);
   std::vector<GemmEntry> entries;
   for (const YAML::Node& node : document) {
     HONE_ASSIGN(GemmEntry entry, read_entry(path, node, defaults));
@@ -119,9 +122,9 @@ Result<std::vector<GemmEntry>> read_gemms(std::string_view path, const std::stri
 
 std::string result_line(const GemmEntry& entry, double seconds) {
   const Gemm& gemm = entry.gemm;
-  std::string line = fmt::format(
-      "- {{'M': {}, 'N': {}, 'K': {}, 'rowMajorA': '{}', 'rowMajorB': '{}'", gemm.m, gemm.n, gemm.k,
-      gemm.a_rows ? 'T' : 'N', gemm.b_rows ? 'T' : 'N');
+  std::string line =
+      fmt::format("- {{'M': {}, 'N': {}, 'K': {}, 'rowMajorA': '{}', 'rowMajorB': '{}'", gemm.m,
+                  gemm.n, gemm.k, gemm.a_rows ? 'T' : 'N', gemm.b_rows ? 'T' : 'N');
   for (const std::string_view key : kConfigurationKeys)
     if (const auto found = entry.configuration.find(std::string(key));
         found != entry.configuration.end())
@@ -130,7 +133,8 @@ std::string result_line(const GemmEntry& entry, double seconds) {
   if (!std::isnan(seconds)) {
     const double flops = 2.0 * static_cast<double>(gemm.batch) * static_cast<double>(gemm.m) *
                          static_cast<double>(gemm.n) * static_cast<double>(gemm.k);
-    line += fmt::format(" # TFLOPS: {:.2f} time(us): {:.2f}", flops / seconds * 1e-12, seconds * 1e6);
+    line +=
+        fmt::format(" # TFLOPS: {:.2f} time(us): {:.2f}", flops / seconds * 1e-12, seconds * 1e6);
   }
   return line + '\n';
 }

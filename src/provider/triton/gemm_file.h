@@ -1,8 +1,8 @@
 // The files of ROCm's tune_gemm.py: a list of GEMM sizes in, the same list with the best
 // configurations out; a result is a valid input.
 //
-//   - {'M': 4864, 'N': 4096, 'K': 8256, 'rowMajorA': 'T', 'rowMajorB': 'N', 'BLOCK_SIZE_M': 128, ...} # TFLOPS: 1.0
-//   time(us): 2.0
+//   - {'M': 4864, 'N': 4096, 'K': 8256, 'rowMajorA': 'T', 'rowMajorB': 'N', 'BLOCK_SIZE_M': 128,
+//   ...} # TFLOPS: 1.0 time(us): 2.0
 #pragma once
 
 #include <map>

@@ -231,6 +231,13 @@ def _refuse_empty_parts(gemm, knobs):
         raise ValueError(f"SPLIT_K = {knobs['SPLIT_K']}; K has only {steps} steps of {knobs['BLOCK_K']}")
 
 
+def default_knobs(gemm, device):
+    """What candidates are compared with: the blocked kernel as Triton's tutorial has it, which runs everywhere."""
+    wide = TYPES[gemm.a][2] > 16
+    return {"STRUCTURE": 0, "BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 32 if wide else 64, "GROUP_M": 8, "SPLIT_K": 1,
+            "num_warps": 8, "num_stages": 3 if device.backend == "cuda" else 2}
+
+
 def _refuse_batch(gemm, what):
     if gemm.batch != 1:
         raise ValueError(f"{what} is not for a batch")

@@ -1,0 +1,49 @@
+// What the GEMM kernels' spaces and the estimate of their time need to know of a GPU.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "provider/triton/gemm.h"
+
+namespace hone::triton {
+
+// Plain facts. gemm_device() gives those of one product of each architecture; whoever has opened a
+// driver replaces what it says otherwise (units, memory).
+struct GemmDevice {
+  std::string backend;            // "cuda" or "hip", as Triton names them
+  std::string arch;               // "90", "gfx942"
+  int units = 1;                  // multiprocessors, compute units, or (RDNA) workgroup processors
+  int warp = 32;                  // threads of a warp (wavefront)
+  std::int64_t shared_bytes = 0;  // shared memory (LDS) that one workgroup may have
+  std::int64_t unit_shared_bytes = 0;  // of a unit, for all its workgroups
+  std::int64_t unit_registers = 0;     // 32-bit ones of a unit, for all its threads
+  int thread_registers = 0;            // most one thread may have
+  std::int64_t l2_bytes = 0;
+  double memory_gbytes_per_second = 0;
+  double l2_gbytes_per_second = 0;
+  double shared_gbytes_per_second = 0;  // of all units' shared memory together
+  // Dense, at boost clock, by the kind of operand: 16-bit floats and i8, f8 on the matrix units;
+  // f32 there (as tf32 on NVIDIA), and f32 as Triton computes it by default ("ieee").
+  double f16_tflops = 0;
+  double f8_tflops = 0;
+  double i8_tflops = 0;
+  double tf32_tflops = 0;
+  double f32_tflops = 0;
+
+  // The number in an NVIDIA architecture ("90" -> 90); 0 on AMD.
+  int capability() const;
+  bool is_cuda() const { return backend == "cuda"; }
+  bool is_cdna() const { return arch.starts_with("gfx9"); }
+};
+
+// The facts of a target: sm_80, sm_86, sm_89, sm_90, sm_100, gfx942, gfx950, gfx1100. An input
+// error with the nearest names for another.
+Result<GemmDevice> gemm_device(std::string_view target);
+
+// An input error for element types that Triton has no code for on `device`: f8E4M3FN before sm_89,
+// tf32 on AMD other than gfx942.
+Status check(const Gemm& gemm, const GemmDevice& device);
+
+}  // namespace hone::triton

@@ -1,0 +1,236 @@
+#include "provider/triton/gemm_model.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "provider/triton/gemm_space.h"
+
+namespace hone::triton {
+namespace {
+
+constexpr double kLatency = 500e-9;  // of memory under load, to a unit
+constexpr double kStep = 20e-9;      // barriers and the loop itself
+constexpr double kLaunch = 2e-6;     // of a kernel behind another
+// What matrix units keep up over a GEMM, of their peak: 760 of 989 TFLOP/s is the most that cuBLAS
+// shows on an H200.
+constexpr double kSustained = 0.77;
+// Hopper's older, warp-wide instructions give at most 62 % of its peak (Luo et al. 2024).
+constexpr double kWarpWide = 0.62;
+// Seen on an H200: what loops that compute addresses and copy through registers or cp.async reach
+// of those with tensor descriptors (506 of 684 and 552 of 690 TFLOP/s).
+constexpr double kAddressed = 0.77;
+constexpr double kApart =
+    0.1;  // share of the shorter of computing and memory that does not overlap
+constexpr std::int64_t kWarpgroup = 4;
+
+double ceil_div(double a, double b) {
+  return std::ceil(a / b);
+}
+
+class Model {
+ public:
+  Model(const Gemm& gemm, const GemmDevice& device, const GemmChoice& choice)
+      : gemm_(gemm), device_(device), choice_(choice) {
+    a_bytes_ = static_cast<double>(problem::byte_size(gemm.a));
+    b_bytes_ = static_cast<double>(problem::byte_size(gemm.b));
+    c_bytes_ = static_cast<double>(problem::byte_size(gemm.c));
+    m_ = static_cast<double>(choice.block_m);
+    n_ = static_cast<double>(choice.block_n);
+    k_ = static_cast<double>(choice.block_k);
+    units_ = device.units;
+    tiles_m_ = ceil_div(static_cast<double>(gemm.m), m_);
+    tiles_n_ = ceil_div(static_cast<double>(gemm.n), n_);
+    tiles_ = tiles_m_ * tiles_n_ * static_cast<double>(gemm.batch);
+    steps_ = ceil_div(static_cast<double>(gemm.k), k_);
+  }
+
+  GemmEstimate estimate() const {
+    GemmEstimate all;
+    const double split = static_cast<double>(choice_.split_k);
+    const double steps = choice_.structure == kStreamK ? tiles_ * steps_ / stream_programs()
+                                                       : ceil_div(steps_, split);
+    const double programs = choice_.structure == kStreamK ? stream_programs() : tiles_ * split;
+    const double rounds = ceil_div(programs, units_);  // programs of the busiest unit
+    const double resident = std::min<double>(most_resident(), rounds);
+    all.resident = static_cast<int>(resident);
+    all.step = step_seconds(resident);
+    const double batches = ceil_div(rounds, resident);
+    // The persistent kernel loads the next tile's first steps while it ends this one.
+    const double loads = choice_.structure == kPersistent ? 1 : batches;
+    all.compute = rounds * steps * all.step + loads * kLatency + batches * store_seconds();
+    all.memory = memory_seconds(units_ * resident);
+    all.extra = extra_seconds();
+    all.seconds = kLaunch + std::max(all.compute, all.memory) +
+                  kApart * std::min(all.compute, all.memory) + all.extra;
+    return all;
+  }
+
+ private:
+  bool splits() const {
+    return choice_.structure == kSplitKAtomic || choice_.structure == kSplitKTwoPasses;
+  }
+  double stream_programs() const {
+    return std::min(units_ * static_cast<double>(choice_.per_unit), tiles_ * steps_);
+  }
+  bool on_matrix_units() const {
+    return gemm_.a != problem::ElementType::kF32 || gemm_.tf32 || device_.is_cdna();
+  }
+  bool warpgroups() const {
+    return device_.capability() >= 90 && on_matrix_units() && choice_.block_m >= 64 &&
+           choice_.warps % kWarpgroup == 0;
+  }
+
+  double peak() const {
+    switch (gemm_.a) {
+      case problem::ElementType::kF32:
+        return gemm_.tf32 ? device_.tf32_tflops : device_.f32_tflops;
+      case problem::ElementType::kF8E4M3:
+      case problem::ElementType::kF8E5M2:
+        return device_.f8_tflops;
+      case problem::ElementType::kI8:
+        return device_.i8_tflops;
+      default:
+        return device_.f16_tflops;
+    }
+  }
+
+  // Programs that a unit has room for, by shared memory, registers and threads.
+  double most_resident() const {
+    const double threads = static_cast<double>(choice_.warps * device_.warp);
+    const double of_thread = std::min<double>(device_.thread_registers, m_ * n_ / threads + 64);
+    const double buffers =
+        std::max(1.0, static_cast<double>(choice_.stages) - (warpgroups() ? 0 : 1));
+    const double shared = (m_ * a_bytes_ + n_ * b_bytes_) * k_ * buffers + 1024;
+    const double room = std::min(
+        {static_cast<double>(device_.unit_shared_bytes) / shared,
+         static_cast<double>(device_.unit_registers) / (of_thread * threads), 2048 / threads});
+    const double most = choice_.structure >= kStreamK ? static_cast<double>(choice_.per_unit) : 32;
+    return std::clamp(std::floor(room), 1.0, most);
+  }
+
+  double step_seconds(double resident) const {
+    const double rate =
+        peak() * 1e12 / units_ * kSustained *
+        (device_.capability() == 90 && !warpgroups() && on_matrix_units() ? kWarpWide : 1) *
+        (device_.capability() >= 90 && choice_.structure != kPersistent ? kAddressed : 1);
+    const double loaded = (m_ * a_bytes_ + n_ * b_bytes_) * k_;
+    const double shared =
+        (shared_reads() + loaded) / (device_.shared_gbytes_per_second * 1e9 / units_);
+    const double l2 = loaded / (device_.l2_gbytes_per_second * 1e9 / units_);
+    const double busy = std::max({2 * m_ * n_ * k_ / rate, shared, l2}) + kStep / resident;
+    if (choice_.stages < 2) return busy + kLatency / resident;
+    // Latency varies: a pipeline that is just long enough still waits now and then.
+    return std::hypot(busy, kLatency / (static_cast<double>(choice_.stages - 1) * resident));
+  }
+
+  // Bytes that the matrix instructions of a step read from shared memory: each warp, or on Hopper
+  // each instruction of 64 rows of a warpgroup, reads its own rows of A and its own columns of B.
+  double shared_reads() const {
+    double rows = 64, columns = n_;
+    if (warpgroups()) {
+      const double groups = static_cast<double>(choice_.warps / kWarpgroup);
+      columns = n_ * std::min(1.0, m_ / 64 / groups);
+    } else {
+      const double warps = static_cast<double>(choice_.warps);
+      const double down = std::min(m_ / 16, std::exp2(std::ceil(std::log2(warps) / 2)));
+      rows = m_ / down;
+      columns = std::max(16.0, n_ * down / warps);
+    }
+    const double tiles = m_ * n_ / (rows * columns);
+    return tiles * (rows * a_bytes_ + columns * b_bytes_) * k_;
+  }
+
+  // Writing a tile, or the sums of a part.
+  double store_seconds() const {
+    const double of_unit = device_.l2_gbytes_per_second * 1e9 / units_;
+    const double bytes = m_ * n_ * (splits() ? 4 : c_bytes_);
+    // An atomic addition reads and writes.
+    return 300e-9 + bytes * (choice_.structure == kSplitKAtomic ? 2 : 1) / of_unit;
+  }
+
+  double memory_seconds(double in_flight) const {
+    const double k = static_cast<double>(gemm_.k), batch = static_cast<double>(gemm_.batch);
+    const double a = static_cast<double>(gemm_.m) * k * a_bytes_ * batch;
+    const double b = static_cast<double>(gemm_.n) * k * b_bytes_ * batch;
+    const double c = static_cast<double>(gemm_.m * gemm_.n) * c_bytes_ * batch;
+    const double flying = std::min(in_flight, tiles_);
+    const double rows = std::min<double>(static_cast<double>(choice_.group_m), tiles_m_);
+    const double columns = std::min(std::ceil(flying / rows), tiles_n_);
+    const double again = std::max(rows, flying / columns);
+    const double waves = tiles_ / flying;
+    const double all =
+        std::max(a + b, waves * (again * m_ * a_bytes_ + columns * n_ * b_bytes_) * k);
+    // The rest of L2 is C's and other tiles'; what fits is mostly found there again.
+    const double missed = a + b > 0.5 * static_cast<double>(device_.l2_bytes) ? 1 : 0.1;
+    const double read = a + b + missed * (all - a - b);
+    return (read + c) / (device_.memory_gbytes_per_second * 1e9);
+  }
+
+  double extra_seconds() const {
+    const double of_all = device_.l2_gbytes_per_second * 1e9;
+    const double sums = tiles_ * m_ * n_ * 4;
+    switch (choice_.structure) {
+      case kSplitKAtomic:  // C is zeroed before
+        return kLaunch + sums / of_all;
+      case kSplitKTwoPasses:  // a second kernel reads all parts
+        return kLaunch + kLatency +
+               (static_cast<double>(choice_.split_k) * sums + tiles_ * m_ * n_ * c_bytes_) / of_all;
+      case kStreamK: {
+        // Unless parts end where tiles do, a program leaves sums and reads another's.
+        const double part = tiles_ * steps_ / stream_programs();
+        if (std::fmod(part, steps_) == 0) return 0;
+        return kLatency + 3 * m_ * n_ * 4 / (of_all / units_);
+      }
+      default:
+        return 0;
+    }
+  }
+
+  const Gemm& gemm_;
+  const GemmDevice& device_;
+  const GemmChoice& choice_;
+  double a_bytes_, b_bytes_, c_bytes_;
+  double m_, n_, k_;  // of a tile
+  double units_, tiles_m_, tiles_n_, tiles_, steps_;
+};
+
+}  // namespace
+
+GemmEstimate estimate(const Gemm& gemm, const GemmDevice& device, const GemmChoice& choice) {
+  return Model(gemm, device, choice).estimate();
+}
+
+std::function<double(const space::Configuration&)> gemm_prior(const Gemm& gemm,
+                                                              const GemmDevice& device,
+                                                              const space::Space& space) {
+  using Member = std::int64_t GemmChoice::*;
+  constexpr std::array<std::pair<std::string_view, Member>, 9> kMembers{{
+      {"STRUCTURE", &GemmChoice::structure},
+      {"BLOCK_M", &GemmChoice::block_m},
+      {"BLOCK_N", &GemmChoice::block_n},
+      {"BLOCK_K", &GemmChoice::block_k},
+      {"GROUP_M", &GemmChoice::group_m},
+      {"SPLIT_K", &GemmChoice::split_k},
+      {"PER_UNIT", &GemmChoice::per_unit},
+      {"num_warps", &GemmChoice::warps},
+      {"num_stages", &GemmChoice::stages},
+  }};
+  std::vector<std::pair<std::size_t, Member>> members;
+  bool structured = false;
+  for (std::size_t i = 0; i < space.knobs().size(); ++i)
+    for (const auto& [name, member] : kMembers)
+      if (space.knobs()[i].name == name) {
+        members.emplace_back(i, member);
+        structured |= name == "STRUCTURE";
+      }
+  const std::int64_t splitting = gemm.c == accumulator(gemm) ? kSplitKAtomic : kSplitKTwoPasses;
+  return [=](const space::Configuration& configuration) {
+    GemmChoice choice;
+    for (const auto& [index, member] : members) choice.*member = configuration.values[index];
+    if (!structured) choice.structure = choice.split_k > 1 ? splitting : kBlocked;
+    return estimate(gemm, device, choice).seconds;
+  };
+}
+
+}  // namespace hone::triton

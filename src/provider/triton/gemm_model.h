@@ -1,0 +1,49 @@
+// How long a GEMM takes, by arithmetic: a prior that says which configurations to try first. It has
+// to rank, not to be right: constants are rounded, and clocks, power and caches are left out.
+//
+// A unit works on its programs' steps along k. A step takes the longest of
+// - its products at the rate of the matrix instructions that its tile gets,
+// - reading its operands from shared memory, and writing them there,
+// - bringing them from L2 at the unit's share of the bandwidth,
+// - the latency of memory over the steps in flight (stages - 1, of each resident program).
+// The unit with the most programs ends last (wave quantisation); each program has a first load and
+// a last store that nothing hides unless others are resident. Beside that the whole takes at least
+// what reading and writing memory takes (a roofline: Williams et al., CACM 2009), where how often A
+// and B are read follows from the tiles in flight at a time and their grouping. Split-K and
+// stream-K pay for their parts' sums.
+#pragma once
+
+#include <functional>
+
+#include "provider/triton/gemm_device.h"
+#include "space/space.h"
+
+namespace hone::triton {
+
+// What the model looks at of a configuration, under the knobs' names.
+struct GemmChoice {
+  std::int64_t structure = 0;
+  std::int64_t block_m = 16, block_n = 16, block_k = 16;
+  std::int64_t group_m = 1, split_k = 1, per_unit = 1;
+  std::int64_t warps = 4, stages = 2;
+};
+
+// Seconds, each named by what it is spent on.
+struct GemmEstimate {
+  double step = 0;     // of one program on a unit that runs `resident` of them
+  int resident = 1;    // programs that a unit holds at a time
+  double compute = 0;  // all steps, first loads and last stores of the busiest unit
+  double memory = 0;   // reading and writing memory
+  double extra = 0;    // of split-K and stream-K
+  double seconds = 0;  // of the launch
+};
+
+GemmEstimate estimate(const Gemm& gemm, const GemmDevice& device, const GemmChoice& choice);
+
+// estimate().seconds of the configurations of `space`, which is one of the provider's. The function
+// holds copies of what it needs, and several threads may call it.
+std::function<double(const space::Configuration&)> gemm_prior(const Gemm& gemm,
+                                                              const GemmDevice& device,
+                                                              const space::Space& space);
+
+}  // namespace hone::triton

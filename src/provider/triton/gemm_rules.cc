@@ -1,0 +1,147 @@
+#include "provider/triton/gemm_rules.h"
+
+#include "provider/triton/gemm_space.h"
+
+namespace hone::triton {
+namespace {
+
+using problem::byte_size;
+using space::Expression;
+using space::SpaceBuilder;
+
+Expression ceil_div(const Expression& a, const Expression& b) {
+  return euclidean_div(a + b - 1, b);
+}
+
+// Tensor descriptors take rows of whole 16 bytes (CUDA driver API, cuTensorMapEncodeTiled).
+constexpr std::int64_t kDescriptorBytes = 16;
+
+std::int64_t row_bytes(std::int64_t rows, std::int64_t columns, bool by_rows,
+                       problem::ElementType type) {
+  return (by_rows ? columns : rows) * byte_size(type);
+}
+
+}  // namespace
+
+bool GemmRules::thin() const {
+  return gemm.m <= 32 || gemm.n <= 32;
+}
+
+bool GemmRules::plain_f32() const {
+  return gemm.a == problem::ElementType::kF32 && !gemm.tf32 && !device.is_cdna();
+}
+
+bool GemmRules::wgmma() const {
+  return device.capability() == 90 && byte_size(gemm.a) == 2;
+}
+
+Expression GemmRules::tiles_m() const {
+  return ceil_div(gemm.m, knobs.block_m);
+}
+Expression GemmRules::tiles_n() const {
+  return ceil_div(gemm.n, knobs.block_n);
+}
+Expression GemmRules::tiles() const {
+  return tiles_m() * tiles_n();
+}
+Expression GemmRules::steps() const {
+  return ceil_div(gemm.k, knobs.block_k);
+}
+Expression GemmRules::accumulators() const {
+  return euclidean_div(knobs.block_m * knobs.block_n, knobs.warps * device.warp);
+}
+
+Expression step_bytes(const Gemm& gemm, const GemmKnobs& knobs) {
+  return (knobs.block_m * byte_size(gemm.a) + knobs.block_n * byte_size(gemm.b)) * knobs.block_k;
+}
+
+Expression GemmRules::shared_bytes() const {
+  const Expression step = step_bytes(gemm, knobs);
+  const Expression a = knobs.block_m * knobs.block_k * byte_size(gemm.a);
+  const Expression b = knobs.block_n * knobs.block_k * byte_size(gemm.b);
+  // Seen: one buffer less than stages, as the last step's lies in registers; one per stage where
+  // the instruction itself reads shared memory; on AMD without a pipeline one buffer for both
+  // tiles.
+  if (!device.is_cuda()) return ite(knobs.stages == 1, max(a, b), step * (knobs.stages - 1));
+  const Expression from_memory =
+      wgmma() ? knobs.block_m >= 64 && euclidean_mod(knobs.warps, 4) == 0 : Expression(false);
+  const Expression pipeline = step * (knobs.stages - ite(from_memory, 0, 1));
+  const Expression c = knobs.block_m * knobs.block_n * byte_size(gemm.c);
+  return pipeline + ite(knobs.structure == kPersistent,
+                        ite(knobs.split_store == 1, euclidean_div(c, 2), c), 0);
+}
+
+void GemmRules::add_hard(SpaceBuilder& builder) const {
+  structures(builder);
+  unread_knobs(builder);
+  same_again(builder);
+  memory(builder);
+}
+
+void GemmRules::structures(SpaceBuilder& builder) const {
+  const Expression& structure = knobs.structure;
+  if (gemm.batch != 1)
+    builder.require("batch", "only the blocked kernel is for a batch", structure == kBlocked);
+  if (gemm.c != accumulator(gemm))
+    builder.require("atomic_type",
+                    "atomic split-K adds to C, which would have to be of the type of the sums",
+                    structure != kSplitKAtomic);
+  if (device.capability() < 90)
+    builder.require("descriptors", "tensor descriptors need NVIDIA's sm_90 or later",
+                    structure != kPersistent);
+  if (!gemm.c_rows)
+    builder.require("descriptor_c", "the persistent kernel writes C by rows",
+                    structure != kPersistent);
+  for (const auto& [bytes, name, what] :
+       {std::tuple(row_bytes(gemm.m, gemm.k, gemm.a_rows, gemm.a), "descriptor_rows_a", "A"),
+        std::tuple(row_bytes(gemm.k, gemm.n, gemm.b_rows, gemm.b), "descriptor_rows_b", "B"),
+        std::tuple(row_bytes(gemm.m, gemm.n, true, gemm.c), "descriptor_rows_c", "C")})
+    if (bytes % kDescriptorBytes != 0)
+      builder.require(name,
+                      std::string("tensor descriptors take rows of whole 16 bytes; those of ") +
+                          what + " have {}",
+                      structure != kPersistent, {bytes});
+  if (device.is_cuda() && byte_size(gemm.a) == 1)
+    builder.require("dot_depth", "the matrix instructions of 8-bit operands are 32 deep",
+                    knobs.block_k >= 32);
+}
+
+void GemmRules::unread_knobs(SpaceBuilder& builder) const {
+  const Expression& structure = knobs.structure;
+  const Expression splits = structure == kSplitKAtomic || structure == kSplitKTwoPasses;
+  builder.require("split_k_structure", "SPLIT_K is above 1 in the split-K kernels and 1 in others",
+                  splits == (knobs.split_k > 1));
+  builder.require("split_k_parts", "a part of k is at least one step; there are {}",
+                  knobs.split_k <= steps(), {steps()});
+  builder.require("per_unit_structure", "PER_UNIT is for stream-K and the persistent kernel",
+                  knobs.per_unit == 1 || structure >= kStreamK);
+  builder.require("split_store_structure", "SPLIT_STORE is for the persistent kernel",
+                  knobs.split_store == 0 || structure == kPersistent);
+}
+
+void GemmRules::same_again(SpaceBuilder& builder) const {
+  const Expression& structure = knobs.structure;
+  builder.require("group_m", "a group of all {} rows of tiles is the same however large it is said",
+                  knobs.group_m == 1 ||
+                      (lookup(knobs.group_m, {1, 4, 8}, {0, 1, 4}) < tiles_m() && tiles_n() > 1),
+                  {tiles_m()});
+  const Expression work = ite(structure == kStreamK, tiles() * steps(), tiles());
+  builder.require(
+      "per_unit_work", "there is work for more than one program of each of {} units: {}",
+      knobs.per_unit == 1 || work > device.units * (knobs.per_unit - 1), {device.units, work});
+  builder.require("stream_k_steps",
+                  "stream-K divides the steps of a tile; one step is the blocked kernel's",
+                  structure != kStreamK || steps() > 1);
+}
+
+void GemmRules::memory(SpaceBuilder& builder) const {
+  builder.require("shared_memory",
+                  "the pipeline's buffers take at least {} bytes of shared memory; there are {}",
+                  shared_bytes() <= device.shared_bytes, {shared_bytes(), device.shared_bytes});
+  if (device.capability() >= 90)
+    builder.require(
+        "descriptor_block", "a row of a descriptor's block of C has at least 16 bytes",
+        knobs.split_store == 0 || knobs.block_n * byte_size(gemm.c) >= 2 * kDescriptorBytes);
+}
+
+}  // namespace hone::triton

@@ -1,0 +1,53 @@
+// The rules of hone's own GEMM space, one function each. Hard: the kernel refuses the
+// configuration, or it is another one again. Soft: guesses about speed. "Seen" are figures of
+// Triton 3.6 and 3.9.
+#pragma once
+
+#include "provider/triton/gemm_device.h"
+#include "space/space.h"
+
+namespace hone::triton {
+
+struct GemmKnobs {
+  space::Expression structure, block_m, block_n, block_k, group_m, split_k, per_unit, split_store;
+  space::Expression warps, stages, waves, nonkdim;
+};
+
+// What the rules speak of.
+struct GemmRules {
+  const Gemm& gemm;
+  const GemmDevice& device;
+  const GemmKnobs& knobs;
+
+  bool thin() const;       // too few rows or columns for the largest matrix instructions
+  bool plain_f32() const;  // f32 products that no matrix unit computes
+  bool wgmma() const;      // operands that Hopper's warpgroup instructions read from shared memory
+  space::Expression tiles_m() const;
+  space::Expression tiles_n() const;
+  space::Expression tiles() const;
+  space::Expression steps() const;         // along k, of a whole tile
+  space::Expression accumulators() const;  // registers of a thread
+  // Bytes of shared memory that the kernel takes at least: the buffers of the pipeline, and of
+  // structure 4 that of C. The compiled kernel's own figure is checked when it is known.
+  space::Expression shared_bytes() const;
+
+  void add_hard(space::SpaceBuilder& builder) const;
+  void add_soft(space::SpaceBuilder& builder) const;
+
+ private:
+  void structures(space::SpaceBuilder& builder) const;
+  void unread_knobs(space::SpaceBuilder& builder) const;
+  void same_again(space::SpaceBuilder& builder) const;
+  void memory(space::SpaceBuilder& builder) const;
+
+  void registers(space::SpaceBuilder& builder) const;
+  void instructions(space::SpaceBuilder& builder) const;
+  void tile_sizes(space::SpaceBuilder& builder) const;
+  void pipeline(space::SpaceBuilder& builder) const;
+  void split(space::SpaceBuilder& builder) const;
+};
+
+// The most shared memory bytes of the pipeline's buffers for one stage more: a step's tiles.
+space::Expression step_bytes(const Gemm& gemm, const GemmKnobs& knobs);
+
+}  // namespace hone::triton

@@ -1,0 +1,106 @@
+#include <algorithm>
+
+#include "provider/triton/gemm_rules.h"
+#include "provider/triton/gemm_space.h"
+
+namespace hone::triton {
+namespace {
+
+using space::Expression;
+using space::SpaceBuilder;
+
+constexpr std::int64_t kMiB = 1 << 20;
+
+}  // namespace
+
+void GemmRules::add_soft(SpaceBuilder& builder) const {
+  registers(builder);
+  instructions(builder);
+  tile_sizes(builder);
+  pipeline(builder);
+  split(builder);
+}
+
+void GemmRules::registers(SpaceBuilder& builder) const {
+  // Blocks are powers of two: the next above half of the registers is all of them, and it spills.
+  const int most = (device.thread_registers + 1) / 2;
+  builder.prefer(
+      "accumulators",
+      "sums take {} registers of a thread; more than half of its {} leave too few for operands",
+      accumulators() <= most, {accumulators(), device.thread_registers});
+  if (device.is_cdna())
+    builder.prefer(
+        "waves_registers",
+        "with {} wavefronts on a SIMD sums take no more than half of each one's registers",
+        knobs.waves * accumulators() * 2 <= device.thread_registers, {knobs.waves});
+  builder.prefer("per_unit_registers",
+                 "the sums of all programs of a unit fit in half of its registers",
+                 knobs.per_unit == 1 ||
+                     knobs.per_unit * knobs.block_m * knobs.block_n * 2 <= device.unit_registers);
+  builder.prefer(
+      "per_unit_memory", "the buffers of all programs of a unit fit in its shared memory",
+      knobs.per_unit == 1 || knobs.per_unit * shared_bytes() <= device.unit_shared_bytes);
+  // Where there is no matrix instruction the products of a step are unrolled: code of 64 KiB and
+  // more does not fit in an instruction cache, and takes minutes to compile.
+  if (plain_f32())
+    builder.prefer("unrolled_code", "a step is unrolled to {} multiply-adds of a thread",
+                   accumulators() * knobs.block_k <= 4096, {accumulators() * knobs.block_k});
+}
+
+void GemmRules::instructions(SpaceBuilder& builder) const {
+  if (device.capability() >= 90 && !thin() && !plain_f32())
+    builder.prefer("warpgroups",
+                   "the fast instructions of Hopper and Blackwell take 64 rows and four warps",
+                   knobs.block_m >= 64 && euclidean_mod(knobs.warps, 4) == 0);
+  if (!device.is_cuda())
+    builder.prefer("tile_fills_instruction", "a tile holds whole matrix instructions",
+                   knobs.block_m >= knobs.nonkdim && knobs.block_n >= knobs.nonkdim);
+  if (device.is_cdna() && !thin())
+    builder.prefer("simds", "a compute unit has four SIMDs, and a wavefront runs on one",
+                   knobs.warps >= 4);
+  builder.prefer("warps_fed", "a warp has {} sums; with few of them its loads are all it does",
+                 knobs.block_m * knobs.block_n >= knobs.warps * (thin() ? 256 : 1024),
+                 {euclidean_div(knobs.block_m * knobs.block_n, knobs.warps)});
+}
+
+void GemmRules::tile_sizes(SpaceBuilder& builder) const {
+  builder.prefer("waste_m", "half of the rows of a tile, or more, lie outside",
+                 knobs.block_m < 2 * gemm.m || knobs.block_m == 16);
+  builder.prefer("waste_n", "half of the columns of a tile, or more, lie outside",
+                 knobs.block_n < 2 * gemm.n || knobs.block_n == 16);
+  builder.prefer("waste_k", "half of the depth of a step, or more, lies outside",
+                 knobs.block_k < 2 * gemm.k || knobs.block_k <= 32);
+  // 64 bytes are two sectors of a cache line, 128 a line and the widest swizzle of shared memory.
+  const Expression bytes = knobs.block_k * problem::byte_size(gemm.a);
+  builder.prefer("step_bytes", "a step is 64 to 256 bytes deep, not {}",
+                 bytes >= 64 && bytes <= 256, {bytes});
+  // Tiles of 64 x 64 do 32 products for each element they load; where there are enough of them for
+  // every unit, smaller ones only read more.
+  const std::int64_t tiles = ((gemm.m + 63) / 64) * ((gemm.n + 63) / 64) * gemm.batch;
+  if (tiles >= device.units && gemm.m >= 64 && gemm.n >= 64)
+    builder.prefer("reuse", "a tile does at least 32 products for each element it loads",
+                   knobs.block_m * knobs.block_n >= 32 * (knobs.block_m + knobs.block_n));
+}
+
+void GemmRules::pipeline(SpaceBuilder& builder) const {
+  const Expression of_part = euclidean_div(steps(), knobs.split_k);
+  const std::int64_t least = device.is_cuda() ? 2 : 1;
+  builder.prefer("stages", "a pipeline is no longer than the {} steps it has",
+                 knobs.stages <= max(of_part, least), {of_part});
+}
+
+void GemmRules::split(SpaceBuilder& builder) const {
+  const Expression splits = knobs.split_k > 1;
+  builder.prefer("split_k_fills",
+                 "with {} programs there is no need to split: that is four for each unit",
+                 !splits || tiles() * knobs.split_k <= 4 * device.units, {tiles() * knobs.split_k});
+  builder.prefer("split_k_deep", "a part has at least four steps",
+                 !splits || 4 * knobs.split_k <= steps());
+  builder.prefer("stream_k_waves", "with {} tiles, more than eight for each unit, little is uneven",
+                 knobs.structure != kStreamK || tiles() <= 8 * device.units, {tiles()});
+  const Expression sums = tiles() * knobs.block_m * knobs.block_n * 4 * knobs.split_k;
+  builder.prefer("workspace", "the parts' sums take no more than 256 MiB",
+                 knobs.structure != kSplitKTwoPasses || sums <= 256 * kMiB);
+}
+
+}  // namespace hone::triton

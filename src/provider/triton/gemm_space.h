@@ -1,0 +1,45 @@
+// hone's own space of a GEMM: which kernel, and its knobs (python/structures.py reads them).
+//
+// STRUCTURE            0 blocked, 1 split-K by atomics, 2 split-K in two passes, 3 stream-K, 4
+// persistent
+//                      with tensor descriptors
+// BLOCK_M, _N, _K      a tile of C, and the depth of one step
+// GROUP_M              rows of tiles that are walked together
+// SPLIT_K              parts of k (structures 1 and 2)
+// PER_UNIT             programs of a multiprocessor (structures 3 and 4)
+// SPLIT_STORE          write C in two halves (structure 4)
+// num_warps, num_stages, and on AMD waves_per_eu, matrix_instr_nonkdim, kpack
+//
+// A knob that a structure does not read has one value there, and NVIDIA's spaces have none of AMD's
+// knobs, so that no kernel is listed twice. Sizes need not divide: the kernels have tails. No
+// GROUP_M or SPLIT_K is a multiple of 16: they are arguments, and such a one would be compiled for
+// on its own.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "provider/triton/gemm.h"
+#include "provider/triton/gemm_device.h"
+#include "space/space.h"
+
+namespace hone::triton {
+
+// The values of STRUCTURE.
+inline constexpr space::Value kBlocked = 0;
+inline constexpr space::Value kSplitKAtomic = 1;
+inline constexpr space::Value kSplitKTwoPasses = 2;
+inline constexpr space::Value kStreamK = 3;
+inline constexpr space::Value kPersistent = 4;
+
+// Errors: those of check(gemm, device) and of SpaceBuilder::build.
+Result<space::Space> gemm_space(const Gemm& gemm, const GemmDevice& device);
+space::SpaceBuilder gemm_space_builder(const Gemm& gemm, const GemmDevice& device);
+
+// What the compile worker is given for a configuration of any of the provider's spaces: the knobs
+// by name. A space without STRUCTURE (tune_gemm's) has blocked kernels, and with a SPLIT_K above 1
+// split-K ones: atomic where C is of the type of the sums, else in two passes.
+std::map<std::string, std::int64_t> worker_knobs(const Gemm& gemm, const space::Space& space,
+                                                 const space::Configuration& configuration);
+
+}  // namespace hone::triton

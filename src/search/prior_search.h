@@ -1,0 +1,37 @@
+// Search by a prior: an estimate, made before anything is measured, says what to try first.
+#pragma once
+
+#include <vector>
+
+#include "search/random_search.h"
+
+namespace hone::search {
+
+// Proposes a space in ascending order of the prior; equal ones in enumeration order. Of a space
+// with more than kMostRanked configurations, or one that cannot be counted, that many are drawn at
+// random and ranked, then the next.
+class PriorSearch final : public Strategy {
+ public:
+  static constexpr std::size_t kMostRanked = std::size_t{1} << 18;
+
+  // `space` must outlive this. `prior` is called once for each configuration.
+  PriorSearch(const space::Space& space, std::uint64_t seed, Prior prior)
+      : space_(space), random_(space, seed), prior_(std::move(prior)) {}
+
+  std::string_view name() const override { return "prior"; }
+  std::vector<space::Configuration> ask(std::size_t count) override;
+  // It does not learn: what is told is not kept.
+  void tell(const space::Configuration&, std::optional<double>) override {}
+
+ private:
+  void rank_more();
+
+  const space::Space& space_;
+  RandomSearch random_;
+  Prior prior_;
+  bool ranked_all_ = false;
+  std::vector<space::Configuration> ranked_;
+  std::size_t next_ = 0;  // in ranked_
+};
+
+}  // namespace hone::search
