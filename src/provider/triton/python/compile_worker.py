@@ -20,9 +20,9 @@ import time
 import traceback
 
 SOCKET = 3
-# Triton says element types as the GPU's descriptors have them; the driver's call counts these three otherwise
-# (TMA_DTYPE_DEVICE_TO_HOST in triton/backends/nvidia/driver.py): f64, bf16 and f32 that flushes denormals.
-DRIVER_ELEMENT_TYPES = {8: 10, 9: 8, 10: 9}
+# The driver's numbers of element types (CUtensorMapDataType) where they are not the compiler's: f32 with denormals
+# as zero, f64 and bf16.
+DRIVER_ELEMENTS = {8: 10, 9: 8, 10: 9}
 RUN_TIME_KNOBS = ("GROUP_M", "SPLIT_K", "WHOLE")
 
 
@@ -101,9 +101,9 @@ class Worker:
         for argument in arguments:
             if "tensor_map" in argument:
                 argument["tensor_map"] |= next(maps)
+                element = argument["tensor_map"]["elem_type"]
+                argument["tensor_map"]["elem_type"] = DRIVER_ELEMENTS.get(element, element)
                 argument["binding"] = argument["tensor_map"].pop("binding")
-                said = argument["tensor_map"]["elem_type"]
-                argument["tensor_map"]["elem_type"] = DRIVER_ELEMENT_TYPES.get(said, said)
         return {
             "entry": metadata.name,
             "ordinal": 0,
