@@ -73,11 +73,8 @@ class Model {
   double stream_programs() const {
     return std::min(units_ * static_cast<double>(choice_.per_unit), tiles_ * steps_);
   }
-  bool on_matrix_units() const {
-    return gemm_.a != problem::ElementType::kF32 || gemm_.tf32 || device_.is_cdna();
-  }
   bool warpgroups() const {
-    return device_.capability() >= 90 && on_matrix_units() && choice_.block_m >= 64 &&
+    return has_warpgroup_instructions(gemm_, device_) && choice_.block_m >= 64 &&
            choice_.warps % kWarpgroup == 0;
   }
 
@@ -112,7 +109,8 @@ class Model {
   double step_seconds(double resident) const {
     const double rate =
         peak() * 1e12 / units_ * kSustained *
-        (device_.capability() == 90 && !warpgroups() && on_matrix_units() ? kWarpWide : 1) *
+        (device_.capability() == 90 && !warpgroups() && on_matrix_units(gemm_, device_) ? kWarpWide
+                                                                                        : 1) *
         (device_.capability() >= 90 && choice_.structure != kPersistent ? kAddressed : 1);
     const double loaded = (m_ * a_bytes_ + n_ * b_bytes_) * k_;
     const double shared =

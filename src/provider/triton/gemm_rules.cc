@@ -27,14 +27,6 @@ bool GemmRules::thin() const {
   return gemm.m <= 32 || gemm.n <= 32;
 }
 
-bool GemmRules::plain_f32() const {
-  return gemm.a == problem::ElementType::kF32 && !gemm.tf32 && !device.is_cdna();
-}
-
-bool GemmRules::wgmma() const {
-  return device.capability() == 90 && byte_size(gemm.a) == 2;
-}
-
 Expression GemmRules::tiles_m() const {
   return ceil_div(gemm.m, knobs.block_m);
 }
@@ -64,7 +56,9 @@ Expression GemmRules::shared_bytes() const {
   // tiles.
   if (!device.is_cuda()) return ite(knobs.stages == 1, max(a, b), step * (knobs.stages - 1));
   const Expression from_memory =
-      wgmma() ? knobs.block_m >= 64 && euclidean_mod(knobs.warps, 4) == 0 : Expression(false);
+      device.capability() == 90 && has_warpgroup_instructions(gemm, device)
+          ? knobs.block_m >= 64 && euclidean_mod(knobs.warps, 4) == 0
+          : Expression(false);
   const Expression pipeline = step * (knobs.stages - ite(from_memory, 0, 1));
   const Expression c = knobs.block_m * knobs.block_n * byte_size(gemm.c);
   return pipeline + ite(knobs.structure == kPersistent,

@@ -19,9 +19,7 @@ struct GemmRules {
   const GemmDevice& device;
   const GemmKnobs& knobs;
 
-  bool thin() const;       // too few rows or columns for the largest matrix instructions
-  bool plain_f32() const;  // f32 products that no matrix unit computes
-  bool wgmma() const;      // operands that Hopper's warpgroup instructions read from shared memory
+  bool thin() const;  // too few rows or columns for the largest matrix instructions
   space::Expression tiles_m() const;
   space::Expression tiles_n() const;
   space::Expression tiles() const;

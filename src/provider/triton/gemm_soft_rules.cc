@@ -42,13 +42,13 @@ void GemmRules::registers(SpaceBuilder& builder) const {
       knobs.per_unit == 1 || knobs.per_unit * shared_bytes() <= device.unit_shared_bytes);
   // Where there is no matrix instruction the products of a step are unrolled: code of 64 KiB and
   // more does not fit in an instruction cache, and takes minutes to compile.
-  if (plain_f32())
+  if (!on_matrix_units(gemm, device))
     builder.prefer("unrolled_code", "a step is unrolled to {} multiply-adds of a thread",
                    accumulators() * knobs.block_k <= 4096, {accumulators() * knobs.block_k});
 }
 
 void GemmRules::instructions(SpaceBuilder& builder) const {
-  if (device.capability() >= 90 && !thin() && !plain_f32())
+  if (!thin() && has_warpgroup_instructions(gemm, device))
     builder.prefer("warpgroups",
                    "the fast instructions of Hopper and Blackwell take 64 rows and four warps",
                    knobs.block_m >= 64 && euclidean_mod(knobs.warps, 4) == 0);

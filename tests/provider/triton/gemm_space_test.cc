@@ -156,6 +156,21 @@ TEST(GemmSpace, TakesTheSharedMemoryThatCompiledKernelsWereSeenToTake) {
   EXPECT_FALSE(fits(131'071, {{"STRUCTURE", 4}}));
   EXPECT_TRUE(fits(114'688, {{"STRUCTURE", 4}, {"SPLIT_STORE", 1}}));
   EXPECT_FALSE(fits(114'687, {{"STRUCTURE", 4}, {"SPLIT_STORE", 1}}));
+  // Of 8-bit operands the instruction reads shared memory only where both are stored along k: seen
+  // with 64 x 64 x 128 and 3 stages, 16 KiB a step.
+  const auto bytes_fit = [&](std::int64_t bytes, bool b_rows) {
+    Gemm eight = problem;
+    eight.a = eight.b = ElementType::kF8E4M3;
+    eight.b_rows = b_rows;
+    device.shared_bytes = bytes;
+    return broken(gemm_space(eight, device).value(),
+                  text({{"BLOCK_M", 64}, {"BLOCK_N", 64}, {"BLOCK_K", 128}}))
+        .empty();
+  };
+  EXPECT_TRUE(bytes_fit(49'152, false));
+  EXPECT_FALSE(bytes_fit(49'151, false));
+  EXPECT_TRUE(bytes_fit(32'768, true));
+  EXPECT_FALSE(bytes_fit(32'767, true));
   // On Ampere one step less lies there: 65,536 bytes.
   device = gemm_device("sm_80").value();
   EXPECT_TRUE(fits(65'536, {}));
