@@ -54,7 +54,16 @@ Expression GemmRules::shared_bytes() const {
   // Seen: one buffer less than stages, as the last step's lies in registers; one per stage where
   // the instruction itself reads shared memory; on AMD without a pipeline one buffer for both
   // tiles.
-  if (!device.is_cuda()) return ite(knobs.stages == 1, max(a, b), step * (knobs.stages - 1));
+  if (!device.is_cuda()) {
+    const Expression pipeline = ite(knobs.stages == 1, max(a, b), step * (knobs.stages - 1));
+    if (!device.is_cdna()) return pipeline;
+    // Seen on gfx942: before atomic additions the sums are exchanged through LDS, half of them at a
+    // time where a wavefront has 32 rows and 256 columns of 16 x 16 instructions.
+    const Expression halves =
+        knobs.nonkdim == 16 && knobs.block_n == 256 && knobs.block_m >= 32 * knobs.warps;
+    const Expression sums = euclidean_div(knobs.block_m * knobs.block_n * 4, ite(halves, 2, 1));
+    return max(pipeline, ite(knobs.structure == kSplitKAtomic && knobs.warps >= 4, sums, 0));
+  }
   const Expression from_memory =
       device.capability() == 90 && has_warpgroup_instructions(gemm, device)
           ? knobs.block_m >= 64 && euclidean_mod(knobs.warps, 4) == 0

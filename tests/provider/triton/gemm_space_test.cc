@@ -177,6 +177,26 @@ TEST(GemmSpace, TakesTheSharedMemoryThatCompiledKernelsWereSeenToTake) {
   EXPECT_FALSE(fits(65'535, {}));
 }
 
+TEST(GemmSpace, OfAmdExchangesSumsThroughLdsBeforeAtomicAdditions) {
+  // Seen on gfx942, whose LDS is 64 KiB: 128 x 128 takes 65,536 bytes, 128 x 256 131,072, and with
+  // 16 x 16 instructions and four wavefronts 65,536.
+  const space::Space space = space_of(gemm(2048, 1280, 5120, ElementType::kF32), "gfx942");
+  const auto atomic = [&](int block_n, int nonkdim, int warps) {
+    return broken(space,
+                  text({{"STRUCTURE", 1},
+                        {"SPLIT_K", 3},
+                        {"BLOCK_K", 32},
+                        {"num_stages", 1},
+                        {"BLOCK_N", block_n},
+                        {"num_warps", warps}}) +
+                      fmt::format(",waves_per_eu=0,kpack=1,matrix_instr_nonkdim={}", nonkdim));
+  };
+  EXPECT_THAT(atomic(128, 32, 4), ElementsAre());
+  EXPECT_THAT(atomic(256, 16, 4), ElementsAre());
+  EXPECT_THAT(atomic(256, 32, 4), ElementsAre("shared_memory"));
+  EXPECT_THAT(atomic(256, 16, 8), ElementsAre("shared_memory"));
+}
+
 TEST(GemmSpace, GuessesAreSoft) {
   const space::Space space = space_of(gemm(2048, 1280, 5120), "sm_90");
   EXPECT_THAT(broken(space, text({{"BLOCK_N", 256}})), ElementsAre("accumulators"));
