@@ -25,6 +25,17 @@ function(hone_library folder)
   target_link_libraries(${name} ${scope} ${ARG_LIBRARIES})
 endfunction()
 
+# hone_embed(FOLDER HEADER FUNCTION FILES...): FUNCTION, declared in src/HEADER, gives the files as text.
+function(hone_embed folder header function)
+  string(REPLACE "/" "_" name hone_${folder})
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${name}_files.cc)
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DHEADER=${header} -DFUNCTION=${function} "-DFILES=${ARGN}"
+      -P ${CMAKE_SOURCE_DIR}/cmake/EmbedFiles.cmake
+    DEPENDS ${ARGN} ${CMAKE_SOURCE_DIR}/cmake/EmbedFiles.cmake VERBATIM)
+  target_sources(${name} PRIVATE ${output})
+endfunction()
+
 # hone_test(FOLDER DEPENDS a b [LIBRARIES x] [LABELS l]): one GoogleTest executable of tests/FOLDER/*_test.cc.
 # MANUAL: built, but run by hand only.
 # Those labelled "compiler" load libIREECompiler, which is not built for sanitizers: left out there.

@@ -16,6 +16,7 @@
 #include "provider/iree/whole_program.h"
 #include "provider/resources.h"
 #include "tune/compile_jobs.h"
+#include "worker/exec_worker.h"
 #include "worker/fork_server.h"
 #include "worker/runner_process.h"
 
@@ -45,7 +46,9 @@ class CompileWorker {
     const auto flags = message.body.at("flags").get<std::vector<std::string>>();
     const std::string& bytes = message.blobs.at(0);
     if (message.kind == tune::jobs::kLoadProgram) {
-      const auto program = iree::load_program(library_, path, bytes, flags);
+      const auto program =
+          iree::load_program(library_, path, bytes, flags,
+                             message.body.at("sizes").get<std::vector<problem::GivenSize>>());
       if (!program) return refuse(program.error());
       return Message{"done", *program, {}};
     }
@@ -78,10 +81,7 @@ class CompileWorker {
       if (!configured) return refuse(configured.error());
       std::vector<ConfiguredDispatch> dispatches;
       for (const iree::ConfiguredDispatch& dispatch : *configured)
-        dispatches.push_back({dispatch.name,
-                              {dispatch.lowering_config, dispatch.translation_info, "", "",
-                               dispatch.decomposition_config},
-                              dispatch.marks});
+        dispatches.push_back({dispatch.name, dispatch.attributes, dispatch.marks});
       return Message{"done", {{"dispatches", dispatches}}, {}};
     }
     return refuse({ErrorKind::kInput, "unknown job '" + message.kind + "'"});
@@ -185,6 +185,16 @@ void add_worker_command(CLI::App& app, Run& run) {
   auto iree = std::make_shared<std::string>();
   compile->add_option("--iree", *iree);
   compile->callback([&run, iree] { run = [iree] { return serve_compiles(*iree); }; });
+  CLI::App* triton = worker->add_subcommand("triton", "");
+  auto python = std::make_shared<std::string>(), script = std::make_shared<std::string>();
+  triton->add_option("--python", *python);
+  triton->add_option("--script", *script);
+  triton->callback([&run, python, script] {
+    run = [python, script]() -> CommandResult {
+      return tl::unexpected(
+          worker::exec_worker(ChildProcess::kChildSocket, {*python, "-B", *script}));
+    };
+  });
   CLI::App* runner = worker->add_subcommand("run", "");
   runner->callback([&run] { run = serve_runs; });
 }

@@ -41,7 +41,8 @@ std::optional<ExactContraction> product(const problem::Dispatch& dispatch,
         contents[static_cast<std::size_t>(bindings[static_cast<std::size_t>(operand)])]);
   };
   std::vector<std::byte> initial;
-  if (has_exact_reference(dispatch)) initial = initial_output(dispatch, content(2));
+  if (is_bare(dispatch) && has_exact_reference(dispatch))
+    initial = initial_output(dispatch, content(2));
   auto computed = exact_contraction(dispatch.root, content(0), content(1), threads, initial);
   if (!computed) return std::nullopt;
   return std::move(*computed);

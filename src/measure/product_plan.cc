@@ -162,9 +162,10 @@ Result<device::Product> dispatch_product(const Dispatch& dispatch) {
   if (!dispatch.plain_products)
     return input_error("'{}' does not multiply and add as a library does", dispatch.name);
   std::array<std::size_t, 3> bindings{};
-  if (has_exact_reference(dispatch)) {
-    const std::vector<std::size_t> found = *bindings_of_operands(dispatch);
-    std::copy(found.begin(), found.end(), bindings.begin());
+  const auto exact = exact_bindings(dispatch);
+  if (exact && !exact->bias) {
+    bindings = {exact->lhs, exact->rhs, exact->output};
+    product.output = dispatch.bindings[exact->output].type.element;
     product.accumulate = dispatch.fused.empty();
   } else if (const auto narrowed = narrowed_bindings(dispatch)) {
     bindings = *narrowed;

@@ -51,9 +51,26 @@ std::optional<std::vector<std::size_t>> bindings_of_operands(const problem::Disp
 // Whether nothing but fills of constants is around the root.
 bool is_bare(const problem::Dispatch& dispatch);
 
-// Whether hone computes the right output itself: a bare contraction of two inputs whose bindings
-// are known. All else is compared with an independent compile of the dispatch.
+// The bindings of a contraction that hone computes to its end.
+struct ExactBindings {
+  std::size_t lhs = 0, rhs = 0, output = 0;
+  std::optional<std::size_t> bias;  // added to the sums, over the n loop
+  bool narrows = false;  // the output's binding has a narrower type than the root's output
+};
+
+// Of a contraction of two inputs that is bare, or has a plain epilogue (Dispatch::plain_epilogue);
+// nothing of any other.
+std::optional<ExactBindings> exact_bindings(const problem::Dispatch& dispatch);
+
+// Whether hone computes the right output itself. All else is compared with an independent compile
+// of the dispatch.
 bool has_exact_reference(const problem::Dispatch& dispatch);
+
+// What the output's binding must hold, from the sums in the root's output type: the bias added in
+// that type, and the result rounded once to the binding's.
+std::vector<std::byte> finish_output(const problem::Dispatch& dispatch,
+                                     const ExactBindings& bindings, std::vector<std::byte> sums,
+                                     std::span<const std::byte> bias);
 
 // What the output of a bare contraction holds when the root begins to add to it: the constant of
 // its fill, or, without a fill, `before`, the binding's content. Empty for zeros.

@@ -8,6 +8,7 @@ namespace hone::measure {
 
 using problem::BindingUse;
 using problem::Dispatch;
+using problem::ElementType;
 using problem::Operand;
 
 namespace {
@@ -38,10 +39,61 @@ bool is_bare(const Dispatch& dispatch) {
   });
 }
 
+std::optional<ExactBindings> exact_bindings(const Dispatch& dispatch) {
+  if (!problem::is_contraction(dispatch.root.kind) || !dispatch.plain_products) return std::nullopt;
+  if (const auto bare = bindings_of_operands(dispatch)) {
+    if (bare->size() != 3) return std::nullopt;
+    return ExactBindings{(*bare)[0], (*bare)[1], (*bare)[2], std::nullopt, false};
+  }
+  if (!dispatch.plain_epilogue || dispatch.root_bindings.size() != 3) return std::nullopt;
+  ExactBindings found{static_cast<std::size_t>(dispatch.root_bindings[0]),
+                      static_cast<std::size_t>(dispatch.root_bindings[1]), 0, std::nullopt, false};
+  for (std::size_t i = 0; i < dispatch.bindings.size(); ++i) {
+    if (dispatch.bindings[i].use == BindingUse::kOutput) found.output = i;
+    if (dispatch.bindings[i].use == BindingUse::kFusedInput) found.bias = i;
+  }
+  found.narrows =
+      dispatch.bindings[found.output].type.element != dispatch.root.operands.back().type.element;
+  return found;
+}
+
 bool has_exact_reference(const Dispatch& dispatch) {
-  const auto bindings = bindings_of_operands(dispatch);
-  return problem::is_contraction(dispatch.root.kind) && dispatch.plain_products && bindings &&
-         bindings->size() == 3;
+  return exact_bindings(dispatch).has_value();
+}
+
+std::vector<std::byte> finish_output(const Dispatch& dispatch, const ExactBindings& bindings,
+                                     std::vector<std::byte> sums, std::span<const std::byte> bias) {
+  if (!bindings.bias && !bindings.narrows) return sums;
+  const Operand& root = dispatch.root.operands.back();
+  const problem::TensorType& type = dispatch.bindings[bindings.output].type;
+  const auto from = static_cast<std::size_t>(problem::byte_size(root.type.element));
+  const auto to = static_cast<std::size_t>(problem::byte_size(type.element));
+  // Elements from one index of the n loop to the next, and how many there are.
+  std::size_t stride = 1, extent = 1;
+  for (std::size_t d = root.loops.size(); d-- > 0;) {
+    extent = static_cast<std::size_t>(root.type.shape[d]);
+    const auto loop = static_cast<std::size_t>(root.loops[d]);
+    if (dispatch.root.loops[loop].role == problem::LoopRole::kN) break;
+    stride *= extent;
+  }
+  const std::size_t count = sums.size() / from;
+  std::vector<std::byte> output(count * to);
+  std::vector<double> added(bindings.bias ? extent : 0);
+  if (bindings.bias) {
+    const ElementType element = dispatch.bindings[*bindings.bias].type.element;
+    const auto size = static_cast<std::size_t>(problem::byte_size(element));
+    for (std::size_t n = 0; n < extent; ++n)
+      added[n] = load_element(bias.data() + n * size, element);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    double value = load_element(sums.data() + i * from, root.type.element);
+    if (bindings.bias) {
+      store_element(sums.data() + i * from, root.type.element, value + added[i / stride % extent]);
+      value = load_element(sums.data() + i * from, root.type.element);
+    }
+    store_element(output.data() + i * to, type.element, value);
+  }
+  return output;
 }
 
 std::vector<std::byte> initial_output(const Dispatch& dispatch, std::span<const std::byte> before) {

@@ -22,18 +22,20 @@ struct ExactOutput {
   std::vector<std::byte> bytes;
 };
 
-// Nothing when the dispatch is not a bare contraction that the plain interpreter knows.
+// Nothing when the dispatch is a contraction that the plain interpreter knows to its end.
 Result<std::optional<ExactOutput>> exact_output(
     const ProblemRequest& request, const std::vector<std::vector<std::byte>>& contents) {
   const problem::Dispatch& dispatch = request.dispatch;
-  if (!has_exact_reference(dispatch)) return std::nullopt;
-  const std::vector<std::size_t> bindings = *bindings_of_operands(dispatch);
-  const std::size_t output = bindings[2];
+  const auto bindings = exact_bindings(dispatch);
+  if (!bindings) return std::nullopt;
   HONE_ASSIGN(ExactContraction exact,
-              exact_contraction(dispatch.root, contents[bindings[0]], contents[bindings[1]],
+              exact_contraction(dispatch.root, contents[bindings->lhs], contents[bindings->rhs],
                                 static_cast<int>(request.cores.size()),
-                                initial_output(dispatch, contents[output])));
-  return ExactOutput{output, std::move(exact.output)};
+                                initial_output(dispatch, contents[bindings->output])));
+  const std::span<const std::byte> bias =
+      bindings->bias ? contents[*bindings->bias] : std::span<const std::byte>();
+  return ExactOutput{bindings->output,
+                     finish_output(dispatch, *bindings, std::move(exact.output), bias)};
 }
 
 Tolerance tolerance_of(const ProblemRequest& request,
@@ -136,7 +138,7 @@ Result<ProblemReady> Runner::set_problem(const ProblemRequest& request) {
   const bool is_given = given.has_value();
   HONE_ASSIGN(auto exact, given ? std::optional<ExactOutput>() : exact_output(request, contents));
   if (!given && !exact && !request.reference)
-    return input_error("{} is not a bare contraction; its reference must be given as an artifact",
+    return input_error("{} is no contraction that hone computes; its reference must be given as an artifact",
                        request.dispatch.name);
 
   // Before the GPU is opened, while no driver watches what the reference does.

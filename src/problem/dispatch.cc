@@ -70,6 +70,7 @@ void to_json(nlohmann::json& json, const Dispatch& dispatch) {
           {"root_operations", dispatch.root_operations},
           {"root_bindings", dispatch.root_bindings},
           {"plain_products", dispatch.plain_products},
+          {"plain_epilogue", dispatch.plain_epilogue},
           {"fill_value", number(dispatch.fill_value)},
           {"fused", dispatch.fused},
           {"bindings", dispatch.bindings},
@@ -90,6 +91,7 @@ void from_json(const nlohmann::json& json, Dispatch& dispatch) {
   // Stores written before these were read from the IR lack them.
   dispatch.root_bindings = json.value("root_bindings", std::vector<int>());
   dispatch.plain_products = json.value("plain_products", true);
+  dispatch.plain_epilogue = json.value("plain_epilogue", false);
   dispatch.fill_value = json.contains("fill_value") ? number_from(json["fill_value"]) : 0;
   json.at("fused").get_to(dispatch.fused);
   json.at("bindings").get_to(dispatch.bindings);

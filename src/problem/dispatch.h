@@ -42,6 +42,10 @@ struct Dispatch {
   // The root multiplies and adds signed values, as hone's own product does (measure/reference.h);
   // an unsigned or a logical contraction does not.
   bool plain_products = true;
+  // What is fused behind the root goes element by element, into the output's binding in the root's
+  // layout: perhaps a "bias" (the one fused input, over the n loop, added in the root's output
+  // type), perhaps one narrowing conversion. hone can then compute it too.
+  bool plain_epilogue = false;
   double fill_value = 0;  // that a fill gives the root's output before the root adds to it
   std::vector<std::string>
       fused;  // operations around the root: "fill", "elementwise(math.erf, ...)"

@@ -12,7 +12,7 @@
 
 #include "measure/buffers.h"
 #include "measure/comparison.h"
-#include "provider/provider.h"
+#include "provider/program_provider.h"
 #include "tune/compile_service.h"
 #include "tune/observer.h"
 #include "tune/runner_service.h"
@@ -64,7 +64,7 @@ struct ComparedPair {
 
 struct CompareContext {
   const CompareOptions& options;
-  const provider::Provider& provider;
+  const provider::ProgramProvider& provider;
   RunnerService& runner;
   Observer& observer;
   // What the machine did since the call before, for what runs outside the runner.

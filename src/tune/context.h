@@ -1,7 +1,7 @@
 // What every step of a session works with.
 #pragma once
 
-#include "provider/provider.h"
+#include "provider/program_provider.h"
 #include "store/store.h"
 #include "tune/compile_service.h"
 #include "tune/lease_keeper.h"
@@ -22,6 +22,8 @@ struct Context {
   store::Id build = 0;
   store::Id device = 0;
   std::vector<RunnerService*> more_runners = {};  // one for each of options.more_gpus
+  // The provider again, where its dispatches are pieces of whole programs.
+  const provider::ProgramProvider* programs = nullptr;
   LeaseKeeper* leases = nullptr;                  // none: no other tuner works on the store
   RunnerService* runner_of(std::size_t lane) const {
     return lane == 0 ? &runner : more_runners.at(lane - 1);

@@ -56,6 +56,13 @@ Status DispatchBench::wait_for_compiles(std::vector<Trial>& trials, double patie
   return {};
 }
 
+Status DispatchBench::wait_for_a_compile(double seconds) {
+  const TimeBudget::Span span(context_->time, Phase::kWait);
+  HONE_ASSIGN(const std::optional<CompiledCandidate> finished,
+              context_->compiler.next_finished(seconds));
+  return finished ? take_compiled(*finished) : Status();
+}
+
 Status DispatchBench::take_compiled(const CompiledCandidate& finished) {
   const auto job = compiling_.find(finished.id);
   if (job == compiling_.end()) return {};  // of a search that was cancelled

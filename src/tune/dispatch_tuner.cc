@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "search/strategy.h"
@@ -32,6 +33,11 @@ constexpr double kFewestFinalistSeconds = 3;
 // A first measurement is good to a few percent: whoever is within this of the best may be it.
 constexpr double kFinalistReach = 1.10;
 constexpr std::size_t kMostFinalists = 10;
+// A GPU's first measurement is good to a percent (docs/benchmarks.md).
+constexpr double kGpuFinalistReach = 1.03;
+constexpr std::size_t kMostGpuFinalists = 6;
+// Two first measurements that differ by less are not told apart.
+constexpr double kSameTime = 1.01;
 // Launches of a finalist in the fewest rounds that give a verdict, warm-up included: bounds how
 // many finalists of a slow kernel there is time for.
 constexpr double kFewestFinalistLaunches = 24;
@@ -57,12 +63,16 @@ class DispatchTuner {
         share_(share) {}
 
   Result<TunedDispatch> tune() {
+    HONE_TRY(begin_search());
+    HONE_TRY(bench_.set_up());
+    clock_ = Clock();
     HONE_TRY(search());
     if (const std::string note = bench_.differing_devices(); !note.empty()) {
       context_.observer.note(note);
       HONE_TRY(context_.store.log_event("devices differ", note));
     }
-    const std::vector<store::Id> finalists = choose_finalists();
+    std::vector<store::Id> finalists = choose_finalists();
+    HONE_TRY(add_shipped_forms(finalists));
     if (finalists.empty()) return keep_default("no candidate is right and faster than the default");
     HONE_TRY(separate(finalists));
     return select();
@@ -101,12 +111,27 @@ class DispatchTuner {
     return proposals;
   }
 
-  Status search() {
+  std::size_t planned() const {
+    return static_cast<std::size_t>(std::min<std::uint64_t>(
+        context_.options.candidates.value_or(SIZE_MAX), space_.count().value));
+  }
+
+  // Where compiling does not disturb, the first round compiles while the device is made ready.
+  Status begin_search() {
     const Options& options = context_.options;
-    HONE_ASSIGN(const std::unique_ptr<search::Strategy> strategy,
-                search::make_strategy(options.strategy, space_, options.seed));
-    const std::size_t planned = static_cast<std::size_t>(
-        std::min<std::uint64_t>(options.candidates.value_or(SIZE_MAX), space_.count().value));
+    HONE_ASSIGN(strategy_, search::make_strategy(options.strategy, space_, options.seed,
+                                                 context_.provider.prior(dispatch_, space_)));
+    if (options.compile_ahead == 0) return {};
+    HONE_ASSIGN(const std::vector<space::Configuration> proposals,
+                propose(*strategy_, std::min(options.compile_ahead, planned())));
+    HONE_ASSIGN(std::unique_ptr<Round> round, begin_round(proposals));
+    compiling_.push_back(std::move(round));
+    return {};
+  }
+
+  Status search() {
+    search::Strategy* const strategy = strategy_.get();
+    const std::size_t planned = this->planned();
     const double seconds = share_.seconds * (1 - kFinalistShare);
     while (proposed_ < planned && clock_.elapsed() < seconds) {
       report("search", planned, seconds - clock_.elapsed());
@@ -118,14 +143,14 @@ class DispatchTuner {
       else if (!compiling_.empty())
         HONE_TRY(finish_compiling(*strategy, 0));  // what is told then may be worth refining
       else if (!put_aside_.empty())
-        HONE_TRY(context_.leases->wait());
+        HONE_TRY(wait_for_others(seconds - clock_.elapsed()));
       else
         break;
     }
     HONE_TRY(finish_compiling(*strategy, 0));
     while (!put_aside_.empty() && clock_.elapsed() < seconds) {
       HONE_TRY(pick_up(*strategy));
-      if (!put_aside_.empty()) HONE_TRY(context_.leases->wait());
+      if (!put_aside_.empty()) HONE_TRY(wait_for_others(seconds - clock_.elapsed()));
     }
     report("search", planned, 0);
     return bench_.cancel_compiles();
@@ -218,20 +243,65 @@ class DispatchTuner {
     return {};
   }
 
+  // For what was put aside: its compile, or another tuner.
+  Status wait_for_others(double seconds) {
+    if (bench_.is_compiling()) return bench_.wait_for_a_compile(std::max(0.0, seconds));
+    return context_.leases->wait();
+  }
+
   std::vector<store::Id> choose_finalists() const {
+    const double reach = context_.options.cuda ? kGpuFinalistReach : kFinalistReach;
     std::vector<std::pair<double, store::Id>> ranked;
     for (const auto& [candidate, tried] : tried_)
-      if (tried.ratio < 1 && tried.ratio <= best_ratio_ * kFinalistReach)
+      if (tried.ratio < 1 && tried.ratio <= best_ratio_ * reach)
         ranked.emplace_back(tried.ratio, candidate);
     std::sort(ranked.begin(), ranked.end());
     const double affordable =
         finalist_seconds() / kFewestFinalistLaunches / (bench_.default_seconds() * best_ratio_);
-    const auto most =
-        static_cast<std::size_t>(std::clamp(affordable, 2.0, static_cast<double>(kMostFinalists)));
+    const auto limit =
+        static_cast<double>(context_.options.cuda ? kMostGpuFinalists : kMostFinalists);
+    const auto most = static_cast<std::size_t>(std::clamp(affordable, 2.0, limit));
     if (ranked.size() > most) ranked.resize(most);
     std::vector<store::Id> finalists;
     for (const auto& [ratio, candidate] : ranked) finalists.push_back(candidate);
     return finalists;
+  }
+
+  // A finalist that ships in another form is compared in that form, where that is right and no
+  // slower.
+  Status add_shipped_forms(std::vector<store::Id>& finalists) {
+    std::vector<Trial> trials;
+    std::vector<store::Id> searched;
+    for (const store::Id finalist : finalists) {
+      const Tried& tried = tried_.at(finalist);
+      const auto shipped = context_.provider.as_shipped(tried.attributes);
+      if (!shipped) continue;
+      Trial trial;
+      trial.attributes = *shipped;
+      HONE_ASSIGN(trial.candidate, context_.store.add_candidate(shipped_row(*shipped)));
+      trials.push_back(std::move(trial));
+      searched.push_back(finalist);
+    }
+    if (trials.empty()) return {};
+    HONE_TRY(bench_.run(trials));
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      const Tried& tried = tried_.at(searched[i]);
+      if (!trials[i].ratio || *trials[i].ratio > tried.ratio * kSameTime) continue;
+      std::replace(finalists.begin(), finalists.end(), searched[i], trials[i].candidate);
+      tried_.emplace(trials[i].candidate,
+                     Tried{tried.configuration, *trials[i].attributes, *trials[i].ratio});
+    }
+    return {};
+  }
+
+  // The knobs as the compiler is told them, since the space does not have the form's.
+  store::Candidate shipped_row(const provider::Attributes& shipped) const {
+    store::Candidate row;
+    row.dispatch = bench_.dispatch_id();
+    row.build = context_.build;
+    row.provider = context_.provider.name();
+    row.configuration = nlohmann::json(shipped.knobs).dump();
+    return row;
   }
 
   double finalist_seconds() const {
@@ -273,6 +343,7 @@ class DispatchTuner {
                                         : fmt::format("first by name of {} that are not told apart",
                                                       ties.members().size());
     tuned.attributes = tried_.at(columns[winner]).attributes;
+    if (context_.programs == nullptr) return tuned;
     const TimeBudget::Span span(context_.time, Phase::kBaselines);
     if (context_.options.cuda) return as_shipped(std::move(tuned));
     HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
@@ -319,6 +390,7 @@ class DispatchTuner {
   Context& context_;
   const problem::Dispatch& dispatch_;
   space::Space space_;
+  std::unique_ptr<search::Strategy> strategy_;
   DispatchBench bench_;
   Share share_;
   Clock clock_;
@@ -346,7 +418,7 @@ Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& d
   const double busy = busy_seconds(context);
   HONE_ASSIGN(space::Space stated, context.provider.space_of(dispatch));
   HONE_ASSIGN(space::Space space, stated.relax(context.options.relax));
-  HONE_ASSIGN(DispatchBench bench, DispatchBench::set_up(context, dispatch, reference));
+  HONE_ASSIGN(DispatchBench bench, DispatchBench::prepare(context, dispatch, reference));
   const std::string key = bench.key();
   DispatchTuner tuner(context, dispatch, std::move(space), std::move(bench), share);
   Result<TunedDispatch> tuned = tuner.tune();
@@ -356,7 +428,7 @@ Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& d
   }
   tuned->seconds = clock.elapsed();
   tuned->busy_seconds = busy_seconds(context) - busy;
-  HONE_TRY(tuner.compare_with_libraries(tuned->selection.winner));
+  if (context.options.baselines) HONE_TRY(tuner.compare_with_libraries(tuned->selection.winner));
   HONE_TRY(context.compiler.release(key));
   return tuned;
 }

@@ -22,7 +22,7 @@ double gain(const TunedDispatch& tuned) {
          (1 - 1 / speedup);
 }
 
-Result<std::string> spec_text(const provider::Provider& provider,
+Result<std::string> spec_text(const provider::ProgramProvider& provider,
                               const std::vector<const TunedDispatch*>& entries) {
   std::vector<provider::SpecEntry> rows;
   for (const TunedDispatch* entry : entries)
@@ -51,12 +51,12 @@ class Proof {
   Result<ProvenProgram> run() {
     HONE_ASSIGN(TemporaryFolder folder, TemporaryFolder::create("hone-program-"));
     folder_ = folder.path();
-    entries_ = spec_entries(context_.provider, tuned_, proven_.left_out);
+    entries_ = spec_entries(*context_.programs, tuned_, proven_.left_out);
     HONE_TRY(drop_entries_not_applied());
     const problem::Function* function = callable();
     proven_.uses_spec = !entries_.empty();
     if (function != nullptr) HONE_TRY(compare_where_it_runs(*function));
-    HONE_ASSIGN(proven_.spec, spec_text(context_.provider, entries_));
+    HONE_ASSIGN(proven_.spec, spec_text(*context_.programs, entries_));
     for (const TunedDispatch* entry : entries_) proven_.shipped.push_back(entry->id);
     return std::move(proven_);
   }
@@ -81,11 +81,11 @@ class Proof {
   // The compiler's own words on what each dispatch is configured with decide, not its remarks.
   Status drop_entries_not_applied() {
     if (entries_.empty()) return {};
-    HONE_ASSIGN(const std::string text, spec_text(context_.provider, entries_));
+    HONE_ASSIGN(const std::string text, spec_text(*context_.programs, entries_));
     const std::filesystem::path file = folder_ / "applied_spec.mlir";
     HONE_TRY(write_file_atomically(file, text));
     std::vector<std::string> flags = context_.options.flags;
-    flags.push_back(context_.provider.spec_flag(file));
+    flags.push_back(context_.programs->spec_flag(file));
     HONE_ASSIGN(const std::vector<jobs::ConfiguredDispatch> configured,
                 context_.compiler.configured(program_.path, bytes_, flags));
     std::map<std::string, provider::Attributes> by_name;
@@ -116,7 +116,7 @@ class Proof {
     for (const TunedDispatch* entry : entries_) {
       if (entry->code.empty()) continue;
       const std::string& name = entry->dispatch->name;
-      const auto code = context_.provider.device_code(module, name);
+      const auto code = context_.programs->device_code(module, name);
       const bool same =
           code && provider::ptx_kernel(*code, name) == provider::ptx_kernel(entry->code, name);
       HONE_TRY(context_.store.log_event(
@@ -168,7 +168,7 @@ class Proof {
                            const std::vector<const TunedDispatch*>& entries,
                            std::string_view suffix) {
     if (entries.empty()) return {};
-    HONE_ASSIGN(const std::string text, spec_text(context_.provider, entries));
+    HONE_ASSIGN(const std::string text, spec_text(*context_.programs, entries));
     HONE_TRY(variants.add({.name = fmt::format("{}{}", kSpec, suffix), .spec = text}));
     for (const FlagSet& set : context_.options.flag_sets)
       HONE_TRY(variants.add({.name = fmt::format("{} + {}{}", set.name, kSpec, suffix),
@@ -181,7 +181,7 @@ class Proof {
     std::vector<const TunedDispatch*> others;
     for (const TunedDispatch* entry : entries_)
       if (entry != &left_out_entry) others.push_back(entry);
-    HONE_ASSIGN(const std::string text, spec_text(context_.provider, others));
+    HONE_ASSIGN(const std::string text, spec_text(*context_.programs, others));
     return variants.add({.name = without(left_out_entry), .spec = text});
   }
 
@@ -221,7 +221,7 @@ class Proof {
   // reliably faster, so a flag or a spec that does nothing is never recommended.
   Status choose(const ProgramVariants& variants) {
     const Variant* chosen = nullptr;
-    HONE_ASSIGN(const std::string text, spec_text(context_.provider, entries_));
+    HONE_ASSIGN(const std::string text, spec_text(*context_.programs, entries_));
     for (const bool with_spec : {false, true}) {
       for (const Variant& variant : variants.all()) {
         const bool candidate = variant.usable() && variant.spec.empty() != with_spec &&
@@ -253,7 +253,7 @@ class Proof {
 
 }  // namespace
 
-std::vector<const TunedDispatch*> spec_entries(const provider::Provider& provider,
+std::vector<const TunedDispatch*> spec_entries(const provider::ProgramProvider& provider,
                                                const std::vector<TunedDispatch>& tuned,
                                                std::vector<LeftOut>& left_out) {
   std::vector<const TunedDispatch*> candidates;

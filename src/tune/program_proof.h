@@ -27,7 +27,7 @@ struct ProvenProgram {
 // The entries of a spec for these dispatches, one per spec class: of dispatches that one matcher
 // cannot tell apart the one that gains most takes part; the others, and what no spec can say, are
 // named in `left_out`.
-std::vector<const TunedDispatch*> spec_entries(const provider::Provider& provider,
+std::vector<const TunedDispatch*> spec_entries(const provider::ProgramProvider& provider,
                                                const std::vector<TunedDispatch>& tuned,
                                                std::vector<LeftOut>& left_out);
 

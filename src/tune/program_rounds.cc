@@ -7,7 +7,7 @@
 namespace hone::tune {
 
 Result<std::vector<std::vector<double>>> time_rounds(
-    const provider::Provider& provider, const std::vector<provider::ProgramCall>& calls,
+    const provider::ProgramProvider& provider, const std::vector<provider::ProgramCall>& calls,
     const ProgramRounds& request, Observer& observer) {
   std::vector<std::size_t> order(calls.size());
   std::iota(order.begin(), order.end(), 0);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "provider/provider.h"
+#include "provider/program_provider.h"
 #include "tune/observer.h"
 
 namespace hone::tune {
@@ -20,7 +20,7 @@ struct ProgramRounds {
 // order, as a process of its own, so that where its memory lies is drawn anew every time.
 // Errors: those of the runtime's tool; kInterrupted when told to stop.
 Result<std::vector<std::vector<double>>> time_rounds(
-    const provider::Provider& provider, const std::vector<provider::ProgramCall>& calls,
+    const provider::ProgramProvider& provider, const std::vector<provider::ProgramCall>& calls,
     const ProgramRounds& request, Observer& observer);
 
 }  // namespace hone::tune

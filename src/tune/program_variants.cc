@@ -53,7 +53,7 @@ Status ProgramVariants::add(Variant variant) {
   if (!variant.spec.empty()) {
     const std::filesystem::path spec = folder_ / (stem + "_spec.mlir");
     HONE_TRY(write_file_atomically(spec, variant.spec));
-    flags.push_back(context_->provider.spec_flag(spec));
+    flags.push_back(context_->programs->spec_flag(spec));
   }
   HONE_ASSIGN(const auto compiled, context_->compiler.compile_program(path_, bytes_, flags));
   if (!compiled) {
@@ -65,7 +65,7 @@ Status ProgramVariants::add(Variant variant) {
     variant.module = folder_ / (stem + ".vmfb");
     HONE_TRY(write_file_atomically(variant.module, *compiled));
     Result<std::vector<problem::Array>> outputs =
-        context_->provider.run_program(call(variant), results_.size());
+        context_->programs->run_program(call(variant), results_.size());
     if (!outputs) {
       if (outputs.error().kind != ErrorKind::kFailure || variants_.empty())
         return tl::unexpected(std::move(outputs).error());
@@ -93,7 +93,7 @@ Status ProgramVariants::time(int rounds) {
   }
   ProgramRounds request{static_cast<std::size_t>(rounds), kSecondsPerRound, context_->options.seed};
   HONE_ASSIGN(const std::vector<std::vector<double>> times,
-              time_rounds(context_->provider, calls, request, context_->observer));
+              time_rounds(*context_->programs, calls, request, context_->observer));
   for (const std::vector<double>& round : times)
     for (std::size_t c = 0; c < usable.size(); ++c)
       variants_[usable[c]].seconds.push_back(round[c]);

@@ -34,7 +34,7 @@ Status measure_under_runtime(Context& context, DispatchBench& bench,
   for (int round = 0; round < kRounds; ++round) {
     const std::size_t first = coin() & 1;
     for (const std::size_t which : {first, 1 - first}) {
-      const Result<double> seconds = context.provider.time_artifact(
+      const Result<double> seconds = context.programs->time_artifact(
           {&artifacts[which], files, types, context.options.cores, context.stop_fd},
           kSecondsPerRound);
       if (!seconds && seconds.error().kind == ErrorKind::kInterrupted)

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "tune/load_program.h"
+#include "tune/session_steps.h"
 
 namespace hone::tune {
 
@@ -14,12 +14,13 @@ Result<SessionResult> Session::run() {
   HONE_ASSIGN(chosen_,
               select_dispatches(result_.program, context_.options.dispatches, result_.not_tuned));
   HONE_ASSIGN(result_.run, context_.store.begin_run(run_row_));
-  Status status = look_at_machine();
+  Status status = look_at_machine(context_).map(
+      [this](MachineCheck&& machine) { result_.machine = std::move(machine); });
   if (status) status = tune_dispatches();
-  if (status) status = record_peak();
+  if (status && !result_.tuned.empty()) status = record_peak(context_);
   if (status) status = prove();
   if (status) status = emit();
-  HONE_TRY(end(status));
+  HONE_TRY(end_run(context_, status));
   return std::move(result_);
 }
 
@@ -27,7 +28,7 @@ Status Session::load_program() {
   const TimeBudget::Span span(context_.time, Phase::kSplit);
   const Options& options = context_.options;
   HONE_ASSIGN(bytes_, read_file(options.input));
-  HONE_ASSIGN(result_.program, tune::load_program(context_.compiler, context_.provider,
+  HONE_ASSIGN(result_.program, tune::load_program(context_.compiler, *context_.programs,
                                                   options.input, bytes_, options.flags));
   // The front half once more for another CPU: dispatches of the same names whose code shares
   // nothing with the candidates' code generation.
@@ -38,13 +39,6 @@ Status Session::load_program() {
               context_.store.intern(store::Program{0, result_.program.hash, options.input, "{}"}));
   run_row_.program = result_.program_id;
   return {};
-}
-
-Status Session::look_at_machine() {
-  const TimeBudget::Span span(context_.time, Phase::kCalibrate);
-  HONE_ASSIGN(result_.machine, check_machine(context_.runner, context_.options.cores,
-                                             context_.options.cuda, {}, context_.observer));
-  return context_.store.log_event("machine", nlohmann::json(result_.machine.noise).dump());
 }
 
 Status Session::tune_dispatches() {
@@ -76,30 +70,6 @@ Status Session::tune_dispatches() {
   return {};
 }
 
-Status Session::record_peak() {
-  if (result_.tuned.empty()) return {};
-  const TimeBudget::Span span(context_.time, Phase::kBaselines);
-  const Result<device::Peak> measured = context_.runner.peak();
-  // What the machine can do at most is for the report only.
-  if (!measured && measured.error().kind == ErrorKind::kFailure)
-    return context_.store.log_event("no peak", measured.error().message);
-  HONE_ASSIGN(const device::Peak peak, measured);
-  const auto record = [&](std::string_view name, double value, std::string_view unit) {
-    store::DeviceFact fact;
-    fact.device = context_.device;
-    fact.name = name;
-    fact.value = value;
-    fact.unit = unit;
-    return context_.store.record(fact);
-  };
-  HONE_TRY(record(store::kPeakFact, peak.gflops * 1e9, "flop/s"));
-  if (peak.matrix_gflops > 0)
-    HONE_TRY(record(store::kMatrixPeakFact, peak.matrix_gflops * 1e9, "flop/s"));
-  if (peak.stated_matrix_gflops > 0)
-    HONE_TRY(record(store::kStatedMatrixPeakFact, peak.stated_matrix_gflops * 1e9, "flop/s"));
-  return record(store::kBandwidthFact, peak.gbytes_per_second * 1e9, "byte/s");
-}
-
 Status Session::prove() {
   const TimeBudget::Span span(context_.time, Phase::kProgram);
   HONE_ASSIGN(result_.proven, prove_program(context_, result_.program, bytes_, result_.tuned));
@@ -127,26 +97,9 @@ Status Session::emit() const {
     HONE_TRY(write_file_atomically(spec, result_.proven.spec));
   std::vector<std::string> flags = context_.options.flags;
   flags.insert(flags.end(), result_.proven.flags.begin(), result_.proven.flags.end());
-  if (result_.proven.uses_spec) flags.push_back(context_.provider.spec_flag(spec));
+  if (result_.proven.uses_spec) flags.push_back(context_.programs->spec_flag(spec));
   return write_file_atomically(context_.options.out / "compile_flags.txt",
                                fmt::format("{}\n", fmt::join(flags, "\n")));
-}
-
-Status Session::record_time() {
-  nlohmann::json rows = nlohmann::json::array();
-  for (const TimeRow& row : context_.time.rows())
-    rows.push_back(
-        {{"of", row.of}, {"phase", row.phase}, {"count", row.count}, {"seconds", row.seconds}});
-  return context_.store.log_event("time budget", rows.dump());
-}
-
-Status Session::end(const Status& status) {
-  HONE_TRY(record_time());
-  const bool interrupted = !status && status.error().kind == ErrorKind::kInterrupted;
-  HONE_TRY(context_.store.end_run(status        ? store::RunState::kFinished
-                                  : interrupted ? store::RunState::kInterrupted
-                                                : store::RunState::kFailed));
-  return status;
 }
 
 }  // namespace hone::tune

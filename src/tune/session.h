@@ -34,13 +34,9 @@ class Session {
 
  private:
   Status load_program();
-  Status look_at_machine();
   Status tune_dispatches();
-  Status record_peak();
   Status prove();
   Status emit() const;
-  Status record_time();
-  Status end(const Status& status);
 
   Context& context_;
   store::Run run_row_;

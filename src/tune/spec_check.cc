@@ -12,7 +12,7 @@ using problem::Dispatch;
 
 class SpecCheck {
  public:
-  SpecCheck(CompileService& compiler, const provider::Provider& provider,
+  SpecCheck(CompileService& compiler, const provider::ProgramProvider& provider,
             const SpecCheckRequest& request)
       : compiler_(compiler), provider_(provider), request_(request) {}
 
@@ -117,7 +117,7 @@ class SpecCheck {
   }
 
   CompileService& compiler_;
-  const provider::Provider& provider_;
+  const provider::ProgramProvider& provider_;
   const SpecCheckRequest& request_;
   CheckedSpec checked_;
 };
@@ -146,7 +146,7 @@ bool CheckedEntry::works() const {
   return has(SpecEffect::kApplied) && !has(SpecEffect::kIllegal) && !has(SpecEffect::kIgnored);
 }
 
-Result<CheckedSpec> check_spec(CompileService& compiler, const provider::Provider& provider,
+Result<CheckedSpec> check_spec(CompileService& compiler, const provider::ProgramProvider& provider,
                                const SpecCheckRequest& request) {
   return SpecCheck(compiler, provider, request).run();
 }

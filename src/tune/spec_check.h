@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "problem/dispatch.h"
-#include "provider/provider.h"
+#include "provider/program_provider.h"
 #include "tune/compile_service.h"
 
 namespace hone::tune {
@@ -52,7 +52,7 @@ struct SpecCheckRequest {
   std::string spec_bytes;
   std::vector<std::string> flags;  // of the compiler
 };
-Result<CheckedSpec> check_spec(CompileService& compiler, const provider::Provider& provider,
+Result<CheckedSpec> check_spec(CompileService& compiler, const provider::ProgramProvider& provider,
                                const SpecCheckRequest& request);
 
 }  // namespace hone::tune

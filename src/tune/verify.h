@@ -9,7 +9,7 @@
 
 #include "measure/verification.h"
 #include "problem/npy.h"
-#include "provider/provider.h"
+#include "provider/program_provider.h"
 #include "tune/compile_service.h"
 #include "tune/runner_service.h"
 
@@ -54,7 +54,7 @@ struct Verdict {
 // does not compile or run. That the compile under test crashes or is wrong is a verdict.
 Result<Verdict> verify_program(const VerifyRequest& request, const problem::Function& function,
                                const std::vector<std::string>& runtime_flags,
-                               const provider::Provider& provider, CompileService& compiler);
+                               const provider::ProgramProvider& provider, CompileService& compiler);
 
 // One dispatch of the program, launched by hone. `configuration`: as the space of the dispatch has
 // it ("dist_m=64,..."); none: the compiler's own choice. Arrays are those of the bindings that are

@@ -10,7 +10,7 @@ class ProgramVerification {
  public:
   ProgramVerification(const VerifyRequest& request, const problem::Function& function,
                       const std::vector<std::string>& runtime_flags,
-                      const provider::Provider& provider, CompileService& compiler)
+                      const provider::ProgramProvider& provider, CompileService& compiler)
       : request_(request),
         function_(function),
         runtime_flags_(runtime_flags),
@@ -108,7 +108,7 @@ class ProgramVerification {
   const VerifyRequest& request_;
   const problem::Function& function_;
   const std::vector<std::string>& runtime_flags_;
-  const provider::Provider& provider_;
+  const provider::ProgramProvider& provider_;
   CompileService& compiler_;
   std::filesystem::path folder_;
   std::vector<std::filesystem::path> inputs_;
@@ -156,7 +156,8 @@ std::string in_words(const std::vector<std::string>& flags) {
 
 Result<Verdict> verify_program(const VerifyRequest& request, const problem::Function& function,
                                const std::vector<std::string>& runtime_flags,
-                               const provider::Provider& provider, CompileService& compiler) {
+                               const provider::ProgramProvider& provider,
+                               CompileService& compiler) {
   return ProgramVerification(request, function, runtime_flags, provider, compiler).run();
 }
 

@@ -74,6 +74,10 @@ Result<SessionFolder> SessionFolder::claim() {
   return folder;
 }
 
+void SessionFolder::keep_over_exec() const {
+  ::fcntl(lock_.get(), F_SETFD, 0);
+}
+
 void remove_folder(const std::filesystem::path& folder) {
   // A folder that is being made (SessionFolder::claim) when its maker is killed.
   const std::filesystem::path unfinished = folder.string() + std::string(kUnfinished);

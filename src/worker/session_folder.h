@@ -30,6 +30,8 @@ class SessionFolder {
   static Result<SessionFolder> claim();
 
   const std::filesystem::path& path() const { return path_; }
+  // The program that replaces this process (exec) holds the folder too.
+  void keep_over_exec() const;
 
  private:
   std::filesystem::path path_;

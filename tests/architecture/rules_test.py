@@ -30,12 +30,12 @@ FOLDERS = {
     "store": ["space"],
     "tune": ["search", "worker", "measure", "provider", "store"],
     "output": ["store"],
-    "cli": ["tune", "output", "provider/iree", "provider/vendor", "device/cpu", "device/cuda"],
+    "cli": ["tune", "output", "provider/iree", "provider/triton", "provider/vendor", "device/cpu", "device/cuda"],
 }
 
 # The seams: the only classes with pure virtual functions, at most six. A Kernel is what a Device
 # loads.
-SEAMS = {"Provider", "Device", "Kernel", "Strategy", "WorkerPool", "Observer"}
+SEAMS = {"Provider", "ProgramProvider", "Device", "Kernel", "Strategy", "WorkerPool", "Observer"}
 
 # Headers of libraries that only one folder may know.
 LIBRARY_OWNERS = {"sqlite3.h": "store", "CLI/": "cli", "zstd.h": "store", "yaml-cpp/": "provider/triton"}

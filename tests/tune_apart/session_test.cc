@@ -73,6 +73,7 @@ class ApartSession : public testing::Test {
     LeaseKeeper leases = std::move(*LeaseKeeper::start(store_, -1));
     Context context{options_, provider, compiler, first, store_, observer_};
     for (RunnerService& each : others) context.more_runners.push_back(&each);
+    context.programs = &provider;
     context.leases = &leases;
     store::Build build;
     build.compiler = "IREE";

@@ -3,11 +3,11 @@
 
 #include "problem/target.h"
 #include "provider/iree/library.h"
-#include "provider/provider.h"
+#include "provider/program_provider.h"
 
 namespace hone::iree {
 
-class IreeProvider final : public provider::Provider {
+class IreeProvider final : public provider::ProgramProvider {
  public:
   IreeProvider(Installation installation, problem::CpuTarget target)
       : installation_(std::move(installation)), target_(std::move(target)) {}

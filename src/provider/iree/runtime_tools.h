@@ -11,7 +11,7 @@
 #include "problem/dispatch.h"
 #include "problem/npy.h"
 #include "provider/iree/library.h"
-#include "provider/provider.h"
+#include "provider/program_provider.h"
 
 namespace hone::iree {
 

@@ -113,18 +113,20 @@ problem::Dispatch dispatch_of(const Gemm& gemm) {
                    operand(gemm, accumulator(gemm), gemm.c_rows, 0, 1)};
   root.operands.back().output = true;
   dispatch.root_operations = 1;
+  dispatch.fused = {"fill"};
+  dispatch.plain_epilogue = true;
   dispatch.bindings = {binding(root.operands[0].type, Access::kReadOnly, BindingUse::kRootInput),
                        binding(root.operands[1].type, Access::kReadOnly, BindingUse::kRootInput)};
   if (gemm.bias) {
     dispatch.bindings.push_back(
         binding({*gemm.bias, {gemm.n}}, Access::kReadOnly, BindingUse::kFusedInput));
-    dispatch.fused.push_back("bias");
+    dispatch.fused.push_back("elementwise(arith.addf)");
   }
   problem::TensorType c = root.operands[2].type;
   c.element = gemm.c;
   dispatch.bindings.push_back(binding(c, Access::kWriteOnly, BindingUse::kOutput));
-  if (gemm.c != accumulator(gemm)) dispatch.fused.push_back("narrow");
-  const bool bare = dispatch.fused.empty();
+  if (gemm.c != accumulator(gemm)) dispatch.fused.push_back("elementwise(arith.truncf)");
+  const bool bare = dispatch.fused.size() == 1;
   dispatch.root_bindings = {0, 1, bare ? 2 : -1};
   dispatch.launches_per_call = 1;
   return dispatch;
@@ -145,6 +147,34 @@ void to_json(nlohmann::json& json, const Gemm& gemm) {
           {"bias", gemm.bias ? name(*gemm.bias) : ""},
           {"accumulate", name(accumulator(gemm))},
           {"precision", gemm.tf32 ? "tf32" : "ieee"}};
+}
+
+Result<Gemm> gemm_of(const problem::Dispatch& dispatch) {
+  const auto json = nlohmann::json::parse(dispatch.source, nullptr, false);
+  const auto no_gemm = [&] { return input_error("'{}' is no GEMM of Triton's", dispatch.name); };
+  if (!json.is_object()) return no_gemm();
+  Gemm gemm;
+  try {
+    const auto type = [&](const char* key) {
+      return problem::element_type_from(json.at(key).get<std::string>());
+    };
+    const auto a = type("a"), b = type("b"), c = type("c");
+    if (!a || !b || !c) return no_gemm();
+    gemm.a = *a;
+    gemm.b = *b;
+    gemm.c = *c;
+    gemm.bias = type("bias");
+    for (const auto& [key, size] :
+         {std::pair("m", &gemm.m), {"n", &gemm.n}, {"k", &gemm.k}, {"batch", &gemm.batch}})
+      json.at(key).get_to(*size);
+    for (const auto& [key, rows] :
+         {std::pair("a_rows", &gemm.a_rows), {"b_rows", &gemm.b_rows}, {"c_rows", &gemm.c_rows}})
+      json.at(key).get_to(*rows);
+    gemm.tf32 = json.at("precision") == "tf32";
+  } catch (const nlohmann::json::exception&) {
+    return no_gemm();
+  }
+  return gemm;
 }
 
 }  // namespace hone::triton

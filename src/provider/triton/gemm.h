@@ -43,4 +43,7 @@ problem::Dispatch dispatch_of(const Gemm& gemm);
 // As src/provider/triton/python/problem.py reads it.
 void to_json(nlohmann::json& json, const Gemm& gemm);
 
+// The GEMM that dispatch_of made the dispatch of. An input error for any other dispatch.
+Result<Gemm> gemm_of(const problem::Dispatch& dispatch);
+
 }  // namespace hone::triton

@@ -94,14 +94,14 @@ TEST(Gemm, AsADispatchIsAContractionWithABindingForEachOperand) {
   EXPECT_EQ(problem::to_string(dispatch.bindings[1].type), "128x256xf16");  // B by columns
   EXPECT_EQ(problem::to_string(dispatch.bindings[2].type), "64x128xf16");
   EXPECT_EQ(dispatch.bindings[1].bytes, 128 * 256 * 2);
-  EXPECT_THAT(dispatch.fused, ElementsAre("narrow"));
+  EXPECT_THAT(dispatch.fused, ElementsAre("fill", "elementwise(arith.truncf)"));
   EXPECT_THAT(dispatch.root_bindings, ElementsAre(0, 1, -1));  // C is rounded on the way
 }
 
 TEST(Gemm, OfF32IsBare) {
   Gemm bare = gemm(64, 128, 256);
   bare.a = bare.b = bare.c = ElementType::kF32;
-  EXPECT_THAT(dispatch_of(bare).fused, ElementsAre());
+  EXPECT_THAT(dispatch_of(bare).fused, ElementsAre("fill"));
   EXPECT_THAT(dispatch_of(bare).root_bindings, ElementsAre(0, 1, 2));
 }
 
@@ -116,7 +116,8 @@ TEST(Gemm, ABatchIsALoopAndABiasABinding) {
   EXPECT_EQ(problem::to_string(dispatch.bindings[0].type), "4x64x256xf16");
   EXPECT_EQ(problem::to_string(dispatch.bindings[2].type), "128xf32");
   EXPECT_EQ(dispatch.bindings[2].use, problem::BindingUse::kFusedInput);
-  EXPECT_THAT(dispatch.fused, ElementsAre("bias", "narrow"));
+  EXPECT_THAT(dispatch.fused,
+              ElementsAre("fill", "elementwise(arith.addf)", "elementwise(arith.truncf)"));
 }
 
 TEST(Gemm, IsWrittenAsTheCompileWorkerReadsIt) {

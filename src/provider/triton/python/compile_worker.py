@@ -1,10 +1,10 @@
 """A long-lived process that compiles Triton kernels for hone, one job after the other.
 
-usage: compile_worker.py --kernels DIR   (its socket is descriptor 3; docs/worker-protocol.md)
+usage: compile_worker.py   (its socket is descriptor 3, docs/worker-protocol.md; the environment names TRITON_CACHE_DIR)
 
 Jobs:
-  prepare {"flags": ["--target=cuda:90", "--units=132", "--shared=232448", "--cache=DIR"]}, blob: the GEMM as JSON
-  compile {"knobs": {...}} -> {"format", "launch", "configured", "stages"}, blob: the kernels' code, one after the
+  prepare {"flags": ["--target=cuda:90", "--units=132", "--shared=232448"]}, blob: the GEMM as JSON
+  compile {"knobs": {...}}, or {} for the default -> {"format", "launch", "configured", "stages"}, blob: the kernels' code, one after the
           other
 Triton is imported once and torch never. No GPU is needed.
 """
@@ -20,13 +20,16 @@ import time
 import traceback
 
 SOCKET = 3
+RUN_TIME_KNOBS = ("GROUP_M", "SPLIT_K", "WHOLE")
 
 
 class Worker:
     def __init__(self):
         self.gemm = None
         self.device = None
-        self.cache = None
+        self.kernels = {}  # compiled for the device, by what was compiled
+        self.cache = pathlib.Path(os.environ["TRITON_CACHE_DIR"])
+        self.cache.mkdir(parents=True, exist_ok=True)
 
     def prepare(self, body, blobs):
         import problem
@@ -34,18 +37,18 @@ class Worker:
         flags.add_argument("--target", required=True)
         flags.add_argument("--units", type=int, required=True)
         flags.add_argument("--shared", type=int, required=True)
-        flags.add_argument("--cache", type=pathlib.Path, required=True)
         given = flags.parse_args(body["flags"])
         backend, _, arch = given.target.partition(":")
         self.gemm = problem.Gemm(**json.loads(blobs[0]))
         self.device = problem.Device(backend, arch, given.units, given.shared)
-        self.cache = given.cache
+        self.kernels = {}
         return {}, []
 
     def compile(self, body, _):
         import structures
         begin = time.monotonic()
-        steps = structures.steps_of(self.gemm, body["knobs"], self.device)
+        knobs = body.get("knobs") or structures.default_knobs(self.gemm, self.device)
+        steps = structures.steps_of(self.gemm, knobs, self.device)
         compiled = [self.compile_step(step) for step in steps]
         launches = [launch for launch, _ in compiled]
         first, *rest = launches
@@ -53,7 +56,7 @@ class Worker:
         return {
             "format": "cuda-cubin" if self.device.backend == "cuda" else "rocm-hsaco",
             "launch": first,
-            "configured": json.dumps(body["knobs"], sort_keys=True),
+            "configured": json.dumps(knobs, sort_keys=True),
             "translation": "",
             "decomposition": "",
             "stages": {"configure": 0, "translate": time.monotonic() - begin, "serialize": 0},
@@ -63,20 +66,26 @@ class Worker:
         """(launch, code) of one kernel."""
         import triton
         from triton.compiler import ASTSource
+        from triton.experimental.gluon._runtime import GluonASTSource
         names = step.kernel.arg_names
         signature = {name: step.types.get(name, "constexpr") for name in names}
         # What Triton's own launcher would find out from the arguments: pointers and whole numbers that are
-        # multiples of 16. hone aligns buffers to 256 bytes.
-        even = [name for name, type_ in step.types.items()
-                if type_.startswith("*") or step.arguments[name].get("i32", 1) % 16 == 0]
+        # multiples of 16. hone aligns buffers to 256 bytes. Not of knobs: one compile serves all their values.
+        even = [name for name, type_ in step.types.items() if type_.startswith("*") or
+                name not in RUN_TIME_KNOBS and step.arguments[name].get("i32", 1) % 16 == 0]
         attributes = {(names.index(name),): [["tt.divisibility", 16]] for name in even}
         if self.device.backend == "hip":
             for name in even:
                 if step.types[name].startswith("*"):
                     attributes[names.index(name),].append(["tt.pointer_range", 32])
-        source = ASTSource(step.kernel, signature, constexprs=step.constants, attrs=attributes)
-        with self.only_one(signature, step):
-            kernel = triton.compile(source, target=self.device.target(), options=step.options)
+        what = repr((step.kernel.__name__, signature, sorted(step.constants.items(), key=str), attributes,
+                     sorted(step.options.items())))
+        if what not in self.kernels:
+            language = GluonASTSource if step.kernel.is_gluon() else ASTSource
+            source = language(step.kernel, signature, constexprs=step.constants, attrs=attributes)
+            with self.only_one(what):
+                self.kernels[what] = triton.compile(source, target=self.device.target(), options=step.options)
+        kernel = self.kernels[what]
         metadata = kernel.metadata
         if metadata.shared > self.device.shared_bytes:
             raise ValueError(f"{metadata.shared} bytes of shared memory; a workgroup may have "
@@ -89,6 +98,7 @@ class Worker:
         for argument in arguments:
             if "tensor_map" in argument:
                 argument["tensor_map"] |= next(maps)
+                argument["binding"] = argument["tensor_map"].pop("binding")
         return {
             "entry": metadata.name,
             "ordinal": 0,
@@ -113,9 +123,8 @@ class Worker:
         # What the system itself passes (the grid's size and the like) is called hidden_something.
         return sum(not kind.startswith("hidden_") for kind in kinds) - passed
 
-    def only_one(self, signature, step):
+    def only_one(self, what):
         """Held while this code is compiled: whoever wants the same waits and then finds it in the cache."""
-        what = repr((step.kernel.__name__, signature, sorted(step.constants.items(), key=str), step.options))
         return FileLock(self.cache / (hashlib.sha256(what.encode()).hexdigest() + ".lock"))
 
 
@@ -139,10 +148,6 @@ def failure(error):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kernels", required=True)
-    options = parser.parse_args()
-    sys.path.insert(0, options.kernels)
     import triton
     from frames import Connection
     if "torch" in sys.modules:

@@ -1,0 +1,84 @@
+#include "cli/gemm_options.h"
+
+#include "base/file.h"
+#include "provider/triton/type_names.h"
+
+namespace hone::cli {
+namespace {
+
+Result<problem::ElementType> type_of(const char* option, const std::string& name) {
+  if (const auto type = triton::type_from_tune_gemm(name)) return *type;
+  return input_error("{} '{}': types are {}", option, name, triton::tune_gemm_type_names());
+}
+
+// What the command line says of all GEMMs.
+Result<triton::Gemm> defaults_of(const GemmOptions& options) {
+  triton::Gemm gemm;
+  gemm.batch = options.batch;
+  gemm.a_rows = !options.col_a;
+  gemm.b_rows = !options.col_b;
+  HONE_ASSIGN(gemm.a, type_of("--dtype-a", options.dtype_a));
+  HONE_ASSIGN(gemm.b, type_of("--dtype-b", options.dtype_b));
+  HONE_ASSIGN(gemm.c, type_of("--dtype-c", options.dtype_c));
+  if (options.bias) gemm.bias = gemm.c;
+  gemm.tf32 = options.tf32;
+  return gemm;
+}
+
+}  // namespace
+
+void add_gemm_options(CLI::App& command, GemmOptions& options) {
+  constexpr const char* kGroup = "GEMMs (--provider triton)";
+  const auto add = [&](const char* names, auto& value, const char* text) {
+    return command.add_option(names, value, text)->group(kGroup);
+  };
+  add("-m", options.m, "rows of C, instead of a file of GEMMs");
+  add("-n", options.n, "columns of C");
+  add("-k", options.k, "columns of A");
+  add("--batch", options.batch, "products of that size in one launch")->capture_default_str();
+  command.add_flag("--col-a", options.col_a, "A is stored by columns")->group(kGroup);
+  command.add_flag("--col-b", options.col_b, "B is stored by columns")->group(kGroup);
+  add("--dtype-a", options.dtype_a, "fp16, bf16, fp32, fp8, bf8, int8")->capture_default_str();
+  add("--dtype-b", options.dtype_b, "as --dtype-a")->capture_default_str();
+  add("--dtype-c", options.dtype_c, "also int32")->capture_default_str();
+  command.add_flag("--bias-vector", options.bias, "a vector is added to each row of C")
+      ->group(kGroup);
+  command.add_flag("--tf32", options.tf32, "f32 products on matrix units, of 10-bit mantissas")
+      ->group(kGroup);
+  add("--space", options.space, "own, tune_gemm or tune_gemm_v2")
+      ->check(CLI::IsMember({"own", "tune_gemm", "tune_gemm_v2"}))
+      ->capture_default_str();
+  add("--tuning-results-file,--o", options.results,
+      "the best configurations, written after every size (default: gemms.yaml in --out)");
+  add("--triton", options.triton,
+      "a Python interpreter or virtual environment with Triton "
+      "(default: $HONE_TRITON, .venv, python3 on PATH)");
+}
+
+Result<std::vector<triton::GemmEntry>> gemms_of(const GemmOptions& options,
+                                                const std::string& input) {
+  HONE_ASSIGN(triton::Gemm gemm, defaults_of(options));
+  const bool by_flags = options.m || options.n || options.k;
+  if (by_flags && !input.empty())
+    return input_error("GEMMs come from '{}' or from -m, -n and -k, not both", input);
+  if (!by_flags) {
+    if (input.empty()) return input_error("no GEMM: give a file (gemms.yaml), or -m, -n and -k");
+    HONE_ASSIGN(const std::string text, read_file(input));
+    return triton::read_gemms(input, text, gemm);
+  }
+  if (!options.m || !options.n || !options.k)
+    return input_error("-m, -n and -k must be given together");
+  gemm.m = *options.m;
+  gemm.n = *options.n;
+  gemm.k = *options.k;
+  HONE_TRY(triton::check(gemm));
+  return std::vector<triton::GemmEntry>{{gemm, {}, 0}};
+}
+
+triton::SpaceKind space_kind(const GemmOptions& options) {
+  if (options.space == "tune_gemm") return triton::SpaceKind::kTuneGemm;
+  if (options.space == "tune_gemm_v2") return triton::SpaceKind::kTuneGemmV2;
+  return triton::SpaceKind::kOwn;
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,36 @@
+// GEMMs on the command line, as ROCm's tune_gemm.py takes them.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "provider/triton/gemm_file.h"
+#include "provider/triton/triton_provider.h"
+
+namespace hone::cli {
+
+struct GemmOptions {
+  std::optional<std::int64_t> m, n, k;  // one GEMM, instead of a file
+  std::int64_t batch = 1;
+  bool col_a = false, col_b = false;
+  std::string dtype_a = "fp16", dtype_b = "fp16", dtype_c = "fp16";
+  bool bias = false;
+  bool tf32 = false;
+  std::string space = "own";
+  std::string results;  // file; empty: gemms.yaml in the folder of --out
+  std::string triton;   // where Triton is; empty: looked for
+};
+
+void add_gemm_options(CLI::App& command, GemmOptions& options);
+
+// The GEMMs of the command line, or of the file `input`; the command line's types and bias are
+// those of entries that do not say theirs. Input errors name the option or file, line and key.
+Result<std::vector<triton::GemmEntry>> gemms_of(const GemmOptions& options,
+                                                const std::string& input);
+
+triton::SpaceKind space_kind(const GemmOptions& options);
+
+}  // namespace hone::cli

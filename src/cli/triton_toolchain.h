@@ -1,0 +1,41 @@
+// The running Triton compile workers of a command, and its folder for temporary files.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/signals.h"
+#include "cli/toolchain.h"
+#include "provider/triton/gemm_device.h"
+#include "provider/triton/installation.h"
+#include "tune/compile_service.h"
+#include "worker/persistent_pool.h"
+#include "worker/tuner_folder.h"
+
+namespace hone::cli {
+
+class TritonToolchain {
+ public:
+  // `triton`: as find_installation's. An environment error when Triton is not found or of a version
+  // that hone does not know, or the workers do not start.
+  static Result<TritonToolchain> start(const std::string& triton, const triton::GemmDevice& device,
+                                       const ToolchainOptions& options);
+
+  const triton::Installation& installation() const { return installation_; }
+  tune::CompileService& compiler() { return *compiler_; }
+  int stop_fd() const { return stop_.fd(); }
+  worker::RunnerProcess make_runner() const;
+
+ private:
+  TritonToolchain(worker::TunerFolder folder, StopSignal stop, triton::Installation installation)
+      : folder_(std::move(folder)),
+        stop_(std::move(stop)),
+        installation_(std::move(installation)) {}
+  worker::TunerFolder folder_;
+  StopSignal stop_;
+  triton::Installation installation_;
+  std::unique_ptr<worker::PersistentPool> pool_;
+  std::unique_ptr<tune::CompileService> compiler_;
+};
+
+}  // namespace hone::cli

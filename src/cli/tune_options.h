@@ -1,0 +1,56 @@
+// What hone tune is asked for, as its command line says it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/command.h"
+#include "cli/core_options.h"
+#include "cli/gemm_options.h"
+#include "cli/toolchain.h"
+#include "device/cuda/facts.h"
+#include "store/store.h"
+#include "tune/options.h"
+
+namespace hone::cli {
+
+struct TuneOptions {
+  ToolchainOptions toolchain;
+  tune::Options tuning;
+  std::string store = "hone.db";
+  std::string budget;  // empty: 10m for a program, 20s for each GEMM
+  std::string reuse = "equal";
+  std::string cache = "warm";
+  CoreOptions cores;
+  std::string provider;  // "iree" or "triton"; empty: by INPUT
+  GemmOptions gemms;
+  std::string device;
+  double kernel_seconds = 60;
+  bool no_program = false;
+  bool no_baselines = false;
+  bool compile_only = false;
+  bool json = false;
+  bool quiet = false;
+  std::string command_line;
+};
+
+// "90", "90s", "10m", "2h" in seconds; an input error for anything else.
+Result<double> parse_duration(const std::string& text);
+
+// The devices' rows in the store, by which results are shared.
+store::Device cpu_row(const tune::Options& options);
+store::Device gpu_row(const tune::Options& options, const device::cuda::Facts& gpu);
+
+// Makes the folder of --out. First of all, so that a store inside it can be made and a folder that
+// cannot is said at once: an environment error.
+Status make_out(const TuneOptions& options);
+
+// The run's row in the store.
+store::Run run_row(const TuneOptions& options);
+
+// The program of `options.tuning.input`, by IREE.
+CommandResult tune_program(TuneOptions options);
+// GEMMs, by Triton.
+CommandResult tune_gemms(TuneOptions options);
+
+}  // namespace hone::cli

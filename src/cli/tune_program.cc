@@ -1,0 +1,225 @@
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/compiled_report.h"
+#include "cli/core_options.h"
+#include "cli/device_options.h"
+#include "cli/status_line.h"
+#include "cli/time_report.h"
+#include "cli/toolchain.h"
+#include "cli/tune_options.h"
+#include "cli/version.h"
+#include "device/cpu/core_lease.h"
+#include "device/cpu/placement.h"
+#include "device/cpu/target.h"
+#include "measure/sampling.h"
+#include "output/gpu_report.h"
+#include "output/json_text.h"
+#include "output/session_report.h"
+#include "provider/iree/iree_provider.h"
+#include "tune/session.h"
+
+namespace hone::cli {
+namespace {
+
+constexpr int kSchemaVersion = 1;
+
+// Flags that compete with tuning on a CPU, alone and together (IREE 3.13).
+std::vector<tune::FlagSet> competing_flag_sets() {
+  return {{"data tiling", {"--iree-opt-data-tiling"}},
+          {"data tiling + micro-kernels",
+           {"--iree-opt-data-tiling", "--iree-llvmcpu-enable-ukernels=all"}},
+          {"O3", {"--iree-opt-level=O3"}}};
+}
+
+store::Build build_row(const Toolchain& toolchain, const tune::Options& options,
+                       const std::optional<problem::GpuTarget>& gpu,
+                       const problem::CpuTarget& target) {
+  store::Build row;
+  row.compiler = "IREE " + toolchain.revision();
+  row.flags = nlohmann::json(options.flags).dump();
+  row.target = gpu ? nlohmann::json{{"gpu", gpu->arch}, {"compiled_as", gpu->compiled_as}}.dump()
+                   : nlohmann::json{{"cpu", target.cpu}, {"features", target.features}}.dump();
+  return row;
+}
+
+Status complete(TuneOptions& options, const problem::CpuTarget& target,
+                const std::vector<device::cuda::Facts>& gpus) {
+  tune::Options& tuning = options.tuning;
+  const device::cuda::Facts* const gpu = gpus.empty() ? nullptr : &gpus.front();
+  HONE_ASSIGN(tuning.budget_seconds,
+              parse_duration(options.budget.empty() ? "10m" : options.budget));
+  HONE_ASSIGN(tuning.cores, choose_cores(options.cores));
+  tuning.flags = compile_flags(options.toolchain);
+  tuning.reference_flags = reference_flags(options.toolchain);
+  if (gpu == nullptr) tuning.flag_sets = competing_flag_sets();
+  tuning.cache = options.cache == "cold" ? measure::CacheMode::kCold : measure::CacheMode::kWarm;
+  tuning.last_level_cache =
+      gpu != nullptr ? gpu->l2_bytes : std::max(target.l3_bytes, target.l2_bytes);
+  tuning.reuse = options.reuse == "any" ? store::Reuse::kAny : store::Reuse::kEqualIdentities;
+  tuning.prove = !options.no_program;
+  if (gpu == nullptr) return {};
+  tuning.cuda = gpu->index;
+  for (std::size_t i = 1; i < gpus.size(); ++i) tuning.more_gpus.push_back(gpus[i].index);
+  tuning.assemble_for = gpu->arch();
+  // One core is each runner's.
+  if (options.toolchain.jobs == 0)
+    options.toolchain.jobs = std::max(
+        1, static_cast<int>(device::cpu::available_cores().size()) - static_cast<int>(gpus.size()));
+  tuning.compile_ahead = 2 * static_cast<std::size_t>(options.toolchain.jobs);
+  return {};
+}
+
+CommandResult print_result(const TuneOptions& options, store::Store& store, tune::Context& context,
+                           const tune::SessionResult& result) {
+  HONE_ASSIGN(const output::Table dispatches,
+              output::dispatch_table(store, result.program_id, context.build, context.device));
+  HONE_ASSIGN(const output::Table programs,
+              output::program_table(store, result.program_id, result.run));
+  std::map<store::Id, output::Spent> spent;
+  for (const tune::TunedDispatch& tuned : result.tuned)
+    spent[tuned.id] = {tuned.seconds, tuned.busy_seconds};
+  HONE_ASSIGN(const output::GpuReport gpu,
+              output::gpu_report(store, result.program_id, context.build, context.device, spent));
+  const tune::ProvenProgram& proven = result.proven;
+  const std::filesystem::path& out = options.tuning.out;
+  const bool found = std::any_of(result.tuned.begin(), result.tuned.end(),
+                                 [](const auto& tuned) { return tuned.attributes.has_value(); });
+  if (options.json) {
+    nlohmann::json document{
+        {"schema_version", kSchemaVersion},
+        {"program", options.tuning.input},
+        {"threads", options.tuning.cores.size()},
+        {"dispatches", dispatches.to_json()},
+        {"gpu", nlohmann::json()},
+        {"notes", nlohmann::json::array()},
+        {"programs", programs.to_json()},
+        {"best", proven.best},
+        {"spec",
+         proven.spec.empty() ? nlohmann::json() : nlohmann::json((out / "tuning_spec.mlir"))},
+        {"compile_flags", out / "compile_flags.txt"},
+        {"time_budget", time_table(context.time).to_json()},
+        {"machine", {{"noise", result.machine.noise}, {"state", result.machine.state}}},
+        {"left_out", nlohmann::json::array()},
+        {"not_tuned", nlohmann::json::array()}};
+    for (const tune::LeftOut& left_out : proven.left_out)
+      document["left_out"].push_back(
+          {{"dispatch", left_out.dispatch}, {"reason", left_out.reason}});
+    for (const tune::NotTuned& not_tuned : result.not_tuned)
+      document["not_tuned"].push_back(
+          {{"dispatch", not_tuned.dispatch}, {"reason", not_tuned.reason}});
+    if (options.tuning.cuda) {
+      document["gpu"] = gpu.table.to_json();
+      document["notes"] = gpu.notes;
+    }
+    fmt::print("{}\n", output::json_text(document));
+    return found ? 0 : 1;
+  }
+  fmt::print("{}", dispatches.to_text());
+  if (options.tuning.cuda) {
+    fmt::print("\n{}", gpu.table.to_text());
+    for (const std::string& note : gpu.notes) fmt::print("{}\n", note);
+  }
+  if (!programs.empty()) fmt::print("\n{}", programs.to_text());
+  fmt::print("\n");
+  for (const tune::NotTuned& not_tuned : result.not_tuned)
+    fmt::print("not tuned: {}: {}\n", not_tuned.dispatch, not_tuned.reason);
+  for (const tune::LeftOut& left_out : proven.left_out)
+    fmt::print("left out of the spec: {}: {}\n", left_out.dispatch, left_out.reason);
+  if (!proven.best.empty()) fmt::print("best for the whole program: {}\n", proven.best);
+  if (!proven.spec.empty()) fmt::print("spec: {}\n", (out / "tuning_spec.mlir").string());
+  if (options.tuning.cuda) fmt::print("\n{}\n", time_table(context.time).to_text());
+  fmt::print("flags: {}\n", (out / "compile_flags.txt").string());
+  if (!found) fmt::print("No dispatch has a configuration that beats the compiler's own.\n");
+  return found ? 0 : 1;
+}
+
+// For a GPU that is not here.
+CommandResult compile_program(TuneOptions& options) {
+  const auto target = gpu_of(options.toolchain);
+  if (!target) return input_error("--compile-only needs a GPU for --target: sm_80, gfx942, ...");
+  HONE_ASSIGN(options.tuning.budget_seconds,
+              parse_duration(options.budget.empty() ? "10m" : options.budget));
+  options.tuning.flags = compile_flags(options.toolchain);
+  HONE_TRY(make_out(options));
+  HONE_ASSIGN(const std::string bytes, read_file(options.tuning.input));
+  HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
+  HONE_ASSIGN(const iree::IreeProvider provider,
+              make_provider(options.toolchain, toolchain.installation()));
+  HONE_ASSIGN(problem::Program program, load_for_target(toolchain.compiler(), options.toolchain,
+                                                        options.tuning.input, bytes));
+  HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
+  // The same as of a tuning on the device, which then finds what was compiled here.
+  HONE_ASSIGN(const store::Id build_id,
+              store.intern(build_row(toolchain, options.tuning, target, {})));
+  StatusLine status(options.quiet || options.json ? Verbosity::kQuiet : Verbosity::kNormal);
+  const std::string note = target_note(options.toolchain);
+  if (!note.empty()) fmt::print(stderr, "{}\n", note);
+  HONE_ASSIGN(const tune::CompiledProgram compiled,
+              tune::compile_only(toolchain.compiler(), provider, store, options.tuning, *target,
+                                 std::move(program), build_id, run_row(options), status));
+  status.clear();
+  HONE_TRY(write_file_atomically(options.tuning.out / "compile_flags.txt",
+                                 fmt::format("{}\n", fmt::join(options.tuning.flags, "\n"))));
+  HONE_TRY(print_compiled(options.toolchain, compiled, options.json,
+                          options.tuning.out / "compiled.json"));
+  const bool any = std::any_of(compiled.dispatches.begin(), compiled.dispatches.end(),
+                               [](const auto& each) { return each.compiled > 0; });
+  return any ? 0 : 1;
+}
+
+}  // namespace
+
+CommandResult tune_program(TuneOptions options) {
+  if (options.compile_only) return compile_program(options);
+  HONE_ASSIGN(const problem::CpuTarget target, device::cpu::detect_target());
+  HONE_ASSIGN(const std::vector<device::cuda::Facts> gpus,
+              choose_gpus(options.device, options.toolchain));
+  HONE_TRY(complete(options, target, gpus));
+  HONE_TRY(make_out(options));
+  HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
+  const store::Device device =
+      gpus.empty() ? cpu_row(options.tuning) : gpu_row(options.tuning, gpus.front());
+  // Before anything is started: who is refused must not disturb who measures.
+  HONE_ASSIGN(const std::vector<device::LockFile> gpu_leases, lease_gpus(gpus));
+  std::optional<device::cpu::CoreLease> lease;
+  if (gpus.empty()) {
+    HONE_ASSIGN(lease, device::cpu::CoreLease::acquire(options.tuning.cores));
+  }
+  // Of cores that were named, others may be another tuner's: it measures while this one compiles.
+  if (!options.cores.cores.empty()) HONE_TRY(device::cpu::stay_on(options.cores.cores));
+  HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
+  HONE_ASSIGN(const iree::IreeProvider provider,
+              make_provider(options.toolchain, toolchain.installation()));
+  const std::string note = target_note(options.toolchain);
+  tune::RunnerService runner(toolchain.make_runner(), options.kernel_seconds);
+  std::vector<tune::RunnerService> more_runners;
+  for (std::size_t i = 1; i < gpus.size(); ++i)
+    more_runners.emplace_back(toolchain.make_runner(), options.kernel_seconds);
+  StatusLine status(options.quiet || options.json ? Verbosity::kQuiet : Verbosity::kNormal);
+  HONE_ASSIGN(tune::LeaseKeeper leases, tune::LeaseKeeper::start(store, toolchain.stop_fd()));
+  if (!note.empty()) status.note(note);
+  tune::Context context{options.tuning, provider, toolchain.compiler(), runner, store, status};
+  for (tune::RunnerService& each : more_runners) context.more_runners.push_back(&each);
+  context.leases = &leases;
+  context.programs = &provider;
+  context.stop_fd = toolchain.stop_fd();
+  HONE_ASSIGN(context.build, store.intern(build_row(toolchain, options.tuning,
+                                                    gpu_of(options.toolchain), target)));
+  HONE_ASSIGN(context.device, store.intern(device));
+
+  Result<tune::SessionResult> result = tune::Session(context, run_row(options)).run();
+  status.clear();
+  if (!result && result.error().kind == ErrorKind::kInterrupted)
+    return tl::unexpected(Error{ErrorKind::kInterrupted,
+                                fmt::format("stopped; everything finished is in '{}', and the same "
+                                            "command continues from there",
+                                            options.store)});
+  if (!result) return tl::unexpected(std::move(result).error());
+  return print_result(options, store, context, *result);
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,72 @@
+// A Provider whose dispatches are pieces of whole programs: it writes the specs that make its
+// compiler use what was found, and runs programs the way users do.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "problem/npy.h"
+#include "provider/provider.h"
+
+namespace hone::provider {
+
+// What a spec says about one dispatch.
+struct SpecEntry {
+  std::string name;  // of the dispatch
+  problem::Operation root;
+  Attributes attributes;
+};
+
+// A whole program under the provider's own runtime.
+struct ProgramCall {
+  std::filesystem::path module;  // compiled
+  std::string function;
+  std::vector<std::filesystem::path> inputs;  // .npy files, one per argument
+  std::vector<int> cores;                     // to run on, one thread each
+  std::vector<std::string> runtime_flags;     // passed through
+  // Where they are known: results of a type that NumPy lacks cannot be read back otherwise.
+  std::vector<problem::TensorType> results = {};
+  int stop_fd = -1;  // once it is readable the call ends with an error of kind kInterrupted
+  std::optional<int> cuda = {};  // the GPU to run on instead of the cores, by the driver's number
+};
+
+// One artifact under the provider's own runtime.
+struct ArtifactCall {
+  const Artifact* artifact = nullptr;
+  // One per binding: a .npy file with its content, or empty for a buffer that is only written.
+  std::vector<std::filesystem::path> contents;
+  std::vector<problem::TensorType> types;
+  std::vector<int> cores;  // to run on, one thread each
+  int stop_fd = -1;        // as ProgramCall's
+};
+
+class ProgramProvider : public Provider {
+ public:
+  // The text of a spec that gives each entry's root operation its attributes. Entries that one
+  // matcher cannot tell apart (same_spec_class) must be given once.
+  virtual Result<std::string> spec(const std::vector<SpecEntry>& entries) const = 0;
+  virtual bool same_spec_class(const problem::Operation& a, const problem::Operation& b) const = 0;
+  // The compiler flag that applies the spec in `file`.
+  virtual std::string spec_flag(const std::filesystem::path& file) const = 0;
+
+  // The functions of a compiled module that can be called from outside; those with arguments that
+  // are no tensors are left out. A failure with the provider's words when the file is no module.
+  virtual Result<std::vector<problem::Function>> functions(
+      const std::filesystem::path& module) const = 0;
+  // The device code of kernel `entry` inside a compiled module: PTX on an NVIDIA GPU. Nothing where
+  // the module has no such kernel or is not for a GPU.
+  virtual std::optional<std::string> device_code(std::string_view module,
+                                                 const std::string& entry) const = 0;
+  // Calls the program once. The `results` arrays it returns.
+  virtual Result<std::vector<problem::Array>> run_program(const ProgramCall& call,
+                                                          std::size_t results) const = 0;
+  // Seconds of one call, the mean over calls that together take about `seconds`.
+  virtual Result<double> time_program(const ProgramCall& call, double seconds) const = 0;
+  // Seconds of one launch of an artifact under the provider's own runtime, likewise.
+  virtual Result<double> time_artifact(const ArtifactCall& call, double seconds) const = 0;
+};
+
+}  // namespace hone::provider

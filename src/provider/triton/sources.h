@@ -1,0 +1,12 @@
+// The Python sources that compile workers run: hone's kernels and the worker itself.
+#pragma once
+
+#include "base/embedded_file.h"
+
+namespace hone::triton {
+
+// Of src/provider/triton/kernels and src/provider/triton/python; the worker's is
+// "compile_worker.py".
+std::span<const EmbeddedFile> sources();
+
+}  // namespace hone::triton

@@ -1,0 +1,76 @@
+#include "provider/triton/triton_provider.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "provider/triton/gemm.h"
+#include "provider/triton/gemm_model.h"
+#include "provider/triton/gemm_space.h"
+#include "provider/triton/sources.h"
+#include "provider/triton/tune_gemm_space.h"
+
+namespace hone::triton {
+
+Result<space::Space> TritonProvider::space_of(const problem::Dispatch& dispatch) const {
+  HONE_ASSIGN(const Gemm gemm, gemm_of(dispatch));
+  switch (kind_) {
+    case SpaceKind::kTuneGemm:
+      return tune_gemm_space(gemm, {});
+    case SpaceKind::kTuneGemmV2:
+      return tune_gemm_v2_space(gemm);
+    case SpaceKind::kOwn:
+      break;
+  }
+  return gemm_space(gemm, device_);
+}
+
+Result<provider::Attributes> TritonProvider::attributes(
+    const problem::Dispatch& dispatch, const space::Space& space,
+    const space::Configuration& configuration) const {
+  HONE_ASSIGN(const Gemm gemm, gemm_of(dispatch));
+  provider::Attributes attributes;
+  attributes.statement = 0;
+  attributes.knobs = worker_knobs(gemm, space, configuration);
+  return attributes;
+}
+
+std::function<double(const space::Configuration&)> TritonProvider::prior(
+    const problem::Dispatch& dispatch, const space::Space& space) const {
+  const Result<Gemm> gemm = gemm_of(dispatch);
+  if (!gemm) return {};
+  return gemm_prior(*gemm, device_, space);
+}
+
+std::optional<provider::Attributes> TritonProvider::as_shipped(
+    const provider::Attributes& attributes) const {
+  provider::Attributes shipped = attributes;
+  shipped.knobs["FIXED"] = 1;
+  return shipped;
+}
+
+std::vector<std::string> worker_flags(const GemmDevice& device) {
+  return {fmt::format("--target={}:{}", device.backend, device.arch),
+          fmt::format("--units={}", device.units), fmt::format("--shared={}", device.shared_bytes)};
+}
+
+std::string code_of(const GemmDevice& device, const nlohmann::json& knobs) {
+  nlohmann::json read = knobs;
+  if (!read.is_object()) return "";
+  if (read.value("FIXED", 0) == 0)
+    for (const char* argument : {"GROUP_M", "SPLIT_K", "WHOLE"}) read.erase(argument);
+  if (device.is_cuda())
+    for (const char* knob : {"waves_per_eu", "matrix_instr_nonkdim", "kpack"}) read.erase(knob);
+  return read.dump();
+}
+
+Result<std::filesystem::path> write_sources(const std::filesystem::path& folder) {
+  std::error_code code;
+  std::filesystem::create_directories(folder, code);
+  if (code)
+    return environment_error("cannot make the folder '{}': {}", folder.string(), code.message());
+  for (const EmbeddedFile& file : sources())
+    HONE_TRY(write_file_atomically(folder / file.name, std::string(file.text)));
+  return folder / "compile_worker.py";
+}
+
+}  // namespace hone::triton

@@ -1,0 +1,51 @@
+// Triton as a Provider: spaces of GEMMs, and what compile workers are told.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "provider/provider.h"
+#include "provider/triton/gemm_device.h"
+
+namespace hone::triton {
+
+// Which space candidates come from: hone's own, or what ROCm's tune_gemm.py tries
+// (tune_gemm_space.h).
+enum class SpaceKind { kOwn, kTuneGemm, kTuneGemmV2 };
+
+class TritonProvider final : public provider::Provider {
+ public:
+  TritonProvider(GemmDevice device, SpaceKind kind) : device_(std::move(device)), kind_(kind) {}
+
+  std::string_view name() const override { return "triton"; }
+  // Of a dispatch of dispatch_of(Gemm).
+  Result<space::Space> space_of(const problem::Dispatch& dispatch) const override;
+  Result<provider::Attributes> attributes(const problem::Dispatch& dispatch,
+                                          const space::Space& space,
+                                          const space::Configuration& configuration) const override;
+  // gemm_model.h
+  std::function<double(const space::Configuration&)> prior(
+      const problem::Dispatch& dispatch, const space::Space& space) const override;
+  // GROUP_M and SPLIT_K as constants of the code; while searching they are arguments, so that one
+  // compile serves many candidates.
+  std::optional<provider::Attributes> as_shipped(
+      const provider::Attributes& attributes) const override;
+
+ private:
+  GemmDevice device_;
+  SpaceKind kind_;
+};
+
+// Flags of the workers' job "prepare" (python/compile_worker.py).
+std::vector<std::string> worker_flags(const GemmDevice& device);
+
+// Names the code that a job "compile" of a worker asks for, by its knobs: jobs that differ in
+// arguments only, or in what the backend does not read, have one name.
+std::string code_of(const GemmDevice& device, const nlohmann::json& knobs);
+
+// Writes the sources that a worker runs (sources.h) into `folder`. The worker's own file.
+Result<std::filesystem::path> write_sources(const std::filesystem::path& folder);
+
+}  // namespace hone::triton
