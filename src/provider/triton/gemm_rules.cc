@@ -91,7 +91,10 @@ Expression GemmRules::shared_bytes() const {
   const Expression pipeline = step * (knobs.stages - ite(from_memory, 0, 1));
   const Expression c = knobs.block_m * knobs.block_n * byte_size(gemm.c);
   const Expression piece = lookup(knobs.split_store, {0, 1, 2}, {4, 2, 1}) * euclidean_div(c, 4);
-  return pipeline + ite(descriptors(), piece, 0);
+  // Seen: the warp-specialised kernel writes what MORE_N adds in one piece.
+  const Expression more =
+      ite(knobs.structure == kWarpSpecialised, knobs.block_m * knobs.more_n * byte_size(gemm.c), 0);
+  return pipeline + ite(descriptors(), piece, 0) + more;
 }
 
 void GemmRules::add_hard(SpaceBuilder& builder) const {
