@@ -26,7 +26,7 @@ Result<tune::GivenList> given_list(const std::vector<triton::GemmEntry>& entries
       return input_error("{}no configuration to check: no BLOCK_SIZE_M, BLOCK_SIZE_N, ...", place);
     const auto knobs = triton::knobs_of(entry.gemm, entry.configuration);
     if (!knobs) return input_error("{}{}", place, knobs.error().message);
-    tune::GivenCandidate given{triton::dispatch_of(entry.gemm), {}};
+    tune::GivenCandidate given{triton::dispatch_of(entry.gemm), nlohmann::json(*knobs).dump(), {}};
     given.attributes.statement = 0;
     given.attributes.knobs = *knobs;
     list.candidates.push_back(std::move(given));

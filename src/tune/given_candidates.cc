@@ -1,7 +1,5 @@
 #include "tune/given_candidates.h"
 
-#include <nlohmann/json.hpp>
-
 #include "tune/dispatch_bench.h"
 #include "tune/session_steps.h"
 
@@ -40,7 +38,7 @@ Result<CheckedCandidate> check_one(Context& context, const GivenCandidate& given
   row.dispatch = bench->dispatch_id();
   row.build = context.build;
   row.provider = context.provider.name();
-  row.configuration = nlohmann::json(given.attributes.knobs).dump();
+  row.configuration = given.configuration;
   Trial trial;
   trial.attributes = given.attributes;
   HONE_ASSIGN(trial.candidate, context.store.add_candidate(row));

@@ -12,6 +12,7 @@ namespace hone::tune {
 
 struct GivenCandidate {
   problem::Dispatch dispatch;
+  std::string configuration;  // JSON, for the store
   provider::Attributes attributes;
 };
 
