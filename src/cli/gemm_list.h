@@ -1,0 +1,29 @@
+// The GEMMs of a command line as dispatches to tune.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "cli/tune_options.h"
+#include "provider/triton/gemm_device.h"
+#include "tune/dispatch_list.h"
+
+namespace hone::cli {
+
+struct Gemms {
+  tune::DispatchList list;
+  std::map<std::string, triton::GemmEntry> entries;  // by dispatch name
+};
+
+// Each size once. Errors as gemms_of().
+Result<Gemms> read_gemms(const TuneOptions& options);
+
+// "sizes.yaml:3: " for an entry of a file, else empty.
+std::string place_of(const triton::GemmEntry& entry, const std::string& path);
+
+// An input error, which begins with the entry's place, where the GPU `name` of `memory_bytes`
+// cannot hold what measuring the GEMM takes, or Triton has no code for its types on `device`.
+Status check_fits(const triton::GemmEntry& entry, const std::string& path, const std::string& name,
+                  std::int64_t memory_bytes, const triton::GemmDevice& device);
+
+}  // namespace hone::cli
