@@ -28,12 +28,13 @@ Status read_result(Context& context, const Trial& trial, CheckedCandidate& check
 Result<CheckedCandidate> check_one(Context& context, const GivenCandidate& given) {
   CheckedCandidate checked;
   checked.given = &given;
-  Result<DispatchBench> bench = DispatchBench::set_up(context, given.dispatch, nullptr);
-  if (!bench && bench.error().kind == ErrorKind::kFailure) {
-    checked.failure = bench.error().message;
+  Result<DispatchBench> bench = DispatchBench::prepare(context, given.dispatch, nullptr);
+  const Status ready = bench ? bench->set_up() : tl::unexpected(bench.error());
+  if (!ready && ready.error().kind == ErrorKind::kFailure) {
+    checked.failure = ready.error().message;
     return checked;
   }
-  if (!bench) return tl::unexpected(std::move(bench).error());
+  HONE_TRY(ready);
   store::Candidate row;
   row.dispatch = bench->dispatch_id();
   row.build = context.build;
