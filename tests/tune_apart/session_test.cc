@@ -62,6 +62,7 @@ TEST_F(ApartSession, WhatCandidatesDoToADeviceIsARowAndNoMore) {
 
 TEST_F(ApartSession, ASecondRunOnTheStoreMeasuresNothingAgain) {
   options_.candidates = 6;
+  options_.budget_seconds = 20;
   ASSERT_TRUE(run());
   const auto first = store_.candidate_rows().value().size();
   options_.more_gpus = {1};
