@@ -44,7 +44,9 @@ Status complete(TuneOptions& options, const std::vector<device::cuda::Facts>& gp
   if (options.toolchain.jobs == 0)
     options.toolchain.jobs = std::max(
         1, static_cast<int>(device::cpu::available_cores().size()) - static_cast<int>(gpus.size()));
-  tuning.compile_ahead = 2 * static_cast<std::size_t>(options.toolchain.jobs);
+  // Many candidates share one compile: of more at a time more compiles are in flight.
+  const bool learns = tuning.strategy == "local";
+  tuning.compile_ahead = (learns ? 2 : 16) * static_cast<std::size_t>(options.toolchain.jobs);
   if (gpus.empty()) return {};
   // A cold rotation is of more than twice as much.
   tuning.last_level_cache = std::max(gpus.front().l2_bytes, options.rotating_bytes / 2);
@@ -71,7 +73,7 @@ Result<std::unique_ptr<GemmSession>> GemmSession::open(
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
   HONE_ASSIGN(std::vector<device::LockFile> leases_on_gpus, lease_gpus(gpus));
   HONE_ASSIGN(TritonToolchain toolchain,
-              TritonToolchain::start(std::move(installation), options.toolchain));
+              TritonToolchain::start(std::move(installation), device, options.toolchain));
   std::unique_ptr<GemmSession> session(new GemmSession(std::move(options), std::move(gpus), device,
                                                        std::move(leases_on_gpus), std::move(store),
                                                        std::move(toolchain)));

@@ -6,6 +6,7 @@
 
 #include "base/signals.h"
 #include "cli/toolchain.h"
+#include "provider/triton/gemm_device.h"
 #include "provider/triton/installation.h"
 #include "tune/compile_service.h"
 #include "worker/persistent_pool.h"
@@ -17,6 +18,7 @@ class TritonToolchain {
  public:
   // An environment error when the workers do not start.
   static Result<TritonToolchain> start(triton::Installation installation,
+                                       const triton::GemmDevice& device,
                                        const ToolchainOptions& options);
 
   const triton::Installation& installation() const { return installation_; }

@@ -72,6 +72,8 @@ void add_tune_command(CLI::App& app, Run& run) {
   command->add_option("--function", tuning.function, "of the program to prove the spec on");
   command->add_option("--runtime-flag", tuning.runtime_flags,
                       "passed to IREE's runtime tools; repeatable");
+  command->add_flag("--no-baselines", options->no_baselines,
+                    "do not measure OpenBLAS or cuBLASLt beside the winner");
   command->add_flag("--no-program", options->no_program, "do not time the whole program");
   command->add_flag("--compile-only", options->compile_only,
                     "for a GPU --target: compile, store and rank candidates by what their code "
@@ -88,6 +90,7 @@ void add_tune_command(CLI::App& app, Run& run) {
         if (option->count() > 0 && !option->get_lnames().empty())
           options->command_line += fmt::format(" --{} {}", option->get_lnames().front(),
                                                fmt::join(option->results(), " "));
+      options->tuning.baselines = !options->no_baselines;
       TuneGemmOptions& old = options->tune_gemm;
       old.check_only = old.benchmark || command->count("--compare-wo-tuning") > 0;
       HONE_ASSIGN(const std::vector<std::string> notes, apply_tune_gemm_options(*options));

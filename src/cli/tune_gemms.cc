@@ -74,7 +74,7 @@ CommandResult compile_gemms(TuneOptions& options, Gemms gemms) {
   HONE_ASSIGN(triton::Installation installation, triton::find_installation(options.gemms.triton));
   HONE_TRY(make_out(options));
   HONE_ASSIGN(TritonToolchain toolchain,
-              TritonToolchain::start(std::move(installation), options.toolchain));
+              TritonToolchain::start(std::move(installation), device, options.toolchain));
   const triton::TritonProvider provider(device, space_kind(options.gemms));
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
   HONE_ASSIGN(const store::Id build,

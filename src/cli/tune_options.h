@@ -30,6 +30,7 @@ struct TuneOptions {
   std::string device;
   double kernel_seconds = 60;
   bool no_program = false;
+  bool no_baselines = false;
   bool compile_only = false;
   bool json = false;
   bool quiet = false;

@@ -25,17 +25,12 @@ Status read_result(Context& context, const Trial& trial, CheckedCandidate& check
   return {};
 }
 
-Result<CheckedCandidate> check_one(Context& context, const GivenCandidate& given) {
+Result<CheckedCandidate> check_on(Context& context, DispatchBench& bench,
+                                  const GivenCandidate& given) {
   CheckedCandidate checked;
   checked.given = &given;
-  Result<DispatchBench> bench = DispatchBench::set_up(context, given.dispatch, nullptr);
-  if (!bench && bench.error().kind == ErrorKind::kFailure) {
-    checked.failure = bench.error().message;
-    return checked;
-  }
-  if (!bench) return tl::unexpected(std::move(bench).error());
   store::Candidate row;
-  row.dispatch = bench->dispatch_id();
+  row.dispatch = bench.dispatch_id();
   row.build = context.build;
   row.provider = context.provider.name();
   row.configuration = given.configuration;
@@ -43,11 +38,25 @@ Result<CheckedCandidate> check_one(Context& context, const GivenCandidate& given
   trial.attributes = given.attributes;
   HONE_ASSIGN(trial.candidate, context.store.add_candidate(row));
   checked.candidate = trial.candidate;
+  HONE_TRY(bench.set_up());
   std::vector<Trial> trials{std::move(trial)};
-  HONE_TRY(bench->run(trials));
+  HONE_TRY(bench.run(trials));
   HONE_TRY(read_result(context, trials.front(), checked));
-  HONE_TRY(context.compiler.release(bench->key()));
+  HONE_TRY(context.compiler.release(bench.key()));
   return checked;
+}
+
+Result<CheckedCandidate> check_one(Context& context, const GivenCandidate& given) {
+  Result<CheckedCandidate> checked =
+      DispatchBench::prepare(context, given.dispatch, nullptr).and_then([&](DispatchBench&& bench) {
+        return check_on(context, bench, given);
+      });
+  if (checked || checked.error().kind != ErrorKind::kFailure) return checked;
+  HONE_TRY(context.compiler.cancel_all());
+  CheckedCandidate failed;
+  failed.given = &given;
+  failed.failure = checked.error().message;
+  return failed;
 }
 
 Result<std::vector<CheckedCandidate>> check_all(Context& context, const GivenList& list) {

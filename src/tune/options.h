@@ -47,7 +47,8 @@ struct Options {
   std::int64_t last_level_cache = 0;  // bytes
   store::Reuse reuse = store::Reuse::kEqualIdentities;
 
-  bool prove = true;     // in the whole program
+  bool baselines = true;  // libraries beside the winner
+  bool prove = true;      // in the whole program
   std::string function;  // of the program to prove on; empty: the first
   std::vector<std::string> runtime_flags;
   std::filesystem::path out = "out";

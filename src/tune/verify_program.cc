@@ -156,7 +156,8 @@ std::string in_words(const std::vector<std::string>& flags) {
 
 Result<Verdict> verify_program(const VerifyRequest& request, const problem::Function& function,
                                const std::vector<std::string>& runtime_flags,
-                               const provider::ProgramProvider& provider, CompileService& compiler) {
+                               const provider::ProgramProvider& provider,
+                               CompileService& compiler) {
   return ProgramVerification(request, function, runtime_flags, provider, compiler).run();
 }
 

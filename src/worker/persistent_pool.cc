@@ -1,9 +1,11 @@
 #include "worker/persistent_pool.h"
 
+#include <algorithm>
 #include <deque>
 #include <future>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "worker/persistent_worker.h"
 
@@ -25,6 +27,19 @@ struct PersistentPool::State {
   std::deque<PersistentJob> waiting;
   std::deque<Finished> finished;
   bool paused = false;
+  std::map<std::string, JobId> works_in_flight;  // the first job of each
+  std::set<std::string> works_done;
+  std::vector<std::future<Status>> starts;  // of the workers; empty once they have come up
+
+  Status wait_for_starts() {
+    Status started;
+    for (std::future<Status>& each : starts) {
+      Status status = each.get();
+      if (started && !status) started = std::move(status);
+    }
+    starts.clear();
+    return started;
+  }
 
   bool any_running() const {
     return std::any_of(workers.begin(), workers.end(),
@@ -32,13 +47,36 @@ struct PersistentPool::State {
   }
 
   Status hand_out() {
+    HONE_TRY(wait_for_starts());
     for (PersistentWorker& worker : workers) {
-      if (paused || waiting.empty()) return {};
+      if (paused) return {};
       if (worker.is_busy()) continue;
-      HONE_TRY(worker.begin(std::move(waiting.front())));
-      waiting.pop_front();
+      const auto next = std::find_if(waiting.begin(), waiting.end(), [this](const auto& job) {
+        return !works_in_flight.contains(work_of(job));
+      });
+      if (next == waiting.end()) return {};
+      if (std::string work = work_of(*next); !work.empty() && !works_done.contains(work))
+        works_in_flight[std::move(work)] = next->id;
+      PersistentJob job = std::move(*next);
+      waiting.erase(next);
+      HONE_TRY(worker.begin(std::move(job)));
     }
     return {};
+  }
+
+  std::string work_of(const PersistentJob& job) const {
+    if (!options.same_work || job.id == kOwnJob) return "";
+    return job.key + options.same_work(job.message);
+  }
+
+  // Whatever came of it: what failed is not likely to take long again.
+  void finish_work(JobId id) {
+    for (auto work = works_in_flight.begin(); work != works_in_flight.end(); ++work)
+      if (work->second == id) {
+        works_done.insert(work->first);
+        works_in_flight.erase(work);
+        return;
+      }
   }
 
   // Waits until a worker has something to say, at most `seconds`, and collects it.
@@ -52,7 +90,10 @@ struct PersistentPool::State {
     ::poll(entries.data(), entries.size(), milliseconds);
     if (is_readable(options.stop_fd)) return interrupted();
     for (PersistentWorker& worker : workers)
-      if (auto done = worker.look()) finished.push_back(std::move(*done));
+      if (auto done = worker.look()) {
+        finish_work(done->id);
+        finished.push_back(std::move(*done));
+      }
     return {};
   }
 
@@ -93,20 +134,15 @@ Result<std::unique_ptr<PersistentPool>> PersistentPool::start(PersistentPoolOpti
   for (int i = 0; i < std::max(1, state->options.workers); ++i)
     state->workers.emplace_back(state->options);
   // Importing a compiler takes a second on one core.
-  std::vector<std::future<Status>> starts;
   for (PersistentWorker& worker : state->workers)
-    starts.push_back(std::async(std::launch::async, [&worker] { return worker.start(); }));
-  Status started;
-  for (std::future<Status>& each : starts) {
-    Status status = each.get();
-    if (started && !status) started = std::move(status);
-  }
-  HONE_TRY(started);
+    state->starts.push_back(std::async(std::launch::async, [&worker] { return worker.start(); }));
   return std::unique_ptr<PersistentPool>(new PersistentPool(std::move(state)));
 }
 
 PersistentPool::PersistentPool(std::unique_ptr<State> state) : state_(std::move(state)) {}
-PersistentPool::~PersistentPool() = default;
+PersistentPool::~PersistentPool() {
+  (void)state_->wait_for_starts();
+}
 
 Result<Outcome> PersistentPool::once(const Message& message) {
   return state_->run_now({kOwnJob, "", message, std::nullopt});
@@ -124,6 +160,7 @@ Result<Outcome> PersistentPool::prepare(const std::string& key, const Message& m
 Status PersistentPool::release(const std::string& key) {
   state_->prepared.erase(key);
   std::erase_if(state_->waiting, [&](const PersistentJob& job) { return job.key == key; });
+  if (!state_->starts.empty()) return {};  // nothing has been handed out
   for (PersistentWorker& worker : state_->workers)
     if (worker.key() == key) worker.forget();
   return {};
@@ -142,6 +179,7 @@ Result<std::optional<Finished>> PersistentPool::next_finished(double seconds) {
 
 std::size_t PersistentPool::outstanding() const {
   std::size_t count = state_->waiting.size() + state_->finished.size();
+  if (!state_->starts.empty()) return count;
   for (const PersistentWorker& worker : state_->workers)
     if (worker.is_busy() && !worker.is_forgotten()) ++count;
   return count;
@@ -150,11 +188,14 @@ std::size_t PersistentPool::outstanding() const {
 Status PersistentPool::cancel_all() {
   state_->waiting.clear();
   state_->finished.clear();
+  state_->works_in_flight.clear();
+  if (!state_->starts.empty()) return {};
   for (PersistentWorker& worker : state_->workers) worker.forget();
   return {};
 }
 
 Status PersistentPool::pause() {
+  HONE_TRY(state_->wait_for_starts());
   state_->paused = true;
   while (state_->any_running()) HONE_TRY(state_->look(-1));
   return {};
@@ -166,6 +207,7 @@ Status PersistentPool::resume() {
 }
 
 int PersistentPool::restarts() const {
+  if (!state_->starts.empty()) return 0;
   int count = 0;
   for (const PersistentWorker& worker : state_->workers) count += worker.restarts();
   return count;

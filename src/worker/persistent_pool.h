@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,7 +20,10 @@ struct PersistentPoolOptions {
   std::vector<std::string> command;
   std::vector<EnvironmentChange> environment;
   int workers = 1;
-  JobLimits limits;                 // of one job
+  JobLimits limits;  // of one job
+  // Jobs of one name ask for the same work, whose result their processes share: until the first has
+  // finished the others are not begun, for they would only wait for it. Empty: all differ.
+  std::function<std::string(const Message&)> same_work;
   double start_seconds = 60;        // for a worker to say hello
   std::filesystem::path temporary;  // where the workers' folders are made; empty: the system's
   int stop_fd = -1;                 // once it is readable every waiting call returns kInterrupted
@@ -31,8 +35,8 @@ struct PersistentPoolOptions {
 // was prepared again when it changes.
 class PersistentPool final : public WorkerPool {
  public:
-  // Starts all workers, beside each other. An environment error with the words of the first that
-  // does not come up.
+  // Begins to start all workers, beside each other, and does not wait: the first call that needs
+  // one does, and gives an environment error with the words of the first that does not come up.
   static Result<std::unique_ptr<PersistentPool>> start(PersistentPoolOptions options);
   ~PersistentPool() override;  // ends every worker, removes their folders
 

@@ -151,9 +151,11 @@ TEST_F(PersistentPoolTest, OneThatDoesNotStartIsNamed) {
   options.command = {"/bin/false"};
   options.temporary = folder();
   const auto pool = PersistentPool::start(options);
-  ASSERT_FALSE(pool);
-  EXPECT_EQ(pool.error().kind, ErrorKind::kEnvironment);
-  EXPECT_THAT(pool.error().message, HasSubstr("'/bin/false' did not start: exit code 1"));
+  ASSERT_TRUE(pool);
+  const auto answer = (*pool)->once({"echo", nullptr, {}});
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().kind, ErrorKind::kEnvironment);
+  EXPECT_THAT(answer.error().message, HasSubstr("'/bin/false' did not start: exit code 1"));
 }
 
 }  // namespace

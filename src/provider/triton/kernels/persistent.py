@@ -1,22 +1,19 @@
-"""As many programs as the GPU can run at a time, each going through tiles of C, with tensor descriptors (TMA):
-the hardware fetches whole tiles and fills what lies outside with zeros. For NVIDIA sm_90 and later; the rows of
-A, B and C must be whole multiples of 16 bytes.
-
-The descriptors are made by whoever launches: blocks [BLOCK_M, BLOCK_K] of A (stored [BLOCK_K, BLOCK_M] where A is
-stored by columns), likewise B, and of C [BLOCK_M, BLOCK_N], or half of the columns with SPLIT_STORE, which takes
-less shared memory.
+"""As many programs as the GPU can run at a time, each going through tiles of C, with tensor descriptors
+(descriptors.py). While a tile is written, the first steps of the next are already on their way.
 """
 import triton
 import triton.language as tl
 
+from descriptors import add_bias, add_product, store_pieces
 from tiles import grouped_tile
 
 
 @triton.jit
 def gemm_persistent(a, b, bias, c, M, N, K, GROUP_M, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
-                    BLOCK_K: tl.constexpr, A_ROWS: tl.constexpr, B_ROWS: tl.constexpr, SPLIT_STORE: tl.constexpr,
-                    HAS_BIAS: tl.constexpr, ACCUMULATE: tl.constexpr, STORE: tl.constexpr,
-                    PRECISION: tl.constexpr):
+                    BLOCK_K: tl.constexpr, A_ROWS: tl.constexpr, B_ROWS: tl.constexpr, C_ROWS: tl.constexpr,
+                    SPLIT_STORE: tl.constexpr, HAS_BIAS: tl.constexpr, BIAS_OF_ROWS: tl.constexpr,
+                    ACCUMULATE: tl.constexpr, STORE: tl.constexpr, PRECISION: tl.constexpr):
+    tl.assume(K > 0)
     tiles = tl.cdiv(M, BLOCK_M) * tl.cdiv(N, BLOCK_N)
     for tile in tl.range(tl.program_id(0), tiles, tl.num_programs(0), flatten=True):
         tile_m, tile_n = grouped_tile(tile, M, N, GROUP_M, BLOCK_M, BLOCK_N)
@@ -24,16 +21,7 @@ def gemm_persistent(a, b, bias, c, M, N, K, GROUP_M, BLOCK_M: tl.constexpr, BLOC
         column = tile_n * BLOCK_N
         sums = tl.zeros((BLOCK_M, BLOCK_N), dtype=ACCUMULATE)
         for k in range(0, K, BLOCK_K):
-            a_tile = a.load([row, k]) if A_ROWS else a.load([k, row]).T
-            b_tile = b.load([k, column]) if B_ROWS else b.load([column, k]).T
-            sums = tl.dot(a_tile, b_tile, sums, input_precision=PRECISION, out_dtype=ACCUMULATE)
+            sums = add_product(sums, a, b, row, column, k, A_ROWS, B_ROWS, ACCUMULATE, PRECISION)
         if HAS_BIAS:
-            columns = column + tl.arange(0, BLOCK_N)
-            sums += tl.load(bias + columns, mask=columns < N, other=0).to(ACCUMULATE)[None, :]
-        if SPLIT_STORE:
-            halves = tl.permute(tl.reshape(sums, (BLOCK_M, 2, BLOCK_N // 2)), (0, 2, 1))
-            left, right = tl.split(halves)
-            c.store([row, column], left.to(STORE))
-            c.store([row, column + BLOCK_N // 2], right.to(STORE))
-        else:
-            c.store([row, column], sums.to(STORE))
+            sums = add_bias(sums, bias, row, column, M, N, BLOCK_M, BLOCK_N, BIAS_OF_ROWS)
+        store_pieces(c, sums, row, column, BLOCK_M, BLOCK_N, C_ROWS, SPLIT_STORE, STORE)

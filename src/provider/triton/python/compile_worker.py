@@ -20,12 +20,14 @@ import time
 import traceback
 
 SOCKET = 3
+RUN_TIME_KNOBS = ("GROUP_M", "SPLIT_K", "WHOLE")
 
 
 class Worker:
     def __init__(self):
         self.gemm = None
         self.device = None
+        self.kernels = {}  # compiled for the device, by what was compiled
         self.cache = pathlib.Path(os.environ["TRITON_CACHE_DIR"])
         self.cache.mkdir(parents=True, exist_ok=True)
 
@@ -39,6 +41,7 @@ class Worker:
         backend, _, arch = given.target.partition(":")
         self.gemm = problem.Gemm(**json.loads(blobs[0]))
         self.device = problem.Device(backend, arch, given.units, given.shared)
+        self.kernels = {}
         return {}, []
 
     def compile(self, body, _):
@@ -63,20 +66,26 @@ class Worker:
         """(launch, code) of one kernel."""
         import triton
         from triton.compiler import ASTSource
+        from triton.experimental.gluon._runtime import GluonASTSource
         names = step.kernel.arg_names
         signature = {name: step.types.get(name, "constexpr") for name in names}
         # What Triton's own launcher would find out from the arguments: pointers and whole numbers that are
-        # multiples of 16. hone aligns buffers to 256 bytes.
-        even = [name for name, type_ in step.types.items()
-                if type_.startswith("*") or step.arguments[name].get("i32", 1) % 16 == 0]
+        # multiples of 16. hone aligns buffers to 256 bytes. Not of knobs: one compile serves all their values.
+        even = [name for name, type_ in step.types.items() if type_.startswith("*") or
+                name not in RUN_TIME_KNOBS and step.arguments[name].get("i32", 1) % 16 == 0]
         attributes = {(names.index(name),): [["tt.divisibility", 16]] for name in even}
         if self.device.backend == "hip":
             for name in even:
                 if step.types[name].startswith("*"):
                     attributes[names.index(name),].append(["tt.pointer_range", 32])
-        source = ASTSource(step.kernel, signature, constexprs=step.constants, attrs=attributes)
-        with self.only_one(signature, step):
-            kernel = triton.compile(source, target=self.device.target(), options=step.options)
+        what = repr((step.kernel.__name__, signature, sorted(step.constants.items(), key=str), attributes,
+                     sorted(step.options.items())))
+        if what not in self.kernels:
+            language = GluonASTSource if step.kernel.is_gluon() else ASTSource
+            source = language(step.kernel, signature, constexprs=step.constants, attrs=attributes)
+            with self.only_one(what):
+                self.kernels[what] = triton.compile(source, target=self.device.target(), options=step.options)
+        kernel = self.kernels[what]
         metadata = kernel.metadata
         if metadata.shared > self.device.shared_bytes:
             raise ValueError(f"{metadata.shared} bytes of shared memory; a workgroup may have "
@@ -114,9 +123,8 @@ class Worker:
         # What the system itself passes (the grid's size and the like) is called hidden_something.
         return sum(not kind.startswith("hidden_") for kind in kinds) - passed
 
-    def only_one(self, signature, step):
+    def only_one(self, what):
         """Held while this code is compiled: whoever wants the same waits and then finds it in the cache."""
-        what = repr((step.kernel.__name__, signature, sorted(step.constants.items(), key=str), step.options))
         return FileLock(self.cache / (hashlib.sha256(what.encode()).hexdigest() + ".lock"))
 
 

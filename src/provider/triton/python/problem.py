@@ -35,11 +35,18 @@ class Gemm:
     bias: str = ""  # its element type; empty: none
     accumulate: str = "f32"
     precision: str = "ieee"  # of products of f32: ieee or tf32
+    transposed: bool = False  # A is what was given as B and the other way round; the bias is one of rows
 
     def bindings(self):
         """The position of each operand among the kernel's buffers: inputs first, then C."""
-        names = ["a", "b", *(["bias"] if self.bias else []), "c"]
+        names = [*(["b", "a"] if self.transposed else ["a", "b"]), *(["bias"] if self.bias else []), "c"]
         return {name: position for position, name in enumerate(names)}
+
+    def transpose(self):
+        """The same product as C^T = B^T A^T."""
+        return dataclasses.replace(self, m=self.n, n=self.m, a=self.b, b=self.a, a_rows=not self.b_rows,
+                                   b_rows=not self.a_rows, c_rows=not self.c_rows,
+                                   transposed=not self.transposed)
 
 
 @dataclasses.dataclass(frozen=True)
