@@ -98,6 +98,19 @@ TEST_F(FoundGemmsOfAStore, AreTheLastSelectedOrTheDefaultThatWasKept) {
   EXPECT_EQ(found->gemms[1].entry.gemm.m, 48);
 }
 
+TEST_F(FoundGemmsOfAStore, AreCandidatesThatAreNamedOneForEachGemm) {
+  const store::Id b = build("sm_90"), h200 = device("NVIDIA H200"), d = dispatch(32);
+  const store::Id slow = candidate(d, b, h200, 16, R"({"BLOCK_M":16})");
+  const store::Id fast = candidate(d, b, h200, 32, R"({"BLOCK_M":32})");
+  const auto found = found_gemms(store_, {.target = {}, .device = {}, .candidates = {slow}});
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->gemms.at(0).entry.configuration.at("BLOCK_SIZE_M"), 16);
+  EXPECT_EQ(found->made, "sm_90, Triton 3.9.0");
+  EXPECT_EQ(refusal({.target = {}, .device = {}, .candidates = {slow, fast}}),
+            "candidate " + std::to_string(fast) +
+                " is the second of gemm_32x64x64_f16_f16_f16_nn; one of each is emitted");
+}
+
 TEST_F(FoundGemmsOfAStore, AreOfOneTargetAndDevice) {
   const store::Id d = dispatch(32);
   for (const auto& [target, name, block] :
