@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
+#include "cli/gemm_results.h"
 #include "cli/gemm_session.h"
 #include "output/cells.h"
 #include "output/json_text.h"
@@ -36,6 +37,12 @@ Result<tune::GivenList> given_list(const std::vector<triton::GemmEntry>& entries
   return list;
 }
 
+std::string words_of(const tune::CheckedCandidate& checked) {
+  if (checked.failure.empty()) return checked_words(checked.tolerance);
+  return checked.failure.starts_with(provider::name_of(provider::FailureKind::kWrong)) ? "WRONG"
+                                                                                       : "failed";
+}
+
 output::Table table_of(const std::vector<tune::CheckedCandidate>& checked) {
   output::Table table({{"gemm", "gemm"},
                        {"right", "checked"},
@@ -50,7 +57,7 @@ output::Table table_of(const std::vector<tune::CheckedCandidate>& checked) {
     if (each.seconds)
       tflops = problem::flop_count(each.given->dispatch.root) / *each.seconds * 1e-12;
     table.add({{each.given->dispatch.name, ""},
-               {right, right ? "right: " + each.tolerance : "WRONG"},
+               {right, words_of(each)},
                output::time_cell(each.seconds),
                output::number_cell(tflops, "", 1),
                output::number_cell(each.speedup, "x", 2),

@@ -45,6 +45,9 @@ Result<std::vector<Chosen>> selected(store::Store& store, const WantedGemms& wan
     if (!wanted.device.empty() && device.name != wanted.device) continue;
     HONE_ASSIGN(const std::optional<store::Id> candidate, candidate_of(store, selection));
     if (!candidate) continue;
+    HONE_ASSIGN(const store::Dispatch row, store.dispatch(selection.dispatch));
+    HONE_ASSIGN(const problem::Dispatch dispatch, tune::dispatch_from(row));
+    if (!triton::gemm_of(dispatch)) continue;  // a kernel of the user's own
     newest[selection.dispatch] = {*candidate, selection.device};
     where.insert(fmt::format("{} ({})", device.name, target));
   }
@@ -70,6 +73,10 @@ Status add(store::Store& store, const Chosen& chosen, FoundGemms& found) {
   HONE_ASSIGN(const provider::Artifact artifact, tune::artifact_from(row));
   triton::EmittedGemm gemm;
   HONE_ASSIGN(gemm.entry.gemm, triton::gemm_of(dispatch));
+  for (const triton::EmittedGemm& other : found.gemms)
+    if (other.entry.gemm == gemm.entry.gemm)
+      return input_error("candidate {} is the second of {}; one of each is emitted",
+                         chosen.candidate, dispatch.name);
   const auto knobs = nlohmann::json::parse(row.configured, nullptr, false);
   if (knobs.is_object())
     gemm.entry.configuration =

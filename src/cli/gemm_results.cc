@@ -15,6 +15,11 @@ double GemmResult::tflops() const {
          static_cast<double>(gemm.n) * static_cast<double>(gemm.k) / *seconds * 1e-12;
 }
 
+std::string checked_words(const std::string& tolerance) {
+  if (tolerance.starts_with("absolute 0, relative 0:")) return "right, exact";
+  return "right within " + tolerance.substr(0, tolerance.find(':'));
+}
+
 Result<std::vector<GemmResult>> gemm_results(
     store::Store& store, const std::map<std::string, triton::GemmEntry>& entries,
     const std::vector<tune::TunedDispatch>& tuned, store::Id build, store::Id device) {
@@ -76,7 +81,7 @@ output::Table gemm_table(const std::vector<GemmResult>& results) {
                output::time_cell(result.seconds),
                output::number_cell(result.tflops(), "", 1),
                output::number_cell(result.speedup, "x", 2),
-               {result.tolerance, result.tolerance.empty() ? "-" : "right: " + result.tolerance},
+               {result.tolerance, result.tolerance.empty() ? "-" : checked_words(result.tolerance)},
                {nlohmann::json(result.knobs), knobs}});
   }
   return table;

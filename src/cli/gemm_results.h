@@ -20,9 +20,13 @@ struct GemmResult {
   store::Id candidate = 0;
   std::optional<double> seconds;  // of one launch, median of the finalists' rounds
   std::optional<double> speedup;  // over the default; none where the default is kept
-  std::string tolerance;          // within which every element was right: "exact", ...
+  std::string tolerance;          // within which every element was right, and why it is that
   double tflops() const;          // 1e12 multiplies and adds a second; 0 where there is no time
 };
+
+// "right, exact" or "right within absolute 0.01, relative 0.001", for tables. `tolerance`: the
+// store's words, which go on with why it is that.
+std::string checked_words(const std::string& tolerance);
 
 // One for each tuned GEMM: the winner, or the default where nothing beats it. `entries`: by
 // dispatch name.

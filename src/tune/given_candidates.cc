@@ -25,18 +25,12 @@ Status read_result(Context& context, const Trial& trial, CheckedCandidate& check
   return {};
 }
 
-Result<CheckedCandidate> check_one(Context& context, const GivenCandidate& given) {
+Result<CheckedCandidate> check_on(Context& context, DispatchBench& bench,
+                                  const GivenCandidate& given) {
   CheckedCandidate checked;
   checked.given = &given;
-  Result<DispatchBench> bench = DispatchBench::prepare(context, given.dispatch, nullptr);
-  const Status ready = bench ? bench->set_up() : tl::unexpected(bench.error());
-  if (!ready && ready.error().kind == ErrorKind::kFailure) {
-    checked.failure = ready.error().message;
-    return checked;
-  }
-  HONE_TRY(ready);
   store::Candidate row;
-  row.dispatch = bench->dispatch_id();
+  row.dispatch = bench.dispatch_id();
   row.build = context.build;
   row.provider = context.provider.name();
   row.configuration = given.configuration;
@@ -44,11 +38,25 @@ Result<CheckedCandidate> check_one(Context& context, const GivenCandidate& given
   trial.attributes = given.attributes;
   HONE_ASSIGN(trial.candidate, context.store.add_candidate(row));
   checked.candidate = trial.candidate;
+  HONE_TRY(bench.set_up());
   std::vector<Trial> trials{std::move(trial)};
-  HONE_TRY(bench->run(trials));
+  HONE_TRY(bench.run(trials));
   HONE_TRY(read_result(context, trials.front(), checked));
-  HONE_TRY(context.compiler.release(bench->key()));
+  HONE_TRY(context.compiler.release(bench.key()));
   return checked;
+}
+
+Result<CheckedCandidate> check_one(Context& context, const GivenCandidate& given) {
+  Result<CheckedCandidate> checked =
+      DispatchBench::prepare(context, given.dispatch, nullptr).and_then([&](DispatchBench&& bench) {
+        return check_on(context, bench, given);
+      });
+  if (checked || checked.error().kind != ErrorKind::kFailure) return checked;
+  HONE_TRY(context.compiler.cancel_all());
+  CheckedCandidate failed;
+  failed.given = &given;
+  failed.failure = checked.error().message;
+  return failed;
 }
 
 Result<std::vector<CheckedCandidate>> check_all(Context& context, const GivenList& list) {

@@ -57,7 +57,7 @@ TEST(SpecApplication, ConfiguresBareTransposedNarrowAndFusedContractions) {
 
 TEST(SpecApplication, ConfiguresABatchAndSeveralEntriesAtOnce) {
   const ContractionProgram batch = batch_program(12, 64, 128, 64);
-  const SpecEntry entry = entry_of(batch, std::string("dist_b=1,") + kBlocked);
+  const SpecEntry entry = entry_of(batch, fmt::format("dist_b=1,{}", kBlocked));
   const std::string spec =
       tuning_spec_text({entry_of(matmul_program(128, 256, 128), kBlocked), entry}).value();
   EXPECT_THAT(compile(batch, spec).root_configs,

@@ -44,7 +44,7 @@ TEST_F(ApartGiven, RightOnesHaveATimeAndATolerance) {
   ASSERT_EQ(checked->size(), 2u);
   for (const CheckedCandidate& each : *checked) {
     EXPECT_THAT(each.failure, IsEmpty());
-    EXPECT_EQ(each.tolerance, "exact");
+    EXPECT_THAT(each.tolerance, HasSubstr("absolute 0, relative 0: exact"));
     EXPECT_GT(each.seconds.value_or(0), 0);
     EXPECT_GT(each.speedup.value_or(0), 0);
   }

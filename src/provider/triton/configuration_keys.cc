@@ -24,17 +24,19 @@ constexpr std::array<Key, 10> kTuneGemms{{{"BLOCK_SIZE_M", "BLOCK_M", 0},
                                           {"matrix_instr_nonkdim", "matrix_instr_nonkdim", 0},
                                           {"kpack", "kpack", 1}}};
 // The first one's value without it depends on the others.
-constexpr std::array<Key, 5> kHones{{{"STRUCTURE", "STRUCTURE", kBlocked},
+constexpr std::array<Key, 6> kHones{{{"STRUCTURE", "STRUCTURE", kBlocked},
                                      {"PER_UNIT", "PER_UNIT", 1},
                                      {"SPLIT_STORE", "SPLIT_STORE", 0},
+                                     {"MORE_N", "MORE_N", 0},
                                      {"SWAP", "SWAP", 0},
                                      {"FIXED", "FIXED", 1}}};
-constexpr std::array<std::string_view, 15> kInOrder{
+constexpr std::array<std::string_view, 16> kInOrder{
     "BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K",
     "GROUP_SIZE_M", "SPLIT_K",      "num_warps",
     "num_stages",   "waves_per_eu", "matrix_instr_nonkdim",
     "kpack",        "STRUCTURE",    "PER_UNIT",
-    "SPLIT_STORE",  "SWAP",         "FIXED"};
+    "SPLIT_STORE",  "MORE_N",       "SWAP",
+    "FIXED"};
 
 std::int64_t structure_of(const Gemm& gemm, std::int64_t split_k) {
   if (split_k <= 1) return kBlocked;

@@ -1,6 +1,7 @@
 // A kernel's knobs as a result file of tune_gemm.py spells them: its own ten keys, in its order,
 // and behind them hone's, which a line has only where its kernel is not the one that tune_gemm's
-// keys alone mean (STRUCTURE, PER_UNIT, SPLIT_STORE, SWAP, FIXED; gemm_space.h says what they are).
+// keys alone mean (STRUCTURE, PER_UNIT, SPLIT_STORE, MORE_N, SWAP, FIXED; gemm_space.h says what
+// they are).
 #pragma once
 
 #include <cstdint>

@@ -23,10 +23,11 @@ Gemm of_type(problem::ElementType c) {
 
 TEST(ConfigurationKeys, AreTuneGemmsTenAndThenHones) {
   const auto keys = configuration_keys();
-  EXPECT_THAT(std::vector<std::string_view>(keys.begin(), keys.end()),
-              ElementsAre("BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K", "GROUP_SIZE_M", "SPLIT_K",
-                          "num_warps", "num_stages", "waves_per_eu", "matrix_instr_nonkdim",
-                          "kpack", "STRUCTURE", "PER_UNIT", "SPLIT_STORE", "SWAP", "FIXED"));
+  EXPECT_THAT(
+      std::vector<std::string_view>(keys.begin(), keys.end()),
+      ElementsAre("BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K", "GROUP_SIZE_M", "SPLIT_K",
+                  "num_warps", "num_stages", "waves_per_eu", "matrix_instr_nonkdim", "kpack",
+                  "STRUCTURE", "PER_UNIT", "SPLIT_STORE", "MORE_N", "SWAP", "FIXED"));
 }
 
 TEST(ConfigurationKeys, ALineOfTuneGemmMeansItsKernel) {
@@ -45,6 +46,7 @@ TEST(ConfigurationKeys, ALineOfTuneGemmMeansItsKernel) {
                             {"STRUCTURE", 2},  // two passes: f16 cannot be added to atomically
                             {"PER_UNIT", 1},
                             {"SPLIT_STORE", 0},
+                            {"MORE_N", 0},
                             {"SWAP", 0},
                             {"FIXED", 1}}));
   EXPECT_EQ(knobs_of(of_type(problem::ElementType::kF32), kTuneGemms)->at("STRUCTURE"), 1);
