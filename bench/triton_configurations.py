@@ -21,5 +21,6 @@ def configurations(shared_bytes=232448, element_bytes=2):
 
 
 def as_hone_knobs(configuration):
-    knobs = {"STRUCTURE": 0, **configuration, "SPLIT_K": 1, "PER_UNIT": 1, "SPLIT_STORE": 0}
+    knobs = {"STRUCTURE": 0, **configuration, "SPLIT_K": 1, "PER_UNIT": 1, "SPLIT_STORE": 0,
+             "MORE_N": 0, "SWAP": 0}
     return ",".join(f"{name}={value}" for name, value in knobs.items())
