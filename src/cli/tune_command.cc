@@ -8,7 +8,7 @@ namespace {
 
 bool tunes_gemms(const TuneOptions& options) {
   if (!options.provider.empty()) return options.provider == "triton";
-  return options.gemms.m || options.tuning.input.ends_with(".yaml") ||
+  return options.gemms.m || !options.gemms.kernel.empty() || options.tuning.input.ends_with(".yaml") ||
          options.tuning.input.ends_with(".yml");
 }
 

@@ -28,18 +28,21 @@ using Entries = std::map<std::string, triton::GemmEntry>;  // by dispatch name
 struct Gemms {
   tune::DispatchList list;
   Entries entries;
+  std::shared_ptr<const triton::UserKernel> kernel;  // none: hone's
 };
 
 Result<Gemms> read_gemms(const TuneOptions& options) {
   HONE_ASSIGN(const std::vector<triton::GemmEntry> entries,
               gemms_of(options.gemms, options.tuning.input));
   Gemms gemms;
+  HONE_ASSIGN(gemms.kernel, user_kernel(options.gemms));
   std::string names;
   for (const triton::GemmEntry& entry : entries) {
-    const std::string name = triton::name_of(entry.gemm);
-    if (!gemms.entries.emplace(name, entry).second) continue;  // said twice
-    gemms.list.dispatches.push_back(triton::dispatch_of(entry.gemm));
-    names += name + '\n';
+    problem::Dispatch dispatch = triton::dispatch_of(entry.gemm);
+    if (gemms.kernel) dispatch = triton::with_kernel(std::move(dispatch), *gemms.kernel);
+    if (!gemms.entries.emplace(dispatch.name, entry).second) continue;  // said twice
+    names += dispatch.name + '\n';
+    gemms.list.dispatches.push_back(std::move(dispatch));
   }
   gemms.list.path =
       options.tuning.input.empty() ? "GEMMs of the command line" : options.tuning.input;
@@ -56,8 +59,17 @@ Result<triton::GemmDevice> device_of(const device::cuda::Facts& gpu) {
   return device;
 }
 
+// Whether the user's manifest fits every size, before the first is tuned.
+Status check_kernel(const Gemms& gemms, const triton::GemmDevice& device) {
+  if (!gemms.kernel) return {};
+  for (const auto& entry : gemms.entries)
+    HONE_TRY(triton::user_kernel_space(*gemms.kernel, entry.second.gemm, device));
+  return {};
+}
+
 Status check_fit(const Gemms& gemms, const device::cuda::Facts& gpu,
                  const triton::GemmDevice& device, const std::string& path) {
+  HONE_TRY(check_kernel(gemms, device));
   for (const problem::Dispatch& dispatch : gemms.list.dispatches) {
     const triton::GemmEntry& entry = gemms.entries.at(dispatch.name);
     const auto where = entry.line > 0 ? fmt::format("{}:{}: ", path, entry.line) : std::string();
@@ -156,11 +168,12 @@ CommandResult compile_gemms(TuneOptions& options, Gemms gemms) {
   const auto target = gpu_of(options.toolchain);
   if (!target) return input_error("--compile-only needs a GPU for --target: sm_90, gfx942, ...");
   HONE_ASSIGN(const triton::GemmDevice device, triton::gemm_device(target->arch));
+  HONE_TRY(check_kernel(gemms, device));
   HONE_TRY(complete(options, {}, device, gemms.list.dispatches.size()));
   HONE_TRY(make_out(options));
   HONE_ASSIGN(TritonToolchain toolchain,
               TritonToolchain::start(options.gemms.triton, options.toolchain));
-  const triton::TritonProvider provider(device, space_kind(options.gemms));
+  const triton::TritonProvider provider(device, space_kind(options.gemms), gemms.kernel);
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
   HONE_ASSIGN(const store::Id build,
               store.intern(build_row(toolchain.installation(), options.tuning, target->arch)));
@@ -200,7 +213,7 @@ CommandResult tune_gemms(TuneOptions options) {
   HONE_ASSIGN(const std::vector<device::LockFile> leases_on_gpus, lease_gpus(gpus));
   HONE_ASSIGN(TritonToolchain toolchain,
               TritonToolchain::start(options.gemms.triton, options.toolchain));
-  const triton::TritonProvider provider(device, space_kind(options.gemms));
+  const triton::TritonProvider provider(device, space_kind(options.gemms), gemms.kernel);
   tune::RunnerService runner(toolchain.make_runner(), options.kernel_seconds);
   std::vector<tune::RunnerService> more_runners;
   for (std::size_t i = 1; i < gpus.size(); ++i)

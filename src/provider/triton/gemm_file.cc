@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "provider/triton/type_names.h"
+#include "provider/triton/yaml_place.h"
 
 namespace hone::triton {
 namespace {
@@ -18,22 +19,6 @@ constexpr std::array<std::string_view, 10> kConfigurationKeys{
     "num_warps",    "num_stages",   "waves_per_eu", "matrix_instr_nonkdim", "kpack"};
 constexpr std::array<std::string_view, 9> kProblemKeys{
     "M", "N", "K", "rowMajorA", "rowMajorB", "dtype_a", "dtype_b", "dtype_c", "bias"};
-
-// Where in the file a message is about.
-class Place {
- public:
-  Place(std::string_view path, const YAML::Node& node) : path_(path), line_(node.Mark().line + 1) {}
-  template <class... Arguments>
-  tl::unexpected<Error> error(fmt::format_string<Arguments...> format,
-                              Arguments&&... arguments) const {
-    return input_error("{}:{}: {}", path_, line_,
-                       fmt::format(format, std::forward<Arguments>(arguments)...));
-  }
-
- private:
-  std::string_view path_;
-  int line_;
-};
 
 Result<std::int64_t> number(std::string_view path, std::string_view key, const YAML::Node& value,
                             std::int64_t least) {

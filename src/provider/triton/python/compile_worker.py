@@ -3,7 +3,8 @@
 usage: compile_worker.py   (its socket is descriptor 3, docs/worker-protocol.md; the environment names TRITON_CACHE_DIR)
 
 Jobs:
-  prepare {"flags": ["--target=cuda:90", "--units=132", "--shared=232448"]}, blob: the GEMM as JSON
+  prepare {"flags": ["--target=cuda:90", "--units=132", "--shared=232448"]}, blob: the GEMM as JSON, with a user's own
+          kernel under "kernel"
   compile {"knobs": {...}}, or {} for the default -> {"format", "launch", "configured", "stages"}, blob: the kernels' code, one after the
           other
 Triton is imported once and torch never. No GPU is needed.
@@ -25,6 +26,7 @@ SOCKET = 3
 class Worker:
     def __init__(self):
         self.gemm = None
+        self.user = None  # their kernel, instead of hone's
         self.device = None
         self.kernels = {}  # compiled for the device, by what was compiled
         self.cache = pathlib.Path(os.environ["TRITON_CACHE_DIR"])
@@ -32,13 +34,17 @@ class Worker:
 
     def prepare(self, body, blobs):
         import problem
+        import user_kernel
         flags = argparse.ArgumentParser()
         flags.add_argument("--target", required=True)
         flags.add_argument("--units", type=int, required=True)
         flags.add_argument("--shared", type=int, required=True)
         given = flags.parse_args(body["flags"])
         backend, _, arch = given.target.partition(":")
-        self.gemm = problem.Gemm(**json.loads(blobs[0]))
+        gemm = json.loads(blobs[0])
+        kernel = gemm.pop("kernel", None)
+        self.gemm = problem.Gemm(**gemm)
+        self.user = user_kernel.UserKernel(kernel, backend, self.cache) if kernel else None
         self.device = problem.Device(backend, arch, given.units, given.shared)
         self.kernels = {}
         return {}, []
@@ -46,8 +52,12 @@ class Worker:
     def compile(self, body, _):
         import structures
         begin = time.monotonic()
-        knobs = body.get("knobs") or structures.default_knobs(self.gemm, self.device)
-        steps = structures.steps_of(self.gemm, knobs, self.device)
+        if self.user:
+            knobs = body.get("knobs") or self.user.default
+            steps = self.user.steps_of(self.gemm, knobs, self.device)
+        else:
+            knobs = body.get("knobs") or structures.default_knobs(self.gemm, self.device)
+            steps = structures.steps_of(self.gemm, knobs, self.device)
         compiled = [self.compile_step(step) for step in steps]
         launches = [launch for launch, _ in compiled]
         first, *rest = launches
@@ -71,6 +81,7 @@ class Worker:
         # multiples of 16. hone aligns buffers to 256 bytes.
         even = [name for name, type_ in step.types.items()
                 if type_.startswith("*") or step.arguments[name].get("i32", 1) % 16 == 0]
+        even = [name for name in even if name not in step.general]
         attributes = {(names.index(name),): [["tt.divisibility", 16]] for name in even}
         if self.device.backend == "hip":
             for name in even:
@@ -164,7 +175,10 @@ def main():
         try:
             answer, code = jobs[kind](body, blobs)
         except BaseException as error:  # pylint: disable=broad-except
-            connection.send("failure", failure(error))
+            said = failure(error)
+            if worker.user:
+                said["message"] = worker.user.words(said["message"])
+            connection.send("failure", said)
             if isinstance(error, (KeyboardInterrupt, SystemExit)):
                 raise
             continue
