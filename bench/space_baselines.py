@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""hone, z3 and Kernel Tuner's solver on the spaces that IREE states for GPUs, one after the other.
+"""hone, z3 and Kernel Tuner's solver on tune_gemm's space and those that IREE states for GPUs, one after the other.
 
 Every solver lists every solution, projected onto the knobs; the counts must agree. Kernel Tuner
-(pip install 'kernel_tuner==1.5.*') is given the values that hone's propagation left of each knob,
-and auxiliary variables as parameters. No GPU is needed. Needs space_bench (cmake --preset bench),
+(pip install 'kernel_tuner==1.5.*') is given the raw values of tune_gemm's knobs, of IREE's the values that hone's
+propagation left of each, and auxiliary variables as parameters. No GPU is needed. Needs space_bench (cmake --preset bench),
 IREE in .venv, and libz3-dev when space_bench was built. z3 is given 120 s for each space.
 """
 import argparse
@@ -14,6 +14,33 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def tune_gemm(m, n, k):
+    """ROCm's tune_gemm v3.4 for Kernel Tuner: raw values, and its pruning rules as restrictions."""
+    blocks = [16, 32, 64, 128, 256]
+    knobs = {"BLOCK_M": blocks, "BLOCK_N": blocks, "BLOCK_K": blocks,
+             "SPLIT_K": [1, 2, 4, 5, 6, 8, 10, 12, 16, 18, 24], "num_warps": [1, 2, 4, 8],
+             "GROUP_M": [1, 2, 4, 8, 16, 32], "num_stages": [2], "waves_per_eu": [0],
+             "matrix_instr_nonkdim": [16, 32], "kpack": [1, 2]}
+    rules = [f"matrix_instr_nonkdim <= {16 if m < 32 or n < 32 else 32}", "BLOCK_M * BLOCK_N >= 64",
+             "BLOCK_M >= matrix_instr_nonkdim", "BLOCK_N >= matrix_instr_nonkdim",
+             f"BLOCK_M == matrix_instr_nonkdim or {m} > matrix_instr_nonkdim",
+             f"BLOCK_N == matrix_instr_nonkdim or {n} > matrix_instr_nonkdim",
+             f"BLOCK_M <= {max(16, 2 * m)}", f"BLOCK_N <= {max(16, 2 * n)}",
+             f"SPLIT_K == 1 or {k} % (SPLIT_K * BLOCK_K) == 0",
+             f"GROUP_M == 1 or GROUP_M * BLOCK_M <= {m}",
+             "(BLOCK_M + BLOCK_N) * BLOCK_K <= 32768"]
+    if m >= 64 and n >= 64 or k <= 1024:
+        rules.append("SPLIT_K == 1")
+    if m >= 2048 and n >= 2048:
+        rules += ["BLOCK_M >= 64", "BLOCK_N >= 64", "BLOCK_K >= 64", "num_warps >= 4",
+                  f"{m} % BLOCK_M == 0", f"{n} % BLOCK_N == 0"]
+    return {"knobs": knobs, "constraints": rules}
+
+
+TUNE_GEMM = [(512, 512, 512), (4096, 4096, 4096), (2048, 1280, 5120), (2048, 10240, 1280),
+             (17, 5120, 5120), (16, 4096, 4096)]
 
 
 def kernel_tuner_seconds(space):
@@ -37,16 +64,20 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", default=ROOT / "build/bench/bench/space_bench")
     parser.add_argument("--filter", default="", help="part of the spaces' names")
+    parser.add_argument("--known", action="store_true", help="tune_gemm's space only; needs no compiler")
     parser.add_argument("--no-z3", action="store_true", help="hone and Kernel Tuner only")
     parser.add_argument("--no-kernel-tuner", action="store_true")
     options = parser.parse_args()
+    program = [options.program, *(["--known"] if options.known else [])]
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "spaces.json"
-        subprocess.run([options.program, "--export", file], check=True, cwd=ROOT)
-        spaces = json.loads(file.read_text())
+        spaces = {f"tune_gemm/{m}x{n}x{k}": tune_gemm(m, n, k) for m, n, k in TUNE_GEMM}
+        if not options.known:
+            subprocess.run([*program, "--export", file], check=True, cwd=ROOT)
+            spaces |= json.loads(file.read_text())
     kinds = "whole|hone" if options.no_z3 else "whole|hone|z3"
     report = subprocess.run(
-        [options.program, f"--benchmark_filter=^({kinds})/.*{options.filter}",
+        [*program, f"--benchmark_filter=^({kinds})/.*{options.filter}",
          "--benchmark_format=json"], cwd=ROOT, check=True, capture_output=True, text=True)
     rows = {row["name"].removesuffix("/iterations:1"): row
             for row in json.loads(report.stdout)["benchmarks"]}
@@ -64,7 +95,9 @@ def main():
             wrong |= "other solutions" in z3_text
         tuner_text = "-"
         if not options.no_kernel_tuner:
-            seconds, found = kernel_tuner_seconds(space)
+            # The short ones several times, since hone's are means of many.
+            repeats = 5 if name.startswith("tune_gemm/") else 1
+            seconds, found = min(kernel_tuner_seconds(space) for _ in range(repeats))
             tuner_text = milliseconds(seconds)
             if found != count:
                 tuner_text += f" ({found} configurations)"

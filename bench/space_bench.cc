@@ -3,6 +3,7 @@
 // "stated" are those that IREE states for a GPU: reading them in the compiler is not part of the
 // time. z3's list is compared with hone's.
 //
+//   space_bench --known          without those that IREE states, so that no compiler is needed
 //   space_bench --export FILE   writes the stated spaces for solvers in Python instead
 #include <benchmark/benchmark.h>
 
@@ -11,6 +12,7 @@
 
 #include "bench/space_export.h"
 #include "provider/iree/stated_space.h"
+#include "provider/triton/tune_gemm_space.h"
 #include "tests/provider_iree_gpu/programs.h"
 #include "tests/space/known_spaces.h"
 #if __has_include(<z3++.h>)
@@ -26,10 +28,10 @@ known::Matmul size_of(const benchmark::State& state) {
   return {state.range(0), state.range(1), state.range(2)};
 }
 
-void enumerate(benchmark::State& state, Maker make) {
+void enumerate_of(benchmark::State& state, Maker make, known::Matmul size) {
   std::uint64_t found = 0;
   for (auto _ : state) {
-    const auto space = make(size_of(state)).build();
+    const auto space = make(size).build();
     if (!space) return state.SkipWithError(space.error().message.c_str());
     Enumerator enumerator = space->enumerate();
     Configuration configuration;
@@ -38,6 +40,10 @@ void enumerate(benchmark::State& state, Maker make) {
     benchmark::DoNotOptimize(configuration.values.data());
   }
   state.counters["configurations"] = static_cast<double>(found);
+}
+
+void enumerate(benchmark::State& state, Maker make) {
+  enumerate_of(state, make, size_of(state));
 }
 
 void sample_one(benchmark::State& state, Maker make) {
@@ -121,14 +127,17 @@ void enumerate_statement(benchmark::State& state, const std::string& program,
 }
 
 #if __has_include(<z3++.h>)
-void enumerate_with_z3(benchmark::State& state, Maker make) {
+void enumerate_of_with_z3(benchmark::State& state, Maker make, known::Matmul size) {
   std::size_t found = 0;
   for (auto _ : state) {
-    const auto solutions = z3model::Model(make(size_of(state))).solutions(600'000);
+    const auto solutions = z3model::Model(make(size)).solutions(600'000);
     if (!solutions) return state.SkipWithError("z3 gave up");
     found = solutions->size();
   }
   state.counters["configurations"] = static_cast<double>(found);
+}
+void enumerate_with_z3(benchmark::State& state, Maker make) {
+  enumerate_of_with_z3(state, make, size_of(state));
 }
 #define HONE_Z3_BENCHMARK(maker, ...)                       \
   BENCHMARK_CAPTURE(enumerate_with_z3, maker, known::maker) \
@@ -144,16 +153,12 @@ void enumerate_with_z3(benchmark::State& state, Maker make) {
       ->Args({__VA_ARGS__})                         \
       ->Unit(benchmark::kMillisecond)
 
-HONE_SPACE_BENCHMARK(tune_gemm, 512, 512, 512);
-HONE_SPACE_BENCHMARK(tune_gemm, 2048, 1280, 5120);
 HONE_SPACE_BENCHMARK(tile_and_fuse, 2048, 1280, 1280);
 HONE_SPACE_BENCHMARK(tile_and_fuse, 2048, 10240, 1280);
 HONE_SPACE_BENCHMARK(vector_distribute, 1024, 1280, 1280);
 BENCHMARK_CAPTURE(sample_one, tile_and_fuse, known::tile_and_fuse)->Args({2048, 1280, 1280});
 // Small ones, since z3 takes a query for each configuration: minutes for the spaces above.
-HONE_Z3_BENCHMARK(tune_gemm, 16, 4096, 4096);
 HONE_Z3_BENCHMARK(tile_and_fuse, 256, 256, 128);
-HONE_SPACE_BENCHMARK(tune_gemm, 16, 4096, 4096);
 HONE_SPACE_BENCHMARK(tile_and_fuse, 256, 256, 128);
 
 struct Case {
@@ -176,6 +181,41 @@ const std::vector<Case>& cases() {
       {"attention_gfx942", attention(20, 4096, 64), "gfx942"},
   };
   return kAll;
+}
+
+// ROCm's tune_gemm, 132,000 raw configurations each.
+SpaceBuilder tune_gemm(known::Matmul size) {
+  triton::Gemm gemm;
+  gemm.m = size.m;
+  gemm.n = size.n;
+  gemm.k = size.k;
+  return triton::tune_gemm_space_builder(gemm, {});
+}
+
+std::vector<std::pair<std::string, known::Matmul>> tune_gemm_cases() {
+  std::vector<std::pair<std::string, known::Matmul>> cases;
+  for (const known::Matmul size :
+       {known::Matmul{512, 512, 512}, known::Matmul{4096, 4096, 4096},
+        known::Matmul{2048, 1280, 5120}, known::Matmul{2048, 10240, 1280},
+        known::Matmul{17, 5120, 5120}, known::Matmul{16, 4096, 4096}})
+    cases.emplace_back(fmt::format("tune_gemm/{}x{}x{}", size.m, size.n, size.k), size);
+  return cases;
+}
+
+void register_tune_gemm() {
+  for (const auto& [name, size] : tune_gemm_cases())
+    benchmark::RegisterBenchmark(("hone/" + name).c_str(), [size = size](benchmark::State& state) {
+      enumerate_of(state, tune_gemm, size);
+    })->Unit(benchmark::kMillisecond);
+#if __has_include(<z3++.h>)
+  // One of the small ones, since z3 takes a query for each configuration.
+  const auto [name, size] = tune_gemm_cases().back();
+  benchmark::RegisterBenchmark(
+      ("z3/" + name).c_str(),
+      [size = size](benchmark::State& state) { enumerate_of_with_z3(state, tune_gemm, size); })
+      ->Iterations(1)
+      ->Unit(benchmark::kMillisecond);
+#endif
 }
 
 // Benchmarks are named whole/CASE, hone/CASE/PIPELINE and z3/CASE/PIPELINE.
@@ -224,10 +264,15 @@ int export_stated(const char* path) {
 }  // namespace hone::space
 
 int main(int argc, char** argv) {
-  if (argc == 3 && std::string_view(argv[1]) == "--export")
-    return hone::space::export_stated(argv[2]);
-  hone::space::register_stated();
-  benchmark::Initialize(&argc, argv);
+  std::vector<char*> words(argv, argv + argc);
+  const bool known =
+      std::erase_if(words, [](std::string_view word) { return word == "--known"; }) > 0;
+  if (words.size() == 3 && std::string_view(words[1]) == "--export")
+    return hone::space::export_stated(words[2]);
+  hone::space::register_tune_gemm();
+  if (!known) hone::space::register_stated();
+  int count = static_cast<int>(words.size());
+  benchmark::Initialize(&count, words.data());
   benchmark::RunSpecifiedBenchmarks();
   return 0;
 }

@@ -59,7 +59,7 @@ def counts(document):
 
 def autotune(options):
     given = [part for each in configurations() for part in ("--config", as_hone_knobs(each))]
-    for turn in range(3):
+    for turn in range(options.turns):
         theirs = json.loads(subprocess.run(
             [sys.executable, HERE / "triton_autotune.py", "2048", "1280", "5120"], capture_output=True, text=True,
             check=True).stdout)
@@ -75,7 +75,8 @@ def autotune(options):
 
 def tune_gemm(options):
     document, wall = tune(options, "tune_gemm", [*size(2048, 1280, 5120), "--space", "tune_gemm", "--strategy",
-                                                 "exhaustive", "--budget", "300s", "--no-baselines"])
+                                                 "prior", "--budget", options.space_budget, "--compile-timeout",
+                                                 options.compile_timeout, "--no-baselines"])
     ours = document["gemms"][0]
     print(f"tune_gemm's space: {wall:.1f} s, best {ours['time'] * 1e6:.1f} us, {ours['configuration']}, "
           f"{counts(document)}")
@@ -118,7 +119,10 @@ def main():
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--budget", default="12s", help="of each problem of `library`")
     parser.add_argument("--quick", default="5s", help="of `autotune`")
+    parser.add_argument("--turns", type=int, default=3, help="of `autotune`")
     parser.add_argument("--regret-budget", default="90s")
+    parser.add_argument("--space-budget", default="80s", help="of `tune_gemm`")
+    parser.add_argument("--compile-timeout", default="6", help="seconds of one candidate of `tune_gemm`")
     parser.add_argument("--only", type=int, nargs="*", help="problems of `library`, by place")
     options = parser.parse_args()
     options.problems = [PROBLEMS[i] for i in options.only] if options.only else PROBLEMS

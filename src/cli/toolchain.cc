@@ -74,6 +74,11 @@ void add_toolchain_options(CLI::App& command, ToolchainOptions& options) {
       ->check(CLI::Validator(check_target, ""))
       ->capture_default_str();
   command.add_option("--flag", options.flags, "a further flag for iree-compile; repeatable");
+  command
+      .add_option("--dim", options.sizes,
+                  "size of a dimension that the program leaves open (?): M=512, or by argument "
+                  "input0.0=512; repeatable")
+      ->allow_extra_args(false);
   command.add_option("--jobs", options.jobs, "compile processes (default: one per core)")
       ->check(CLI::Range(1, 1024));
   command.add_option("--compile-timeout", options.compile_seconds, "seconds for one candidate")
@@ -103,6 +108,7 @@ std::string own_executable() {
 }
 
 Result<Toolchain> Toolchain::start(const ToolchainOptions& options) {
+  HONE_ASSIGN(std::vector<problem::GivenSize> sizes, problem::given_sizes(options.sizes));
   HONE_ASSIGN(iree::Installation installation, iree::find_installation(options.iree));
   HONE_ASSIGN(StopSignal stop, StopSignal::install());
   HONE_ASSIGN(worker::TunerFolder folder, worker::TunerFolder::claim());
@@ -121,7 +127,7 @@ Result<Toolchain> Toolchain::start(const ToolchainOptions& options) {
   pool.stop_fd = toolchain.stop_.fd();
   pool.temporary = toolchain.folder_.parent();
   HONE_ASSIGN(toolchain.pool_, worker::CompilePool::start(std::move(pool)));
-  toolchain.compiler_ = std::make_unique<tune::CompileService>(*toolchain.pool_);
+  toolchain.compiler_ = std::make_unique<tune::CompileService>(*toolchain.pool_, std::move(sizes));
   HONE_ASSIGN(toolchain.revision_, toolchain.compiler_->revision());
   return toolchain;
 }

@@ -8,6 +8,7 @@
 namespace hone::cli {
 
 Result<TritonToolchain> TritonToolchain::start(const std::string& triton,
+                                               const triton::GemmDevice& device,
                                                const ToolchainOptions& options) {
   HONE_ASSIGN(triton::Installation installation, triton::find_installation(triton));
   HONE_ASSIGN(StopSignal stop, StopSignal::install());
@@ -31,6 +32,9 @@ Result<TritonToolchain> TritonToolchain::start(const std::string& triton,
       options.jobs > 0 ? options.jobs : static_cast<int>(device::cpu::available_cores().size());
   pool.limits = {.seconds = options.compile_seconds,
                  .memory_bytes = static_cast<std::uint64_t>(options.compile_gigabytes * 1e9)};
+  pool.same_work = [device](const worker::Message& job) {
+    return job.body.contains("knobs") ? triton::code_of(device, job.body["knobs"]) : "";
+  };
   pool.stop_fd = toolchain.stop_.fd();
   pool.temporary = toolchain.folder_.parent();
   HONE_ASSIGN(toolchain.pool_, worker::PersistentPool::start(std::move(pool)));

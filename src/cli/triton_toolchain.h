@@ -6,6 +6,7 @@
 
 #include "base/signals.h"
 #include "cli/toolchain.h"
+#include "provider/triton/gemm_device.h"
 #include "provider/triton/installation.h"
 #include "tune/compile_service.h"
 #include "worker/persistent_pool.h"
@@ -17,7 +18,8 @@ class TritonToolchain {
  public:
   // `triton`: as find_installation's. An environment error when Triton is not found or of a version
   // that hone does not know, or the workers do not start.
-  static Result<TritonToolchain> start(const std::string& triton, const ToolchainOptions& options);
+  static Result<TritonToolchain> start(const std::string& triton, const triton::GemmDevice& device,
+                                       const ToolchainOptions& options);
 
   const triton::Installation& installation() const { return installation_; }
   tune::CompileService& compiler() { return *compiler_; }

@@ -109,7 +109,9 @@ Status complete(TuneOptions& options, const std::vector<device::cuda::Facts>& gp
   if (options.toolchain.jobs == 0)
     options.toolchain.jobs = std::max(
         1, static_cast<int>(device::cpu::available_cores().size()) - static_cast<int>(gpus.size()));
-  tuning.compile_ahead = 2 * static_cast<std::size_t>(options.toolchain.jobs);
+  // Many candidates share one compile: of more at a time more compiles are in flight.
+  const bool learns = tuning.strategy == "local";
+  tuning.compile_ahead = (learns ? 2 : 16) * static_cast<std::size_t>(options.toolchain.jobs);
   if (gpus.empty()) return {};
   tuning.last_level_cache = gpus.front().l2_bytes;
   tuning.cuda = gpus.front().index;
@@ -172,7 +174,7 @@ CommandResult compile_gemms(TuneOptions& options, Gemms gemms) {
   HONE_TRY(complete(options, {}, device, gemms.list.dispatches.size()));
   HONE_TRY(make_out(options));
   HONE_ASSIGN(TritonToolchain toolchain,
-              TritonToolchain::start(options.gemms.triton, options.toolchain));
+              TritonToolchain::start(options.gemms.triton, device, options.toolchain));
   const triton::TritonProvider provider(device, space_kind(options.gemms), gemms.kernel);
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
   HONE_ASSIGN(const store::Id build,
@@ -212,7 +214,7 @@ CommandResult tune_gemms(TuneOptions options) {
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
   HONE_ASSIGN(const std::vector<device::LockFile> leases_on_gpus, lease_gpus(gpus));
   HONE_ASSIGN(TritonToolchain toolchain,
-              TritonToolchain::start(options.gemms.triton, options.toolchain));
+              TritonToolchain::start(options.gemms.triton, device, options.toolchain));
   const triton::TritonProvider provider(device, space_kind(options.gemms), gemms.kernel);
   tune::RunnerService runner(toolchain.make_runner(), options.kernel_seconds);
   std::vector<tune::RunnerService> more_runners;

@@ -46,7 +46,9 @@ class CompileWorker {
     const auto flags = message.body.at("flags").get<std::vector<std::string>>();
     const std::string& bytes = message.blobs.at(0);
     if (message.kind == tune::jobs::kLoadProgram) {
-      const auto program = iree::load_program(library_, path, bytes, flags);
+      const auto program =
+          iree::load_program(library_, path, bytes, flags,
+                             message.body.at("sizes").get<std::vector<problem::GivenSize>>());
       if (!program) return refuse(program.error());
       return Message{"done", *program, {}};
     }
@@ -79,10 +81,7 @@ class CompileWorker {
       if (!configured) return refuse(configured.error());
       std::vector<ConfiguredDispatch> dispatches;
       for (const iree::ConfiguredDispatch& dispatch : *configured)
-        dispatches.push_back({dispatch.name,
-                              {dispatch.lowering_config, dispatch.translation_info, "", "",
-                               dispatch.decomposition_config},
-                              dispatch.marks});
+        dispatches.push_back({dispatch.name, dispatch.attributes, dispatch.marks});
       return Message{"done", {{"dispatches", dispatches}}, {}};
     }
     return refuse({ErrorKind::kInput, "unknown job '" + message.kind + "'"});

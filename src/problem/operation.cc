@@ -50,8 +50,9 @@ std::string extents_text(const Operation& operation) {
   std::vector<std::string> extents;
   const auto add = [&](LoopRole role) {
     for (const int loop : loops_with(operation, role)) {
-      const std::int64_t size = operation.loops[static_cast<std::size_t>(loop)].size;
-      extents.push_back(size == kDynamic ? "?" : std::to_string(size));
+      const Loop& each = operation.loops[static_cast<std::size_t>(loop)];
+      extents.push_back((each.size == kDynamic ? "" : std::to_string(each.size)) +
+                        (each.size == kDynamic || each.open ? "?" : ""));
     }
   };
   for (const LoopRole role :
@@ -92,6 +93,21 @@ bool is_contraction(OperationKind kind) {
 bool is_dynamic(const Operation& operation) {
   return std::any_of(operation.loops.begin(), operation.loops.end(),
                      [](const Loop& loop) { return loop.size == kDynamic; });
+}
+
+bool has_open_sizes(const Operation& operation) {
+  return std::any_of(operation.loops.begin(), operation.loops.end(),
+                     [](const Loop& loop) { return loop.open || loop.size == kDynamic; });
+}
+
+Operation as_stated(Operation operation) {
+  for (Loop& loop : operation.loops)
+    if (loop.open) loop.size = kDynamic;
+  for (Operand& operand : operation.operands)
+    for (std::size_t d = 0; d < operand.loops.size(); ++d)
+      if (operand.loops[d] >= 0 && operation.loops[static_cast<std::size_t>(operand.loops[d])].open)
+        operand.type.shape[d] = kDynamic;
+  return operation;
 }
 
 std::vector<int> loops_with(const Operation& operation, LoopRole role) {
@@ -159,9 +175,12 @@ std::string fingerprint(const Operation& operation) {
 
 void to_json(nlohmann::json& json, const Operation& operation) {
   nlohmann::json loops = nlohmann::json::array(), operands = nlohmann::json::array();
-  for (const Loop& loop : operation.loops)
+  for (const Loop& loop : operation.loops) {
     loops.push_back(
         {{"size", loop.size}, {"reduction", loop.reduction}, {"role", name_of(loop.role)}});
+    // Left out where it is not: fingerprints of older stores stay.
+    if (loop.open) loops.back()["open"] = true;
+  }
   for (const Operand& operand : operation.operands)
     operands.push_back(
         {{"type", operand.type}, {"loops", operand.loops}, {"output", operand.output}});
@@ -178,7 +197,7 @@ void from_json(const nlohmann::json& json, Operation& operation) {
   json.at("name").get_to(operation.name);
   for (const auto& item : json.at("loops")) {
     Loop loop{item.at("reduction").get<bool>(), item.at("size").get<std::int64_t>(),
-              LoopRole::kOther};
+              LoopRole::kOther, item.value("open", false)};
     const auto role = item.at("role").get<std::string>();
     for (const auto& [value, name] : kRoles)
       if (name == role) loop.role = value;

@@ -37,6 +37,8 @@ struct Loop {
   bool reduction = false;
   std::int64_t size = 0;  // iterations; kDynamic where known only at run time
   LoopRole role = LoopRole::kOther;
+  // The program leaves the size open; `size` is then what the user gave for it (given_size.h).
+  bool open = false;
 
   bool operator==(const Loop&) const = default;
 };
@@ -61,6 +63,10 @@ struct Operation {
 
 bool is_contraction(OperationKind kind);
 bool is_dynamic(const Operation& operation);
+// Whether the program leaves some loop's size open, given or not.
+bool has_open_sizes(const Operation& operation);
+// The operation as the program states it: open sizes are kDynamic, in loops and operands.
+Operation as_stated(Operation operation);
 
 // Loops of one role, by index, in loop order.
 std::vector<int> loops_with(const Operation& operation, LoopRole role);
@@ -72,7 +78,8 @@ double flop_count(const Operation& operation);
 // Bytes of all operands, each counted once. 0 for a dynamic operation.
 double byte_count(const Operation& operation);
 
-// "matmul 512x512x512 f32,f32->f32"; layouts other than row-major A (m,k) and B (k,n) are named
+// "matmul 512x512x512 f32,f32->f32"; an open size that was given is "512?"; layouts other than
+// row-major A (m,k) and B (k,n) are named
 // ("tb" for a transposed B).
 std::string describe(const Operation& operation);
 

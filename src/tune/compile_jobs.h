@@ -2,7 +2,7 @@
 // worker process answers (cli/compile_worker.h).
 //
 //   once
-//     load_program    {"path", "flags"}, blob: the file      -> problem::Program
+//     load_program    {"path", "flags", "sizes": [GivenSize]}, blob: the file -> problem::Program
 //     compile_program {"path", "flags"}, blob: the file      -> {}, blob: the module
 //     configured      {"path", "flags"}, blob: the file      -> {"dispatches":
 //                                                               [ConfiguredDispatch]}

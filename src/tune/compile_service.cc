@@ -112,8 +112,9 @@ Result<std::string> CompileService::revision() {
 Result<problem::Program> CompileService::load_program(const std::string& path,
                                                       const std::string& bytes,
                                                       const std::vector<std::string>& flags) {
-  HONE_ASSIGN(const worker::Message answer,
-              accepted(once(program_job(jobs::kLoadProgram, path, bytes, flags))));
+  worker::Message job = program_job(jobs::kLoadProgram, path, bytes, flags);
+  job.body["sizes"] = sizes_;
+  HONE_ASSIGN(const worker::Message answer, accepted(once(job)));
   return understood(read_answer<problem::Program>(answer.body));
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "problem/dispatch.h"
+#include "problem/given_size.h"
 #include "provider/artifact.h"
 #include "provider/provider.h"
 #include "tune/compile_jobs.h"
@@ -36,7 +37,9 @@ struct SpecFile {
 // given by the user, and a Failure where hone proposed a candidate.
 class CompileService {
  public:
-  explicit CompileService(worker::WorkerPool& pool) : pool_(pool) {}
+  // `sizes`: what every program that is loaded leaves open (iree::load_program).
+  explicit CompileService(worker::WorkerPool& pool, std::vector<problem::GivenSize> sizes = {})
+      : pool_(pool), sizes_(std::move(sizes)) {}
 
   // The compiler's own name for itself.
   Result<std::string> revision();
@@ -87,6 +90,7 @@ class CompileService {
   Result<worker::Outcome> once(const worker::Message& message);
 
   worker::WorkerPool& pool_;
+  std::vector<problem::GivenSize> sizes_;
 };
 
 }  // namespace hone::tune

@@ -58,9 +58,9 @@ Result<provider::Artifact> compile_reference(CompileService& compiler,
 
 }  // namespace
 
-Result<DispatchBench> DispatchBench::set_up(Context& context, const problem::Dispatch& dispatch,
-                                            const problem::Dispatch* reference) {
-  std::optional<TimeBudget::Span> preparing(std::in_place, context.time, Phase::kPrepare);
+Result<DispatchBench> DispatchBench::prepare(Context& context, const problem::Dispatch& dispatch,
+                                             const problem::Dispatch* reference) {
+  const TimeBudget::Span span(context.time, Phase::kPrepare);
   DispatchBench bench(context, dispatch);
   store::Store& store = context.store;
   HONE_ASSIGN(const store::Id operation, store.intern(operation_row(dispatch.root)));
@@ -85,7 +85,7 @@ Result<DispatchBench> DispatchBench::set_up(Context& context, const problem::Dis
         reference != nullptr ? context.options.reference_flags : context.options.flags;
     HONE_ASSIGN(problem.reference, compile_reference(context.compiler, independent, flags));
   }
-  HONE_TRY(bench.set_problem(problem));
+  bench.problem_ = std::move(problem);
 
   store::Candidate row;
   row.dispatch = bench.dispatch_id_;
@@ -93,13 +93,24 @@ Result<DispatchBench> DispatchBench::set_up(Context& context, const problem::Dis
   row.provider = context.provider.name();
   row.configuration = store::kDefaultConfiguration;
   HONE_ASSIGN(bench.default_.candidate, store.add_candidate(row));
-  preparing.reset();
-  HONE_TRY(bench.run_default());
-  if (bench.default_.failure)
-    return failure("the compiler's own configuration of '{}' fails ({}): {}", dispatch.name,
-                   provider::name_of(bench.default_.failure->kind),
-                   bench.default_.failure->message);
   return bench;
+}
+
+Status DispatchBench::set_up() {
+  if (context_->options.compile_ahead > 0) {
+    std::vector<Trial> first{default_};
+    HONE_TRY(begin(first));  // while the problem is made
+  }
+  {
+    const TimeBudget::Span span(context_->time, Phase::kPrepare);
+    HONE_TRY(set_problem(*problem_));
+    problem_.reset();
+  }
+  HONE_TRY(run_default());
+  if (default_.failure)
+    return failure("the compiler's own configuration of '{}' fails ({}): {}", name_,
+                   provider::name_of(default_.failure->kind), default_.failure->message);
+  return {};
 }
 
 Status DispatchBench::run(std::vector<Trial>& trials) {

@@ -32,11 +32,15 @@ struct Trial {
 
 class DispatchBench {
  public:
-  // Compiles, verifies and measures the default configuration. A failure with the reason when the
-  // compiler's own choice does not compile or run: then there is nothing to compare with.
-  // `reference`: source and flags of an independent compile of the same dispatch.
-  static Result<DispatchBench> set_up(Context& context, const problem::Dispatch& dispatch,
-                                      const problem::Dispatch* reference);
+  // Makes ready to compile the dispatch's candidates; begin() may be called then. A failure where
+  // it cannot be verified. `reference`: source and flags of an independent compile of the same
+  // dispatch.
+  static Result<DispatchBench> prepare(Context& context, const problem::Dispatch& dispatch,
+                                       const problem::Dispatch* reference);
+  // Gives the runners the problem; compiles, verifies and measures the default configuration. A
+  // failure with the reason when the compiler's own choice does not compile or run: then there is
+  // nothing to compare with.
+  Status set_up();
 
   // Takes each trial to its end, but for those that another tuner on the store is at. Trials of
   // equal code share one measurement.
@@ -125,9 +129,10 @@ class DispatchBench {
   Context* context_;
   std::string name_;
   std::vector<problem::Binding> bindings_;
-  std::string key_;                               // of the prepared server
-  std::map<worker::JobId, store::Id> compiling_;  // candidates
-  std::map<store::Id, Trial> compiled_;           // what came of them, until a trial takes it
+  std::optional<measure::ProblemRequest> problem_;  // until the runners have it
+  std::string key_;                                 // of the prepared server
+  std::map<worker::JobId, store::Id> compiling_;    // candidates
+  std::map<store::Id, Trial> compiled_;             // what came of them, until a trial takes it
   worker::JobId last_job_ = 0;
   store::Id dispatch_id_ = 0;
   Trial default_;

@@ -33,6 +33,11 @@ constexpr double kFewestFinalistSeconds = 3;
 // A first measurement is good to a few percent: whoever is within this of the best may be it.
 constexpr double kFinalistReach = 1.10;
 constexpr std::size_t kMostFinalists = 10;
+// A GPU's first measurement is good to a percent (docs/benchmarks.md).
+constexpr double kGpuFinalistReach = 1.03;
+constexpr std::size_t kMostGpuFinalists = 6;
+// Two first measurements that differ by less are not told apart.
+constexpr double kSameTime = 1.01;
 // Launches of a finalist in the fewest rounds that give a verdict, warm-up included: bounds how
 // many finalists of a slow kernel there is time for.
 constexpr double kFewestFinalistLaunches = 24;
@@ -58,6 +63,9 @@ class DispatchTuner {
         share_(share) {}
 
   Result<TunedDispatch> tune() {
+    HONE_TRY(begin_search());
+    HONE_TRY(bench_.set_up());
+    clock_ = Clock();
     HONE_TRY(search());
     if (const std::string note = bench_.differing_devices(); !note.empty()) {
       context_.observer.note(note);
@@ -103,13 +111,27 @@ class DispatchTuner {
     return proposals;
   }
 
-  Status search() {
+  std::size_t planned() const {
+    return static_cast<std::size_t>(std::min<std::uint64_t>(
+        context_.options.candidates.value_or(SIZE_MAX), space_.count().value));
+  }
+
+  // Where compiling does not disturb, the first round compiles while the device is made ready.
+  Status begin_search() {
     const Options& options = context_.options;
-    HONE_ASSIGN(const std::unique_ptr<search::Strategy> strategy,
-                search::make_strategy(options.strategy, space_, options.seed,
-                                      context_.provider.prior(dispatch_, space_)));
-    const std::size_t planned = static_cast<std::size_t>(
-        std::min<std::uint64_t>(options.candidates.value_or(SIZE_MAX), space_.count().value));
+    HONE_ASSIGN(strategy_, search::make_strategy(options.strategy, space_, options.seed,
+                                                 context_.provider.prior(dispatch_, space_)));
+    if (options.compile_ahead == 0) return {};
+    HONE_ASSIGN(const std::vector<space::Configuration> proposals,
+                propose(*strategy_, std::min(options.compile_ahead, planned())));
+    HONE_ASSIGN(std::unique_ptr<Round> round, begin_round(proposals));
+    compiling_.push_back(std::move(round));
+    return {};
+  }
+
+  Status search() {
+    search::Strategy* const strategy = strategy_.get();
+    const std::size_t planned = this->planned();
     const double seconds = share_.seconds * (1 - kFinalistShare);
     while (proposed_ < planned && clock_.elapsed() < seconds) {
       report("search", planned, seconds - clock_.elapsed());
@@ -228,25 +250,28 @@ class DispatchTuner {
   }
 
   std::vector<store::Id> choose_finalists() const {
+    const double reach = context_.options.cuda ? kGpuFinalistReach : kFinalistReach;
     std::vector<std::pair<double, store::Id>> ranked;
     for (const auto& [candidate, tried] : tried_)
-      if (tried.ratio < 1 && tried.ratio <= best_ratio_ * kFinalistReach)
+      if (tried.ratio < 1 && tried.ratio <= best_ratio_ * reach)
         ranked.emplace_back(tried.ratio, candidate);
     std::sort(ranked.begin(), ranked.end());
     const double affordable =
         finalist_seconds() / kFewestFinalistLaunches / (bench_.default_seconds() * best_ratio_);
-    const auto most =
-        static_cast<std::size_t>(std::clamp(affordable, 2.0, static_cast<double>(kMostFinalists)));
+    const auto limit =
+        static_cast<double>(context_.options.cuda ? kMostGpuFinalists : kMostFinalists);
+    const auto most = static_cast<std::size_t>(std::clamp(affordable, 2.0, limit));
     if (ranked.size() > most) ranked.resize(most);
     std::vector<store::Id> finalists;
     for (const auto& [ratio, candidate] : ranked) finalists.push_back(candidate);
     return finalists;
   }
 
-  // A finalist that ships in another form is compared in that form too.
+  // A finalist that ships in another form is compared in that form, where that is right and no
+  // slower.
   Status add_shipped_forms(std::vector<store::Id>& finalists) {
     std::vector<Trial> trials;
-    std::vector<space::Configuration> configurations;
+    std::vector<store::Id> searched;
     for (const store::Id finalist : finalists) {
       const Tried& tried = tried_.at(finalist);
       const auto shipped = context_.provider.as_shipped(tried.attributes);
@@ -255,15 +280,16 @@ class DispatchTuner {
       trial.attributes = *shipped;
       HONE_ASSIGN(trial.candidate, context_.store.add_candidate(shipped_row(*shipped)));
       trials.push_back(std::move(trial));
-      configurations.push_back(tried.configuration);
+      searched.push_back(finalist);
     }
     if (trials.empty()) return {};
     HONE_TRY(bench_.run(trials));
     for (std::size_t i = 0; i < trials.size(); ++i) {
-      if (!trials[i].ratio) continue;
+      const Tried& tried = tried_.at(searched[i]);
+      if (!trials[i].ratio || *trials[i].ratio > tried.ratio * kSameTime) continue;
+      std::replace(finalists.begin(), finalists.end(), searched[i], trials[i].candidate);
       tried_.emplace(trials[i].candidate,
-                     Tried{configurations[i], *trials[i].attributes, *trials[i].ratio});
-      finalists.push_back(trials[i].candidate);
+                     Tried{tried.configuration, *trials[i].attributes, *trials[i].ratio});
     }
     return {};
   }
@@ -364,6 +390,7 @@ class DispatchTuner {
   Context& context_;
   const problem::Dispatch& dispatch_;
   space::Space space_;
+  std::unique_ptr<search::Strategy> strategy_;
   DispatchBench bench_;
   Share share_;
   Clock clock_;
@@ -391,7 +418,7 @@ Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& d
   const double busy = busy_seconds(context);
   HONE_ASSIGN(space::Space stated, context.provider.space_of(dispatch));
   HONE_ASSIGN(space::Space space, stated.relax(context.options.relax));
-  HONE_ASSIGN(DispatchBench bench, DispatchBench::set_up(context, dispatch, reference));
+  HONE_ASSIGN(DispatchBench bench, DispatchBench::prepare(context, dispatch, reference));
   const std::string key = bench.key();
   DispatchTuner tuner(context, dispatch, std::move(space), std::move(bench), share);
   Result<TunedDispatch> tuned = tuner.tune();

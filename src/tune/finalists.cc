@@ -20,6 +20,9 @@ constexpr double kTight = 0.005;
 // Three samples of a short kernel bridge an interruption; a long one averages over it.
 constexpr double kLongKernelSeconds = 0.02;
 
+// A GPU that has just run the other finalists is warm.
+constexpr double kGpuWarmUpSeconds = 0.004;
+
 measure::TieOptions ties_at_each_look() {
   measure::TieOptions options;
   options.alpha /= kLooks;
@@ -53,6 +56,7 @@ class FinalistMeasurement {
     }
     request.other_memory = true;
     request.protocol = finalist_protocol(bench_.default_seconds());
+    if (context_.options.cuda) request.protocol.max_warm_up_seconds = kGpuWarmUpSeconds;
     request.seed = context_.options.seed + result_.rounds.size();
     HONE_ASSIGN(const Ran<measure::MeasureResult> measured, context_.runner.measure(request));
     if (!measured) return failure("measuring the finalists failed: {}", measured.error().message);

@@ -1,9 +1,11 @@
 #include "worker/persistent_pool.h"
 
+#include <algorithm>
 #include <deque>
 #include <future>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "worker/persistent_worker.h"
 
@@ -25,6 +27,8 @@ struct PersistentPool::State {
   std::deque<PersistentJob> waiting;
   std::deque<Finished> finished;
   bool paused = false;
+  std::map<std::string, JobId> works_in_flight;  // the first job of each
+  std::set<std::string> works_done;
   std::vector<std::future<Status>> starts;  // of the workers; empty once they have come up
 
   Status wait_for_starts() {
@@ -45,12 +49,34 @@ struct PersistentPool::State {
   Status hand_out() {
     HONE_TRY(wait_for_starts());
     for (PersistentWorker& worker : workers) {
-      if (paused || waiting.empty()) return {};
+      if (paused) return {};
       if (worker.is_busy()) continue;
-      HONE_TRY(worker.begin(std::move(waiting.front())));
-      waiting.pop_front();
+      const auto next = std::find_if(waiting.begin(), waiting.end(), [this](const auto& job) {
+        return !works_in_flight.contains(work_of(job));
+      });
+      if (next == waiting.end()) return {};
+      if (std::string work = work_of(*next); !work.empty() && !works_done.contains(work))
+        works_in_flight[std::move(work)] = next->id;
+      PersistentJob job = std::move(*next);
+      waiting.erase(next);
+      HONE_TRY(worker.begin(std::move(job)));
     }
     return {};
+  }
+
+  std::string work_of(const PersistentJob& job) const {
+    if (!options.same_work || job.id == kOwnJob) return "";
+    return job.key + options.same_work(job.message);
+  }
+
+  // Whatever came of it: what failed is not likely to take long again.
+  void finish_work(JobId id) {
+    for (auto work = works_in_flight.begin(); work != works_in_flight.end(); ++work)
+      if (work->second == id) {
+        works_done.insert(work->first);
+        works_in_flight.erase(work);
+        return;
+      }
   }
 
   // Waits until a worker has something to say, at most `seconds`, and collects it.
@@ -64,7 +90,10 @@ struct PersistentPool::State {
     ::poll(entries.data(), entries.size(), milliseconds);
     if (is_readable(options.stop_fd)) return interrupted();
     for (PersistentWorker& worker : workers)
-      if (auto done = worker.look()) finished.push_back(std::move(*done));
+      if (auto done = worker.look()) {
+        finish_work(done->id);
+        finished.push_back(std::move(*done));
+      }
     return {};
   }
 
@@ -159,6 +188,7 @@ std::size_t PersistentPool::outstanding() const {
 Status PersistentPool::cancel_all() {
   state_->waiting.clear();
   state_->finished.clear();
+  state_->works_in_flight.clear();
   if (!state_->starts.empty()) return {};
   for (PersistentWorker& worker : state_->workers) worker.forget();
   return {};

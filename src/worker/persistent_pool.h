@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,7 +20,10 @@ struct PersistentPoolOptions {
   std::vector<std::string> command;
   std::vector<EnvironmentChange> environment;
   int workers = 1;
-  JobLimits limits;                 // of one job
+  JobLimits limits;  // of one job
+  // Jobs of one name ask for the same work, whose result their processes share: until the first has
+  // finished the others are not begun, for they would only wait for it. Empty: all differ.
+  std::function<std::string(const Message&)> same_work;
   double start_seconds = 60;        // for a worker to say hello
   std::filesystem::path temporary;  // where the workers' folders are made; empty: the system's
   int stop_fd = -1;                 // once it is readable every waiting call returns kInterrupted

@@ -49,6 +49,22 @@ TEST(Operation, CountsNothingForADynamicShape) {
   EXPECT_EQ(describe(operation), "matmul ?x512x512 f32,f32->f32");
 }
 
+TEST(Operation, IsStatedWithoutTheSizesThatWereGiven) {
+  Operation given = matmul(384, 512, 512, ElementType::kF32, ElementType::kF32);
+  const std::string closed = fingerprint(given);
+  given.loops[0].open = true;
+  EXPECT_TRUE(has_open_sizes(given));
+  EXPECT_FALSE(is_dynamic(given));
+  EXPECT_EQ(describe(given), "matmul 384?x512x512 f32,f32->f32");
+  EXPECT_NE(fingerprint(given), closed);
+  EXPECT_EQ(nlohmann::json(given).get<Operation>(), given);
+  const Operation stated = as_stated(given);
+  EXPECT_EQ(describe(stated), "matmul ?x512x512 f32,f32->f32");
+  EXPECT_EQ(to_string(stated.operands[0].type), "?x512xf32");
+  EXPECT_EQ(to_string(stated.operands[1].type), "512x512xf32");
+  EXPECT_EQ(to_string(stated.operands[2].type), "?x512xf32");
+}
+
 TEST(Operation, IsDescribedWithItsLayouts) {
   Operation operation = matmul(128, 3072, 768, ElementType::kF16, ElementType::kF32);
   EXPECT_EQ(describe(operation), "matmul 128x3072x768 f16,f16->f32");

@@ -141,8 +141,7 @@ TEST(LoadProgram, TakesLayoutsFromIndexingMapsAndSeveralFunctions) {
   EXPECT_EQ(program.dispatches[1].root.kind, OperationKind::kElementwise);
 }
 
-TEST(LoadProgram, DoesNotTuneDynamicShapes) {
-  const problem::Program program = load("dynamic.mlir", R"(
+constexpr char kOpenRows[] = R"(
 func.func @dynamic(%a: tensor<?x512xf32>, %b: tensor<512x256xf32>) -> tensor<?x256xf32> {
   %zero = arith.constant 0.0 : f32
   %c0 = arith.constant 0 : index
@@ -152,14 +151,80 @@ func.func @dynamic(%a: tensor<?x512xf32>, %b: tensor<512x256xf32>) -> tensor<?x2
   %r = linalg.matmul ins(%a, %b : tensor<?x512xf32>, tensor<512x256xf32>)
                      outs(%f : tensor<?x256xf32>) -> tensor<?x256xf32>
   return %r : tensor<?x256xf32>
-})");
+})";
+
+TEST(LoadProgram, SaysHowToGiveASizeThatIsOpen) {
+  const problem::Program program = load("dynamic.mlir", kOpenRows);
   ASSERT_EQ(program.dispatches.size(), 1u);
   const Dispatch& dispatch = program.dispatches[0];
-  EXPECT_EQ(dispatch.root.loops, matmul_loops(problem::kDynamic, 256, 512));
+  std::vector<problem::Loop> loops = matmul_loops(problem::kDynamic, 256, 512);
+  loops[0].open = true;
+  EXPECT_EQ(dispatch.root.loops, loops);
   EXPECT_EQ(dispatch.not_tunable,
             "dynamic shape: loop 0 of linalg.matmul has a size known only at run time, and hone "
-            "measures one size: write the one that matters into the program's types (2048 for ?)");
+            "measures one size: --dim M=SIZE (or input0.0=SIZE)");
   EXPECT_EQ(flop_count(dispatch.root), 0);
+}
+
+problem::Program load_with(const std::vector<problem::GivenSize>& sizes) {
+  auto program = load_program(compiler(), "dynamic.mlir", kOpenRows, host_cpu_flags(), sizes);
+  if (!program) throw std::runtime_error(program.error().message);
+  return std::move(*program);
+}
+
+// IREE passes an index as two 32-bit words.
+TEST(LoadProgram, LaunchesWithTheSizeThatWasGiven) {
+  const problem::Program program = load_with({{"M", 384}});
+  ASSERT_EQ(program.dispatches.size(), 1u);
+  const Dispatch& dispatch = program.dispatches[0];
+  EXPECT_EQ(dispatch.not_tunable, "");
+  EXPECT_THAT(dispatch.constants, ElementsAre(384, 0));
+  EXPECT_EQ(describe(dispatch.root), "matmul 384?x256x512 f32,f32->f32");
+  EXPECT_EQ(flop_count(dispatch.root), 2.0 * 384 * 256 * 512);
+  ASSERT_EQ(dispatch.bindings.size(), 3u);
+  EXPECT_EQ(dispatch.bindings[0].bytes, 384 * 512 * 4);
+  EXPECT_EQ(dispatch.bindings[2].bytes, 384 * 256 * 4);
+  EXPECT_THAT(dispatch.root_bindings, ElementsAre(0, 1, 2));
+  EXPECT_EQ(to_string(program.functions.at(0).inputs.at(0)), "384x512xf32");
+}
+
+TEST(LoadProgram, TakesASizeByTheArgumentToo) {
+  EXPECT_EQ(load_with({{"input0.0", 384}}).dispatches, load_with({{"M", 384}}).dispatches);
+}
+
+// The store tells dispatches apart by their source.
+TEST(LoadProgram, MakesTwoDispatchesOfTwoSizes) {
+  EXPECT_NE(fingerprint(load_with({{"M", 384}}).dispatches.at(0)),
+            fingerprint(load_with({{"M", 16}}).dispatches.at(0)));
+}
+
+TEST(LoadProgram, RefusesASizeThatIsNotOpen) {
+  const auto program =
+      load_program(compiler(), "dynamic.mlir", kOpenRows, host_cpu_flags(), {{"N", 256}});
+  ASSERT_FALSE(program);
+  EXPECT_EQ(program.error().kind, ErrorKind::kInput);
+  EXPECT_THAT(program.error().message,
+              HasSubstr("--dim N=256: the program has no such size; it leaves open: M (input0.0)"));
+  const auto closed = load_program(compiler(), "matmul_512.mlir", example("matmul_512.mlir"),
+                                   host_cpu_flags(), {{"M", 512}});
+  ASSERT_FALSE(closed);
+  EXPECT_EQ(closed.error().message, "--dim M=512: the program leaves no size open");
+}
+
+// Blocks of 64 rows and 64 columns: 6 x 4 workgroups for 384 rows, 1 x 4 for 16.
+TEST(LoadProgram, LetsTheNumberOfWorkgroupsFollow) {
+  const ConfigurationAttributes attributes{
+      "#iree_cpu.lowering_config<distribution = [64, 64, 0], vector_common_parallel = [8, 16, 0], "
+      "vector_reduction = [0, 0, 16]>",
+      kDoubleTiling};
+  for (const auto& [size, workgroups] : {std::pair(384, 24u), std::pair(16, 4u)}) {
+    const problem::Program program = load_with({{"M", size}});
+    const auto artifact = prepare(program.dispatches.at(0)).compile(attributes);
+    ASSERT_TRUE(artifact) << artifact.error().message;
+    EXPECT_EQ(artifact->launch.grid[0] * artifact->launch.grid[1] * artifact->launch.grid[2],
+              workgroups);
+    EXPECT_THAT(artifact->launch.constants, ElementsAre(size, 0));
+  }
 }
 
 TEST(LoadProgram, AcceptsAProgramWithoutDispatches) {

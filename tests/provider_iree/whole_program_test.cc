@@ -57,8 +57,9 @@ std::string configured_by(const std::string& spec_text) {
   if (child == 0) {
     const auto dispatches =
         configured_dispatches(compiler(), "matmul_512.mlir", example("matmul_512.mlir"), flags);
-    const auto written = write_file_atomically(
-        result, dispatches ? dispatches->at(0).lowering_config : dispatches.error().message);
+    const auto written =
+        write_file_atomically(result, dispatches ? dispatches->at(0).attributes.lowering_config
+                                                 : dispatches.error().message);
     ::_exit(written ? 0 : 1);
   }
   int status = 0;

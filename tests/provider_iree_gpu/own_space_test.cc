@@ -52,6 +52,26 @@ TEST(OwnSpaceOfRows, LetsSubgroupsAndLanesHaveRowsOfTheirOwn) {
                           "steps", "wg_0", "threads", "red_1"));
 }
 
+// On an H200 328 of 2,922 sums of rows were wrong: those with more subgroups than lanes to a row,
+// and no others.
+TEST(OwnSpaceOfRows, HasNoMoreSubgroupsThanLanesToAddUpASum) {
+  const auto dispatch = dispatch_of(row_sum(4096, 4096), "sm_80");
+  const auto space = gpu_own_space(dispatch.root, *problem::gpu_target("sm_80"));
+  ASSERT_TRUE(space) << space.error().message;
+  const auto broken = [&](int subgroups, int lanes) {
+    const auto configuration = space::parse_configuration(
+        *space, fmt::format("pipeline=0,rows=8,row_subgroups=1,subgroups={},lanes={},vector=4,"
+                            "steps=1,wg_0=0,threads=0,red_1=0",
+                            subgroups, lanes));
+    std::vector<std::string> names;
+    for (const auto& each : space->check(*configuration)) names.push_back(each.name);
+    return names;
+  };
+  EXPECT_THAT(broken(8, 8), IsEmpty());
+  EXPECT_THAT(broken(16, 8), ElementsAre("lanes add up the subgroups"));
+  EXPECT_THAT(broken(32, 16), ElementsAre("lanes add up the subgroups"));
+}
+
 // 77 columns are no whole loads of a subgroup: one thread goes along a row.
 TEST(OwnSpaceOfSoftmax, GoesByOutputsWhereRowsCannotBeShared) {
   const auto dispatch = dispatch_of(softmax(256, 77), "sm_80");

@@ -29,7 +29,7 @@ Texts configured(const std::string& program, const std::vector<std::string>& fla
   const std::string answer = in_child([&] {
     const auto dispatches = configured_dispatches(compiler(), "program.mlir", program, flags);
     if (!dispatches) return nlohmann::json(Texts{dispatches.error().message}).dump();
-    const ConfiguredDispatch& last = dispatches->back();
+    const provider::Attributes& last = dispatches->back().attributes;
     return nlohmann::json(
                Texts{last.lowering_config, last.translation_info, last.decomposition_config})
         .dump();

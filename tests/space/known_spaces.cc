@@ -2,57 +2,6 @@
 
 namespace hone::space::known {
 
-SpaceBuilder tune_gemm(Matmul size) {
-  const auto [m, n, k] = size;
-  SpaceBuilder builder;
-  const Expression block_m = builder.knob("BLOCK_SIZE_M", "rows of a tile", {16, 32, 64, 128, 256});
-  const Expression block_n =
-      builder.knob("BLOCK_SIZE_N", "columns of a tile", {16, 32, 64, 128, 256});
-  const Expression block_k =
-      builder.knob("BLOCK_SIZE_K", "depth of a tile", {16, 32, 64, 128, 256});
-  const Expression split_k = builder.knob("SPLIT_K", "programs that share one tile's depth",
-                                          {1, 2, 4, 5, 6, 8, 10, 12, 16, 18, 24});
-  const Expression warps = builder.knob("num_warps", "wavefronts per program", {1, 2, 4, 8});
-  const Expression group_m =
-      builder.knob("GROUP_SIZE_M", "tile rows visited together", {1, 2, 4, 8, 16, 32});
-  const Expression stages = builder.knob("num_stages", "pipeline stages", {2});
-  builder.knob("waves_per_eu", "occupancy hint", {0});
-  const Expression nonkdim = builder.knob("matrix_instr_nonkdim", "MFMA rows", {16, 32});
-  builder.knob("kpack", "MFMA depth packing", {1, 2});
-
-  const Value mfma = m < 32 || n < 32 ? 16 : 32;
-  builder.require("mfma", "the instruction is no larger than the matrix", nonkdim <= mfma);
-  builder.require("tile_fills_instruction", "a tile holds whole instructions",
-                  block_m * block_n >= 64 && block_m >= nonkdim && block_n >= nonkdim);
-  builder.require("small_m", "a matrix of one instruction's rows takes one tile",
-                  nonkdim < m || block_m == nonkdim);
-  builder.require("small_n", "a matrix of one instruction's columns takes one tile",
-                  nonkdim < n || block_n == nonkdim);
-  builder.prefer("waste_m", "a tile more than twice the rows wastes half of it",
-                 block_m <= 2 * m || block_m == 16);
-  builder.prefer("waste_n", "a tile more than twice the columns wastes half of it",
-                 block_n <= 2 * n || block_n == 16);
-  const bool needs_split = (m < 64 || n < 64) && k > 1024;
-  builder.prefer("split_k", "splitting pays for thin and deep problems only",
-                 needs_split || split_k == 1);
-  builder.require("split_k_divides", "K % (SPLIT_K * BLOCK_SIZE_K) == 0 ({} % {} == 0)",
-                  split_k == 1 || euclidean_mod(k, split_k * block_k) == 0, {k, split_k * block_k});
-  builder.prefer("group_m", "a group taller than the matrix is no group",
-                 group_m * block_m <= m || group_m == 1);
-  const Expression lds_a = block_m * block_k * 2;
-  const Expression lds_b = block_n * block_k * 2;
-  const Expression lds = ite(stages <= 1, max(lds_a, lds_b), (lds_a + lds_b) * (stages - 1));
-  builder.require("lds", "the tiles fit in 64 KiB of LDS ({} <= 65536)", lds <= 65536, {lds});
-  if (m >= 2048 && n >= 2048) {
-    builder.prefer("large_tiles", "large problems want large tiles",
-                   block_m >= 64 && block_n >= 64 && block_k >= 64);
-    builder.prefer("large_warps", "and at least four wavefronts", warps >= 4);
-    builder.prefer("large_whole_tiles", "and whole tiles",
-                   euclidean_mod(m, block_m) == 0 && euclidean_mod(n, block_n) == 0);
-  }
-  return builder;
-}
-
 namespace {
 
 // What both pipelines' constraint operations begin with.

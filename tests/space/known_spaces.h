@@ -1,4 +1,4 @@
-// Spaces of real tuners, stated as their sources state them; for tests and benchmarks.
+// Spaces of a real compiler, stated as it states them; for tests and benchmarks.
 #pragma once
 
 #include "space/space.h"
@@ -8,10 +8,6 @@ namespace hone::space::known {
 struct Matmul {
   Value m, n, k;
 };
-
-// ROCm/triton's tune_gemm v3.4, fp16, 64 KiB of LDS: ten knobs, 132,000 raw configurations, nine
-// pruning rules.
-SpaceBuilder tune_gemm(Matmul size);
 
 // The constraints that IREE 3.13 states for f16 x f16 -> f32 matmuls on gfx942, by
 // `iree-compile --iree-codegen-emit-pipeline-constraints`; assertions that repeat another are left

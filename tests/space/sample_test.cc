@@ -69,7 +69,7 @@ TEST(Samples, AboveTheMemoryCapTheIndexIsRefusedInWords) {
 }
 
 TEST(Samples, AreDifferentAndTheSameForTheSameSeed) {
-  const auto space = known::tune_gemm({512, 512, 512}).build();
+  const auto space = known::tile_and_fuse({256, 256, 128}).build();
   const auto first = space->samples(500, 7);
   ASSERT_TRUE(first);
   EXPECT_EQ(std::set<Configuration>(first->begin(), first->end()).size(), 500u);

@@ -52,14 +52,6 @@ TEST(Z3, AgreesOnTheVectorDistributeSpaceOfASmallMatmul) {
   EXPECT_GT(found->size(), 5u);
 }
 
-TEST(Z3, AgreesOnTuneGemmsSpaceOfAThinMatmul) {
-  const SpaceBuilder builder = known::tune_gemm({16, 64, 96});
-  const auto found = z3model::Model(builder).solutions(60000);
-  ASSERT_TRUE(found);
-  EXPECT_EQ(enumerated(*builder.build()), *found);
-  EXPECT_GT(found->size(), 20u);
-}
-
 }  // namespace
 }  // namespace hone::space
 

@@ -76,30 +76,43 @@ std::vector<MlirValue> segment(const Ir& ir, MlirOperation operation, std::size_
   return {all.begin() + begin, all.begin() + begin + sizes[index]};
 }
 
-void add_launch(const Ir& ir, const std::vector<MlirValue>& constants,
-                const std::vector<MlirValue>& lengths, Launches& launches) {
+// The operands of one launch.
+struct LaunchOperands {
+  std::vector<MlirValue> workload, constants, lengths;
+};
+
+void add_launch(const Sizes& sizes, const LaunchOperands& operands, Launches& launches) {
+  const auto& lengths = operands.lengths;
   launches.bytes.resize(std::max(launches.bytes.size(), lengths.size()), 0);
   for (std::size_t i = 0; i < lengths.size(); ++i) {
-    const auto length = ir.constant(lengths[i]);
+    const auto length = sizes.integer(lengths[i]);
     if (!length || launches.bytes[i] < 0)
       launches.bytes[i] = -1;
     else
       launches.bytes[i] = std::max(launches.bytes[i], *length);
   }
   std::vector<std::uint32_t> words;
-  for (const MlirValue constant : constants) {
-    const auto value = ir.constant(constant);
+  for (const MlirValue constant : operands.constants) {
+    const auto value = sizes.integer(constant);
     if (!value) launches.not_static = "it takes values that are known only at run time";
     words.push_back(static_cast<std::uint32_t>(value.value_or(0)));
   }
-  if (launches.per_call > 0 && launches.constants != words)
+  std::vector<std::int64_t> workload;
+  for (const MlirValue each : operands.workload) {
+    const auto value = sizes.integer(each);
+    if (!value) launches.not_static = "it takes values that are known only at run time";
+    workload.push_back(value.value_or(0));
+  }
+  if (launches.per_call > 0 && (launches.constants != words || launches.workload != workload))
     launches.not_static = "the program launches it with different constants";
+  launches.workload = launches.not_static.empty() ? workload : std::vector<std::int64_t>();
   launches.constants = launches.not_static.empty() ? words : std::vector<std::uint32_t>();
 }
 
 }  // namespace
 
-std::map<std::string, Launches> find_launches(const Ir& ir, const OwnedModule& program) {
+std::map<std::string, Launches> find_launches(const Ir& ir, const OwnedModule& program,
+                                              const Sizes& sizes) {
   std::map<std::string, Launches> found;
   const auto key = [&](MlirAttribute entry) {
     const MlirStringRef root = ir.api().mlirSymbolRefAttrGetRootReference(entry);
@@ -110,23 +123,22 @@ std::map<std::string, Launches> find_launches(const Ir& ir, const OwnedModule& p
     if (!called && !ir.is(top, "util.initializer")) continue;
     ir.walk(top, [&](MlirOperation operation) {
       std::vector<MlirAttribute> entries;
-      std::vector<MlirValue> constants, lengths;
+      LaunchOperands operands;
       // Operand segments as the compiler's StreamOps.td and HALOps.td order them.
       if (ir.is(operation, "stream.cmd.dispatch")) {
         entries = ir.elements(ir.attribute(operation, "entry_points"));
-        constants = segment(ir, operation, 1);
-        lengths = segment(ir, operation, 5);
+        operands = {segment(ir, operation, 0), segment(ir, operation, 1),
+                    segment(ir, operation, 5)};
       } else if (ir.is(operation, "hal.command_buffer.dispatch")) {
         const auto function = segment(ir, operation, 2);
         if (!function.empty())
           entries = {ir.attribute(ir.defining_operation(function[0]), "entry_point")};
-        constants = segment(ir, operation, 6);
-        lengths = segment(ir, operation, 9);
+        operands = {{}, segment(ir, operation, 6), segment(ir, operation, 9)};
       }
       for (const MlirAttribute entry : entries) {
         if (entry.ptr == nullptr) continue;
         Launches& launches = found[key(entry)];
-        add_launch(ir, constants, lengths, launches);
+        add_launch(sizes, operands, launches);
         if (called) ++launches.per_call;
       }
     });
@@ -135,7 +147,8 @@ std::map<std::string, Launches> find_launches(const Ir& ir, const OwnedModule& p
 }
 
 Result<std::vector<Binding>> describe_bindings(const Ir& ir, MlirOperation function,
-                                               MlirOperation root, const Launches& launches) {
+                                               MlirOperation root, const Launches& launches,
+                                               const Sizes& kernel) {
   const std::vector<Subspan> subspans = subspans_of(ir, function);
   std::set<std::size_t> root_inputs;
   std::set<const void*> seen;
@@ -151,9 +164,10 @@ Result<std::vector<Binding>> describe_bindings(const Ir& ir, MlirOperation funct
     Binding& binding = bindings[i];
     const Access access = access_of(ir, function, subspan);
     binding.access = described.insert(i).second ? access : combined(binding.access, access);
-    const auto type = parse_type(subspan.type);
+    auto type = parse_type(subspan.type);
     if (!type)
       return input_error("binding {} has type {}, which hone does not know", i, subspan.type);
+    if (const auto known = kernel.type(subspan.value)) type = known;
     const std::int64_t bytes =
         is_dynamic(*type) ? 0 : element_count(*type) * byte_size(type->element);
     if (bytes >= binding.bytes) {  // several views of one buffer: the largest describes it

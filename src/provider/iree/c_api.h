@@ -215,6 +215,17 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
   X(std::intptr_t, mlirAffineMapGetNumDims, (MlirAffineMap))                                     \
   X(std::intptr_t, mlirAffineMapGetNumResults, (MlirAffineMap))                                  \
   X(MlirAffineExpr, mlirAffineMapGetResult, (MlirAffineMap, std::intptr_t))                      \
+  X(bool, mlirAffineExprIsASymbol, (MlirAffineExpr))                                             \
+  X(std::intptr_t, mlirAffineSymbolExprGetPosition, (MlirAffineExpr))                            \
+  X(bool, mlirAffineExprIsAConstant, (MlirAffineExpr))                                           \
+  X(std::int64_t, mlirAffineConstantExprGetValue, (MlirAffineExpr))                              \
+  X(bool, mlirAffineExprIsAAdd, (MlirAffineExpr))                                                \
+  X(bool, mlirAffineExprIsAMul, (MlirAffineExpr))                                                \
+  X(bool, mlirAffineExprIsAMod, (MlirAffineExpr))                                                \
+  X(bool, mlirAffineExprIsAFloorDiv, (MlirAffineExpr))                                           \
+  X(bool, mlirAffineExprIsACeilDiv, (MlirAffineExpr))                                            \
+  X(MlirAffineExpr, mlirAffineBinaryOpExprGetLHS, (MlirAffineExpr))                              \
+  X(MlirAffineExpr, mlirAffineBinaryOpExprGetRHS, (MlirAffineExpr))                              \
   X(bool, mlirAffineExprIsADim, (MlirAffineExpr))                                                \
   X(std::intptr_t, mlirAffineDimExprGetPosition, (MlirAffineExpr))                               \
   X(void, mlirTypePrint, (MlirType, MlirStringCallback, void*))                                  \

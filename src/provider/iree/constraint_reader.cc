@@ -260,6 +260,16 @@ bool states_constraints(const Library& library, const std::string& name, const s
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+namespace {
+
+bool is_about_open_sizes(const Ir& ir, MlirOperation constraints) {
+  const std::vector<MlirValue> sizes = ir.operands(constraints);
+  return std::any_of(sizes.begin(), sizes.end(),
+                     [&](MlirValue size) { return !ir.constant(size); });
+}
+
+}  // namespace
+
 Result<StatedSpace> stated_constraints(const Library& library, const std::string& name,
                                        const std::string& source,
                                        const std::vector<std::string>& flags) {
@@ -277,6 +287,8 @@ Result<StatedSpace> stated_constraints(const Library& library, const std::string
   StatedSpace stated;
   for (const MlirOperation each : exports_in(ir, module.get()))
     for (const MlirOperation operation : constraint_operations(ir, function_of(ir, each))) {
+      // What holds at one size only is no statement about a kernel of every size.
+      if (is_about_open_sizes(ir, operation)) continue;
       HONE_ASSIGN(StatedSet set, read_constraints(ir, operation));
       stated.push_back(std::move(set));
     }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "provider/iree/root_operation.h"
+
 namespace hone::iree {
 namespace {
 
@@ -58,6 +60,10 @@ Result<DispatchIr> read_dispatch(const Session& session, const std::string& name
   if (dispatch.root.ptr == nullptr) dispatch.root = last_structured(ir, dispatch.function);
   dispatch.decomposed =
       dispatch.root.ptr != nullptr && ir.is(dispatch.root, "linalg.softmax") && root.ptr != nullptr;
+  if (root.ptr != nullptr && dispatch.root.ptr != nullptr && !dispatch.decomposed) {
+    const auto before = describe_operation(ir, dispatch.root), after = describe_operation(ir, root);
+    dispatch.reshaped = before && after && before->loops.size() != after->loops.size();
+  }
   const std::size_t marked = marked_roots(ir, configured).size();
   dispatch.configured = configure.take_module();
   dispatch.root_operations =

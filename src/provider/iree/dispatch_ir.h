@@ -22,6 +22,8 @@ struct DispatchIr {
   // The compiler takes the root apart before it configures it (softmax): it carries no
   // configuration itself, one of its parts in `configured` does.
   bool decomposed = false;
+  // The root has another number of loops in `configured`: what it is given in `module` is dropped.
+  bool reshaped = false;
   ConfigurationAttributes defaults;  // of the root operation and its function
 };
 

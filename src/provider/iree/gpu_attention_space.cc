@@ -58,7 +58,7 @@ std::optional<Parts> parts_of(const problem::Operation& root, const problem::Gpu
 }  // namespace
 
 bool is_known_attention(const problem::Operation& root, const problem::GpuTarget& target) {
-  return parts_of(root, target).has_value();
+  return !has_open_sizes(root) && parts_of(root, target).has_value();
 }
 
 Result<space::Space> attention_space(const problem::Operation& root,

@@ -18,24 +18,16 @@ PerLoop workgroup_tile(const problem::Operation& root) {
   return tile;
 }
 
-// Whether some extent is no whole number of some matrix instruction.
+// Whether some extent is no whole number of some matrix instruction, or open.
 bool is_padded(const problem::Operation& root, const problem::GpuTarget& target) {
   const Loops loops = loops_of(root);
-  const auto rest = [&](int loop, int of) { return size(root, loop) % of != 0; };
+  const auto rest = [&](int loop, int of) {
+    return is_open(root, loop) || size(root, loop) % of != 0;
+  };
   const auto instructions = instructions_for(root, target);
   return std::any_of(instructions.begin(), instructions.end(), [&](const auto& mma) {
     return rest(loops.m[0], mma.m) || rest(loops.n[0], mma.n) || rest(loops.k[0], mma.k);
   });
-}
-
-// The tiles of a loop: its divisors, and where it is padded powers of two too.
-std::vector<Value> tiles_of(const problem::Operation& root, int loop, bool padded, Value largest) {
-  std::vector<Value> tiles = divisors(size(root, loop), 1, largest);
-  if (padded)
-    for (const Value each : powers_of_two(largest)) tiles.push_back(each);
-  std::sort(tiles.begin(), tiles.end());
-  tiles.erase(std::unique(tiles.begin(), tiles.end()), tiles.end());
-  return tiles;
 }
 
 }  // namespace
@@ -83,7 +75,11 @@ Result<space::Space> instruction_space(const problem::Operation& root,
   builder.require("wg_n is whole subgroups",
                   "wg_n == sg_n * subgroups * columns of the instruction",
                   wg_n == sg_n * n_count * mma_n);
-  if (!padded)
+  if (padded && !is_open(root, loops.k[0]))
+    builder.prefer("few padded steps of k", "a step that does not divide k computes on padding",
+                   euclidean_mod(space::constant(k), red_k * mma_k) == 0 ||
+                       euclidean_mod(space::constant(k), mma_k) != 0);
+  else if (!padded)
     builder.require("k is whole steps", "red_k times the instruction's k divides k",
                     euclidean_mod(space::constant(k), red_k * mma_k) == 0);
   builder.require(
@@ -145,13 +141,13 @@ Result<space::Space> thread_space(const problem::Operation& root,
   const Loops loops = loops_of(root);
   constexpr Value kMaximumTile = 256, kMaximumStep = 64, kMaximumThreadTile = 64;
   space::SpaceBuilder builder;
-  const Expression wg_m = builder.knob("wg_m", "rows of a workgroup",
-                                       divisors(size(root, loops.m[0]), 1, kMaximumTile));
+  const Expression wg_m =
+      builder.knob("wg_m", "rows of a workgroup", tiles_of(root, loops.m[0], false, kMaximumTile));
   const Expression wg_n = builder.knob("wg_n", "columns of a workgroup",
-                                       divisors(size(root, loops.n[0]), 1, kMaximumTile));
+                                       tiles_of(root, loops.n[0], false, kMaximumTile));
   const Expression th_m = builder.knob("th_m", "rows of a thread", powers_of_two(16));
   const Expression th_n = builder.knob("th_n", "columns of a thread", powers_of_two(16));
-  builder.knob("red_k", "steps of k", divisors(size(root, loops.k[0]), 1, kMaximumStep));
+  builder.knob("red_k", "steps of k", tiles_of(root, loops.k[0], false, kMaximumStep));
   builder.require("threads divide the tile", "wg_m is whole th_m and wg_n whole th_n",
                   euclidean_mod(wg_m, th_m) == 0 && euclidean_mod(wg_n, th_n) == 0);
   const Expression threads = euclidean_div(wg_m, th_m) * euclidean_div(wg_n, th_n);

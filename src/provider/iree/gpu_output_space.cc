@@ -76,7 +76,7 @@ Result<space::Space> output_space(const problem::Operation& root,
   Expression last = space::constant(1);
   for (const int loop : tiled_loops(root)) {
     tile.push_back(builder.knob(tile_name(loop), fmt::format("of loop {} in a workgroup", loop),
-                                divisors(size(root, loop), 1, kMaximumTile)));
+                                tiles_of(root, loop, false, kMaximumTile)));
     last = tile.back();
   }
   // The result may be narrower than what is read: 8 halves of it are 16 bytes.
@@ -88,7 +88,7 @@ Result<space::Space> output_space(const problem::Operation& root,
   const Expression threads = builder.knob("threads", "of a workgroup", subgroups);
   for (const int loop : reduction_loops(root))
     builder.knob(step_name(loop), fmt::format("steps of loop {}", loop),
-                 divisors(size(root, loop), 1, kMaximumStep));
+                 tiles_of(root, loop, false, kMaximumStep));
   if (transposed_operand(root) >= 0)
     builder.knob("promote", "the transposed operand goes through shared memory", {1, 0});
 

@@ -34,7 +34,8 @@ bool goes_along_rows(const problem::Operation& root, const problem::GpuTarget& t
   const bool rows = root.kind == OperationKind::kReduction || root.kind == OperationKind::kMatvec ||
                     root.name == "linalg.softmax";
   const int row = rows ? row_loop(root) : -1;
-  return row >= 0 && size(root, row) > 0 && size(root, row) % lane_choices(target).back() == 0;
+  return row >= 0 && size(root, row) > 0 &&
+         (is_open(root, row) || size(root, row) % lane_choices(target).back() == 0);
 }
 
 Result<space::Space> row_space(const problem::Operation& root, const problem::GpuTarget& target) {
@@ -42,9 +43,8 @@ Result<space::Space> row_space(const problem::Operation& root, const problem::Gp
   constexpr Value kMaximumRows = 32, kLoadBits = 128, kHeldElements = 64;
   const Value length = size(root, row), all_lanes = target.subgroup_sizes.front();
   space::SpaceBuilder builder;
-  const Expression rows =
-      builder.knob("rows", "of one workgroup",
-                   divisors(size(root, parallel_loops(root).back()), 1, kMaximumRows));
+  const Expression rows = builder.knob(
+      "rows", "of one workgroup", tiles_of(root, parallel_loops(root).back(), false, kMaximumRows));
   const Expression beside = builder.knob("row_subgroups", "that have rows of their own",
                                          powers_of_two(target.max_threads / all_lanes));
   const Expression subgroups =
@@ -55,13 +55,20 @@ Result<space::Space> row_space(const problem::Operation& root, const problem::Gp
       builder.knob("vector", "elements of one load", powers_of_two(kLoadBits / element_bits(root)));
   const Expression steps = builder.knob("steps", "loads per thread and iteration", {1, 2, 4, 8});
   const Expression at_once = beside * euclidean_div(space::constant(all_lanes), lanes);
-  builder.require("row is whole iterations",
-                  "subgroups * lanes * vector * steps elements divide the row of {}",
-                  euclidean_mod(space::constant(length), subgroups * lanes * vector * steps) == 0,
-                  {space::constant(length)});
+  if (!is_open(root, row))
+    builder.require("row is whole iterations",
+                    "subgroups * lanes * vector * steps elements divide the row of {}",
+                    euclidean_mod(space::constant(length), subgroups * lanes * vector * steps) == 0,
+                    {space::constant(length)});
   builder.require("rows are whole subgroups",
                   "{} rows are shared evenly by threads for {} rows at once",
                   euclidean_mod(rows, at_once) == 0, {rows, at_once});
+  // Of a softmax that is not so.
+  if (root.kind == OperationKind::kReduction)
+    builder.require("lanes add up the subgroups",
+                    "the sums of {} subgroups are added up by the {} lanes of a row; those beyond "
+                    "are left out without a word",
+                    subgroups <= lanes, {subgroups, lanes});
   builder.require("threads", "a workgroup has at most {} threads",
                   beside * subgroups * all_lanes <= space::constant(target.max_threads),
                   {space::constant(target.max_threads)});

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <utility>
 
+#include "provider/iree/sizes.h"
+
 namespace hone::iree {
 namespace {
 
@@ -18,10 +20,6 @@ bool walk_while(const Ir& ir, MlirOperation operation,
   for (const MlirOperation child : ir.children(operation))
     if (!walk_while(ir, child, visit)) return false;
   return true;
-}
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return a / b + (a % b > 0 ? 1 : 0);
 }
 
 }  // namespace
@@ -190,28 +188,16 @@ MlirAttribute Ir::parse_attribute(MlirContext context, const std::string& text) 
 }
 
 std::optional<std::int64_t> Ir::constant(MlirValue value) const {
-  const MlirOperation operation = defining_operation(value);
-  if (operation.ptr == nullptr) return std::nullopt;
-  const std::string_view kind = name(operation);
-  if (kind == "arith.constant") return integer_value(attribute(operation, "value"));
-  const std::vector<MlirValue> inputs = operands(operation);
-  if (kind == "arith.index_cast" || kind == "arith.index_castui" || kind == "arith.extsi" ||
-      kind == "arith.extui" || kind == "arith.trunci")
-    return constant(inputs.at(0));
-  if (inputs.size() != 2) return std::nullopt;
-  const auto a = constant(inputs[0]), b = constant(inputs[1]);
-  if (!a || !b) return std::nullopt;
-  if (kind == "arith.addi") return *a + *b;
-  if (kind == "arith.subi") return *a - *b;
-  if (kind == "arith.muli") return *a * *b;
-  if (kind == "arith.minsi" || kind == "arith.minui") return std::min(*a, *b);
-  if (kind == "arith.maxsi" || kind == "arith.maxui") return std::max(*a, *b);
-  // The rest divides; counts and sizes are not negative, so that the variants agree.
-  if (*b <= 0 || *a < 0) return std::nullopt;
-  if (kind == "arith.divsi" || kind == "arith.divui" || kind == "arith.floordivsi") return *a / *b;
-  if (kind == "arith.ceildivsi" || kind == "arith.ceildivui") return ceil_div(*a, *b);
-  if (kind == "arith.remsi" || kind == "arith.remui") return *a % *b;
-  return std::nullopt;
+  return Sizes(*this).integer(value);
+}
+
+std::vector<std::int64_t> Ir::long_integers(MlirAttribute dense_i64_array) const {
+  std::vector<std::int64_t> all;
+  if (dense_i64_array.ptr == nullptr || !api_->mlirAttributeIsADenseI64Array(dense_i64_array))
+    return all;
+  for (std::intptr_t i = 0; i < api_->mlirDenseArrayGetNumElements(dense_i64_array); ++i)
+    all.push_back(api_->mlirDenseI64ArrayGetElement(dense_i64_array, i));
+  return all;
 }
 
 std::optional<problem::TensorType> parse_type(std::string_view text) {

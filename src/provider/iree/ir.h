@@ -68,6 +68,7 @@ class Ir {
   std::optional<std::int64_t> integer_value(MlirAttribute attribute) const;
   std::vector<MlirAttribute> elements(MlirAttribute array) const;
   std::vector<int> integers(MlirAttribute dense_i32_array) const;
+  std::vector<std::int64_t> long_integers(MlirAttribute dense_i64_array) const;
   std::string leaf_symbol(MlirAttribute symbol_reference) const;
 
   // Parses an attribute's text; a null handle and a diagnostic in `context` when it is wrong.

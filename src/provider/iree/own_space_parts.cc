@@ -20,6 +20,10 @@ Value size(const problem::Operation& root, int loop) {
   return root.loops[static_cast<std::size_t>(loop)].size;
 }
 
+bool is_open(const problem::Operation& root, int loop) {
+  return root.loops[static_cast<std::size_t>(loop)].open;
+}
+
 bool is_innermost(const problem::Operand& operand, int loop) {
   return !operand.loops.empty() && operand.loops.back() == loop;
 }
@@ -54,6 +58,18 @@ std::vector<Value> powers_of_two(Value to) {
   std::vector<Value> found;
   for (Value each = 1; each <= to; each *= 2) found.push_back(each);
   return found;
+}
+
+std::vector<Value> tiles_of(const problem::Operation& root, int loop, bool padded, Value largest) {
+  const bool open = is_open(root, loop);
+  std::vector<Value> tiles = open ? std::vector<Value>() : divisors(size(root, loop), 1, largest);
+  if (open || padded)
+    for (const Value each : powers_of_two(largest)) tiles.push_back(each);
+  if (open)
+    for (const Value each : powers_of_two(largest / 3)) tiles.push_back(3 * each);
+  std::sort(tiles.begin(), tiles.end());
+  tiles.erase(std::unique(tiles.begin(), tiles.end()), tiles.end());
+  return tiles;
 }
 
 std::vector<MatrixInstruction> instructions_for(const problem::Operation& root,

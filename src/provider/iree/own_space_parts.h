@@ -20,6 +20,8 @@ Loops loops_of(const problem::Operation& root);
 
 // Iterations of a loop.
 space::Value size(const problem::Operation& root, int loop);
+// Whether the program leaves its size open, so that code for it takes every size.
+bool is_open(const problem::Operation& root, int loop);
 // Whether one element after the other lies in memory along `loop`.
 bool is_innermost(const problem::Operand& operand, int loop);
 // Loops that are reductions, and those that are not, in loop order.
@@ -28,6 +30,10 @@ std::vector<int> parallel_loops(const problem::Operation& root);
 
 // Divisors of `of` from `from` to `to`, ascending.
 std::vector<space::Value> divisors(space::Value of, space::Value from, space::Value to);
+// The tiles of a loop: its divisors; where remainders are padded powers of two too; of an open
+// size, which has no divisors, powers of two and three times those. Ascending, at most `largest`.
+std::vector<space::Value> tiles_of(const problem::Operation& root, int loop, bool padded,
+                                   space::Value largest);
 // 1, 2, 4, ... up to `to`.
 std::vector<space::Value> powers_of_two(space::Value to);
 

@@ -9,6 +9,8 @@
 #include "provider/iree/gpu_executable.h"
 #include "provider/iree/program.h"
 #include "provider/iree/root_operation.h"
+#include "provider/iree/sizes.h"
+#include "provider/iree/stand_alone.h"
 #include "provider/iree/stated_knobs.h"
 #include "provider/resources.h"
 
@@ -54,9 +56,12 @@ std::string target_format(const std::string& target) {
   return target.substr(at, target.find('"', at) - at);
 }
 
-// How the compiled export is launched; nothing when its grid is not known at compile time.
-std::optional<provider::Launch> launch_of(const Ir& ir, MlirOperation export_operation) {
+// How the compiled export is launched; nothing when its grid follows from what the values of the
+// program's launch do not say.
+std::optional<provider::Launch> launch_of(const Ir& ir, MlirOperation export_operation,
+                                          const LaunchValues& values) {
   provider::Launch launch;
+  launch.constants = values.constants;
   launch.entry = ir.symbol(export_operation);
   launch.ordinal =
       static_cast<int>(ir.integer_value(ir.attribute(export_operation, "ordinal")).value_or(0));
@@ -67,9 +72,10 @@ std::optional<provider::Launch> launch_of(const Ir& ir, MlirOperation export_ope
     launch.block[i] = static_cast<std::uint32_t>(ir.integer_value(block[i]).value_or(1));
   const auto returns = ir.children(export_operation, "hal.return");
   if (returns.empty()) return std::nullopt;
+  const Sizes sizes = count_sizes(ir, export_operation, values.workload);
   const std::vector<MlirValue> counts = ir.operands(returns.front());
   for (std::size_t i = 0; i < counts.size() && i < launch.grid.size(); ++i) {
-    const auto count = ir.constant(counts[i]);
+    const auto count = sizes.integer(counts[i]);
     if (!count) return std::nullopt;
     launch.grid[i] = static_cast<std::uint32_t>(*count);
   }
@@ -133,7 +139,7 @@ class Candidate {
       return compile_error(invocation_, "translate the dispatch");
     const MlirOperation variant = session_.api().mlirOperationGetParentOperation(export_);
     artifact.format = target_format(ir_.text(ir_.attribute(variant, "target")));
-    const auto launch = launch_of(ir_, export_);
+    const auto launch = launch_of(ir_, export_, launch_values(ir_, dispatch_.export_operation));
     if (!launch)
       return fail(FailureKind::kCompileError,
                   "the number of workgroups is known only at run time; hone launches static grids");
@@ -162,6 +168,10 @@ class Candidate {
           FailureKind::kCompileError,
           fmt::format("the code is for workgroups of {} and its export for {}",
                       fmt::join(kernel->block, "x"), fmt::join(artifact.launch.block, "x")));
+    if (kernel->constants != artifact.launch.constants.size())
+      return fail(FailureKind::kCompileError,
+                  fmt::format("the code reads {} constants and the program's launch has {}",
+                              kernel->constants, artifact.launch.constants.size()));
     artifact.format = std::move(kernel->format);
     artifact.code = std::move(kernel->code);
     artifact.launch.entry = std::move(kernel->entry);

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "provider/iree/bindings.h"
 #include "provider/iree/dispatch_ir.h"
+#include "provider/iree/open_sizes.h"
 #include "provider/iree/root_operation.h"
 #include "provider/iree/stand_alone.h"
 
@@ -56,63 +57,104 @@ std::optional<problem::Function> read_function(const Ir& ir, MlirOperation opera
   return function;
 }
 
+// A dispatch on its way from the program.
+struct Part {
+  std::string name, executable, source;
+  DispatchIr read;
+  Launches launches;
+  std::size_t exports = 1;
+  // What the root's loops would be if each open size had its mark (OpenSizes).
+  std::vector<problem::Loop> marked;
+};
+
+// Sizes that were given to two arguments may not go together.
+std::string disagreement(const problem::Operation& root) {
+  for (const problem::Operand& operand : root.operands)
+    for (std::size_t d = 0; d < operand.loops.size(); ++d) {
+      if (operand.loops[d] < 0) continue;
+      const std::int64_t size = root.loops[static_cast<std::size_t>(operand.loops[d])].size;
+      if (operand.type.shape[d] != size)
+        return fmt::format(
+            "loop {} of {} has {} iterations for one operand and {} for another: give --dim sizes "
+            "that go together",
+            operand.loops[d], root.name, size, operand.type.shape[d]);
+    }
+  return {};
+}
+
 // Why hone cannot tune the dispatch; empty when it can, or when that is for what the compiler
 // states about it to say (a GPU).
-std::string why_not_tunable(const Dispatch& dispatch, const Launches& launches, bool cpu) {
+std::string why_not_tunable(const Dispatch& dispatch, const Part& part, const OpenSizes& open,
+                            bool cpu) {
   if (dispatch.root_operations == 0) return "it has no root operation";
   for (std::size_t i = 0; i < dispatch.root.loops.size(); ++i)
     if (dispatch.root.loops[i].size == problem::kDynamic)
       return fmt::format(
-          "dynamic shape: loop {} of {} has a size known only at run time, and hone measures "
-          "one size: write the one that matters into the program's types (2048 for ?)",
-          i, dispatch.root.name);
+          "dynamic shape: loop {} of {} has a size known only at run time, and hone measures one "
+          "size: {}",
+          i, dispatch.root.name,
+          open.how_to_give(i < part.marked.size() ? part.marked[i].size : problem::kDynamic));
   for (std::size_t i = 0; i < dispatch.bindings.size(); ++i)
     if (is_dynamic(dispatch.bindings[i].type))
-      return fmt::format("dynamic shape: binding {} is {}", i,
-                         to_string(dispatch.bindings[i].type));
-  if (!launches.not_static.empty()) return launches.not_static;
+      return fmt::format("dynamic shape: binding {} is {}: {}", i,
+                         to_string(dispatch.bindings[i].type), open.how_to_give(problem::kDynamic));
+  if (!part.launches.not_static.empty()) return part.launches.not_static;
+  if (const std::string words = disagreement(dispatch.root);
+      !words.empty() && has_open_sizes(dispatch.root))
+    return words;
+  if (has_open_sizes(dispatch.root) && part.read.reshaped)
+    return "IREE gives the loops of its root operation another form after it has read what they "
+           "are "
+           "configured with, since a size is open";
   if (dispatch.root_operations > 1)
     return fmt::format("it has {} root operations", dispatch.root_operations);
   if (cpu && !is_contraction(dispatch.root.kind))
     return fmt::format(
         "its root operation is a {}; hone has configuration spaces only for contractions yet",
         name_of(dispatch.root.kind));
+  if (part.exports > 1) return fmt::format("its executable has {} exports", part.exports);
   return {};
 }
 
-Result<Dispatch> describe(const Session& session, std::string name, std::string executable,
-                          std::string source, const Launches& launches, bool cpu) {
-  const Ir ir(session.api());
-  HONE_ASSIGN(const DispatchIr read, read_dispatch(session, name, source));
+Result<problem::Operation> root_with_sizes(const Ir& ir, MlirOperation root, const Sizes& kernel) {
+  HONE_ASSIGN(problem::Operation described, describe_operation(ir, root));
+  HONE_TRY(set_sizes(ir, root, kernel, described));
+  return described;
+}
+
+Dispatch describe(const Ir& ir, const Part& part, const OpenSizes& open, bool cpu) {
+  const DispatchIr& read = part.read;
+  const Sizes kernel = kernel_sizes(ir, part.launches.constants);
   Dispatch dispatch;
-  dispatch.name = std::move(name);
-  dispatch.executable = std::move(executable);
-  dispatch.source = std::move(source);
+  dispatch.name = part.name;
+  dispatch.executable = part.executable;
+  dispatch.source = part.source;
   dispatch.root_operations = read.root_operations;
   dispatch.default_configuration = read.defaults.lowering_config;
   dispatch.default_translation = read.defaults.translation_info;
-  dispatch.constants = launches.constants;
-  dispatch.launches_per_call = launches.per_call;
+  dispatch.constants = part.launches.constants;
+  dispatch.launches_per_call = part.launches.per_call;
   for (const MlirOperation operation : structured_operations(ir, read.function))
     if (operation.ptr != read.root.ptr) dispatch.fused.push_back(in_words(ir, operation));
 
   if (read.root.ptr != nullptr) {
     dispatch.root.name = ir.name(read.root);
-    if (auto root = describe_operation(ir, read.root))
+    if (auto root = root_with_sizes(ir, read.root, kernel))
       dispatch.root = std::move(*root);
     else
       dispatch.not_tunable = root.error().message;
   }
   if (read.root.ptr != nullptr) {
-    dispatch.root_bindings = root_bindings(ir, read.function, read.root);
+    dispatch.root_bindings = root_bindings(ir, read.function, read.root, kernel);
     dispatch.plain_products = adds_products(ir, read.root);
     dispatch.fill_value = fill_under(ir, read.root);
   }
-  if (auto bindings = describe_bindings(ir, read.function, read.root, launches))
+  if (auto bindings = describe_bindings(ir, read.function, read.root, part.launches, kernel))
     dispatch.bindings = std::move(*bindings);
   else
     dispatch.not_tunable = bindings.error().message;
-  if (dispatch.not_tunable.empty()) dispatch.not_tunable = why_not_tunable(dispatch, launches, cpu);
+  if (dispatch.not_tunable.empty())
+    dispatch.not_tunable = why_not_tunable(dispatch, part, open, cpu);
   return dispatch;
 }
 
@@ -131,6 +173,47 @@ Result<OwnedModule> split(const Session& session, const std::string& path, std::
   if (!compile.import(std::move(parsed)) || !compile.run(kStart, kExecutableSources))
     return input_error("IREE cannot compile '{}':\n{}", path, compile.diagnostics());
   return compile.take_module();
+}
+
+// Each executable's first export as a dispatch, as far as the executable alone says.
+Result<std::vector<Part>> parts_of(const Session& session, const OwnedModule& module) {
+  const Ir ir(session.api());
+  std::vector<Part> parts;
+  for (const MlirOperation executable : ir.children(module.get(), "hal.executable")) {
+    Part part;
+    part.executable = ir.symbol(executable);
+    const std::vector<MlirOperation> exports = exports_in(ir, executable);
+    if (exports.empty()) continue;
+    part.exports = exports.size();
+    part.source = stand_alone_text(ir, module, part.executable);
+    part.name = ir.symbol(exports.front());
+    HONE_ASSIGN(part.read, read_dispatch(session, part.name, part.source));
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+void set_launches(const Ir& ir, const OwnedModule& module, const Sizes& sizes,
+                  std::vector<Part>& parts) {
+  const std::map<std::string, Launches> launches = find_launches(ir, module, sizes);
+  for (Part& part : parts) {
+    const auto launched = launches.find(fmt::format("{}::{}", part.executable, part.name));
+    part.launches = launched == launches.end() ? Launches() : launched->second;
+  }
+}
+
+// Learns what the open sizes are called.
+void name_open_sizes(const Ir& ir, const OwnedModule& module, std::vector<Part>& parts,
+                     OpenSizes& open) {
+  set_launches(ir, module, open.marked(ir), parts);
+  for (Part& part : parts) {
+    if (part.read.root.ptr == nullptr) continue;
+    const auto root =
+        root_with_sizes(ir, part.read.root, kernel_sizes(ir, part.launches.constants));
+    if (!root) continue;
+    part.marked = root->loops;
+    open.name_by(*root);
+  }
 }
 
 }  // namespace
@@ -153,34 +236,32 @@ bool targets_gpu(const std::vector<std::string>& flags) {
 }
 
 Result<problem::Program> load_program(const Library& library, const std::string& path,
-                                      std::string_view bytes,
-                                      const std::vector<std::string>& flags) {
+                                      std::string_view bytes, const std::vector<std::string>& flags,
+                                      const std::vector<problem::GivenSize>& sizes) {
   std::vector<std::string> all = flags;
   all.emplace_back(kTunerAttributesFlag);
   HONE_ASSIGN(const Session session, Session::create(library, all));
   const Ir ir(session.api());
   HONE_ASSIGN(const OwnedModule module, split(session, path, bytes));
 
+  HONE_ASSIGN(std::vector<Part> parts, parts_of(session, module));
+  OpenSizes open = OpenSizes::find(ir, module);
+  if (!open.empty()) name_open_sizes(ir, module, parts, open);
+  HONE_TRY(open.give(sizes));
+  set_launches(ir, module, open.given(ir), parts);
+
   problem::Program program{
       .path = path, .hash = content_hash(bytes), .functions = {}, .dispatches = {}};
   for (const MlirOperation function : ir.children(module.get(), "util.func"))
-    if (auto read = read_function(ir, function)) program.functions.push_back(std::move(*read));
-
-  const std::map<std::string, Launches> launches = find_launches(ir, module);
-  for (const MlirOperation executable : ir.children(module.get(), "hal.executable")) {
-    const std::string symbol = ir.symbol(executable);
-    const std::vector<MlirOperation> exports = exports_in(ir, executable);
-    if (exports.empty()) continue;
-    const std::string source = stand_alone_text(ir, module, symbol);
-    const std::string name = ir.symbol(exports.front());
-    const auto launched = launches.find(fmt::format("{}::{}", symbol, name));
-    HONE_ASSIGN(
-        Dispatch dispatch,
-        describe(session, name, symbol, source,
-                 launched == launches.end() ? Launches() : launched->second, !targets_gpu(flags)));
-    if (exports.size() > 1)
-      dispatch.not_tunable = fmt::format("its executable has {} exports", exports.size());
-    program.dispatches.push_back(std::move(dispatch));
+    if (auto read = read_function(ir, function)) {
+      open.fill_in(*read);
+      program.functions.push_back(std::move(*read));
+    }
+  for (Part& part : parts) {
+    const LaunchValues values{part.launches.workload, part.launches.constants};
+    if (!values.workload.empty() || !values.constants.empty())
+      part.source = with_launch_values(ir, part.read.module, values);
+    program.dispatches.push_back(describe(ir, part, open, !targets_gpu(flags)));
   }
   return program;
 }

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "problem/dispatch.h"
+#include "problem/given_size.h"
 #include "problem/target.h"
 #include "provider/iree/library.h"
 
@@ -23,13 +24,16 @@ bool targets_gpu(const std::vector<std::string>& flags);
 
 // Parses `bytes` (MLIR text or bytecode; `path` only names it in messages), compiles it up to
 // separate executables and describes each dispatch. Also accepts the `*_benchmark.mlir` files of
-// `iree-compile --iree-hal-dump-executable-benchmarks-to`. `flags` are iree-compile's own.
+// `iree-compile --iree-hal-dump-executable-benchmarks-to`. `flags` are iree-compile's own. `sizes`
+// are for what the program leaves open until run time (open_sizes.h): dispatches, functions and
+// their launches are described, and dispatches later compiled, as launched with them.
 //
 // Several functions, no dispatch at all or none that can be tuned are results, not errors: what
 // cannot be tuned says so in Dispatch::not_tunable. Errors: kInput with the compiler's own words
-// ("file:line:column: error: ...") when it does not accept the program or a flag.
+// ("file:line:column: error: ...") when it does not accept the program or a flag; kInput for a size
+// that the program does not leave open.
 Result<problem::Program> load_program(const Library& library, const std::string& path,
-                                      std::string_view bytes,
-                                      const std::vector<std::string>& flags);
+                                      std::string_view bytes, const std::vector<std::string>& flags,
+                                      const std::vector<problem::GivenSize>& sizes = {});
 
 }  // namespace hone::iree

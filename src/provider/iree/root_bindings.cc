@@ -21,7 +21,7 @@ bool is_store(std::string_view name) {
 }
 
 // The ordinal of the binding that `buffer` is the whole of; kUnknown for a part of it.
-int whole_binding(const Ir& ir, MlirValue buffer, const std::string& tensor) {
+int whole_binding(const Ir& ir, const Sizes& kernel, MlirValue buffer, MlirValue tensor) {
   MlirOperation operation = ir.defining_operation(buffer);
   while (operation.ptr != nullptr && ir.is(operation, "memref.assume_alignment"))
     operation = ir.defining_operation(ir.operands(operation).at(0));
@@ -29,28 +29,23 @@ int whole_binding(const Ir& ir, MlirValue buffer, const std::string& tensor) {
     return kUnknown;
   for (const MlirValue offset : ir.operands(operation))
     if (ir.constant(offset) != 0) return kUnknown;
-  // Equal static shapes leave no room for an offset, a size or a stride inside the buffer.
-  const auto whole = parse_type(ir.text(ir.api().mlirValueGetType(ir.results(operation).at(0))));
-  const auto part = parse_type(tensor);
-  if (!whole || !part || *whole != *part || is_dynamic(*whole)) return kUnknown;
+  // Equal known shapes leave no room for an offset, a size or a stride inside the buffer.
+  const auto whole = kernel.type(ir.results(operation).at(0)), part = kernel.type(tensor);
+  if (!whole || !part || *whole != *part) return kUnknown;
   return static_cast<int>(ir.integer_value(ir.attribute(operation, "binding")).value_or(kUnknown));
 }
 
-std::string type_text(const Ir& ir, MlirValue value) {
-  return ir.text(ir.api().mlirValueGetType(value));
-}
-
-int binding_read(const Ir& ir, MlirValue value) {
+int binding_read(const Ir& ir, const Sizes& kernel, MlirValue value) {
   MlirOperation operation = ir.defining_operation(value);
   while (operation.ptr != nullptr && is_reshape(ir.name(operation))) {
     value = ir.operands(operation).at(0);
     operation = ir.defining_operation(value);
   }
   if (operation.ptr == nullptr || !is_load(ir.name(operation))) return kUnknown;
-  return whole_binding(ir, ir.operands(operation).at(0), type_text(ir, value));
+  return whole_binding(ir, kernel, ir.operands(operation).at(0), value);
 }
 
-int binding_written(const Ir& ir, MlirOperation function, MlirValue result) {
+int binding_written(const Ir& ir, const Sizes& kernel, MlirOperation function, MlirValue result) {
   std::vector<MlirValue> same{result};
   int found = kUnknown;
   ir.walk(function, [&](MlirOperation operation) {
@@ -64,19 +59,22 @@ int binding_written(const Ir& ir, MlirOperation function, MlirValue result) {
     if (is_reshape(name))
       same.push_back(ir.results(operation).at(0));
     else
-      found = whole_binding(ir, operands.at(1), type_text(ir, operands.at(0)));
+      found = whole_binding(ir, kernel, operands.at(1), operands.at(0));
   });
   return found;
 }
 
 }  // namespace
 
-std::vector<int> root_bindings(const Ir& ir, MlirOperation function, MlirOperation root) {
+std::vector<int> root_bindings(const Ir& ir, MlirOperation function, MlirOperation root,
+                               const Sizes& kernel) {
   std::vector<int> bindings;
   const std::vector<MlirValue> operands = ir.operands(root), results = ir.results(root);
   const std::size_t inputs = operands.size() - std::min(operands.size(), results.size());
-  for (std::size_t i = 0; i < inputs; ++i) bindings.push_back(binding_read(ir, operands[i]));
-  for (const MlirValue result : results) bindings.push_back(binding_written(ir, function, result));
+  for (std::size_t i = 0; i < inputs; ++i)
+    bindings.push_back(binding_read(ir, kernel, operands[i]));
+  for (const MlirValue result : results)
+    bindings.push_back(binding_written(ir, kernel, function, result));
   return bindings;
 }
 

@@ -1,11 +1,17 @@
 #include "provider/iree/spec_matcher.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "provider/iree/llvm_cpu_loops.h"
 
 namespace hone::iree {
 namespace {
+
+// MLIR's ShapedType::kDynamic. To IREE's matchers -1 is any size, an open one or not.
+std::int64_t as_matched(std::int64_t size) {
+  return size == problem::kDynamic ? std::numeric_limits<std::int64_t>::min() : size;
+}
 
 // Types, maps and extents by role.
 std::string contraction_matcher(const problem::Operation& root) {
@@ -32,7 +38,7 @@ std::string contraction_matcher(const problem::Operation& root) {
   for (const auto& [role, dimension] : kDimensions) {
     std::vector<std::int64_t> sizes;
     for (const int loop : loops_with(root, role))
-      sizes.push_back(root.loops[static_cast<std::size_t>(loop)].size);
+      sizes.push_back(as_matched(root.loops[static_cast<std::size_t>(loop)].size));
     text += fmt::format("    transform.iree.match.dims_equal %{}, [{}] : !transform.param<i64>\n",
                         dimension, fmt::join(sizes, ", "));
   }
@@ -76,7 +82,7 @@ std::string loops_text(const problem::Operation& root) {
         "      %wanted{0} = transform.param.constant {1} : i64 -> !transform.param<i64>\n"
         "      transform.match.param.cmpi eq %size{0}, %wanted{0} : !transform.param<i64>\n"
         "      transform.match.structured.dim %nest[{0}] {2} : !transform.any_op\n",
-        i, root.loops[i].size, root.loops[i].reduction ? "reduction" : "parallel");
+        i, as_matched(root.loops[i].size), root.loops[i].reduction ? "reduction" : "parallel");
   return text + "      transform.match.structured.yield\n    }\n";
 }
 
@@ -112,15 +118,17 @@ Status can_match(const problem::Operation& root) {
   return {};
 }
 
-std::string matcher_text(const problem::Operation& root) {
+std::string matcher_text(const problem::Operation& given) {
+  const problem::Operation root = as_stated(given);
   return is_contraction(root.kind) ? contraction_matcher(root) : named_matcher(root);
 }
 
-bool same_spec_class(const problem::Operation& a, const problem::Operation& b) {
+bool same_spec_class(const problem::Operation& left, const problem::Operation& right) {
+  const problem::Operation a = as_stated(left), b = as_stated(right);
   if (is_contraction(a.kind) != is_contraction(b.kind)) return false;
   if (is_contraction(a.kind)) return a.loops == b.loops && a.operands == b.operands;
-  const auto same_loop = [](const problem::Loop& left, const problem::Loop& right) {
-    return left.size == right.size && left.reduction == right.reduction;
+  const auto same_loop = [](const problem::Loop& one, const problem::Loop& other) {
+    return one.size == other.size && one.reduction == other.reduction;
   };
   if (names_text(a) != names_text(b)) return false;
   if (!std::equal(a.loops.begin(), a.loops.end(), b.loops.begin(), b.loops.end(), same_loop))

@@ -1,9 +1,14 @@
 #include "provider/iree/stand_alone.h"
 
-#include <vector>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "provider/iree/configuration.h"
 
 namespace hone::iree {
 namespace {
+
+constexpr std::string_view kWorkload = "measured_workload", kConstants = "measured_constants";
 
 bool is_device(const Ir& ir, MlirOperation operation) {
   return ir.is(operation, "util.global") &&
@@ -23,6 +28,30 @@ std::string stand_alone_text(const Ir& ir, const OwnedModule& program,
       ir.api().mlirOperationDestroy(operation);
   }
   return ir.text(copy.get());
+}
+
+std::string with_launch_values(const Ir& ir, const OwnedModule& dispatch,
+                               const LaunchValues& values) {
+  const OwnedModule copy = dispatch.clone();
+  const MlirContext context = ir.api().mlirOperationGetContext(copy.get());
+  const auto set = [&](MlirOperation operation, std::string_view name, const auto& numbers) {
+    if (!numbers.empty())
+      ir.set_attribute(
+          operation, name,
+          ir.parse_attribute(context, fmt::format("array<i64: {}>", fmt::join(numbers, ", "))));
+  };
+  for (const MlirOperation each : exports_in(ir, copy.get())) {
+    set(each, kWorkload, values.workload);
+    set(each, kConstants, values.constants);
+  }
+  return ir.text(copy.get());
+}
+
+LaunchValues launch_values(const Ir& ir, MlirOperation export_operation) {
+  LaunchValues values{ir.long_integers(ir.attribute(export_operation, kWorkload)), {}};
+  for (const std::int64_t word : ir.long_integers(ir.attribute(export_operation, kConstants)))
+    values.constants.push_back(static_cast<std::uint32_t>(word));
+  return values;
 }
 
 void remove_configurations(const Ir& ir, const OwnedModule& module) {

@@ -1,7 +1,9 @@
 // A dispatch cut out of its program, so that it can be stored and compiled by itself.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "provider/iree/ir.h"
 
@@ -12,6 +14,19 @@ namespace hone::iree {
 // gives the code that compiling the whole program gives for this executable.
 std::string stand_alone_text(const Ir& ir, const OwnedModule& program,
                              const std::string& executable);
+
+// What a program launches an export with, beside its buffers.
+struct LaunchValues {
+  std::vector<std::int64_t> workload;    // the numbers of workgroups follow from it (sizes.h)
+  std::vector<std::uint32_t> constants;  // 32-bit words that the kernel reads
+};
+
+// Text of the module of a dispatch with that written into it: a dispatch of two sizes has two
+// sources, and who compiles one knows how its code is launched.
+std::string with_launch_values(const Ir& ir, const OwnedModule& dispatch,
+                               const LaunchValues& values);
+// What was written there; empty where nothing was.
+LaunchValues launch_values(const Ir& ir, MlirOperation export_operation);
 
 // Undoes the compiler's configuration in a module that was printed at executable-configurations
 // (the *_benchmark.mlir files), so that it can be configured anew.

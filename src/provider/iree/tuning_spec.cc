@@ -90,7 +90,7 @@ std::string action(const SpecEntry& entry, const std::string& symbol) {
       "      : (!transform.any_op) -> !transform.any_op\n"
       "    transform.annotate %plain \"compilation_info\" = %info\n"
       "      : !transform.any_op, !transform.any_param\n",
-      to_string(entry.root.operands.back().type));
+      to_string(as_stated(entry.root).operands.back().type));
   if (!entry.init_config.empty())
     text +=
         "    %init = transform.get_producer_of_operand %plain[2]\n"

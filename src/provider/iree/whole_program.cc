@@ -66,13 +66,10 @@ Result<std::vector<ConfiguredDispatch>> configured_dispatches(const Library& lib
     const MlirOperation function = function_of(ir, each);
     if (function.ptr == nullptr) continue;
     const MlirOperation root = configured_root(ir, function);
-    const ConfigurationAttributes read = configuration_of(ir, function, root);
     ConfiguredDispatch dispatch{.executable = executable_of(ir, each),
                                 .name = ir.symbol(each),
                                 .root = root.ptr == nullptr ? "" : std::string(ir.name(root)),
-                                .lowering_config = read.lowering_config,
-                                .translation_info = read.translation_info,
-                                .decomposition_config = read.decomposition_config,
+                                .attributes = configuration_of(ir, function, root),
                                 .marks = marks_of(ir, function)};
     dispatches.push_back(std::move(dispatch));
   }

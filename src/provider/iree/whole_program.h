@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "provider/iree/configuration.h"
 #include "provider/iree/library.h"
 
 namespace hone::iree {
@@ -19,13 +20,12 @@ Result<std::string> compile_program(const Library& library, const std::string& p
 
 // A dispatch's root operation as a compile with `flags` configured it.
 struct ConfiguredDispatch {
-  std::string executable;            // symbol: "main_dispatch_0"
-  std::string name;                  // export's symbol
-  std::string root;                  // the compiler's name of the root operation; empty when none
-  std::string lowering_config;       // of the root operation; empty when it has none
-  std::string translation_info;      // of its function
-  std::string decomposition_config;  // of the root operation's parts (attention); may be empty
-  std::vector<int> marks;            // entries of a spec that match in it (spec_reader.h)
+  std::string executable;  // symbol: "main_dispatch_0"
+  std::string name;        // export's symbol
+  std::string root;        // the compiler's name of the root operation; empty when none
+  // Of the root operation, its function and its parts (attention); each empty where it has none.
+  ConfigurationAttributes attributes;
+  std::vector<int> marks;  // entries of a spec that match in it (spec_reader.h)
 };
 
 // A program, or one dispatch of it as it is at executable-sources (problem::Dispatch::source).

@@ -30,13 +30,18 @@ double ceil_div(double a, double b) {
 
 class Model {
  public:
-  Model(const Gemm& gemm, const GemmDevice& device, const GemmChoice& choice)
-      : gemm_(gemm), device_(device), choice_(choice) {
+  Model(const Gemm& given, const GemmDevice& device, const GemmChoice& choice)
+      : gemm_(given), device_(device), choice_(choice) {
+    if (choice.swap != 0) {
+      std::swap(gemm_.m, gemm_.n);
+      std::swap(gemm_.a, gemm_.b);
+    }
+    const Gemm& gemm = gemm_;
     a_bytes_ = static_cast<double>(problem::byte_size(gemm.a));
     b_bytes_ = static_cast<double>(problem::byte_size(gemm.b));
     c_bytes_ = static_cast<double>(problem::byte_size(gemm.c));
     m_ = static_cast<double>(choice.block_m);
-    n_ = static_cast<double>(choice.block_n);
+    n_ = static_cast<double>(choice.block_n + choice.more_n);
     k_ = static_cast<double>(choice.block_k);
     units_ = device.units;
     tiles_m_ = ceil_div(static_cast<double>(gemm.m), m_);
@@ -48,16 +53,18 @@ class Model {
   GemmEstimate estimate() const {
     GemmEstimate all;
     const double split = static_cast<double>(choice_.split_k);
-    const double steps = choice_.structure == kStreamK ? tiles_ * steps_ / stream_programs()
+    const double steps = streams() ? tiles_ * steps_ / stream_programs()
                                                        : ceil_div(steps_, split);
-    const double programs = choice_.structure == kStreamK ? stream_programs() : tiles_ * split;
+    const double programs = streams() ? stream_programs() : tiles_ * split;
     const double rounds = ceil_div(programs, units_);  // programs of the busiest unit
     const double resident = std::min<double>(most_resident(), rounds);
     all.resident = static_cast<int>(resident);
     all.step = step_seconds(resident);
     const double batches = ceil_div(rounds, resident);
-    // The persistent kernel loads the next tile's first steps while it ends this one.
-    const double loads = choice_.structure == kPersistent ? 1 : batches;
+    // Persistent kernels load the next tile's first steps while they end this one.
+    const bool hidden =
+        choice_.structure == kPersistent || choice_.structure == kWarpSpecialised;
+    const double loads = hidden ? 1 : batches;
     all.compute = rounds * steps * all.step + loads * kLatency + batches * store_seconds();
     all.memory = memory_seconds(units_ * resident);
     all.extra = extra_seconds();
@@ -68,7 +75,10 @@ class Model {
 
  private:
   bool splits() const {
-    return choice_.structure == kSplitKAtomic || choice_.structure == kSplitKTwoPasses;
+    return choice_.structure != kBlocked && choice_.split_k > 1;
+  }
+  bool streams() const {
+    return choice_.structure == kStreamK || choice_.structure == kStreamKTma;
   }
   double stream_programs() const {
     return std::min(units_ * static_cast<double>(choice_.per_unit), tiles_ * steps_);
@@ -105,7 +115,9 @@ class Model {
     const double room = std::min(
         {static_cast<double>(device_.unit_shared_bytes) / shared,
          static_cast<double>(device_.unit_registers) / (of_thread * threads), 2048 / threads});
-    const double most = choice_.structure >= kStreamK ? static_cast<double>(choice_.per_unit) : 32;
+    const bool many = choice_.structure < kStreamK || choice_.structure == kTilesTma ||
+                      choice_.structure == kWideTma;
+    const double most = many ? 32 : static_cast<double>(choice_.per_unit);
     return std::clamp(std::floor(room), 1.0, most);
   }
 
@@ -113,7 +125,7 @@ class Model {
     const double rate =
         peak() * 1e12 / units_ * kSustained *
         (device_.capability() == 90 && !warpgroups() && on_matrix_units() ? kWarpWide : 1) *
-        (device_.capability() >= 90 && choice_.structure != kPersistent ? kAddressed : 1);
+        (device_.capability() >= 90 && choice_.structure < kPersistent ? kAddressed : 1);
     const double loaded = (m_ * a_bytes_ + n_ * b_bytes_) * k_;
     const double shared =
         (shared_reads() + loaded) / (device_.shared_gbytes_per_second * 1e9 / units_);
@@ -176,7 +188,11 @@ class Model {
       case kSplitKTwoPasses:  // a second kernel reads all parts
         return kLaunch + kLatency +
                (static_cast<double>(choice_.split_k) * sums + tiles_ * m_ * n_ * c_bytes_) / of_all;
-      case kStreamK: {
+      case kTilesTma:  // the last of a tile's programs reads the others' parts
+        if (!splits()) return 0;
+        return kLatency + static_cast<double>(choice_.split_k) * sums / of_all;
+      case kStreamK:
+      case kStreamKTma: {
         // Unless parts end where tiles do, a program leaves sums and reads another's.
         const double part = tiles_ * steps_ / stream_programs();
         if (std::fmod(part, steps_) == 0) return 0;
@@ -187,7 +203,7 @@ class Model {
     }
   }
 
-  const Gemm& gemm_;
+  Gemm gemm_;  // what is computed: with SWAP transposed
   const GemmDevice& device_;
   const GemmChoice& choice_;
   double a_bytes_, b_bytes_, c_bytes_;
@@ -205,7 +221,7 @@ std::function<double(const space::Configuration&)> gemm_prior(const Gemm& gemm,
                                                               const GemmDevice& device,
                                                               const space::Space& space) {
   using Member = std::int64_t GemmChoice::*;
-  constexpr std::array<std::pair<std::string_view, Member>, 9> kMembers{{
+  constexpr std::array<std::pair<std::string_view, Member>, 11> kMembers{{
       {"STRUCTURE", &GemmChoice::structure},
       {"BLOCK_M", &GemmChoice::block_m},
       {"BLOCK_N", &GemmChoice::block_n},
@@ -213,6 +229,8 @@ std::function<double(const space::Configuration&)> gemm_prior(const Gemm& gemm,
       {"GROUP_M", &GemmChoice::group_m},
       {"SPLIT_K", &GemmChoice::split_k},
       {"PER_UNIT", &GemmChoice::per_unit},
+      {"MORE_N", &GemmChoice::more_n},
+      {"SWAP", &GemmChoice::swap},
       {"num_warps", &GemmChoice::warps},
       {"num_stages", &GemmChoice::stages},
   }};

@@ -35,11 +35,30 @@ bool GemmRules::wgmma() const {
   return device.capability() == 90 && byte_size(gemm.a) == 2;
 }
 
+bool GemmRules::fits_descriptors() const {
+  return device.capability() >= 90 &&
+         row_bytes(gemm.m, gemm.k, gemm.a_rows, gemm.a) % kDescriptorBytes == 0 &&
+         row_bytes(gemm.k, gemm.n, gemm.b_rows, gemm.b) % kDescriptorBytes == 0 &&
+         row_bytes(gemm.m, gemm.n, gemm.c_rows, gemm.c) % kDescriptorBytes == 0;
+}
+
+Expression GemmRules::descriptors() const {
+  return knobs.structure >= kPersistent;
+}
+Expression GemmRules::rows() const {
+  return ite(knobs.swap == 1, gemm.n, gemm.m);
+}
+Expression GemmRules::columns() const {
+  return ite(knobs.swap == 1, gemm.m, gemm.n);
+}
+Expression GemmRules::width() const {
+  return knobs.block_n + knobs.more_n;
+}
 Expression GemmRules::tiles_m() const {
-  return ceil_div(gemm.m, knobs.block_m);
+  return ceil_div(rows(), knobs.block_m);
 }
 Expression GemmRules::tiles_n() const {
-  return ceil_div(gemm.n, knobs.block_n);
+  return ceil_div(columns(), width());
 }
 Expression GemmRules::tiles() const {
   return tiles_m() * tiles_n();
@@ -48,11 +67,12 @@ Expression GemmRules::steps() const {
   return ceil_div(gemm.k, knobs.block_k);
 }
 Expression GemmRules::accumulators() const {
-  return euclidean_div(knobs.block_m * knobs.block_n, knobs.warps * device.warp);
+  return euclidean_div(knobs.block_m * width(), knobs.warps * device.warp);
 }
 
 Expression step_bytes(const Gemm& gemm, const GemmKnobs& knobs) {
-  return (knobs.block_m * byte_size(gemm.a) + knobs.block_n * byte_size(gemm.b)) * knobs.block_k;
+  const Expression width = knobs.block_n + knobs.more_n;
+  return (knobs.block_m * byte_size(gemm.a) + width * byte_size(gemm.b)) * knobs.block_k;
 }
 
 Expression GemmRules::shared_bytes() const {
@@ -67,8 +87,8 @@ Expression GemmRules::shared_bytes() const {
       wgmma() ? knobs.block_m >= 64 && euclidean_mod(knobs.warps, 4) == 0 : Expression(false);
   const Expression pipeline = step * (knobs.stages - ite(from_memory, 0, 1));
   const Expression c = knobs.block_m * knobs.block_n * byte_size(gemm.c);
-  return pipeline + ite(knobs.structure == kPersistent,
-                        ite(knobs.split_store == 1, euclidean_div(c, 2), c), 0);
+  const Expression piece = lookup(knobs.split_store, {0, 1, 2}, {4, 2, 1}) * euclidean_div(c, 4);
+  return pipeline + ite(descriptors(), piece, 0);
 }
 
 void GemmRules::add_hard(SpaceBuilder& builder) const {
@@ -88,19 +108,21 @@ void GemmRules::structures(SpaceBuilder& builder) const {
                     structure != kSplitKAtomic);
   if (device.capability() < 90)
     builder.require("descriptors", "tensor descriptors need NVIDIA's sm_90 or later",
-                    structure != kPersistent);
-  if (!gemm.c_rows)
-    builder.require("descriptor_c", "the persistent kernel writes C by rows",
-                    structure != kPersistent);
+                    !descriptors());
+  const bool halves = byte_size(gemm.a) == 2 && byte_size(gemm.b) == 2 && problem::is_float(gemm.a);
+  if (!halves)
+    builder.require("warp_specialised_types",
+                    "the warp-specialised kernel is for A and B of 16 bits",
+                    structure != kWarpSpecialised);
   for (const auto& [bytes, name, what] :
        {std::tuple(row_bytes(gemm.m, gemm.k, gemm.a_rows, gemm.a), "descriptor_rows_a", "A"),
         std::tuple(row_bytes(gemm.k, gemm.n, gemm.b_rows, gemm.b), "descriptor_rows_b", "B"),
-        std::tuple(row_bytes(gemm.m, gemm.n, true, gemm.c), "descriptor_rows_c", "C")})
+        std::tuple(row_bytes(gemm.m, gemm.n, gemm.c_rows, gemm.c), "descriptor_rows_c", "C")})
     if (bytes % kDescriptorBytes != 0)
       builder.require(name,
                       std::string("tensor descriptors take rows of whole 16 bytes; those of ") +
                           what + " have {}",
-                      structure != kPersistent, {bytes});
+                      !descriptors(), {bytes});
   if (device.is_cuda() && byte_size(gemm.a) == 1)
     builder.require("dot_depth", "the matrix instructions of 8-bit operands are 32 deep",
                     knobs.block_k >= 32);
@@ -110,13 +132,26 @@ void GemmRules::unread_knobs(SpaceBuilder& builder) const {
   const Expression& structure = knobs.structure;
   const Expression splits = structure == kSplitKAtomic || structure == kSplitKTwoPasses;
   builder.require("split_k_structure", "SPLIT_K is above 1 in the split-K kernels and 1 in others",
-                  splits == (knobs.split_k > 1));
+                  splits == (knobs.split_k > 1) ||
+                      (structure == kTilesTma && knobs.split_k > 1));
   builder.require("split_k_parts", "a part of k is at least one step; there are {}",
                   knobs.split_k <= steps(), {steps()});
   builder.require("per_unit_structure", "PER_UNIT is for stream-K and the persistent kernel",
-                  knobs.per_unit == 1 || structure >= kStreamK);
-  builder.require("split_store_structure", "SPLIT_STORE is for the persistent kernel",
-                  knobs.split_store == 0 || structure == kPersistent);
+                  knobs.per_unit == 1 || structure == kStreamK || structure == kPersistent ||
+                      structure == kStreamKTma);
+  const Expression wide = structure == kWideTma || structure == kWarpSpecialised;
+  builder.require("split_store_structure",
+                  "SPLIT_STORE is for the persistent kernel and those of wide tiles",
+                  knobs.split_store == 0 || structure == kPersistent || wide);
+  builder.require("more_n_structure",
+                  "MORE_N is for the warp-specialised kernel and, above 0, that of wide tiles",
+                  knobs.more_n == 0 || wide);
+  builder.require("more_n_wide", "without MORE_N the kernel of wide tiles is structure 5",
+                  structure != kWideTma || knobs.more_n > 0);
+  builder.require("more_n_least", "MORE_N is less than BLOCK_N", knobs.more_n < knobs.block_n);
+  builder.require("swap_structure", "SWAP is for structures 4, 5 and 8",
+                  knobs.swap == 0 || structure == kPersistent || structure == kTilesTma ||
+                      structure == kWarpSpecialised);
 }
 
 void GemmRules::same_again(SpaceBuilder& builder) const {
@@ -125,13 +160,14 @@ void GemmRules::same_again(SpaceBuilder& builder) const {
                   knobs.group_m == 1 ||
                       (lookup(knobs.group_m, {1, 4, 8}, {0, 1, 4}) < tiles_m() && tiles_n() > 1),
                   {tiles_m()});
-  const Expression work = ite(structure == kStreamK, tiles() * steps(), tiles());
+  const Expression streams = structure == kStreamK || structure == kStreamKTma;
+  const Expression work = ite(streams, tiles() * steps(), tiles());
   builder.require(
       "per_unit_work", "there is work for more than one program of each of {} units: {}",
       knobs.per_unit == 1 || work > device.units * (knobs.per_unit - 1), {device.units, work});
   builder.require("stream_k_steps",
                   "stream-K divides the steps of a tile; one step is the blocked kernel's",
-                  structure != kStreamK || steps() > 1);
+                  !streams || steps() > 1);
 }
 
 void GemmRules::memory(SpaceBuilder& builder) const {
@@ -141,7 +177,9 @@ void GemmRules::memory(SpaceBuilder& builder) const {
   if (device.capability() >= 90)
     builder.require(
         "descriptor_block", "a row of a descriptor's block of C has at least 16 bytes",
-        knobs.split_store == 0 || knobs.block_n * byte_size(gemm.c) >= 2 * kDescriptorBytes);
+        knobs.split_store == 0 ||
+            knobs.block_n * byte_size(gemm.c) >=
+                lookup(knobs.split_store, {0, 1, 2}, {1, 2, 4}) * kDescriptorBytes);
 }
 
 }  // namespace hone::triton

@@ -9,7 +9,8 @@
 namespace hone::triton {
 
 struct GemmKnobs {
-  space::Expression structure, block_m, block_n, block_k, group_m, split_k, per_unit, split_store;
+  space::Expression structure, block_m, block_n, block_k, group_m, split_k, per_unit, split_store, more_n,
+      swap;
   space::Expression warps, stages, waves, nonkdim;
 };
 
@@ -21,14 +22,19 @@ struct GemmRules {
 
   bool thin() const;       // too few rows or columns for the largest matrix instructions
   bool plain_f32() const;  // f32 products that no matrix unit computes
+  bool fits_descriptors() const;  // the device has them, and rows are whole 16 bytes
   bool wgmma() const;      // operands that Hopper's warpgroup instructions read from shared memory
+  space::Expression descriptors() const;  // the structure uses them
+  space::Expression rows() const;         // of what is computed: C, or C^T with SWAP
+  space::Expression columns() const;
+  space::Expression width() const;  // of a tile
   space::Expression tiles_m() const;
   space::Expression tiles_n() const;
   space::Expression tiles() const;
   space::Expression steps() const;         // along k, of a whole tile
   space::Expression accumulators() const;  // registers of a thread
-  // Bytes of shared memory that the kernel takes at least: the buffers of the pipeline, and of
-  // structure 4 that of C. The compiled kernel's own figure is checked when it is known.
+  // Bytes of shared memory that the kernel takes at least: the buffers of the pipeline, and with
+  // descriptors that of a piece of C. The compiled kernel's own figure is checked when it is known.
   space::Expression shared_bytes() const;
 
   void add_hard(space::SpaceBuilder& builder) const;
@@ -45,6 +51,7 @@ struct GemmRules {
   void tile_sizes(space::SpaceBuilder& builder) const;
   void pipeline(space::SpaceBuilder& builder) const;
   void split(space::SpaceBuilder& builder) const;
+  void structure(space::SpaceBuilder& builder) const;
 };
 
 // The most shared memory bytes of the pipeline's buffers for one stage more: a step's tiles.

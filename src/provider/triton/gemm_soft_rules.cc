@@ -19,11 +19,28 @@ void GemmRules::add_soft(SpaceBuilder& builder) const {
   tile_sizes(builder);
   pipeline(builder);
   split(builder);
+  structure(builder);
+}
+
+void GemmRules::structure(SpaceBuilder& builder) const {
+  // docs/benchmarks.md: on an H200 none of the others came within 10 % of these.
+  if (fits_descriptors() && gemm.batch == 1)
+    builder.prefer("descriptors_first",
+                   "where tensor descriptors can be had, of the kernels without only the blocked one",
+                   knobs.structure == kBlocked || descriptors());
+  const std::int64_t thin_side = 256;
+  if (gemm.m > thin_side && gemm.n > thin_side)
+    builder.prefer("swap_thin", "SWAP gains where C has few rows or columns", knobs.swap == 0);
+  builder.prefer("pieces", "a piece of C that is written at once has 64 columns or more",
+                 knobs.split_store == 0 ||
+                     knobs.block_n >= lookup(knobs.split_store, {0, 1, 2}, {16, 128, 256}));
 }
 
 void GemmRules::registers(SpaceBuilder& builder) const {
   // Blocks are powers of two: the next above half of the registers is all of them, and it spills.
-  const int most = (device.thread_registers + 1) / 2;
+  // Wide tiles are in between.
+  const int half = (device.thread_registers + 1) / 2;
+  const Expression most = ite(knobs.more_n > 0, half * 5 / 4, half);
   builder.prefer(
       "accumulators",
       "sums take {} registers of a thread; more than half of its {} leave too few for operands",
@@ -36,7 +53,7 @@ void GemmRules::registers(SpaceBuilder& builder) const {
   builder.prefer("per_unit_registers",
                  "the sums of all programs of a unit fit in half of its registers",
                  knobs.per_unit == 1 ||
-                     knobs.per_unit * knobs.block_m * knobs.block_n * 2 <= device.unit_registers);
+                     knobs.per_unit * knobs.block_m * width() * 2 <= device.unit_registers);
   builder.prefer(
       "per_unit_memory", "the buffers of all programs of a unit fit in its shared memory",
       knobs.per_unit == 1 || knobs.per_unit * shared_bytes() <= device.unit_shared_bytes);
@@ -65,15 +82,17 @@ void GemmRules::instructions(SpaceBuilder& builder) const {
 
 void GemmRules::tile_sizes(SpaceBuilder& builder) const {
   builder.prefer("waste_m", "half of the rows of a tile, or more, lie outside",
-                 knobs.block_m < 2 * gemm.m || knobs.block_m == 16);
+                 knobs.block_m < 2 * rows() || knobs.block_m == 16);
   builder.prefer("waste_n", "half of the columns of a tile, or more, lie outside",
-                 knobs.block_n < 2 * gemm.n || knobs.block_n == 16);
+                 knobs.block_n < 2 * columns() || knobs.block_n == 16);
   builder.prefer("waste_k", "half of the depth of a step, or more, lies outside",
                  knobs.block_k < 2 * gemm.k || knobs.block_k <= 32);
   // 64 bytes are two sectors of a cache line, 128 a line and the widest swizzle of shared memory.
+  // Few rows or columns are a matter of memory alone: long steps keep more of it in flight.
   const Expression bytes = knobs.block_k * problem::byte_size(gemm.a);
-  builder.prefer("step_bytes", "a step is 64 to 256 bytes deep, not {}",
-                 bytes >= 64 && bytes <= 256, {bytes});
+  const int deepest = thin() ? 512 : 256;
+  builder.prefer("step_bytes", "a step is 64 to 256 bytes deep (512 of thin products), not {}",
+                 bytes >= 64 && bytes <= deepest, {bytes});
   // Tiles of 64 x 64 do 32 products for each element they load; where there are enough of them for
   // every unit, smaller ones only read more.
   const std::int64_t tiles = ((gemm.m + 63) / 64) * ((gemm.n + 63) / 64) * gemm.batch;
@@ -96,8 +115,9 @@ void GemmRules::split(SpaceBuilder& builder) const {
                  !splits || tiles() * knobs.split_k <= 4 * device.units, {tiles() * knobs.split_k});
   builder.prefer("split_k_deep", "a part has at least four steps",
                  !splits || 4 * knobs.split_k <= steps());
+  const Expression streams = knobs.structure == kStreamK || knobs.structure == kStreamKTma;
   builder.prefer("stream_k_waves", "with {} tiles, more than eight for each unit, little is uneven",
-                 knobs.structure != kStreamK || tiles() <= 8 * device.units, {tiles()});
+                 !streams || tiles() <= 8 * device.units, {tiles()});
   const Expression sums = tiles() * knobs.block_m * knobs.block_n * 4 * knobs.split_k;
   builder.prefer("workspace", "the parts' sums take no more than 256 MiB",
                  knobs.structure != kSplitKTwoPasses || sums <= 256 * kMiB);

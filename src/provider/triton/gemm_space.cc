@@ -12,20 +12,27 @@ using space::Value;
 GemmKnobs add_knobs(SpaceBuilder& builder, const Gemm& gemm, const GemmDevice& device) {
   GemmKnobs knobs{
       builder.knob("STRUCTURE",
-                   "kernel: 0 blocked, 1 split-K by atomics, 2 split-K in two passes, 3 stream-K, "
-                   "4 persistent with tensor descriptors",
-                   {kBlocked, kSplitKAtomic, kSplitKTwoPasses, kStreamK, kPersistent}),
+                   "kernel: 0 blocked, 1 split-K by atomics, 2 split-K in two passes, 3 stream-K; "
+                   "with tensor descriptors 4 persistent, 5 tiles or split-K, 6 stream-K, 7 wide "
+                   "tiles, 8 warp-specialised",
+                   {kBlocked, kSplitKAtomic, kSplitKTwoPasses, kStreamK, kPersistent, kTilesTma,
+                    kStreamKTma, kWideTma, kWarpSpecialised}),
       builder.knob("BLOCK_M", "rows of a tile", {16, 32, 64, 128, 256}),
       builder.knob("BLOCK_N", "columns of a tile", {16, 32, 64, 128, 256}),
       builder.knob("BLOCK_K", "depth of a step", {16, 32, 64, 128, 256}),
       builder.knob("GROUP_M", "rows of tiles that are walked together", {1, 4, 8}),
       builder.knob("SPLIT_K", "parts of k", {1, 2, 3, 4, 5, 6, 8, 10, 12, 20, 24}),
       builder.knob("PER_UNIT", "programs of a multiprocessor", {1, 2}),
-      builder.knob("SPLIT_STORE", "whether C is written in two halves", {0, 1}),
+      builder.knob("SPLIT_STORE", "C is written in one piece, two or four: 0, 1 or 2",
+                   device.is_cuda() ? std::vector<Value>{0, 1, 2} : std::vector<Value>{0}),
+      builder.knob("MORE_N", "columns of a tile beyond BLOCK_N",
+                   device.is_cuda() ? std::vector<Value>{0, 32, 64} : std::vector<Value>{0}),
+      builder.knob("SWAP", "whether C^T = B^T A^T is computed",
+                   device.is_cuda() ? std::vector<Value>{0, 1} : std::vector<Value>{0}),
       builder.knob("num_warps", "warps of a program", {1, 2, 4, 8}),
       builder.knob(
           "num_stages", "stages of the pipeline along k",
-          device.is_cuda() ? std::vector<Value>{2, 3, 4, 5, 6} : std::vector<Value>{1, 2, 3}),
+          device.is_cuda() ? std::vector<Value>{2, 3, 4, 5, 6, 8} : std::vector<Value>{1, 2, 3}),
       0,
       0};
   if (device.is_cuda()) return knobs;

@@ -1,13 +1,15 @@
 // hone's own space of a GEMM: which kernel, and its knobs (python/structures.py reads them).
 //
-// STRUCTURE            0 blocked, 1 split-K by atomics, 2 split-K in two passes, 3 stream-K, 4
-// persistent
-//                      with tensor descriptors
+// STRUCTURE            0 blocked, 1 split-K by atomics, 2 split-K in two passes, 3 stream-K; with
+//                      tensor descriptors: 4 persistent, 5 tiles or split-K, 6 stream-K, 7 wide
+//                      tiles, 8 warp-specialised
 // BLOCK_M, _N, _K      a tile of C, and the depth of one step
 // GROUP_M              rows of tiles that are walked together
-// SPLIT_K              parts of k (structures 1 and 2)
-// PER_UNIT             programs of a multiprocessor (structures 3 and 4)
-// SPLIT_STORE          write C in two halves (structure 4)
+// SPLIT_K              parts of k (structures 1, 2 and 5)
+// PER_UNIT             programs of a multiprocessor (structures 3, 4 and 6)
+// SPLIT_STORE          write C in 1, 2 or 4 pieces: 0, 1, 2 (structures 4, 7 and 8)
+// MORE_N               columns of a tile beyond BLOCK_N (structures 7 and 8)
+// SWAP                 compute C^T = B^T A^T: BLOCK_M goes along C's columns (structures 4, 5, 8)
 // num_warps, num_stages, and on AMD waves_per_eu, matrix_instr_nonkdim, kpack
 //
 // A knob that a structure does not read has one value there, and NVIDIA's spaces have none of AMD's
@@ -31,6 +33,10 @@ inline constexpr space::Value kSplitKAtomic = 1;
 inline constexpr space::Value kSplitKTwoPasses = 2;
 inline constexpr space::Value kStreamK = 3;
 inline constexpr space::Value kPersistent = 4;
+inline constexpr space::Value kTilesTma = 5;
+inline constexpr space::Value kStreamKTma = 6;
+inline constexpr space::Value kWideTma = 7;
+inline constexpr space::Value kWarpSpecialised = 8;
 
 // Errors: those of check(gemm, device) and of SpaceBuilder::build.
 Result<space::Space> gemm_space(const Gemm& gemm, const GemmDevice& device);

@@ -1,5 +1,7 @@
 #include "provider/triton/triton_provider.h"
 
+#include <nlohmann/json.hpp>
+
 #include "base/file.h"
 #include "provider/triton/gemm.h"
 #include "provider/triton/gemm_model.h"
@@ -14,7 +16,7 @@ Result<space::Space> TritonProvider::space_of(const problem::Dispatch& dispatch)
   if (kernel_) return user_kernel_space(*kernel_, gemm, device_);
   switch (kind_) {
     case SpaceKind::kTuneGemm:
-      return tune_gemm_space(gemm, {device_.shared_bytes});
+      return tune_gemm_space(gemm, {});
     case SpaceKind::kTuneGemmV2:
       return tune_gemm_v2_space(gemm);
     case SpaceKind::kOwn:
@@ -55,6 +57,16 @@ std::optional<provider::Attributes> TritonProvider::as_shipped(
 std::vector<std::string> worker_flags(const GemmDevice& device) {
   return {fmt::format("--target={}:{}", device.backend, device.arch),
           fmt::format("--units={}", device.units), fmt::format("--shared={}", device.shared_bytes)};
+}
+
+std::string code_of(const GemmDevice& device, const nlohmann::json& knobs) {
+  nlohmann::json read = knobs;
+  if (!read.is_object()) return "";
+  if (read.value("FIXED", 0) == 0)
+    for (const char* argument : {"GROUP_M", "SPLIT_K", "WHOLE"}) read.erase(argument);
+  if (device.is_cuda())
+    for (const char* knob : {"waves_per_eu", "matrix_instr_nonkdim", "kpack"}) read.erase(knob);
+  return read.dump();
 }
 
 Result<std::filesystem::path> write_sources(const std::filesystem::path& folder) {

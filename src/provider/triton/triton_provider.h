@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,10 @@ class TritonProvider final : public provider::Provider {
 
 // Flags of the workers' job "prepare" (python/compile_worker.py).
 std::vector<std::string> worker_flags(const GemmDevice& device);
+
+// Names the code that a job "compile" of a worker asks for, by its knobs: jobs that differ in
+// arguments only, or in what the backend does not read, have one name.
+std::string code_of(const GemmDevice& device, const nlohmann::json& knobs);
 
 // Writes the sources that a worker runs (sources.h) into `folder`. The worker's own file.
 Result<std::filesystem::path> write_sources(const std::filesystem::path& folder);

@@ -51,7 +51,7 @@ std::vector<std::string> broken(const space::Space& space, const std::string& te
 std::string text(std::map<std::string, int> changes) {
   std::map<std::string, int> knobs{
       {"STRUCTURE", 0}, {"BLOCK_M", 128}, {"BLOCK_N", 128},   {"BLOCK_K", 64},  {"GROUP_M", 8},
-      {"SPLIT_K", 1},   {"PER_UNIT", 1},  {"SPLIT_STORE", 0}, {"num_warps", 4}, {"num_stages", 3}};
+      {"SPLIT_K", 1},   {"PER_UNIT", 1},  {"SPLIT_STORE", 0}, {"MORE_N", 0}, {"SWAP", 0}, {"num_warps", 4}, {"num_stages", 3}};
   for (const auto& [name, value] : changes) knobs.at(name) = value;
   std::string text;
   for (const auto& [name, value] : knobs)

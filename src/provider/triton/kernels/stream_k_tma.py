@@ -1,9 +1,9 @@
 """Stream-K (stream_k.py) with tensor descriptors (descriptors.py), as many programs as the GPU runs at a time.
 
-Most tiles are whole: each program goes through WHOLE of them, one after the other. What is left, which is not a
-whole tile for every program, is shared: each program has the same number of steps along k of it.
+Most tiles are whole: each program goes through WHOLE of them, one after the other. What is left, fewer tiles than
+there are programs, is shared: each program has the same number of steps along k of it.
 
-Workspace: two tiles of sums per program, for the first and the last of its shared tiles. Counters: one i32 per
+Workspace: two tiles of sums per program, which has steps of at most two shared tiles. Counters: one i32 per
 tile, 0 before the first launch.
 """
 import triton
@@ -14,10 +14,10 @@ from tiles import grouped_tile
 
 
 @triton.jit
-def owner(step, steps, programs):
-    """The program that has this step: the largest p with p * steps // programs <= step."""
-    guess = (step * programs + programs - 1) // steps
-    return tl.where(guess * steps // programs > step, guess - 1, guess)
+def owner(step, steps, sharers):
+    """The program that has this step: the largest p with p * steps // sharers <= step."""
+    guess = (step * sharers + sharers - 1) // steps
+    return tl.where(guess * steps // sharers > step, guess - 1, guess)
 
 
 @triton.jit
@@ -32,8 +32,10 @@ def gemm_stream_k_tma(a, b, bias, c, workspace, counters, M, N, K, GROUP_M, WHOL
     tiles = tl.cdiv(M, BLOCK_M) * tl.cdiv(N, BLOCK_N)
     whole_tiles = WHOLE * programs
     steps = (tiles - whole_tiles).to(tl.int64) * tile_steps
-    begin = program * steps // programs
-    end = (program + 1) * steps // programs
+    # Each sharer has a step at least, so that every program between a tile's first and last owner counts.
+    sharers = tl.maximum(tl.minimum(steps, programs), 1)
+    begin = tl.minimum(program, sharers) * steps // sharers
+    end = tl.minimum(program + 1, sharers) * steps // sharers
     within = tl.arange(0, BLOCK_M)[:, None] * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]
     first_tile = (begin // tile_steps).to(tl.int32)
     shared_pieces = tl.where(end > begin, ((end - 1) // tile_steps).to(tl.int32) - first_tile + 1, 0)
@@ -58,14 +60,14 @@ def gemm_stream_k_tma(a, b, bias, c, workspace, counters, M, N, K, GROUP_M, WHOL
             slot = (2 * program + (piece > 0).to(tl.int32)).to(tl.int64)
             tl.store(workspace + slot * (BLOCK_M * BLOCK_N) + within, sums, cache_modifier=".cg")
             tl.debug_barrier()  # every thread's part is written before this program counts
-            first = owner(tile_begin, steps, programs).to(tl.int32)
-            others = owner(tile_begin + tile_steps - 1, steps, programs).to(tl.int32) - first
+            first = owner(tile_begin, steps, sharers).to(tl.int32)
+            others = owner(tile_begin + tile_steps - 1, steps, sharers).to(tl.int32) - first
             last = tl.atomic_add(counters + tile, 1, sem="acq_rel", scope="gpu") == others
             if last:
                 tl.atomic_xchg(counters + tile, 0, sem="relaxed")
                 sums = tl.zeros((BLOCK_M, BLOCK_N), dtype=ACCUMULATE)
                 for other in range(first, first + others + 1):
-                    at = (2 * other + (other * steps // programs < tile_begin).to(tl.int32)).to(tl.int64)
+                    at = (2 * other + (other * steps // sharers < tile_begin).to(tl.int32)).to(tl.int64)
                     sums += tl.load(workspace + at * (BLOCK_M * BLOCK_N) + within, cache_modifier=".cg")
         if last:
             if HAS_BIAS:

@@ -21,6 +21,7 @@ import time
 import traceback
 
 SOCKET = 3
+RUN_TIME_KNOBS = ("GROUP_M", "SPLIT_K", "WHOLE")
 
 
 class Worker:
@@ -75,12 +76,13 @@ class Worker:
         """(launch, code) of one kernel."""
         import triton
         from triton.compiler import ASTSource
+        from triton.experimental.gluon._runtime import GluonASTSource
         names = step.kernel.arg_names
         signature = {name: step.types.get(name, "constexpr") for name in names}
         # What Triton's own launcher would find out from the arguments: pointers and whole numbers that are
-        # multiples of 16. hone aligns buffers to 256 bytes.
-        even = [name for name, type_ in step.types.items()
-                if type_.startswith("*") or step.arguments[name].get("i32", 1) % 16 == 0]
+        # multiples of 16. hone aligns buffers to 256 bytes. Not of knobs: one compile serves all their values.
+        even = [name for name, type_ in step.types.items() if type_.startswith("*") or
+                name not in RUN_TIME_KNOBS and step.arguments[name].get("i32", 1) % 16 == 0]
         even = [name for name in even if name not in step.general]
         attributes = {(names.index(name),): [["tt.divisibility", 16]] for name in even}
         if self.device.backend == "hip":
@@ -90,7 +92,8 @@ class Worker:
         what = repr((step.kernel.__name__, signature, sorted(step.constants.items(), key=str), attributes,
                      sorted(step.options.items())))
         if what not in self.kernels:
-            source = ASTSource(step.kernel, signature, constexprs=step.constants, attrs=attributes)
+            language = GluonASTSource if step.kernel.is_gluon() else ASTSource
+            source = language(step.kernel, signature, constexprs=step.constants, attrs=attributes)
             with self.only_one(what):
                 self.kernels[what] = triton.compile(source, target=self.device.target(), options=step.options)
         kernel = self.kernels[what]

@@ -1,8 +1,10 @@
 """The structures a GEMM can have: for each, the kernels, in order, and how they are launched.
 
 Knobs: BLOCK_M, BLOCK_N, BLOCK_K, GROUP_M, SPLIT_K, PER_UNIT (programs of a multiprocessor), SPLIT_STORE (a tile is
-written in 1 << SPLIT_STORE pieces), SWAP (computes C^T = B^T A^T, so BLOCK_M goes along C's columns), num_warps, num_stages, and on AMD waves_per_eu, matrix_instr_nonkdim, kpack. FIXED: GROUP_M and SPLIT_K are
-constants of the code instead of arguments, so that one compile no longer serves all their values.
+written in 1 << SPLIT_STORE pieces), SWAP (computes C^T = B^T A^T, so BLOCK_M goes along C's columns), MORE_N (columns
+of a second block beside the one of BLOCK_N), num_warps, num_stages, and on AMD waves_per_eu, matrix_instr_nonkdim,
+kpack. FIXED: GROUP_M and SPLIT_K are constants of the code instead of arguments, so that one compile no longer serves
+all their values.
 """
 import blocked
 import persistent
@@ -10,6 +12,7 @@ import split_k
 import stream_k
 import stream_k_tma
 import tiles_tma
+import triton
 import wide_tma
 
 from problem import TYPES, Step, cdiv
@@ -48,7 +51,7 @@ class _Parts:
         }
         self.options = {name: knobs[name] for name in _OPTIONS[device.backend] if name in knobs}
 
-    def step(self, kernel, grid, scratch=None, types=None, arguments=None, constants=None):
+    def step(self, kernel, grid, scratch=None, types=None, arguments=None, constants=None, blocks=None):
         """`scratch`: byte offset and element type by parameter, and under "bytes" the size of it all."""
         gemm, scratch = self.gemm, dict(scratch or {})
         scratch_bytes = scratch.pop("bytes", 0)
@@ -142,15 +145,12 @@ def _stream_k_tma(gemm, knobs, device):
     parts = _Parts(gemm, knobs, device)
     _refuse_batch(gemm, "stream-K")
     programs = min(device.units * knobs.get("PER_UNIT", 1), parts.tiles * cdiv(gemm.k, knobs["BLOCK_K"]))
-    whole = parts.tiles // programs
-    if parts.tiles % programs and knobs.get("TWO", 1):
-        whole = max(whole - 1, 0)
     counters = cdiv(2 * programs * parts.tile_bytes, SCRATCH_ALIGNMENT) * SCRATCH_ALIGNMENT
     scratch = {"workspace": (0, gemm.accumulate), "counters": (counters, "i32"),
                "bytes": counters + 4 * parts.tiles}
     passed = _descriptors(gemm, knobs, device)
     passed["types"]["WHOLE"] = "i32"
-    passed["arguments"]["WHOLE"] = {"i32": whole}
+    passed["arguments"]["WHOLE"] = {"i32": parts.tiles // programs}
     return [parts.step(stream_k_tma.gemm_stream_k_tma, (programs, 1, 1), scratch, **passed)]
 
 
@@ -158,6 +158,28 @@ def _wide_tma(gemm, knobs, device):
     parts = _Parts(gemm, knobs, device)
     _refuse_batch(gemm, "the kernel of wide tiles")
     return [parts.step(wide_tma.gemm_wide_tma, (parts.tiles, 1, 1), **_descriptors(gemm, knobs, device))]
+
+
+def _warp_specialized(gemm, knobs, device):
+    if tuple(int(part) for part in triton.__version__.split(".")[:2]) < (3, 6):
+        raise ValueError(f"the warp-specialised kernel needs Triton 3.6 or later, not {triton.__version__}")
+    import warp_specialized
+    from triton.experimental.gluon.language import NVMMASharedLayout
+    parts = _Parts(gemm, knobs, device)
+    _refuse_batch(gemm, "the warp-specialised kernel")
+    if (TYPES[gemm.a][2], TYPES[gemm.b][2], gemm.accumulate) != (16, 16, "f32"):
+        raise ValueError("the warp-specialised kernel is for A and B of 16 bits and sums in f32")
+    passed = _descriptors(gemm, knobs, device)
+    for name, type_ in passed["types"].items():
+        element = TYPES[getattr(gemm, name[0])][1]
+        layout = NVMMASharedLayout.get_default_for(passed["blocks"][name], element)
+        passed["types"][name] = f"{type_[:-1]},{layout!r}>"
+    passed["constants"] |= {"STAGES": knobs["num_stages"], "MORE_N": knobs.get("MORE_N", 0)}
+    if not knobs.get("MORE_N"):
+        passed["constants"] |= {"b_more": None, "c_more": None}
+    programs = min(device.units * knobs.get("PER_UNIT", 1), parts.tiles)
+    del parts.options["num_stages"]
+    return [parts.step(warp_specialized.gemm_warp_specialized, (programs, 1, 1), **passed)]
 
 
 def _descriptors(gemm, knobs, device):
@@ -186,7 +208,8 @@ def _descriptors(gemm, knobs, device):
         arguments[parameter] = {"tensor_map": {"binding": gemm.bindings()[name], "shape": shape,
                                                "strides": [shape[1], 1], "bytes": bits // 8}}
     constants = {"MORE_N": more, "SPLIT_STORE": knobs.get("SPLIT_STORE", 0), "STORE": TYPES[gemm.c][1]}
-    return {"types": types, "arguments": arguments, "constants": constants}
+    return {"types": types, "arguments": arguments, "constants": constants,
+            "blocks": {parameter: block for parameter, (_, block) in blocks.items()}}
 
 
 def _refuse_empty_parts(gemm, knobs):
@@ -217,4 +240,5 @@ STRUCTURES = (
     ("tiles and split-K, descriptors", _tiles_tma),
     ("stream-K, descriptors", _stream_k_tma),
     ("wide tiles, descriptors", _wide_tma),
+    ("warp-specialised", _warp_specialized),
 )

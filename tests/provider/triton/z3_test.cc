@@ -1,0 +1,47 @@
+// The spaces against z3, which shares nothing with hone's engine.
+#include <gtest/gtest.h>
+
+#if __has_include(<z3++.h>)
+
+#include "provider/triton/gemm_space.h"
+#include "provider/triton/tune_gemm_space.h"
+#include "tests/space/z3_model.h"
+
+namespace hone::triton {
+namespace {
+
+std::set<space::Configuration> enumerated(const space::Space& space) {
+  std::set<space::Configuration> all;
+  space::Enumerator enumerator = space.enumerate();
+  while (auto configuration = enumerator.next()) all.insert(*configuration);
+  return all;
+}
+
+void expect_agreement(const space::SpaceBuilder& builder, std::size_t least) {
+  const auto found = space::z3model::Model(builder).solutions(60000);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(enumerated(*builder.build()), *found);
+  EXPECT_GT(found->size(), least);
+}
+
+Gemm gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
+  Gemm gemm;
+  gemm.m = m;
+  gemm.n = n;
+  gemm.k = k;
+  return gemm;
+}
+
+TEST(Z3, AgreesOnTuneGemmsSpaceOfAThinMatmul) {
+  expect_agreement(tune_gemm_space_builder(gemm(16, 64, 96), {}), 20);
+}
+
+TEST(Z3, AgreesOnHonesOwnSpaceOfASmallMatmul) {
+  expect_agreement(gemm_space_builder(gemm(17, 129, 33), gemm_device("sm_90").value()), 100);
+  expect_agreement(gemm_space_builder(gemm(16, 96, 64), gemm_device("gfx1100").value()), 20);
+}
+
+}  // namespace
+}  // namespace hone::triton
+
+#endif
