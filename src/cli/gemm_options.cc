@@ -61,7 +61,8 @@ void add_gemm_options(CLI::App& command, GemmOptions& options) {
 }
 
 Result<std::vector<triton::GemmEntry>> gemms_of(const GemmOptions& options,
-                                                const std::string& input) {
+                                                const std::string& input,
+                                                const std::vector<std::string>& knobs) {
   HONE_ASSIGN(triton::Gemm gemm, defaults_of(options));
   const bool by_flags = options.m || options.n || options.k;
   if (by_flags && !input.empty())
@@ -69,7 +70,7 @@ Result<std::vector<triton::GemmEntry>> gemms_of(const GemmOptions& options,
   if (!by_flags) {
     if (input.empty()) return input_error("no GEMM: give a file (gemms.yaml), or -m, -n and -k");
     HONE_ASSIGN(const std::string text, read_file(input));
-    return triton::read_gemms(input, text, gemm);
+    return triton::read_gemms(input, text, gemm, knobs);
   }
   if (!options.m || !options.n || !options.k)
     return input_error("-m, -n and -k must be given together");

@@ -30,8 +30,10 @@ void add_gemm_options(CLI::App& command, GemmOptions& options);
 
 // The GEMMs of the command line, or of the file `input`; the command line's types and bias are
 // those of entries that do not say theirs. Input errors name the option or file, line and key.
+// `knobs`: those of a user's kernel, whose result file the input may be.
 Result<std::vector<triton::GemmEntry>> gemms_of(const GemmOptions& options,
-                                                const std::string& input);
+                                                const std::string& input,
+                                                const std::vector<std::string>& knobs = {});
 
 triton::SpaceKind space_kind(const GemmOptions& options);
 

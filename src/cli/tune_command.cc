@@ -8,8 +8,8 @@ namespace {
 
 bool tunes_gemms(const TuneOptions& options) {
   if (!options.provider.empty()) return options.provider == "triton";
-  return options.gemms.m || !options.gemms.kernel.empty() || options.tuning.input.ends_with(".yaml") ||
-         options.tuning.input.ends_with(".yml");
+  return options.gemms.m || !options.gemms.kernel.empty() ||
+         options.tuning.input.ends_with(".yaml") || options.tuning.input.ends_with(".yml");
 }
 
 }  // namespace

@@ -32,10 +32,13 @@ struct Gemms {
 };
 
 Result<Gemms> read_gemms(const TuneOptions& options) {
-  HONE_ASSIGN(const std::vector<triton::GemmEntry> entries,
-              gemms_of(options.gemms, options.tuning.input));
   Gemms gemms;
   HONE_ASSIGN(gemms.kernel, user_kernel(options.gemms));
+  std::vector<std::string> knobs;
+  if (gemms.kernel)
+    for (const triton::UserKernel::Knob& knob : gemms.kernel->knobs) knobs.push_back(knob.name);
+  HONE_ASSIGN(const std::vector<triton::GemmEntry> entries,
+              gemms_of(options.gemms, options.tuning.input, knobs));
   std::string names;
   for (const triton::GemmEntry& entry : entries) {
     problem::Dispatch dispatch = triton::dispatch_of(entry.gemm);

@@ -99,6 +99,7 @@ TEST(Structures, TensorMapsHaveTheCompilersBoxes) {
   workers.submit(5, f16, "sm_90", knobs(5, {{"SPLIT_K", 2}}));
   workers.submit(6, f16, "sm_90", knobs(6));
   workers.submit(7, f16, "sm_90", knobs(7, {{"MORE_N", 32}}));
+  workers.submit(8, f16, "sm_90", knobs(8, {{"BLOCK_M", 128}, {"BLOCK_K", 64}}));
   auto compiled = workers.all();
   for (const auto& [id, each] : compiled) ASSERT_TRUE(each) << id << ": " << each.error().message;
   const auto& arguments = compiled.at(0)->launch.arguments;
@@ -122,6 +123,9 @@ TEST(Structures, TensorMapsHaveTheCompilersBoxes) {
                           "MMMSSIIIII + 2 scratch 4325504"));
   EXPECT_THAT(steps(*compiled.at(7)), ElementsAre("gemm_wide_tma grid 24x1x1 block 128x1x1 shared "
                                                   "30744 arguments MMMMMIIII + 2 scratch 0"));
+  // Four warps compute, four more (of which one is busy) fetch.
+  EXPECT_THAT(steps(*compiled.at(8)), ElementsAre("gemm_warp_specialized grid 16x1x1 block 256x1x1 "
+                                                  "shared 90172 arguments MMMIIII + 2 scratch 0"));
 }
 
 // Of 2 stages one lies in shared memory: (64 + 64) * 32 * 2 bytes; where C is f32, a tile of it on

@@ -46,7 +46,7 @@ Result<problem::ElementType> element(std::string_view path, std::string_view key
 }
 
 Status read_field(std::string_view path, const std::string& key, const YAML::Node& value,
-                  GemmEntry& entry) {
+                  const std::vector<std::string>& knobs, GemmEntry& entry) {
   Gemm& gemm = entry.gemm;
   if (key == "M") return number(path, key, value, 1).map([&](auto n) { gemm.m = n; });
   if (key == "N") return number(path, key, value, 1).map([&](auto n) { gemm.n = n; });
@@ -59,14 +59,17 @@ Status read_field(std::string_view path, const std::string& key, const YAML::Nod
   if (key == "dtype_b") return element(path, key, value).map([&](auto type) { gemm.b = type; });
   if (key == "dtype_c") return element(path, key, value).map([&](auto type) { gemm.c = type; });
   if (key == "bias") return element(path, key, value).map([&](auto type) { gemm.bias = type; });
-  if (std::ranges::find(kConfigurationKeys, key) != kConfigurationKeys.end())
+  if (std::ranges::find(kConfigurationKeys, key) != kConfigurationKeys.end() ||
+      std::ranges::find(knobs, key) != knobs.end())
     return number(path, key, value, 0).map([&](auto n) { entry.configuration[key] = n; });
   std::vector<std::string> known(kProblemKeys.begin(), kProblemKeys.end());
   known.insert(known.end(), kConfigurationKeys.begin(), kConfigurationKeys.end());
+  known.insert(known.end(), knobs.begin(), knobs.end());
   return Place(path, value).error("'{}' is no key of a GEMM{}", key, did_you_mean(key, known));
 }
 
-Result<GemmEntry> read_entry(std::string_view path, const YAML::Node& node, const Gemm& defaults) {
+Result<GemmEntry> read_entry(std::string_view path, const YAML::Node& node, const Gemm& defaults,
+                             const std::vector<std::string>& knobs) {
   const Place place(path, node);
   if (!node.IsMap())
     return place.error(
@@ -76,7 +79,7 @@ Result<GemmEntry> read_entry(std::string_view path, const YAML::Node& node, cons
   for (const std::string_view size : {"M", "N", "K"})
     if (!node[std::string(size)]) return place.error("{} is missing", size);
   for (const auto& field : node)
-    HONE_TRY(read_field(path, field.first.as<std::string>(""), field.second, entry));
+    HONE_TRY(read_field(path, field.first.as<std::string>(""), field.second, knobs, entry));
   const Status legal = check(entry.gemm);
   if (!legal) return place.error("{}", legal.error().message);
   return entry;
@@ -85,7 +88,8 @@ Result<GemmEntry> read_entry(std::string_view path, const YAML::Node& node, cons
 }  // namespace
 
 Result<std::vector<GemmEntry>> read_gemms(std::string_view path, const std::string& text,
-                                          const Gemm& defaults) {
+                                          const Gemm& defaults,
+                                          const std::vector<std::string>& knobs) {
   YAML::Node document;
   try {
     document = YAML::Load(text);
@@ -99,7 +103,7 @@ Result<std::vector<GemmEntry>> read_gemms(std::string_view path, const std::stri
         path);
   std::vector<GemmEntry> entries;
   for (const YAML::Node& node : document) {
-    HONE_ASSIGN(GemmEntry entry, read_entry(path, node, defaults));
+    HONE_ASSIGN(GemmEntry entry, read_entry(path, node, defaults, knobs));
     entries.push_back(std::move(entry));
   }
   return entries;
@@ -114,6 +118,9 @@ std::string result_line(const GemmEntry& entry, double seconds) {
     if (const auto found = entry.configuration.find(std::string(key));
         found != entry.configuration.end())
       line += fmt::format(", {}: {}", key, found->second);
+  for (const auto& [key, value] : entry.configuration)
+    if (std::ranges::find(kConfigurationKeys, key) == kConfigurationKeys.end())
+      line += fmt::format(", {}: {}", key, value);
   line += '}';
   if (!std::isnan(seconds)) {
     const double flops = 2.0 * static_cast<double>(gemm.batch) * static_cast<double>(gemm.m) *
