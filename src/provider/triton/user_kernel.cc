@@ -137,7 +137,8 @@ class Reader {
     if (!node.IsScalar())
       return at(node).error("constants: {} must be a word, a number or an expression", name);
     const std::string& text = node.Scalar();
-    if (node.Tag() == "!") return add("value", nlohmann::json(text).dump());  // in quotes
+    if (node.Tag() == "!")  // in quotes
+      return add("value", nlohmann::json(readable(text)).dump());
     if (text == "None") return add("value", "null");
     if (text == "true" || text == "false") return add("value", text);
     if (text.starts_with("tl.") || text.ends_with(".dtype")) {
@@ -316,6 +317,7 @@ class Reader {
 Result<UserKernel> read_user_kernel(const std::string& manifest, const std::string& manifest_text,
                                     std::string path, std::string text) {
   if (readable(text) != text) return input_error("{}: not UTF-8", path);
+  if (readable(manifest_text) != manifest_text) return Place(manifest, 1).error("not UTF-8");
   UserKernel kernel;
   kernel.manifest = manifest;
   kernel.path = std::move(path);
