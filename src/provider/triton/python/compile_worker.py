@@ -151,10 +151,15 @@ class FileLock:
         self.file.close()
 
 
-def failure(error):
-    """What went wrong in one line, and behind it where."""
+def failure(error, user):
+    """What went wrong, and where; of a user's kernel from their file on."""
     kind = "compile memory" if isinstance(error, MemoryError) else "compile error"
-    words = str(error) if isinstance(error, ValueError) else "".join(traceback.format_exception(error))
+    trace = error.__traceback__
+    while user and trace and trace.tb_frame.f_code.co_filename != str(user.file):
+        trace = trace.tb_next
+    words = str(error) if isinstance(error, ValueError) else "".join(
+        traceback.format_exception(type(error), error, trace, chain=not user))
+    words = user.words(words) if user else words
     return {"kind": kind, "message": words.strip() or type(error).__name__}
 
 
@@ -178,10 +183,7 @@ def main():
         try:
             answer, code = jobs[kind](body, blobs)
         except BaseException as error:  # pylint: disable=broad-except
-            said = failure(error)
-            if worker.user:
-                said["message"] = worker.user.words(said["message"])
-            connection.send("failure", said)
+            connection.send("failure", failure(error, worker.user))
             if isinstance(error, (KeyboardInterrupt, SystemExit)):
                 raise
             continue
