@@ -43,11 +43,12 @@ class Worker:
     def start(self):
         ours, theirs = socket.socketpair()
         ours.settimeout(self.limit)
-        environment = os.environ | {"TRITON_CACHE_DIR": str(self.cache), "TRITON_DEFAULT_FP_FUSION": "1"}
+        environment = os.environ | {"TRITON_CACHE_DIR": str(self.cache), "TRITON_DEFAULT_FP_FUSION": "1",
+                                    "PYTHONPATH": str(PROVIDER / "kernels")}
         # Descriptor 3 is the worker's socket.
         self.process = subprocess.Popen(
             ["sh", "-c", f'exec "$@" 3<&{theirs.fileno()} {theirs.fileno()}<&-', "sh", self.python, "-B",
-             str(PROVIDER / "python/compile_worker.py"), "--kernels", str(PROVIDER / "kernels")],
+             str(PROVIDER / "python/compile_worker.py")],
             pass_fds=[theirs.fileno()], env=environment)
         theirs.close()
         self.connection = frames.Connection(ours.detach())
@@ -58,7 +59,7 @@ class Worker:
 
     def prepare(self, gemm, flags):
         self.prepared = gemm, flags
-        self.connection.send("prepare", {"flags": [*flags, f"--cache={self.cache}"]}, [json.dumps(gemm).encode()])
+        self.connection.send("prepare", {"flags": flags}, [json.dumps(gemm).encode()])
         kind, body, _ = self.connection.receive()
         if kind != "done":
             raise SystemExit(f"prepare: {body}")

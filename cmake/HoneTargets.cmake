@@ -1,3 +1,23 @@
+# hone_precompiled(KIND LIBRARIES...): compiles cmake/precompiled/KIND.h once, for the targets that
+# say hone_use_precompiled(TARGET KIND). They must be compiled with the same options.
+function(hone_precompiled kind)
+  file(CONFIGURE OUTPUT precompiled/${kind}.cc CONTENT "// A target has a source.\n")
+  add_library(hone_precompiled_${kind} OBJECT ${CMAKE_CURRENT_BINARY_DIR}/precompiled/${kind}.cc)
+  target_link_libraries(hone_precompiled_${kind} PRIVATE hone_warnings ${ARGN})
+  target_compile_options(hone_precompiled_${kind} PRIVATE ${hone_cached_precompiled})
+  target_precompile_headers(hone_precompiled_${kind} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled/${kind}.h)
+endfunction()
+function(hone_use_precompiled target kind)
+  target_compile_options(${target} PRIVATE ${hone_cached_precompiled})
+  target_precompile_headers(${target} REUSE_FROM hone_precompiled_${kind})
+endfunction()
+# What ccache asks for.
+if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+  set(hone_cached_precompiled "SHELL:-Xclang -fno-pch-timestamp")
+else()
+  set(hone_cached_precompiled -fpch-preprocess)
+endif()
+
 # hone_library(FOLDER DEPENDS a b LIBRARIES x y): the static library of src/FOLDER (sources directly
 # in it and, with SUBFOLDERS, below it). DEPENDS are other folders of src/; they may only point down
 # (tests/architecture checks it), LIBRARIES come from outside.
@@ -13,6 +33,10 @@ function(hone_library folder)
     add_library(${name} STATIC ${sources})
     set(scope PUBLIC)
     target_link_libraries(${name} PRIVATE hone_warnings)
+    # Elsewhere a header that lacks an include must not compile.
+    if(HONE_SANITIZE)
+      hone_use_precompiled(${name} libraries)
+    endif()
   else()
     add_library(${name} INTERFACE)
     set(scope INTERFACE)
@@ -53,6 +77,7 @@ function(hone_test folder)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
   target_compile_definitions(${name} PRIVATE HONE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE hone_warnings GTest::gmock GTest::gtest_main ${ARG_LIBRARIES})
+  hone_use_precompiled(${name} tests)
   foreach(dependency ${ARG_DEPENDS})
     string(REPLACE "/" "_" dependency ${dependency})
     target_link_libraries(${name} PRIVATE hone_${dependency})

@@ -1,10 +1,12 @@
 #include "cli/application.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/old_spellings.h"
 #include "cli/version.h"
 
 namespace hone::cli {
@@ -72,7 +74,9 @@ int parse_and_run(int argc, char** argv) {
   add_worker_command(app, run);
   for (CLI::App* command : app.get_subcommands({})) command->allow_extras();
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> words = with_new_spellings({argv + 1, argv + argc});
+    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     return report({ErrorKind::kInput, error.what()});

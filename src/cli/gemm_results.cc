@@ -4,34 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "output/cells.h"
+#include "provider/triton/configuration_keys.h"
 
 namespace hone::cli {
-namespace {
-
-// Keys of a result file by the name of the knob.
-constexpr std::pair<std::string_view, std::string_view> kKeys[] = {
-    {"BLOCK_M", "BLOCK_SIZE_M"},
-    {"BLOCK_N", "BLOCK_SIZE_N"},
-    {"BLOCK_K", "BLOCK_SIZE_K"},
-    {"GROUP_M", "GROUP_SIZE_M"},
-    {"SPLIT_K", "SPLIT_K"},
-    {"num_warps", "num_warps"},
-    {"num_stages", "num_stages"},
-    {"waves_per_eu", "waves_per_eu"},
-    {"matrix_instr_nonkdim", "matrix_instr_nonkdim"},
-    {"kpack", "kpack"}};
-
-std::map<std::string, std::int64_t> keyed(const std::map<std::string, std::int64_t>& knobs) {
-  // A user's kernel: hone's own all have a structure.
-  if (!knobs.contains("STRUCTURE")) return knobs;
-  std::map<std::string, std::int64_t> configuration;
-  for (const auto& [knob, key] : kKeys)
-    if (const auto found = knobs.find(std::string(knob)); found != knobs.end())
-      configuration[std::string(key)] = found->second;
-  return configuration;
-}
-
-}  // namespace
 
 double GemmResult::tflops() const {
   const triton::Gemm& gemm = entry.gemm;
@@ -45,7 +20,7 @@ Result<std::vector<GemmResult>> gemm_results(
     const std::vector<tune::TunedDispatch>& tuned, store::Id build, store::Id device) {
   std::vector<GemmResult> results;
   for (const tune::TunedDispatch& each : tuned) {
-    GemmResult result{entries.at(each.dispatch->name), {}, 0, std::nullopt, std::nullopt};
+    GemmResult result{entries.at(each.dispatch->name), {}, 0, std::nullopt, std::nullopt, {}};
     store::Filter filter;
     filter.dispatch = each.id;
     filter.build = build;
@@ -66,11 +41,13 @@ Result<std::vector<GemmResult>> gemm_results(
       HONE_ASSIGN(known, store.known(result.candidate, device, store::Phase::kSearch));
     }
     if (known.measurement) result.seconds = known.measurement->timing.median;
+    if (known.verification && known.verification->right)
+      result.tolerance = known.verification->tolerance;
     if (known.artifact) {
       const auto knobs = nlohmann::json::parse(known.artifact->configured, nullptr, false);
       if (knobs.is_object()) result.knobs = knobs.get<std::map<std::string, std::int64_t>>();
     }
-    result.entry.configuration = keyed(result.knobs);
+    result.entry.configuration = triton::keyed(result.entry.gemm, result.knobs);
     results.push_back(std::move(result));
   }
   return results;
@@ -88,6 +65,7 @@ output::Table gemm_table(const std::vector<GemmResult>& results) {
                        {"time", "time"},
                        {"tflops", "TFLOP/s"},
                        {"speedup", "over default"},
+                       {"checked", "checked"},
                        {"configuration", "configuration"}});
   for (const GemmResult& result : results) {
     std::string knobs;
@@ -98,6 +76,7 @@ output::Table gemm_table(const std::vector<GemmResult>& results) {
                output::time_cell(result.seconds),
                output::number_cell(result.tflops(), "", 1),
                output::number_cell(result.speedup, "x", 2),
+               {result.tolerance, result.tolerance.empty() ? "-" : "right: " + result.tolerance},
                {nlohmann::json(result.knobs), knobs}});
   }
   return table;

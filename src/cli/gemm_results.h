@@ -20,6 +20,7 @@ struct GemmResult {
   store::Id candidate = 0;
   std::optional<double> seconds;  // of one launch, median of the finalists' rounds
   std::optional<double> speedup;  // over the default; none where the default is kept
+  std::string tolerance;          // within which every element was right: "exact", ...
   double tflops() const;          // 1e12 multiplies and adds a second; 0 where there is no time
 };
 

@@ -1,9 +1,10 @@
-// hone spec check: what a tuning spec does to a program.
+// hone spec: what a tuning spec does to a program; what was found, in other forms (spec_emit.h).
 #include <algorithm>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/spec_emit.h"
 #include "cli/toolchain.h"
 #include "output/json_text.h"
 #include "output/table.h"
@@ -161,15 +162,17 @@ CommandResult check(const SpecOptions& options) {
 }  // namespace
 
 void add_spec_command(CLI::App& app, Run& run) {
-  CLI::App* spec = app.add_subcommand("spec", "Check a tuning spec");
+  CLI::App* spec = app.add_subcommand(
+      "spec", "Check a tuning spec, or write what was found in forms that need no hone");
   spec->require_subcommand(0, 1);
   spec->callback([&run, spec] {
     if (spec->get_subcommands().empty())
       run = []() -> CommandResult {
         return input_error(
-            "hone spec needs what to do: check; hone spec check --help shows its use");
+            "hone spec needs what to do: check, emit; hone spec check --help shows its use");
       };
   });
+  add_spec_emit_command(*spec, run);
   auto options = std::make_shared<SpecOptions>();
   CLI::App* command = spec->add_subcommand(
       "check",

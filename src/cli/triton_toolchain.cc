@@ -7,10 +7,9 @@
 
 namespace hone::cli {
 
-Result<TritonToolchain> TritonToolchain::start(const std::string& triton,
+Result<TritonToolchain> TritonToolchain::start(triton::Installation installation,
                                                const triton::GemmDevice& device,
                                                const ToolchainOptions& options) {
-  HONE_ASSIGN(triton::Installation installation, triton::find_installation(triton));
   HONE_ASSIGN(StopSignal stop, StopSignal::install());
   HONE_ASSIGN(worker::TunerFolder folder, worker::TunerFolder::claim());
   TritonToolchain toolchain(std::move(folder), std::move(stop), std::move(installation));

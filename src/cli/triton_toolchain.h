@@ -16,9 +16,9 @@ namespace hone::cli {
 
 class TritonToolchain {
  public:
-  // `triton`: as find_installation's. An environment error when Triton is not found or of a version
-  // that hone does not know, or the workers do not start.
-  static Result<TritonToolchain> start(const std::string& triton, const triton::GemmDevice& device,
+  // An environment error when the workers do not start.
+  static Result<TritonToolchain> start(triton::Installation installation,
+                                       const triton::GemmDevice& device,
                                        const ToolchainOptions& options);
 
   const triton::Installation& installation() const { return installation_; }

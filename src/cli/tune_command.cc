@@ -6,9 +6,18 @@
 namespace hone::cli {
 namespace {
 
+// What an option of GEMMs would mean for a program nobody knows.
+Status refuse_gemm_options(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options())
+    if (option->count() > 0 && option->get_group().starts_with("GEMMs"))
+      return input_error("{} is for GEMMs (--provider triton), and INPUT is a program",
+                         option->get_name());
+  return {};
+}
+
 bool tunes_gemms(const TuneOptions& options) {
   if (!options.provider.empty()) return options.provider == "triton";
-  return options.gemms.m || !options.gemms.kernel.empty() ||
+  return options.gemms.m || options.tune_gemm.check_only || !options.gemms.kernel.empty() ||
          options.tuning.input.ends_with(".yaml") || options.tuning.input.ends_with(".yml");
 }
 
@@ -25,6 +34,7 @@ void add_tune_command(CLI::App& app, Run& run) {
       ->check(CLI::IsMember({"iree", "triton"}));
   add_toolchain_options(*command, options->toolchain);
   add_gemm_options(*command, options->gemms);
+  add_tune_gemm_options(*command, options->tune_gemm);
   command->add_option("--out", tuning.out, "folder for tuning_spec.mlir and compile_flags.txt")
       ->capture_default_str();
   command->add_option("--store", options->store, "SQLite file that keeps every result")
@@ -74,16 +84,23 @@ void add_tune_command(CLI::App& app, Run& run) {
       "Example:\n  hone tune examples/matmul_512.mlir --out out --budget 2m\n"
       "  iree-compile $(cat out/compile_flags.txt) ...");
   command->callback([&run, options, command] {
-    run = [options, command] {
+    run = [options, command]() -> CommandResult {
       options->command_line = "hone tune " + options->tuning.input;
       for (const CLI::Option* option : command->get_options())
         if (option->count() > 0 && !option->get_lnames().empty())
           options->command_line += fmt::format(" --{} {}", option->get_lnames().front(),
                                                fmt::join(option->results(), " "));
       options->tuning.baselines = !options->no_baselines;
-      if (tunes_gemms(*options)) return tune_gemms(*options);
-      if (options->tuning.input.empty())
-        return CommandResult(input_error("INPUT is missing: a program (.mlir)"));
+      TuneGemmOptions& old = options->tune_gemm;
+      old.check_only = old.benchmark || command->count("--compare-wo-tuning") > 0;
+      HONE_ASSIGN(const std::vector<std::string> notes, apply_tune_gemm_options(*options));
+      if (tunes_gemms(*options)) {
+        if (!options->quiet)
+          for (const std::string& note : notes) fmt::print(stderr, "{}\n", note);
+        return old.check_only ? check_gemms(*options) : tune_gemms(*options);
+      }
+      HONE_TRY(refuse_gemm_options(*command));
+      if (options->tuning.input.empty()) return input_error("INPUT is missing: a program (.mlir)");
       return tune_program(*options);
     };
   });

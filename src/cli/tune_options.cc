@@ -54,7 +54,10 @@ store::Device gpu_row(const tune::Options& options, const device::cuda::Facts& g
   store::Device row;
   row.name = gpu.name;
   row.driver = fmt::format("CUDA {}.{}", gpu.driver_version / 1000, gpu.driver_version % 1000 / 10);
-  row.protocol = protocol_of(options, device::cuda::device_identity(gpu)).dump();
+  nlohmann::json protocol = protocol_of(options, device::cuda::device_identity(gpu));
+  if (options.cache == measure::CacheMode::kCold && options.last_level_cache > gpu.l2_bytes)
+    protocol["rotating_bytes"] = 2 * options.last_level_cache;
+  row.protocol = protocol.dump();
   return row;
 }
 

@@ -8,6 +8,7 @@
 #include "cli/core_options.h"
 #include "cli/gemm_options.h"
 #include "cli/toolchain.h"
+#include "cli/tune_gemm_options.h"
 #include "device/cuda/facts.h"
 #include "store/store.h"
 #include "tune/options.h"
@@ -21,9 +22,11 @@ struct TuneOptions {
   std::string budget;  // empty: 10m for a program, 20s for each GEMM
   std::string reuse = "equal";
   std::string cache = "warm";
+  std::int64_t rotating_bytes = 0;  // of cold operands at least; 0: twice the last-level cache
   CoreOptions cores;
   std::string provider;  // "iree" or "triton"; empty: by INPUT
   GemmOptions gemms;
+  TuneGemmOptions tune_gemm;
   std::string device;
   double kernel_seconds = 60;
   bool no_program = false;
@@ -52,5 +55,7 @@ store::Run run_row(const TuneOptions& options);
 CommandResult tune_program(TuneOptions options);
 // GEMMs, by Triton.
 CommandResult tune_gemms(TuneOptions options);
+// Verifies and measures the configurations that a result file gives for its GEMMs.
+CommandResult check_gemms(TuneOptions options);
 
 }  // namespace hone::cli

@@ -233,6 +233,11 @@ TEST(StatedRules, KeepImplicitGemmsWithChannelsFirstFromWhatNvidiasCodeGenerator
                                 "wg_0=1,wg_2=8,wg_3=32,wg_1=160,sg_0=1,sg_2=4,sg_3=2,sg_1=20,"
                                 "red_4=6,wg_size_x=64"),
               ElementsAre("channels first: result in shared memory"));
+  // Two subgroups along the columns: the result stays in registers.
+  EXPECT_THAT(broken(*soft, std::string(kRest) +
+                                "wg_0=1,wg_2=8,wg_3=32,wg_1=160,sg_0=1,sg_2=4,sg_3=2,sg_1=10,"
+                                "red_4=6,wg_size_x=128"),
+              ElementsAre());
 }
 
 TEST(StatedRules, AreOnlyForWhatTheyWereFoundAt) {

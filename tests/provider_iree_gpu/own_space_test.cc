@@ -64,7 +64,7 @@ TEST(OwnSpaceOfRows, HasNoMoreSubgroupsThanLanesToAddUpASum) {
                             "steps=1,wg_0=0,threads=0,red_1=0",
                             subgroups, lanes));
     std::vector<std::string> names;
-    for (const auto& each : space->check(*configuration)) names.push_back(each.name);
+    for (const auto& each : space->check(*configuration)) names.push_back(each.constraint);
     return names;
   };
   EXPECT_THAT(broken(8, 8), IsEmpty());

@@ -161,6 +161,53 @@ std::vector<Case> cases() {
 INSTANTIATE_TEST_SUITE_P(Programs, GpuSpec, ::testing::ValuesIn(cases()),
                          [](const auto& each) { return each.param.name + "_" + each.param.arch; });
 
+// Rows of a size that is open: 8 blocks of 64 rows by 16 of 64 columns for 512, 1 by 16 for 16. The
+// compiler states nothing here, and its own choice is that of a product with a vector.
+class GpuSpecOfOpenSizes : public GpuSpec {};
+
+TEST_P(GpuSpecOfOpenSizes, GivesTheProgramOneConfigurationForAllSizes) {
+  const std::string &program = GetParam().program, &arch = GetParam().arch;
+  const IreeProvider provider(compiler().installation(), *problem::gpu_target(arch));
+  for (const auto& [size, workgroups] : {std::pair(512, 128u), std::pair(16, 16u)}) {
+    const auto loaded =
+        load_program(compiler(), "open.mlir", program, flags_for(arch), {{"M", size}});
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    const problem::Dispatch& dispatch = loaded->dispatches.at(0);
+    const auto space = provider.space_of(dispatch);
+    ASSERT_TRUE(space) << space.error().message;
+    const auto configuration =
+        space::parse_configuration(*space, "mma=0,wg_m=64,wg_n=64,sg_m=2,sg_n=2,red_k=2");
+    ASSERT_TRUE(configuration) << configuration.error().message;
+    EXPECT_THAT(space->check(*configuration), ::testing::IsEmpty());
+    const auto attributes = provider.attributes(dispatch, *space, *configuration);
+    ASSERT_TRUE(attributes);
+    EXPECT_THAT(attributes->lowering_config, HasSubstr("promote_operands = [0, 1, 2]"));
+    const std::string launch = in_child([&] {
+      auto prepared = PreparedDispatch::create(compiler(), dispatch.source, flags_for(arch));
+      if (!prepared) return prepared.error().message;
+      const auto artifact = prepared->compile(*attributes);
+      return artifact ? nlohmann::json(artifact->launch).dump() : artifact.error().message;
+    });
+    const auto read = nlohmann::json::parse(launch, nullptr, false);
+    ASSERT_TRUE(read.is_object()) << launch;
+    EXPECT_EQ(read["constants"], nlohmann::json({size, 0}));
+    EXPECT_EQ(read["grid"], nlohmann::json({workgroups, 1, 1}));
+    const auto spec = provider.spec({{"product", dispatch.root, *attributes}});
+    ASSERT_TRUE(spec) << spec.error().message;
+    std::vector<std::string> flags = flags_for(arch);
+    flags.push_back(provider.spec_flag(write(*spec)));
+    EXPECT_THAT(configured(program, flags).at(0), HasSubstr("promote_operands = [0, 1, 2]"));
+    // A program of that size written out is another one.
+    EXPECT_THAT(configured(matmul(size, 1024, 1280), flags).at(0),
+                ::testing::Not(HasSubstr("promote_operands = [0, 1, 2]")));
+  }
+}
+INSTANTIATE_TEST_SUITE_P(
+    Targets, GpuSpecOfOpenSizes,
+    ::testing::Values(Case{"sm_80", example("matmul_dynamic_f16.mlir"), "sm_80"},
+                      Case{"gfx942", example("matmul_dynamic_f16.mlir"), "gfx942"}),
+    [](const auto& each) { return each.param.name; });
+
 // When specs are applied the program holds two sums and an elementwise operation instead.
 TEST(Softmax, CannotBeInASpec) {
   const problem::Dispatch dispatch = dispatch_of(softmax(256, 512), "sm_80");

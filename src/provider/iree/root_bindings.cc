@@ -27,8 +27,8 @@ int whole_binding(const Ir& ir, const Sizes& kernel, MlirValue buffer, MlirValue
     operation = ir.defining_operation(ir.operands(operation).at(0));
   if (operation.ptr == nullptr || !ir.is(operation, "hal.interface.binding.subspan"))
     return kUnknown;
-  for (const MlirValue offset : ir.operands(operation))
-    if (ir.constant(offset) != 0) return kUnknown;
+  // The byte offset; open extents follow.
+  if (ir.constant(ir.operands(operation).at(0)) != 0) return kUnknown;
   // Equal known shapes leave no room for an offset, a size or a stride inside the buffer.
   const auto whole = kernel.type(ir.results(operation).at(0)), part = kernel.type(tensor);
   if (!whole || !part || *whole != *part) return kUnknown;

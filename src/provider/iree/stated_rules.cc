@@ -196,7 +196,9 @@ void add_channels_first(const problem::Operation& root, const problem::GpuTarget
                   euclidean_mod(*columns, kColumns) == 0, {*columns, space::constant(kColumns)});
   builder.require(std::string(kChannelsFirstThreadsRule), "{} threads are a power of two",
                   euclidean_mod(space::constant(target.max_threads), *threads) == 0, {*threads});
-  if (!memory) return;
+  const auto of_subgroup = variable(builder, fmt::format("sg_{}", channels));
+  if (!memory || !of_subgroup) return;
+  constexpr space::Value kInstructionColumns = 8;
   Expression outputs = space::constant(problem::byte_size(root.operands.back().type.element));
   for (const int loop : root.operands.back().loops)
     if (const auto extent = variable(builder, fmt::format("wg_{}", loop)))
@@ -204,8 +206,11 @@ void add_channels_first(const problem::Operation& root, const problem::GpuTarget
   const Expression bytes = memory->bytes + outputs;
   builder.require(
       std::string(kChannelsFirstMemoryRule),
-      fmt::format("the tiles and that of the result take {{}} of {} bytes", memory->limit),
-      bytes <= space::constant(memory->limit), {bytes});
+      fmt::format("a subgroup has all {{}} columns, and the tiles and that of the result take {{}} "
+                  "of {} bytes",
+                  memory->limit),
+      *columns > *of_subgroup * kInstructionColumns || bytes <= space::constant(memory->limit),
+      {*columns, bytes});
 }
 
 // The sum with the larger side of every choice in it.

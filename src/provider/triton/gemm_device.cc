@@ -176,6 +176,16 @@ Result<GemmDevice> gemm_device(std::string_view target) {
                      did_you_mean(target, names), fmt::join(names, ", "));
 }
 
+bool on_matrix_units(const Gemm& gemm, const GemmDevice& device) {
+  return gemm.a != problem::ElementType::kF32 || gemm.tf32 || device.is_cdna();
+}
+
+bool has_warpgroup_instructions(const Gemm& gemm, const GemmDevice& device) {
+  if (device.capability() < 90 || !on_matrix_units(gemm, device)) return false;
+  return device.capability() > 90 || problem::byte_size(gemm.a) != 1 ||
+         (gemm.a_rows && !gemm.b_rows);
+}
+
 Status check(const Gemm& gemm, const GemmDevice& device) {
   const bool e4m3 =
       gemm.a == problem::ElementType::kF8E4M3 || gemm.b == problem::ElementType::kF8E4M3;

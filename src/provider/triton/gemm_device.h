@@ -42,6 +42,13 @@ struct GemmDevice {
 // error with the nearest names for another.
 Result<GemmDevice> gemm_device(std::string_view target);
 
+// Whether products run on matrix units: all but f32's on NVIDIA and RDNA, unless rounded to tf32.
+bool on_matrix_units(const Gemm& gemm, const GemmDevice& device);
+// Whether Hopper's and Blackwell's instructions of a warpgroup take the operands: they read them
+// from shared memory, on Hopper 8-bit ones only where both are stored along k (seen in compiled
+// kernels).
+bool has_warpgroup_instructions(const Gemm& gemm, const GemmDevice& device);
+
 // An input error for element types that Triton has no code for on `device`: f8E4M3FN before sm_89,
 // tf32 on AMD other than gfx942.
 Status check(const Gemm& gemm, const GemmDevice& device);

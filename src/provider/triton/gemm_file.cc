@@ -7,18 +7,16 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "provider/triton/configuration_keys.h"
 #include "provider/triton/type_names.h"
 #include "provider/triton/yaml_place.h"
 
 namespace hone::triton {
 namespace {
 
-// In the order in which tune_gemm writes them.
-constexpr std::array<std::string_view, 10> kConfigurationKeys{
-    "BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K", "GROUP_SIZE_M",         "SPLIT_K",
-    "num_warps",    "num_stages",   "waves_per_eu", "matrix_instr_nonkdim", "kpack"};
-constexpr std::array<std::string_view, 9> kProblemKeys{
-    "M", "N", "K", "rowMajorA", "rowMajorB", "dtype_a", "dtype_b", "dtype_c", "bias"};
+constexpr std::array<std::string_view, 11> kProblemKeys{
+    "M",       "N",       "K",    "rowMajorA", "rowMajorB", "dtype_a",
+    "dtype_b", "dtype_c", "bias", "batch",     "tf32"};
 
 Result<std::int64_t> number(std::string_view path, std::string_view key, const YAML::Node& value,
                             std::int64_t least) {
@@ -59,11 +57,13 @@ Status read_field(std::string_view path, const std::string& key, const YAML::Nod
   if (key == "dtype_b") return element(path, key, value).map([&](auto type) { gemm.b = type; });
   if (key == "dtype_c") return element(path, key, value).map([&](auto type) { gemm.c = type; });
   if (key == "bias") return element(path, key, value).map([&](auto type) { gemm.bias = type; });
-  if (std::ranges::find(kConfigurationKeys, key) != kConfigurationKeys.end() ||
-      std::ranges::find(knobs, key) != knobs.end())
+  if (key == "batch") return number(path, key, value, 1).map([&](auto n) { gemm.batch = n; });
+  if (key == "tf32") return number(path, key, value, 0).map([&](auto n) { gemm.tf32 = n != 0; });
+  const auto keys = configuration_keys();
+  if (std::ranges::find(keys, key) != keys.end() || std::ranges::find(knobs, key) != knobs.end())
     return number(path, key, value, 0).map([&](auto n) { entry.configuration[key] = n; });
   std::vector<std::string> known(kProblemKeys.begin(), kProblemKeys.end());
-  known.insert(known.end(), kConfigurationKeys.begin(), kConfigurationKeys.end());
+  known.insert(known.end(), keys.begin(), keys.end());
   known.insert(known.end(), knobs.begin(), knobs.end());
   return Place(path, value).error("'{}' is no key of a GEMM{}", key, did_you_mean(key, known));
 }
@@ -83,6 +83,19 @@ Result<GemmEntry> read_entry(std::string_view path, const YAML::Node& node, cons
   const Status legal = check(entry.gemm);
   if (!legal) return place.error("{}", legal.error().message);
   return entry;
+}
+
+// What tune_gemm's files leave to its command line, where it is not its default.
+std::string problem_keys(const Gemm& gemm) {
+  std::string keys;
+  using problem::ElementType;
+  if (gemm.a != ElementType::kF16 || gemm.b != ElementType::kF16 || gemm.c != ElementType::kF16)
+    keys += fmt::format(", dtype_a: {}, dtype_b: {}, dtype_c: {}", tune_gemm_name_of(gemm.a),
+                        tune_gemm_name_of(gemm.b), tune_gemm_name_of(gemm.c));
+  if (gemm.bias) keys += fmt::format(", bias: {}", tune_gemm_name_of(*gemm.bias));
+  if (gemm.batch != 1) keys += fmt::format(", batch: {}", gemm.batch);
+  if (gemm.tf32) keys += ", tf32: 1";
+  return keys;
 }
 
 }  // namespace
@@ -114,13 +127,14 @@ std::string result_line(const GemmEntry& entry, double seconds) {
   std::string line =
       fmt::format("- {{'M': {}, 'N': {}, 'K': {}, 'rowMajorA': '{}', 'rowMajorB': '{}'", gemm.m,
                   gemm.n, gemm.k, gemm.a_rows ? 'T' : 'N', gemm.b_rows ? 'T' : 'N');
-  for (const std::string_view key : kConfigurationKeys)
+  line += problem_keys(gemm);
+  for (const std::string_view key : configuration_keys())
     if (const auto found = entry.configuration.find(std::string(key));
         found != entry.configuration.end())
       line += fmt::format(", {}: {}", key, found->second);
+  const auto keys = configuration_keys();
   for (const auto& [key, value] : entry.configuration)
-    if (std::ranges::find(kConfigurationKeys, key) == kConfigurationKeys.end())
-      line += fmt::format(", {}: {}", key, value);
+    if (std::ranges::find(keys, key) == keys.end()) line += fmt::format(", {}: {}", key, value);
   line += '}';
   if (!std::isnan(seconds)) {
     const double flops = 2.0 * static_cast<double>(gemm.batch) * static_cast<double>(gemm.m) *

@@ -3,6 +3,9 @@
 //
 //   - {'M': 4864, 'N': 4096, 'K': 8256, 'rowMajorA': 'T', 'rowMajorB': 'N', 'BLOCK_SIZE_M': 128,
 //   ...} # TFLOPS: 1.0 time(us): 2.0
+//
+// hone's files say besides what tune_gemm's leave to the command line, where it is not fp16 alone:
+// dtype_a, dtype_b, dtype_c, bias (its type), batch, tf32 (1); and what configuration_keys.h says.
 #pragma once
 
 #include <map>
@@ -16,8 +19,8 @@ namespace hone::triton {
 
 struct GemmEntry {
   Gemm gemm;
-  // What a result file says besides, by tune_gemm's key: BLOCK_SIZE_M, SPLIT_K, num_warps, ...; of
-  // a user's kernel by the knob's own name. Empty for a size that was not tuned.
+  // What a result file says besides, by configuration_keys(), of a user's kernel by the knob's
+  // name. Empty for a size that was not tuned.
   std::map<std::string, std::int64_t> configuration;
   int line = 0;  // in the file, from 1
 };

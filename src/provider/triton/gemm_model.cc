@@ -53,8 +53,7 @@ class Model {
   GemmEstimate estimate() const {
     GemmEstimate all;
     const double split = static_cast<double>(choice_.split_k);
-    const double steps = streams() ? tiles_ * steps_ / stream_programs()
-                                                       : ceil_div(steps_, split);
+    const double steps = streams() ? tiles_ * steps_ / stream_programs() : ceil_div(steps_, split);
     const double programs = streams() ? stream_programs() : tiles_ * split;
     const double rounds = ceil_div(programs, units_);  // programs of the busiest unit
     const double resident = std::min<double>(most_resident(), rounds);
@@ -62,8 +61,7 @@ class Model {
     all.step = step_seconds(resident);
     const double batches = ceil_div(rounds, resident);
     // Persistent kernels load the next tile's first steps while they end this one.
-    const bool hidden =
-        choice_.structure == kPersistent || choice_.structure == kWarpSpecialised;
+    const bool hidden = choice_.structure == kPersistent || choice_.structure == kWarpSpecialised;
     const double loads = hidden ? 1 : batches;
     all.compute = rounds * steps * all.step + loads * kLatency + batches * store_seconds();
     all.memory = memory_seconds(units_ * resident);
@@ -74,20 +72,13 @@ class Model {
   }
 
  private:
-  bool splits() const {
-    return choice_.structure != kBlocked && choice_.split_k > 1;
-  }
-  bool streams() const {
-    return choice_.structure == kStreamK || choice_.structure == kStreamKTma;
-  }
+  bool splits() const { return choice_.structure != kBlocked && choice_.split_k > 1; }
+  bool streams() const { return choice_.structure == kStreamK || choice_.structure == kStreamKTma; }
   double stream_programs() const {
     return std::min(units_ * static_cast<double>(choice_.per_unit), tiles_ * steps_);
   }
-  bool on_matrix_units() const {
-    return gemm_.a != problem::ElementType::kF32 || gemm_.tf32 || device_.is_cdna();
-  }
   bool warpgroups() const {
-    return device_.capability() >= 90 && on_matrix_units() && choice_.block_m >= 64 &&
+    return has_warpgroup_instructions(gemm_, device_) && choice_.block_m >= 64 &&
            choice_.warps % kWarpgroup == 0;
   }
 
@@ -124,7 +115,8 @@ class Model {
   double step_seconds(double resident) const {
     const double rate =
         peak() * 1e12 / units_ * kSustained *
-        (device_.capability() == 90 && !warpgroups() && on_matrix_units() ? kWarpWide : 1) *
+        (device_.capability() == 90 && !warpgroups() && on_matrix_units(gemm_, device_) ? kWarpWide
+                                                                                        : 1) *
         (device_.capability() >= 90 && choice_.structure < kPersistent ? kAddressed : 1);
     const double loaded = (m_ * a_bytes_ + n_ * b_bytes_) * k_;
     const double shared =

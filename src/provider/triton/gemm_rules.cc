@@ -27,14 +27,6 @@ bool GemmRules::thin() const {
   return gemm.m <= 32 || gemm.n <= 32;
 }
 
-bool GemmRules::plain_f32() const {
-  return gemm.a == problem::ElementType::kF32 && !gemm.tf32 && !device.is_cdna();
-}
-
-bool GemmRules::wgmma() const {
-  return device.capability() == 90 && byte_size(gemm.a) == 2;
-}
-
 bool GemmRules::fits_descriptors() const {
   return device.capability() >= 90 &&
          row_bytes(gemm.m, gemm.k, gemm.a_rows, gemm.a) % kDescriptorBytes == 0 &&
@@ -82,13 +74,27 @@ Expression GemmRules::shared_bytes() const {
   // Seen: one buffer less than stages, as the last step's lies in registers; one per stage where
   // the instruction itself reads shared memory; on AMD without a pipeline one buffer for both
   // tiles.
-  if (!device.is_cuda()) return ite(knobs.stages == 1, max(a, b), step * (knobs.stages - 1));
+  if (!device.is_cuda()) {
+    const Expression pipeline = ite(knobs.stages == 1, max(a, b), step * (knobs.stages - 1));
+    if (!device.is_cdna()) return pipeline;
+    // Seen on gfx942: before atomic additions the sums are exchanged through LDS, half of them at a
+    // time where a wavefront has 32 rows and 256 columns of 16 x 16 instructions.
+    const Expression halves =
+        knobs.nonkdim == 16 && knobs.block_n == 256 && knobs.block_m >= 32 * knobs.warps;
+    const Expression sums = euclidean_div(knobs.block_m * knobs.block_n * 4, ite(halves, 2, 1));
+    return max(pipeline, ite(knobs.structure == kSplitKAtomic && knobs.warps >= 4, sums, 0));
+  }
   const Expression from_memory =
-      wgmma() ? knobs.block_m >= 64 && euclidean_mod(knobs.warps, 4) == 0 : Expression(false);
+      device.capability() == 90 && has_warpgroup_instructions(gemm, device)
+          ? knobs.block_m >= 64 && euclidean_mod(knobs.warps, 4) == 0
+          : Expression(false);
   const Expression pipeline = step * (knobs.stages - ite(from_memory, 0, 1));
   const Expression c = knobs.block_m * knobs.block_n * byte_size(gemm.c);
   const Expression piece = lookup(knobs.split_store, {0, 1, 2}, {4, 2, 1}) * euclidean_div(c, 4);
-  return pipeline + ite(descriptors(), piece, 0);
+  // Seen: the warp-specialised kernel writes what MORE_N adds in one piece.
+  const Expression more =
+      ite(knobs.structure == kWarpSpecialised, knobs.block_m * knobs.more_n * byte_size(gemm.c), 0);
+  return pipeline + ite(descriptors(), piece, 0) + more;
 }
 
 void GemmRules::add_hard(SpaceBuilder& builder) const {
@@ -132,8 +138,7 @@ void GemmRules::unread_knobs(SpaceBuilder& builder) const {
   const Expression& structure = knobs.structure;
   const Expression splits = structure == kSplitKAtomic || structure == kSplitKTwoPasses;
   builder.require("split_k_structure", "SPLIT_K is above 1 in the split-K kernels and 1 in others",
-                  splits == (knobs.split_k > 1) ||
-                      (structure == kTilesTma && knobs.split_k > 1));
+                  splits == (knobs.split_k > 1) || (structure == kTilesTma && knobs.split_k > 1));
   builder.require("split_k_parts", "a part of k is at least one step; there are {}",
                   knobs.split_k <= steps(), {steps()});
   builder.require("per_unit_structure", "PER_UNIT is for stream-K and the persistent kernel",
@@ -175,11 +180,10 @@ void GemmRules::memory(SpaceBuilder& builder) const {
                   "the pipeline's buffers take at least {} bytes of shared memory; there are {}",
                   shared_bytes() <= device.shared_bytes, {shared_bytes(), device.shared_bytes});
   if (device.capability() >= 90)
-    builder.require(
-        "descriptor_block", "a row of a descriptor's block of C has at least 16 bytes",
-        knobs.split_store == 0 ||
-            knobs.block_n * byte_size(gemm.c) >=
-                lookup(knobs.split_store, {0, 1, 2}, {1, 2, 4}) * kDescriptorBytes);
+    builder.require("descriptor_block", "a row of a descriptor's block of C has at least 16 bytes",
+                    knobs.split_store == 0 ||
+                        knobs.block_n * byte_size(gemm.c) >=
+                            lookup(knobs.split_store, {0, 1, 2}, {1, 2, 4}) * kDescriptorBytes);
 }
 
 }  // namespace hone::triton

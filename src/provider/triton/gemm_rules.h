@@ -9,8 +9,8 @@
 namespace hone::triton {
 
 struct GemmKnobs {
-  space::Expression structure, block_m, block_n, block_k, group_m, split_k, per_unit, split_store, more_n,
-      swap;
+  space::Expression structure, block_m, block_n, block_k, group_m, split_k, per_unit, split_store,
+      more_n, swap;
   space::Expression warps, stages, waves, nonkdim;
 };
 
@@ -20,10 +20,8 @@ struct GemmRules {
   const GemmDevice& device;
   const GemmKnobs& knobs;
 
-  bool thin() const;       // too few rows or columns for the largest matrix instructions
-  bool plain_f32() const;  // f32 products that no matrix unit computes
+  bool thin() const;              // too few rows or columns for the largest matrix instructions
   bool fits_descriptors() const;  // the device has them, and rows are whole 16 bytes
-  bool wgmma() const;      // operands that Hopper's warpgroup instructions read from shared memory
   space::Expression descriptors() const;  // the structure uses them
   space::Expression rows() const;         // of what is computed: C, or C^T with SWAP
   space::Expression columns() const;

@@ -25,9 +25,10 @@ void GemmRules::add_soft(SpaceBuilder& builder) const {
 void GemmRules::structure(SpaceBuilder& builder) const {
   // docs/benchmarks.md: on an H200 none of the others came within 10 % of these.
   if (fits_descriptors() && gemm.batch == 1)
-    builder.prefer("descriptors_first",
-                   "where tensor descriptors can be had, of the kernels without only the blocked one",
-                   knobs.structure == kBlocked || descriptors());
+    builder.prefer(
+        "descriptors_first",
+        "where tensor descriptors can be had, of the kernels without only the blocked one",
+        knobs.structure == kBlocked || descriptors());
   const std::int64_t thin_side = 256;
   if (gemm.m > thin_side && gemm.n > thin_side)
     builder.prefer("swap_thin", "SWAP gains where C has few rows or columns", knobs.swap == 0);
@@ -50,22 +51,21 @@ void GemmRules::registers(SpaceBuilder& builder) const {
         "waves_registers",
         "with {} wavefronts on a SIMD sums take no more than half of each one's registers",
         knobs.waves * accumulators() * 2 <= device.thread_registers, {knobs.waves});
-  builder.prefer("per_unit_registers",
-                 "the sums of all programs of a unit fit in half of its registers",
-                 knobs.per_unit == 1 ||
-                     knobs.per_unit * knobs.block_m * width() * 2 <= device.unit_registers);
+  builder.prefer(
+      "per_unit_registers", "the sums of all programs of a unit fit in half of its registers",
+      knobs.per_unit == 1 || knobs.per_unit * knobs.block_m * width() * 2 <= device.unit_registers);
   builder.prefer(
       "per_unit_memory", "the buffers of all programs of a unit fit in its shared memory",
       knobs.per_unit == 1 || knobs.per_unit * shared_bytes() <= device.unit_shared_bytes);
   // Where there is no matrix instruction the products of a step are unrolled: code of 64 KiB and
   // more does not fit in an instruction cache, and takes minutes to compile.
-  if (plain_f32())
+  if (!on_matrix_units(gemm, device))
     builder.prefer("unrolled_code", "a step is unrolled to {} multiply-adds of a thread",
                    accumulators() * knobs.block_k <= 4096, {accumulators() * knobs.block_k});
 }
 
 void GemmRules::instructions(SpaceBuilder& builder) const {
-  if (device.capability() >= 90 && !thin() && !plain_f32())
+  if (!thin() && has_warpgroup_instructions(gemm, device))
     builder.prefer("warpgroups",
                    "the fast instructions of Hopper and Blackwell take 64 rows and four warps",
                    knobs.block_m >= 64 && euclidean_mod(knobs.warps, 4) == 0);

@@ -122,6 +122,22 @@ TEST(GemmFile, AResultIsAnInput) {
   }
 }
 
+TEST(GemmFile, WhatTuneGemmLeavesToItsCommandLineIsInALineWhereItIsNotItsDefault) {
+  GemmEntry entry;
+  entry.gemm.m = entry.gemm.n = entry.gemm.k = 16;
+  entry.gemm.a = entry.gemm.b = entry.gemm.c = ElementType::kF32;
+  entry.gemm.bias = ElementType::kF32;
+  entry.gemm.batch = 8;
+  entry.gemm.tf32 = true;
+  const std::string line = result_line(entry, std::nan(""));
+  EXPECT_EQ(line,
+            "- {'M': 16, 'N': 16, 'K': 16, 'rowMajorA': 'T', 'rowMajorB': 'T', dtype_a: fp32, "
+            "dtype_b: fp32, dtype_c: fp32, bias: fp32, batch: 8, tf32: 1}\n");
+  const auto read = read_gemms("results.yaml", line, Gemm{});
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->front().gemm, entry.gemm);
+}
+
 TEST(GemmFile, ASizeThatWasNotTunedIsALineWithoutConfiguration) {
   GemmEntry plain;
   plain.gemm.m = plain.gemm.n = plain.gemm.k = 16;

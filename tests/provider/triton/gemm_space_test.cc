@@ -28,6 +28,11 @@ space::Space space_of(const Gemm& gemm, std::string_view target) {
   return gemm_space(gemm, gemm_device(target).value()).value();
 }
 
+// On sm_90, with the kernels that are left out where descriptors serve.
+space::Space with_every_kernel(const Gemm& gemm) {
+  return space_of(gemm, "sm_90").relax({"descriptors_first"}).value();
+}
+
 // The values of one knob that occur.
 std::set<space::Value> values(const space::Space& space, std::string_view knob) {
   std::set<space::Value> found;
@@ -49,9 +54,10 @@ std::vector<std::string> broken(const space::Space& space, const std::string& te
 
 // Of NVIDIA's space; `changes` replace what is said before.
 std::string text(std::map<std::string, int> changes) {
-  std::map<std::string, int> knobs{
-      {"STRUCTURE", 0}, {"BLOCK_M", 128}, {"BLOCK_N", 128},   {"BLOCK_K", 64},  {"GROUP_M", 8},
-      {"SPLIT_K", 1},   {"PER_UNIT", 1},  {"SPLIT_STORE", 0}, {"MORE_N", 0}, {"SWAP", 0}, {"num_warps", 4}, {"num_stages", 3}};
+  std::map<std::string, int> knobs{{"STRUCTURE", 0}, {"BLOCK_M", 128},   {"BLOCK_N", 128},
+                                   {"BLOCK_K", 64},  {"GROUP_M", 8},     {"SPLIT_K", 1},
+                                   {"PER_UNIT", 1},  {"SPLIT_STORE", 0}, {"MORE_N", 0},
+                                   {"SWAP", 0},      {"num_warps", 4},   {"num_stages", 3}};
   for (const auto& [name, value] : changes) knobs.at(name) = value;
   std::string text;
   for (const auto& [name, value] : knobs)
@@ -63,9 +69,12 @@ TEST(GemmSpace, IsOfSomeThousandsAndHasEveryStructure) {
   const space::Space narrow = space_of(gemm(2048, 1280, 5120), "sm_90");
   EXPECT_GT(narrow.count().value, 1000u);
   EXPECT_LT(narrow.count().value, 10'000u);
-  EXPECT_THAT(values(narrow, "STRUCTURE"), ElementsAre(0, 2, 3, 4));
+  EXPECT_THAT(values(narrow, "STRUCTURE"), ElementsAre(0, 4, 5, 6, 7, 8));
   const space::Space wide = space_of(gemm(2048, 1280, 5120, ElementType::kF32), "sm_90");
-  EXPECT_THAT(values(wide, "STRUCTURE"), ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(values(wide, "STRUCTURE"), ElementsAre(0, 4, 5, 6, 7, 8));
+  const auto all = wide.relax({"descriptors_first"});
+  ASSERT_TRUE(all);
+  EXPECT_THAT(values(*all, "STRUCTURE"), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8));
   const space::Space amd = space_of(gemm(2048, 1280, 5120), "gfx942");
   EXPECT_GT(amd.count().value, 1000u);
   EXPECT_LT(amd.count().value, 20'000u);
@@ -99,19 +108,17 @@ TEST(GemmSpace, HasDescriptorsFromSm90OnAndForRowsOfWhole16Bytes) {
   Gemm transposed = gemm(2048, 1280, 5119);
   transposed.a_rows = false;  // rows of 2048
   EXPECT_THAT(broken(space_of(transposed, "sm_90"), persistent), ElementsAre());
-  transposed.c_rows = false;
-  EXPECT_THAT(broken(space_of(transposed, "sm_90"), persistent), ElementsAre("descriptor_c"));
 }
 
 TEST(GemmSpace, AddsAtomicallyOnlyToACOfTheTypeOfTheSums) {
   const std::string atomic = text({{"STRUCTURE", 1}, {"SPLIT_K", 2}});
-  EXPECT_THAT(broken(space_of(gemm(2048, 1280, 5120), "sm_90"), atomic),
+  EXPECT_THAT(broken(with_every_kernel(gemm(2048, 1280, 5120)), atomic),
               ElementsAre("atomic_type"));
-  EXPECT_THAT(broken(space_of(gemm(2048, 1280, 5120, ElementType::kF32), "sm_90"), atomic),
+  EXPECT_THAT(broken(with_every_kernel(gemm(2048, 1280, 5120, ElementType::kF32)), atomic),
               ElementsAre());
   Gemm integers = gemm(2048, 1280, 5120, ElementType::kI32);
   integers.a = integers.b = ElementType::kI8;
-  EXPECT_THAT(broken(space_of(integers, "sm_90"), atomic), ElementsAre());
+  EXPECT_THAT(broken(with_every_kernel(integers), atomic), ElementsAre());
 }
 
 TEST(GemmSpace, OfABatchIsBlocked) {
@@ -123,7 +130,7 @@ TEST(GemmSpace, OfABatchIsBlocked) {
 }
 
 TEST(GemmSpace, ListsNoKernelAgainUnderKnobsThatItDoesNotRead) {
-  const space::Space space = space_of(gemm(2048, 1280, 5120), "sm_90");
+  const space::Space space = with_every_kernel(gemm(2048, 1280, 5120));
   EXPECT_THAT(broken(space, text({{"SPLIT_K", 2}})), ElementsAre("split_k_structure"));
   EXPECT_THAT(broken(space, text({{"STRUCTURE", 2}})), ElementsAre("split_k_structure"));
   EXPECT_THAT(broken(space, text({{"PER_UNIT", 2}})), IsSupersetOf({"per_unit_structure"}));
@@ -156,14 +163,49 @@ TEST(GemmSpace, TakesTheSharedMemoryThatCompiledKernelsWereSeenToTake) {
   EXPECT_FALSE(fits(131'071, {{"STRUCTURE", 4}}));
   EXPECT_TRUE(fits(114'688, {{"STRUCTURE", 4}, {"SPLIT_STORE", 1}}));
   EXPECT_FALSE(fits(114'687, {{"STRUCTURE", 4}, {"SPLIT_STORE", 1}}));
+  // Of 8-bit operands the instruction reads shared memory only where both are stored along k: seen
+  // with 64 x 64 x 128 and 3 stages, 16 KiB a step.
+  const auto bytes_fit = [&](std::int64_t bytes, bool b_rows) {
+    Gemm eight = problem;
+    eight.a = eight.b = ElementType::kF8E4M3;
+    eight.b_rows = b_rows;
+    device.shared_bytes = bytes;
+    return broken(gemm_space(eight, device).value(),
+                  text({{"BLOCK_M", 64}, {"BLOCK_N", 64}, {"BLOCK_K", 128}}))
+        .empty();
+  };
+  EXPECT_TRUE(bytes_fit(49'152, false));
+  EXPECT_FALSE(bytes_fit(49'151, false));
+  EXPECT_TRUE(bytes_fit(32'768, true));
+  EXPECT_FALSE(bytes_fit(32'767, true));
   // On Ampere one step less lies there: 65,536 bytes.
   device = gemm_device("sm_80").value();
   EXPECT_TRUE(fits(65'536, {}));
   EXPECT_FALSE(fits(65'535, {}));
 }
 
+TEST(GemmSpace, OfAmdExchangesSumsThroughLdsBeforeAtomicAdditions) {
+  // Seen on gfx942, whose LDS is 64 KiB: 128 x 128 takes 65,536 bytes, 128 x 256 131,072, and with
+  // 16 x 16 instructions and four wavefronts 65,536.
+  const space::Space space = space_of(gemm(2048, 1280, 5120, ElementType::kF32), "gfx942");
+  const auto atomic = [&](int block_n, int nonkdim, int warps) {
+    return broken(space,
+                  text({{"STRUCTURE", 1},
+                        {"SPLIT_K", 3},
+                        {"BLOCK_K", 32},
+                        {"num_stages", 1},
+                        {"BLOCK_N", block_n},
+                        {"num_warps", warps}}) +
+                      fmt::format(",waves_per_eu=0,kpack=1,matrix_instr_nonkdim={}", nonkdim));
+  };
+  EXPECT_THAT(atomic(128, 32, 4), ElementsAre());
+  EXPECT_THAT(atomic(256, 16, 4), ElementsAre());
+  EXPECT_THAT(atomic(256, 32, 4), ElementsAre("shared_memory"));
+  EXPECT_THAT(atomic(256, 16, 8), ElementsAre("shared_memory"));
+}
+
 TEST(GemmSpace, GuessesAreSoft) {
-  const space::Space space = space_of(gemm(2048, 1280, 5120), "sm_90");
+  const space::Space space = with_every_kernel(gemm(2048, 1280, 5120));
   EXPECT_THAT(broken(space, text({{"BLOCK_N", 256}})), ElementsAre("accumulators"));
   EXPECT_THAT(broken(space, text({{"num_warps", 2}, {"BLOCK_M", 64}})), ElementsAre("warpgroups"));
   EXPECT_THAT(broken(space, text({{"BLOCK_K", 16}})), ElementsAre("step_bytes"));
@@ -218,6 +260,7 @@ TEST(WorkerKnobs, AreThoseOfTheConfiguration) {
               testing::UnorderedElementsAre(std::pair("STRUCTURE", 4), std::pair("BLOCK_M", 128),
                                             std::pair("BLOCK_N", 128), std::pair("BLOCK_K", 64),
                                             std::pair("GROUP_M", 8), std::pair("SPLIT_K", 1),
+                                            std::pair("MORE_N", 0), std::pair("SWAP", 0),
                                             std::pair("PER_UNIT", 1), std::pair("SPLIT_STORE", 0),
                                             std::pair("num_warps", 4), std::pair("num_stages", 3)));
 }

@@ -1,7 +1,7 @@
 """Persistent, with tensor descriptors (descriptors.py) and warps that have one task each, in Gluon (Triton's lower
-level, which says which warps do what; Triton 3.6 or later): one warp fetches, num_warps multiply and write. A ring of STAGES slots in
-shared memory is between them; each slot has two barriers, `full` (its bytes have come) and `empty` (its products
-are done). The fetching warp runs ahead, into the next tile too.
+level, which says which warps do what; Triton 3.6 or later): one warp fetches, num_warps multiply and write. A ring
+of STAGES slots in shared memory is between them; each slot has two barriers, `full` (its bytes have come) and
+`empty` (its products are done). The fetching warp runs ahead, into the next tile too.
 
 Tensors have powers of two as sizes; MORE_N, if not 0, is the width of a second block to the right of the first,
 which makes tiles of, say, 160 columns: for a C with just as many such tiles as the GPU has multiprocessors.

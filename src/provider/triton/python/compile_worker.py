@@ -21,6 +21,9 @@ import time
 import traceback
 
 SOCKET = 3
+# The driver's numbers of element types (CUtensorMapDataType) where they are not the compiler's: f32 with denormals
+# as zero, f64 and bf16.
+DRIVER_ELEMENTS = {8: 10, 9: 8, 10: 9}
 RUN_TIME_KNOBS = ("GROUP_M", "SPLIT_K", "WHOLE")
 
 
@@ -109,6 +112,8 @@ class Worker:
         for argument in arguments:
             if "tensor_map" in argument:
                 argument["tensor_map"] |= next(maps)
+                element = argument["tensor_map"]["elem_type"]
+                argument["tensor_map"]["elem_type"] = DRIVER_ELEMENTS.get(element, element)
                 argument["binding"] = argument["tensor_map"].pop("binding")
         return {
             "entry": metadata.name,

@@ -25,6 +25,8 @@ def steps_of(gemm, knobs, device):
     structure = knobs.get("STRUCTURE", 0)
     if not 0 <= structure < len(STRUCTURES):
         raise ValueError(f"STRUCTURE = {structure}; there are {len(STRUCTURES)}")
+    if knobs.get("MORE_N") and STRUCTURES[structure][1] not in (_wide_tma, _warp_specialized):
+        raise ValueError(f"MORE_N is not for the structure {STRUCTURES[structure][0]!r}")
     return STRUCTURES[structure][1](gemm.transpose() if knobs.get("SWAP") else gemm, knobs, device)
 
 
@@ -84,11 +86,13 @@ _OPTIONS = {
 
 
 def _blocked(gemm, knobs, device):
+    _refuse_bias_of_rows(gemm)
     parts = _Parts(gemm, knobs, device)
     return [parts.step(blocked.gemm_blocked, (parts.tiles, gemm.batch, 1))]
 
 
 def _split_k_atomic(gemm, knobs, device):
+    _refuse_bias_of_rows(gemm)
     parts = _Parts(gemm, knobs, device)
     _refuse_batch(gemm, "split-K")
     _refuse_empty_parts(gemm, knobs)
@@ -102,6 +106,7 @@ def _split_k_atomic(gemm, knobs, device):
 
 
 def _split_k_two_pass(gemm, knobs, device):
+    _refuse_bias_of_rows(gemm)
     parts = _Parts(gemm, knobs, device)
     _refuse_batch(gemm, "split-K")
     _refuse_empty_parts(gemm, knobs)
@@ -111,6 +116,7 @@ def _split_k_two_pass(gemm, knobs, device):
 
 
 def _stream_k(gemm, knobs, device):
+    _refuse_bias_of_rows(gemm)
     parts = _Parts(gemm, knobs, device)
     _refuse_batch(gemm, "stream-K")
     steps = parts.tiles * cdiv(gemm.k, knobs["BLOCK_K"])
@@ -155,6 +161,8 @@ def _stream_k_tma(gemm, knobs, device):
 
 
 def _wide_tma(gemm, knobs, device):
+    if not knobs.get("MORE_N"):
+        raise ValueError("wide tiles need MORE_N, the width of the second block")
     parts = _Parts(gemm, knobs, device)
     _refuse_batch(gemm, "the kernel of wide tiles")
     return [parts.step(wide_tma.gemm_wide_tma, (parts.tiles, 1, 1), **_descriptors(gemm, knobs, device))]
@@ -210,6 +218,11 @@ def _descriptors(gemm, knobs, device):
     constants = {"MORE_N": more, "SPLIT_STORE": knobs.get("SPLIT_STORE", 0), "STORE": TYPES[gemm.c][1]}
     return {"types": types, "arguments": arguments, "constants": constants,
             "blocks": {parameter: block for parameter, (_, block) in blocks.items()}}
+
+
+def _refuse_bias_of_rows(gemm):
+    if gemm.bias and gemm.transposed:
+        raise ValueError("SWAP with a bias needs a structure with tensor descriptors")
 
 
 def _refuse_empty_parts(gemm, knobs):

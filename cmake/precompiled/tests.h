@@ -1,0 +1,6 @@
+// What most tests include from outside.
+#pragma once
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "libraries.h"

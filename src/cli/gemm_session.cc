@@ -1,0 +1,123 @@
+#include "cli/gemm_session.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "device/cpu/target.h"
+
+namespace hone::cli {
+namespace {
+
+constexpr double kSecondsPerGemm = 20;
+
+// The facts of the GPU's kind, with what its driver says of this one.
+Result<triton::GemmDevice> device_of(const device::cuda::Facts& gpu) {
+  HONE_ASSIGN(triton::GemmDevice device, triton::gemm_device(gpu.arch()));
+  device.units = gpu.multiprocessors;
+  device.shared_bytes = gpu.shared_bytes;
+  device.l2_bytes = gpu.l2_bytes;
+  return device;
+}
+
+}  // namespace
+
+store::Build triton_build(const triton::Installation& installation, const tune::Options& options,
+                          const std::string& target) {
+  store::Build row;
+  row.compiler = "Triton " + installation.version;
+  row.flags = nlohmann::json(options.flags).dump();
+  row.target = nlohmann::json{{"gpu", target}}.dump();
+  return row;
+}
+
+Status complete(TuneOptions& options, const std::vector<device::cuda::Facts>& gpus,
+                const triton::GemmDevice& device, std::size_t gemms) {
+  tune::Options& tuning = options.tuning;
+  tuning.budget_seconds = kSecondsPerGemm * static_cast<double>(gemms);
+  if (!options.budget.empty()) {
+    HONE_ASSIGN(tuning.budget_seconds, parse_duration(options.budget));
+  }
+  HONE_ASSIGN(tuning.cores, choose_cores(options.cores));
+  tuning.flags = triton::worker_flags(device);
+  tuning.cache = options.cache == "cold" ? measure::CacheMode::kCold : measure::CacheMode::kWarm;
+  tuning.reuse = options.reuse == "any" ? store::Reuse::kAny : store::Reuse::kEqualIdentities;
+  if (options.toolchain.jobs == 0)
+    options.toolchain.jobs = std::max(
+        1, static_cast<int>(device::cpu::available_cores().size()) - static_cast<int>(gpus.size()));
+  // Many candidates share one compile: of more at a time more compiles are in flight.
+  const bool learns = tuning.strategy == "local";
+  tuning.compile_ahead = (learns ? 2 : 16) * static_cast<std::size_t>(options.toolchain.jobs);
+  if (gpus.empty()) return {};
+  // A cold rotation is of more than twice as much.
+  tuning.last_level_cache = std::max(gpus.front().l2_bytes, options.rotating_bytes / 2);
+  tuning.cuda = gpus.front().index;
+  for (std::size_t i = 1; i < gpus.size(); ++i) tuning.more_gpus.push_back(gpus[i].index);
+  return {};
+}
+
+Result<std::unique_ptr<GemmSession>> GemmSession::open(
+    TuneOptions options, const std::vector<triton::GemmEntry>& entries, const std::string& path,
+    std::shared_ptr<const triton::UserKernel> kernel) {
+  if (options.device.empty() && options.toolchain.target == "host") options.device = "cuda:0";
+  HONE_ASSIGN(std::vector<device::cuda::Facts> gpus,
+              choose_gpus(options.device, options.toolchain));
+  if (gpus.empty())
+    return input_error(
+        "Triton's kernels run on GPUs: give --device cuda:0, or --compile-only and "
+        "--target sm_90 or gfx942");
+  HONE_ASSIGN(const triton::GemmDevice device, device_of(gpus.front()));
+  for (const triton::GemmEntry& entry : entries) {
+    HONE_TRY(check_fits(entry, path, gpus.front().name, gpus.front().memory_bytes, device));
+    HONE_TRY(check_kernel(kernel.get(), entry, device));
+  }
+  HONE_TRY(complete(options, gpus, device, entries.size()));
+  HONE_ASSIGN(triton::Installation installation, triton::find_installation(options.gemms.triton));
+  HONE_TRY(make_out(options));
+  HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
+  HONE_ASSIGN(std::vector<device::LockFile> leases_on_gpus, lease_gpus(gpus));
+  HONE_ASSIGN(TritonToolchain toolchain,
+              TritonToolchain::start(std::move(installation), device, options.toolchain));
+  std::unique_ptr<GemmSession> session(new GemmSession(std::move(options), std::move(gpus), device,
+                                                       std::move(leases_on_gpus), std::move(store),
+                                                       std::move(toolchain), std::move(kernel)));
+  HONE_TRY(session->begin());
+  return session;
+}
+
+GemmSession::GemmSession(TuneOptions options, std::vector<device::cuda::Facts> gpus,
+                         const triton::GemmDevice& device,
+                         std::vector<device::LockFile> leases_on_gpus, store::Store store,
+                         TritonToolchain toolchain,
+                         std::shared_ptr<const triton::UserKernel> kernel)
+    : options_(std::move(options)),
+      gpus_(std::move(gpus)),
+      leases_on_gpus_(std::move(leases_on_gpus)),
+      store_(std::move(store)),
+      toolchain_(std::move(toolchain)),
+      provider_(device, space_kind(options_.gemms), std::move(kernel)),
+      runner_(toolchain_.make_runner(), options_.kernel_seconds),
+      status_(options_.quiet || options_.json ? Verbosity::kQuiet : Verbosity::kNormal),
+      context_{options_.tuning, provider_, toolchain_.compiler(), runner_, store_, status_} {}
+
+Status GemmSession::begin() {
+  for (std::size_t i = 1; i < gpus_.size(); ++i)
+    more_runners_.emplace_back(toolchain_.make_runner(), options_.kernel_seconds);
+  for (tune::RunnerService& each : more_runners_) context_.more_runners.push_back(&each);
+  HONE_ASSIGN(tune::LeaseKeeper leases, tune::LeaseKeeper::start(store_, toolchain_.stop_fd()));
+  leases_.emplace(std::move(leases));
+  context_.leases = &*leases_;
+  context_.stop_fd = toolchain_.stop_fd();
+  HONE_ASSIGN(context_.build, store_.intern(triton_build(toolchain_.installation(), options_.tuning,
+                                                         gpus_.front().arch())));
+  HONE_ASSIGN(context_.device, store_.intern(gpu_row(options_.tuning, gpus_.front())));
+  return {};
+}
+
+Error GemmSession::stopped(const std::string& results) const {
+  return {
+      ErrorKind::kInterrupted,
+      fmt::format("stopped; what is finished is in '{}' and '{}', and the same command continues",
+                  results, options_.store)};
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,45 @@
+#include "cli/old_spellings.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace hone::cli {
+namespace {
+
+// tune_gemm's and hone's. Flags that are written alike (-m, --jobs, --compare) are not here.
+constexpr std::pair<std::string_view, std::string_view> kSpellings[] = {
+    {"-col_a", "--col-a"},
+    {"-col_b", "--col-b"},
+    {"-dtype_a", "--dtype-a"},
+    {"-dtype_b", "--dtype-b"},
+    {"-dtype_c", "--dtype-c"},
+    {"--gpu_ids", "--gpu-ids"},
+    {"--num_threads", "--num-threads"},
+    {"--gemm_size_file", "--gemm-size-file"},
+    {"--tuning_results_file", "--tuning-results-file"},
+    {"--compare_wo_tuning", "--compare-wo-tuning"},
+    {"--init_type", "--init-type"},
+    {"--rotating_tensor", "--rotating-tensor"},
+    {"--icache_flush", "--icache-flush"},
+    {"--bias_vector", "--bias-vector"},
+    {"--time_breakdown", "--time-breakdown"},
+    {"--no_warmup", "--no-warmup"},
+};
+
+}  // namespace
+
+std::vector<std::string> with_new_spellings(std::vector<std::string> arguments) {
+  if (arguments.empty() || arguments.front() != "tune") return arguments;
+  for (std::string& argument : arguments) {
+    if (argument == "--") break;
+    const std::string name = argument.substr(0, argument.find('='));
+    const auto found =
+        std::ranges::find(kSpellings, name, [](const auto& each) { return each.first; });
+    if (found != std::end(kSpellings))
+      argument = std::string(found->second) + argument.substr(name.size());
+  }
+  return arguments;
+}
+
+}  // namespace hone::cli

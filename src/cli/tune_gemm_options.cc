@@ -1,0 +1,130 @@
+#include "cli/tune_gemm_options.h"
+
+#include <algorithm>
+
+#include "cli/tune_options.h"
+#include "device/cpu/target.h"
+
+namespace hone::cli {
+namespace {
+
+constexpr std::int64_t kMegabyte = std::int64_t{1} << 20;
+
+Status refuse(const TuneGemmOptions& options) {
+  if (!options.iterations.empty())
+    return input_error(
+        "--iters {}: hone launches a kernel until its time is known well enough "
+        "(docs/measuring.md), "
+        "the winners in rounds that alternate; leave it out",
+        options.iterations);
+  if (options.icache_flush)
+    return input_error(
+        "--icache-flush: hone launches back to back and does not flush the instruction cache; "
+        "--rotating-tensor MB or --cache cold keeps operands out of the caches");
+  if (options.no_warmup)
+    return input_error(
+        "--no-warmup: hone warms up until times are steady; the first launches of a kernel time "
+        "the driver and the clocks");
+  if (options.init_type == "zeros")
+    return input_error(
+        "--init-type zeros: a GPU draws less power on zeros and clocks higher, and a kernel that "
+        "computes nothing would be right; leave it out");
+  if (options.init_type == "trig_float")
+    return input_error(
+        "--init-type trig_float: hone's inputs are random numbers whose sums are exact, so that "
+        "every element can be checked; leave it out");
+  return {};
+}
+
+Status choose_device(TuneOptions& options) {
+  const TuneGemmOptions& old = options.tune_gemm;
+  if (old.gpus > 0 && !old.gpu_ids.empty())
+    return input_error("--ngpus and --gpu-ids exclude each other: how many, or which");
+  if (old.gpus == 0 && old.gpu_ids.empty()) return {};
+  if (!options.device.empty())
+    return input_error("--device and {} both say which GPUs; give one of them",
+                       old.gpus > 0 ? "--ngpus" : "--gpu-ids");
+  options.device = "cuda:" + old.gpu_ids;
+  if (old.gpus > 0) {
+    options.device += "0";
+    for (int i = 1; i < old.gpus; ++i) options.device += fmt::format(",{}", i);
+  }
+  return {};
+}
+
+Status choose_file(TuneOptions& options) {
+  TuneGemmOptions& old = options.tune_gemm;
+  for (const auto& [file, option] : {std::pair(old.gemm_size_file, "--gemm-size-file"),
+                                     std::pair(old.checked, "--compare-wo-tuning")}) {
+    if (file.empty()) continue;
+    if (!options.tuning.input.empty() && options.tuning.input != file)
+      return input_error("GEMMs come from '{}' or from {} '{}', not both", options.tuning.input,
+                         option, file);
+    options.tuning.input = file;
+  }
+  return {};
+}
+
+// Operands that are read in turn from so many megabytes.
+void rotate(TuneOptions& options) {
+  const auto megabytes = options.tune_gemm.rotating_megabytes;
+  if (!megabytes) return;
+  options.cache = *megabytes > 0 ? "cold" : "warm";
+  options.rotating_bytes = *megabytes * kMegabyte;
+}
+
+}  // namespace
+
+void add_tune_gemm_options(CLI::App& command, TuneGemmOptions& options) {
+  constexpr const char* kGroup = "GEMMs, as tune_gemm.py has them (docs/migration.md)";
+  const auto add = [&](const char* names, auto& value, const char* text) {
+    return command.add_option(names, value, text)->group(kGroup);
+  };
+  const auto flag = [&](const char* names, bool& value, const char* text) {
+    command.add_flag(names, value, text)->group(kGroup);
+  };
+  add("--gemm-size-file", options.gemm_size_file, "the same as INPUT");
+  add("--ngpus", options.gpus, "measure on the first so many GPUs")->check(CLI::Range(1, 64));
+  add("--gpu-ids", options.gpu_ids, "measure on these: 0,2");
+  add("--num-threads", options.threads, "compile processes, at most one per core")
+      ->check(CLI::Range(1, 1024));
+  flag("--compare", options.compare, "say how the winners were checked; every candidate is");
+  command
+      .add_option("--compare-wo-tuning", options.checked,
+                  "check and measure what a result file says, without tuning")
+      ->group(kGroup)
+      ->expected(0, 1);
+  flag("--benchmark", options.benchmark, "the same for INPUT");
+  add("--rotating-tensor", options.rotating_megabytes,
+      "cold operands: from buffers of so many MB together; 0: warm")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 20));
+  add("--init-type", options.init_type, "randn or hpl: random, hone's own; others are refused")
+      ->check(CLI::IsMember({"randn", "hpl", "trig_float", "zeros"}));
+  flag("--keep", options.keep, "done anyway: code is in the store");
+  flag("--time-breakdown", options.time_breakdown, "done anyway: at the end of the output");
+  flag("--verbose", options.verbose, "the same as --time-breakdown");
+  add("--iters", options.iterations, "refused: hone measures until a time is certain");
+  flag("--icache-flush", options.icache_flush, "refused");
+  flag("--no-warmup", options.no_warmup, "refused");
+}
+
+Result<std::vector<std::string>> apply_tune_gemm_options(TuneOptions& options) {
+  const TuneGemmOptions& old = options.tune_gemm;
+  HONE_TRY(refuse(old));
+  HONE_TRY(choose_device(options));
+  HONE_TRY(choose_file(options));
+  rotate(options);
+  if (old.threads > 0)
+    options.toolchain.jobs =
+        std::min(old.threads, static_cast<int>(device::cpu::available_cores().size()));
+  std::vector<std::string> notes;
+  if (old.keep)
+    notes.push_back("--keep: every kernel's code is kept in '" + options.store + "' (hone show)");
+  if (!old.init_type.empty())
+    notes.push_back("--init-type " + old.init_type +
+                    ": inputs are random numbers of hone's own, whose sums are exact "
+                    "(docs/measuring.md)");
+  return notes;
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,104 @@
+// Sessions as on GPUs, on devices whose memory is their own (faulty_device.h).
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "base/file.h"
+#include "device/cpu/target.h"
+#include "provider/iree/iree_provider.h"
+#include "tests/tune_apart/faulty_device.h"
+#include "tune/session.h"
+#include "worker/compile_pool.h"
+
+namespace hone::tune {
+
+class Silent final : public Observer {
+ public:
+  void progress(const Progress&) override {}
+  void note(const std::string& line) override { notes += line + "\n"; }
+  std::string notes;
+};
+
+class ApartSession : public testing::Test {
+ protected:
+  void SetUp() override {
+    const bool named = std::getenv("HONE_IREE") != nullptr;
+    auto installation = iree::find_installation(named ? "" : HONE_SOURCE_DIR "/.venv");
+    ASSERT_TRUE(installation) << installation.error().message;
+    installation_ = *installation;
+    options_.input = HONE_SOURCE_DIR "/examples/matmul_512.mlir";
+    options_.flags = {"--iree-hal-target-device=local",
+                      "--iree-hal-local-target-device-backends=llvm-cpu",
+                      "--iree-llvmcpu-target-cpu=host"};
+    options_.reference_flags = {"--iree-hal-target-device=local",
+                                "--iree-hal-local-target-device-backends=llvm-cpu",
+                                "--iree-llvmcpu-target-cpu=x86-64"};
+    options_.strategy = "random";
+    options_.cores = {0};
+    options_.cuda = 0;
+    options_.compile_ahead = 4;
+    options_.prove = false;
+    options_.budget_seconds = 40;
+    options_.out = folder_.path();
+  }
+
+  // What `work` gives of a context on the store, with compile workers and runners of its own.
+  template <class Work>
+  auto in_context(const Work& work) -> decltype(work(std::declval<Context&>())) {
+    worker::CompilePoolOptions workers;
+    workers.command = {HONE_BINARY, "worker", "compile", "--iree",
+                       installation_.compiler_library.string()};
+    workers.jobs = 2;
+    workers.stop_fd = stop_fd_;
+    HONE_ASSIGN(const auto pool, worker::CompilePool::start(workers));
+    const auto runner = [this] {
+      worker::RunnerOptions options;
+      options.command = {std::filesystem::read_symlink("/proc/self/exe").string(),
+                         std::string(test::kServeRunner)};
+      options.stop_fd = stop_fd_;
+      if (!faults_.empty()) options.environment = {{test::kFaultsFile, faults_}};
+      return RunnerService(worker::RunnerProcess(options), kernel_seconds_);
+    };
+    RunnerService first = runner();
+    std::vector<RunnerService> others;
+    for (std::size_t i = 0; i < options_.more_gpus.size(); ++i) others.push_back(runner());
+    const iree::IreeProvider provider(installation_, device::cpu::detect_target().value());
+    CompileService compiler(*pool);
+    LeaseKeeper leases = std::move(*LeaseKeeper::start(store_, stop_fd_));
+    Context context{options_, provider, compiler, first, store_, observer_};
+    for (RunnerService& each : others) context.more_runners.push_back(&each);
+    context.programs = &provider;
+    context.stop_fd = stop_fd_;
+    context.leases = &leases;
+    store::Build build;
+    build.compiler = "IREE";
+    build.flags = "[]";
+    build.target = "{}";
+    context.build = store_.intern(build).value();
+    store::Device device;
+    device.name = "apart";
+    device.protocol = "{}";
+    context.device = store_.intern(device).value();
+    return work(context);
+  }
+
+  Result<SessionResult> run() {
+    return in_context([](Context& context) { return Session(context, store::Run{}).run(); });
+  }
+
+  store::DispatchRow row() { return store_.dispatch_rows().value().at(0); }
+
+  TemporaryFolder folder_ = std::move(TemporaryFolder::create("hone-session-").value());
+  store::Store store_ =
+      std::move(store::Store::open(folder_.path() / "a.db", store::Mode::kReadWrite).value());
+  iree::Installation installation_;
+  Options options_;
+  Silent observer_;
+  std::string faults_;
+  double kernel_seconds_ = 60;
+  int stop_fd_ = -1;
+};
+
+}  // namespace hone::tune
