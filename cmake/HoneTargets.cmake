@@ -61,10 +61,10 @@ function(hone_embed folder header function)
 endfunction()
 
 # hone_test(FOLDER DEPENDS a b [LIBRARIES x] [LABELS l]): one GoogleTest executable of tests/FOLDER/*_test.cc.
-# MANUAL: built, but run by hand only.
+# MANUAL: built, but run by hand only. WHOLE: ctest runs it as one test, not one for each TEST.
 # Those labelled "compiler" load libIREECompiler, which is not built for sanitizers: left out there.
 function(hone_test folder)
-  cmake_parse_arguments(ARG "SERIAL;MANUAL" "" "DEPENDS;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL;MANUAL;WHOLE" "" "DEPENDS;LIBRARIES;LABELS" ${ARGN})
   if(HONE_SANITIZE AND "compiler" IN_LIST ARG_LABELS)
     return()
   endif()
@@ -91,6 +91,11 @@ function(hone_test folder)
   endif()
   if(ARG_LABELS)  # an empty value would be dropped, and the next word taken for it
     list(APPEND properties LABELS "${ARG_LABELS}")
+  endif()
+  if(ARG_WHOLE)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES ${properties})
+    return()
   endif()
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
 endfunction()

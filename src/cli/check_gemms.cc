@@ -74,6 +74,8 @@ CommandResult check_gemms(TuneOptions options) {
     return input_error("nothing to check: give a result file (--compare-wo-tuning results.yaml)");
   if (options.compile_only)
     return input_error("--compile-only runs nothing, and checking a result file takes a GPU");
+  if (!options.gemms.kernel.empty())
+    return input_error("--compare-wo-tuning checks hone's kernels; --kernel tunes with its checks");
   const std::string path = options.tuning.input;
   HONE_ASSIGN(const std::vector<triton::GemmEntry> entries, gemms_of(options.gemms, path));
   HONE_ASSIGN(const tune::GivenList list, given_list(entries, path));

@@ -5,15 +5,20 @@
 namespace hone::cli {
 
 Result<Gemms> read_gemms(const TuneOptions& options) {
-  HONE_ASSIGN(const std::vector<triton::GemmEntry> entries,
-              gemms_of(options.gemms, options.tuning.input));
   Gemms gemms;
+  HONE_ASSIGN(gemms.kernel, user_kernel(options.gemms));
+  std::vector<std::string> knobs;
+  if (gemms.kernel)
+    for (const triton::UserKernel::Knob& knob : gemms.kernel->knobs) knobs.push_back(knob.name);
+  HONE_ASSIGN(const std::vector<triton::GemmEntry> entries,
+              gemms_of(options.gemms, options.tuning.input, knobs));
   std::string names;
   for (const triton::GemmEntry& entry : entries) {
-    const std::string name = triton::name_of(entry.gemm);
-    if (!gemms.entries.emplace(name, entry).second) continue;  // said twice
-    gemms.list.dispatches.push_back(triton::dispatch_of(entry.gemm));
-    names += name + '\n';
+    problem::Dispatch dispatch = triton::dispatch_of(entry.gemm);
+    if (gemms.kernel) dispatch = triton::with_kernel(std::move(dispatch), *gemms.kernel);
+    if (!gemms.entries.emplace(dispatch.name, entry).second) continue;  // said twice
+    names += dispatch.name + '\n';
+    gemms.list.dispatches.push_back(std::move(dispatch));
   }
   gemms.list.path =
       options.tuning.input.empty() ? "GEMMs of the command line" : options.tuning.input;
@@ -38,6 +43,12 @@ Status check_fits(const triton::GemmEntry& entry, const std::string& path, const
   const Status legal = triton::check(entry.gemm, device);
   if (!legal)
     return input_error("{}{}: {}", place_of(entry, path), dispatch.name, legal.error().message);
+  return {};
+}
+
+Status check_kernel(const triton::UserKernel* kernel, const triton::GemmEntry& entry,
+                    const triton::GemmDevice& device) {
+  if (kernel != nullptr) HONE_TRY(triton::user_kernel_space(*kernel, entry.gemm, device));
   return {};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 
 #include "cli/tune_options.h"
@@ -13,9 +14,10 @@ namespace hone::cli {
 struct Gemms {
   tune::DispatchList list;
   std::map<std::string, triton::GemmEntry> entries;  // by dispatch name
+  std::shared_ptr<const triton::UserKernel> kernel;  // a user's own; none: hone's
 };
 
-// Each size once. Errors as gemms_of().
+// Each size once. Errors as gemms_of() and user_kernel().
 Result<Gemms> read_gemms(const TuneOptions& options);
 
 // "sizes.yaml:3: " for an entry of a file, else empty.
@@ -25,5 +27,10 @@ std::string place_of(const triton::GemmEntry& entry, const std::string& path);
 // cannot hold what measuring the GEMM takes, or Triton has no code for its types on `device`.
 Status check_fits(const triton::GemmEntry& entry, const std::string& path, const std::string& name,
                   std::int64_t memory_bytes, const triton::GemmDevice& device);
+
+// Whether the user's manifest fits a size; where there is no `kernel`, everything does. An input
+// error of user_kernel_space().
+Status check_kernel(const triton::UserKernel* kernel, const triton::GemmEntry& entry,
+                    const triton::GemmDevice& device);
 
 }  // namespace hone::cli

@@ -1,6 +1,8 @@
 #include "cli/gemm_options.h"
 
 #include "base/file.h"
+#include "provider/triton/installation.h"
+#include "provider/triton/kernel_file.h"
 #include "provider/triton/type_names.h"
 
 namespace hone::cli {
@@ -50,13 +52,17 @@ void add_gemm_options(CLI::App& command, GemmOptions& options) {
       ->capture_default_str();
   add("--tuning-results-file,--o", options.results,
       "the best configurations, written after every size (default: gemms.yaml in --out)");
+  add("--kernel", options.kernel,
+      "Python file of your own kernel, instead of hone's (docs/kernels.md)");
+  add("--manifest", options.manifest, "how it is launched (default: the same name with .yaml)");
   add("--triton", options.triton,
       "a Python interpreter or virtual environment with Triton "
       "(default: $HONE_TRITON, .venv, python3 on PATH)");
 }
 
 Result<std::vector<triton::GemmEntry>> gemms_of(const GemmOptions& options,
-                                                const std::string& input) {
+                                                const std::string& input,
+                                                const std::vector<std::string>& knobs) {
   HONE_ASSIGN(triton::Gemm gemm, defaults_of(options));
   const bool by_flags = options.m || options.n || options.k;
   if (by_flags && !input.empty())
@@ -64,7 +70,7 @@ Result<std::vector<triton::GemmEntry>> gemms_of(const GemmOptions& options,
   if (!by_flags) {
     if (input.empty()) return input_error("no GEMM: give a file (gemms.yaml), or -m, -n and -k");
     HONE_ASSIGN(const std::string text, read_file(input));
-    return triton::read_gemms(input, text, gemm);
+    return triton::read_gemms(input, text, gemm, knobs);
   }
   if (!options.m || !options.n || !options.k)
     return input_error("-m, -n and -k must be given together");
@@ -79,6 +85,30 @@ triton::SpaceKind space_kind(const GemmOptions& options) {
   if (options.space == "tune_gemm") return triton::SpaceKind::kTuneGemm;
   if (options.space == "tune_gemm_v2") return triton::SpaceKind::kTuneGemmV2;
   return triton::SpaceKind::kOwn;
+}
+
+Result<std::shared_ptr<const triton::UserKernel>> user_kernel(const GemmOptions& options) {
+  if (options.kernel.empty()) {
+    if (!options.manifest.empty())
+      return input_error("--manifest is of a kernel; --kernel is missing");
+    return nullptr;
+  }
+  if (options.space != "own")
+    return input_error("--space {} is of hone's kernels; the space of --kernel is its manifest's",
+                       options.space);
+  const std::string manifest =
+      options.manifest.empty()
+          ? std::filesystem::path(options.kernel).replace_extension(".yaml").string()
+          : options.manifest;
+  HONE_ASSIGN(const std::string text, read_file(options.kernel));
+  HONE_ASSIGN(const std::string said, read_file(manifest));
+  HONE_ASSIGN(triton::UserKernel kernel,
+              triton::read_user_kernel(manifest, said, options.kernel, text));
+  HONE_ASSIGN(const triton::Installation triton, triton::find_installation(options.triton));
+  HONE_ASSIGN(const auto parameters,
+              triton::kernel_parameters(triton.python, kernel.path, kernel.function.text));
+  HONE_TRY(triton::check_parameters(kernel, parameters));
+  return std::make_shared<const triton::UserKernel>(std::move(kernel));
 }
 
 }  // namespace hone::cli

@@ -20,17 +20,26 @@ struct GemmOptions {
   bool bias = false;
   bool tf32 = false;
   std::string space = "own";
-  std::string results;  // file; empty: gemms.yaml in the folder of --out
-  std::string triton;   // where Triton is; empty: looked for
+  std::string results;   // file; empty: gemms.yaml in the folder of --out
+  std::string triton;    // where Triton is; empty: looked for
+  std::string kernel;    // Python file of a user's own kernel; empty: hone's kernels
+  std::string manifest;  // its manifest; empty: beside it, with .yaml
 };
 
 void add_gemm_options(CLI::App& command, GemmOptions& options);
 
 // The GEMMs of the command line, or of the file `input`; the command line's types and bias are
 // those of entries that do not say theirs. Input errors name the option or file, line and key.
+// `knobs`: those of a user's kernel, whose result file the input may be.
 Result<std::vector<triton::GemmEntry>> gemms_of(const GemmOptions& options,
-                                                const std::string& input);
+                                                const std::string& input,
+                                                const std::vector<std::string>& knobs = {});
 
 triton::SpaceKind space_kind(const GemmOptions& options);
+
+// The user's own kernel, checked as far as it can be without compiling it; nothing where none is
+// given. Input errors: those of read_user_kernel, kernel_parameters and check_parameters; --space
+// or --manifest beside it or without it.
+Result<std::shared_ptr<const triton::UserKernel>> user_kernel(const GemmOptions& options);
 
 }  // namespace hone::cli

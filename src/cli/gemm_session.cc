@@ -56,7 +56,8 @@ Status complete(TuneOptions& options, const std::vector<device::cuda::Facts>& gp
 }
 
 Result<std::unique_ptr<GemmSession>> GemmSession::open(
-    TuneOptions options, const std::vector<triton::GemmEntry>& entries, const std::string& path) {
+    TuneOptions options, const std::vector<triton::GemmEntry>& entries, const std::string& path,
+    std::shared_ptr<const triton::UserKernel> kernel) {
   if (options.device.empty() && options.toolchain.target == "host") options.device = "cuda:0";
   HONE_ASSIGN(std::vector<device::cuda::Facts> gpus,
               choose_gpus(options.device, options.toolchain));
@@ -65,8 +66,10 @@ Result<std::unique_ptr<GemmSession>> GemmSession::open(
         "Triton's kernels run on GPUs: give --device cuda:0, or --compile-only and "
         "--target sm_90 or gfx942");
   HONE_ASSIGN(const triton::GemmDevice device, device_of(gpus.front()));
-  for (const triton::GemmEntry& entry : entries)
+  for (const triton::GemmEntry& entry : entries) {
     HONE_TRY(check_fits(entry, path, gpus.front().name, gpus.front().memory_bytes, device));
+    HONE_TRY(check_kernel(kernel.get(), entry, device));
+  }
   HONE_TRY(complete(options, gpus, device, entries.size()));
   HONE_ASSIGN(triton::Installation installation, triton::find_installation(options.gemms.triton));
   HONE_TRY(make_out(options));
@@ -76,7 +79,7 @@ Result<std::unique_ptr<GemmSession>> GemmSession::open(
               TritonToolchain::start(std::move(installation), device, options.toolchain));
   std::unique_ptr<GemmSession> session(new GemmSession(std::move(options), std::move(gpus), device,
                                                        std::move(leases_on_gpus), std::move(store),
-                                                       std::move(toolchain)));
+                                                       std::move(toolchain), std::move(kernel)));
   HONE_TRY(session->begin());
   return session;
 }
@@ -84,13 +87,14 @@ Result<std::unique_ptr<GemmSession>> GemmSession::open(
 GemmSession::GemmSession(TuneOptions options, std::vector<device::cuda::Facts> gpus,
                          const triton::GemmDevice& device,
                          std::vector<device::LockFile> leases_on_gpus, store::Store store,
-                         TritonToolchain toolchain)
+                         TritonToolchain toolchain,
+                         std::shared_ptr<const triton::UserKernel> kernel)
     : options_(std::move(options)),
       gpus_(std::move(gpus)),
       leases_on_gpus_(std::move(leases_on_gpus)),
       store_(std::move(store)),
       toolchain_(std::move(toolchain)),
-      provider_(device, space_kind(options_.gemms)),
+      provider_(device, space_kind(options_.gemms), std::move(kernel)),
       runner_(toolchain_.make_runner(), options_.kernel_seconds),
       status_(options_.quiet || options_.json ? Verbosity::kQuiet : Verbosity::kNormal),
       context_{options_.tuning, provider_, toolchain_.compiler(), runner_, store_, status_} {}

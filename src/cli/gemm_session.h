@@ -18,9 +18,10 @@ class GemmSession {
  public:
   // Errors: input for wrong options and for GEMMs that do not fit the GPU, environment where a
   // driver, a GPU or Triton is missing. Nothing is made before these are known to be there.
-  static Result<std::unique_ptr<GemmSession>> open(TuneOptions options,
-                                                   const std::vector<triton::GemmEntry>& entries,
-                                                   const std::string& path);
+  // `kernel`: a user's own, none: hone's.
+  static Result<std::unique_ptr<GemmSession>> open(
+      TuneOptions options, const std::vector<triton::GemmEntry>& entries, const std::string& path,
+      std::shared_ptr<const triton::UserKernel> kernel = nullptr);
   GemmSession(const GemmSession&) = delete;
 
   const TuneOptions& options() const { return options_; }
@@ -33,7 +34,8 @@ class GemmSession {
  private:
   GemmSession(TuneOptions options, std::vector<device::cuda::Facts> gpus,
               const triton::GemmDevice& device, std::vector<device::LockFile> leases_on_gpus,
-              store::Store store, TritonToolchain toolchain);
+              store::Store store, TritonToolchain toolchain,
+              std::shared_ptr<const triton::UserKernel> kernel);
   Status begin();
 
   TuneOptions options_;

@@ -17,7 +17,7 @@ Status refuse_gemm_options(const CLI::App& command) {
 
 bool tunes_gemms(const TuneOptions& options) {
   if (!options.provider.empty()) return options.provider == "triton";
-  return options.gemms.m || options.tune_gemm.check_only ||
+  return options.gemms.m || options.tune_gemm.check_only || !options.gemms.kernel.empty() ||
          options.tuning.input.ends_with(".yaml") || options.tuning.input.ends_with(".yml");
 }
 

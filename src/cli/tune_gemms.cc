@@ -70,12 +70,14 @@ CommandResult compile_gemms(TuneOptions& options, Gemms gemms) {
   const auto target = gpu_of(options.toolchain);
   if (!target) return input_error("--compile-only needs a GPU for --target: sm_90, gfx942, ...");
   HONE_ASSIGN(const triton::GemmDevice device, triton::gemm_device(target->arch));
+  for (const auto& entry : gemms.entries)
+    HONE_TRY(check_kernel(gemms.kernel.get(), entry.second, device));
   HONE_TRY(complete(options, {}, device, gemms.list.dispatches.size()));
   HONE_ASSIGN(triton::Installation installation, triton::find_installation(options.gemms.triton));
   HONE_TRY(make_out(options));
   HONE_ASSIGN(TritonToolchain toolchain,
               TritonToolchain::start(std::move(installation), device, options.toolchain));
-  const triton::TritonProvider provider(device, space_kind(options.gemms));
+  const triton::TritonProvider provider(device, space_kind(options.gemms), gemms.kernel);
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
   HONE_ASSIGN(const store::Id build,
               store.intern(triton_build(toolchain.installation(), options.tuning, target->arch)));
@@ -104,7 +106,7 @@ CommandResult tune_gemms(TuneOptions options) {
   for (const problem::Dispatch& dispatch : gemms.list.dispatches)
     entries.push_back(gemms.entries.at(dispatch.name));
   HONE_ASSIGN(const std::unique_ptr<GemmSession> session,
-              GemmSession::open(std::move(options), entries, gemms.list.path));
+              GemmSession::open(std::move(options), entries, gemms.list.path, gemms.kernel));
   tune::Context& context = session->context();
   const std::filesystem::path file = results_file(session->options());
 

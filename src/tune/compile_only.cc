@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "problem/code_target.h"
 #include "search/strategy.h"
 #include "space/configuration.h"
 #include "tune/records.h"
@@ -32,6 +33,7 @@ class CompileOnly {
   Result<CompiledDispatch> run(const problem::Dispatch& dispatch, const Share& share) {
     result_ = {};
     result_.dispatch = &dispatch;
+    first_failure_.clear();
     share_ = share;
     begin_ = std::chrono::steady_clock::now();
     HONE_ASSIGN(const store::Id operation, store_.intern(operation_row(dispatch.root)));
@@ -107,22 +109,40 @@ class CompileOnly {
       report(known + done, failed);
       const double left = seconds_left();
       if (left <= 0 && done > 0) break;
-      HONE_ASSIGN(const std::optional<CompiledCandidate> finished,
+      HONE_ASSIGN(std::optional<CompiledCandidate> finished,
                   compiler_.next_finished(std::clamp(left, kLookSeconds, kReportSeconds)));
       if (!finished) continue;
       ++done;
+      check_target(*finished);
       const auto& [candidate, configuration] = waiting_[finished->id];
       HONE_TRY(record_compiled(store_, candidate, *finished));
       if (finished->artifact)
         add(candidate, configuration, *finished->artifact);
-      else
-        ++failed;
+      else if (++failed == 1)
+        first_failure_ = finished->artifact.error().message;
     }
+    if (done > 0 && failed == done)
+      observer_.note(fmt::format("'{}': no candidate compiles; the first: {}",
+                                 result_.dispatch->name, first_failure_));
     if (done < waiting_.size())
       observer_.note(fmt::format("'{}': the time is over; {} of {} candidates remain untried",
                                  result_.dispatch->name, waiting_.size() - done, result_.tried));
     result_.tried = known + done;
     return {};
+  }
+
+  // Code for another GPU can end the process that loads it there.
+  void check_target(CompiledCandidate& candidate) const {
+    if (!candidate.artifact) return;
+    const provider::Artifact& artifact = *candidate.artifact;
+    Status meant;
+    for (const problem::KernelPart& part : problem::kernels_of(artifact.launch, artifact.code)) {
+      if (meant && !problem::check_code_target(part.code, target_.compiled_as))
+        meant = problem::check_code_target(part.code, target_.arch);
+    }
+    if (!meant)
+      candidate.artifact = tl::unexpected(
+          provider::Failure{provider::FailureKind::kLoadError, meant.error().message});
   }
 
   void report(std::size_t tried, std::size_t failed) const {
@@ -173,6 +193,7 @@ class CompileOnly {
   std::string key_;
   std::vector<std::pair<store::Id, std::string>> waiting_;  // by job
   CompiledDispatch result_;
+  std::string first_failure_;
 };
 
 }  // namespace

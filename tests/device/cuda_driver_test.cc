@@ -1,11 +1,14 @@
 // What hone says on a machine without a GPU, or with one that it cannot use. What a GPU does right
 // is tested on one (tests/gpu).
+#include <elf.h>
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "device/cuda/device.h"
 #include "device/cuda/driver.h"
 #include "device/cuda/facts.h"
 #include "device/cuda/lease.h"
@@ -104,6 +107,44 @@ TEST(CudaDriverTest, TellsErrorsThatEndTheContext) {
   EXPECT_FALSE(driver->is_lost());
   EXPECT_FALSE(driver->check(700, "running the kernel"));
   EXPECT_TRUE(driver->is_lost());
+}
+
+// The first bytes of an ELF file: a code object for another processor can end the process.
+std::string code_object(std::uint16_t machine, unsigned char abi, std::uint32_t flags) {
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_ABIVERSION] = abi;
+  header.e_machine = machine;
+  header.e_flags = flags;
+  return {reinterpret_cast<const char*>(&header), sizeof header};
+}
+
+TEST(CudaDeviceTest, CodeForAnotherGpuIsNotShownToTheDriver) {
+  auto bodies = two_h200s();
+  bodies["cuModuleLoadDataEx"] =
+      "(void** module, const void* image, unsigned n, int* options, void** values) { return 200; }";
+  bodies["cuGetErrorString"] =
+      "(int code, const char** text) { *text = \"the driver was asked\"; return 0; }";
+  const FakeDriver fake(bodies);
+  const auto driver = Driver::open(fake.library()).value();
+  const auto facts = list_devices(*driver).value();
+  const auto device = open_device(driver, facts[0]);
+  ASSERT_TRUE(device) << device.error().message;
+  const auto refusal = [&](std::string_view format, const std::string& code) {
+    const auto kernel = (*device)->load(format, code, {});
+    EXPECT_FALSE(kernel);
+    return kernel ? "" : kernel.error().message;
+  };
+  const std::string gfx942 = code_object(224, 3, 0x54c);
+  EXPECT_EQ(refusal("cuda-cubin", code_object(190, 7, 0x500550)),
+            "the code is for sm_80, not for sm_90 (NVIDIA H200)");
+  EXPECT_EQ(refusal("cuda-cubin", code_object(190, 8, 0x0a006402)),
+            "the code is for sm_100, not for sm_90 (NVIDIA H200)");
+  EXPECT_EQ(refusal("cuda-cubin", gfx942), "the code is for gfx942, not for sm_90 (NVIDIA H200)");
+  EXPECT_EQ(refusal("rocm-hsaco", gfx942), "the code is for gfx942, not for sm_90");
+  EXPECT_THAT(refusal("cuda-cubin", code_object(190, 8, 0x0a005a04)),
+              HasSubstr("the driver was asked"));
 }
 
 TEST(CudaLeaseTest, OneGpuIsHeldOnceWhateverItsIndex) {

@@ -12,6 +12,7 @@
 #include "device/cuda/nvml.h"
 #include "device/cuda/own_kernels.h"
 #include "device/cuda/peak.h"
+#include "problem/code_target.h"
 
 namespace hone::device::cuda {
 namespace {
@@ -58,8 +59,10 @@ class CudaDevice : public Device {
   Result<std::unique_ptr<Kernel>> load(std::string_view format, std::string_view code,
                                        const LaunchParameters& parameters) override {
     if (format.find("ptx") == std::string_view::npos &&
-        format.find("cubin") == std::string_view::npos)
+        format.find("cubin") == std::string_view::npos) {
+      HONE_TRY(problem::check_code_target(code, session_->facts().arch()));
       return failure("a CUDA GPU runs PTX and cubins, not '{}'", format);
+    }
     if (!parameters.then.empty() || parameters.scratch_bytes > 0) return sequence(code, parameters);
     HONE_ASSIGN(auto kernel, CudaKernel::load(session_, code, parameters));
     return kernel;

@@ -1,5 +1,7 @@
 #include "device/cuda/kernel.h"
 
+#include "problem/code_target.h"
+
 namespace hone::device::cuda {
 namespace {
 
@@ -34,6 +36,9 @@ CudaKernel::~CudaKernel() {
 }
 
 Status CudaKernel::load_module(std::string_view code) {
+  const Facts& gpu = session_->facts();
+  if (const Status meant = problem::check_code_target(code, gpu.arch()); !meant)
+    return failure("{} ({})", meant.error().message, gpu.name);
   const std::string image(code);  // PTX must end with a zero byte
   std::string log(8192, '\0');
   int options[] = {kJitErrorLog, kJitErrorLogBytes};

@@ -35,8 +35,9 @@ class QueuedKernel : public Kernel {
 class CudaKernel : public QueuedKernel {
  public:
   // `scratch`: the address of the launch's scratch memory. `code` is PTX, which the driver compiles
-  // (tens of milliseconds, one at a time in a process), or a cubin. Failures: the driver's words
-  // and its compiler's log; no such entry; a block or shared memory that this GPU cannot give.
+  // (tens of milliseconds, one at a time in a process), or a cubin. Failures: code for another GPU,
+  // which the driver is not shown; the driver's words and its compiler's log; no such entry; a
+  // block or shared memory that this GPU cannot give.
   static Result<std::unique_ptr<CudaKernel>> load(std::shared_ptr<Session> session,
                                                   std::string_view code,
                                                   const LaunchParameters& parameters,

@@ -58,7 +58,7 @@ std::span<const std::string_view> configuration_keys() {
 std::map<std::string, std::int64_t> keyed(const Gemm& gemm,
                                           const std::map<std::string, std::int64_t>& knobs) {
   std::map<std::string, std::int64_t> line;
-  if (knobs.empty()) return line;
+  if (!knobs.contains("STRUCTURE")) return knobs;
   for (const Key& key : kTuneGemms)
     line[std::string(key.key)] = value_of(knobs, key.knob, key.without);
   for (const Key& key : kHones) {

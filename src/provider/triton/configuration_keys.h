@@ -19,7 +19,8 @@ std::span<const std::string_view> configuration_keys();
 
 // The keys and values of a line for what the compile workers are told (`knobs`; the store has them
 // as "configured"). Keys of tune_gemm's that the kernel has no knob for say what it does without
-// (on NVIDIA waves_per_eu 0, matrix_instr_nonkdim 0, kpack 1). Empty for no knobs.
+// (on NVIDIA waves_per_eu 0, matrix_instr_nonkdim 0, kpack 1). Knobs without a STRUCTURE are a
+// user's kernel's and stay as they are.
 std::map<std::string, std::int64_t> keyed(const Gemm& gemm,
                                           const std::map<std::string, std::int64_t>& knobs);
 

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "provider/triton/configuration_keys.h"
 #include "provider/triton/type_names.h"
+#include "provider/triton/yaml_place.h"
 
 namespace hone::triton {
 namespace {
@@ -16,22 +17,6 @@ namespace {
 constexpr std::array<std::string_view, 11> kProblemKeys{
     "M",       "N",       "K",    "rowMajorA", "rowMajorB", "dtype_a",
     "dtype_b", "dtype_c", "bias", "batch",     "tf32"};
-
-// Where in the file a message is about.
-class Place {
- public:
-  Place(std::string_view path, const YAML::Node& node) : path_(path), line_(node.Mark().line + 1) {}
-  template <class... Arguments>
-  tl::unexpected<Error> error(fmt::format_string<Arguments...> format,
-                              Arguments&&... arguments) const {
-    return input_error("{}:{}: {}", path_, line_,
-                       fmt::format(format, std::forward<Arguments>(arguments)...));
-  }
-
- private:
-  std::string_view path_;
-  int line_;
-};
 
 Result<std::int64_t> number(std::string_view path, std::string_view key, const YAML::Node& value,
                             std::int64_t least) {
@@ -59,7 +44,7 @@ Result<problem::ElementType> element(std::string_view path, std::string_view key
 }
 
 Status read_field(std::string_view path, const std::string& key, const YAML::Node& value,
-                  GemmEntry& entry) {
+                  const std::vector<std::string>& knobs, GemmEntry& entry) {
   Gemm& gemm = entry.gemm;
   if (key == "M") return number(path, key, value, 1).map([&](auto n) { gemm.m = n; });
   if (key == "N") return number(path, key, value, 1).map([&](auto n) { gemm.n = n; });
@@ -75,14 +60,16 @@ Status read_field(std::string_view path, const std::string& key, const YAML::Nod
   if (key == "batch") return number(path, key, value, 1).map([&](auto n) { gemm.batch = n; });
   if (key == "tf32") return number(path, key, value, 0).map([&](auto n) { gemm.tf32 = n != 0; });
   const auto keys = configuration_keys();
-  if (std::ranges::find(keys, key) != keys.end())
+  if (std::ranges::find(keys, key) != keys.end() || std::ranges::find(knobs, key) != knobs.end())
     return number(path, key, value, 0).map([&](auto n) { entry.configuration[key] = n; });
   std::vector<std::string> known(kProblemKeys.begin(), kProblemKeys.end());
   known.insert(known.end(), keys.begin(), keys.end());
+  known.insert(known.end(), knobs.begin(), knobs.end());
   return Place(path, value).error("'{}' is no key of a GEMM{}", key, did_you_mean(key, known));
 }
 
-Result<GemmEntry> read_entry(std::string_view path, const YAML::Node& node, const Gemm& defaults) {
+Result<GemmEntry> read_entry(std::string_view path, const YAML::Node& node, const Gemm& defaults,
+                             const std::vector<std::string>& knobs) {
   const Place place(path, node);
   if (!node.IsMap())
     return place.error(
@@ -92,7 +79,7 @@ Result<GemmEntry> read_entry(std::string_view path, const YAML::Node& node, cons
   for (const std::string_view size : {"M", "N", "K"})
     if (!node[std::string(size)]) return place.error("{} is missing", size);
   for (const auto& field : node)
-    HONE_TRY(read_field(path, field.first.as<std::string>(""), field.second, entry));
+    HONE_TRY(read_field(path, field.first.as<std::string>(""), field.second, knobs, entry));
   const Status legal = check(entry.gemm);
   if (!legal) return place.error("{}", legal.error().message);
   return entry;
@@ -114,7 +101,8 @@ std::string problem_keys(const Gemm& gemm) {
 }  // namespace
 
 Result<std::vector<GemmEntry>> read_gemms(std::string_view path, const std::string& text,
-                                          const Gemm& defaults) {
+                                          const Gemm& defaults,
+                                          const std::vector<std::string>& knobs) {
   YAML::Node document;
   try {
     document = YAML::Load(text);
@@ -128,7 +116,7 @@ Result<std::vector<GemmEntry>> read_gemms(std::string_view path, const std::stri
         path);
   std::vector<GemmEntry> entries;
   for (const YAML::Node& node : document) {
-    HONE_ASSIGN(GemmEntry entry, read_entry(path, node, defaults));
+    HONE_ASSIGN(GemmEntry entry, read_entry(path, node, defaults, knobs));
     entries.push_back(std::move(entry));
   }
   return entries;
@@ -144,6 +132,9 @@ std::string result_line(const GemmEntry& entry, double seconds) {
     if (const auto found = entry.configuration.find(std::string(key));
         found != entry.configuration.end())
       line += fmt::format(", {}: {}", key, found->second);
+  const auto keys = configuration_keys();
+  for (const auto& [key, value] : entry.configuration)
+    if (std::ranges::find(keys, key) == keys.end()) line += fmt::format(", {}: {}", key, value);
   line += '}';
   if (!std::isnan(seconds)) {
     const double flops = 2.0 * static_cast<double>(gemm.batch) * static_cast<double>(gemm.m) *

@@ -13,6 +13,7 @@ namespace hone::triton {
 
 Result<space::Space> TritonProvider::space_of(const problem::Dispatch& dispatch) const {
   HONE_ASSIGN(const Gemm gemm, gemm_of(dispatch));
+  if (kernel_) return user_kernel_space(*kernel_, gemm, device_);
   switch (kind_) {
     case SpaceKind::kTuneGemm:
       return tune_gemm_space(gemm, {});
@@ -30,19 +31,24 @@ Result<provider::Attributes> TritonProvider::attributes(
   HONE_ASSIGN(const Gemm gemm, gemm_of(dispatch));
   provider::Attributes attributes;
   attributes.statement = 0;
-  attributes.knobs = worker_knobs(gemm, space, configuration);
+  if (kernel_)
+    for (std::size_t i = 0; i < space.knobs().size(); ++i)
+      attributes.knobs[space.knobs()[i].name] = configuration.values[i];
+  else
+    attributes.knobs = worker_knobs(gemm, space, configuration);
   return attributes;
 }
 
 std::function<double(const space::Configuration&)> TritonProvider::prior(
     const problem::Dispatch& dispatch, const space::Space& space) const {
   const Result<Gemm> gemm = gemm_of(dispatch);
-  if (!gemm) return {};
+  if (!gemm || kernel_) return {};
   return gemm_prior(*gemm, device_, space);
 }
 
 std::optional<provider::Attributes> TritonProvider::as_shipped(
     const provider::Attributes& attributes) const {
+  if (kernel_) return std::nullopt;
   provider::Attributes shipped = attributes;
   shipped.knobs["FIXED"] = 1;
   return shipped;

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "provider/provider.h"
 #include "provider/triton/gemm_device.h"
+#include "provider/triton/user_kernel.h"
 
 namespace hone::triton {
 
@@ -17,10 +19,13 @@ enum class SpaceKind { kOwn, kTuneGemm, kTuneGemmV2 };
 
 class TritonProvider final : public provider::Provider {
  public:
-  TritonProvider(GemmDevice device, SpaceKind kind) : device_(std::move(device)), kind_(kind) {}
+  // `kernel`: a user's own, instead of hone's; its manifest is the space then.
+  TritonProvider(GemmDevice device, SpaceKind kind,
+                 std::shared_ptr<const UserKernel> kernel = nullptr)
+      : device_(std::move(device)), kind_(kind), kernel_(std::move(kernel)) {}
 
   std::string_view name() const override { return "triton"; }
-  // Of a dispatch of dispatch_of(Gemm).
+  // Of a dispatch of dispatch_of(Gemm), or with_kernel().
   Result<space::Space> space_of(const problem::Dispatch& dispatch) const override;
   Result<provider::Attributes> attributes(const problem::Dispatch& dispatch,
                                           const space::Space& space,
@@ -36,6 +41,7 @@ class TritonProvider final : public provider::Provider {
  private:
   GemmDevice device_;
   SpaceKind kind_;
+  std::shared_ptr<const UserKernel> kernel_;
 };
 
 // Flags of the workers' job "prepare" (python/compile_worker.py).

@@ -152,5 +152,17 @@ TEST(TypeNames, AreTuneGemmsAndHones) {
   EXPECT_EQ(tune_gemm_name_of(ElementType::kBF16), "bf16");
 }
 
+TEST(GemmFile, AUsersKernelHasItsOwnKeys) {
+  const std::string line =
+      "- {'M': 64, 'N': 32, 'K': 16, 'rowMajorA': 'T', 'rowMajorB': 'T', num_warps: 8, WIDTH: "
+      "128}\n";
+  const auto read = read_gemms("gemms.yaml", line, {}, {"WIDTH", "num_warps"});
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->at(0).configuration.at("WIDTH"), 128);
+  EXPECT_EQ(result_line(read->at(0), std::nan("")), line);
+  EXPECT_EQ(read_gemms("gemms.yaml", line, {}, {"WIDHT"}).error().message,
+            "gemms.yaml:1: 'WIDTH' is no key of a GEMM (did you mean 'WIDHT'?)");
+}
+
 }  // namespace
 }  // namespace hone::triton

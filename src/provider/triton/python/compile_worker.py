@@ -3,7 +3,8 @@
 usage: compile_worker.py   (its socket is descriptor 3, docs/worker-protocol.md; the environment names TRITON_CACHE_DIR)
 
 Jobs:
-  prepare {"flags": ["--target=cuda:90", "--units=132", "--shared=232448"]}, blob: the GEMM as JSON
+  prepare {"flags": ["--target=cuda:90", "--units=132", "--shared=232448"]}, blob: the GEMM as JSON, with a user's own
+          kernel under "kernel"
   compile {"knobs": {...}}, or {} for the default -> {"format", "launch", "configured", "stages"}, blob: the kernels' code, one after the
           other
 Triton is imported once and torch never. No GPU is needed.
@@ -29,6 +30,7 @@ RUN_TIME_KNOBS = ("GROUP_M", "SPLIT_K", "WHOLE")
 class Worker:
     def __init__(self):
         self.gemm = None
+        self.user = None  # their kernel, instead of hone's
         self.device = None
         self.kernels = {}  # compiled for the device, by what was compiled
         self.cache = pathlib.Path(os.environ["TRITON_CACHE_DIR"])
@@ -36,13 +38,17 @@ class Worker:
 
     def prepare(self, body, blobs):
         import problem
+        import user_kernel
         flags = argparse.ArgumentParser()
         flags.add_argument("--target", required=True)
         flags.add_argument("--units", type=int, required=True)
         flags.add_argument("--shared", type=int, required=True)
         given = flags.parse_args(body["flags"])
         backend, _, arch = given.target.partition(":")
-        self.gemm = problem.Gemm(**json.loads(blobs[0]))
+        gemm = json.loads(blobs[0])
+        kernel = gemm.pop("kernel", None)
+        self.gemm = problem.Gemm(**gemm)
+        self.user = user_kernel.UserKernel(kernel, backend, self.cache) if kernel else None
         self.device = problem.Device(backend, arch, given.units, given.shared)
         self.kernels = {}
         return {}, []
@@ -50,8 +56,12 @@ class Worker:
     def compile(self, body, _):
         import structures
         begin = time.monotonic()
-        knobs = body.get("knobs") or structures.default_knobs(self.gemm, self.device)
-        steps = structures.steps_of(self.gemm, knobs, self.device)
+        if self.user:
+            knobs = body.get("knobs") or self.user.default
+            steps = self.user.steps_of(self.gemm, knobs, self.device)
+        else:
+            knobs = body.get("knobs") or structures.default_knobs(self.gemm, self.device)
+            steps = structures.steps_of(self.gemm, knobs, self.device)
         compiled = [self.compile_step(step) for step in steps]
         launches = [launch for launch, _ in compiled]
         first, *rest = launches
@@ -76,6 +86,7 @@ class Worker:
         # multiples of 16. hone aligns buffers to 256 bytes. Not of knobs: one compile serves all their values.
         even = [name for name, type_ in step.types.items() if type_.startswith("*") or
                 name not in RUN_TIME_KNOBS and step.arguments[name].get("i32", 1) % 16 == 0]
+        even = [name for name in even if name not in step.general]
         attributes = {(names.index(name),): [["tt.divisibility", 16]] for name in even}
         if self.device.backend == "hip":
             for name in even:
@@ -145,10 +156,15 @@ class FileLock:
         self.file.close()
 
 
-def failure(error):
-    """What went wrong in one line, and behind it where."""
+def failure(error, user):
+    """What went wrong, and where; of a user's kernel from their file on."""
     kind = "compile memory" if isinstance(error, MemoryError) else "compile error"
-    words = str(error) if isinstance(error, ValueError) else "".join(traceback.format_exception(error))
+    trace = error.__traceback__
+    while user and trace and trace.tb_frame.f_code.co_filename != str(user.file):
+        trace = trace.tb_next
+    words = str(error) if isinstance(error, ValueError) else "".join(
+        traceback.format_exception(type(error), error, trace, chain=not user))
+    words = user.words(words) if user else words
     return {"kind": kind, "message": words.strip() or type(error).__name__}
 
 
@@ -172,7 +188,7 @@ def main():
         try:
             answer, code = jobs[kind](body, blobs)
         except BaseException as error:  # pylint: disable=broad-except
-            connection.send("failure", failure(error))
+            connection.send("failure", failure(error, worker.user))
             if isinstance(error, (KeyboardInterrupt, SystemExit)):
                 raise
             continue

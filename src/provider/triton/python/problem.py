@@ -68,7 +68,8 @@ class Device:
 @dataclasses.dataclass
 class Step:
     """One kernel and its launch. `types` are those of the parameters that are passed, by name; `arguments` say
-    what is passed: {"binding": i}, {"scratch": byte offset}, {"i32": value} or {"tensor_map": {...}}."""
+    what is passed: {"binding": i}, {"scratch": byte offset}, {"i32": value} or {"tensor_map": {...}}; `general`: those
+    that are not compiled for multiples of 16, even if they are some."""
 
     kernel: object
     types: dict
@@ -77,6 +78,7 @@ class Step:
     grid: tuple
     options: dict
     scratch_bytes: int = 0
+    general: frozenset = frozenset()
 
 
 def cdiv(a, b):

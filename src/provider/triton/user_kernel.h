@@ -1,0 +1,95 @@
+// A user's own @triton.jit function that computes a GEMM, and the manifest (YAML) that says how it
+// is launched and what of it may be tuned; docs/kernels.md describes the manifest.
+#pragma once
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "problem/dispatch.h"
+#include "provider/triton/gemm_device.h"
+#include "space/expression_parser.h"
+#include "space/space.h"
+
+namespace hone::triton {
+
+struct UserKernel {
+  // A word or an expression of the manifest (space/expression_parser.h) and its line, from 1.
+  struct Text {
+    std::string text;
+    int line = 0;
+  };
+  struct Knob {
+    std::string name;
+    std::vector<space::Value> values;
+    int line = 0;
+  };
+  struct Rule {
+    std::string name, rule, reason;
+    bool soft = false;
+    int line = 0;
+  };
+  // A compile-time parameter that is no knob. `kind`: "value" (`text` is JSON), "expression" or
+  // "type" (A.dtype, tl.float32).
+  struct Constant {
+    std::string name, kind, text;
+    int line = 0;
+  };
+  struct Scratch {
+    Text bytes;        // an expression
+    std::string type;  // of an element, hone's name
+  };
+
+  std::string path, text;  // of the Python file
+  std::string manifest;    // path of the manifest
+  Text function;
+  std::vector<std::pair<std::string, Text>> arguments;  // run-time ones by name
+  std::vector<Constant> constants;
+  std::vector<Text> grid;  // one to three
+  std::vector<Knob> knobs;
+  std::vector<Rule> rules;
+  std::map<std::string, space::Value> defaults;  // by knob
+  int defaults_line = 0;
+  std::optional<Scratch> scratch;
+};
+
+// A parameter of the function, as its def says it.
+struct KernelParameter {
+  std::string name;
+  bool constant = false;  // tl.constexpr
+  bool has_default = false;
+
+  bool operator==(const KernelParameter&) const = default;
+};
+
+// Reads a manifest. `path` and `text` are the Python file's. Input errors begin with the manifest's
+// path and line: no YAML, a key that is missing, unknown (nearest names) or of another form, an
+// expression that cannot be read (column), a name in it that is neither a size nor a knob.
+Result<UserKernel> read_user_kernel(const std::string& manifest, const std::string& manifest_text,
+                                    std::string path, std::string text);
+
+// Whether the function takes what the manifest gives: every parameter that has no default has one
+// value, no value is for a parameter that there is not, run-time values are for run-time
+// parameters, every knob is used. Input errors as above.
+Status check_parameters(const UserKernel& kernel, const std::vector<KernelParameter>& parameters);
+
+// Names that expressions may use for `gemm` besides knobs: M, N, K, batch, units, shared_bytes and
+// A.stride(0), in elements.
+space::Names names_of(const Gemm& gemm, const GemmDevice& device);
+
+// The knobs and rules for `gemm`. Knobs that are options of the other vendor's compiler only are
+// left out. An input error where the manifest's default breaks a rule or has no value in a domain.
+Result<space::Space> user_kernel_space(const UserKernel& kernel, const Gemm& gemm,
+                                       const GemmDevice& device);
+
+// The dispatch of dispatch_of(gemm) as this kernel computes it: the kernel, with the whole file, is
+// part of its source and so of its fingerprint.
+problem::Dispatch with_kernel(problem::Dispatch dispatch, const UserKernel& kernel);
+
+// As python/user_kernel.py reads it.
+void to_json(nlohmann::json& json, const UserKernel& kernel);
+
+}  // namespace hone::triton
