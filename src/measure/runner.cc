@@ -62,8 +62,7 @@ Result<std::vector<Expected>> reference_on_cpu(device::Device& cpu, const Proble
                                                std::vector<std::vector<std::byte>> contents) {
   const provider::Artifact& reference = *request.reference;
   HONE_ASSIGN(Buffers buffers, Buffers::create(request.dispatch.bindings, std::move(contents), 1));
-  HONE_ASSIGN(auto kernel,
-              cpu.load(reference.format, reference.code, reference.launch));
+  HONE_ASSIGN(auto kernel, cpu.load(reference.format, reference.code, reference.launch));
   return run_reference(*kernel, buffers);
 }
 
@@ -138,8 +137,9 @@ Result<ProblemReady> Runner::set_problem(const ProblemRequest& request) {
   const bool is_given = given.has_value();
   HONE_ASSIGN(auto exact, given ? std::optional<ExactOutput>() : exact_output(request, contents));
   if (!given && !exact && !request.reference)
-    return input_error("{} is no contraction that hone computes; its reference must be given as an artifact",
-                       request.dispatch.name);
+    return input_error(
+        "{} is no contraction that hone computes; its reference must be given as an artifact",
+        request.dispatch.name);
 
   // Before the GPU is opened, while no driver watches what the reference does.
   std::optional<std::vector<Expected>> computed = std::move(given);
@@ -163,8 +163,7 @@ Result<ProblemReady> Runner::set_problem(const ProblemRequest& request) {
     expected = expect_output(buffers, exact->binding, std::move(exact->bytes));
   } else {
     const provider::Artifact& reference = *request.reference;
-    HONE_ASSIGN(auto kernel,
-                device->load(reference.format, reference.code, reference.launch));
+    HONE_ASSIGN(auto kernel, device->load(reference.format, reference.code, reference.launch));
     HONE_ASSIGN(expected, run_reference(*kernel, buffers));
   }
   HONE_ASSIGN(DeviceProof proof, DeviceProof::create(*device, buffers, expected));
@@ -180,8 +179,7 @@ Result<ProblemReady> Runner::set_problem(const ProblemRequest& request) {
 
 Result<int> Runner::load(const provider::Artifact& artifact) {
   HONE_TRY(state_->check_ready());
-  HONE_ASSIGN(auto kernel,
-              state_->device->load(artifact.format, artifact.code, artifact.launch));
+  HONE_ASSIGN(auto kernel, state_->device->load(artifact.format, artifact.code, artifact.launch));
   return state_->add(std::move(kernel), *state_->workload);
 }
 

@@ -24,7 +24,7 @@ struct Context {
   std::vector<RunnerService*> more_runners = {};  // one for each of options.more_gpus
   // The provider again, where its dispatches are pieces of whole programs.
   const provider::ProgramProvider* programs = nullptr;
-  LeaseKeeper* leases = nullptr;                  // none: no other tuner works on the store
+  LeaseKeeper* leases = nullptr;  // none: no other tuner works on the store
   RunnerService* runner_of(std::size_t lane) const {
     return lane == 0 ? &runner : more_runners.at(lane - 1);
   }

@@ -49,7 +49,7 @@ struct Options {
 
   bool baselines = true;  // libraries beside the winner
   bool prove = true;      // in the whole program
-  std::string function;  // of the program to prove on; empty: the first
+  std::string function;   // of the program to prove on; empty: the first
   std::vector<std::string> runtime_flags;
   std::filesystem::path out = "out";
 };
