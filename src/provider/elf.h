@@ -14,6 +14,7 @@ struct ElfSection {
   std::uint64_t address = 0;  // where it is loaded
   std::uint32_t link = 0;     // position of a section that it refers to
   std::string_view bytes;     // points into the file; empty for one without content
+  std::string_view name;      // points into the file; empty where it cannot be read
 };
 
 struct ElfFile {
@@ -23,5 +24,8 @@ struct ElfFile {
 
 // Nothing when `elf` is no 64-bit ELF file or a section leaves it.
 std::optional<ElfFile> read_elf(std::string_view elf);
+
+// The zero-terminated text at `offset` of a string table; empty where it leaves the table.
+std::string_view text_at(std::string_view table, std::uint64_t offset);
 
 }  // namespace hone::provider

@@ -47,7 +47,63 @@ KernelResources resources_of(const nlohmann::json& kernel) {
           .subgroup_size = number(kernel, ".wavefront_size")};
 }
 
+// Attributes of .nv.info: a byte each for format and kind, then the size of what follows.
+constexpr std::uint8_t kSizedValue = 4;
+constexpr std::uint8_t kFrameSize = 0x11, kRegisterCount = 0x2f;
+constexpr std::uint16_t kCuda = 190;  // EM_CUDA
+
+template <class T>
+T read_at(std::string_view bytes, std::size_t at) {
+  T value{};
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+
+// The name of symbol `index`.
+std::string_view symbol_name(const ElfFile& elf, std::uint32_t index) {
+  for (const ElfSection& section : elf.sections) {
+    if (section.type != SHT_SYMTAB || section.link >= elf.sections.size()) continue;
+    const std::uint64_t at = std::uint64_t{index} * sizeof(Elf64_Sym);
+    if (at + sizeof(Elf64_Sym) > section.bytes.size()) return {};
+    return text_at(elf.sections[section.link].bytes, read_at<Elf64_Sym>(section.bytes, at).st_name);
+  }
+  return {};
+}
+
+// What the attributes say of `entry`; false where they do not say its registers.
+bool read_attributes(const ElfFile& elf, std::string_view info, std::string_view entry,
+                     KernelResources& resources) {
+  bool found = false;
+  while (info.size() >= 4) {
+    const auto format = read_at<std::uint8_t>(info, 0), kind = read_at<std::uint8_t>(info, 1);
+    const std::size_t size = format == kSizedValue ? read_at<std::uint16_t>(info, 2) : 0;
+    info.remove_prefix(4);
+    if (size > info.size()) return found;
+    if (size == 8 && symbol_name(elf, read_at<std::uint32_t>(info, 0)) == entry) {
+      const auto value = read_at<std::uint32_t>(info, 4);
+      if (kind == kRegisterCount) resources.registers = static_cast<int>(value);
+      if (kind == kFrameSize) resources.private_bytes = value;
+      found |= kind == kRegisterCount;
+    }
+    info.remove_prefix(size);
+  }
+  return found;
+}
+
 }  // namespace
+
+std::optional<KernelResources> cubin_resources(std::string_view cubin, std::string_view entry) {
+  const auto elf = read_elf(cubin);
+  if (!elf || elf->machine != kCuda) return std::nullopt;
+  KernelResources resources;
+  resources.subgroup_size = 32;
+  bool found = false;
+  for (const ElfSection& section : elf->sections) {
+    if (section.name == ".nv.info") found |= read_attributes(*elf, section.bytes, entry, resources);
+  }
+  if (!found) return std::nullopt;
+  return resources;
+}
 
 std::optional<KernelResources> hsaco_resources(std::string_view hsaco, std::string_view entry) {
   const auto elf = read_elf(hsaco);

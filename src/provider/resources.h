@@ -29,6 +29,13 @@ struct KernelResources {
 // the note is damaged.
 std::optional<KernelResources> hsaco_resources(std::string_view hsaco, std::string_view entry);
 
+// The same of NVIDIA's machine code: registers and stack, from the attributes in its section
+// .nv.info. NVIDIA does not document the format; it is as CuAssembler
+// (github.com/cloudcores/CuAssembler) has it, and agrees with what ptxas -v says. `spills` stays 0,
+// for the file does not say what the stack is for, and so does `shared_bytes`: the section's size
+// includes, from sm_90 on, what the system takes.
+std::optional<KernelResources> cubin_resources(std::string_view cubin, std::string_view entry);
+
 void to_json(nlohmann::json& json, const KernelResources& resources);
 void from_json(const nlohmann::json& json, KernelResources& resources);
 

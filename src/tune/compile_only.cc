@@ -168,8 +168,10 @@ class CompileOnly {
                     .launch = artifact.launch,
                     .resources = {},
                     .occupancy = 0};
-    if (const auto read = provider::hsaco_resources(artifact.code, artifact.launch.entry))
-      row.resources = *read;
+    const bool is_cubin = artifact.format == provider::kCudaCubin;
+    const auto read = is_cubin ? provider::cubin_resources(artifact.code, artifact.launch.entry)
+                               : provider::hsaco_resources(artifact.code, artifact.launch.entry);
+    if (read) row.resources = *read;
     row.resources.shared_bytes += artifact.launch.shared_bytes;
     if (row.resources.subgroup_size == 0)
       row.resources.subgroup_size = target_.subgroup_sizes.front();

@@ -1,6 +1,7 @@
 // What the wheel makes of each of hone's kernels, and how hone launches it. Figures are those of
 // Triton 3.9.0.
 #include "problem/code_target.h"
+#include "provider/resources.h"
 #include "tests/triton_compiler/compile_workers.h"
 
 namespace hone::triton {
@@ -53,6 +54,22 @@ std::vector<std::string> targets(const Compiled& compiled) {
   for (const auto& part : problem::kernels_of(compiled.launch, compiled.code))
     targets.push_back(problem::code_target(part.code).value_or("none"));
   return targets;
+}
+
+// `ptxas -v --gpu-name=sm_90a` of the kernel's PTX: "Used 64 registers, used 1 barriers".
+TEST(Structures, SayWhatTheyTakeOfAnNvidiaGpu) {
+  CompileWorkers& workers = shared_workers();
+  workers.submit(0, dispatch_of(product()), "sm_90", knobs(0));
+  auto compiled = workers.all();
+  ASSERT_TRUE(compiled.at(0)) << compiled.at(0).error().message;
+  const std::string& code = compiled.at(0)->code;
+  const auto resources = provider::cubin_resources(code, "gemm_blocked");
+  ASSERT_TRUE(resources);
+  EXPECT_EQ(resources->registers, 64);
+  EXPECT_EQ(resources->private_bytes, 0);
+  EXPECT_EQ(resources->subgroup_size, 32);
+  EXPECT_FALSE(provider::cubin_resources(code, "gemm"));
+  EXPECT_FALSE(provider::cubin_resources(code.substr(0, code.size() / 2), "gemm_blocked"));
 }
 
 // Shared memory: 3 stages of (64 + 64) * 32 * 2 bytes, in structure 4 also a tile of C and a
