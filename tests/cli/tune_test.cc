@@ -13,7 +13,7 @@ class Tune : public HoneCommand {
  protected:
   // A quarter of the budget, 5 s, is the most that telling finalists apart takes.
   std::vector<std::string> quick(const std::string& program, int candidates,
-                                 const std::string& budget = "20s") const {
+                                 const std::string& budget = "14s") const {
     return {"tune",      program, "--candidates", std::to_string(candidates), "--budget", budget,
             "--threads", "1",     "--json"};
   }
