@@ -4,7 +4,6 @@ usage: triton_gemms.py [--hone FILE] [--out FOLDER] [--budget TIME] QUESTION...
   autotune   131 configurations of 2048x1280x5120 beside @triton.autotune, cold caches, interleaved thrice
   tune_gemm  the whole space of tune_gemm of 2048x1280x5120
   library    ten problems, both layouts of B, beside cuBLASLt in the same run
-  regret     the whole of hone's space of two problems, for bench/search_regret
 """
 import argparse
 import json
@@ -103,16 +102,9 @@ def library(options):
           f"{mean(bests):.3f}; above 1.0 of the first on {sum(each > 1 for each in ratios)} of {len(ratios)}")
 
 
-def regret(options):
-    for m, n, k in ((2048, 1280, 5120), (4096, 4096, 4096)):
-        document, wall = tune(options, f"regret-{m}x{n}x{k}", [*size(m, n, k), "--strategy", "random", "--budget",
-                                                               options.regret_budget, "--no-baselines"])
-        print(f"{m}x{n}x{k}: {wall:.1f} s, {counts(document)}")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    questions = {"autotune": autotune, "tune_gemm": tune_gemm, "library": library, "regret": regret}
+    questions = {"autotune": autotune, "tune_gemm": tune_gemm, "library": library}
     parser.add_argument("questions", nargs="+", choices=questions)
     parser.add_argument("--hone", default=os.environ.get("HONE", "build/release/hone"))
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/triton"))
@@ -120,7 +112,6 @@ def main():
     parser.add_argument("--budget", default="12s", help="of each problem of `library`")
     parser.add_argument("--quick", default="5s", help="of `autotune`")
     parser.add_argument("--turns", type=int, default=3, help="of `autotune`")
-    parser.add_argument("--regret-budget", default="90s")
     parser.add_argument("--space-budget", default="80s", help="of `tune_gemm`")
     parser.add_argument("--compile-timeout", default="6", help="seconds of one candidate of `tune_gemm`")
     parser.add_argument("--only", type=int, nargs="*", help="problems of `library`, by place")

@@ -40,7 +40,10 @@ void add_tune_command(CLI::App& app, Run& run) {
   command->add_option("--store", options->store, "SQLite file that keeps every result")
       ->capture_default_str();
   command->add_option("--dispatch", tuning.dispatches, "only those whose name matches; repeatable");
-  command->add_option("--strategy", tuning.strategy, "local, random or exhaustive")
+  command
+      ->add_option("--strategy", tuning.strategy,
+                   "local, random, exhaustive, or of GEMMs prior: what a model "
+                   "of the GPU expects to be best, first")
       ->capture_default_str();
   command->add_option("--candidates", tuning.candidates, "most to try per dispatch")
       ->check(CLI::PositiveNumber);
@@ -87,9 +90,12 @@ void add_tune_command(CLI::App& app, Run& run) {
     run = [options, command]() -> CommandResult {
       options->command_line = "hone tune " + options->tuning.input;
       for (const CLI::Option* option : command->get_options())
-        if (option->count() > 0 && !option->get_lnames().empty())
-          options->command_line += fmt::format(" --{} {}", option->get_lnames().front(),
-                                               fmt::join(option->results(), " "));
+        if (option->count() > 0 && !option->get_positional())
+          options->command_line +=
+              fmt::format(" {}{} {}", option->get_lnames().empty() ? "-" : "--",
+                          option->get_lnames().empty() ? option->get_snames().front()
+                                                       : option->get_lnames().front(),
+                          fmt::join(option->results(), " "));
       options->tuning.baselines = !options->no_baselines;
       TuneGemmOptions& old = options->tune_gemm;
       old.check_only = old.benchmark || command->count("--compare-wo-tuning") > 0;

@@ -52,6 +52,8 @@ class Provider {
   virtual ~Provider() = default;
 
   virtual std::string_view name() const = 0;
+  // Names the rules that candidates are drawn by, for the store: "gpu", "tune_gemm".
+  virtual std::string_view constraint_set() const = 0;
 
   // Whether the compiler itself states the space of a dispatch (Dispatch::stated_constraints); it
   // is asked before space_of() is.

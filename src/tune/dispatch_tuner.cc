@@ -11,6 +11,7 @@
 #include "search/strategy.h"
 #include "space/configuration.h"
 #include "tune/baselines.h"
+#include "tune/finalist_choice.h"
 #include "tune/finalists.h"
 #include "tune/runtime_check.h"
 #include "tune/shipped_kernels.h"
@@ -26,21 +27,10 @@ constexpr std::size_t kFewestInRound = 4;
 constexpr double kRoundShare = 0.1;
 // Seconds that a round waits for its compiles where others can be measured meanwhile.
 constexpr double kCompilePatience = 0.5;
-// What is kept of a dispatch's time for telling the finalists apart.
-constexpr double kFinalistShare = 0.25;
-constexpr double kMostFinalistSeconds = 20;
-constexpr double kFewestFinalistSeconds = 3;
-// A first measurement is good to a few percent: whoever is within this of the best may be it.
-constexpr double kFinalistReach = 1.10;
-constexpr std::size_t kMostFinalists = 10;
-// A GPU's first measurement is good to a percent (docs/benchmarks.md).
-constexpr double kGpuFinalistReach = 1.03;
-constexpr std::size_t kMostGpuFinalists = 6;
+// The rest is for telling the finalists apart.
+constexpr double kSearchShare = 0.75;
 // Two first measurements that differ by less are not told apart.
 constexpr double kSameTime = 1.01;
-// Launches of a finalist in the fewest rounds that give a verdict, warm-up included: bounds how
-// many finalists of a slow kernel there is time for.
-constexpr double kFewestFinalistLaunches = 24;
 
 class Clock {
  public:
@@ -71,7 +61,7 @@ class DispatchTuner {
       context_.observer.note(note);
       HONE_TRY(context_.store.log_event("devices differ", note));
     }
-    std::vector<store::Id> finalists = choose_finalists();
+    std::vector<store::Id> finalists = this->finalists();
     HONE_TRY(add_shipped_forms(finalists));
     if (finalists.empty()) return keep_default("no candidate is right and faster than the default");
     HONE_TRY(separate(finalists));
@@ -132,7 +122,7 @@ class DispatchTuner {
   Status search() {
     search::Strategy* const strategy = strategy_.get();
     const std::size_t planned = this->planned();
-    const double seconds = share_.seconds * (1 - kFinalistShare);
+    const double seconds = share_.seconds * kSearchShare;
     while (proposed_ < planned && clock_.elapsed() < seconds) {
       report("search", planned, seconds - clock_.elapsed());
       HONE_TRY(pick_up(*strategy));
@@ -186,8 +176,7 @@ class DispatchTuner {
         row.provider = context_.provider.name();
         row.configuration = space::to_json(space_, configuration).dump();
         if (context_.options.configurations.empty())
-          row.constraint_set =
-              context_.provider.compiler_states_spaces() ? "gpu" : "llvm-cpu contraction";
+          row.constraint_set = context_.provider.constraint_set();
         Trial trial;
         HONE_ASSIGN(trial.candidate, context_.store.add_candidate(row));
         HONE_ASSIGN(trial.attributes,
@@ -249,22 +238,12 @@ class DispatchTuner {
     return context_.leases->wait();
   }
 
-  std::vector<store::Id> choose_finalists() const {
-    const double reach = context_.options.cuda ? kGpuFinalistReach : kFinalistReach;
-    std::vector<std::pair<double, store::Id>> ranked;
-    for (const auto& [candidate, tried] : tried_)
-      if (tried.ratio < 1 && tried.ratio <= best_ratio_ * reach)
-        ranked.emplace_back(tried.ratio, candidate);
-    std::sort(ranked.begin(), ranked.end());
-    const double affordable =
-        finalist_seconds() / kFewestFinalistLaunches / (bench_.default_seconds() * best_ratio_);
-    const auto limit =
-        static_cast<double>(context_.options.cuda ? kMostGpuFinalists : kMostFinalists);
-    const auto most = static_cast<std::size_t>(std::clamp(affordable, 2.0, limit));
-    if (ranked.size() > most) ranked.resize(most);
-    std::vector<store::Id> finalists;
-    for (const auto& [ratio, candidate] : ranked) finalists.push_back(candidate);
-    return finalists;
+  std::vector<store::Id> finalists() const {
+    std::vector<Measured> measured;
+    for (const auto& [candidate, tried] : tried_) measured.emplace_back(tried.ratio, candidate);
+    return choose_finalists(std::move(measured),
+                            {finalist_seconds(share_.seconds), bench_.default_seconds(),
+                             context_.options.cuda.has_value()});
   }
 
   // A finalist that ships in another form is compared in that form, where that is right and no
@@ -304,15 +283,10 @@ class DispatchTuner {
     return row;
   }
 
-  double finalist_seconds() const {
-    return std::clamp(share_.seconds * kFinalistShare, kFewestFinalistSeconds,
-                      kMostFinalistSeconds);
-  }
-
   Status separate(const std::vector<store::Id>& finalists) {
     const TimeBudget::Span span(context_.time, Phase::kFinalists);
     HONE_ASSIGN(finalists_,
-                measure_finalists(context_, bench_, finalists, finalist_seconds(),
+                measure_finalists(context_, bench_, finalists, finalist_seconds(share_.seconds),
                                   [&](double left) { report("finalists", proposed_, left); }));
     return {};
   }

@@ -16,6 +16,7 @@
 #include "device/cuda/nvrtc.h"
 #include "device/cuda/peak.h"
 #include "tests/device/fake_driver.h"
+#include "tests/problem/code_object.h"
 
 namespace hone::device::cuda {
 namespace {
@@ -109,16 +110,7 @@ TEST(CudaDriverTest, TellsErrorsThatEndTheContext) {
   EXPECT_TRUE(driver->is_lost());
 }
 
-// The first bytes of an ELF file: a code object for another processor can end the process.
-std::string code_object(std::uint16_t machine, unsigned char abi, std::uint32_t flags) {
-  Elf64_Ehdr header{};
-  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-  header.e_ident[EI_CLASS] = ELFCLASS64;
-  header.e_ident[EI_ABIVERSION] = abi;
-  header.e_machine = machine;
-  header.e_flags = flags;
-  return {reinterpret_cast<const char*>(&header), sizeof header};
-}
+using test::code_object;
 
 TEST(CudaDeviceTest, CodeForAnotherGpuIsNotShownToTheDriver) {
   auto bodies = two_h200s();

@@ -5,19 +5,12 @@
 
 #include <cstring>
 
+#include "tests/problem/code_object.h"
+
 namespace hone::problem {
 namespace {
 
-// The header of a code object; what follows it does not matter here.
-std::string code_object(std::uint16_t machine, unsigned char abi, std::uint32_t flags) {
-  Elf64_Ehdr header{};
-  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-  header.e_ident[EI_CLASS] = ELFCLASS64;
-  header.e_ident[EI_ABIVERSION] = abi;
-  header.e_machine = machine;
-  header.e_flags = flags;
-  return {reinterpret_cast<const char*>(&header), sizeof header};
-}
+using test::code_object;
 
 std::string refusal(const std::string& code, std::string_view target) {
   const Status status = check_code_target(code, target);

@@ -13,17 +13,10 @@
 #include "provider/triton/installation.h"
 #include "provider/triton/triton_provider.h"
 #include "provider/triton/user_kernel.h"
+#include "tests/provider/triton/gemms.h"
 #include "worker/persistent_pool.h"
 
 namespace hone::triton {
-
-inline Gemm gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
-  Gemm gemm;
-  gemm.m = m;
-  gemm.n = n;
-  gemm.k = k;
-  return gemm;
-}
 
 // What a compile gave: one code object for each kernel.
 struct Compiled {

@@ -59,6 +59,12 @@ std::vector<fs::path> toolkit_folders() {
   std::vector<fs::path> folders;
   add(folders, variable("CUDA_HOME"));
   add(folders, variable("CUDA_PATH"));
+  // As the compilers are found: in the folders above hone's own executable, then in the working
+  // one.
+  std::error_code code;
+  for (fs::path folder = fs::read_symlink("/proc/self/exe", code).parent_path();
+       folder.has_relative_path(); folder = folder.parent_path())
+    add_packages(folders, folder / ".venv");
   add_packages(folders, ".venv");
   add_packages(folders, variable("VIRTUAL_ENV"));
   for (const fs::path& folder : path_folders())

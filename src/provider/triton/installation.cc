@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Versions whose launches are known (docs/launch.md's hidden arguments and tensor descriptors).
+// Versions whose launches are known: hidden arguments, tensor descriptors (problem/launch.h).
 constexpr int kMajor = 3, kOldestMinor = 5, kNewestMinor = 9;
 constexpr std::string_view kHowToGet =
     "install it with 'python3 -m pip install triton==3.9.0', or name an interpreter that has it "

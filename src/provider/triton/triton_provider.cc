@@ -11,6 +11,19 @@
 
 namespace hone::triton {
 
+std::string_view TritonProvider::constraint_set() const {
+  if (kernel_) return "user's kernel";
+  switch (kind_) {
+    case SpaceKind::kTuneGemm:
+      return "tune_gemm";
+    case SpaceKind::kTuneGemmV2:
+      return "tune_gemm_v2";
+    case SpaceKind::kOwn:
+      break;
+  }
+  return "gemm";
+}
+
 Result<space::Space> TritonProvider::space_of(const problem::Dispatch& dispatch) const {
   HONE_ASSIGN(const Gemm gemm, gemm_of(dispatch));
   if (kernel_) return user_kernel_space(*kernel_, gemm, device_);
@@ -61,7 +74,8 @@ std::vector<std::string> worker_flags(const GemmDevice& device) {
 
 std::string code_of(const GemmDevice& device, const nlohmann::json& knobs) {
   nlohmann::json read = knobs;
-  if (!read.is_object()) return "";
+  // Of a user's kernel, which has no structure, nobody knows what is an argument.
+  if (!read.is_object() || !read.contains("STRUCTURE")) return read.dump();
   if (read.value("FIXED", 0) == 0)
     for (const char* argument : {"GROUP_M", "SPLIT_K", "WHOLE"}) read.erase(argument);
   if (device.is_cuda())

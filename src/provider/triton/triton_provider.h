@@ -25,6 +25,7 @@ class TritonProvider final : public provider::Provider {
       : device_(std::move(device)), kind_(kind), kernel_(std::move(kernel)) {}
 
   std::string_view name() const override { return "triton"; }
+  std::string_view constraint_set() const override;
   // Of a dispatch of dispatch_of(Gemm), or with_kernel().
   Result<space::Space> space_of(const problem::Dispatch& dispatch) const override;
   Result<provider::Attributes> attributes(const problem::Dispatch& dispatch,

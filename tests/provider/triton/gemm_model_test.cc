@@ -5,17 +5,10 @@
 #include "provider/triton/gemm_space.h"
 #include "provider/triton/tune_gemm_space.h"
 #include "space/configuration.h"
+#include "tests/provider/triton/gemms.h"
 
 namespace hone::triton {
 namespace {
-
-Gemm gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
-  Gemm gemm;
-  gemm.m = m;
-  gemm.n = n;
-  gemm.k = k;
-  return gemm;
-}
 
 GemmDevice h200() {
   return gemm_device("sm_90").value();

@@ -4,20 +4,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/provider/triton/gemms.h"
+
 namespace hone::triton {
 namespace {
 
 using problem::ElementType;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-Gemm gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
-  Gemm gemm;
-  gemm.m = m;
-  gemm.n = n;
-  gemm.k = k;
-  return gemm;
-}
 
 std::string refusal(const Gemm& gemm) {
   const Status status = check(gemm);

@@ -3,20 +3,13 @@
 #include <gmock/gmock.h>
 
 #include "space/configuration.h"
+#include "tests/provider/triton/gemms.h"
 
 namespace hone::triton {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-Gemm gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
-  Gemm gemm;
-  gemm.m = m;
-  gemm.n = n;
-  gemm.k = k;
-  return gemm;
-}
 
 struct Counted {
   std::int64_t m, n, k;

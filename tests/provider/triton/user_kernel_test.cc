@@ -8,6 +8,7 @@
 #include "provider/triton/gemm.h"
 #include "provider/triton/kernel_file.h"
 #include "provider/triton/triton_provider.h"
+#include "tests/provider/triton/gemms.h"
 
 namespace hone::triton {
 namespace {
@@ -65,14 +66,6 @@ std::string refusal(const std::string& manifest) {
   if (kernel) return "";
   EXPECT_EQ(kernel.error().kind, ErrorKind::kInput);
   return kernel.error().message;
-}
-
-Gemm gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
-  Gemm gemm;
-  gemm.m = m;
-  gemm.n = n;
-  gemm.k = k;
-  return gemm;
 }
 
 GemmDevice device(std::string_view target) {

@@ -5,6 +5,7 @@
 
 #include "provider/triton/gemm_space.h"
 #include "provider/triton/tune_gemm_space.h"
+#include "tests/provider/triton/gemms.h"
 #include "tests/space/z3_model.h"
 
 namespace hone::triton {
@@ -22,14 +23,6 @@ void expect_agreement(const space::SpaceBuilder& builder, std::size_t least) {
   ASSERT_TRUE(found);
   EXPECT_EQ(enumerated(*builder.build()), *found);
   EXPECT_GT(found->size(), least);
-}
-
-Gemm gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
-  Gemm gemm;
-  gemm.m = m;
-  gemm.n = n;
-  gemm.k = k;
-  return gemm;
 }
 
 TEST(Z3, AgreesOnTuneGemmsSpaceOfAThinMatmul) {

@@ -1,0 +1,42 @@
+#include "tune/finalist_choice.h"
+
+#include <algorithm>
+
+namespace hone::tune {
+namespace {
+
+constexpr double kShare = 0.25;
+constexpr double kMostSeconds = 20;
+constexpr double kFewestSeconds = 3;
+
+struct Reach {
+  double of_best;
+  double most;
+};
+constexpr Reach kCpu{1.10, 10}, kGpu{1.03, 6};
+
+// Launches of a finalist in the fewest rounds that give a verdict, warm-up included: bounds how
+// many finalists of a slow kernel there is time for.
+constexpr double kFewestLaunches = 24;
+
+}  // namespace
+
+double finalist_seconds(double seconds) {
+  return std::clamp(seconds * kShare, kFewestSeconds, kMostSeconds);
+}
+
+std::vector<store::Id> choose_finalists(std::vector<Measured> measured, const FinalistTime& time) {
+  std::sort(measured.begin(), measured.end());
+  std::erase_if(measured, [](const Measured& each) { return each.first >= 1; });
+  if (measured.empty()) return {};
+  const double best = measured.front().first;
+  const Reach& reach = time.on_gpu ? kGpu : kCpu;
+  const double affordable = time.seconds / kFewestLaunches / (time.default_seconds * best);
+  const auto most = static_cast<std::size_t>(std::clamp(affordable, 2.0, reach.most));
+  std::vector<store::Id> finalists;
+  for (const auto& [ratio, candidate] : measured)
+    if (ratio <= best * reach.of_best && finalists.size() < most) finalists.push_back(candidate);
+  return finalists;
+}
+
+}  // namespace hone::tune

@@ -1,0 +1,44 @@
+#include "tune/finalist_choice.h"
+
+#include <gmock/gmock.h>
+
+namespace hone::tune {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+// Kernels of a microsecond: time is no limit.
+const FinalistTime kCpu{20, 1e-6, false}, kGpu{20, 1e-6, true};
+
+TEST(ChooseFinalists, TakesWhoIsNearTheBestByTheDevicesNoise) {
+  const std::vector<Measured> measured{{0.54, 4}, {0.50, 1}, {0.56, 5}, {0.51, 2}, {0.52, 3}};
+  EXPECT_THAT(choose_finalists(measured, kCpu), ElementsAre(1, 2, 3, 4));  // up to 0.55
+  EXPECT_THAT(choose_finalists(measured, kGpu), ElementsAre(1, 2));        // up to 0.515
+}
+
+TEST(ChooseFinalists, LeavesOutWhoDoesNotBeatTheDefault) {
+  EXPECT_THAT(choose_finalists({{1.0, 1}, {1.2, 2}}, kCpu), IsEmpty());
+  EXPECT_THAT(choose_finalists({{0.99, 1}, {1.0, 2}}, kCpu), ElementsAre(1));
+  EXPECT_THAT(choose_finalists({}, kCpu), IsEmpty());
+}
+
+TEST(ChooseFinalists, TakesNoMoreThanCanBeToldApart) {
+  std::vector<Measured> measured;
+  for (store::Id id = 1; id <= 20; ++id) measured.emplace_back(0.5, id);
+  EXPECT_THAT(choose_finalists(measured, kCpu), SizeIs(10));
+  EXPECT_THAT(choose_finalists(measured, kGpu), SizeIs(6));
+  // 20 s are 24 launches of 4 finalists that take 0.2 s each; of slower ones two are taken anyway.
+  EXPECT_THAT(choose_finalists(measured, {20, 0.4, false}), SizeIs(4));
+  EXPECT_THAT(choose_finalists(measured, {20, 40, false}), SizeIs(2));
+}
+
+TEST(FinalistSeconds, AreAQuarterWithinBounds) {
+  EXPECT_EQ(finalist_seconds(40), 10);
+  EXPECT_EQ(finalist_seconds(4), 3);
+  EXPECT_EQ(finalist_seconds(600), 20);
+}
+
+}  // namespace
+}  // namespace hone::tune
