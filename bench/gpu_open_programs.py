@@ -54,7 +54,6 @@ row_sum = gpu_programs.row_sum(4096, 1024)
 PROGRAMS = {
     "matmul_m": (product("linalg.matmul", "?x1280", "1280x1024", "?x1024", [("a", 0)]), ["M=509"]),
     "matmul_n": (product("linalg.matmul", "512x1280", "1280x?", "512x?", [("b", 1)]), ["N=509"]),
-    "matmul_k": (product("linalg.matmul", "512x?", "?x1024", "512x1024", []), ["K=509"]),
     "matmul_f32_m": (product("linalg.matmul", "?x1280", "1280x1024", "?x1024", [("a", 0)], "f32"),
                      ["M=509"]),
     "batch_matmul_b": (product("linalg.batch_matmul", "?x512x256", "?x256x512", "?x512x512",

@@ -99,6 +99,12 @@ Result<GpuTarget> gpu_target(std::string_view name) {
                      fmt::join(names, ", "));
 }
 
+std::int64_t compilable_workgroup_memory(const GpuTarget& target) {
+  const auto compiled_as = gpu_target(target.compiled_as);
+  if (!compiled_as) return target.workgroup_memory_bytes;
+  return std::min(target.workgroup_memory_bytes, compiled_as->workgroup_memory_bytes);
+}
+
 double occupancy(const GpuTarget& target, const WorkgroupNeeds& needs) {
   const int subgroups =
       (std::max(1, needs.threads) + needs.subgroup_size - 1) / needs.subgroup_size;

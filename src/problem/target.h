@@ -56,6 +56,10 @@ bool names_gpu(std::string_view name);
 // An input error with the nearest names for one that hone does not know.
 Result<GpuTarget> gpu_target(std::string_view name);
 
+// Shared memory, in bytes, that a workgroup may have on the device and by the compiler, which goes
+// by the target that it compiles for (`compiled_as`).
+std::int64_t compilable_workgroup_memory(const GpuTarget& target);
+
 // What a workgroup of a kernel takes of a unit.
 struct WorkgroupNeeds {
   int threads = 1;

@@ -253,33 +253,40 @@ Status DispatchBench::measure_together(Lane& lane, Lock& lock, const std::vector
     }
     return fail(*trials.front(), measured.error(), true, 0);
   }
-  const measure::HandleSamples& baseline = measured->handles.back();
+  HONE_TRY(context_->store.together([&] { return take_measured(lane, handles, *measured); }));
+  for (const auto& [trial, handle] : handles)
+    if (!is_default) HONE_TRY(lane.runner->unload(handle));
+  return {};
+}
+
+Status DispatchBench::take_measured(Lane& lane, const std::map<Trial*, int>& handles,
+                                    const measure::MeasureResult& measured) {
+  const measure::HandleSamples& baseline = measured.handles.back();
+  bool is_default = false;
   for (const auto& [trial, handle] : handles) {
+    is_default = trial->candidate == default_.candidate;
     const auto samples =
-        std::find_if(measured->handles.begin(), measured->handles.end(),
+        std::find_if(measured.handles.begin(), measured.handles.end(),
                      [handle = handle](const auto& s) { return s.handle == handle; });
-    if (samples == measured->handles.end() || samples->seconds.empty()) continue;
+    if (samples == measured.handles.end() || samples->seconds.empty()) continue;
     HONE_ASSIGN(const bool mine, still_claims(*trial, measure_key_of(*trial)));
     if (mine) {
       trial->ratio = is_default ? 1.0 : paired_ratio(*samples, baseline);
-      HONE_TRY(record_samples(trial->identity, *samples, store::Phase::kSearch, trial->ratio,
-                              *measured));
+      HONE_TRY(
+          record_samples(trial->identity, *samples, store::Phase::kSearch, trial->ratio, measured));
     }
     const double seconds = timing_of(samples->seconds).median;
     best_seconds_ = std::min(best_seconds_.value_or(seconds), seconds);
     if (is_default) {
       lane.sentinel = handle;
       default_seconds_ = seconds;
-    } else {
-      HONE_TRY(lane.runner->unload(handle));
     }
   }
   if (lane.gpu)
     lane.sentinel_seconds.insert(lane.sentinel_seconds.end(), baseline.seconds.begin(),
                                  baseline.seconds.end());
-  if (!is_default)
-    HONE_TRY(record_samples(default_.identity, baseline, store::Phase::kSentinel, 1.0, *measured));
-  return {};
+  if (is_default) return {};
+  return record_samples(default_.identity, baseline, store::Phase::kSentinel, 1.0, measured);
 }
 
 Status DispatchBench::record_samples(const std::string& identity,

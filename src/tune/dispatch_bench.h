@@ -54,6 +54,7 @@ class DispatchBench {
   // Whether something that was handed in still compiles; waits until one of it has, at most
   // `seconds`.
   bool is_compiling() const { return !compiling_.empty(); }
+  bool is_compiling(store::Id candidate) const;
   Status wait_for_a_compile(double seconds);
   // Ends what still compiles; its candidates remain untried.
   Status cancel_compiles();
@@ -109,8 +110,9 @@ class DispatchBench {
   Status set_problem(const measure::ProblemRequest& problem);
   Status run_default();
   Status wait_for_compiles(std::vector<Trial>& trials, double patience);
+  // How many compiles ended; waits for the first one at most `seconds` (negative: without limit).
+  Result<std::size_t> take_finished(double seconds);
   Status take_compiled(const CompiledCandidate& finished);
-  bool is_compiling(store::Id candidate) const;
   Status measure(std::vector<Trial>& trials);
   Status skip_known(Trial& trial);
   // True when this tuner is to do the work named by `key`: nobody else is at it or has done it.
@@ -123,6 +125,9 @@ class DispatchBench {
   Result<std::vector<Trial*>> next_group(Queue& queue);
   Result<std::optional<int>> load_and_verify(Lane& lane, Lock& lock, Trial& trial);
   Status measure_together(Lane& lane, Lock& lock, const std::vector<Trial*>& trials);
+  // Records what was measured of the code that `handles` are of.
+  Status take_measured(Lane& lane, const std::map<Trial*, int>& handles,
+                       const measure::MeasureResult& measured);
   Result<std::optional<int>> load(Lane& lane, Lock& lock, store::Id candidate);
   Status fail(Trial& trial, const provider::Failure& failure, bool on_device, double seconds);
 

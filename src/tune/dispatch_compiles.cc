@@ -12,16 +12,22 @@ Status DispatchBench::begin(std::vector<Trial>& trials) {
     trial.elsewhere = false;
     if (!is_compiling(trial.candidate)) HONE_TRY(skip_known(trial));
   }
-  for (Trial& trial : trials) {
-    if (trial.done() || !trial.identity.empty() || is_compiling(trial.candidate)) continue;
-    const std::string key = compile_key(trial.candidate);
-    HONE_ASSIGN(const bool mine, claim(trial, key));
-    if (mine && !trial.done() && trial.identity.empty()) {
-      HONE_TRY(context_->compiler.submit(key_, ++last_job_, trial.attributes));
-      compiling_[last_job_] = trial.candidate;
-    } else if (mine) {
-      HONE_TRY(give_back(key));
+  std::vector<Trial*> mine;
+  HONE_TRY(context_->store.together([&]() -> Status {
+    for (Trial& trial : trials) {
+      if (trial.done() || !trial.identity.empty() || is_compiling(trial.candidate)) continue;
+      const std::string key = compile_key(trial.candidate);
+      HONE_ASSIGN(const bool taken, claim(trial, key));
+      if (taken && !trial.done() && trial.identity.empty())
+        mine.push_back(&trial);
+      else if (taken)
+        HONE_TRY(give_back(key));
     }
+    return {};
+  }));
+  for (const Trial* trial : mine) {
+    HONE_TRY(context_->compiler.submit(key_, ++last_job_, trial->attributes));
+    compiling_[last_job_] = trial->candidate;
   }
   return {};
 }
@@ -38,11 +44,9 @@ Status DispatchBench::wait_for_compiles(std::vector<Trial>& trials, double patie
   while (std::any_of(trials.begin(), trials.end(), is_awaited)) {
     const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
     const double left = patience < 0 ? -1 : std::max(0.0, patience - waited.count());
-    HONE_ASSIGN(const std::optional<CompiledCandidate> finished,
-                context_->compiler.next_finished(left));
-    if (!finished && patience >= 0) break;
-    if (!finished) return failure("the compile workers lost a job of '{}'", name_);
-    HONE_TRY(take_compiled(*finished));
+    HONE_ASSIGN(const std::size_t finished, take_finished(left));
+    if (finished == 0 && patience >= 0) break;
+    if (finished == 0) return failure("the compile workers lost a job of '{}'", name_);
   }
   for (Trial& trial : trials) {
     trial.elsewhere = trial.elsewhere || is_compiling(trial.candidate);
@@ -58,9 +62,27 @@ Status DispatchBench::wait_for_compiles(std::vector<Trial>& trials, double patie
 
 Status DispatchBench::wait_for_a_compile(double seconds) {
   const TimeBudget::Span span(context_->time, Phase::kWait);
-  HONE_ASSIGN(const std::optional<CompiledCandidate> finished,
-              context_->compiler.next_finished(seconds));
-  return finished ? take_compiled(*finished) : Status();
+  return take_finished(seconds).map([](std::size_t) {});
+}
+
+// What has finished by then is written in one transaction, which on some file systems costs more
+// than the rows; also when the session was told to stop meanwhile.
+Result<std::size_t> DispatchBench::take_finished(double seconds) {
+  HONE_ASSIGN(std::optional<CompiledCandidate> next, context_->compiler.next_finished(seconds));
+  std::vector<CompiledCandidate> finished;
+  Status status;
+  while (next) {
+    finished.push_back(std::move(*next));
+    auto another = context_->compiler.next_finished(0);
+    if (!another) status = tl::unexpected(another.error());
+    next = another ? std::move(*another) : std::nullopt;
+  }
+  HONE_TRY(context_->store.together([&]() -> Status {
+    for (const CompiledCandidate& each : finished) HONE_TRY(take_compiled(each));
+    return {};
+  }));
+  HONE_TRY(status);
+  return finished.size();
 }
 
 Status DispatchBench::take_compiled(const CompiledCandidate& finished) {

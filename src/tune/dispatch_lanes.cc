@@ -65,10 +65,17 @@ Status DispatchBench::work(Lane& lane, Queue& queue) {
   Lock lock(*mutex_);
   const auto measure_groups = [&]() -> Status {
     while (!queue.stopped) {
-      HONE_ASSIGN(const std::vector<Trial*> group, next_group(queue));
+      std::vector<Trial*> group;
+      HONE_TRY(context_->store.together([&]() -> Status {
+        HONE_ASSIGN(group, next_group(queue));
+        return {};
+      }));
       if (group.empty()) return {};
       HONE_TRY(measure_together(lane, lock, group));
-      for (const Trial* trial : group) HONE_TRY(give_back(measure_key_of(*trial)));
+      HONE_TRY(context_->store.together([&]() -> Status {
+        for (const Trial* trial : group) HONE_TRY(give_back(measure_key_of(*trial)));
+        return {};
+      }));
     }
     return {};
   };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -223,7 +224,14 @@ class DispatchTuner {
   // Looks again at what another tuner on the store was at: its results are there by now, or it is
   // gone and the work is this one's.
   Status pick_up(search::Strategy& strategy) {
-    const auto aside = std::exchange(put_aside_, {});
+    // What still compiles here is not asked for: hundreds may, and each question costs a query.
+    const auto ready = std::partition(
+        put_aside_.begin(), put_aside_.end(),
+        [this](const auto& each) { return bench_.is_compiling(each.second.candidate); });
+    const std::vector<std::pair<space::Configuration, Trial>> aside(
+        std::make_move_iterator(ready), std::make_move_iterator(put_aside_.end()));
+    put_aside_.erase(ready, put_aside_.end());
+    if (aside.empty()) return {};
     std::vector<Trial> trials;
     for (const auto& [configuration, trial] : aside) trials.push_back(trial);
     HONE_TRY(bench_.begin(trials));
@@ -242,8 +250,8 @@ class DispatchTuner {
     std::vector<Measured> measured;
     for (const auto& [candidate, tried] : tried_) measured.emplace_back(tried.ratio, candidate);
     return choose_finalists(std::move(measured),
-                            {finalist_seconds(share_.seconds), bench_.default_seconds(),
-                             context_.options.cuda.has_value()});
+                            {finalist_seconds(share_.seconds, context_.options.cuda.has_value()),
+                             bench_.default_seconds(), context_.options.cuda.has_value()});
   }
 
   // A finalist that ships in another form is compared in that form, where that is right and no
@@ -285,9 +293,10 @@ class DispatchTuner {
 
   Status separate(const std::vector<store::Id>& finalists) {
     const TimeBudget::Span span(context_.time, Phase::kFinalists);
-    HONE_ASSIGN(finalists_,
-                measure_finalists(context_, bench_, finalists, finalist_seconds(share_.seconds),
-                                  [&](double left) { report("finalists", proposed_, left); }));
+    HONE_ASSIGN(finalists_, measure_finalists(
+                                context_, bench_, finalists,
+                                finalist_seconds(share_.seconds, context_.options.cuda.has_value()),
+                                [&](double left) { report("finalists", proposed_, left); }));
     return {};
   }
 

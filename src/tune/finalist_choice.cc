@@ -8,6 +8,7 @@ namespace {
 constexpr double kShare = 0.25;
 constexpr double kMostSeconds = 20;
 constexpr double kFewestSeconds = 3;
+constexpr double kFewestSecondsOnGpu = 1;
 
 struct Reach {
   double of_best;
@@ -21,8 +22,8 @@ constexpr double kFewestLaunches = 24;
 
 }  // namespace
 
-double finalist_seconds(double seconds) {
-  return std::clamp(seconds * kShare, kFewestSeconds, kMostSeconds);
+double finalist_seconds(double seconds, bool on_gpu) {
+  return std::clamp(seconds * kShare, on_gpu ? kFewestSecondsOnGpu : kFewestSeconds, kMostSeconds);
 }
 
 std::vector<store::Id> choose_finalists(std::vector<Measured> measured, const FinalistTime& time) {

@@ -18,8 +18,8 @@ struct FinalistTime {
 };
 
 // Seconds for the finalists of a dispatch that may take `seconds` in all: a part of them, within
-// bounds.
-double finalist_seconds(double seconds);
+// bounds. A GPU, whose rounds are shorter and quieter, needs fewer.
+double finalist_seconds(double seconds, bool on_gpu);
 
 // Those of `measured` that are faster than the default and may be the fastest, best first: within a
 // tenth of the best on a CPU, within 3 % on a GPU, whose first measurements are good to about a

@@ -52,21 +52,16 @@ struct PersistentPool::State {
       if (paused) return {};
       if (worker.is_busy()) continue;
       const auto next = std::find_if(waiting.begin(), waiting.end(), [this](const auto& job) {
-        return !works_in_flight.contains(work_of(job));
+        return !works_in_flight.contains(job.work);
       });
       if (next == waiting.end()) return {};
-      if (std::string work = work_of(*next); !work.empty() && !works_done.contains(work))
-        works_in_flight[std::move(work)] = next->id;
+      if (!next->work.empty() && !works_done.contains(next->work))
+        works_in_flight[next->work] = next->id;
       PersistentJob job = std::move(*next);
       waiting.erase(next);
       HONE_TRY(worker.begin(std::move(job)));
     }
     return {};
-  }
-
-  std::string work_of(const PersistentJob& job) const {
-    if (!options.same_work || job.id == kOwnJob) return "";
-    return job.key + options.same_work(job.message);
   }
 
   // Whatever came of it: what failed is not likely to take long again.
@@ -169,7 +164,9 @@ Status PersistentPool::release(const std::string& key) {
 Status PersistentPool::submit(const std::string& key, JobId id, const Message& message) {
   const auto found = state_->prepared.find(key);
   if (found == state_->prepared.end()) return input_error("nothing is prepared as '{}'", key);
-  state_->waiting.push_back({id, key, message, found->second});
+  PersistentJob job{id, key, message, found->second};
+  if (state_->options.same_work) job.work = key + state_->options.same_work(message);
+  state_->waiting.push_back(std::move(job));
   return state_->hand_out();
 }
 

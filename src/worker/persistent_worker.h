@@ -18,6 +18,7 @@ struct PersistentJob {
   std::string key;  // of what must be prepared before; empty: nothing
   Message message;
   std::optional<Message> prepare;  // what `key` stands for
+  std::string work = {};  // PersistentPoolOptions::same_work of it; empty: unlike any other
 };
 
 class PersistentWorker {

@@ -20,6 +20,9 @@ TEST(GpuTarget, KnowsWhatAWorkgroupMayHave) {
 TEST(GpuTarget, CompilesForTheNearestOneTheCompilerKnows) {
   EXPECT_EQ(gpu_target("sm_90")->compiled_as, "sm_80");
   EXPECT_EQ(gpu_target("sm_89")->compiled_as, "sm_89");
+  // An H200 has 227 KiB for a workgroup; the compiler, which takes it for an sm_80, allows 163.
+  EXPECT_EQ(compilable_workgroup_memory(*gpu_target("sm_90")), 166912);
+  EXPECT_EQ(compilable_workgroup_memory(*gpu_target("gfx942")), 65536);
 }
 
 TEST(GpuTarget, NamesTheNearestForAnUnknownOne) {

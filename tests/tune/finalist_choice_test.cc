@@ -35,9 +35,10 @@ TEST(ChooseFinalists, TakesNoMoreThanCanBeToldApart) {
 }
 
 TEST(FinalistSeconds, AreAQuarterWithinBounds) {
-  EXPECT_EQ(finalist_seconds(40), 10);
-  EXPECT_EQ(finalist_seconds(4), 3);
-  EXPECT_EQ(finalist_seconds(600), 20);
+  EXPECT_EQ(finalist_seconds(40, /*on_gpu=*/false), 10);
+  EXPECT_EQ(finalist_seconds(4, /*on_gpu=*/false), 3);
+  EXPECT_EQ(finalist_seconds(4, /*on_gpu=*/true), 1);
+  EXPECT_EQ(finalist_seconds(600, /*on_gpu=*/true), 20);
 }
 
 }  // namespace

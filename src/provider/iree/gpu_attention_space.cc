@@ -95,8 +95,8 @@ Result<space::Space> attention_space(const problem::Operation& root,
                              red_k2 * (wg_n + kRowPadding)) *
                             bytes;
   builder.require("shared memory", "tiles of Q, K and V take {} of {} bytes",
-                  memory <= space::constant(target.workgroup_memory_bytes),
-                  {memory, space::constant(target.workgroup_memory_bytes)});
+                  memory <= space::constant(compilable_workgroup_memory(target)),
+                  {memory, space::constant(compilable_workgroup_memory(target))});
   // Scores, probabilities and sums of a subgroup's rows are registers of its lanes.
   const Expression held = euclidean_div(wg_m * (red_k2 + wg_n), subgroups * lanes);
   builder.prefer("registers", "a thread with {} scores and sums, more than 192, spills",

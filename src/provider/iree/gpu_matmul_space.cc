@@ -38,6 +38,10 @@ bool is_matrix_product(const problem::Operation& root) {
          loops.m.size() == 1 && loops.n.size() == 1 && loops.k.size() == 1;
 }
 
+bool has_open_k(const problem::Operation& root) {
+  return is_matrix_product(root) && is_open(root, loops_of(root).k[0]);
+}
+
 Result<space::Space> instruction_space(const problem::Operation& root,
                                        const problem::GpuTarget& target) {
   const Loops loops = loops_of(root);
@@ -75,7 +79,7 @@ Result<space::Space> instruction_space(const problem::Operation& root,
   builder.require("wg_n is whole subgroups",
                   "wg_n == sg_n * subgroups * columns of the instruction",
                   wg_n == sg_n * n_count * mma_n);
-  if (padded && !is_open(root, loops.k[0]))
+  if (padded)
     builder.prefer("few padded steps of k", "a step that does not divide k computes on padding",
                    euclidean_mod(space::constant(k), red_k * mma_k) == 0 ||
                        euclidean_mod(space::constant(k), mma_k) != 0);
@@ -92,8 +96,8 @@ Result<space::Space> instruction_space(const problem::Operation& root,
                   padded ? "both tiles of a step, and the padded one of the result, fit in {} bytes"
                          : "both tiles of a step fit in {} bytes",
                   (padded ? inputs + wg_m * wg_n * out_bytes : inputs) <=
-                      space::constant(target.workgroup_memory_bytes),
-                  {space::constant(target.workgroup_memory_bytes)});
+                      space::constant(compilable_workgroup_memory(target)),
+                  {space::constant(compilable_workgroup_memory(target))});
   builder.prefer("few subgroups", "more than 10 subgroups leave each few registers",
                  m_count * n_count <= 10);
   builder.prefer("step of k", "a step beyond 512 elements holds too many registers",

@@ -103,8 +103,8 @@ Result<space::Space> output_space(const problem::Operation& root,
     const Value bytes = widest_bits(root) / 8;
     builder.require(
         "shared memory", "the tile fits in {} bytes",
-        outputs * space::constant(bytes) <= space::constant(target.workgroup_memory_bytes),
-        {space::constant(target.workgroup_memory_bytes)});
+        outputs * space::constant(bytes) <= space::constant(compilable_workgroup_memory(target)),
+        {space::constant(compilable_workgroup_memory(target))});
   }
   return builder.build();
 }

@@ -14,6 +14,7 @@ enum class Form { kMatrixInstructions, kThreads, kRows, kOutputs, kAttention };
 
 // The ways of compiling the root that hone has a space for: reductions have two.
 std::vector<Form> forms_of(const problem::Operation& root, const problem::GpuTarget& target) {
+  if (own::has_open_k(root)) return {};
   if (own::is_matrix_product(root))
     return {own::instructions_for(root, target).empty() ? Form::kThreads
                                                         : Form::kMatrixInstructions};
@@ -67,6 +68,11 @@ Result<provider::Attributes> attributes_of(Form form, const problem::Operation& 
 
 std::string why_no_own_space(const problem::Operation& root, const problem::GpuTarget& target) {
   if (!forms_of(root, target).empty()) return {};
+  if (own::has_open_k(root))
+    return fmt::format(
+        "k of {} is known at run time only: what IREE compiles of hone's configurations for such a "
+        "product does not end",
+        problem::describe(root));
   return fmt::format(
       "the compiler states no constraints for its {} on {}, and hone has spaces of its own only "
       "for (batch) matmuls, products with a vector, reductions, elementwise operations, softmax "

@@ -63,12 +63,16 @@ Result<space::Space> row_space(const problem::Operation& root, const problem::Gp
   builder.require("rows are whole subgroups",
                   "{} rows are shared evenly by threads for {} rows at once",
                   euclidean_mod(rows, at_once) == 0, {rows, at_once});
-  // Of a softmax that is not so.
-  if (root.kind == OperationKind::kReduction)
-    builder.require("lanes add up the subgroups",
-                    "the sums of {} subgroups are added up by the {} lanes of a row; those beyond "
-                    "are left out without a word",
-                    subgroups <= lanes, {subgroups, lanes});
+  builder.require(
+      "lanes add up the subgroups",
+      "the sums of {} subgroups are added up by the {} lanes of a row; those beyond are "
+      "left out without a word",
+      subgroups <= lanes, {subgroups, lanes});
+  // The last rows, where they fill no tile, are computed wrong; a softmax pads them.
+  if (is_open(root, parallel_loops(root).back()) && root.name != "linalg.softmax")
+    builder.require("rows of an open extent one by one",
+                    "{} rows may not divide an extent that is known at run time only", rows == 1,
+                    {rows});
   builder.require("threads", "a workgroup has at most {} threads",
                   beside * subgroups * all_lanes <= space::constant(target.max_threads),
                   {space::constant(target.max_threads)});
