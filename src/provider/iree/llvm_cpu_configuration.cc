@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "provider/iree/llvm_cpu_levels.h"
 #include "provider/iree/llvm_cpu_loops.h"
+#include "provider/iree/llvm_cpu_lowering_config.h"
 #include "provider/iree/llvm_cpu_space.h"
 
 namespace hone::iree {
@@ -13,6 +13,12 @@ using space::Value;
 
 constexpr std::string_view kPipeline = "#iree_cpu.pipeline<DoubleTilingExpert>";
 constexpr std::string_view kPeeling = "enable_loop_peeling";
+
+using Level = TileLevel;
+
+std::string level_text(std::string_view name, const Level& tiles) {
+  return fmt::format("{} = [{}]", name, fmt::join(tiles, ", "));
+}
 
 // The level for an operation over the output's dimensions.
 Level over_output(const problem::Operation& operation, const Level& level) {
@@ -85,9 +91,15 @@ Result<space::Configuration> llvm_cpu_configuration_from(const problem::Operatio
     return input_error("'{}' is not the pipeline of hone's llvm-cpu space, {}", translation_info,
                        kPipeline);
   HONE_ASSIGN(const ContractionLoops loops, contraction_loops(operation));
-  HONE_ASSIGN(auto levels, read_levels(lowering_config));
+  HONE_ASSIGN(auto levels, lowering_config_levels(lowering_config));
   const auto take = [&](std::string_view name) {
-    return take_level(levels, name, loops.loops.size());
+    Level level(loops.loops.size(), 0);
+    if (const auto found = levels.find(name); found != levels.end()) {
+      std::copy_n(found->second.begin(), std::min(level.size(), found->second.size()),
+                  level.begin());
+      levels.erase(found);
+    }
+    return level;
   };
   const Level distribution = take("distribution"), cache_parallel = take("cache_parallel"),
               cache_reduction = take("cache_reduction"), parallel = take("vector_common_parallel"),

@@ -2,7 +2,7 @@
 
 #include "provider/iree/llvm_cpu_convolution_loops.h"
 #include "provider/iree/llvm_cpu_convolution_space.h"
-#include "provider/iree/llvm_cpu_levels.h"
+#include "provider/iree/llvm_cpu_lowering_config.h"
 #include "provider/iree/llvm_cpu_space.h"
 
 namespace hone::iree {
@@ -30,7 +30,7 @@ Result<LlvmCpuAttributes> llvm_cpu_convolution_attributes(
     const space::Configuration& configuration) {
   HONE_ASSIGN(const ConvolutionLoops loops, convolution_loops(operation));
   const std::size_t count = loops.nest.loops.size();
-  Level distribution(count), parallel(count), reduction(count);
+  TileLevel distribution(count), parallel(count), reduction(count);
   for (std::size_t i = 0; i < count; ++i) {
     const ContractionLoop& loop = loops.nest.loops[i];
     const auto tile = [&](std::string_view level) {
@@ -49,9 +49,9 @@ Result<LlvmCpuAttributes> llvm_cpu_convolution_attributes(
   HONE_ASSIGN(const Value decompose, space.value(configuration, "decompose"));
 
   LlvmCpuAttributes attributes;
-  attributes.lowering_config = fmt::format(
-      "#iree_cpu.lowering_config<{}, {}, {}>", level_text("distribution", distribution),
-      level_text("vector_common_parallel", parallel), level_text("vector_reduction", reduction));
+  attributes.lowering_config = lowering_config_text({{"distribution", distribution},
+                                                     {"vector_common_parallel", parallel},
+                                                     {"vector_reduction", reduction}});
   attributes.translation_info = fmt::format("#iree_codegen.translation_info<pipeline = {}{}>",
                                             decompose != 0 ? kDecomposing : kDoubleTiling,
                                             peel != 0 ? fmt::format(", {{{}}}", kPeeling) : "");
@@ -67,10 +67,17 @@ Result<space::Configuration> llvm_cpu_convolution_configuration_from(
         translation_info, kDecomposing, kDoubleTiling);
   HONE_ASSIGN(const ConvolutionLoops loops, convolution_loops(operation));
   const std::size_t count = loops.nest.loops.size();
-  HONE_ASSIGN(Levels levels, read_levels(lowering_config));
-  const Level distribution = take_level(levels, "distribution", count),
-              parallel = take_level(levels, "vector_common_parallel", count),
-              reduction = take_level(levels, "vector_reduction", count);
+  HONE_ASSIGN(auto levels, lowering_config_levels(lowering_config));
+  const auto take = [&](std::string_view name) {
+    TileLevel level(count, 0);
+    if (const auto found = levels.find(name); found != levels.end()) {
+      std::copy_n(found->second.begin(), std::min(count, found->second.size()), level.begin());
+      levels.erase(found);
+    }
+    return level;
+  };
+  const TileLevel distribution = take("distribution"), parallel = take("vector_common_parallel"),
+                  reduction = take("vector_reduction");
   for (const auto& [name, level] : levels)
     if (is_used(level))
       return input_error("the llvm-cpu space of convolutions has no level '{}'", name);

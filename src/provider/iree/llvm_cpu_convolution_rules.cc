@@ -72,7 +72,6 @@ void sums_in_flight(const ConvolutionContext& context, space::SpaceBuilder& buil
 // What is no vector runs as scalar loops, whose inner ones LLVM unrolls: tiles in several image
 // dimensions add loops and nothing else.
 void one_image_row_at_a_time(const ConvolutionContext& context, space::SpaceBuilder& builder) {
-  if (context.convolution.form != ConvolutionForm::kScalar) return;
   const auto& image = context.convolution.image;
   for (std::size_t d = 0; d + 1 < image.size(); ++d)
     builder.prefer("one_image_row_at_a_time",

@@ -86,13 +86,18 @@ Result<space::Space> llvm_cpu_convolution_space(const problem::Operation& operat
                              .convolution = loops};
   space::SpaceBuilder builder;
   add_knobs(context, builder);
-  for (const auto rule : {vector_tile_within_block, vectors_within_compiler_limit,
-                          peeling_needs_remainders, tiles_divide, accumulators_fit_registers,
-                          unrolled_code_small, threads_evenly_busy, workgroups_worth_starting})
-    rule(context.common, builder);
   for (const auto rule :
-       {taken_apart_to_one_dimension, row_fills_registers, sums_in_flight, one_image_row_at_a_time})
-    rule(context, builder);
+       {vector_tile_within_block, vectors_within_compiler_limit, peeling_needs_remainders,
+        tiles_divide, threads_evenly_busy, workgroups_worth_starting})
+    rule(context.common, builder);
+  if (loops.form == ConvolutionForm::kScalar) {
+    one_image_row_at_a_time(context, builder);
+  } else {
+    accumulators_fit_registers(context.common, builder);
+    unrolled_code_small(context.common, builder);
+    for (const auto rule : {taken_apart_to_one_dimension, row_fills_registers, sums_in_flight})
+      rule(context, builder);
+  }
   HONE_ASSIGN(const space::Space space, builder.build());
   return without_contradictions(space, kGivingWay);
 }
