@@ -156,7 +156,7 @@ TEST_F(Tune, ProvesASpecForAConvolutionOfOneImage) {
             "    ins(%x, %w : tensor<1x16x16x16xf32>, tensor<3x3x16x32xf32>)\n"
             "    outs(%fill : tensor<1x14x14x32xf32>) -> tensor<1x14x14x32xf32>\n"
             "  return %y : tensor<1x14x14x32xf32>\n}\n");
-  std::vector<std::string> arguments = quick(program, 3);
+  std::vector<std::string> arguments = quick(program, 3, "5s");
   arguments.push_back("--no-program");
   const auto result = json(arguments);
   const auto& dispatch = result["dispatches"][0];

@@ -82,7 +82,8 @@ Result<space::Space> llvm_cpu_convolution_space(const problem::Operation& operat
                                         .dist = none,
                                         .cache = none,
                                         .vec = none,
-                                        .red = none},
+                                        .red = none,
+                                        .boundaries_vectorised = false},
                              .convolution = loops};
   space::SpaceBuilder builder;
   add_knobs(context, builder);
