@@ -141,6 +141,33 @@ TEST_F(Tune, TunesWhatIsStaticBesideADynamicDispatch) {
   EXPECT_NE(result["not_tuned"][0]["reason"].get<std::string>().find("dynamic"), std::string::npos);
 }
 
+// IREE takes the batch loop of one image away and back: the configuration is for the form that it
+// comes to, in candidates and in the spec alike.
+TEST_F(Tune, ProvesASpecForAConvolutionOfOneImage) {
+  const std::string program =
+      write("image.mlir",
+            "func.func @image(%x: tensor<1x16x16x16xf32>, %w: tensor<3x3x16x32xf32>)\n"
+            "    -> tensor<1x14x14x32xf32> {\n"
+            "  %zero = arith.constant 0.0 : f32\n"
+            "  %empty = tensor.empty() : tensor<1x14x14x32xf32>\n"
+            "  %fill = linalg.fill ins(%zero : f32) outs(%empty : tensor<1x14x14x32xf32>)\n"
+            "    -> tensor<1x14x14x32xf32>\n"
+            "  %y = linalg.conv_2d_nhwc_hwcf\n"
+            "    ins(%x, %w : tensor<1x16x16x16xf32>, tensor<3x3x16x32xf32>)\n"
+            "    outs(%fill : tensor<1x14x14x32xf32>) -> tensor<1x14x14x32xf32>\n"
+            "  return %y : tensor<1x14x14x32xf32>\n}\n");
+  std::vector<std::string> arguments = quick(program, 3, "5s");
+  arguments.push_back("--no-program");
+  const auto result = json(arguments);
+  const auto& dispatch = result["dispatches"][0];
+  EXPECT_EQ(dispatch["operation"], "convolution 1x14x14x32x3x3x16 f32,f32->f32");
+  EXPECT_EQ(dispatch["verified"], 3);
+  json({"show", tried()[0]["candidate"].dump(), "--json", "--out", "shown"});
+  const auto checked =
+      json({"spec", "check", "shown/tuning_spec.mlir", "--program", program, "--json"});
+  EXPECT_EQ(checked["entries"][0]["works"], true) << checked.dump();
+}
+
 TEST_F(Tune, ShowsACandidateWithWhatReproducesIt) {
   std::vector<std::string> arguments = quick(write("small.mlir", matmul_program("64")), 2);
   arguments.push_back("--no-program");

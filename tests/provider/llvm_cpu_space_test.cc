@@ -41,6 +41,16 @@ TEST(TileSizes, AreDivisorsAndPowersOfTwoOnceOrThrice) {
   EXPECT_THAT(tile_sizes(1), ElementsAre(1));
 }
 
+// 24 columns are one and a half registers: two pieces of 12, or one of 16 and the rest peeled.
+TEST(LlvmCpuSpace, CutsRowsThatNoRegisterDividesIntoPiecesOrPeelsThem) {
+  const space::Space space = space_of(matmul(3136, 24, 144));
+  const std::string rest = ",dist_m=784,dist_n=24,cache_m=0,cache_n=0,cache_k=0,vec_m=16,red_k=4";
+  EXPECT_THAT(broken(space, "vec_n=12,peel=0" + rest), IsEmpty());
+  EXPECT_THAT(broken(space, "vec_n=16,peel=1" + rest), IsEmpty());
+  EXPECT_THAT(broken(space, "vec_n=16,peel=0" + rest), UnorderedElementsAre("tiles_divide"));
+  EXPECT_THAT(broken(space, "vec_n=24,peel=0" + rest), testing::Contains("lanes_filled"));
+}
+
 TEST(LlvmCpuSpace, HasKnobsForEachLoopByRole) {
   std::vector<std::string> names;
   const space::Space space = space_of(batch_matmul(12, 128, 64, 128));

@@ -137,8 +137,9 @@ func.func @softmax(%x: tensor<64x512xf32>) -> tensor<64x512xf32> {
   EXPECT_TRUE(artifact->code != prepared.compile(std::nullopt)->code);
 }
 
-// Of a batch of one the compiler drops the loop, and the configuration with it.
-TEST(PreparedDispatch, NoticesAConfigurationThatWasDropped) {
+// Of a batch of one the program loses the loop, and the compiler gives it back after it has read
+// configurations: what is on the operation before is dropped.
+TEST(PreparedDispatch, ConfiguresAConvolutionOfOneImageWithItsBatchLoop) {
   const auto program = load("conv.mlir", R"(
 func.func @conv(%x: tensor<1x18x18x16xf32>, %w: tensor<3x3x16x32xf32>) -> tensor<1x16x16x32xf32> {
   %zero = arith.constant 0.0 : f32
@@ -148,12 +149,37 @@ func.func @conv(%x: tensor<1x18x18x16xf32>, %w: tensor<3x3x16x32xf32>) -> tensor
                                 outs(%f : tensor<1x16x16x32xf32>) -> tensor<1x16x16x32xf32>
   return %r : tensor<1x16x16x32xf32>
 })");
-  const auto artifact = prepare(program.dispatches.at(0))
-                            .compile(tiles("distribution = [0, 8, 8, 16, 0, 0, 0], "
-                                           "vector_common_parallel = [1, 1, 4, 8, 0, 0, 0], "
-                                           "vector_reduction = [0, 0, 0, 0, 1, 1, 4]"));
+  const problem::Dispatch& dispatch = program.dispatches.at(0);
+  EXPECT_EQ(describe(dispatch.root), "convolution 1x16x16x32x3x3x16 f32,f32->f32");
+  EXPECT_THAT(dispatch.root_bindings, ElementsAre(0, 1, 2));
+  const auto artifact =
+      prepare(dispatch).compile(tiles("distribution = [0, 8, 8, 16, 0, 0, 0], "
+                                      "vector_common_parallel = [1, 1, 4, 8, 0, 0, 0], "
+                                      "vector_reduction = [0, 0, 0, 0, 1, 1, 4]"));
+  ASSERT_TRUE(artifact) << artifact.error().message;
+  EXPECT_EQ(artifact->configured,
+            "#iree_cpu.lowering_config<distribution = [0, 8, 8, 16, 0, 0, 0], "
+            "vector_common_parallel = [1, 1, 4, 8, 0, 0, 0], "
+            "vector_reduction = [0, 0, 0, 0, 1, 1, 4]>");
+  EXPECT_THAT(artifact->launch.grid, ElementsAre(8, 1, 1));  // 16/8 x 16/8 x 32/16
+}
+
+// Data tiling makes another operation of the root after configurations have been read.
+TEST(PreparedDispatch, NoticesAConfigurationThatWasDropped) {
+  std::vector<std::string> flags = host_cpu_flags();
+  flags.emplace_back("--iree-opt-data-tiling");
+  const auto program = load("matmul_512.mlir", example("matmul_512.mlir"), flags);
+  const auto product =
+      std::find_if(program.dispatches.begin(), program.dispatches.end(),
+                   [](const auto& each) { return is_contraction(each.root.kind); });
+  ASSERT_NE(product, program.dispatches.end());
+  auto prepared = PreparedDispatch::create(compiler(), product->source, flags);
+  ASSERT_TRUE(prepared) << prepared.error().message;
+  const auto artifact = prepared->compile(tiles(
+      "distribution = [64, 64, 0], vector_common_parallel = [8, 32, 0], vector_reduction = [0, 0, "
+      "4]"));
   ASSERT_FALSE(artifact);
-  EXPECT_EQ(artifact.error().kind, FailureKind::kNotApplied);
+  EXPECT_EQ(artifact.error().kind, FailureKind::kNotApplied) << artifact.error().message;
 }
 
 TEST(InProcessLinker, TakesTheCompilersCallApart) {

@@ -13,6 +13,14 @@ MlirOperation last_structured(const Ir& ir, MlirOperation function) {
   return all.empty() ? MlirOperation{} : all.back();
 }
 
+bool restores_batch(const ConfigurationAttributes& defaults, const problem::Operation& before,
+                    const problem::Operation& after) {
+  return defaults.translation_info.find("#iree_cpu.pipeline") != std::string::npos &&
+         before.kind == problem::OperationKind::kConvolution &&
+         after.kind == problem::OperationKind::kConvolution &&
+         after.loops.size() == before.loops.size() + 1 && after.loops.front().size == 1;
+}
+
 }  // namespace
 
 MlirOperation configured_root(const Ir& ir, MlirOperation function) {
@@ -63,6 +71,8 @@ Result<DispatchIr> read_dispatch(const Session& session, const std::string& name
   if (root.ptr != nullptr && dispatch.root.ptr != nullptr && !dispatch.decomposed) {
     const auto before = describe_operation(ir, dispatch.root), after = describe_operation(ir, root);
     dispatch.reshaped = before && after && before->loops.size() != after->loops.size();
+    dispatch.batch_restored =
+        dispatch.reshaped && restores_batch(dispatch.defaults, *before, *after);
   }
   const std::size_t marked = marked_roots(ir, configured).size();
   dispatch.configured = configure.take_module();

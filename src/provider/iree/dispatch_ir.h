@@ -24,6 +24,10 @@ struct DispatchIr {
   bool decomposed = false;
   // The root has another number of loops in `configured`: what it is given in `module` is dropped.
   bool reshaped = false;
+  // So it is for a convolution of one image on a CPU: the program's folding of unit loops takes its
+  // batch loop, and IREE gives it back once it has read configurations
+  // (InsertBatchDimForBatchlessConv). `configured` holds the form that has to be configured.
+  bool batch_restored = false;
   ConfigurationAttributes defaults;  // of the root operation and its function
 };
 

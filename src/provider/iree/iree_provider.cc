@@ -5,6 +5,7 @@
 #include "provider/iree/gpu_executable.h"
 #include "provider/iree/gpu_space.h"
 #include "provider/iree/llvm_cpu_configuration.h"
+#include "provider/iree/llvm_cpu_convolution_space.h"
 #include "provider/iree/llvm_cpu_space.h"
 #include "provider/iree/runtime_tools.h"
 #include "provider/iree/tuning_spec.h"
@@ -19,6 +20,8 @@ Result<space::Space> IreeProvider::space_of(const problem::Dispatch& dispatch) c
   if (!dispatch.not_tunable.empty())
     return input_error("'{}' cannot be tuned: {}", dispatch.name, dispatch.not_tunable);
   if (gpu_) return gpu_space(dispatch, *gpu_, audited_);
+  if (dispatch.root.kind == problem::OperationKind::kConvolution)
+    return llvm_cpu_convolution_space(dispatch.root, target_);
   LlvmCpuDispatchFacts facts;
   facts.fused_consumers =
       std::any_of(dispatch.fused.begin(), dispatch.fused.end(),
@@ -30,8 +33,10 @@ Result<provider::Attributes> IreeProvider::attributes(
     const problem::Dispatch& dispatch, const space::Space& space,
     const space::Configuration& configuration) const {
   if (gpu_) return gpu_attributes(dispatch, *gpu_, space, configuration);
+  const bool convolution = dispatch.root.kind == problem::OperationKind::kConvolution;
   HONE_ASSIGN(LlvmCpuAttributes attributes,
-              llvm_cpu_attributes(dispatch.root, space, configuration));
+              convolution ? llvm_cpu_convolution_attributes(dispatch.root, space, configuration)
+                          : llvm_cpu_attributes(dispatch.root, space, configuration));
   return provider::Attributes{attributes.lowering_config, attributes.translation_info,
                               attributes.init_config, attributes.consumer_config};
 }

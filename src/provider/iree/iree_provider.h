@@ -18,7 +18,7 @@ class IreeProvider final : public provider::ProgramProvider {
         audited_(std::move(audited)) {}
 
   std::string_view name() const override { return "iree"; }
-  std::string_view constraint_set() const override { return gpu_ ? "gpu" : "llvm-cpu contraction"; }
+  std::string_view constraint_set() const override { return gpu_ ? "gpu" : "llvm-cpu"; }
   bool compiler_states_spaces() const override { return gpu_.has_value(); }
   std::string why_no_space(const problem::Dispatch& dispatch) const override;
   Result<space::Space> space_of(const problem::Dispatch& dispatch) const override;

@@ -33,6 +33,8 @@ struct RuleContext {
   bool fused_consumers = false;
   Tiles dist, cache, vec, red;
   space::Expression peel = 0;
+  // Peeled boundary tiles become vectors too; those of a convolution do not.
+  bool boundaries_vectorised = true;
 
   // The tile of a loop that one pass over the innermost loops covers: cache_x, or where that is 0
   // dist_x (parallel) or the whole loop (reduction).
@@ -40,7 +42,9 @@ struct RuleContext {
   // Vector tile of a parallel loop (1 for batch loops), unroll of a k loop.
   space::Expression innermost(int loop) const;
   space::Expression any_k_blocked() const;
-  std::int64_t lanes() const;              // accumulators of one vector register
+  std::int64_t lanes() const;  // accumulators of one vector register
+  // The innermost dimension of the output is longer than a register and no multiple of one.
+  bool has_ragged_rows() const;
   space::Expression accumulators() const;  // vector registers
 };
 

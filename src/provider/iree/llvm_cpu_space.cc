@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "provider/iree/giving_way.h"
 #include "provider/iree/llvm_cpu_rules.h"
 
 namespace hone::iree {
@@ -84,30 +85,6 @@ constexpr std::string_view kGivingWay[] = {"threads_evenly_busy",
                                            "lanes_filled",
                                            "unrolled_code_small"};
 
-// Odd extents and small problems can make the soft rules contradict each other: then one gives way,
-// the first that suffices alone, or else as many as it takes.
-Result<space::Space> without_contradictions(const space::Space& space) {
-  if (!space.empty()) return space;
-  const auto has = [&](std::string_view name) {
-    return std::any_of(space.constraints().begin(), space.constraints().end(),
-                       [&](const space::Constraint& each) { return each.name == name; });
-  };
-  std::vector<std::string> names;
-  for (const std::string_view name : kGivingWay) {
-    if (!has(name)) continue;
-    HONE_ASSIGN(space::Space relaxed, space.relax({std::string(name)}));
-    if (!relaxed.empty()) return relaxed;
-    names.emplace_back(name);
-  }
-  for (std::size_t count = 2; count <= names.size(); ++count) {
-    const std::vector<std::string> first(names.begin(),
-                                         names.begin() + static_cast<std::ptrdiff_t>(count));
-    HONE_ASSIGN(space::Space relaxed, space.relax(first));
-    if (!relaxed.empty()) return relaxed;
-  }
-  return space.relax({"all"});
-}
-
 }  // namespace
 
 std::string tile_knob(std::string_view level, const ContractionLoop& loop) {
@@ -167,7 +144,7 @@ Result<space::Space> llvm_cpu_contraction_space(const problem::Operation& operat
                           workgroups_worth_starting})
     rule(context, builder);
   HONE_ASSIGN(const space::Space space, builder.build());
-  return without_contradictions(space);
+  return without_contradictions(space, kGivingWay);
 }
 
 }  // namespace hone::iree

@@ -364,8 +364,9 @@ tl::expected<Artifact, Failure> PreparedDispatch::compile(
   StageTimes spent;
   Stopwatch stopwatch;
   Artifact artifact;
-  Candidate candidate(state_->session, state_->dispatch, state_->for_gpu,
-                      configuration && state_->dispatch.decomposed);
+  Candidate candidate(
+      state_->session, state_->dispatch, state_->for_gpu,
+      configuration && (state_->dispatch.decomposed || state_->dispatch.batch_restored));
   HONE_TRY(candidate.configure(configuration, artifact));
   spent.configure = stopwatch.lap();
   HONE_TRY(candidate.translate(artifact));

@@ -108,9 +108,11 @@ std::string why_not_tunable(const Dispatch& dispatch, const Part& part, const Op
            "configured with, since a size is open";
   if (dispatch.root_operations > 1)
     return fmt::format("it has {} root operations", dispatch.root_operations);
-  if (cpu && !is_contraction(dispatch.root.kind))
+  if (cpu && !is_contraction(dispatch.root.kind) &&
+      dispatch.root.kind != problem::OperationKind::kConvolution)
     return fmt::format(
-        "its root operation is a {}; hone has configuration spaces only for contractions yet",
+        "its root operation is a {}; hone has configuration spaces only for contractions and "
+        "convolutions yet",
         name_of(dispatch.root.kind));
   if (part.exports > 1) return fmt::format("its executable has {} exports", part.exports);
   return {};
@@ -120,6 +122,13 @@ Result<problem::Operation> root_with_sizes(const Ir& ir, MlirOperation root, con
   HONE_ASSIGN(problem::Operation described, describe_operation(ir, root));
   HONE_TRY(set_sizes(ir, root, kernel, described));
   return described;
+}
+
+// The form of the root that configurations are for.
+MlirOperation root_to_configure(const Ir& ir, const DispatchIr& read) {
+  if (!read.batch_restored) return read.root;
+  const MlirOperation function = function_of(ir, exports_in(ir, read.configured.get()).at(0));
+  return configured_root(ir, function);
 }
 
 Dispatch describe(const Ir& ir, const Part& part, const OpenSizes& open, bool cpu) {
@@ -139,7 +148,7 @@ Dispatch describe(const Ir& ir, const Part& part, const OpenSizes& open, bool cp
 
   if (read.root.ptr != nullptr) {
     dispatch.root.name = ir.name(read.root);
-    if (auto root = root_with_sizes(ir, read.root, kernel))
+    if (auto root = root_with_sizes(ir, root_to_configure(ir, read), kernel))
       dispatch.root = std::move(*root);
     else
       dispatch.not_tunable = root.error().message;

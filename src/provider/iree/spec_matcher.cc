@@ -123,6 +123,18 @@ std::string matcher_text(const problem::Operation& given) {
   return is_contraction(root.kind) ? contraction_matcher(root) : named_matcher(root);
 }
 
+bool has_restored_batch(const problem::Operation& root) {
+  return root.kind == problem::OperationKind::kConvolution && !root.loops.empty() &&
+         !root.loops.front().reduction && root.loops.front().size == 1;
+}
+
+std::string batch_restoring_text(std::string_view from, std::string_view to) {
+  return fmt::format(
+      "    {} = transform.apply_registered_pass \"{}\" to {}\n"
+      "      : (!transform.any_op) -> !transform.any_op\n",
+      to, kBatchRestoringPass, from);
+}
+
 bool same_spec_class(const problem::Operation& left, const problem::Operation& right) {
   const problem::Operation a = as_stated(left), b = as_stated(right);
   if (is_contraction(a.kind) != is_contraction(b.kind)) return false;

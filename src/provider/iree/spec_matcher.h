@@ -19,6 +19,17 @@ Status can_match(const problem::Operation& root);
 // not) of its loops and the types of its operands. `root` is one that can_match() accepts.
 std::string matcher_text(const problem::Operation& root);
 
+// IREE's pass that gives a convolution of one image the batch loop back that the program's folding
+// of unit loops took. The compiler runs it after it has applied specs, makes a new operation, and
+// so drops what a spec put on the old one without a word.
+inline constexpr std::string_view kBatchRestoringPass =
+    "iree-codegen-insert-batch-dim-for-batchless-conv";
+// Whether `root` is such a convolution in its restored form: its first loop is parallel and of one
+// iteration. A spec matches it only after batch_restoring_text().
+bool has_restored_batch(const problem::Operation& root);
+// The statement of a spec that runs the pass on the function `from`, giving `to` (both any_op).
+std::string batch_restoring_text(std::string_view from, std::string_view to);
+
 // Whether one matcher lets both through: it sees the root operation, not what is fused around it,
 // and of what is no contraction neither indexing maps nor the body. Two such entries cannot both be
 // in one spec.

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "provider/iree/session.h"
+#include "provider/iree/spec_matcher.h"
 
 namespace hone::iree {
 namespace {
@@ -73,6 +74,9 @@ class Reader {
           "'{}' has no transform.named_sequence @{}, which is what the compiler runs of a spec",
           path_, kEntryPoint);
     ir_.walk(entry_point, [this](MlirOperation operation) {
+      if (ir_.is(operation, "transform.apply_registered_pass") &&
+          ir_.string_value(ir_.attribute(operation, "pass_name")) == kBatchRestoringPass)
+        restores_batch_ = true;
       if (ir_.is(operation, "transform.foreach_match")) read_pairs(operation);
     });
     if (!problem_.empty()) return input_error("{}", problem_);
@@ -114,11 +118,13 @@ class Reader {
         "transform.named_sequence @{}(%variant0: !transform.any_op {{transform.consumed}})\n"
         "    -> !transform.any_op attributes {{iree_codegen.tuning_spec_entrypoint}} {{\n",
         kEntryPoint);
+    if (restores_batch_) text += batch_restoring_text("%variant0", "%batched");
     for (std::size_t i = 0; i < spec_.entries.size(); ++i)
       text += fmt::format(
-          "  %variant{} = transform.foreach_match in %variant{} @{} -> @hone_mark_{}\n"
+          "  %variant{} = transform.foreach_match in {} @{} -> @hone_mark_{}\n"
           "    : (!transform.any_op) -> !transform.any_op\n",
-          i + 1, i, spec_.entries[i].matcher, i);
+          i + 1, i == 0 && restores_batch_ ? "%batched" : fmt::format("%variant{}", i),
+          spec_.entries[i].matcher, i);
     return text + fmt::format("  transform.yield %variant{} : !transform.any_op\n}}\n}}\n",
                               spec_.entries.size());
   }
@@ -129,6 +135,7 @@ class Reader {
   SpecFile spec_;
   std::string marks_;
   std::string problem_;
+  bool restores_batch_ = false;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "provider/iree/tuning_spec.h"
 
+#include <algorithm>
 #include <cctype>
 
 #include "provider/iree/spec_matcher.h"
@@ -145,10 +146,12 @@ Result<std::string> tuning_spec_text(const std::vector<SpecEntry>& entries,
   }
 
   std::string text = comment_lines(header);
-  text +=
-      "module attributes {\n"
-      "  transform.with_named_sequence, iree_codegen.tuning_spec_with_default_entrypoint\n"
-      "} {\n";
+  const bool restores = std::any_of(entries.begin(), entries.end(), [](const SpecEntry& entry) {
+    return has_restored_batch(entry.root);
+  });
+  // What the second attribute promises, one foreach_match and nothing else, would be broken.
+  text += fmt::format("module attributes {{\n  transform.with_named_sequence{}\n}} {{\n",
+                      restores ? "" : ", iree_codegen.tuning_spec_with_default_entrypoint");
   std::vector<std::string> pairs;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const std::string symbol = symbol_of(i, entries[i].name);
@@ -160,12 +163,14 @@ Result<std::string> tuning_spec_text(const std::vector<SpecEntry>& entries,
                     "{{transform.consumed}})\n"
                     "      -> !transform.any_op attributes {{iree_codegen.tuning_spec_entrypoint}} "
                     "{{\n"
-                    "    %configured = transform.foreach_match in %variant\n"
+                    "{}"
+                    "    %configured = transform.foreach_match in {}\n"
                     "      {}\n"
                     "      : (!transform.any_op) -> !transform.any_op\n"
                     "    transform.yield %configured : !transform.any_op\n"
                     "  }}\n}}\n",
-                    fmt::join(pairs, ",\n      "));
+                    restores ? batch_restoring_text("%variant", "%batched") : "",
+                    restores ? "%batched" : "%variant", fmt::join(pairs, ",\n      "));
 }
 
 }  // namespace hone::iree

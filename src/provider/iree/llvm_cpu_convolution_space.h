@@ -1,0 +1,40 @@
+// The configurations of a convolution compiled by IREE's llvm-cpu backend, which states no space of
+// its own; docs/spaces.md lists the rules with their reasons.
+//
+// Knobs, for a loop called x (convolution_loops):
+//   decompose  1: ConvTileAndDecomposeExpert, 0: DoubleTilingExpert
+//   dist_x     distribution tile of a parallel loop: what one workgroup computes
+//   vec_x      vector_common_parallel tile of a parallel loop but the batch, one image at a time
+//   red_x      vector_reduction tile of a reduction loop: how far it is unrolled
+//   peel       1: enable_loop_peeling, boundary tiles get code of their own; 0: they are masked
+// The nest they give, outermost first: workgroups, vec_x, red_x.
+#pragma once
+
+#include "base/result.h"
+#include "problem/operation.h"
+#include "problem/target.h"
+#include "provider/iree/llvm_cpu_configuration.h"
+#include "space/space.h"
+
+namespace hone::iree {
+
+// The space of one convolution on one CPU. Where its soft rules together leave nothing, those that
+// give way are left out of it. Errors: those of convolution_loops; an input error for a target
+// without vector registers.
+Result<space::Space> llvm_cpu_convolution_space(const problem::Operation& operation,
+                                                const problem::CpuTarget& target);
+
+// The attributes of `configuration`, which is of that space. Errors: those of convolution_loops; an
+// input error when the space lacks one of the operation's knobs.
+Result<LlvmCpuAttributes> llvm_cpu_convolution_attributes(
+    const problem::Operation& operation, const space::Space& space,
+    const space::Configuration& configuration);
+
+// The configuration that a lowering_config and a translation_info state, as the compiler prints
+// them (its own choice, or llvm_cpu_convolution_attributes' text). Input errors: another pipeline,
+// a level or a tile that the space has no knob or value for; the message names it.
+Result<space::Configuration> llvm_cpu_convolution_configuration_from(
+    const problem::Operation& operation, const space::Space& space,
+    std::string_view lowering_config, std::string_view translation_info);
+
+}  // namespace hone::iree
