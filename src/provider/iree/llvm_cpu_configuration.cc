@@ -1,10 +1,9 @@
 #include "provider/iree/llvm_cpu_configuration.h"
 
 #include <algorithm>
-#include <charconv>
-#include <map>
 
 #include "provider/iree/llvm_cpu_loops.h"
+#include "provider/iree/llvm_cpu_lowering_config.h"
 #include "provider/iree/llvm_cpu_space.h"
 
 namespace hone::iree {
@@ -15,15 +14,10 @@ using space::Value;
 constexpr std::string_view kPipeline = "#iree_cpu.pipeline<DoubleTilingExpert>";
 constexpr std::string_view kPeeling = "enable_loop_peeling";
 
-// Tiles of one level, one per loop; 0 where the level leaves the loop alone.
-using Level = std::vector<Value>;
+using Level = TileLevel;
 
 std::string level_text(std::string_view name, const Level& tiles) {
   return fmt::format("{} = [{}]", name, fmt::join(tiles, ", "));
-}
-
-bool is_used(const Level& level) {
-  return std::any_of(level.begin(), level.end(), [](Value tile) { return tile != 0; });
 }
 
 // The level for an operation over the output's dimensions.
@@ -36,44 +30,6 @@ Level over_output(const problem::Operation& operation, const Level& level) {
 
 bool has_register_tile(const ContractionLoop& loop) {
   return !loop.reduction && loop.role != problem::LoopRole::kBatch;
-}
-
-// "name = [1, 2, 3]" pairs inside "#iree_cpu.lowering_config<...>".
-Result<std::map<std::string, Level, std::less<>>> parse_levels(std::string_view text) {
-  const auto malformed = [&] {
-    return input_error(
-        "'{}' is not of the form #iree_cpu.lowering_config<level = [tile, ...], "
-        "...> with plain sizes",
-        text);
-  };
-  constexpr std::string_view kPrefix = "#iree_cpu.lowering_config<";
-  if (!text.starts_with(kPrefix) || !text.ends_with('>')) return malformed();
-  std::string_view rest = text.substr(kPrefix.size(), text.size() - kPrefix.size() - 1);
-  std::map<std::string, Level, std::less<>> levels;
-  while (!rest.empty()) {
-    const std::size_t open = rest.find('['), close = rest.find(']');
-    const std::size_t equals = rest.find('=');
-    if (equals == rest.npos || open == rest.npos || close == rest.npos || equals > open ||
-        open > close)
-      return malformed();
-    const std::size_t begin = rest.find_first_not_of(", \n");
-    std::string_view name = rest.substr(begin, rest.find_first_of(" =", begin) - begin);
-    Level tiles;
-    std::string_view list = rest.substr(open + 1, close - open - 1);
-    while (!list.empty()) {
-      list.remove_prefix(std::min(list.find_first_not_of(", "), list.size()));
-      if (list.empty()) break;
-      Value tile = 0;
-      const auto [end, error] = std::from_chars(list.data(), list.data() + list.size(), tile);
-      if (error != std::errc()) return malformed();
-      tiles.push_back(tile);
-      list.remove_prefix(static_cast<std::size_t>(end - list.data()));
-    }
-    levels.emplace(name, std::move(tiles));
-    rest.remove_prefix(close + 1);
-    if (rest.find_first_not_of(", \n") == rest.npos) break;
-  }
-  return levels;
 }
 
 }  // namespace
@@ -135,7 +91,7 @@ Result<space::Configuration> llvm_cpu_configuration_from(const problem::Operatio
     return input_error("'{}' is not the pipeline of hone's llvm-cpu space, {}", translation_info,
                        kPipeline);
   HONE_ASSIGN(const ContractionLoops loops, contraction_loops(operation));
-  HONE_ASSIGN(auto levels, parse_levels(lowering_config));
+  HONE_ASSIGN(auto levels, lowering_config_levels(lowering_config));
   const auto take = [&](std::string_view name) {
     Level level(loops.loops.size(), 0);
     if (const auto found = levels.find(name); found != levels.end()) {

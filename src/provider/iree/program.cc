@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "provider/iree/bindings.h"
 #include "provider/iree/dispatch_ir.h"
+#include "provider/iree/llvm_cpu_generic_space.h"
 #include "provider/iree/open_sizes.h"
 #include "provider/iree/root_operation.h"
 #include "provider/iree/stand_alone.h"
@@ -108,10 +109,9 @@ std::string why_not_tunable(const Dispatch& dispatch, const Part& part, const Op
            "configured with, since a size is open";
   if (dispatch.root_operations > 1)
     return fmt::format("it has {} root operations", dispatch.root_operations);
-  if (cpu && !is_contraction(dispatch.root.kind))
-    return fmt::format(
-        "its root operation is a {}; hone has configuration spaces only for contractions yet",
-        name_of(dispatch.root.kind));
+  if (cpu && !is_contraction(dispatch.root.kind) && !has_generic_space(dispatch))
+    return fmt::format("its root operation is a {}, which hone has no configuration space for",
+                       name_of(dispatch.root.kind));
   if (part.exports > 1) return fmt::format("its executable has {} exports", part.exports);
   return {};
 }
@@ -134,6 +134,7 @@ Dispatch describe(const Ir& ir, const Part& part, const OpenSizes& open, bool cp
   dispatch.default_translation = read.defaults.translation_info;
   dispatch.constants = part.launches.constants;
   dispatch.launches_per_call = part.launches.per_call;
+  dispatch.neighbours = read.neighbours;
   for (const MlirOperation operation : structured_operations(ir, read.function))
     if (operation.ptr != read.root.ptr) dispatch.fused.push_back(in_words(ir, operation));
 

@@ -1,0 +1,29 @@
+// The text of IREE's CPU lowering configurations, "#iree_cpu.lowering_config<level = [tiles],
+// ...>".
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "space/space.h"
+
+namespace hone::iree {
+
+// Tiles of one level, one per loop; 0 where the level leaves the loop alone.
+using TileLevel = std::vector<space::Value>;
+
+// Whether some loop has a tile.
+bool is_used(const TileLevel& level);
+
+// A lowering_config of the levels that are used, in the given order: the compiler prints
+// distribution, cache_parallel, cache_reduction, vector_common_parallel, vector_reduction,
+// vector_inner_parallel. Empty where none is used.
+std::string lowering_config_text(const std::vector<std::pair<std::string_view, TileLevel>>& levels);
+
+// Its levels by name. Input error for another attribute and for scalable sizes ("[8]").
+Result<std::map<std::string, TileLevel, std::less<>>> lowering_config_levels(std::string_view text);
+
+}  // namespace hone::iree
