@@ -82,6 +82,9 @@ Result<DispatchIr> read_dispatch(const Session& session, const std::string& name
   if (dispatch.root.ptr != nullptr && root.ptr != nullptr && tiled_with_neighbours(ir, dispatch))
     for (FoundNeighbour& found : find_neighbours(ir, configured, root))
       dispatch.neighbours.push_back(std::move(found.what));
+  dispatch.encoded = ir.find(dispatch.function, [&](MlirOperation operation) {
+                         return ir.name(operation).starts_with("iree_encoding.");
+                       }).ptr != nullptr;
   const std::size_t marked = marked_roots(ir, configured).size();
   dispatch.configured = configure.take_module();
   dispatch.root_operations =

@@ -27,6 +27,9 @@ struct DispatchIr {
   bool decomposed = false;
   // The root has another number of loops in `configured`: what it is given in `module` is dropped.
   bool reshaped = false;
+  // Tensors of it have encodings, which the compiler makes other shapes of after it has read
+  // configurations (data tiling): what the root is given in `module` is lost.
+  bool encoded = false;
   ConfigurationAttributes defaults;  // of the root operation and its function
 };
 

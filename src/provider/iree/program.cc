@@ -109,6 +109,9 @@ std::string why_not_tunable(const Dispatch& dispatch, const Part& part, const Op
            "configured with, since a size is open";
   if (dispatch.root_operations > 1)
     return fmt::format("it has {} root operations", dispatch.root_operations);
+  if (cpu && part.read.encoded)
+    return "data tiling: IREE packs its tensors after it has read configurations, and loses what "
+           "the root was given";
   if (cpu && !is_contraction(dispatch.root.kind) && !has_generic_space(dispatch))
     return fmt::format("its root operation is a {}, which hone has no configuration space for",
                        name_of(dispatch.root.kind));
@@ -154,7 +157,7 @@ Dispatch describe(const Ir& ir, const Part& part, const OpenSizes& open, bool cp
     dispatch.bindings = std::move(*bindings);
   else
     dispatch.not_tunable = bindings.error().message;
-  if (dispatch.not_tunable.empty())
+  if (dispatch.not_tunable.empty() || (cpu && read.encoded))
     dispatch.not_tunable = why_not_tunable(dispatch, part, open, cpu);
   return dispatch;
 }
