@@ -120,6 +120,10 @@ std::optional<std::vector<std::size_t>> bindings_of_operands(const Dispatch& dis
   };
   if (!is_bare(dispatch)) return std::nullopt;
   if (const auto traced = traced_bindings(dispatch)) return traced;
+  // A longer buffer holds the operand somewhere inside of it.
+  const auto is_whole = [](const problem::Binding& binding, const problem::TensorType& type) {
+    return binding.bytes <= problem::element_count(type) * problem::byte_size(type.element);
+  };
   std::vector<std::size_t> inputs, outputs, found;
   for (std::size_t i = 0; i < dispatch.bindings.size(); ++i) {
     if (dispatch.bindings[i].use == BindingUse::kRootInput) inputs.push_back(i);
@@ -130,7 +134,8 @@ std::optional<std::vector<std::size_t>> bindings_of_operands(const Dispatch& dis
   for (const Operand& operand : dispatch.root.operands) {
     std::vector<std::size_t>& pool = operand.output ? outputs : inputs;
     std::size_t& next = operand.output ? output : input;
-    if (next == pool.size() || !same(dispatch.bindings[pool[next]].type, operand.type))
+    if (next == pool.size() || !same(dispatch.bindings[pool[next]].type, operand.type) ||
+        !is_whole(dispatch.bindings[pool[next]], operand.type))
       return std::nullopt;
     found.push_back(pool[next++]);
   }

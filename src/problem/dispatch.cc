@@ -62,6 +62,27 @@ void from_json(const nlohmann::json& json, Binding& binding) {
   refuse_unless(check(binding));
 }
 
+void to_json(nlohmann::json& json, const Neighbour& neighbour) {
+  nlohmann::json loops = nlohmann::json::array();
+  for (const Loop& loop : neighbour.loops)
+    loops.push_back({{"reduction", loop.reduction}, {"size", loop.size}});
+  json = {{"name", neighbour.name},       {"from", neighbour.from},
+          {"operand", neighbour.operand}, {"feeds_root", neighbour.feeds_root},
+          {"loops", std::move(loops)},    {"root_loops", neighbour.root_loops}};
+}
+
+void from_json(const nlohmann::json& json, Neighbour& neighbour) {
+  json.at("name").get_to(neighbour.name);
+  json.at("from").get_to(neighbour.from);
+  json.at("operand").get_to(neighbour.operand);
+  json.at("feeds_root").get_to(neighbour.feeds_root);
+  neighbour.loops.clear();
+  for (const auto& loop : json.at("loops"))
+    neighbour.loops.push_back(
+        {loop.at("reduction").get<bool>(), loop.at("size").get<std::int64_t>()});
+  json.at("root_loops").get_to(neighbour.root_loops);
+}
+
 void to_json(nlohmann::json& json, const Dispatch& dispatch) {
   json = {{"name", dispatch.name},
           {"executable", dispatch.executable},
@@ -73,6 +94,7 @@ void to_json(nlohmann::json& json, const Dispatch& dispatch) {
           {"plain_epilogue", dispatch.plain_epilogue},
           {"fill_value", number(dispatch.fill_value)},
           {"fused", dispatch.fused},
+          {"neighbours", dispatch.neighbours},
           {"bindings", dispatch.bindings},
           {"constants", dispatch.constants},
           {"launches_per_call", dispatch.launches_per_call},
@@ -94,6 +116,7 @@ void from_json(const nlohmann::json& json, Dispatch& dispatch) {
   dispatch.plain_epilogue = json.value("plain_epilogue", false);
   dispatch.fill_value = json.contains("fill_value") ? number_from(json["fill_value"]) : 0;
   json.at("fused").get_to(dispatch.fused);
+  dispatch.neighbours = json.value("neighbours", std::vector<Neighbour>());
   json.at("bindings").get_to(dispatch.bindings);
   json.at("constants").get_to(dispatch.constants);
   json.at("launches_per_call").get_to(dispatch.launches_per_call);

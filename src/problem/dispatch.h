@@ -30,6 +30,21 @@ struct Binding {
   bool operator==(const Binding&) const = default;
 };
 
+// An operation of a dispatch beside its root: a fill under a sum, what reads the sums.
+struct Neighbour {
+  std::string name;  // the compiler's: "linalg.fill"
+  // How it is reached: from the root (-1) or from neighbours[from], of which it makes operand
+  // number `operand`, or whose result it reads (-1).
+  int from = -1;
+  int operand = -1;
+  bool feeds_root = false;  // reached by operands only
+  std::vector<Loop> loops;
+  // The root's loop that walks the same dimension of the data as each of `loops`; -1: none.
+  std::vector<int> root_loops;
+
+  bool operator==(const Neighbour&) const = default;
+};
+
 struct Dispatch {
   std::string name;        // the export's symbol: "main_dispatch_0_matmul_512x512x512_f32"
   std::string executable;  // the executable's symbol: "main_dispatch_0"
@@ -49,6 +64,9 @@ struct Dispatch {
   double fill_value = 0;  // that a fill gives the root's output before the root adds to it
   std::vector<std::string>
       fused;  // operations around the root: "fill", "elementwise(math.erf, ...)"
+  // Those that a configuration of the root concerns, as the compiler has them when it reads
+  // configurations (a softmax is taken apart by then). Each `from` is a smaller number.
+  std::vector<Neighbour> neighbours;
   std::vector<Binding> bindings;         // in ordinal order
   std::vector<std::uint32_t> constants;  // values the program passes, where they are static
   int launches_per_call = 0;             // dispatches of it that one call of the program makes
@@ -84,6 +102,8 @@ void to_json(nlohmann::json& json, const TensorType& type);
 void from_json(const nlohmann::json& json, TensorType& type);
 void to_json(nlohmann::json& json, const Binding& binding);
 void from_json(const nlohmann::json& json, Binding& binding);
+void to_json(nlohmann::json& json, const Neighbour& neighbour);
+void from_json(const nlohmann::json& json, Neighbour& neighbour);
 void to_json(nlohmann::json& json, const Dispatch& dispatch);
 void from_json(const nlohmann::json& json, Dispatch& dispatch);
 void to_json(nlohmann::json& json, const Program& program);

@@ -18,6 +18,7 @@ struct SpecEntry {
   std::string name;  // of the dispatch
   problem::Operation root;
   Attributes attributes;
+  std::vector<problem::Neighbour> neighbours = {};  // of the dispatch
 };
 
 // A whole program under the provider's own runtime.

@@ -15,6 +15,8 @@ void to_json(nlohmann::json& json, const Attributes& attributes) {
   }
   if (!attributes.decomposition_config.empty())
     json["decomposition_config"] = attributes.decomposition_config;
+  if (!attributes.neighbour_configs.empty())
+    json["neighbour_configs"] = attributes.neighbour_configs;
   if (attributes.statement >= 0) {
     json["statement"] = attributes.statement;
     json["knobs"] = attributes.knobs;
@@ -30,6 +32,7 @@ void from_json(const nlohmann::json& json, Attributes& attributes) {
   attributes.sibling_reduction_config = json.value("sibling_reduction_config", std::string());
   attributes.sibling_config = json.value("sibling_config", std::string());
   attributes.decomposition_config = json.value("decomposition_config", std::string());
+  attributes.neighbour_configs = json.value("neighbour_configs", std::vector<std::string>());
   attributes.statement = json.value("statement", -1);
   attributes.knobs = json.value("knobs", std::map<std::string, std::int64_t>());
   attributes.options = json.value("options", std::map<std::string, std::int64_t>());

@@ -33,6 +33,8 @@ struct Attributes {
   std::string sibling_config = {};
   // Of a root that is made of two products (attention): the configurations of its parts.
   std::string decomposition_config = {};
+  // Of each of the dispatch's neighbours, in order; "" for one that gets none. Empty: of none.
+  std::vector<std::string> neighbour_configs = {};
   // Where the compiler states its own constraints: which of its statements, and a value for each of
   // its knobs. The compiler makes the texts above of them; they are empty.
   int statement = -1;

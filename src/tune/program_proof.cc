@@ -26,7 +26,8 @@ Result<std::string> spec_text(const provider::ProgramProvider& provider,
                               const std::vector<const TunedDispatch*>& entries) {
   std::vector<provider::SpecEntry> rows;
   for (const TunedDispatch* entry : entries)
-    rows.push_back({entry->dispatch->name, entry->dispatch->root, *entry->attributes});
+    rows.push_back({entry->dispatch->name, entry->dispatch->root, *entry->attributes,
+                    entry->dispatch->neighbours});
   if (rows.empty()) return std::string();
   return provider.spec(rows);
 }

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "tests/cli/hone_command.h"
+#include "tests/provider_iree/row_programs.h"
 
 namespace hone::cli {
 namespace {
@@ -44,6 +45,17 @@ TEST_F(Tune, FindsVerifiesAndProvesASpec) {
   // A spec is written exactly when it is announced.
   EXPECT_EQ(!result["spec"].is_null(),
             std::filesystem::exists(folder() / "out" / "tuning_spec.mlir"));
+}
+
+// IREE takes a softmax apart: its parts are configured together.
+TEST_F(Tune, TunesASoftmax) {
+  std::vector<std::string> arguments =
+      quick(write("softmax.mlir", iree::softmax_program()), 3, "8s");
+  arguments.push_back("--no-program");
+  const auto result = json(arguments);
+  ASSERT_EQ(result["dispatches"].size(), 1u);
+  EXPECT_EQ(result["dispatches"][0]["tried"], 3);
+  EXPECT_EQ(result["dispatches"][0]["verified"], 3);
 }
 
 // A vendor's library is verified as a candidate is, and shares 16 rounds of 3 samples with the

@@ -241,6 +241,10 @@ TEST(BindingsOfOperands, FollowTypesAndOrder) {
   std::swap(dispatch.bindings[0], dispatch.bindings[1]);
   EXPECT_EQ(bindings_of_operands(dispatch), std::nullopt);  // (8, 6) does not fit the left input
   EXPECT_EQ(bindings_of_operands(gelu_dispatch(4, 6, 8)), std::nullopt);
+  // A buffer of transients, longer than the operand, holds it at an offset.
+  dispatch = matmul_dispatch(4, 6, 8, ElementType::kF32, ElementType::kF32);
+  dispatch.bindings[0].bytes += 512;
+  EXPECT_EQ(bindings_of_operands(dispatch), std::nullopt);
 }
 
 }  // namespace

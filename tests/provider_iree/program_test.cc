@@ -88,7 +88,7 @@ TEST(LoadProgram, TellsFusedOperandsFromThoseOfTheRoot) {
   EXPECT_THAT(down.fused, ElementsAre("fill", "elementwise(arith.addf)"));
 }
 
-TEST(LoadProgram, NamesWhatItCannotTuneAndWhy) {
+TEST(LoadProgram, ReadsASumBehindAMatmul) {
   const problem::Program program = load("matmul_row_sum.mlir", example("matmul_row_sum.mlir"));
   ASSERT_EQ(program.dispatches.size(), 2u);
   const Dispatch& matmul = program.dispatches[0];
@@ -100,7 +100,16 @@ TEST(LoadProgram, NamesWhatItCannotTuneAndWhy) {
   EXPECT_EQ(sum.root.kind, OperationKind::kReduction);
   EXPECT_THAT(sum.root.loops,
               ElementsAre(Loop{false, 32, LoopRole::kOther}, Loop{true, 2048, LoopRole::kOther}));
-  EXPECT_THAT(sum.not_tunable, HasSubstr("reduction"));
+  EXPECT_EQ(sum.not_tunable, "");
+}
+
+TEST(LoadProgram, NamesWhatItCannotTuneAndWhy) {
+  std::vector<std::string> flags = host_cpu_flags();
+  flags.emplace_back("--iree-opt-data-tiling");
+  const problem::Program program = load("matmul_512.mlir", example("matmul_512.mlir"), flags);
+  ASSERT_EQ(program.dispatches.size(), 3u);  // the product, and a packing of each operand
+  for (const Dispatch& dispatch : program.dispatches)
+    EXPECT_THAT(dispatch.not_tunable, HasSubstr("data tiling"));
 }
 
 TEST(LoadProgram, ReadsMixedPrecision) {

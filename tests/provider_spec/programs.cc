@@ -189,7 +189,8 @@ Result<Compiled> compile_with_spec(const std::string& program, const std::string
     if (entry.path().filename().string().starts_with("configured_")) dumps.push_back(entry.path());
   std::sort(dumps.begin(), dumps.end());
   static const std::regex kLine(
-      "(linalg\\.\\w+).*lowering_config = (#iree_cpu\\.lowering_config<[^>]*>)");
+      "((?:iree_linalg_ext|linalg)\\.\\w+).*lowering_config = "
+      "(#iree_cpu\\.lowering_config<[^>]*>)");
   static const std::regex kInfo("translation_info = (#iree_codegen\\.translation_info<.*\\}?>)\\}");
   for (const std::filesystem::path& dump : dumps) {
     HONE_ASSIGN(const std::string text, read_file(dump));

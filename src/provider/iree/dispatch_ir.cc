@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "provider/iree/neighbours.h"
 #include "provider/iree/root_operation.h"
 
 namespace hone::iree {
@@ -21,18 +22,32 @@ bool restores_batch(const ConfigurationAttributes& defaults, const problem::Oper
          after.loops.size() == before.loops.size() + 1 && after.loops.front().size == 1;
 }
 
+// A CPU's operations that llvm_cpu_generic_space.h has a space for.
+bool tiled_with_neighbours(const Ir& ir, const DispatchIr& dispatch) {
+  if (dispatch.defaults.translation_info.find("#iree_cpu.") == std::string::npos) return false;
+  const auto root = describe_operation(ir, dispatch.root);
+  return root &&
+         (root->kind == problem::OperationKind::kReduction ||
+          root->kind == problem::OperationKind::kElementwise ||
+          root->kind == problem::OperationKind::kAttention || root->name == "linalg.softmax");
+}
+
 }  // namespace
 
 MlirOperation configured_root(const Ir& ir, MlirOperation function) {
   const std::vector<MlirOperation> marked = marked_roots(ir, function);
   if (!marked.empty()) return marked.back();
-  MlirOperation last, last_contraction;
+  MlirOperation last, last_contraction, last_distributed;
   for (const MlirOperation operation : structured_operations(ir, function)) {
     if (ir.attribute(operation, "lowering_config").ptr == nullptr) continue;
     last = operation;
+    if (ir.text(ir.attribute(operation, "lowering_config")).find("distribution = ") !=
+        std::string::npos)
+      last_distributed = operation;
     if (ir.name(operation).starts_with("linalg.") && ir.api().mlirLinalgIsAContractionOp(operation))
       last_contraction = operation;
   }
+  if (last_distributed.ptr != nullptr) return last_distributed;
   return last_contraction.ptr != nullptr ? last_contraction : last;
 }
 
@@ -74,6 +89,12 @@ Result<DispatchIr> read_dispatch(const Session& session, const std::string& name
     dispatch.batch_restored =
         dispatch.reshaped && restores_batch(dispatch.defaults, *before, *after);
   }
+  if (dispatch.root.ptr != nullptr && root.ptr != nullptr && tiled_with_neighbours(ir, dispatch))
+    for (FoundNeighbour& found : find_neighbours(ir, configured, root))
+      dispatch.neighbours.push_back(std::move(found.what));
+  dispatch.encoded = ir.find(dispatch.function, [&](MlirOperation operation) {
+                         return ir.name(operation).starts_with("iree_encoding.");
+                       }).ptr != nullptr;
   const std::size_t marked = marked_roots(ir, configured).size();
   dispatch.configured = configure.take_module();
   dispatch.root_operations =

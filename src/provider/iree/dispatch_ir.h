@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "problem/dispatch.h"
 #include "provider/iree/configuration.h"
 #include "provider/iree/session.h"
 
@@ -19,6 +20,8 @@ struct DispatchIr {
   MlirOperation function;          // in module
   MlirOperation root;              // in module; null when the compiler configures none
   int root_operations = 0;
+  // On a CPU, of what is no contraction or convolution, in `configured`; else empty.
+  std::vector<problem::Neighbour> neighbours;
   // The compiler takes the root apart before it configures it (softmax): it carries no
   // configuration itself, one of its parts in `configured` does.
   bool decomposed = false;
@@ -28,6 +31,9 @@ struct DispatchIr {
   // batch loop, and IREE gives it back once it has read configurations
   // (InsertBatchDimForBatchlessConv). `configured` holds the form that has to be configured.
   bool batch_restored = false;
+  // Tensors of it have encodings, which the compiler makes other shapes of after it has read
+  // configurations (data tiling): what the root is given in `module` is lost.
+  bool encoded = false;
   ConfigurationAttributes defaults;  // of the root operation and its function
 };
 
@@ -38,8 +44,9 @@ Result<DispatchIr> read_dispatch(const Session& session, const std::string& name
                                  const std::string& source);
 
 // The root operation of a configured function: the one that the compiler marked; else, since it
-// marks none that the user configured, the last contraction with a lowering_config; else the last
-// operation with one. A null handle when none has one.
+// marks none that the user configured, the last operation whose lowering_config
+// distributes work (a CPU's), the last contraction with a lowering_config; else the last operation
+// with one. A null handle when none has one.
 MlirOperation configured_root(const Ir& ir, MlirOperation function);
 
 }  // namespace hone::iree

@@ -6,6 +6,7 @@
 #include "provider/iree/gpu_space.h"
 #include "provider/iree/llvm_cpu_configuration.h"
 #include "provider/iree/llvm_cpu_convolution_space.h"
+#include "provider/iree/llvm_cpu_generic_space.h"
 #include "provider/iree/llvm_cpu_space.h"
 #include "provider/iree/runtime_tools.h"
 #include "provider/iree/tuning_spec.h"
@@ -13,7 +14,10 @@
 namespace hone::iree {
 
 std::string IreeProvider::why_no_space(const problem::Dispatch& dispatch) const {
-  return gpu_ ? why_no_gpu_space(dispatch, *gpu_) : dispatch.not_tunable;
+  if (gpu_) return why_no_gpu_space(dispatch, *gpu_);
+  if (!dispatch.not_tunable.empty() || !has_generic_space(dispatch)) return dispatch.not_tunable;
+  const auto space = llvm_cpu_generic_space(dispatch, target_);
+  return space ? std::string() : space.error().message;
 }
 
 Result<space::Space> IreeProvider::space_of(const problem::Dispatch& dispatch) const {
@@ -22,6 +26,7 @@ Result<space::Space> IreeProvider::space_of(const problem::Dispatch& dispatch) c
   if (gpu_) return gpu_space(dispatch, *gpu_, audited_);
   if (dispatch.root.kind == problem::OperationKind::kConvolution)
     return llvm_cpu_convolution_space(dispatch.root, target_);
+  if (has_generic_space(dispatch)) return llvm_cpu_generic_space(dispatch, target_);
   LlvmCpuDispatchFacts facts;
   facts.fused_consumers =
       std::any_of(dispatch.fused.begin(), dispatch.fused.end(),
@@ -33,6 +38,8 @@ Result<provider::Attributes> IreeProvider::attributes(
     const problem::Dispatch& dispatch, const space::Space& space,
     const space::Configuration& configuration) const {
   if (gpu_) return gpu_attributes(dispatch, *gpu_, space, configuration);
+  if (has_generic_space(dispatch))
+    return llvm_cpu_generic_attributes(dispatch, space, configuration);
   const bool convolution = dispatch.root.kind == problem::OperationKind::kConvolution;
   HONE_ASSIGN(LlvmCpuAttributes attributes,
               convolution ? llvm_cpu_convolution_attributes(dispatch.root, space, configuration)
@@ -46,7 +53,8 @@ Result<std::string> IreeProvider::spec(const std::vector<provider::SpecEntry>& e
   for (const provider::SpecEntry& entry : entries)
     rows.push_back({entry.root, entry.attributes.lowering_config, entry.attributes.translation_info,
                     entry.attributes.init_config, entry.attributes.consumer_config, entry.name,
-                    entry.attributes.decomposition_config, entry.attributes.sibling_config});
+                    entry.attributes.decomposition_config, entry.attributes.sibling_config,
+                    entry.neighbours, entry.attributes.neighbour_configs});
   return tuning_spec_text(rows, fmt::format("Tuning spec made by hone for IREE {} on {}.\n"
                                             "Use: iree-compile {}",
                                             installation_.version, gpu_ ? gpu_->arch : target_.cpu,

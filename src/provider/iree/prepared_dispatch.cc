@@ -7,6 +7,7 @@
 #include "provider/iree/constraint_reader.h"
 #include "provider/iree/dispatch_ir.h"
 #include "provider/iree/gpu_executable.h"
+#include "provider/iree/neighbours.h"
 #include "provider/iree/program.h"
 #include "provider/iree/root_operation.h"
 #include "provider/iree/sizes.h"
@@ -203,7 +204,23 @@ class Candidate {
     if (decomposition_.ptr != nullptr)
       ir_.set_attribute(root, "decomposition_config", decomposition_);
     HONE_TRY(annotate_siblings(wanted, function, root));
+    if (!wanted.neighbour_configs.empty()) HONE_TRY(annotate_found(wanted, function, root));
     return annotate_neighbours(wanted, function, root);
+  }
+
+  // Gives each neighbour its own configuration.
+  Step annotate_found(const ConfigurationAttributes& wanted, MlirOperation function,
+                      MlirOperation root) {
+    const std::vector<FoundNeighbour> found = find_neighbours(ir_, function, root);
+    if (found.size() != wanted.neighbour_configs.size())
+      return fail(FailureKind::kNotApplied,
+                  fmt::format("the dispatch has {} operations beside its root and the "
+                              "configuration is for {}",
+                              found.size(), wanted.neighbour_configs.size()));
+    for (std::size_t i = 0; i < found.size(); ++i)
+      if (!wanted.neighbour_configs[i].empty())
+        HONE_TRY(set_lowering_config(found[i].operation, wanted.neighbour_configs[i]));
+    return {};
   }
 
   // Gives the other operations with the root's loops the layout that the root has.
@@ -366,7 +383,8 @@ tl::expected<Artifact, Failure> PreparedDispatch::compile(
   Artifact artifact;
   Candidate candidate(
       state_->session, state_->dispatch, state_->for_gpu,
-      configuration && (state_->dispatch.decomposed || state_->dispatch.batch_restored));
+      configuration && (state_->dispatch.decomposed || state_->dispatch.batch_restored ||
+                        !configuration->neighbour_configs.empty()));
   HONE_TRY(candidate.configure(configuration, artifact));
   spent.configure = stopwatch.lap();
   HONE_TRY(candidate.translate(artifact));

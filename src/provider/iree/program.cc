@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "provider/iree/bindings.h"
 #include "provider/iree/dispatch_ir.h"
+#include "provider/iree/llvm_cpu_generic_space.h"
 #include "provider/iree/open_sizes.h"
 #include "provider/iree/root_operation.h"
 #include "provider/iree/stand_alone.h"
@@ -104,16 +105,16 @@ std::string why_not_tunable(const Dispatch& dispatch, const Part& part, const Op
     return words;
   if (has_open_sizes(dispatch.root) && part.read.reshaped)
     return "IREE gives the loops of its root operation another form after it has read what they "
-           "are "
-           "configured with, since a size is open";
+           "are configured with, since a size is open";
   if (dispatch.root_operations > 1)
     return fmt::format("it has {} root operations", dispatch.root_operations);
+  if (cpu && part.read.encoded)
+    return "data tiling: IREE packs its tensors after it has read configurations, and loses what "
+           "the root was given";
   if (cpu && !is_contraction(dispatch.root.kind) &&
-      dispatch.root.kind != problem::OperationKind::kConvolution)
-    return fmt::format(
-        "its root operation is a {}; hone has configuration spaces only for contractions and "
-        "convolutions yet",
-        name_of(dispatch.root.kind));
+      dispatch.root.kind != problem::OperationKind::kConvolution && !has_generic_space(dispatch))
+    return fmt::format("its root operation is a {}, which hone has no configuration space for",
+                       name_of(dispatch.root.kind));
   if (part.exports > 1) return fmt::format("its executable has {} exports", part.exports);
   return {};
 }
@@ -143,6 +144,7 @@ Dispatch describe(const Ir& ir, const Part& part, const OpenSizes& open, bool cp
   dispatch.default_translation = read.defaults.translation_info;
   dispatch.constants = part.launches.constants;
   dispatch.launches_per_call = part.launches.per_call;
+  dispatch.neighbours = read.neighbours;
   for (const MlirOperation operation : structured_operations(ir, read.function))
     if (operation.ptr != read.root.ptr) dispatch.fused.push_back(in_words(ir, operation));
 
@@ -162,7 +164,7 @@ Dispatch describe(const Ir& ir, const Part& part, const OpenSizes& open, bool cp
     dispatch.bindings = std::move(*bindings);
   else
     dispatch.not_tunable = bindings.error().message;
-  if (dispatch.not_tunable.empty())
+  if (dispatch.not_tunable.empty() || (cpu && read.encoded))
     dispatch.not_tunable = why_not_tunable(dispatch, part, open, cpu);
   return dispatch;
 }

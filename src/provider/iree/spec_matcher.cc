@@ -102,6 +102,22 @@ std::string named_matcher(const problem::Operation& root) {
 
 }  // namespace
 
+problem::Operation when_specs_apply(const problem::Operation& root) {
+  if (root.name != "linalg.softmax" || root.operands.size() != 2) return root;
+  problem::Operation sum = root;
+  sum.name = "linalg.generic";
+  sum.kind = problem::OperationKind::kReduction;
+  problem::Operand row{{root.operands.front().type.element, {}}, {}, false};
+  for (std::size_t loop = 0; loop < root.loops.size(); ++loop)
+    if (!root.loops[loop].reduction) {
+      row.type.shape.push_back(root.operands.front().type.shape[loop]);
+      row.loops.push_back(static_cast<int>(loop));
+    }
+  sum.operands = {root.operands.front(), row, row};
+  sum.operands.back().output = true;
+  return sum;
+}
+
 Status can_match(const problem::Operation& root) {
   if (is_contraction(root.kind)) {
     HONE_TRY(contraction_loops(root));
@@ -110,8 +126,10 @@ Status can_match(const problem::Operation& root) {
   if (is_dynamic(root))
     return input_error("{} has a loop whose size is known only at run time", describe(root));
   if (root.name == "linalg.softmax")
-    return input_error("IREE takes {} apart before it applies specs, which then find sums",
-                       root.name);
+    return input_error(
+        "IREE takes {} apart before it applies specs: they find its sum, and hone knows what "
+        "is around that only where it configures a CPU",
+        root.name);
   if (root.loops.empty() || root.operands.empty())
     return input_error("{} has no loops or operands that a matcher could tell it by",
                        describe(root));
@@ -136,7 +154,8 @@ std::string batch_restoring_text(std::string_view from, std::string_view to) {
 }
 
 bool same_spec_class(const problem::Operation& left, const problem::Operation& right) {
-  const problem::Operation a = as_stated(left), b = as_stated(right);
+  const problem::Operation a = as_stated(when_specs_apply(left)),
+                           b = as_stated(when_specs_apply(right));
   if (is_contraction(a.kind) != is_contraction(b.kind)) return false;
   if (is_contraction(a.kind)) return a.loops == b.loops && a.operands == b.operands;
   const auto same_loop = [](const problem::Loop& one, const problem::Loop& other) {

@@ -9,6 +9,11 @@
 
 namespace hone::iree {
 
+// The operation that matchers see in place of `root`: of a softmax its sum, since IREE takes it
+// apart before it applies specs (the sum of exponentials reads the input and the maxima); else
+// itself.
+problem::Operation when_specs_apply(const problem::Operation& root);
+
 // Input error that says why no matcher can be written: a size known only at run time, a contraction
 // of anything but projected permutations, an operation without operands, a softmax.
 Status can_match(const problem::Operation& root);

@@ -16,18 +16,45 @@ std::string symbol_of(std::size_t index, std::string_view name) {
   return symbol;
 }
 
+std::string handle_of(int neighbour, std::string_view root = "root") {
+  return neighbour < 0 ? std::string(root) : fmt::format("near{}", neighbour);
+}
+
+std::string producer_text(std::string_view handle, const problem::Neighbour& neighbour,
+                          std::string_view root = "root") {
+  return fmt::format(
+      "    %{} = transform.get_producer_of_operand %{}[{}]\n"
+      "      : (!transform.any_op) -> !transform.any_op\n",
+      handle, handle_of(neighbour.from, root), neighbour.operand);
+}
+
+// What feeds the root tells it from roots of the same types.
+std::string neighbour_matchers(const SpecEntry& entry) {
+  std::string text;
+  for (std::size_t i = 0; i < entry.neighbours.size(); ++i) {
+    const problem::Neighbour& neighbour = entry.neighbours[i];
+    if (!neighbour.feeds_root) continue;
+    const std::string handle = handle_of(static_cast<int>(i));
+    text += producer_text(handle, neighbour) +
+            fmt::format("    transform.match.operation_name %{} [\"{}\"] : !transform.any_op\n",
+                        handle, neighbour.name);
+  }
+  return text;
+}
+
 std::string matcher(const SpecEntry& entry, const std::string& symbol) {
   std::string text = fmt::format(
       "  // {}: {}\n"
       "  transform.named_sequence @match_{}(%root: !transform.any_op {{transform.readonly}})\n"
       "      -> (!transform.any_op, !transform.any_param) {{\n",
       entry.name, describe(entry.root), symbol);
-  text += matcher_text(entry.root);
+  text += matcher_text(entry.neighbours.empty() ? entry.root : when_specs_apply(entry.root));
   if (!entry.init_config.empty())
     text +=
         "    %init = transform.get_producer_of_operand %root[2]\n"
         "      : (!transform.any_op) -> !transform.any_op\n"
         "    transform.match.operation_name %init [\"linalg.fill\"] : !transform.any_op\n";
+  text += neighbour_matchers(entry);
   return text + fmt::format(
                     "    %info = transform.param.constant #iree_codegen.compilation_info<\n"
                     "      lowering_config = {},\n"
@@ -63,18 +90,82 @@ std::string sibling_annotation(const SpecEntry& entry, std::string_view handle) 
          annotation("sibling", entry.sibling_config) + "    }\n";
 }
 
+// A reader is found among all of them by what it is.
+std::string reader_text(std::string_view handle, const problem::Neighbour& neighbour) {
+  std::vector<std::string> iterators;
+  for (const problem::Loop& loop : neighbour.loops)
+    iterators.push_back(
+        fmt::format("#linalg.iterator_type<{}>", loop.reduction ? "reduction" : "parallel"));
+  const std::string attributes =
+      neighbour.name == "linalg.generic"
+          ? fmt::format(" attributes{{iterator_types = [{}]}}", fmt::join(iterators, ", "))
+          : std::string();
+  return fmt::format(
+      "    %{0}_users = transform.get_consumers_of_result %{1}[0]\n"
+      "      : (!transform.any_op) -> !transform.any_op\n"
+      "    %{0} = transform.foreach %{0}_users : !transform.any_op -> !transform.any_op {{\n"
+      "    ^bb0(%user: !transform.any_op):\n"
+      "      %found = transform.structured.match ops{{[\"{2}\"]}}{3} in %user\n"
+      "        : (!transform.any_op) -> !transform.any_op\n"
+      "      transform.yield %found : !transform.any_op\n"
+      "    }}\n",
+      handle, handle_of(neighbour.from), neighbour.name, attributes);
+}
+
+std::string neighbour_annotations(const SpecEntry& entry, std::string_view root) {
+  std::string text;
+  for (std::size_t i = 0; i < entry.neighbours.size() && i < entry.neighbour_configs.size(); ++i) {
+    const problem::Neighbour& neighbour = entry.neighbours[i];
+    const std::string handle = handle_of(static_cast<int>(i));
+    text += neighbour.operand < 0 ? reader_text(handle, neighbour)
+                                  : producer_text(handle, neighbour, root);
+    if (!entry.neighbour_configs[i].empty()) text += annotation(handle, entry.neighbour_configs[i]);
+  }
+  return text;
+}
+
+// A CPU's root that nothing in its dispatch reads. Compiled with other flags the same operation may
+// have readers beside it, which would be left without a configuration.
+bool ends_its_dispatch(const SpecEntry& entry) {
+  const bool tiled_alone = entry.root.kind == problem::OperationKind::kReduction ||
+                           entry.root.kind == problem::OperationKind::kElementwise;
+  return tiled_alone && entry.lowering_config.starts_with("#iree_cpu.") &&
+         std::none_of(entry.neighbours.begin(), entry.neighbours.end(),
+                      [](const auto& each) { return each.from < 0 && each.operand < 0; });
+}
+
+// %last is the root where its result is stored, perhaps in another shape; else nothing, and nothing
+// is annotated. A matcher may not ask what reads a result.
+constexpr std::string_view kLastOfItsDispatch =
+    "    %users = transform.get_consumers_of_result %root[0]\n"
+    "      : (!transform.any_op) -> !transform.any_op\n"
+    "    %stores = transform.foreach %users : !transform.any_op -> !transform.any_op {\n"
+    "    ^bb0(%user: !transform.any_op):\n"
+    "      %found = transform.structured.match ops{[\"iree_tensor_ext.dispatch.tensor.store\",\n"
+    "          \"iree_codegen.store_to_buffer\", \"tensor.expand_shape\", "
+    "\"tensor.collapse_shape\"]}\n"
+    "        in %user : (!transform.any_op) -> !transform.any_op\n"
+    "      transform.yield %found : !transform.any_op\n"
+    "    }\n"
+    "    %last = transform.get_producer_of_operand %stores[0]\n"
+    "      : (!transform.any_op) -> !transform.any_op\n";
+
 // Of a root that IREE lays out in one way only.
 std::string whole_root_action(const SpecEntry& entry) {
-  std::string text =
-      "    transform.annotate %root \"compilation_info\" = %info\n"
-      "      : !transform.any_op, !transform.any_param\n";
+  const bool last = ends_its_dispatch(entry);
+  std::string text = last ? std::string(kLastOfItsDispatch) : std::string();
+  text += fmt::format(
+      "    transform.annotate %{} \"compilation_info\" = %info\n"
+      "      : !transform.any_op, !transform.any_param\n",
+      last ? "last" : "root");
   if (!entry.decomposition_config.empty())
     text += fmt::format(
         "    %parts = transform.param.constant {} -> !transform.any_param\n"
         "    transform.annotate %root \"decomposition_config\" = %parts\n"
         "      : !transform.any_op, !transform.any_param\n",
         entry.decomposition_config);
-  return text + sibling_annotation(entry, "root") + "    transform.yield\n  }\n";
+  return text + sibling_annotation(entry, "root") +
+         neighbour_annotations(entry, last ? "last" : "root") + "    transform.yield\n  }\n";
 }
 
 std::string action(const SpecEntry& entry, const std::string& symbol) {
@@ -122,7 +213,9 @@ std::string comment_lines(std::string_view header) {
 }
 
 Status check_entry(const SpecEntry& entry) {
-  if (const Status matched = can_match(entry.root); !matched)
+  if (const Status matched =
+          can_match(entry.neighbours.empty() ? entry.root : when_specs_apply(entry.root));
+      !matched)
     return input_error("spec entry '{}': {}", entry.name, matched.error().message);
   if (entry.lowering_config.empty() || entry.translation_info.empty())
     return input_error("spec entry '{}' has no configuration", entry.name);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "problem/dispatch.h"
 #include "provider/iree/spec_matcher.h"
 
 namespace hone::iree {
@@ -24,6 +25,9 @@ struct SpecEntry {
   // Of the elementwise linalg.generics with as many loops that read the root's result; may be
   // empty.
   std::string sibling_config = {};
+  // The operations around the root, and each one's lowering_config ("" for none).
+  std::vector<problem::Neighbour> neighbours = {};
+  std::vector<std::string> neighbour_configs = {};
 };
 
 // The text of the spec: one matcher and one action per entry, in the order given. `header` becomes

@@ -1,0 +1,149 @@
+#include <algorithm>
+
+#include "provider/iree/llvm_cpu_generic_space.h"
+#include "provider/iree/llvm_cpu_lowering_config.h"
+
+namespace hone::iree {
+namespace {
+
+using problem::Neighbour;
+using space::Value;
+
+constexpr std::string_view kPeeling = "enable_loop_peeling";
+
+std::string_view pipeline_of(const problem::Operation& root) {
+  return root.kind == problem::OperationKind::kAttention
+             ? "#iree_cpu.pipeline<LinalgExtTileAndVectorize>"
+             : "#iree_cpu.pipeline<DoubleTilingExpert>";
+}
+
+// Tiles by the root's loops; 0 where a loop has no such knob.
+struct Tiles {
+  TileLevel distribution, parallel, reduction, inner;
+};
+
+Tiles tiles_of(const problem::Operation& root, const space::Space& space,
+               const space::Configuration& configuration) {
+  const std::size_t count = root.loops.size();
+  Tiles tiles{TileLevel(count), TileLevel(count), TileLevel(count), TileLevel(count)};
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto tile = [&](std::string_view level) {
+      return space.value(configuration, fmt::format("{}_{}", level, i)).value_or(0);
+    };
+    if (root.loops[i].reduction) {
+      tiles.reduction[i] = tile("red");
+      tiles.inner[i] = tile("inner");
+    } else {
+      tiles.distribution[i] = tile("dist");
+      tiles.parallel[i] = tile("vec");
+    }
+  }
+  return tiles;
+}
+
+// IREE (MultiLoweringConfigGenerator::setNewTilingConfigs): a neighbour's loop has the tile of the
+// root's loop that walks the same dimension. What feeds the root is computed inside of its
+// reduction loops; what reads it walks along them on its own.
+std::string neighbour_text(const Neighbour& neighbour, const problem::Operation& root,
+                           const Tiles& tiles) {
+  const std::size_t count = neighbour.loops.size();
+  TileLevel parallel(count), reduction(count), inner(count);
+  for (std::size_t l = 0; l < count; ++l) {
+    const bool reduces = neighbour.loops[l].reduction;
+    if (neighbour.root_loops[l] < 0) {
+      // A dimension of its own goes one by one, the one in a row of memory by a small vector.
+      const Value tile = l + 1 == count && !reduces
+                             ? std::min<Value>(16, std::max<Value>(1, neighbour.loops[l].size))
+                             : 1;
+      (reduces ? reduction : inner)[l] = tile;
+      continue;
+    }
+    const auto loop = static_cast<std::size_t>(neighbour.root_loops[l]);
+    if (!root.loops[loop].reduction)
+      (reduces ? reduction : parallel)[l] = tiles.parallel[loop];
+    else if (reduces || neighbour.feeds_root)
+      reduction[l] = tiles.reduction[loop];
+    else
+      inner[l] = tiles.inner[loop];
+  }
+  return lowering_config_text({{"vector_common_parallel", parallel},
+                               {"vector_reduction", reduction},
+                               {"vector_inner_parallel", inner}});
+}
+
+}  // namespace
+
+Result<provider::Attributes> llvm_cpu_generic_attributes(
+    const problem::Dispatch& dispatch, const space::Space& space,
+    const space::Configuration& configuration) {
+  const problem::Operation& root = dispatch.root;
+  for (std::size_t i = 0; i < root.loops.size(); ++i)
+    if (!root.loops[i].reduction) HONE_TRY(space.knob_index(fmt::format("dist_{}", i)));
+  const Tiles tiles = tiles_of(root, space, configuration);
+  provider::Attributes attributes;
+  attributes.lowering_config = lowering_config_text({{"distribution", tiles.distribution},
+                                                     {"vector_common_parallel", tiles.parallel},
+                                                     {"vector_reduction", tiles.reduction}});
+  const bool peeled = space.value(configuration, "peel").value_or(0) != 0;
+  attributes.translation_info =
+      fmt::format("#iree_codegen.translation_info<pipeline = {}{}>", pipeline_of(root),
+                  peeled ? fmt::format(", {{{}}}", kPeeling) : "");
+  for (const Neighbour& neighbour : dispatch.neighbours)
+    attributes.neighbour_configs.push_back(neighbour_text(neighbour, root, tiles));
+  return attributes;
+}
+
+Result<space::Configuration> llvm_cpu_generic_configuration_from(
+    const problem::Dispatch& dispatch, const space::Space& space, std::string_view lowering_config,
+    std::string_view translation_info) {
+  const problem::Operation& root = dispatch.root;
+  if (translation_info.find(pipeline_of(root)) == translation_info.npos)
+    return input_error("'{}' is not the pipeline of hone's llvm-cpu space, {}", translation_info,
+                       pipeline_of(root));
+  HONE_ASSIGN(const auto levels, lowering_config_levels(lowering_config));
+  for (const auto& [name, level] : levels)
+    if (is_used(level) && name != "distribution" && name != "vector_common_parallel" &&
+        name != "vector_reduction")
+      return input_error("the llvm-cpu space of {} has no level '{}'", name_of(root.kind), name);
+  const auto tile = [&](std::string_view level, std::size_t loop) -> Value {
+    const auto found = levels.find(level);
+    return found == levels.end() || loop >= found->second.size() ? 0 : found->second[loop];
+  };
+  space::Configuration configuration;
+  configuration.values.resize(space.knobs().size());
+  const auto set = [&](const std::string& knob, Value value) -> Status {
+    HONE_ASSIGN(const std::size_t index, space.knob_index(knob));
+    if (!contains(space.knobs()[index], value))
+      return input_error("{} = {} is not among the values of the space", knob, value);
+    configuration.values[index] = value;
+    return {};
+  };
+  bool remainder = false;
+  for (std::size_t i = 0; i < root.loops.size(); ++i) {
+    const Value size = root.loops[i].size;
+    // IREE clips a tile to the extent it tiles; 0 leaves the extent whole.
+    const auto clip = [](Value value, Value extent) {
+      return value == 0 || value > extent ? extent : value;
+    };
+    if (root.loops[i].reduction) {
+      const Value steps = clip(tile("vector_reduction", i), size);
+      remainder |= size % steps != 0;
+      const std::string red = fmt::format("red_{}", i), inner = fmt::format("inner_{}", i);
+      if (!space.knob_index(red)) continue;
+      HONE_TRY(set(red, steps));
+      if (space.knob_index(inner)) HONE_TRY(set(inner, steps));
+      continue;
+    }
+    const Value outer = clip(tile("distribution", i), size);
+    const Value vector = clip(tile("vector_common_parallel", i), outer);
+    remainder |= size % outer != 0 || outer % vector != 0;
+    HONE_TRY(set(fmt::format("dist_{}", i), outer));
+    HONE_TRY(set(fmt::format("vec_{}", i), vector));
+  }
+  // Where nothing is left over, peeling changes nothing.
+  if (space.knob_index("peel") && remainder)
+    HONE_TRY(set("peel", translation_info.find(kPeeling) != translation_info.npos ? 1 : 0));
+  return configuration;
+}
+
+}  // namespace hone::iree

@@ -1,0 +1,48 @@
+// The rules of the llvm-cpu space of what is no contraction, one function each. Hard rules: the
+// compiler refuses the configuration, or it gives the code of another one. Soft rules: guesses
+// about speed. Sources: "IREE" is the compiler's source at 3.13
+// (compiler/src/iree/compiler/Codegen/LLVMCPU).
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "problem/dispatch.h"
+#include "problem/target.h"
+#include "space/space.h"
+
+namespace hone::iree {
+
+// What the rules speak of; by the root's loops, nothing where a loop has no such knob.
+struct GenericRules {
+  using Tiles = std::vector<std::optional<space::Expression>>;
+
+  const problem::Dispatch& dispatch;
+  const problem::CpuTarget& target;
+  bool attention = false;
+  Tiles dist, vec, red, inner;
+  std::optional<space::Expression> peel;
+
+  const std::vector<problem::Loop>& loops() const { return dispatch.root.loops; }
+  // What one pass over the vectors covers of a root's loop: vec_i, red_i, or all of the loop.
+  space::Expression innermost(std::size_t loop) const;
+  // Of the widest element that the root touches.
+  std::int64_t element_bytes() const;
+  std::int64_t lanes() const;  // such elements in a vector register
+  // Loops along which some whole operand of the root lies in memory.
+  std::vector<std::size_t> lane_loops() const;
+};
+
+// Hard.
+void generic_vector_within_workgroup(const GenericRules& rules, space::SpaceBuilder& builder);
+void generic_vectors_within_compiler_limit(const GenericRules& rules, space::SpaceBuilder& builder);
+void generic_peeling_needs_remainders(const GenericRules& rules, space::SpaceBuilder& builder);
+
+// Soft.
+void generic_tiles_divide(const GenericRules& rules, space::SpaceBuilder& builder);
+void generic_lanes_filled(const GenericRules& rules, space::SpaceBuilder& builder);
+void generic_vectors_fit_registers(const GenericRules& rules, space::SpaceBuilder& builder);
+void generic_threads_evenly_busy(const GenericRules& rules, space::SpaceBuilder& builder);
+void generic_workgroups_worth_starting(const GenericRules& rules, space::SpaceBuilder& builder);
+
+}  // namespace hone::iree

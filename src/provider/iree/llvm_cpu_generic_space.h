@@ -1,0 +1,46 @@
+// The configurations on IREE's llvm-cpu backend of what is no contraction: reductions (softmax and
+// layer norm among them), elementwise operations, transposes, attention. The compiler states no
+// space for a CPU; docs/spaces.md lists the rules with their reasons.
+//
+// Knobs, for the root's loop number i:
+//   dist_i   distribution tile of a parallel loop: what one workgroup computes
+//   vec_i    vector_common_parallel tile of a parallel loop
+//   red_i    vector_reduction tile of a reduction loop
+//   inner_i  vector_inner_parallel tile of what reads the root's result and walks along the
+//            reduction loop i once more (the division of a softmax)
+//   peel     1: enable_loop_peeling, boundary tiles get code of their own; 0: they are masked
+// A loop without tiles has no knobs: the head size of attention's scores.
+#pragma once
+
+#include "base/result.h"
+#include "problem/dispatch.h"
+#include "problem/target.h"
+#include "provider/provider.h"
+#include "space/space.h"
+
+namespace hone::iree {
+
+// Whether the dispatch's root is of a kind that this space is for.
+bool has_generic_space(const problem::Dispatch& dispatch);
+
+// What the compiler chooses by default (Dispatch::default_configuration) is among the values of
+// every knob. Soft rules that leave nothing together are left out. Input errors: another kind of
+// root, a size known only at run time, an index that is not a single loop, no loop at all.
+Result<space::Space> llvm_cpu_generic_space(const problem::Dispatch& dispatch,
+                                            const problem::CpuTarget& target);
+
+// What the compiler is told for one of its configurations: the root's and each neighbour's
+// lowering_config, the function's translation_info. Input error: a space of another operation.
+Result<provider::Attributes> llvm_cpu_generic_attributes(const problem::Dispatch& dispatch,
+                                                         const space::Space& space,
+                                                         const space::Configuration& configuration);
+
+// The configuration that the root's lowering_config and the translation_info state. What the two
+// do not say, inner_i, is taken to be red_i, as the compiler chooses it where it fits. Input
+// errors: another pipeline, a level or a tile that the space lacks; the message names it.
+Result<space::Configuration> llvm_cpu_generic_configuration_from(const problem::Dispatch& dispatch,
+                                                                 const space::Space& space,
+                                                                 std::string_view lowering_config,
+                                                                 std::string_view translation_info);
+
+}  // namespace hone::iree
