@@ -3,20 +3,27 @@
 #include <algorithm>
 #include <cmath>
 
+#include "search/auto_choice.h"
+#include "search/stop_rule.h"
 #include "search/strategy.h"
 
 namespace hone::bench {
 
 Result<Replay> replay(const Recorded& recorded, const ReplayOptions& options) {
-  HONE_ASSIGN(
-      const std::unique_ptr<search::Strategy> strategy,
-      search::make_strategy(options.strategy, recorded.space, options.seed, recorded.prior));
+  const bool is_auto = options.strategy == "auto";
+  const search::Choice choice = search::choose_strategy(
+      {recorded.space.count(), options.most, recorded.prior != nullptr, false});
+  HONE_ASSIGN(const std::unique_ptr<search::Strategy> strategy,
+              search::make_strategy(is_auto ? choice.strategy : options.strategy, recorded.space,
+                                    options.seed, recorded.prior));
+  search::StopRule rule(recorded.noise);
   Replay result;
   double best = INFINITY;
   while (result.measured < options.most) {
     const std::vector<space::Configuration> proposals =
         strategy->ask(std::min(options.round, options.most - result.measured));
     if (proposals.empty()) break;
+    if (is_auto && rule.stops(result.measured, strategy->expected_gain())) break;
     for (const space::Configuration& each : proposals) {
       const std::optional<double>& score = recorded.scores.at(each);
       strategy->tell(each, score);
