@@ -16,14 +16,18 @@ double uniform(std::mt19937_64& generator) {
   return static_cast<double>(generator() >> 11) * 0x1.0p-53;
 }
 
-// How much a normal variable is expected to lie below `best`: expected improvement (Jones,
-// Schonlau, Welch 1998).
+// The probability that what is predicted is less than `value`.
+double share_below(const RegressionForest::Prediction& at, double value) {
+  if (at.deviation <= 0) return at.mean < value ? 1 : 0;
+  return std::erfc((at.mean - value) / (at.deviation * std::numbers::sqrt2)) / 2;
+}
+
+// How far below `best` it is expected to lie: expected improvement (Jones, Schonlau, Welch 1998).
 double improvement(const RegressionForest::Prediction& at, double best) {
   if (at.deviation <= 0) return std::max(0.0, best - at.mean);
   const double z = (best - at.mean) / at.deviation;
   const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
-  const double below = std::erfc(-z / std::numbers::sqrt2) / 2;
-  return at.deviation * (z * below + density);
+  return (best - at.mean) * share_below(at, best) + at.deviation * density;
 }
 
 }  // namespace
@@ -121,13 +125,20 @@ std::vector<double> ModelSearch::place(const space::Configuration& configuration
 }
 
 void ModelSearch::estimate_gain(const std::vector<Looked>& looked) {
-  std::vector<double> gains;
   const double best = std::log(by_score_.begin()->first);
-  for (const Looked& each : looked) gains.push_back(improvement(each.prediction, best));
+  std::vector<std::pair<double, const RegressionForest::Prediction*>> gains;
+  for (const Looked& each : looked)
+    gains.emplace_back(improvement(each.prediction, best), &each.prediction);
   std::sort(gains.begin(), gains.end(), std::greater<>());
-  double sum = 0;
-  for (std::size_t i = 0; i < std::min(kAhead, gains.size()); ++i) sum += gains[i];
-  expected_gain_ = sum;
+  gains.resize(std::min(kAhead, gains.size()));
+  // The gain of the best of them: the integral over g of the probability that it is more than g.
+  constexpr double kMost = 0.5, kStep = 0.002;
+  expected_gain_ = 0;
+  for (double gain = kStep / 2; gain < kMost; gain += kStep) {
+    double none = 1;
+    for (const auto& [alone, prediction] : gains) none *= 1 - share_below(*prediction, best - gain);
+    *expected_gain_ += (1 - none) * kStep;
+  }
 }
 
 void ModelSearch::tell(const space::Configuration& configuration, std::optional<double> score) {

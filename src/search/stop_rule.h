@@ -7,7 +7,7 @@
 
 namespace hone::search {
 
-// A search stops when what 16 more measurements may gain at most (Strategy::expected_gain) is
+// A search stops when what 16 more measurements are expected to gain (Strategy::expected_gain) is
 // below what the finalists' comparison can tell, in kPatience rounds one after the other, and not
 // before kFewest configurations were tried. A strategy that expects nothing is never stopped.
 class StopRule {

@@ -32,8 +32,8 @@ class Strategy {
   // nothing when it failed.
   virtual void tell(const space::Configuration& configuration, std::optional<double> score) = 0;
 
-  // By how much, as a share, the next 16 measurements are expected to improve on the best so far at
-  // most; nothing where the strategy has no idea.
+  // By how much, as a share, the 16 most promising measurements are expected to improve on the best
+  // so far, as of the last ask(); nothing where the strategy has no idea.
   virtual std::optional<double> expected_gain() const { return std::nullopt; }
 };
 
