@@ -49,7 +49,9 @@ TEST(ModelSearch, FindsTheBottomOfABowlInFewerThanRandomSearch) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     ModelSearch learning(space, seed);
     RandomSearch blind(space, seed);
-    modelled += search(learning, bowl, 512).to_best;
+    const Searched found = search(learning, bowl, 96);
+    EXPECT_EQ(found.best, 1) << "seed " << seed;
+    modelled += found.to_best;
     drawn += search(blind, bowl, 512).to_best;
   }
   EXPECT_LT(modelled, drawn / 2);
