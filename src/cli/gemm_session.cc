@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "device/cpu/target.h"
+#include "search/strategy.h"
 
 namespace hone::cli {
 namespace {
@@ -45,7 +46,7 @@ Status complete(TuneOptions& options, const std::vector<device::cuda::Facts>& gp
     options.toolchain.jobs = std::max(
         1, static_cast<int>(device::cpu::available_cores().size()) - static_cast<int>(gpus.size()));
   // Many candidates share one compile: of more at a time more compiles are in flight.
-  const bool learns = tuning.strategy == "local";
+  const bool learns = tuning.strategy == "auto" || search::learns(tuning.strategy);
   tuning.compile_ahead = (learns ? 2 : 16) * static_cast<std::size_t>(options.toolchain.jobs);
   if (gpus.empty()) return {};
   // A cold rotation is of more than twice as much.

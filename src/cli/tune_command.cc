@@ -42,8 +42,9 @@ void add_tune_command(CLI::App& app, Run& run) {
   command->add_option("--dispatch", tuning.dispatches, "only those whose name matches; repeatable");
   command
       ->add_option("--strategy", tuning.strategy,
-                   "local, random, exhaustive, or of GEMMs prior: what a model "
-                   "of the GPU expects to be best, first")
+                   "auto (chosen by the space and the time, and ends when more is not worth it), "
+                   "model, evolutionary, local, random, exhaustive, or prior: what an estimate "
+                   "expects to be best, first")
       ->capture_default_str();
   command->add_option("--candidates", tuning.candidates, "most to try per dispatch")
       ->check(CLI::PositiveNumber);

@@ -47,7 +47,11 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
         {"results", results_file(options)},
         {"time_budget", time_table(context.time).to_json()},
         {"machine", {{"noise", tuned.machine.noise}, {"state", tuned.machine.state}}},
+        {"search", nlohmann::json::array()},
         {"not_tuned", nlohmann::json::array()}};
+    for (const tune::TunedDispatch& each : tuned.tuned)
+      if (!each.search.strategy.empty())  // not finished by an earlier run
+        document["search"].push_back({{"dispatch", each.dispatch->name}, {"search", each.search}});
     for (const tune::NotTuned& not_tuned : tuned.not_tuned)
       document["not_tuned"].push_back(
           {{"dispatch", not_tuned.dispatch}, {"reason", not_tuned.reason}});

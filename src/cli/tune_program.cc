@@ -103,6 +103,7 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
         {"compile_flags", out / "compile_flags.txt"},
         {"time_budget", time_table(context.time).to_json()},
         {"machine", {{"noise", result.machine.noise}, {"state", result.machine.state}}},
+        {"search", nlohmann::json::array()},
         {"left_out", nlohmann::json::array()},
         {"not_tuned", nlohmann::json::array()}};
     for (const tune::LeftOut& left_out : proven.left_out)
@@ -111,6 +112,8 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
     for (const tune::NotTuned& not_tuned : result.not_tuned)
       document["not_tuned"].push_back(
           {{"dispatch", not_tuned.dispatch}, {"reason", not_tuned.reason}});
+    for (const tune::TunedDispatch& tuned : result.tuned)
+      document["search"].push_back({{"dispatch", tuned.dispatch->name}, {"search", tuned.search}});
     if (options.tuning.cuda) {
       document["gpu"] = gpu.table.to_json();
       document["notes"] = gpu.notes;

@@ -28,27 +28,9 @@ void LocalSearch::ask_sample(std::size_t count, std::vector<space::Configuration
 }
 
 std::optional<space::Configuration> LocalSearch::draw() {
-  while (ranked_ && sample_left_ > kRandom) {
-    std::vector<space::Configuration> best = ranked_->ask(1);
-    if (best.empty()) break;
-    if (is_near_sampled(best.front())) continue;
-    by_prior_.push_back(best.front());
-    return std::move(best.front());
-  }
-  std::vector<space::Configuration> drawn = random_.ask(1);
-  if (drawn.empty()) return std::nullopt;
-  return std::move(drawn.front());
-}
-
-bool LocalSearch::is_near_sampled(const space::Configuration& configuration) const {
-  const auto differences = [&](const space::Configuration& other) {
-    int count = 0;
-    for (std::size_t i = 0; i < other.values.size(); ++i)
-      count += other.values[i] != configuration.values[i];
-    return count;
-  };
-  return std::any_of(by_prior_.begin(), by_prior_.end(),
-                     [&](const auto& other) { return differences(other) <= 1; });
+  if (sample_left_ > kRandom)
+    if (std::optional<space::Configuration> drawn = sample_.by_prior()) return drawn;
+  return sample_.at_random();
 }
 
 void LocalSearch::ask_neighbours(std::size_t count, std::vector<space::Configuration>& proposals) {

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "search/prior_search.h"
+#include "search/first_sample.h"
 
 namespace hone::search {
 
@@ -29,9 +29,7 @@ class LocalSearch final : public Strategy {
 
   // `space` must outlive this.
   LocalSearch(const space::Space& space, std::uint64_t seed, Prior prior = {})
-      : space_(space), random_(space, seed) {
-    if (prior) ranked_.emplace(space, seed, std::move(prior));
-  }
+      : space_(space), sample_(space, seed, std::move(prior)) {}
 
   std::string_view name() const override { return "local"; }
   // Fewer than `count` when what is told next may change which neighbours are worth a try.
@@ -42,15 +40,12 @@ class LocalSearch final : public Strategy {
   void ask_neighbours(std::size_t count, std::vector<space::Configuration>& proposals);
   void ask_sample(std::size_t count, std::vector<space::Configuration>& proposals);
   std::optional<space::Configuration> draw();
-  bool is_near_sampled(const space::Configuration& configuration) const;
   bool start_another_pass();
 
   const space::Space& space_;
-  RandomSearch random_;
-  std::optional<PriorSearch> ranked_;
+  FirstSample sample_;
   std::size_t sample_left_ = kFirstSample;
-  bool exhausted_ = false;                      // nothing is left to sample
-  std::vector<space::Configuration> by_prior_;  // what was proposed because of it
+  bool exhausted_ = false;  // nothing is left to sample
   std::optional<double> best_of_last_pass_;
   std::set<space::Configuration> proposed_;
   std::multimap<double, space::Configuration> by_score_;

@@ -25,7 +25,7 @@ void PriorSearch::rank_more() {
     space::Enumerator enumerator = space_.enumerate();
     while (auto configuration = enumerator.next()) ranked_.push_back(std::move(*configuration));
   } else {
-    ranked_ = random_.ask(kMostRanked);
+    ranked_ = random_.ask(kDrawn);
   }
   std::vector<std::pair<double, std::size_t>> order;
   order.reserve(ranked_.size());

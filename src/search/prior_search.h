@@ -8,11 +8,13 @@
 namespace hone::search {
 
 // Proposes a space in ascending order of the prior; equal ones in enumeration order. Of a space
-// with more than kMostRanked configurations, or one that cannot be counted, that many are drawn at
-// random and ranked, then the next.
+// with more than kMostRanked configurations, or one that cannot be counted, kDrawn are drawn at
+// random and ranked, then the next: tens of milliseconds, and the best of them is among the best
+// 0.006 % of the space.
 class PriorSearch final : public Strategy {
  public:
   static constexpr std::size_t kMostRanked = std::size_t{1} << 18;
+  static constexpr std::size_t kDrawn = std::size_t{1} << 14;
 
   // `space` must outlive this. `prior` is called once for each configuration.
   PriorSearch(const space::Space& space, std::uint64_t seed, Prior prior)

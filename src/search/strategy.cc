@@ -1,7 +1,9 @@
 #include "search/strategy.h"
 
 #include "base/text.h"
+#include "search/evolutionary_search.h"
 #include "search/local_search.h"
+#include "search/model_search.h"
 #include "search/prior_search.h"
 #include "search/random_search.h"
 
@@ -37,14 +39,24 @@ Result<std::unique_ptr<Strategy>> make_strategy(std::string_view name, const spa
   if (name == "exhaustive") return std::make_unique<ExhaustiveSearch>(space);
   if (name == "random") return std::make_unique<RandomSearch>(space, seed);
   if (name == "local") return std::make_unique<LocalSearch>(space, seed, std::move(prior));
+  if (name == "evolutionary")
+    return std::make_unique<EvolutionarySearch>(space, seed, std::move(prior));
+  if (name == "model") return std::make_unique<ModelSearch>(space, seed, std::move(prior));
   if (name == "prior") {
     if (prior) return std::make_unique<PriorSearch>(space, seed, std::move(prior));
     return input_error(
-        "the strategy 'prior' needs an estimate of each configuration's time, which the triton "
-        "provider has for GEMMs and the others have not; use local");
+        "the strategy 'prior' needs an estimate of each configuration's time, which there is for "
+        "contractions on a CPU and for Triton's GEMMs; use auto");
   }
-  return input_error("'{}' is no strategy{}; known: exhaustive, local, prior, random", name,
-                     did_you_mean(name, {"exhaustive", "local", "prior", "random"}));
+  return input_error(
+      "'{}' is no strategy{}; known: auto, evolutionary, exhaustive, local, model, prior, random",
+      name,
+      did_you_mean(name,
+                   {"auto", "evolutionary", "exhaustive", "local", "model", "prior", "random"}));
+}
+
+bool learns(std::string_view name) {
+  return name == "local" || name == "evolutionary" || name == "model";
 }
 
 }  // namespace hone::search

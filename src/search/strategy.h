@@ -31,14 +31,22 @@ class Strategy {
   // The score of a proposed configuration: lower is better (seconds, or a ratio to a baseline);
   // nothing when it failed.
   virtual void tell(const space::Configuration& configuration, std::optional<double> score) = 0;
+
+  // By how much, as a share, the 16 most promising measurements are expected to improve on the best
+  // so far, as of the last ask(); nothing where the strategy has no idea.
+  virtual std::optional<double> expected_gain() const { return std::nullopt; }
 };
 
 // "exhaustive" proposes the whole space in its enumeration order, "random" in an order drawn
-// uniformly with `seed`, "local" refines the best of a sample (local_search.h) and ends when that
-// no longer helps, "prior" proposes what `prior` expects to be best first. With a prior the sample
-// of "local" is mostly its choice. Input errors: another name; "prior" without one. `space` must
-// outlive the strategy.
+// uniformly with `seed`, "prior" what `prior` expects to be best first. Those that learn begin with
+// a sample, which with a prior is mostly its choice: "local" (local_search.h), which ends when more
+// no longer helps, "evolutionary" (evolutionary_search.h) and "model" (model_search.h). "auto" is
+// for the caller to resolve (auto_choice.h). Input errors: another name; "prior" without one.
+// `space` must outlive the strategy.
 Result<std::unique_ptr<Strategy>> make_strategy(std::string_view name, const space::Space& space,
                                                 std::uint64_t seed, Prior prior = {});
+
+// Whether what that strategy proposes depends on what it is told.
+bool learns(std::string_view name);
 
 }  // namespace hone::search

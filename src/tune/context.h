@@ -28,6 +28,8 @@ struct Context {
   RunnerService* runner_of(std::size_t lane) const {
     return lane == 0 ? &runner : more_runners.at(lane - 1);
   }
+  // A difference of this share can just be told on this machine (MachineCheck), within bounds.
+  double noise = 0.01;
   TimeBudget time = {};
   int stop_fd = -1;  // readable once the user has told hone to stop
 };

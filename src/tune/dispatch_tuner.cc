@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "search/auto_choice.h"
+#include "search/stop_rule.h"
 #include "search/strategy.h"
 #include "space/configuration.h"
 #include "tune/baselines.h"
@@ -32,6 +34,8 @@ constexpr double kCompilePatience = 0.5;
 constexpr double kSearchShare = 0.75;
 // Two first measurements that differ by less are not told apart.
 constexpr double kSameTime = 1.01;
+// What a candidate takes on a CPU with two cores (docs/benchmarks.md), before it is known here.
+constexpr double kUsualSeconds = 0.5;
 
 class Clock {
  public:
@@ -68,6 +72,8 @@ class DispatchTuner {
     HONE_TRY(separate(finalists));
     return select();
   }
+
+  const SearchNote& search_note() const { return note_; }
 
   Status compare_with_libraries(std::optional<store::Id> winner) {
     const TimeBudget::Span span(context_.time, Phase::kBaselines);
@@ -107,11 +113,39 @@ class DispatchTuner {
         context_.options.candidates.value_or(SIZE_MAX), space_.count().value));
   }
 
+  Status choose_strategy() {
+    const Options& options = context_.options;
+    search::Prior prior = context_.provider.prior(dispatch_, space_);
+    note_.strategy = options.strategy;
+    if (options.strategy == "auto") {
+      const double affordable = std::max(0.0, share_.seconds) * kSearchShare / kUsualSeconds;
+      const search::Choice choice = search::choose_strategy(
+          {space_.count(), std::min(planned(), static_cast<std::size_t>(affordable)),
+           prior != nullptr, options.compile_ahead > 0});
+      note_.strategy = choice.strategy;
+      note_.why = choice.why;
+      stop_rule_.emplace(context_.noise);
+      if (options.configurations.empty())
+        context_.observer.note(
+            fmt::format("{}: strategy {}: {}", dispatch_.name, note_.strategy, note_.why));
+    }
+    HONE_ASSIGN(strategy_,
+                search::make_strategy(note_.strategy, space_, options.seed, std::move(prior)));
+    return {};
+  }
+
+  bool stops() {
+    if (!stop_rule_ || !stop_rule_->stops(proposed_, strategy_->expected_gain())) return false;
+    note_.stopped = stop_rule_->reason();
+    context_.observer.note(fmt::format("{}: stopped after {} configurations: {}", dispatch_.name,
+                                       proposed_, note_.stopped));
+    return true;
+  }
+
   // Where compiling does not disturb, the first round compiles while the device is made ready.
   Status begin_search() {
     const Options& options = context_.options;
-    HONE_ASSIGN(strategy_, search::make_strategy(options.strategy, space_, options.seed,
-                                                 context_.provider.prior(dispatch_, space_)));
+    HONE_TRY(choose_strategy());
     if (options.compile_ahead == 0) return {};
     HONE_ASSIGN(const std::vector<space::Configuration> proposals,
                 propose(*strategy_, std::min(options.compile_ahead, planned())));
@@ -129,6 +163,7 @@ class DispatchTuner {
       HONE_TRY(pick_up(*strategy));
       HONE_ASSIGN(const std::vector<space::Configuration> proposals,
                   propose(*strategy, std::min(round_size(seconds), planned - proposed_)));
+      if (!proposals.empty() && stops()) break;
       if (!proposals.empty())
         HONE_TRY(try_all(proposals, *strategy));
       else if (!compiling_.empty())
@@ -143,6 +178,10 @@ class DispatchTuner {
       HONE_TRY(pick_up(*strategy));
       if (!put_aside_.empty()) HONE_TRY(wait_for_others(seconds - clock_.elapsed()));
     }
+    note_.tried = proposed_;
+    note_.planned = planned;
+    HONE_TRY(context_.store.log_event(
+        "search", nlohmann::json{{"dispatch", dispatch_.name}, {"search", note_}}.dump()));
     report("search", planned, 0);
     return bench_.cancel_compiles();
   }
@@ -162,7 +201,7 @@ class DispatchTuner {
   Status try_all(const std::vector<space::Configuration>& proposals, search::Strategy& strategy) {
     HONE_ASSIGN(std::unique_ptr<Round> round, begin_round(proposals));
     compiling_.push_back(std::move(round));
-    const bool learns = context_.options.strategy == "local";
+    const bool learns = search::learns(note_.strategy);
     return finish_compiling(strategy, context_.options.compile_ahead == 0 ? 0 : learns ? 1 : 2);
   }
 
@@ -374,6 +413,8 @@ class DispatchTuner {
   const problem::Dispatch& dispatch_;
   space::Space space_;
   std::unique_ptr<search::Strategy> strategy_;
+  SearchNote note_;
+  std::optional<search::StopRule> stop_rule_;
   DispatchBench bench_;
   Share share_;
   Clock clock_;
@@ -409,6 +450,7 @@ Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& d
     HONE_TRY(context.compiler.cancel_all());
     return tuned;
   }
+  tuned->search = tuner.search_note();
   tuned->seconds = clock.elapsed();
   tuned->busy_seconds = busy_seconds(context) - busy;
   if (context.options.baselines) HONE_TRY(tuner.compare_with_libraries(tuned->selection.winner));

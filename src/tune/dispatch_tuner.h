@@ -7,6 +7,7 @@
 
 #include "tune/context.h"
 #include "tune/dispatch_bench.h"
+#include "tune/search_note.h"
 
 namespace hone::tune {
 
@@ -19,6 +20,7 @@ struct TunedDispatch {
   store::Selection selection;
   // Of a GPU: what the whole program must hold when it is compiled with the winner. Else empty.
   std::string code = {};
+  SearchNote search = {};
   double seconds = 0;       // wall time of tuning it, from its first compile to the selection
   double busy_seconds = 0;  // of these a device ran kernels (RunnerService::busy_seconds)
 };

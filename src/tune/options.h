@@ -26,7 +26,7 @@ struct Options {
   std::vector<FlagSet> flag_sets;
 
   std::vector<std::string> dispatches;  // patterns of names; empty: all
-  std::string strategy = "local";
+  std::string strategy = "auto";
   std::vector<std::string> relax;           // soft constraints to drop; "all"
   std::optional<std::size_t> candidates;    // per dispatch
   double budget_seconds = 600;              // of search and finalists, over all dispatches

@@ -1,9 +1,13 @@
 #include "tune/session_steps.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace hone::tune {
 namespace {
+
+// A single short look at a busy machine may see far more, or nothing at all.
+constexpr double kLeastNoise = 0.005, kMostNoise = 0.05;
 
 Status record_time(Context& context) {
   nlohmann::json rows = nlohmann::json::array();
@@ -19,6 +23,7 @@ Result<MachineCheck> look_at_machine(Context& context) {
   const TimeBudget::Span span(context.time, Phase::kCalibrate);
   HONE_ASSIGN(MachineCheck machine, check_machine(context.runner, context.options.cores,
                                                   context.options.cuda, {}, context.observer));
+  context.noise = std::clamp(machine.noise.smallest_difference, kLeastNoise, kMostNoise);
   HONE_TRY(context.store.log_event("machine", nlohmann::json(machine.noise).dump()));
   return machine;
 }

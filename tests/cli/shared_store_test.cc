@@ -15,9 +15,14 @@ class SharedStore : public HoneCommand {
  protected:
   std::vector<std::string> tune(int candidates, const std::string& cores,
                                 const std::string& out) const {
-    return {"tune",    "small.mlir", "--candidates", std::to_string(candidates),
-            "--cores", cores,        "--out",        out,
-            "--relax", "all",        "--no-program", "--json"};
+    // Both propose the same, whatever they are told.
+    return {"tune",         "--strategy",
+            "random",       "small.mlir",
+            "--candidates", std::to_string(candidates),
+            "--cores",      cores,
+            "--out",        out,
+            "--relax",      "all",
+            "--no-program", "--json"};
   }
   void run_sql(const char* sql) {
     sqlite3* handle = nullptr;

@@ -87,7 +87,7 @@ TEST(Prior, RanksASpaceThatIsTooLargeInParts) {
   });
   const std::vector<Configuration> first = strategy.ask(10);
   EXPECT_EQ(first.size(), 10u);
-  EXPECT_EQ(calls, PriorSearch::kMostRanked);
+  EXPECT_EQ(calls, PriorSearch::kDrawn);
   for (const Configuration& each : first) EXPECT_EQ(each.values[0], 0);
 }
 
@@ -96,16 +96,15 @@ TEST(Prior, IsAnErrorWithoutAnEstimate) {
   const auto strategy = make_strategy("prior", space, 1);
   ASSERT_FALSE(strategy);
   EXPECT_EQ(strategy.error().kind, ErrorKind::kInput);
-  EXPECT_THAT(strategy.error().message, testing::HasSubstr("the triton provider has"));
+  EXPECT_THAT(strategy.error().message, testing::HasSubstr("Triton's GEMMs; use auto"));
 }
 
 TEST(MakeStrategy, NamesTheNearest) {
   const auto strategy = make_strategy("exhaustiv", small_space(), 1);
   ASSERT_FALSE(strategy);
-  EXPECT_EQ(
-      strategy.error().message,
-      "'exhaustiv' is no strategy (did you mean 'exhaustive'?); known: exhaustive, local, prior, "
-      "random");
+  EXPECT_EQ(strategy.error().message,
+            "'exhaustiv' is no strategy (did you mean 'exhaustive'?); known: auto, evolutionary, "
+            "exhaustive, local, model, prior, random");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "provider/iree/llvm_cpu_configuration.h"
 #include "provider/iree/llvm_cpu_convolution_space.h"
 #include "provider/iree/llvm_cpu_generic_space.h"
+#include "provider/iree/llvm_cpu_model.h"
 #include "provider/iree/llvm_cpu_space.h"
 #include "provider/iree/runtime_tools.h"
 #include "provider/iree/tuning_spec.h"
@@ -46,6 +47,12 @@ Result<provider::Attributes> IreeProvider::attributes(
                           : llvm_cpu_attributes(dispatch.root, space, configuration));
   return provider::Attributes{attributes.lowering_config, attributes.translation_info,
                               attributes.init_config, attributes.consumer_config};
+}
+
+std::function<double(const space::Configuration&)> IreeProvider::prior(
+    const problem::Dispatch& dispatch, const space::Space& space) const {
+  if (gpu_) return {};
+  return llvm_cpu_prior(dispatch.root, target_, space);
 }
 
 Result<std::string> IreeProvider::spec(const std::vector<provider::SpecEntry>& entries) const {

@@ -25,6 +25,9 @@ class IreeProvider final : public provider::ProgramProvider {
   Result<provider::Attributes> attributes(const problem::Dispatch& dispatch,
                                           const space::Space& space,
                                           const space::Configuration& configuration) const override;
+  // On a CPU llvm_cpu_model.h; nothing on a GPU.
+  std::function<double(const space::Configuration&)> prior(
+      const problem::Dispatch& dispatch, const space::Space& space) const override;
   Result<std::string> spec(const std::vector<provider::SpecEntry>& entries) const override;
   bool same_spec_class(const problem::Operation& a, const problem::Operation& b) const override;
   std::string spec_flag(const std::filesystem::path& file) const override;
