@@ -129,6 +129,23 @@ Result<Json> devices_json(store::Store& store, const std::set<store::Id>& ids) {
   return list;
 }
 
+// Of the finalists of a dispatch: few, so that asking for each is cheap.
+Result<SearchTimes> search_times(store::Store& store, const store::DispatchRow& row,
+                                 const std::vector<store::CandidateRow>& candidates) {
+  SearchTimes times;
+  for (const store::CandidateRow& candidate : candidates) {
+    if (candidate.dispatch != row.dispatch || candidate.build != row.build ||
+        candidate.device != row.device || candidate.phase != name_of(store::Phase::kFinalist))
+      continue;
+    HONE_ASSIGN(const store::Known known,
+                store.known(candidate.candidate, row.device, store::Phase::kSearch));
+    if (known.measurement)
+      times[candidate.candidate] = {known.measurement->timing.median,
+                                    known.measurement->sentinel_ratio};
+  }
+  return times;
+}
+
 Result<Json> dispatches_json(store::Store& store, const std::vector<store::DispatchRow>& rows) {
   HONE_ASSIGN(const std::vector<store::CandidateRow> candidates, store.candidate_rows());
   Json list = Json::array();
@@ -137,7 +154,8 @@ Result<Json> dispatches_json(store::Store& store, const std::vector<store::Dispa
     if (row.device) {
       HONE_ASSIGN(peaks, peaks_of(store, *row.device));
     }
-    list.push_back(report_dispatch(row, candidates, peaks));
+    HONE_ASSIGN(const SearchTimes searched, search_times(store, row, candidates));
+    list.push_back(report_dispatch(row, candidates, searched, peaks));
   }
   return list;
 }

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <map>
 
-#include "output/report_knobs.h"
-
 namespace hone::output {
 namespace {
 
@@ -129,13 +127,15 @@ class Failures {
   std::map<std::pair<std::string, std::string>, std::size_t> indices_;
 };
 
-Json columns(const Rows& rows, const std::vector<KnobColumn>& knobs, const Failures& failures) {
+Json columns(const Rows& rows, const std::vector<KnobColumn>& knobs, const Failures& failures,
+             const SearchTimes& searched) {
   Words providers, states, sets, phases;
   std::map<std::string, std::size_t> codes;
   Json table{{"id", Json::array()},      {"provider", Json::array()}, {"state", Json::array()},
              {"set", Json::array()},     {"phase", Json::array()},    {"failure", Json::array()},
              {"seconds", Json::array()}, {"low", Json::array()},      {"high", Json::array()},
-             {"ratio", Json::array()},   {"code", Json::array()},     {"knobs", Json::array()}};
+             {"ratio", Json::array()},   {"code", Json::array()},     {"searched", Json::array()},
+             {"knobs", Json::array()}};
   for (const CandidateRow* row : rows) {
     table["id"].push_back(row->candidate);
     table["provider"].push_back(providers.index(row->provider));
@@ -147,6 +147,8 @@ Json columns(const Rows& rows, const std::vector<KnobColumn>& knobs, const Failu
     table["low"].push_back(rounded(row->low_seconds));
     table["high"].push_back(rounded(row->high_seconds));
     table["ratio"].push_back(rounded(row->sentinel_ratio));
+    const auto found = searched.find(row->candidate);
+    table["searched"].push_back(found != searched.end() ? rounded(found->second.seconds) : Json());
     table["code"].push_back(
         row->identity.empty()
             ? -1
@@ -166,14 +168,15 @@ Json change_json(const KnobChange& change) {
       {"value", change.value}, {"candidate", change.candidate}, {"slower", rounded(change.slower)}};
 }
 
-Json effects_json(const Rows& rows, const std::vector<KnobColumn>& knobs, store::Id winner) {
+Json effects_json(const Rows& rows, const std::vector<KnobColumn>& knobs, store::Id winner,
+                  const SearchTimes& searched) {
   Json list = Json::array();
   const auto found = std::find_if(rows.begin(), rows.end(), [winner](const CandidateRow* row) {
     return row->candidate == winner;
   });
   if (found == rows.end()) return list;
   for (const KnobEffect& effect :
-       knob_effects(rows, knobs, static_cast<std::size_t>(found - rows.begin()))) {
+       knob_effects(rows, knobs, static_cast<std::size_t>(found - rows.begin()), searched)) {
     Json alone = Json::array();
     for (const KnobChange& change : effect.alone) alone.push_back(change_json(change));
     list.push_back({{"name", effect.name},
@@ -217,7 +220,7 @@ Json rounded(std::optional<double> value) {
 }
 
 Json report_dispatch(const store::DispatchRow& row, const std::vector<CandidateRow>& candidates,
-                     const Peaks& peaks) {
+                     const SearchTimes& searched, const Peaks& peaks) {
   const MeasuredDispatch dispatch = measured_dispatch(row, candidates);
   Rows rows;
   for (const CandidateRow& candidate : candidates)
@@ -261,8 +264,9 @@ Json report_dispatch(const store::DispatchRow& row, const std::vector<CandidateR
           {"libraries", libraries},
           {"roofline", roofline_json(dispatch, peaks)},
           {"failures", failures.json()},
-          {"effects", row.best ? effects_json(rows, knobs, row.best->candidate) : Json::array()},
-          {"candidates", columns(rows, knobs, failures)}};
+          {"effects",
+           row.best ? effects_json(rows, knobs, row.best->candidate, searched) : Json::array()},
+          {"candidates", columns(rows, knobs, failures, searched)}};
 }
 
 }  // namespace hone::output

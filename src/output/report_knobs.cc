@@ -24,18 +24,21 @@ bool is_right(const CandidateRow& row) {
   return row.state == CandidateState::kMeasured && row.right.value_or(false) && row.median_seconds;
 }
 
-// By candidate: what times are compared by; nothing for those that were not measured or are wrong.
-std::vector<std::optional<double>> scores(const std::vector<const CandidateRow*>& candidates) {
-  const bool all_have_ratios =
-      std::all_of(candidates.begin(), candidates.end(), [](const CandidateRow* row) {
-        return !is_right(*row) || row->sentinel_ratio.value_or(0) > 0;
-      });
-  std::vector<std::optional<double>> scores;
-  for (const CandidateRow* row : candidates) {
-    std::optional<double>& score = scores.emplace_back();
-    if (is_right(*row)) score = all_have_ratios ? row->sentinel_ratio : row->median_seconds;
-  }
-  return scores;
+SearchTime search_time(const CandidateRow& row, const SearchTimes& searched) {
+  const auto found = searched.find(row.candidate);
+  return found != searched.end() ? found->second
+                                 : SearchTime{*row.median_seconds, row.sentinel_ratio};
+}
+
+// The time of `other` over that of `winner`.
+double slower(const CandidateRow& other, const CandidateRow& winner, const SearchTimes& searched) {
+  const bool finalists = other.phase == winner.phase;
+  const SearchTime a = finalists ? SearchTime{*other.median_seconds, other.sentinel_ratio}
+                                 : search_time(other, searched);
+  const SearchTime b = finalists ? SearchTime{*winner.median_seconds, winner.sentinel_ratio}
+                                 : search_time(winner, searched);
+  if (a.ratio.value_or(0) > 0 && b.ratio.value_or(0) > 0) return *a.ratio / *b.ratio;
+  return a.seconds / b.seconds;
 }
 
 double penalty(const KnobEffect& effect) {
@@ -71,9 +74,9 @@ std::vector<KnobColumn> knob_columns(const std::vector<const CandidateRow*>& can
 }
 
 std::vector<KnobEffect> knob_effects(const std::vector<const CandidateRow*>& candidates,
-                                     const std::vector<KnobColumn>& knobs, std::size_t winner) {
-  const std::vector<std::optional<double>> score = scores(candidates);
-  if (!score[winner]) return {};
+                                     const std::vector<KnobColumn>& knobs, std::size_t winner,
+                                     const SearchTimes& searched) {
+  if (!is_right(*candidates[winner])) return {};
   const auto differing = [&](std::size_t other) {
     std::vector<const KnobColumn*> knobs_that_differ;
     for (const KnobColumn& knob : knobs)
@@ -87,7 +90,7 @@ std::vector<KnobEffect> knob_effects(const std::vector<const CandidateRow*>& can
           knob.name, knob.values[static_cast<std::size_t>(knob.index[winner])], {}, {}};
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     // The default and libraries have no knobs to compare.
-    if (!score[i] || candidates[i]->is_default ||
+    if (!is_right(*candidates[i]) || candidates[i]->is_default ||
         candidates[i]->provider != candidates[winner]->provider)
       continue;
     const std::vector<const KnobColumn*> knobs_that_differ = differing(i);
@@ -95,7 +98,8 @@ std::vector<KnobEffect> knob_effects(const std::vector<const CandidateRow*>& can
       const auto found = effects.find(knob);
       if (found == effects.end() || knob->index[i] < 0) continue;
       const KnobChange change{knob->values[static_cast<std::size_t>(knob->index[i])],
-                              candidates[i]->candidate, *score[i] / *score[winner]};
+                              candidates[i]->candidate,
+                              slower(*candidates[i], *candidates[winner], searched)};
       std::optional<KnobChange>& best = found->second.best_other;
       if (!best || change.slower < best->slower) best = change;
       if (knobs_that_differ.size() == 1) found->second.alone.push_back(change);

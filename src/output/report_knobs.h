@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -23,8 +24,17 @@ struct KnobColumn {
 // text nor a bool is taken as its JSON text.
 std::vector<KnobColumn> knob_columns(const std::vector<const store::CandidateRow*>& candidates);
 
-// Another value of a knob, as it was measured. Times are compared as ratios to the default's at the
-// same time where every measured candidate has one, else as medians.
+// A finalist's time in the search, before it was measured again: what candidates that are no
+// finalists are compared with.
+struct SearchTime {
+  double seconds = 0;             // median
+  std::optional<double> ratio{};  // to the default's at the same time
+};
+using SearchTimes = std::map<store::Id, SearchTime>;
+
+// Another value of a knob, as it was measured. Two finalists are compared by their rounds, all
+// others by their times in the search; as ratios to the default's at the same time where both have
+// one, else as medians.
 struct KnobChange {
   nlohmann::json value;
   store::Id candidate = 0;
@@ -45,6 +55,7 @@ struct KnobEffect {
 // Of the candidate in row `winner` among `candidates`; knobs that cost most when they are changed
 // come first. Knobs that have one value only are left out.
 std::vector<KnobEffect> knob_effects(const std::vector<const store::CandidateRow*>& candidates,
-                                     const std::vector<KnobColumn>& knobs, std::size_t winner);
+                                     const std::vector<KnobColumn>& knobs, std::size_t winner,
+                                     const SearchTimes& searched);
 
 }  // namespace hone::output

@@ -29,14 +29,14 @@ function dropChart(box) {
 
 function axis(title, more) {
   return Object.assign({
-    title: {display: true, text: title, color: colour('quiet')},
+    title: {display: title !== '', text: title, color: colour('quiet')},
     ticks: {color: colour('quiet'), maxRotation: 0, autoSkipPadding: 12},
     grid: {color: colour('line'), borderColor: colour('line'), tickColor: colour('line')},
   }, more);
 }
 
 function legend() {
-  return {position: 'bottom', labels: {usePointStyle: true, boxWidth: 8, padding: 14, color: colour('ink')}};
+  return {position: 'bottom', labels: {usePointStyle: true, boxWidth: 7, boxHeight: 7, padding: 16, color: colour('ink')}};
 }
 
 // The unit that times of a chart are shown in, from a typical one.
@@ -50,7 +50,7 @@ function timeAxis(seconds, unit, more) {
   const wide = high > 6 * low;
   const scaled = axis(`time of one launch (${unit[1]}${wide ? ', logarithmic' : ''})`, more);
   scaled.type = wide ? 'logarithmic' : 'linear';
-  scaled.ticks.callback = value => digits(value);
+  scaled.ticks.callback = value => String(Number(value.toPrecision(3)));
   if (wide) scaled.ticks.autoSkipPadding = 18;
   return scaled;
 }
@@ -68,9 +68,9 @@ function drawScatter(box, dispatch, knob) {
   const measured = rows.filter(row => row.measured && place(row) !== null);
   const failed = rows.filter(row => row.failureKind && place(row) !== null);
   const kinds = [...new Set(failed.map(row => row.failureKind))].sort();
-  const unit = timeUnit(defaultSeconds || (measured[0] || {seconds: 1e-3}).seconds);
+  const unit = timeUnit(defaultSeconds || (measured[0] || {searched: 1e-3}).searched);
   const of = (chosen, style) => Object.assign({
-    data: chosen.map(row => ({x: place(row), y: row.seconds / unit[0], row})),
+    data: chosen.map(row => ({x: place(row), y: row.searched / unit[0], row})),
     pointHoverRadius: 6,
   }, style);
   const others = measured.filter(row => !row.winner && !row.tied && !row.isDefault);
@@ -106,15 +106,14 @@ function drawScatter(box, dispatch, knob) {
   } else {
     x.ticks.callback = value => value >= 0 && Number.isInteger(value) ? String(value + 1) : '';
   }
-  const scales = {x, y: timeAxis(measured.map(row => row.seconds).concat(defaultSeconds || []), unit,
+  const scales = {x, y: timeAxis(measured.map(row => row.searched).concat(defaultSeconds || []), unit,
       {stack: 'y', stackWeight: 5})};
   if (kinds.length)
     scales.failures = axis('', {type: 'category', labels: kinds, offset: true, stack: 'y',
       stackWeight: Math.min(2, 0.5 + 0.4 * kinds.length), position: 'left'});
-  if (scales.failures) scales.failures.title.display = false;
   drawChart(box, `${plural(measured.length, 'measured candidate')} and ${failed.length} failed ones by ` +
       `${knob === null ? 'order' : knob.name}: the fastest takes ` +
-      `${formatSeconds(measured.length ? measured.reduce((a, b) => a.seconds < b.seconds ? a : b).seconds : null)}. ` +
+      `${formatSeconds(measured.length ? measured.reduce((a, b) => a.searched < b.searched ? a : b).searched : null)}. ` +
       'The table below has the numbers.', {
     type: 'scatter', data: {datasets},
     options: {scales, parsing: false, normalized: true,
@@ -125,7 +124,7 @@ function drawScatter(box, dispatch, knob) {
 function scatterLabel(item) {
   const row = item.raw.row;
   if (!row) return ` default ${digits(item.raw.y)}`;
-  const words = row.failureKind ? row.failureKind : formatSeconds(row.seconds);
+  const words = row.failureKind ? row.failureKind : formatSeconds(row.searched);
   return ` #${row.id}: ${words}`;
 }
 
@@ -134,7 +133,7 @@ function drawProgress(box, dispatch) {
   const {rows, defaultSeconds} = dispatch;
   const unit = timeUnit(defaultSeconds || dispatch.tunedSeconds || 1e-3);
   const steps = bestSoFar(rows);
-  const points = steps.map(row => ({x: row.order + 1, y: row.seconds / unit[0]}));
+  const points = steps.map(row => ({x: row.order + 1, y: row.searched / unit[0]}));
   if (points.length) points.push({x: rows.length, y: points[points.length - 1].y});
   const datasets = [{label: 'best so far', data: points, stepped: 'after', borderColor: colour('accent'),
     backgroundColor: colour('accent'), borderWidth: 2, pointRadius: 3, pointStyle: 'circle'}];
@@ -142,13 +141,13 @@ function drawProgress(box, dispatch) {
     datasets.push({label: 'default', pointStyle: 'line', pointRadius: 0, borderColor: colour('default'), borderDash: [6, 4],
       borderWidth: 2, data: [{x: 1, y: defaultSeconds / unit[0]}, {x: rows.length, y: defaultSeconds / unit[0]}]});
   const label = steps.length ?
-      `Best time so far: ${formatSeconds(steps[0].seconds)} after ${steps[0].order + 1}, ` +
-      `${formatSeconds(steps[steps.length - 1].seconds)} after ${rows.length} candidates.` : 'Nothing was measured.';
+      `Best time so far: ${formatSeconds(steps[0].searched)} after ${steps[0].order + 1}, ` +
+      `${formatSeconds(steps[steps.length - 1].searched)} after ${rows.length} candidates.` : 'Nothing was measured.';
   drawChart(box, label, {
     type: 'line', data: {datasets},
     options: {parsing: false, interaction: {mode: 'nearest', intersect: false},
       scales: {x: axis('candidates tried', {type: 'linear', min: 1, max: Math.max(2, rows.length)}),
-        y: timeAxis(steps.map(row => row.seconds).concat(defaultSeconds || []), unit)},
+        y: timeAxis(steps.map(row => row.searched).concat(defaultSeconds || []), unit)},
       plugins: {legend: legend()}},
   });
 }
@@ -157,8 +156,8 @@ function drawProgress(box, dispatch) {
 function bestSoFar(rows) {
   let best = Infinity;
   return rows.filter(row => {
-    if (!row.measured || row.isDefault || row.seconds >= best) return false;
-    best = row.seconds;
+    if (!row.measured || row.searched >= best) return false;
+    best = row.searched;
     return true;
   });
 }
@@ -179,6 +178,7 @@ function drawRoofline(box, dispatch) {
   const logarithmic = title => axis(title, {type: 'logarithmic'});
   const scales = {x: logarithmic('operations per byte'), y: logarithmic('GFLOP/s')};
   Object.assign(scales.x, {min: low, max: high});
+  Object.assign(scales.y, {max: 2 * peak / 1e9});
   for (const scale of [scales.x, scales.y]) {
     scale.ticks.callback = value => [1, 2, 5].includes(Number(String(value.toExponential())[0])) &&
         Math.abs(value / Number(value.toPrecision(1)) - 1) < 1e-6 ? String(Number(value.toPrecision(3))) : '';

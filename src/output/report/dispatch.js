@@ -13,6 +13,8 @@ function openDispatch(report, data) {
     return {
       id, at, state, isDefault, measured: state === 'measured',
       order: isDefault || state === 'untried' ? -1 : order++,
+      // Charts compare times of the search, which all have; finalists were measured again after it.
+      searched: table.searched[at] === null ? table.seconds[at] : table.searched[at],
       seconds: table.seconds[at], low: table.low[at], high: table.high[at], ratio: table.ratio[at],
       winner: id === data.best && !isDefault, tied: ties.has(id) && id !== data.best,
       failureKind: failure && failure.kind,
@@ -52,17 +54,18 @@ function tilesOf(data) {
 
 function showDispatch(main, dispatch) {
   const {data} = dispatch;
-  main.append(
+  const parts = [
       h('nav', {'aria-label': 'Back'}, h('a', {href: '#'}, '← All results')),
       h('h2', {tabindex: '-1', id: 'title'}, data.operation || data.name),
       h('p', {class: 'sub'}, h('code', {}, data.name), ` on ${nameOf(dispatch.report.devices, data.device) || 'no device'}`),
       h('p', {class: 'lead'}, dispatchVerdict(data)),
-      data.selection && data.selection.reason ? h('p', {class: 'note'}, data.selection.reason) : null,
+      data.selection && data.selection.reason ? h('p', {class: 'note'}, `How it was chosen: ${data.selection.reason}.`) : null,
       tilesOf(data),
       h('div', {class: 'grid'}, chartSections(dispatch)),
       whySection(dispatch), tieSection(dispatch), failureSection(dispatch),
       section('All candidates', folded(plural(dispatch.rows.length, 'candidate') + ', fastest first', () => candidatesTable(dispatch))),
-      reproduceSection(dispatch));
+      reproduceSection(dispatch)];
+  main.append(...parts.filter(part => part !== null));
   for (const draw of dispatch.draw) draw();
 }
 
@@ -71,10 +74,30 @@ function chartSections(dispatch) {
   return [scatterSection(dispatch), heatSection(dispatch), progressSection(dispatch), rooflineSection(dispatch)].filter(Boolean);
 }
 
-// The knob that costs most when it is changed comes first.
+// The share of the differences between (logarithms of) times that goes with a knob's value: adjusted
+// for the number of its values, as adjusted R² of a one-way analysis of variance.
+function shareOfVariance(rows, knob) {
+  const chosen = rows.filter(row => row.measured && knob.index[row.at] >= 0);
+  const groups = knob.values.map(() => ({count: 0, sum: 0}));
+  let sum = 0, squares = 0;
+  for (const row of chosen) {
+    const value = Math.log(row.searched), group = groups[knob.index[row.at]];
+    group.count += 1;
+    group.sum += value;
+    sum += value;
+    squares += value * value;
+  }
+  const used = groups.filter(group => group.count > 0);
+  const total = squares - sum * sum / chosen.length;
+  if (used.length < 2 || chosen.length <= used.length || total <= 0) return -1;
+  const within = squares - used.reduce((all, group) => all + group.sum * group.sum / group.count, 0);
+  return 1 - within / total * (chosen.length - 1) / (chosen.length - used.length);
+}
+
+// The knob whose value goes with most of the differences comes first.
 function knobsByEffect(dispatch) {
-  const rank = new Map(dispatch.data.effects.map((effect, i) => [effect.name, i]));
-  return [...dispatch.knobs].sort((a, b) => (rank.has(a.name) ? rank.get(a.name) : 99) - (rank.has(b.name) ? rank.get(b.name) : 99));
+  const share = new Map(dispatch.knobs.map(knob => [knob, shareOfVariance(dispatch.rows, knob)]));
+  return [...dispatch.knobs].sort((a, b) => share.get(b) - share.get(a));
 }
 
 function scatterSection(dispatch) {
@@ -111,10 +134,10 @@ function progressSection(dispatch) {
   const box = h('div', {class: 'chart'});
   dispatch.draw.push(() => drawProgress(box, dispatch));
   return section('How the search went', box,
-      h('p', {class: 'note'}, 'Finalists stand with the time of their second, longer measurement.'),
+      h('p', {class: 'note'}, 'Times of the search, one short measurement each: the lucky ones of a noisy machine are here too. The finalists’ second measurement decides.'),
       folded('The same as a table', () => dataTable('Best so far', [{title: 'after', number: true},
         {title: 'best so far', number: true}, {title: 'candidate', number: true}],
-        steps.map(row => [String(row.order + 1), formatSeconds(row.seconds), row.id]))));
+        steps.map(row => [String(row.order + 1), formatSeconds(row.searched), row.id]))));
 }
 
 function rooflineSection(dispatch) {
@@ -132,12 +155,22 @@ function rooflineSection(dispatch) {
           'operands that stay in a cache can be read faster than the slope.'));
 }
 
+// Which knobs matter, by the measurements of this store.
+function whyWords(dispatch) {
+  const shares = knobsByEffect(dispatch).map(knob => [knob.name, shareOfVariance(dispatch.rows, knob)]).filter(([, share]) => share > 0.02);
+  if (!shares.length) return null;
+  return h('p', {}, 'Of the differences between all measured times, the value of ' +
+      shares.slice(0, 4).map(([name, share]) => `${name} goes with ${formatPercent(share)}`).join(', ') +
+      '. (Shares overlap: knobs were changed together.)');
+}
+
 function whySection(dispatch) {
   if (!dispatch.data.effects.length) return null;
   return section(dispatch.data.beaten ? 'Why the winner wins' : 'What the knobs do',
-      h('p', {class: 'note'}, 'Measured, not explained: what the fastest candidate with another value takes, over the ' +
-          `time of ${dispatch.data.best === null ? 'the fastest' : '#' + dispatch.data.best}. “Only this knob changed” is this knob’s doing alone; where nothing ` +
-          'was measured, the search did not try it. A difference within the tie set is noise.'),
+      h('p', {class: 'note'}, `Measured, not explained: what the fastest candidate with another value takes, over the time of #${dispatch.data.best}. ` +
+          '“Only this knob changed” is this knob’s doing alone; “none measured”: the search did not try it. Times of the search ' +
+          'are one short measurement each, so that small differences there are noise.'),
+      whyWords(dispatch),
       effectsTable(dispatch));
 }
 

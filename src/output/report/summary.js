@@ -51,6 +51,7 @@ function nextSteps(report, program, result) {
       h('p', {}, best.variant === 'default' ? 'Keep building as you do: the default flags were as fast as anything tried.' :
           `Build with the flags of “${best.variant}”:`),
       best.variant === 'default' ? null : command(`iree-compile ${shellWord(program.path)} ${shown.map(shellWord).join(' ')} -o program.vmfb`),
+      spec && !flags ? h('p', {class: 'note'}, 'Save the tuning spec below, and add the flag that its first lines name.') : null,
       best.variant !== 'default' && flags ? h('p', {class: 'note'}, 'The same flags are in compile_flags.txt in the folder that --out named.') : null,
       spec ? folded('The tuning spec that goes with them (tuning_spec.mlir)', () => command(spec)) : null);
 }
@@ -134,10 +135,10 @@ function showSummary(main, report) {
       h('p', {class: 'lead'}, dispatchesSentence(report)),
       caution(report) || '',
       ...report.programs.flatMap(program => [programCard(report, program)]).filter(Boolean),
-      section('Kernels', h('p', {class: 'note'}, 'Each leads to its charts, candidates and failures.'), dispatchTable(report)),
       ...report.programs.map(program => {
         const result = programResult(report, program);
         return result ? nextSteps(report, program, result) : null;
       }).filter(Boolean),
+      section('Kernels', h('p', {class: 'note'}, 'Each leads to its charts, candidates and failures.'), dispatchTable(report)),
       identitySection(report), runsSection(report) || '');
 }

@@ -9,7 +9,7 @@ function valueTable(dispatch, knob) {
     if (!group) continue;
     group.tried += 1;
     if (row.failureKind) group.failed += 1;
-    if (row.measured) group.seconds.push(row.seconds);
+    if (row.measured) group.seconds.push(row.searched);
   }
   return dataTable(`Times by ${knob.name}`, [{title: knob.name},
     {title: 'tried', number: true}, {title: 'failed', number: true}, {title: 'fastest', number: true},
@@ -43,9 +43,9 @@ function heatMap(dispatch, down, across) {
     if (i < 0 || j < 0) continue;
     const cell = cells[rows.of(i)][columns.of(j)];
     cell.tried += 1;
-    if (row.measured && (!cell.best || row.seconds < cell.best.seconds)) cell.best = row;
+    if (row.measured && (!cell.best || row.searched < cell.best.searched)) cell.best = row;
   }
-  const all = cells.flat().filter(cell => cell.best).map(cell => cell.best.seconds);
+  const all = cells.flat().filter(cell => cell.best).map(cell => cell.best.searched);
   const fastest = Math.min(...all), slowest = Math.max(...all);
   const body = cells.map((line, i) => h('tr', {}, h('th', {scope: 'row', class: 'number'}, rows[i].text),
       line.map(cell => heatCell(cell, fastest, slowest))));
@@ -61,9 +61,9 @@ function heatMap(dispatch, down, across) {
 function heatCell(cell, fastest, slowest) {
   if (!cell.best)
     return h('td', {class: 'none', 'aria-label': cell.tried ? 'all failed' : 'not tried'}, cell.tried ? '✕' : '·');
-  const ratio = cell.best.seconds / fastest;
+  const ratio = cell.best.searched / fastest;
   const part = slowest > fastest ? Math.log(ratio) / Math.log(slowest / fastest) : 0;
-  const element = h('td', {title: `#${cell.best.id}: ${formatSeconds(cell.best.seconds)}, ${cell.tried} tried`}, ratio.toFixed(2));
+  const element = h('td', {title: `#${cell.best.id}: ${formatSeconds(cell.best.searched)}, ${cell.tried} tried`}, ratio.toFixed(2));
   element.style.setProperty('--heat', (100 * (1 - part)).toFixed(0) + '%');
   if (part < 0.35) element.className = 'hot';
   return element;
