@@ -48,9 +48,11 @@ function timeUnit(seconds) {
 function timeAxis(seconds, unit, more) {
   const low = Math.min(...seconds.slice(0, 1e4)), high = Math.max(...seconds.slice(0, 1e4));
   const wide = high > 6 * low;
-  const scaled = axis(`time of one launch (${unit[1]}${wide ? ', logarithmic' : ''})`, more);
+  const scaled = axis(`${unit[1]} per launch${wide ? ' (logarithmic)' : ''}`, more);
   scaled.type = wide ? 'logarithmic' : 'linear';
-  scaled.ticks.callback = value => String(Number(value.toPrecision(3)));
+  scaled.ticks.callback = value =>  // not the ends of a logarithmic axis, which are anything
+      wide && Math.abs(value / Number(value.toPrecision(2)) - 1) > 1e-9 ? '' : String(Number(value.toPrecision(3)));
+  Object.assign(scaled, wide ? {min: low / unit[0] / 1.15, max: high / unit[0] * 1.15} : {grace: '8%'});
   if (wide) scaled.ticks.autoSkipPadding = 18;
   return scaled;
 }
@@ -111,6 +113,7 @@ function drawScatter(box, dispatch, knob) {
   if (kinds.length)
     scales.failures = axis('', {type: 'category', labels: kinds, offset: true, stack: 'y',
       stackWeight: Math.min(2, 0.5 + 0.4 * kinds.length), position: 'left'});
+  if (scales.failures) scales.failures.ticks.autoSkip = false;
   drawChart(box, `${plural(measured.length, 'measured candidate')} and ${failed.length} failed ones by ` +
       `${knob === null ? 'order' : knob.name}: the fastest takes ` +
       `${formatSeconds(measured.length ? measured.reduce((a, b) => a.searched < b.searched ? a : b).searched : null)}. ` +

@@ -9,7 +9,7 @@ function h(tag, attributes, ...children) {
     else if (value === true) element.setAttribute(name, '');
     else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
   }
-  element.append(...children.flat().filter(child => child !== null && child !== undefined));
+  element.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined));
   return element;
 }
 

@@ -49,13 +49,14 @@ function heatMap(dispatch, down, across) {
   const fastest = Math.min(...all), slowest = Math.max(...all);
   const body = cells.map((line, i) => h('tr', {}, h('th', {scope: 'row', class: 'number'}, rows[i].text),
       line.map(cell => heatCell(cell, fastest, slowest))));
-  return h('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Fastest by ${down.name} and ${across.name}`},
-      h('table', {class: 'heat'},
-        h('caption', {}, `Each cell: the fastest at ${down.name} (down) and ${across.name} (across), ` +
-            `as a multiple of ${formatSeconds(all.length ? fastest : null)}; · not tried, ✕ all failed.`),
+  const name = `Fastest by ${down.name} and ${across.name}`;
+  const words = `Each cell: the fastest at ${down.name} (down) and ${across.name} (across), ` +
+      `as a multiple of ${formatSeconds(all.length ? fastest : null)}; · not tried, ✕ all failed.`;
+  return h('div', {}, h('p', {class: 'note'}, words), h('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': name},
+      h('table', {class: 'heat'}, h('caption', {class: 'hidden'}, name),
         h('thead', {}, h('tr', {}, h('th', {scope: 'col', class: 'corner'}, `${down.name} ↓  ${across.name} →`),
           columns.map(bin => h('th', {scope: 'col', class: 'number'}, bin.text)))),
-        h('tbody', {}, body)));
+        h('tbody', {}, body))));
 }
 
 function heatCell(cell, fastest, slowest) {
