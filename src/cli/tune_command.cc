@@ -111,7 +111,9 @@ void add_tune_command(CLI::App& app, Run& run) {
       "  iree-compile $(cat out/compile_flags.txt) ...");
   command->callback([&run, options, command] {
     run = [options, command]() -> CommandResult {
-      options->command_line = "hone tune " + shell_word(options->tuning.input);
+      options->command_line = "hone tune";
+      if (!options->tuning.input.empty())
+        options->command_line += " " + shell_word(options->tuning.input);
       for (const CLI::Option* option : command->get_options())
         if (option->count() > 0 && !option->get_positional())
           options->command_line += words_of(*option);

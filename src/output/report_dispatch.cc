@@ -196,6 +196,14 @@ Json library_json(const MeasuredDispatch& dispatch, const std::optional<Candidat
           {"over_tuned", rounded(library_over_tuned(dispatch, library))}};
 }
 
+// Measured or not.
+Json default_id(const store::DispatchRow& row, const Rows& rows) {
+  if (row.default_row) return row.default_row->candidate;
+  const auto found = std::find_if(rows.begin(), rows.end(),
+                                  [](const CandidateRow* each) { return each->is_default; });
+  return found == rows.end() ? Json() : Json((*found)->candidate);
+}
+
 Json roofline_json(const MeasuredDispatch& dispatch, const Peaks& peaks) {
   const store::DispatchRow& row = dispatch.row;
   return {{"peak_flops", rounded(compute_peak(row, peaks))},
@@ -243,7 +251,7 @@ Json report_dispatch(const store::DispatchRow& row, const std::vector<CandidateR
           {"flops", row.flops},
           {"bytes", row.bound_bytes},
           {"beaten", dispatch.beaten},
-          {"default", row.default_row ? Json(row.default_row->candidate) : Json()},
+          {"default", default_id(row, rows)},
           {"default_seconds", rounded(dispatch.default_seconds)},
           {"best", row.best ? Json(row.best->candidate) : Json()},
           {"best_configuration", row.best ? parsed(row.best->configuration) : Json()},

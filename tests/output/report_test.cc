@@ -226,14 +226,16 @@ TEST_F(ReportTest, GivesWholeProgramsAndTheirRuns) {
 }
 
 TEST_F(ReportTest, TakesAStoreThatWasOnlyCompiledInto) {
+  const Id its_default = add("{}");
   const Id id = add(R"({"tile":2})");
   EXPECT_TRUE(store_.record(
       store::Artifact{.candidate = id, .identity = "i", .format = "ptx", .launch = "{}"}));
   const ordered_json dispatch = data()["dispatches"][0];
   EXPECT_EQ(dispatch["device"], nullptr);
   EXPECT_EQ(dispatch["tuned_seconds"], nullptr);
+  EXPECT_EQ(dispatch["default"], its_default);
   EXPECT_EQ(dispatch["counts"]["compiled"], 1);
-  EXPECT_EQ(dispatch["candidates"]["seconds"][0], nullptr);
+  EXPECT_EQ(dispatch["candidates"]["seconds"][1], nullptr);
 }
 
 TEST_F(ReportTest, NoWordsOfACompilerEndTheDataOrRunInThePage) {

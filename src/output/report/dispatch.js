@@ -42,6 +42,11 @@ function dispatchVerdict(data) {
 function tilesOf(data) {
   const peak = data.roofline.peak_flops, rate = data.flops > 0 && data.tuned_seconds ? data.flops / data.tuned_seconds : null;
   const failed = Object.values(data.counts.failed).reduce((a, b) => a + b, 0);
+  if (data.tuned_seconds === null) {
+    const codes = new Set(data.candidates.code.filter(code => code >= 0)).size;
+    return h('dl', {class: 'tiles'}, tile('Tried', formatCount(data.counts.tried)),
+        tile('Compiled', formatCount(data.counts.compiled), plural(codes, 'different code')), tile('Failed', formatCount(failed)));
+  }
   return h('dl', {class: 'tiles'},
       tile('Default', formatSeconds(data.default_seconds)),
       tile('Tuned', formatSeconds(data.tuned_seconds), data.beaten ? null : 'the default', data.beaten ? 'good' : ''),
@@ -57,7 +62,7 @@ function showDispatch(main, dispatch) {
   const parts = [
       h('nav', {'aria-label': 'Back'}, h('a', {href: '#'}, '← All results')),
       h('h2', {tabindex: '-1', id: 'title'}, data.operation || data.name),
-      h('p', {class: 'sub'}, h('code', {}, data.name), ` on ${nameOf(dispatch.report.devices, data.device) || 'no device'}`),
+      h('p', {class: 'sub'}, h('code', {}, data.name), data.device === null ? null : ` on ${nameOf(dispatch.report.devices, data.device)}`),
       h('p', {class: 'lead'}, dispatchVerdict(data)),
       data.selection && data.selection.reason ? h('p', {class: 'note'}, `How it was chosen: ${data.selection.reason}.`) : null,
       tilesOf(data),

@@ -56,6 +56,24 @@ function nextSteps(report, program, result) {
       spec ? folded('The tuning spec that goes with them (tuning_spec.mlir)', () => command(spec)) : null);
 }
 
+// For what no whole program was timed with: GEMMs, --no-program, compiling only.
+function otherNextSteps(report) {
+  if (report.programs.some(program => program.measurements.length)) return null;
+  const run = report.runs[report.runs.length - 1], store = shellWord(report.store);
+  const ofTriton = report.dispatches.some(data => data.candidates.providers.includes('triton'));
+  const chosen = eventOf(run, 'compile flags'), parts = [];
+  if (report.dispatches.every(data => data.tuned_seconds === null)) {
+    parts.push(h('p', {}, 'Take the store to a machine with the device and tune there without --compile-only: what is compiled here is not ' +
+        'compiled again. The ranking by what the code takes of the device is in compiled.json, in the folder that --out named.'));
+  } else if (ofTriton) {
+    parts.push(h('p', {}, 'Write the winners as gemms.yaml, a Python module and compiled kernels:'), command(`hone spec emit --store ${store} --out found`));
+  } else if (chosen) {
+    parts.push(h('p', {}, 'Build with these flags; how much the whole program gains was not measured:'),
+        command(`iree-compile PROGRAM ${chosen.flags.map(shellWord).join(' ')} -o program.vmfb`));
+  }
+  return parts.length ? section('What to do next', parts) : null;
+}
+
 function programCard(report, program) {
   const result = programResult(report, program);
   if (!result) return null;
@@ -90,7 +108,7 @@ function dispatchesSentence(report) {
   const measured = report.dispatches.filter(data => data.default_seconds !== null);
   const beaten = report.dispatches.filter(data => data.beaten && data.speedup);
   const candidates = report.dispatches.reduce((sum, data) => sum + data.counts.tried, 0);
-  const tried = `${plural(candidates, 'configuration')} of ${plural(report.dispatches.length, 'kernel', 'kernels')} (“dispatches”) were tried`;
+  const tried = `${plural(candidates, 'configuration')} of ${plural(report.dispatches.length, 'kernel')} (“dispatches” of the compiler) were tried`;
   if (!measured.length) return `${tried}; they were compiled only, nothing was measured.`;
   if (!beaten.length) return `${tried}; none is reliably faster than the compiler’s own choice.`;
   const mean = Math.exp(beaten.reduce((sum, data) => sum + Math.log(data.speedup), 0) / beaten.length);
@@ -134,6 +152,7 @@ function showSummary(main, report) {
       h('h2', {tabindex: '-1', id: 'title'}, 'Results'),
       h('p', {class: 'lead'}, dispatchesSentence(report)),
       caution(report) || '',
+      otherNextSteps(report) || '',
       ...report.programs.flatMap(program => [programCard(report, program)]).filter(Boolean),
       ...report.programs.map(program => {
         const result = programResult(report, program);
