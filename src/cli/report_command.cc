@@ -15,7 +15,7 @@ struct ReportOptions {
 
 CommandResult report(const ReportOptions& options) {
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadOnly));
-  HONE_TRY(write_report(store, options.output));
+  HONE_TRY(write_report(store, options.store, options.output));
   fmt::print("report: {}\n", options.output);
   return 0;
 }

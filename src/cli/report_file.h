@@ -2,13 +2,16 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "base/result.h"
 #include "store/store.h"
 
 namespace hone::cli {
 
-// Writes what the store holds to `file`. An input error where it holds no dispatch.
-Status write_report(store::Store& store, const std::filesystem::path& file);
+// Writes what the store holds to `file`. `name`: the store as the user calls it. An input error
+// where it holds no dispatch.
+Status write_report(store::Store& store, const std::string& name,
+                    const std::filesystem::path& file);
 
 }  // namespace hone::cli

@@ -91,7 +91,7 @@ CommandResult compile_gemms(TuneOptions& options, Gemms gemms) {
               tune::compile_only(toolchain.compiler(), provider, store, options.tuning, *target,
                                  std::move(list), build, run_row(options), status));
   status.clear();
-  HONE_TRY(write_report(store, options.tuning.out / "report.html"));
+  HONE_TRY(write_report(store, options.store, options.tuning.out / "report.html"));
   HONE_TRY(print_compiled(options.toolchain, compiled, options.json,
                           options.tuning.out / "compiled.json"));
   const bool any = std::any_of(compiled.dispatches.begin(), compiled.dispatches.end(),
@@ -125,7 +125,8 @@ CommandResult tune_gemms(TuneOptions options) {
   if (!tuned && tuned.error().kind == ErrorKind::kInterrupted)
     return tl::unexpected(session->stopped(file.string()));
   if (!tuned) return tl::unexpected(std::move(tuned).error());
-  HONE_TRY(write_report(session->store(), session->options().tuning.out / "report.html"));
+  HONE_TRY(write_report(session->store(), session->options().store,
+                        session->options().tuning.out / "report.html"));
   return print_result(session->options(), session->store(), context, gemms.entries, *tuned);
 }
 

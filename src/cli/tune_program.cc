@@ -166,7 +166,7 @@ CommandResult compile_program(TuneOptions& options) {
   status.clear();
   HONE_TRY(write_file_atomically(options.tuning.out / "compile_flags.txt",
                                  fmt::format("{}\n", fmt::join(options.tuning.flags, "\n"))));
-  HONE_TRY(write_report(store, options.tuning.out / "report.html"));
+  HONE_TRY(write_report(store, options.store, options.tuning.out / "report.html"));
   HONE_TRY(print_compiled(options.toolchain, compiled, options.json,
                           options.tuning.out / "compiled.json"));
   const bool any = std::any_of(compiled.dispatches.begin(), compiled.dispatches.end(),
@@ -222,7 +222,7 @@ CommandResult tune_program(TuneOptions options) {
                                             "command continues from there",
                                             options.store)});
   if (!result) return tl::unexpected(std::move(result).error());
-  HONE_TRY(write_report(store, options.tuning.out / "report.html"));
+  HONE_TRY(write_report(store, options.store, options.tuning.out / "report.html"));
   return print_result(options, store, context, *result);
 }
 

@@ -162,14 +162,14 @@ Result<Json> dispatches_json(store::Store& store, const std::vector<store::Dispa
 
 }  // namespace
 
-Result<Json> report_data(store::Store& store) {
+Result<Json> report_data(store::Store& store, const std::string& name) {
   HONE_ASSIGN(const std::vector<store::DispatchRow> rows, store.dispatch_rows());
   if (rows.empty())
     return input_error(
         "the store '{}' is empty, so there is nothing to report: 'hone tune INPUT --store {}' "
         "fills "
         "it",
-        store.path().string(), store.path().string());
+        name, name);
   std::set<store::Id> builds, devices;
   for (const store::DispatchRow& row : rows) {
     if (row.build != 0) builds.insert(row.build);
@@ -181,10 +181,9 @@ Result<Json> report_data(store::Store& store) {
   HONE_ASSIGN(const Json build_list, builds_json(store, builds));
   HONE_ASSIGN(const Json device_list, devices_json(store, devices));
   HONE_ASSIGN(const Json dispatches, dispatches_json(store, rows));
-  return Json{
-      {"schema_version", kReportVersion}, {"store", store.path().string()}, {"builds", build_list},
-      {"devices", device_list},           {"programs", programs},           {"runs", runs},
-      {"specs", specs.texts()},           {"dispatches", dispatches}};
+  return Json{{"schema_version", kReportVersion}, {"store", name},           {"builds", build_list},
+              {"devices", device_list},           {"programs", programs},    {"runs", runs},
+              {"specs", specs.texts()},           {"dispatches", dispatches}};
 }
 
 }  // namespace hone::output

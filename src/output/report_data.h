@@ -13,8 +13,9 @@ inline constexpr int kReportVersion = 1;
 
 // {"schema_version", "store", "builds", "devices", "programs", "runs", "specs", "dispatches"}. The
 // lists are of what the dispatches (report_dispatch.h) and measurements of whole programs name, by
-// id; `specs` are texts that program measurements name by index. The same store gives the same
-// document. An input error where the store holds no dispatch.
-Result<nlohmann::ordered_json> report_data(store::Store& store);
+// id; `specs` are texts that program measurements name by index. `name`: the store as the user
+// calls it, for the commands that the report shows. The same store gives the same document. An
+// input error where the store holds no dispatch.
+Result<nlohmann::ordered_json> report_data(store::Store& store, const std::string& name);
 
 }  // namespace hone::output

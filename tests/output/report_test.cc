@@ -107,7 +107,7 @@ class ReportTest : public testing::Test {
                                                .reason = "faster than every other finalist"}));
   }
   ordered_json data() {
-    const auto document = report_data(store_);
+    const auto document = report_data(store_, "hone.db");
     EXPECT_TRUE(document) << document.error().message;
     return *document;
   }
@@ -122,11 +122,11 @@ TEST(EmptyReport, SaysHowToFillTheStore) {
   const TemporaryFolder folder = std::move(TemporaryFolder::create("hone-report-").value());
   store::Store empty =
       std::move(store::Store::open(folder.path() / "e.db", store::Mode::kReadWrite).value());
-  const auto document = report_data(empty);
+  const auto document = report_data(empty, "e.db");
   ASSERT_FALSE(document);
   EXPECT_EQ(document.error().kind, ErrorKind::kInput);
   EXPECT_THAT(document.error().message, HasSubstr("is empty"));
-  EXPECT_THAT(document.error().message, HasSubstr("hone tune INPUT --store"));
+  EXPECT_THAT(document.error().message, HasSubstr("hone tune INPUT --store e.db"));
 }
 
 TEST_F(ReportTest, GivesTheFiguresOfADispatch) {
@@ -215,6 +215,7 @@ TEST_F(ReportTest, GivesWholeProgramsAndTheirRuns) {
                                                       .verdict = "faster"}));
   EXPECT_TRUE(store_.log_event("compile flags", R"({"variant":"spec","flags":["--a"]})"));
   const ordered_json document = data();
+  EXPECT_EQ(document["store"], "hone.db");
   const ordered_json row = document["programs"][0]["measurements"][0];
   EXPECT_EQ(row["seconds"], 1e-3);
   EXPECT_EQ(row["ratio"], 0.5);

@@ -35,7 +35,7 @@ function programTable(result) {
   const inverse = value => (value === null ? null : 1 / value);
   return dataTable('Ways to build the whole program', [{title: 'built with'}, {title: 'time', number: true},
     {title: 'over default', number: true}, {title: '95 %', number: true}, {title: 'verdict'}, {title: 'outputs'}],
-    result.rows.map(row => [row.variant + (row === result.best ? ' ✓ chosen' : ''), formatSeconds(row.seconds), formatTimes(inverse(row.ratio)),
+    result.rows.map(row => [row.variant + (row !== result.best ? '' : result.flags ? ' ✓ chosen' : ' (fastest)'), formatSeconds(row.seconds), formatTimes(inverse(row.ratio)),
       formatInterval(inverse(row.ratio_high), inverse(row.ratio_low)) || '–', row.verdict.split('\n')[0],
       row.right === true ? 'agree' : row.right === false ? 'differ' : '–']));
 }
@@ -83,7 +83,7 @@ function programCard(report, program) {
       h('h3', {}, 'The whole program'), h('p', {class: 'lead'}, programSentence(program, result)),
       h('dl', {class: 'tiles'},
         tile('Default flags', formatSeconds(base ? base.seconds : null)),
-        best ? tile('Chosen build', formatSeconds(best.seconds), best.variant, gain ? 'good' : '') : null,
+        best ? tile(result.flags ? 'Chosen build' : 'Fastest build', formatSeconds(best.seconds), best.variant, gain ? 'good' : '') : null,
         gain ? tile('Speed-up', formatTimes(1 / best.ratio), `95 %: ${formatInterval(1 / best.ratio_high, 1 / best.ratio_low)}`, 'good') : null),
       programTable(result));
 }
