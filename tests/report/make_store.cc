@@ -1,6 +1,6 @@
-// report_store FILE COUNT: a store as after a tuning of a program with two dispatches, without one.
-// Every figure follows from a candidate's number, so that a test can name it. The first dispatch
-// has COUNT candidates, the second 12; about one in seven does not compile.
+// report_store FILE COUNT: a store as after a tuning of a program with three dispatches, without
+// one. Every figure follows from a candidate's number, so that a test can name it. The first
+// dispatch has COUNT candidates, the second 12, a third none; about one in seven does not compile.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -137,6 +137,7 @@ Status make(const std::string& path, int count) {
     }
     HONE_ASSIGN(const Id large, add_dispatch(store, at, "net_dispatch_0", 0));
     HONE_ASSIGN(const Id small, add_dispatch(store, at, "net_dispatch_1", 1));
+    HONE_TRY(add_dispatch(store, at, "net_dispatch_2", 2));  // there was no time for it
     HONE_TRY(fill(store, at, large, count));
     HONE_TRY(fill(store, at, small, 12));
     for (const bool tuned : {false, true})

@@ -34,6 +34,7 @@ function dispatchVerdict(data) {
     return `Tuned ${formatTimes(data.speedup)} as fast as the default` +
         (data.speedup_low ? ` (95 % sure: ${formatInterval(data.speedup_low, data.speedup_high)})` : '') +
         (data.selection.shipped ? '; the spec uses it.' : '.');
+  if (data.counts.tried === 0) return 'Nothing was tried yet.';
   if (data.selection) return 'Nothing beats the default, which is kept.';
   if (data.tuned_seconds === null) return 'Compiled only: nothing was measured on a device.';
   return 'The search did not end: no winner is declared.';

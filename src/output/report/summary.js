@@ -97,7 +97,7 @@ function dispatchTable(report) {
   return dataTable('Dispatches', columns, report.dispatches.map((data, i) => [
     h('a', {href: `#dispatch-${i}`}, h('span', {}, data.operation || data.name), h('small', {}, data.name)),
     formatSeconds(data.default_seconds), formatSeconds(data.tuned_seconds),
-    data.beaten ? formatTimes(data.speedup) : data.selection ? 'default kept' : '–',
+    data.beaten ? formatTimes(data.speedup) : data.selection && data.counts.tried ? 'default kept' : '–',
     data.beaten ? formatInterval(data.speedup_low, data.speedup_high) || '–' : '–',
     formatCount(data.counts.tried), formatCount(data.counts.right), formatCount(data.counts.wrong),
     formatCount(Object.values(data.counts.failed).reduce((a, b) => a + b, 0)),
