@@ -5,6 +5,9 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(tl-expected REQUIRED)
+# Becomes part of every HTML report.
+find_file(HONE_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js NO_DEFAULT_PATH REQUIRED
+  DOC "Chart.js 3, minified, as one file")
 
 function(hone_static_library target library header)
   find_library(${target}_ARCHIVE NAMES ${library} REQUIRED)

@@ -68,6 +68,7 @@ int parse_and_run(int argc, char** argv) {
   add_space_command(app, run);
   add_verify_command(app, run);
   add_store_command(app, run);
+  add_report_command(app, run);
   add_show_command(app, run);
   add_devices_command(app, run);
   add_spec_command(app, run);

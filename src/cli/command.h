@@ -19,6 +19,7 @@ void add_dispatches_command(CLI::App& app, Run& run);
 void add_space_command(CLI::App& app, Run& run);
 void add_verify_command(CLI::App& app, Run& run);
 void add_store_command(CLI::App& app, Run& run);
+void add_report_command(CLI::App& app, Run& run);
 void add_show_command(CLI::App& app, Run& run);
 void add_devices_command(CLI::App& app, Run& run);
 void add_spec_command(CLI::App& app, Run& run);

@@ -15,6 +15,27 @@ Status refuse_gemm_options(const CLI::App& command) {
   return {};
 }
 
+// For a shell.
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+// The option as it has to be given again: with its values, or alone where it is a flag.
+std::string words_of(const CLI::Option& option) {
+  const bool is_short = option.get_lnames().empty();
+  std::string text =
+      fmt::format(" {}{}", is_short ? "-" : "--",
+                  is_short ? option.get_snames().front() : option.get_lnames().front());
+  if (option.get_expected_max() == 0) return text;
+  for (const std::string& value : option.results()) text += " " + shell_word(value);
+  return text;
+}
+
 bool tunes_gemms(const TuneOptions& options) {
   if (!options.provider.empty()) return options.provider == "triton";
   return options.gemms.m || options.tune_gemm.check_only || !options.gemms.kernel.empty() ||
@@ -35,7 +56,9 @@ void add_tune_command(CLI::App& app, Run& run) {
   add_toolchain_options(*command, options->toolchain);
   add_gemm_options(*command, options->gemms);
   add_tune_gemm_options(*command, options->tune_gemm);
-  command->add_option("--out", tuning.out, "folder for tuning_spec.mlir and compile_flags.txt")
+  command
+      ->add_option("--out", tuning.out,
+                   "folder for tuning_spec.mlir, compile_flags.txt and report.html")
       ->capture_default_str();
   command->add_option("--store", options->store, "SQLite file that keeps every result")
       ->capture_default_str();
@@ -89,14 +112,12 @@ void add_tune_command(CLI::App& app, Run& run) {
       "  iree-compile $(cat out/compile_flags.txt) ...");
   command->callback([&run, options, command] {
     run = [options, command]() -> CommandResult {
-      options->command_line = "hone tune " + options->tuning.input;
+      options->command_line = "hone tune";
+      if (!options->tuning.input.empty())
+        options->command_line += " " + shell_word(options->tuning.input);
       for (const CLI::Option* option : command->get_options())
         if (option->count() > 0 && !option->get_positional())
-          options->command_line +=
-              fmt::format(" {}{} {}", option->get_lnames().empty() ? "-" : "--",
-                          option->get_lnames().empty() ? option->get_snames().front()
-                                                       : option->get_lnames().front(),
-                          fmt::join(option->results(), " "));
+          options->command_line += words_of(*option);
       options->tuning.baselines = !options->no_baselines;
       TuneGemmOptions& old = options->tune_gemm;
       old.check_only = old.benchmark || command->count("--compare-wo-tuning") > 0;

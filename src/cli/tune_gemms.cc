@@ -6,6 +6,7 @@
 #include "cli/compiled_report.h"
 #include "cli/gemm_results.h"
 #include "cli/gemm_session.h"
+#include "cli/report_file.h"
 #include "cli/time_report.h"
 #include "output/gpu_report.h"
 #include "output/json_text.h"
@@ -64,8 +65,8 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
   fmt::print("\n");
   for (const tune::NotTuned& not_tuned : tuned.not_tuned)
     fmt::print("not tuned: {}: {}\n", not_tuned.dispatch, not_tuned.reason);
-  fmt::print("{}\nresults: {}\n", time_table(context.time).to_text(),
-             results_file(options).string());
+  fmt::print("{}\nresults: {}\nreport: {}\n", time_table(context.time).to_text(),
+             results_file(options).string(), (options.tuning.out / "report.html").string());
   return found ? 0 : 1;
 }
 
@@ -94,6 +95,7 @@ CommandResult compile_gemms(TuneOptions& options, Gemms gemms) {
               tune::compile_only(toolchain.compiler(), provider, store, options.tuning, *target,
                                  std::move(list), build, run_row(options), status));
   status.clear();
+  HONE_TRY(write_report(store, options.store, options.tuning.out / "report.html"));
   HONE_TRY(print_compiled(options.toolchain, compiled, options.json,
                           options.tuning.out / "compiled.json"));
   const bool any = std::any_of(compiled.dispatches.begin(), compiled.dispatches.end(),
@@ -127,6 +129,8 @@ CommandResult tune_gemms(TuneOptions options) {
   if (!tuned && tuned.error().kind == ErrorKind::kInterrupted)
     return tl::unexpected(session->stopped(file.string()));
   if (!tuned) return tl::unexpected(std::move(tuned).error());
+  HONE_TRY(write_report(session->store(), session->options().store,
+                        session->options().tuning.out / "report.html"));
   return print_result(session->options(), session->store(), context, gemms.entries, *tuned);
 }
 

@@ -7,6 +7,7 @@
 #include "cli/compiled_report.h"
 #include "cli/core_options.h"
 #include "cli/device_options.h"
+#include "cli/report_file.h"
 #include "cli/status_line.h"
 #include "cli/time_report.h"
 #include "cli/toolchain.h"
@@ -136,6 +137,7 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
   if (!proven.spec.empty()) fmt::print("spec: {}\n", (out / "tuning_spec.mlir").string());
   if (options.tuning.cuda) fmt::print("\n{}\n", time_table(context.time).to_text());
   fmt::print("flags: {}\n", (out / "compile_flags.txt").string());
+  fmt::print("report: {}\n", (out / "report.html").string());
   if (!found) fmt::print("No dispatch has a configuration that beats the compiler's own.\n");
   return found ? 0 : 1;
 }
@@ -167,6 +169,7 @@ CommandResult compile_program(TuneOptions& options) {
   status.clear();
   HONE_TRY(write_file_atomically(options.tuning.out / "compile_flags.txt",
                                  fmt::format("{}\n", fmt::join(options.tuning.flags, "\n"))));
+  HONE_TRY(write_report(store, options.store, options.tuning.out / "report.html"));
   HONE_TRY(print_compiled(options.toolchain, compiled, options.json,
                           options.tuning.out / "compiled.json"));
   const bool any = std::any_of(compiled.dispatches.begin(), compiled.dispatches.end(),
@@ -222,6 +225,7 @@ CommandResult tune_program(TuneOptions options) {
                                             "command continues from there",
                                             options.store)});
   if (!result) return tl::unexpected(std::move(result).error());
+  HONE_TRY(write_report(store, options.store, options.tuning.out / "report.html"));
   return print_result(options, store, context, *result);
 }
 

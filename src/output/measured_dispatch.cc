@@ -11,10 +11,6 @@ using store::CandidateState;
 
 constexpr std::string_view kOpenBlas = "openblas", kCublasLt = "cublaslt";
 
-bool is_library(const CandidateRow& row) {
-  return row.provider == kOpenBlas || row.provider == kCublasLt;
-}
-
 bool is_measured_right(const CandidateRow& row) {
   return row.state == CandidateState::kMeasured && row.right.value_or(false) && row.median_seconds;
 }
@@ -54,6 +50,10 @@ std::optional<double> positive(std::optional<double> value) {
 
 }  // namespace
 
+bool is_library(const CandidateRow& row) {
+  return row.provider == kOpenBlas || row.provider == kCublasLt;
+}
+
 Result<Peaks> peaks_of(store::Store& store, store::Id device) {
   Peaks peaks;
   HONE_ASSIGN(const std::vector<store::DeviceFact> facts, store.device_facts(device));
@@ -66,6 +66,30 @@ Result<Peaks> peaks_of(store::Store& store, store::Id device) {
   return peaks;
 }
 
+MeasuredDispatch measured_dispatch(store::DispatchRow row,
+                                   const std::vector<CandidateRow>& candidates) {
+  MeasuredDispatch dispatch;
+  dispatch.row = std::move(row);
+  dispatch.beaten = dispatch.row.selection && dispatch.row.selection->winner;
+  if (dispatch.row.default_row) dispatch.default_seconds = dispatch.row.default_row->median_seconds;
+  dispatch.tuned_seconds = dispatch.beaten && dispatch.row.best ? dispatch.row.best->median_seconds
+                                                                : dispatch.default_seconds;
+  for (const CandidateRow& candidate : candidates) {
+    if (candidate.dispatch != dispatch.row.dispatch || candidate.build != dispatch.row.build ||
+        candidate.device != dispatch.row.device)
+      continue;
+    if (is_library(candidate)) {
+      add_library(candidate, dispatch);
+    } else if (!candidate.is_default) {
+      count(candidate, dispatch.counts);
+      if (is_measured_right(candidate))
+        dispatch.worst_seconds =
+            std::max(dispatch.worst_seconds.value_or(0), *candidate.median_seconds);
+    }
+  }
+  return dispatch;
+}
+
 Result<std::vector<MeasuredDispatch>> measured_dispatches(store::Store& store, store::Id program,
                                                           store::Id build, store::Id device) {
   store::Filter filter;
@@ -75,27 +99,8 @@ Result<std::vector<MeasuredDispatch>> measured_dispatches(store::Store& store, s
   HONE_ASSIGN(std::vector<store::DispatchRow> rows, store.dispatch_rows(filter));
   HONE_ASSIGN(const std::vector<CandidateRow> candidates, store.candidate_rows(filter));
   std::vector<MeasuredDispatch> dispatches;
-  for (store::DispatchRow& row : rows) {
-    MeasuredDispatch& dispatch = dispatches.emplace_back();
-    dispatch.row = std::move(row);
-    dispatch.beaten = dispatch.row.selection && dispatch.row.selection->winner;
-    if (dispatch.row.default_row)
-      dispatch.default_seconds = dispatch.row.default_row->median_seconds;
-    dispatch.tuned_seconds = dispatch.beaten && dispatch.row.best
-                                 ? dispatch.row.best->median_seconds
-                                 : dispatch.default_seconds;
-    for (const CandidateRow& candidate : candidates) {
-      if (candidate.dispatch != dispatch.row.dispatch) continue;
-      if (is_library(candidate)) {
-        add_library(candidate, dispatch);
-      } else if (!candidate.is_default) {
-        count(candidate, dispatch.counts);
-        if (is_measured_right(candidate))
-          dispatch.worst_seconds =
-              std::max(dispatch.worst_seconds.value_or(0), *candidate.median_seconds);
-      }
-    }
-  }
+  for (store::DispatchRow& row : rows)
+    dispatches.push_back(measured_dispatch(std::move(row), candidates));
   return dispatches;
 }
 
@@ -106,11 +111,14 @@ bool runs_on_matrix_units(const store::DispatchRow& row) {
          std::find(std::begin(kKinds), std::end(kKinds), row.kind) != std::end(kKinds);
 }
 
+std::optional<double> compute_peak(const store::DispatchRow& row, const Peaks& peaks) {
+  if (!runs_on_matrix_units(row)) return peaks.f32;
+  if (peaks.stated_matrix) return peaks.stated_matrix;
+  return peaks.matrix ? peaks.matrix : peaks.f32;
+}
+
 std::optional<double> roofline_seconds(const store::DispatchRow& row, const Peaks& peaks) {
-  const std::optional<double> compute = !runs_on_matrix_units(row) ? peaks.f32
-                                        : peaks.stated_matrix      ? peaks.stated_matrix
-                                        : peaks.matrix             ? peaks.matrix
-                                                                   : peaks.f32;
+  const std::optional<double> compute = compute_peak(row, peaks);
   if (!compute || !peaks.bandwidth) return std::nullopt;
   const double seconds = std::max(row.flops / *compute, row.bound_bytes / *peaks.bandwidth);
   return positive(seconds);

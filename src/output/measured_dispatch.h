@@ -28,6 +28,9 @@ struct Counts {
   std::map<std::string, std::int64_t> failed;  // by kind; wrong ones are not in it
 };
 
+// Whether it is a vendor's library beside the candidates (OpenBLAS, cuBLASLt).
+bool is_library(const store::CandidateRow& row);
+
 struct MeasuredDispatch {
   store::DispatchRow row;
   Counts counts;
@@ -38,6 +41,11 @@ struct MeasuredDispatch {
   std::optional<store::CandidateRow> openblas, cublaslt_first, cublaslt_best;
 };
 
+// `row` with what its candidates say; those of other dispatches, builds and devices are passed
+// over.
+MeasuredDispatch measured_dispatch(store::DispatchRow row,
+                                   const std::vector<store::CandidateRow>& candidates);
+
 // Those of the program under one build on one device.
 Result<std::vector<MeasuredDispatch>> measured_dispatches(store::Store& store, store::Id program,
                                                           store::Id build, store::Id device);
@@ -45,9 +53,13 @@ Result<std::vector<MeasuredDispatch>> measured_dispatches(store::Store& store, s
 // Whether matrix units compute the root: a contraction, convolution or attention of 16-bit floats.
 bool runs_on_matrix_units(const store::DispatchRow& row);
 
-// Seconds that no kernel can be faster than: the longer of its operations at the compute peak of
-// their type (as the maker states it where that is known, else measured) and its bindings' bytes,
-// each moved once, at the measured bandwidth of the device's memory. Nothing without peaks.
+// The peak that the root's operations are judged by, flop/s: of matrix units as the maker states it
+// where they compute it and that is known, else measured. Nothing where it is not known.
+std::optional<double> compute_peak(const store::DispatchRow& row, const Peaks& peaks);
+
+// Seconds that no kernel can be faster than: the longer of its operations at compute_peak() and its
+// bindings' bytes, each moved once, at the measured bandwidth of the device's memory. Nothing
+// without peaks.
 // Operands that stay in a cache from one launch to the next can be read faster than that.
 std::optional<double> roofline_seconds(const store::DispatchRow& row, const Peaks& peaks);
 

@@ -98,6 +98,8 @@ Status Session::emit() const {
   std::vector<std::string> flags = context_.options.flags;
   flags.insert(flags.end(), result_.proven.flags.begin(), result_.proven.flags.end());
   if (result_.proven.uses_spec) flags.push_back(context_.programs->spec_flag(spec));
+  HONE_TRY(context_.store.log_event(
+      "compile flags", nlohmann::json{{"variant", result_.proven.best}, {"flags", flags}}.dump()));
   return write_file_atomically(context_.options.out / "compile_flags.txt",
                                fmt::format("{}\n", fmt::join(flags, "\n")));
 }

@@ -45,6 +45,11 @@ TEST_F(Tune, FindsVerifiesAndProvesASpec) {
   // A spec is written exactly when it is announced.
   EXPECT_EQ(!result["spec"].is_null(),
             std::filesystem::exists(folder() / "out" / "tuning_spec.mlir"));
+  // With the command that makes it again: a flag has no value.
+  const auto report = read_file(folder() / "out" / "report.html");
+  ASSERT_TRUE(report);
+  EXPECT_NE(report->find(" --json\","), std::string::npos);
+  EXPECT_NE(report->find("--iree-llvmcpu-target-cpu=host"), std::string::npos);
 }
 
 // IREE takes a softmax apart: its parts are configured together.

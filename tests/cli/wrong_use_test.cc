@@ -89,6 +89,7 @@ TEST_F(WrongUse, AFileThatIsNoStoreIsRefused) {
   EXPECT_EQ(ran.exit_code, 2);
   EXPECT_NE(ran.err.find("notes.db"), std::string::npos) << ran.err;
   EXPECT_EQ(hone({"store", "list", "missing.db"}).exit_code, 2);
+  EXPECT_EQ(hone({"report", "missing.db"}).exit_code, 2);
 }
 
 TEST_F(WrongUse, AStoreOfANewerSchemaIsLeftAlone) {

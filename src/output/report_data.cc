@@ -1,0 +1,189 @@
+#include "output/report_data.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "output/report_dispatch.h"
+
+namespace hone::output {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json parsed(const std::string& text) {
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return json.is_discarded() ? Json(text) : json;
+}
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+// Texts of specs, each once: many measurements share one.
+class Specs {
+ public:
+  Json index(const std::string& text) {
+    if (text.empty()) return {};
+    const auto [found, is_new] = indices_.try_emplace(text, texts_.size());
+    if (is_new) texts_.push_back(text);
+    return found->second;
+  }
+  const Json& texts() const { return texts_; }
+
+ private:
+  Json texts_ = Json::array();
+  std::map<std::string, std::size_t> indices_;
+};
+
+Json measurement_json(const store::ProgramMeasurement& row, Specs& specs) {
+  const bool measured = !row.timing.samples.empty();
+  return {{"run", or_null(row.run)},
+          {"build", row.build},
+          {"device", row.device},
+          {"variant", row.variant},
+          {"spec", specs.index(row.spec)},
+          {"seconds", measured ? rounded(row.timing.median) : Json()},
+          {"ratio", measured ? rounded(row.ratio) : Json()},
+          {"ratio_low", measured ? rounded(row.ratio_low) : Json()},
+          {"ratio_high", measured ? rounded(row.ratio_high) : Json()},
+          {"right", or_null(row.right)},
+          {"verdict", row.verdict},
+          {"when", row.when}};
+}
+
+// `builds` and `devices`: where the program was measured is added.
+Result<Json> programs_json(store::Store& store, Specs& specs, std::set<store::Id>& builds,
+                           std::set<store::Id>& devices) {
+  Json list = Json::array();
+  HONE_ASSIGN(const std::vector<store::Program> programs, store.programs());
+  for (const store::Program& program : programs) {
+    Json dispatches = Json::array(), measurements = Json::array();
+    HONE_ASSIGN(const std::vector<store::ProgramDispatch> places,
+                store.program_dispatches(program.id));
+    for (const store::ProgramDispatch& place : places)
+      dispatches.push_back({{"id", place.dispatch}, {"launches", place.launches_per_call}});
+    HONE_ASSIGN(const std::vector<store::ProgramMeasurement> rows,
+                store.program_measurements(program.id));
+    for (const store::ProgramMeasurement& row : rows) {
+      builds.insert(row.build);
+      devices.insert(row.device);
+      measurements.push_back(measurement_json(row, specs));
+    }
+    list.push_back({{"id", program.id},
+                    {"path", program.path},
+                    {"dispatches", dispatches},
+                    {"measurements", measurements}});
+  }
+  return list;
+}
+
+Result<Json> runs_json(store::Store& store) {
+  Json list = Json::array();
+  HONE_ASSIGN(const std::vector<store::Run> runs, store.runs());
+  for (const store::Run& run : runs) {
+    Json events = Json::array();
+    HONE_ASSIGN(const std::vector<store::Event> rows, store.events(run.id));
+    for (const store::Event& event : rows)
+      events.push_back({{"kind", event.kind}, {"text", parsed(event.text)}});
+    list.push_back({{"id", run.id},
+                    {"command", run.command},
+                    {"version", run.version},
+                    {"seed", run.seed},
+                    {"program", or_null(run.program)},
+                    {"started", run.started},
+                    {"ended", run.ended},
+                    {"state", store::name_of(run.state)},
+                    {"events", events}});
+  }
+  return list;
+}
+
+Result<Json> builds_json(store::Store& store, const std::set<store::Id>& ids) {
+  Json list = Json::array();
+  for (const store::Id id : ids) {
+    HONE_ASSIGN(const store::Build build, store.build(id));
+    list.push_back({{"id", id},
+                    {"compiler", build.compiler},
+                    {"flags", parsed(build.flags)},
+                    {"target", parsed(build.target)}});
+  }
+  return list;
+}
+
+Result<Json> devices_json(store::Store& store, const std::set<store::Id>& ids) {
+  Json list = Json::array();
+  for (const store::Id id : ids) {
+    HONE_ASSIGN(const store::Device device, store.device(id));
+    HONE_ASSIGN(const std::vector<store::DeviceFact> rows, store.device_facts(id));
+    Json facts = Json::array();
+    for (const store::DeviceFact& fact : rows)
+      facts.push_back({{"name", fact.name}, {"value", rounded(fact.value)}, {"unit", fact.unit}});
+    list.push_back({{"id", id},
+                    {"name", device.name},
+                    {"driver", device.driver},
+                    {"protocol", parsed(device.protocol)},
+                    {"facts", facts}});
+  }
+  return list;
+}
+
+// Of the finalists of a dispatch: few, so that asking for each is cheap.
+Result<SearchTimes> search_times(store::Store& store, const store::DispatchRow& row,
+                                 const std::vector<store::CandidateRow>& candidates) {
+  SearchTimes times;
+  for (const store::CandidateRow& candidate : candidates) {
+    if (candidate.dispatch != row.dispatch || candidate.build != row.build ||
+        candidate.device != row.device || candidate.phase != name_of(store::Phase::kFinalist))
+      continue;
+    HONE_ASSIGN(const store::Known known,
+                store.known(candidate.candidate, row.device, store::Phase::kSearch));
+    if (known.measurement)
+      times[candidate.candidate] = {known.measurement->timing.median,
+                                    known.measurement->sentinel_ratio};
+  }
+  return times;
+}
+
+Result<Json> dispatches_json(store::Store& store, const std::vector<store::DispatchRow>& rows) {
+  HONE_ASSIGN(const std::vector<store::CandidateRow> candidates, store.candidate_rows());
+  Json list = Json::array();
+  for (const store::DispatchRow& row : rows) {
+    Peaks peaks;
+    if (row.device) {
+      HONE_ASSIGN(peaks, peaks_of(store, *row.device));
+    }
+    HONE_ASSIGN(const SearchTimes searched, search_times(store, row, candidates));
+    list.push_back(report_dispatch(row, candidates, searched, peaks));
+  }
+  return list;
+}
+
+}  // namespace
+
+Result<Json> report_data(store::Store& store, const std::string& name) {
+  HONE_ASSIGN(const std::vector<store::DispatchRow> rows, store.dispatch_rows());
+  if (rows.empty())
+    return input_error(
+        "the store '{}' is empty, so there is nothing to report: 'hone tune INPUT --store {}' "
+        "fills "
+        "it",
+        name, name);
+  std::set<store::Id> builds, devices;
+  for (const store::DispatchRow& row : rows) {
+    if (row.build != 0) builds.insert(row.build);
+    if (row.device) devices.insert(*row.device);
+  }
+  Specs specs;
+  HONE_ASSIGN(const Json programs, programs_json(store, specs, builds, devices));
+  HONE_ASSIGN(const Json runs, runs_json(store));
+  HONE_ASSIGN(const Json build_list, builds_json(store, builds));
+  HONE_ASSIGN(const Json device_list, devices_json(store, devices));
+  HONE_ASSIGN(const Json dispatches, dispatches_json(store, rows));
+  return Json{{"schema_version", kReportVersion}, {"store", name},           {"builds", build_list},
+              {"devices", device_list},           {"programs", programs},    {"runs", runs},
+              {"specs", specs.texts()},           {"dispatches", dispatches}};
+}
+
+}  // namespace hone::output

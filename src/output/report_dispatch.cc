@@ -1,0 +1,280 @@
+#include "output/report_dispatch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace hone::output {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using store::CandidateRow;
+using Rows = std::vector<const CandidateRow*>;
+
+// Words of a failure beyond this are what a compiler prints about its own state.
+constexpr std::size_t kMostMessageBytes = 4000;
+// Of one kind; what is left over is counted.
+constexpr std::size_t kMostMessages = 20;
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json parsed(const std::string& text) {
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return json.is_discarded() ? Json(text) : json;
+}
+
+// Distinct texts in the order in which they come, and the index of each.
+class Words {
+ public:
+  std::size_t index(const std::string& word) {
+    const auto [found, is_new] = indices_.try_emplace(word, words_.size());
+    if (is_new) words_.push_back(word);
+    return found->second;
+  }
+  const Json& list() const { return words_; }
+
+ private:
+  Json words_ = Json::array();
+  std::map<std::string, std::size_t> indices_;
+};
+
+struct FailureGroup {
+  std::string kind, message;
+  std::int64_t count = 0;
+  store::Id example = 0;
+};
+
+// Failures of equal kind and words are one; the most frequent come first, and what is rare beyond
+// kMostMessages of a kind is put together.
+class Failures {
+ public:
+  explicit Failures(const Rows& rows) {
+    std::map<std::pair<std::string, std::string>, FailureGroup> found;
+    for (const CandidateRow* row : rows) {
+      if (!has_failed(*row)) continue;
+      FailureGroup& group = found[key(*row)];
+      if (group.count++ == 0) group.example = row->candidate;
+    }
+    for (auto& [key, group] : found) {
+      std::tie(group.kind, group.message) = key;
+      groups_.push_back(std::move(group));
+    }
+    std::stable_sort(groups_.begin(), groups_.end(),
+                     [](const auto& a, const auto& b) { return a.count > b.count; });
+    put_rare_ones_together();
+    for (std::size_t i = 0; i < groups_.size(); ++i)
+      indices_[{groups_[i].kind, groups_[i].message}] = i;
+  }
+
+  static bool has_failed(const CandidateRow& row) {
+    return row.state == store::CandidateState::kFailed ||
+           row.state == store::CandidateState::kWrong;
+  }
+
+  int index(const CandidateRow& row) const {
+    if (!has_failed(row)) return -1;
+    const auto found = indices_.find(key(row));
+    return static_cast<int>(
+        (found != indices_.end() ? found : indices_.find({key(row).first, kOthers}))->second);
+  }
+
+  Json json() const {
+    Json list = Json::array();
+    for (const FailureGroup& group : groups_)
+      list.push_back({{"kind", group.kind},
+                      {"message", group.message},
+                      {"count", group.count},
+                      {"example", group.example}});
+    return list;
+  }
+
+ private:
+  static constexpr const char* kOthers = "(other words)";
+
+  static std::pair<std::string, std::string> key(const CandidateRow& row) {
+    const std::string kind = row.failure_kind.empty() ? "wrong" : row.failure_kind;
+    std::string message = row.failure_message;
+    if (message.empty() && row.bad_index)
+      message = fmt::format("outside its tolerance: {:.3g} % of the elements ({})",
+                            100 * row.share_bad.value_or(0), row.tolerance);
+    if (message.size() > kMostMessageBytes) message = message.substr(0, kMostMessageBytes) + " ...";
+    return {kind, message};
+  }
+
+  void put_rare_ones_together() {
+    std::map<std::string, std::size_t> kept;
+    std::map<std::string, FailureGroup> others;
+    std::vector<FailureGroup> groups;
+    for (FailureGroup& group : groups_) {
+      if (++kept[group.kind] <= kMostMessages) {
+        groups.push_back(std::move(group));
+        continue;
+      }
+      FailureGroup& rest = others[group.kind];
+      if (rest.count == 0) rest = {group.kind, kOthers, 0, group.example};
+      rest.count += group.count;
+    }
+    for (auto& [kind, rest] : others) groups.push_back(std::move(rest));
+    groups_ = std::move(groups);
+  }
+
+  std::vector<FailureGroup> groups_;
+  std::map<std::pair<std::string, std::string>, std::size_t> indices_;
+};
+
+Json columns(const Rows& rows, const std::vector<KnobColumn>& knobs, const Failures& failures,
+             const SearchTimes& searched) {
+  Words providers, states, sets, phases;
+  std::map<std::string, std::size_t> codes;
+  Json table{{"id", Json::array()},      {"provider", Json::array()}, {"state", Json::array()},
+             {"set", Json::array()},     {"phase", Json::array()},    {"failure", Json::array()},
+             {"seconds", Json::array()}, {"low", Json::array()},      {"high", Json::array()},
+             {"ratio", Json::array()},   {"code", Json::array()},     {"searched", Json::array()},
+             {"knobs", Json::array()}};
+  for (const CandidateRow* row : rows) {
+    table["id"].push_back(row->candidate);
+    table["provider"].push_back(providers.index(row->provider));
+    table["state"].push_back(states.index(std::string(store::name_of(row->state))));
+    table["set"].push_back(sets.index(row->constraint_set));
+    table["phase"].push_back(phases.index(row->phase));
+    table["failure"].push_back(failures.index(*row));
+    table["seconds"].push_back(rounded(row->median_seconds));
+    table["low"].push_back(rounded(row->low_seconds));
+    table["high"].push_back(rounded(row->high_seconds));
+    table["ratio"].push_back(rounded(row->sentinel_ratio));
+    const auto found = searched.find(row->candidate);
+    table["searched"].push_back(found != searched.end() ? rounded(found->second.seconds) : Json());
+    table["code"].push_back(
+        row->identity.empty()
+            ? -1
+            : static_cast<int>(codes.try_emplace(row->identity, codes.size()).first->second));
+  }
+  for (const KnobColumn& knob : knobs)
+    table["knobs"].push_back({{"name", knob.name}, {"values", knob.values}, {"index", knob.index}});
+  table["providers"] = providers.list();
+  table["states"] = states.list();
+  table["sets"] = sets.list();
+  table["phases"] = phases.list();
+  return table;
+}
+
+Json change_json(const KnobChange& change) {
+  return {
+      {"value", change.value}, {"candidate", change.candidate}, {"slower", rounded(change.slower)}};
+}
+
+Json effects_json(const Rows& rows, const std::vector<KnobColumn>& knobs, store::Id winner,
+                  const SearchTimes& searched) {
+  Json list = Json::array();
+  const auto found = std::find_if(rows.begin(), rows.end(), [winner](const CandidateRow* row) {
+    return row->candidate == winner;
+  });
+  if (found == rows.end()) return list;
+  for (const KnobEffect& effect :
+       knob_effects(rows, knobs, static_cast<std::size_t>(found - rows.begin()), searched)) {
+    Json alone = Json::array();
+    for (const KnobChange& change : effect.alone) alone.push_back(change_json(change));
+    list.push_back({{"name", effect.name},
+                    {"value", effect.value},
+                    {"best_other", effect.best_other ? change_json(*effect.best_other) : Json()},
+                    {"alone", alone}});
+  }
+  return list;
+}
+
+Json library_json(const MeasuredDispatch& dispatch, const std::optional<CandidateRow>& library,
+                  std::string_view name) {
+  if (!library || !library->median_seconds) return {};
+  return {{"name", name},
+          {"candidate", library->candidate},
+          {"seconds", rounded(library->median_seconds)},
+          {"over_tuned", rounded(library_over_tuned(dispatch, library))}};
+}
+
+// Measured or not.
+Json default_id(const store::DispatchRow& row, const Rows& rows) {
+  if (row.default_row) return row.default_row->candidate;
+  const auto found = std::find_if(rows.begin(), rows.end(),
+                                  [](const CandidateRow* each) { return each->is_default; });
+  return found == rows.end() ? Json() : Json((*found)->candidate);
+}
+
+Json roofline_json(const MeasuredDispatch& dispatch, const Peaks& peaks) {
+  const store::DispatchRow& row = dispatch.row;
+  return {{"peak_flops", rounded(compute_peak(row, peaks))},
+          {"matrix_units", runs_on_matrix_units(row)},
+          {"bandwidth", rounded(peaks.bandwidth)},
+          {"least_seconds", rounded(roofline_seconds(row, peaks))},
+          {"intensity",
+           row.bound_bytes > 0 && row.flops > 0 ? rounded(row.flops / row.bound_bytes) : Json()}};
+}
+
+Json selection_json(const store::Selection& selection) {
+  return {{"winner", or_null(selection.winner)}, {"ties", selection.ties},
+          {"shipped", selection.shipped},        {"reason", selection.reason},
+          {"run", or_null(selection.run)},       {"when", selection.when}};
+}
+
+}  // namespace
+
+Json rounded(std::optional<double> value) {
+  if (!value || !std::isfinite(*value)) return {};
+  return std::stod(fmt::format("{:.6g}", *value));
+}
+
+Json report_dispatch(const store::DispatchRow& row, const std::vector<CandidateRow>& candidates,
+                     const SearchTimes& searched, const Peaks& peaks) {
+  const MeasuredDispatch dispatch = measured_dispatch(row, candidates);
+  Rows rows;
+  for (const CandidateRow& candidate : candidates)
+    if (candidate.dispatch == row.dispatch && candidate.build == row.build &&
+        candidate.device == row.device && !is_library(candidate))
+      rows.push_back(&candidate);
+  const std::vector<KnobColumn> knobs = knob_columns(rows);
+  const Failures failures(rows);
+  Json libraries = Json::array();
+  for (const Json& library : {library_json(dispatch, dispatch.openblas, "OpenBLAS"),
+                              library_json(dispatch, dispatch.cublaslt_first, "cuBLASLt's choice"),
+                              library_json(dispatch, dispatch.cublaslt_best, "cuBLASLt's best")})
+    if (!library.is_null()) libraries.push_back(library);
+  return {{"id", row.dispatch},
+          {"name", row.name},
+          {"operation", row.operation},
+          {"kind", row.kind},
+          {"build", row.build},
+          {"device", or_null(row.device)},
+          {"flops", row.flops},
+          {"bytes", row.bound_bytes},
+          {"beaten", dispatch.beaten},
+          {"default", default_id(row, rows)},
+          {"default_seconds", rounded(dispatch.default_seconds)},
+          {"best", row.best ? Json(row.best->candidate) : Json()},
+          {"best_configuration", row.best ? parsed(row.best->configuration) : Json()},
+          {"best_configured", row.best ? Json(row.best->configured) : Json()},
+          {"tuned_seconds", rounded(dispatch.tuned_seconds)},
+          {"worst_seconds", rounded(dispatch.worst_seconds)},
+          {"speedup", rounded(row.speedup)},
+          {"speedup_low", rounded(row.speedup_low)},
+          {"speedup_high", rounded(row.speedup_high)},
+          {"selection", row.selection ? selection_json(*row.selection) : Json()},
+          {"counts",
+           {{"tried", dispatch.counts.tried},
+            {"compiled", dispatch.counts.compiled},
+            {"right", dispatch.counts.right},
+            {"wrong", dispatch.counts.wrong},
+            {"not_run", dispatch.counts.not_run},
+            {"failed", dispatch.counts.failed}}},
+          {"libraries", libraries},
+          {"roofline", roofline_json(dispatch, peaks)},
+          {"failures", failures.json()},
+          {"effects",
+           row.best ? effects_json(rows, knobs, row.best->candidate, searched) : Json::array()},
+          {"candidates", columns(rows, knobs, failures, searched)}};
+}
+
+}  // namespace hone::output

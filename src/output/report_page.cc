@@ -1,0 +1,49 @@
+#include "output/report_page.h"
+
+#include <string_view>
+
+#include "base/hash.h"
+#include "output/report_files.h"
+
+namespace hone::output {
+namespace {
+
+void replace_all(std::string& text, std::string_view wanted, std::string_view by) {
+  for (std::size_t at = text.find(wanted); at != std::string::npos;
+       at = text.find(wanted, at + by.size()))
+    text.replace(at, wanted.size(), by);
+}
+
+// A compiler's words may hold "</script>" and "<!--", which end or confuse a script element
+// whatever stands around them; "<" occurs in strings only, where "\u003c" means the same.
+std::string data_text(const nlohmann::ordered_json& data) {
+  std::string text =
+      data.dump(-1, ' ', /*ensure_ascii=*/false, nlohmann::ordered_json::error_handler_t::replace);
+  replace_all(text, "<", "\\u003c");
+  return text;
+}
+
+}  // namespace
+
+std::string report_page(const nlohmann::ordered_json& data) {
+  const std::string json = data_text(data);
+  std::string page, style, scripts;
+  for (const EmbeddedFile& file : report_files()) {
+    if (file.name.ends_with(".html"))
+      page = file.text;
+    else if (file.name.ends_with(".css"))
+      style = file.text;
+    else
+      scripts += std::string(file.text) + "\n";
+  }
+  // Words in the data cannot know it: it depends on all of them.
+  const std::string nonce = content_hash(json);
+  // In this order: nothing is looked for in the data.
+  replace_all(page, "@NONCE@", nonce);
+  page.replace(page.find("@STYLE@"), 7, style);
+  page.replace(page.find("@SCRIPTS@"), 9, scripts);
+  page.replace(page.find("@DATA@"), 6, json);
+  return page;
+}
+
+}  // namespace hone::output

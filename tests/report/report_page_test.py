@@ -1,0 +1,195 @@
+"""The HTML report in headless Chromium: it draws without an error, asks for nothing, agrees with the
+store, and can be used on a phone, in the dark and without a mouse.
+
+python3 report_page_test.py --hone build/dev/hone --make-store build/dev/tests/report_store
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import chromium
+
+CANDIDATES = 300
+
+
+def duration(seconds):
+    """As hone prints it (src/base/text.h)."""
+    for scale, unit in ((1e-9, "ns"), (1e-6, "us"), (1e-3, "ms"), (1, "s")):
+        if seconds < 999.5 * scale:
+            value = seconds / scale
+            return f"{value:.{max(0, 3 - len(str(int(value))))}f} {unit}"
+    return f"{seconds / 60:.3g} min"
+
+
+def rows_of(page, table):
+    """The text of a table's body cells, by row."""
+    return page.evaluate(f"[...document.querySelectorAll({json.dumps(table + ' tbody tr')})]"
+                         ".map(row => [...row.cells].map(cell => cell.innerText.trim()))")
+
+
+class Report(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="hone-report-")
+        folder = pathlib.Path(cls.folder.name)
+        store, cls.file = folder / "hone.db", folder / "report.html"
+        subprocess.run([options.make_store, store, str(CANDIDATES)], check=True)
+        subprocess.run([options.hone, "report", store, "-o", cls.file], check=True, stdout=subprocess.DEVNULL)
+        ask = lambda *words: json.loads(subprocess.check_output([options.hone, "store", *words]))
+        cls.dispatches = ask("list", store, "--json")["dispatches"]
+        cls.candidates = ask("export", store, "--format", "json")["candidates"]
+        cls.browser = chromium.Chromium()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.addClassCleanup(cls.browser.__exit__)
+
+    def open(self, fragment="", width=1280, height=900, **kind):
+        page = self.browser.page(width, height, **kind)
+        page.open(self.file, fragment)
+        self.addCleanup(lambda: self.assertEqual(page.errors(), []))
+        return page
+
+    def of_dispatch(self, name):
+        return [row for row in self.candidates if row["dispatch_name"] == name and row["configuration"] != "{}"]
+
+    def test_summary_agrees_with_store_list(self):
+        page = self.open()
+        shown = rows_of(page, "#dispatches")
+        self.assertEqual(len(shown), len(self.dispatches))
+        for cells, row in zip(shown, self.dispatches):
+            self.assertIn(row["dispatch"], cells[0])
+            if row["tried"] == 0:
+                self.assertEqual(cells[1:5], ["–"] * 4)
+                continue
+            self.assertEqual(cells[1], duration(row["default_seconds"]))
+            self.assertEqual(cells[2], duration(row["best_seconds"]))
+            self.assertEqual(cells[3], f"{row['speedup']:.2f}×")
+            # hone store list counts the default too.
+            self.assertEqual(int(cells[5]), row["tried"] - 1)
+            self.assertEqual(int(cells[6]), row["right"] - 1)
+            self.assertEqual(int(cells[8]), sum(row["failed"].values()))
+
+    def test_summary_says_what_to_do(self):
+        text = self.open().evaluate("document.querySelector('main').innerText")
+        # 1 / 0.5, 1 / 0.625 and 1 / 0.4.
+        self.assertIn("net.mlir runs 2.00× as fast", text)
+        self.assertIn("95 % sure: 1.60 to 2.50", text)
+        self.assertIn("iree-compile net.mlir --iree-llvmcpu-target-cpu=host --spec=out/tuning_spec.mlir", text)
+        self.assertIn("hone tune net.mlir --budget 1h", text)
+
+    def test_candidates_agree_with_store_export(self):
+        page = self.open("#dispatch-0")
+        page.evaluate("[...document.querySelectorAll('details')].forEach(each => { each.open = true; })")
+        page.wait("document.querySelector('[aria-label^=\"All candidates\"]') !== null")
+        page.evaluate("""(() => {
+          const more = [...document.querySelectorAll('button')].find(each => each.textContent.startsWith('Show'));
+          while (!more.hidden) more.click();
+        })()""")
+        shown = {int(cells[0]): cells for cells in rows_of(page, '[aria-label^="All candidates"]')}
+        wanted = self.of_dispatch("net_dispatch_0")
+        self.assertEqual(sorted(shown), sorted(row["candidate"] for row in wanted))
+        for row in wanted:
+            cells = shown[row["candidate"]]
+            if row["state"] == "measured":
+                self.assertEqual(cells[1], duration(row["median_seconds"]), row["candidate"])
+            else:
+                self.assertEqual(cells[3], row["failure_kind"])
+            self.assertEqual(dict(pair.split("=") for pair in cells[4].split()),
+                             {name: str(value) for name, value in json.loads(row["configuration"]).items()}
+                             if isinstance(row["configuration"], str) else
+                             {name: str(value) for name, value in row["configuration"].items()})
+
+    def test_chart_holds_every_candidate(self):
+        page = self.open("#dispatch-0")
+        points = page.evaluate("""Object.fromEntries(Chart.getChart(document.querySelector('.tall canvas')).data.datasets
+          .map(set => [set.label, set.data.length]))""")
+        rows = self.of_dispatch("net_dispatch_0")
+        failed = sum(row["state"] == "failed" for row in rows)
+        self.assertEqual(points, {"winner": 1, "measured, right": len(rows) - failed - 1, "default": 2, "failed": failed})
+
+    def test_a_knob_can_be_chosen(self):
+        page = self.open("#dispatch-0")
+        for knob in ("unroll", "dist_m", ""):
+            page.evaluate(f"""(() => {{
+              const select = document.querySelector('.choice select');
+              select.value = {json.dumps(knob)};
+              select.dispatchEvent(new Event('change'));
+            }})()""")
+            title = page.evaluate("Chart.getChart(document.querySelector('.tall canvas')).options.scales.x.title.text")
+            self.assertEqual(title, knob or "order in which they were tried")
+
+    def test_asks_for_nothing(self):
+        page = self.open("#dispatch-0")
+        self.assertEqual([url for url in page.requests() if not url.startswith("data:")],
+                         [self.file.resolve().as_uri() + "#dispatch-0"] if any("#" in url for url in page.requests())
+                         else [self.file.resolve().as_uri()])
+
+    def test_a_compilers_words_are_text(self):
+        page = self.open("#dispatch-0")
+        self.assertEqual(page.evaluate("document.querySelectorAll('img').length"), 0)
+        self.assertIn("<img src=", page.evaluate("document.querySelector('.failures').innerText"))
+        self.assertNotEqual(page.evaluate("document.title"), "run")
+
+    def test_its_policy_forbids_requests(self):
+        page = self.browser.page(800, 600)
+        page.open(self.file)
+        answer = page.evaluate("fetch('https://example.com/').then(() => 'sent', () => 'refused')")
+        self.assertEqual(answer, "refused")
+        self.assertTrue(any("Content Security Policy" in error for error in page.errors()), page.errors())
+
+    def test_fits_a_phone(self):
+        for fragment in ("", "#dispatch-0", "#dispatch-1", "#dispatch-2"):
+            page = self.open(fragment, 390, 844, phone=True)
+            self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), 390, fragment)
+
+    def test_text_is_readable_in_light_and_dark(self):
+        for dark in (False, True):
+            page = self.open("#dispatch-0", dark=dark)
+            for ink in ("ink", "quiet", "accent", "good", "bad"):
+                for ground in ("surface", "page"):
+                    ratio = page.evaluate(CONTRAST.replace("INK", ink).replace("GROUND", ground))
+                    self.assertGreaterEqual(ratio, 4.5, (ink, ground, dark))  # WCAG 2.1, 1.4.3
+
+    def test_is_used_by_keyboard(self):
+        page = self.open()
+        page.press("Tab", 9)
+        self.assertEqual(page.evaluate("document.activeElement.className"), "skip")
+        page.evaluate("document.querySelector('#dispatches a').focus()")
+        page.press("Enter", 13)
+        page.wait("document.documentElement.dataset.shown === '0'")
+        self.assertEqual(page.evaluate("document.activeElement.id"), "title")
+        page.evaluate("history.back()")
+        page.wait("document.documentElement.dataset.shown === 'summary'")
+
+    def test_everything_has_a_name_for_screen_readers(self):
+        for fragment in ("", "#dispatch-0"):
+            page = self.open(fragment)
+            nodes = page.call("Accessibility.getFullAXTree")["nodes"]
+            nameless = [node["role"]["value"] for node in nodes
+                        if not node["ignored"] and node["role"]["value"] in
+                        ("button", "link", "combobox", "image", "img", "table", "region", "heading")
+                        and not node.get("name", {}).get("value")]
+            self.assertEqual(nameless, [], fragment)
+
+
+CONTRAST = """(() => {
+  const style = getComputedStyle(document.documentElement);
+  const luminance = name => {
+    const parts = style.getPropertyValue('--' + name).trim().slice(1).match(/../g).map(hex => parseInt(hex, 16) / 255)
+        .map(part => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+  };
+  const [low, high] = [luminance('INK'), luminance('GROUND')].sort((a, b) => a - b);
+  return (high + 0.05) / (low + 0.05);
+})()"""
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--hone", required=True)
+    parser.add_argument("--make-store", required=True)
+    options, rest = parser.parse_known_args()
+    unittest.main(argv=[sys.argv[0], *rest])
