@@ -15,6 +15,7 @@
 #include "tune/finalists.h"
 #include "tune/runtime_check.h"
 #include "tune/shipped_kernels.h"
+#include "tune/time_left.h"
 
 namespace hone::tune {
 namespace {
@@ -353,11 +354,15 @@ class DispatchTuner {
     progress.planned = planned;
     progress.failed = failed_;
     progress.best_speedup = 1 / best_ratio_;
-    progress.seconds_left = std::max(0.0, seconds_left);
-    if (step == "search" && proposed_ > 0)
-      progress.seconds_left =
-          std::min(progress.seconds_left, clock_.elapsed() / static_cast<double>(proposed_) *
-                                              static_cast<double>(planned - proposed_));
+    const bool searching = step == "search";
+    const double proposed = static_cast<double>(proposed_);
+    progress.seconds_left = tune::seconds_left(
+        {.searching = searching ? seconds_left : 0,
+         .per_candidate = searching && proposed_ > 0 ? clock_.elapsed() / proposed : 0,
+         .candidates = static_cast<double>(planned) - proposed,
+         .comparing = searching ? finalist_seconds(share_.seconds) : seconds_left,
+         .share = share_.seconds,
+         .dispatches_after = static_cast<double>(share_.count - share_.index) - 1});
     context_.observer.progress(progress);
   }
 
