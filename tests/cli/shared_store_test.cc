@@ -17,7 +17,8 @@ class SharedStore : public HoneCommand {
                                 const std::string& out) const {
     return {"tune",    "small.mlir", "--candidates", std::to_string(candidates),
             "--cores", cores,        "--out",        out,
-            "--relax", "all",        "--no-program", "--json"};
+            "--relax", "all",        "--no-program", "--no-baselines",
+            "--json"};
   }
   void run_sql(const char* sql) {
     sqlite3* handle = nullptr;
