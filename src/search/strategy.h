@@ -18,6 +18,9 @@ namespace hone::search {
 // a number is no estimate: such configurations come last.
 using Prior = std::function<double(const space::Configuration&)>;
 
+// What make_strategy knows, for help and completion.
+inline constexpr std::string_view kStrategyNames[] = {"local", "random", "exhaustive", "prior"};
+
 class Strategy {
  public:
   virtual ~Strategy() = default;
