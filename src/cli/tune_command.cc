@@ -80,7 +80,8 @@ void add_tune_command(CLI::App& app, Run& run) {
   command->add_option("--runtime-flag", tuning.runtime_flags,
                       "passed to IREE's runtime tools; repeatable");
   command->add_flag("--no-baselines", options->no_baselines,
-                    "do not measure OpenBLAS or cuBLASLt beside the winner");
+                    "do not measure OpenBLAS or cuBLASLt beside the winner, nor the winner under "
+                    "IREE's runtime");
   command->add_flag("--no-program", options->no_program, "do not time the whole program");
   command->add_flag("--compile-only", options->compile_only,
                     "for a GPU --target: compile, store and rank candidates by what their code "

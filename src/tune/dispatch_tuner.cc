@@ -321,7 +321,9 @@ class DispatchTuner {
     if (context_.programs == nullptr) return tuned;
     const TimeBudget::Span span(context_.time, Phase::kBaselines);
     if (context_.options.cuda) return as_shipped(std::move(tuned));
-    HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
+    // For the report only: the choice is made.
+    if (context_.options.baselines)
+      HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
     return tuned;
   }
 
