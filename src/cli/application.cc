@@ -6,6 +6,9 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/command_help.h"
+#include "cli/command_tree.h"
+#include "cli/config_values.h"
 #include "cli/old_spellings.h"
 #include "cli/version.h"
 
@@ -24,6 +27,7 @@ Status refuse_extras(const CLI::App& app, const std::string& path = "hone") {
   for (const CLI::App* command : app.get_subcommands()) {
     const std::string words = path + " " + command->get_name();
     HONE_TRY(refuse_extras(*command, words));
+    if (command->get_prefix_command()) continue;  // they are for the command itself
     for (const std::string& extra : command->remaining(false)) {
       const std::string name = extra.substr(0, extra.find('='));
       if (name.rfind('-', 0) == 0)
@@ -50,18 +54,56 @@ Status refuse_unknown_command(const CLI::App& app) {
                      did_you_mean(extras.front(), names), fmt::join(names, ", "));
 }
 
+// A broken file must not keep people from what mends it, nor hone from its own workers.
+bool reads_config(const CommandNode& command) {
+  return !command.path.empty() && command.path != "config" && command.path != "completion" &&
+         command.path != "man" && !command.path.starts_with("worker");
+}
+
 int parse_and_run(int argc, char** argv) {
-  CLI::App app{
+  CLI::App app;
+  Run run;
+  add_commands(app, run);
+  const Result<bool> parsed = parse_words(app, {argv + 1, argv + argc});
+  if (!parsed) return report(parsed.error());
+  if (!*parsed) return 0;
+  if (!run) {
+    fmt::print("{}", app.help());
+    return 2;
+  }
+  const CommandNode command = chosen_command(app);
+  std::vector<Setting> settings;
+  if (reads_config(command)) {
+    auto read = read_settings(config_file_of(app));
+    if (!read) return report(read.error());
+    settings = std::move(*read);
+  }
+  if (!settings.empty()) {
+    CLI::App scratch;
+    Run unused;
+    add_commands(scratch, unused);
+    if (const Status sound = check_settings(scratch, settings); !sound)
+      return report(sound.error());
+    if (const Status set = apply_settings(command, settings); !set) return report(set.error());
+  }
+  const CommandResult result = run();
+  return result ? *result : report(with_places(result.error(), command, settings));
+}
+
+}  // namespace
+
+void add_commands(CLI::App& app, Run& run) {
+  app.name("hone");
+  app.description(
       "hone finds, proves and installs the fastest configuration of every kernel in a tensor "
-      "program.",
-      "hone"};
+      "program.");
   app.set_version_flag("--version", std::string("hone ") + std::string(version()));
   app.require_subcommand(0, 1);
   app.allow_extras();
   app.footer(
-      "Exit codes: 0 done; 1 finished with failures you should see; 2 wrong use or input;\n"
-      "3 environment (no compiler, no device); 130 interrupted.");
-  Run run;
+      "hone COMMAND --help has options and examples; hone man is the manual.\n\n"
+      "Exit codes: 0 done; 1 finished with failures you should see; 2 wrong use or\n"
+      "input; 3 environment (no compiler, no device); 130 interrupted.");
   add_tune_command(app, run);
   add_compare_command(app, run);
   add_dispatches_command(app, run);
@@ -72,27 +114,42 @@ int parse_and_run(int argc, char** argv) {
   add_show_command(app, run);
   add_devices_command(app, run);
   add_spec_command(app, run);
+  add_doctor_command(app, run);
+  add_config_command(app, run);
+  add_completion_command(app, run);
+  add_man_command(app, run);
   add_worker_command(app, run);
   for (CLI::App* command : app.get_subcommands({})) command->allow_extras();
+  for (const CommandNode& command : command_tree(app))
+    command.app->add_option("--config-file")
+        ->configurable(false)
+        ->description("defaults of options (default: $HONE_CONFIG, hone.yaml; hone config)");
+  describe_commands(app);
+}
+
+Result<bool> parse_words(CLI::App& app, std::vector<std::string> words) {
   try {
-    std::vector<std::string> words = with_new_spellings({argv + 1, argv + argc});
+    words = with_new_spellings(std::move(words));
     std::reverse(words.begin(), words.end());  // as CLI11 takes them
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return report({ErrorKind::kInput, error.what()});
+    if (error.get_exit_code() != 0) return input_error("{}", error.what());
+    app.exit(error);  // --help, --version
+    return false;
   }
-  if (const Status known = refuse_extras(app); !known) return report(known.error());
-  if (const Status known = refuse_unknown_command(app); !known) return report(known.error());
-  if (!run) {
-    fmt::print("{}", app.help());
-    return 2;
-  }
-  const CommandResult result = run();
-  return result ? *result : report(result.error());
+  HONE_TRY(refuse_extras(app));
+  HONE_TRY(refuse_unknown_command(app));
+  return true;
 }
 
-}  // namespace
+std::string config_file_of(CLI::App& app) {
+  for (const CLI::App* command : {static_cast<const CLI::App*>(chosen_command(app).app),
+                                  static_cast<const CLI::App*>(&app)}) {
+    const CLI::Option* option = command->get_option_no_throw("--config-file");
+    if (option != nullptr && option->count() > 0) return option->as<std::string>();
+  }
+  return {};
+}
 
 int exit_code_of(ErrorKind kind) {
   switch (kind) {

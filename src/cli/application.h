@@ -1,6 +1,10 @@
 // The command line: composition root of hone.
 #pragma once
 
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
 #include "base/result.h"
 
 namespace hone::cli {
@@ -8,6 +12,13 @@ namespace hone::cli {
 // Runs one command and returns its exit code: 0 done, 1 finished with failures the user should see,
 // 2 wrong use or input, 3 environment, 130 interrupted.
 int run(int argc, char** argv);
+
+// Parses what stands behind "hone" on a command line. False when help or the version was asked for,
+// which has been printed then. Input errors name the nearest option or command.
+Result<bool> parse_words(CLI::App& app, std::vector<std::string> words);
+
+// The file that --config-file names in what `app` has parsed; empty without it.
+std::string config_file_of(CLI::App& app);
 
 int exit_code_of(ErrorKind kind);
 

@@ -23,6 +23,13 @@ void add_report_command(CLI::App& app, Run& run);
 void add_show_command(CLI::App& app, Run& run);
 void add_devices_command(CLI::App& app, Run& run);
 void add_spec_command(CLI::App& app, Run& run);
+void add_doctor_command(CLI::App& app, Run& run);
+void add_config_command(CLI::App& app, Run& run);
+void add_completion_command(CLI::App& app, Run& run);
+void add_man_command(CLI::App& app, Run& run);
 void add_worker_command(CLI::App& app, Run& run);  // hidden: what hone starts itself as
+
+// All of them, on an `app` without any.
+void add_commands(CLI::App& app, Run& run);
 
 }  // namespace hone::cli

@@ -33,6 +33,7 @@ struct CompareCommand {
   std::string cache = "warm";
   bool json = false;
   bool quiet = false;
+  bool plain = false;
   std::string device = {};
 };
 
@@ -160,7 +161,7 @@ CommandResult run_compare(CompareCommand options) {
   HONE_ASSIGN(const iree::IreeProvider provider, make_provider(options.toolchain, installation));
   tune::RunnerService runner(toolchain ? toolchain->make_runner()
                                        : make_runner(options.compare.stop_fd, folder->parent()));
-  StatusLine status(options.quiet || options.json ? Verbosity::kQuiet : Verbosity::kNormal);
+  StatusLine status(verbosity_of(options.quiet, options.plain, options.json));
   measure::NoiseOptions noise;
   noise.rounds = options.compare.rounds;
   noise.comparison = options.compare.statistics;
@@ -239,11 +240,8 @@ void add_compare_command(CLI::App& app, Run& run) {
                       "passed to IREE's runtime tools; repeatable");
   command->add_flag("--json", options->json, "one JSON document on stdout");
   command->add_flag("--quiet", options->quiet, "no progress");
-  command->footer(
-      "Exit code 1 when B is slower than A, fails or computes something else.\n"
-      "Examples:\n  hone compare before.vmfb after.vmfb\n"
-      "  hone compare none out/tuning_spec.mlir --program examples/feed_forward.mlir\n"
-      "  hone compare last_week.db today.db");
+  command->add_flag("--plain", options->plain, "progress as plain lines, as without a terminal");
+  command->footer("Exit code 1 when B is slower than A, fails or computes something else.");
   command->callback([&run, options] { run = [options] { return run_compare(*options); }; });
 }
 

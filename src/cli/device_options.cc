@@ -44,8 +44,7 @@ std::optional<std::vector<int>> indices_in(const std::string& device) {
 }
 
 Result<std::vector<device::cuda::Facts>> cuda_devices(const std::vector<int>& indices) {
-  HONE_ASSIGN(const auto driver, device::cuda::Driver::open());
-  HONE_ASSIGN(const auto there, device::cuda::list_devices(*driver));
+  HONE_ASSIGN(const auto there, all_gpus());
   std::vector<device::cuda::Facts> devices;
   for (const int index : indices) {
     HONE_ASSIGN(device::cuda::Facts facts, device::cuda::find_device(there, index));
@@ -63,6 +62,11 @@ Result<std::vector<device::cuda::Facts>> cuda_devices(const std::vector<int>& in
 }
 
 }  // namespace
+
+Result<std::vector<device::cuda::Facts>> all_gpus() {
+  HONE_ASSIGN(const auto driver, device::cuda::Driver::open());
+  return device::cuda::list_devices(*driver);
+}
 
 void add_device_option(CLI::App& command, std::string& device) {
   command.add_option("--device", device,

@@ -14,6 +14,10 @@
 
 namespace hone::cli {
 
+// Every GPU of NVIDIA's that this machine has. Environment errors where the driver is missing, too
+// old or finds none.
+Result<std::vector<device::cuda::Facts>> all_gpus();
+
 void add_device_option(CLI::App& command, std::string& device);
 
 // The GPUs that `device` ("cpu", "cuda:1", "cuda:0,2" or "cuda:0,cuda:2", bare numbers for the

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/device_options.h"
 #include "device/cpu/target.h"
 #include "device/cuda/cublaslt_library.h"
 #include "device/cuda/facts.h"
@@ -14,11 +15,6 @@ namespace hone::cli {
 namespace {
 
 constexpr int kSchemaVersion = 1;
-
-Result<std::vector<device::cuda::Facts>> gpus() {
-  HONE_ASSIGN(const auto driver, device::cuda::Driver::open());
-  return device::cuda::list_devices(*driver);
-}
 
 void print_gpus(const Result<std::vector<device::cuda::Facts>>& found) {
   if (!found) {
@@ -41,7 +37,7 @@ void print_gpus(const Result<std::vector<device::cuda::Facts>>& found) {
 CommandResult show_devices(const std::string& iree, bool json) {
   HONE_ASSIGN(const problem::CpuTarget target, device::cpu::detect_target());
   const Result<iree::Installation> installation = iree::find_installation(iree);
-  const auto found = gpus();
+  const auto found = all_gpus();
   if (json) {
     nlohmann::json document{{"schema_version", kSchemaVersion},
                             {"devices", {{{"kind", "cpu"}, {"target", target}}}}};

@@ -97,7 +97,7 @@ GemmSession::GemmSession(TuneOptions options, std::vector<device::cuda::Facts> g
       toolchain_(std::move(toolchain)),
       provider_(device, space_kind(options_.gemms), std::move(kernel)),
       runner_(toolchain_.make_runner(), options_.kernel_seconds),
-      status_(options_.quiet || options_.json ? Verbosity::kQuiet : Verbosity::kNormal),
+      status_(verbosity_of(options_.quiet, options_.plain, options_.json)),
       context_{options_.tuning, provider_, toolchain_.compiler(), runner_, store_, status_} {}
 
 Status GemmSession::begin() {

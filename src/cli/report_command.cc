@@ -28,7 +28,6 @@ void add_report_command(CLI::App& app, Run& run) {
       "report", "Write one HTML file that shows what a store holds, and opens without a network");
   command->add_option("STORE", options->store, "SQLite file")->capture_default_str();
   command->add_option("-o,--output", options->output, "file to write")->capture_default_str();
-  command->footer("Example:\n  hone report hone.db -o report.html");
   command->callback([&run, options] { run = [options] { return report(*options); }; });
 }
 

@@ -183,8 +183,8 @@ void add_spec_command(CLI::App& app, Run& run) {
   add_toolchain_options(*command, options->toolchain);
   command->add_flag("--json", options->json, "one JSON document on stdout");
   command->footer(
-      "Exit codes: 0 every entry is applied; 1 one does nothing, is ignored, or does not compile.\n"
-      "Example:\n  hone spec check out/tuning_spec.mlir --program model.mlir --target sm_80");
+      "Exit codes: 0 every entry is applied; 1 one does nothing, is ignored, or does\n"
+      "not compile.");
   command->allow_extras();
   command->callback([&run, options] { run = [options] { return check(*options); }; });
 }

@@ -63,7 +63,6 @@ void add_spec_emit_command(CLI::App& spec, Run& run) {
                       "GPU that it was measured on, where the store has several: 'NVIDIA H200'");
   command->add_option("--candidate", options->wanted.candidates,
                       "this candidate (hone show ID) instead of what was selected; repeatable");
-  command->footer("Example:\n  hone spec emit --format triton --store hone.db --out found");
   command->allow_extras();
   command->callback([&run, options] { run = [options] { return emit(*options); }; });
 }

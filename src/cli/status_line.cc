@@ -6,8 +6,6 @@
 
 #include <cstdio>
 
-#include "base/text.h"
-
 namespace hone::cli {
 namespace {
 
@@ -22,22 +20,40 @@ std::size_t terminal_width() {
 
 }  // namespace
 
-std::string describe(const tune::Progress& progress, std::size_t width) {
+Verbosity verbosity_of(bool quiet, bool plain, bool json) {
+  if (quiet || json) return Verbosity::kQuiet;
+  return plain ? Verbosity::kPlain : Verbosity::kNormal;
+}
+
+std::string describe_time_left(double seconds) {
+  if (!(seconds >= 1)) return "finishing";
+  if (seconds < 60) return fmt::format("{:.0f} s left", seconds);
+  const auto minutes = static_cast<long>(seconds / 60 + 0.5);
+  if (minutes < 60) return fmt::format("{} min left", minutes);
+  return fmt::format("{} h {} min left", minutes / 60, minutes % 60);
+}
+
+std::string describe(const tune::Progress& progress, std::size_t width, const std::string& then) {
   std::string line;
   if (progress.dispatch_count > 0)
     line = fmt::format("[{}/{}] {}: ", progress.dispatch_index + 1, progress.dispatch_count,
                        progress.dispatch);
-  line += fmt::format("{} {}/{}", progress.step, progress.tried, progress.planned);
+  const bool of_program = progress.step == "program";
+  line += fmt::format("{} {}/{}", of_program ? "timing the whole program, round" : progress.step,
+                      progress.tried + (of_program ? 1 : 0), progress.planned);
   if (progress.best_speedup > 1) line += fmt::format(", best {:.2f}x", progress.best_speedup);
   if (progress.failed > 0) line += fmt::format(", {} failed", progress.failed);
-  if (progress.seconds_left > 0)
-    line += fmt::format(", {} left", format_duration(progress.seconds_left));
+  const bool of_dispatch = progress.step == "search" || progress.step == "finalists";
+  if (progress.seconds_left > 0 || of_dispatch)
+    line += ", " + describe_time_left(progress.seconds_left);
+  if (of_dispatch && !then.empty()) line += ", then " + then;
   if (line.size() > width) line.resize(width);
   return line;
 }
 
 StatusLine::StatusLine(Verbosity verbosity)
-    : verbosity_(verbosity), terminal_(isatty(STDERR_FILENO) == 1) {}
+    : verbosity_(verbosity),
+      terminal_(verbosity != Verbosity::kPlain && isatty(STDERR_FILENO) == 1) {}
 
 StatusLine::~StatusLine() {
   clear();
@@ -53,7 +69,7 @@ void StatusLine::clear() {
 void StatusLine::progress(const tune::Progress& progress) {
   if (verbosity_ == Verbosity::kQuiet) return;
   if (terminal_) {
-    const std::string line = describe(progress, terminal_width() - 1);
+    const std::string line = describe(progress, terminal_width() - 1, then_);
     clear();
     fmt::print(stderr, "{}", line);
     std::fflush(stderr);
@@ -65,7 +81,7 @@ void StatusLine::progress(const tune::Progress& progress) {
   if (step == last_step_ && now - last_plain_ < kPlainInterval) return;
   last_step_ = step;
   last_plain_ = now;
-  fmt::print(stderr, "{}\n", describe(progress, 1000));
+  fmt::print(stderr, "{}\n", describe(progress, 1000, then_));
 }
 
 void StatusLine::note(const std::string& line) {

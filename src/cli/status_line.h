@@ -8,7 +8,14 @@
 
 namespace hone::cli {
 
-enum class Verbosity { kQuiet, kNormal };
+enum class Verbosity {
+  kQuiet,
+  kPlain,  // lines, never one that is redrawn
+  kNormal,
+};
+
+// What --quiet and --plain ask for; a JSON document is for programs, which look at no progress.
+Verbosity verbosity_of(bool quiet, bool plain, bool json);
 
 // Writes to stderr, so that stdout holds results only.
 class StatusLine final : public tune::Observer {
@@ -19,16 +26,25 @@ class StatusLine final : public tune::Observer {
   void progress(const tune::Progress& progress) override;
   void note(const std::string& line) override;
   void clear();
+  // What comes when no dispatch is left: "the proof". Nobody knows how long it takes.
+  void then(std::string what) { then_ = std::move(what); }
 
  private:
   Verbosity verbosity_;
   bool terminal_;
   std::string shown_;  // on the terminal now
   std::string last_step_;
+  std::string then_;
   std::chrono::steady_clock::time_point last_plain_{};
 };
 
-// "[1/2] main_dispatch_0: search 120/480, best 1.43x, 12 failed, 40 s left", at most `width` wide.
-std::string describe(const tune::Progress& progress, std::size_t width);
+// "40 s left", "5 min left", "1 h 20 min left"; "finishing" below a second: estimates, rounded so
+// that nobody counts on them.
+std::string describe_time_left(double seconds);
+
+// "[1/2] main_dispatch_0: search 120/480, best 1.43x, 12 failed, 40 s left, then the proof", at
+// most `width` wide. What is not known (0 seconds, but while searching and comparing) is not said.
+std::string describe(const tune::Progress& progress, std::size_t width,
+                     const std::string& then = {});
 
 }  // namespace hone::cli

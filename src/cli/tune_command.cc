@@ -1,7 +1,10 @@
 // hone tune: the whole way from a program to a proven spec, or from GEMMs to the fastest kernels.
+#include <fmt/ranges.h>
+
 #include "base/file.h"
 #include "cli/device_options.h"
 #include "cli/tune_options.h"
+#include "search/strategy.h"
 
 namespace hone::cli {
 namespace {
@@ -68,7 +71,8 @@ void add_tune_command(CLI::App& app, Run& run) {
                    "auto (chosen by the space and the time, and ends when more is not worth it), "
                    "model, evolutionary, local, random, exhaustive, or prior: what an estimate "
                    "expects to be best, first")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->type_name(fmt::format("{{{}}}", fmt::join(search::kStrategyNames, ",")));
   command->add_option("--candidates", tuning.candidates, "most to try per dispatch")
       ->check(CLI::PositiveNumber);
   command->add_option("--budget", options->budget,
@@ -100,18 +104,21 @@ void add_tune_command(CLI::App& app, Run& run) {
   command->add_option("--runtime-flag", tuning.runtime_flags,
                       "passed to IREE's runtime tools; repeatable");
   command->add_flag("--no-baselines", options->no_baselines,
-                    "do not measure OpenBLAS or cuBLASLt beside the winner");
+                    "do not measure OpenBLAS or cuBLASLt beside the winner, nor the winner under "
+                    "IREE's runtime");
   command->add_flag("--no-program", options->no_program, "do not time the whole program");
   command->add_flag("--compile-only", options->compile_only,
                     "for a GPU --target: compile, store and rank candidates by what their code "
                     "takes of the device; measure nothing");
   command->add_flag("--json", options->json, "one JSON document on stdout");
   command->add_flag("--quiet", options->quiet, "no progress");
+  command->add_flag("--plain", options->plain, "progress as plain lines, as without a terminal");
   command->footer(
-      "Example:\n  hone tune examples/matmul_512.mlir --out out --budget 2m\n"
-      "  iree-compile $(cat out/compile_flags.txt) ...");
+      "What is found: tuning_spec.mlir and compile_flags.txt in --out;\n"
+      "iree-compile $(cat out/compile_flags.txt) takes them without hone.");
   command->callback([&run, options, command] {
-    run = [options, command]() -> CommandResult {
+    // Of flags only: a configuration file may say what all GEMMs have.
+    run = [options, command, flags = refuse_gemm_options(*command)]() -> CommandResult {
       options->command_line = "hone tune";
       if (!options->tuning.input.empty())
         options->command_line += " " + shell_word(options->tuning.input);
@@ -127,7 +134,7 @@ void add_tune_command(CLI::App& app, Run& run) {
           for (const std::string& note : notes) fmt::print(stderr, "{}\n", note);
         return old.check_only ? check_gemms(*options) : tune_gemms(*options);
       }
-      HONE_TRY(refuse_gemm_options(*command));
+      HONE_TRY(flags);
       if (options->tuning.input.empty()) return input_error("INPUT is missing: a program (.mlir)");
       return tune_program(*options);
     };

@@ -90,7 +90,7 @@ CommandResult compile_gemms(TuneOptions& options, Gemms gemms) {
   list.path = gemms.list.path;
   list.hash = gemms.list.hash;
   list.dispatches = std::move(gemms.list.dispatches);
-  StatusLine status(options.quiet || options.json ? Verbosity::kQuiet : Verbosity::kNormal);
+  StatusLine status(verbosity_of(options.quiet, options.plain, options.json));
   HONE_ASSIGN(const tune::CompiledProgram compiled,
               tune::compile_only(toolchain.compiler(), provider, store, options.tuning, *target,
                                  std::move(list), build, run_row(options), status));

@@ -34,6 +34,7 @@ struct TuneOptions {
   bool compile_only = false;
   bool json = false;
   bool quiet = false;
+  bool plain = false;
   std::string command_line;
 };
 

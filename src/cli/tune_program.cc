@@ -160,7 +160,7 @@ CommandResult compile_program(TuneOptions& options) {
   // The same as of a tuning on the device, which then finds what was compiled here.
   HONE_ASSIGN(const store::Id build_id,
               store.intern(build_row(toolchain, options.tuning, target, {})));
-  StatusLine status(options.quiet || options.json ? Verbosity::kQuiet : Verbosity::kNormal);
+  StatusLine status(verbosity_of(options.quiet, options.plain, options.json));
   const std::string note = target_note(options.toolchain);
   if (!note.empty()) fmt::print(stderr, "{}\n", note);
   HONE_ASSIGN(const tune::CompiledProgram compiled,
@@ -205,7 +205,8 @@ CommandResult tune_program(TuneOptions options) {
   std::vector<tune::RunnerService> more_runners;
   for (std::size_t i = 1; i < gpus.size(); ++i)
     more_runners.emplace_back(toolchain.make_runner(), options.kernel_seconds);
-  StatusLine status(options.quiet || options.json ? Verbosity::kQuiet : Verbosity::kNormal);
+  StatusLine status(verbosity_of(options.quiet, options.plain, options.json));
+  if (options.tuning.prove) status.then("the proof");
   HONE_ASSIGN(tune::LeaseKeeper leases, tune::LeaseKeeper::start(store, toolchain.stop_fd()));
   if (!note.empty()) status.note(note);
   tune::Context context{options.tuning, provider, toolchain.compiler(), runner, store, status};

@@ -265,9 +265,7 @@ void add_verify_command(CLI::App& app, Run& run) {
                       "passed to IREE's runtime tools; repeatable");
   command->add_option("--seed", options->seed, "of generated inputs")->capture_default_str();
   command->add_flag("--json", options->json, "one JSON document on stdout");
-  command->footer(
-      "Exit code 1 when an output is wrong.\nExample:\n  hone verify mm.mlir --input=@a.npy "
-      "--input=@b.npy --expected=@c.npy --output=@got.npy");
+  command->footer("Exit code 1 when an output is wrong.");
   command->callback([&run, options] { run = [options] { return verify(*options); }; });
 }
 

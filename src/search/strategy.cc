@@ -1,5 +1,11 @@
 #include "search/strategy.h"
 
+#include <fmt/ranges.h>
+
+#include <iterator>
+#include <string>
+#include <vector>
+
 #include "base/text.h"
 #include "search/evolutionary_search.h"
 #include "search/local_search.h"
@@ -48,11 +54,9 @@ Result<std::unique_ptr<Strategy>> make_strategy(std::string_view name, const spa
         "the strategy 'prior' needs an estimate of each configuration's time, which there is for "
         "contractions on a CPU and for Triton's GEMMs; use auto");
   }
-  return input_error(
-      "'{}' is no strategy{}; known: auto, evolutionary, exhaustive, local, model, prior, random",
-      name,
-      did_you_mean(name,
-                   {"auto", "evolutionary", "exhaustive", "local", "model", "prior", "random"}));
+  const std::vector<std::string> names(std::begin(kStrategyNames), std::end(kStrategyNames));
+  return input_error("'{}' is no strategy{}; known: {}", name, did_you_mean(name, names),
+                     fmt::join(names, ", "));
 }
 
 bool learns(std::string_view name) {

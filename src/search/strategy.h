@@ -18,6 +18,10 @@ namespace hone::search {
 // a number is no estimate: such configurations come last.
 using Prior = std::function<double(const space::Configuration&)>;
 
+// What users may ask for: "auto", and what make_strategy() knows.
+inline constexpr std::string_view kStrategyNames[] = {
+    "auto", "evolutionary", "exhaustive", "local", "model", "prior", "random"};
+
 class Strategy {
  public:
   virtual ~Strategy() = default;

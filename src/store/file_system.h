@@ -1,4 +1,4 @@
-// Where the store's file lies. Private to this folder.
+// Where the store's file lies.
 #pragma once
 
 #include <filesystem>

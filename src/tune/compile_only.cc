@@ -154,7 +154,8 @@ class CompileOnly {
     progress.tried = tried;
     progress.planned = result_.tried;
     progress.failed = failed;
-    progress.seconds_left = std::max(0.0, seconds_left());
+    progress.seconds_left = std::max(0.0, seconds_left()) +
+                            share_.seconds * static_cast<double>(share_.count - share_.index - 1);
     observer_.progress(progress);
   }
 

@@ -18,6 +18,7 @@
 #include "tune/finalists.h"
 #include "tune/runtime_check.h"
 #include "tune/shipped_kernels.h"
+#include "tune/time_left.h"
 
 namespace hone::tune {
 namespace {
@@ -285,12 +286,15 @@ class DispatchTuner {
     return context_.leases->wait();
   }
 
+  double for_finalists() const {
+    return finalist_seconds(share_.seconds, context_.options.cuda.has_value());
+  }
+
   std::vector<store::Id> finalists() const {
     std::vector<Measured> measured;
     for (const auto& [candidate, tried] : tried_) measured.emplace_back(tried.ratio, candidate);
-    return choose_finalists(std::move(measured),
-                            {finalist_seconds(share_.seconds, context_.options.cuda.has_value()),
-                             bench_.default_seconds(), context_.options.cuda.has_value()});
+    return choose_finalists(std::move(measured), {for_finalists(), bench_.default_seconds(),
+                                                  context_.options.cuda.has_value()});
   }
 
   // A finalist that ships in another form is compared in that form, where that is right and no
@@ -332,10 +336,9 @@ class DispatchTuner {
 
   Status separate(const std::vector<store::Id>& finalists) {
     const TimeBudget::Span span(context_.time, Phase::kFinalists);
-    HONE_ASSIGN(finalists_, measure_finalists(
-                                context_, bench_, finalists,
-                                finalist_seconds(share_.seconds, context_.options.cuda.has_value()),
-                                [&](double left) { report("finalists", proposed_, left); }));
+    HONE_ASSIGN(finalists_,
+                measure_finalists(context_, bench_, finalists, for_finalists(),
+                                  [&](double left) { report("finalists", proposed_, left); }));
     return {};
   }
 
@@ -368,7 +371,9 @@ class DispatchTuner {
     if (context_.programs == nullptr) return tuned;
     const TimeBudget::Span span(context_.time, Phase::kBaselines);
     if (context_.options.cuda) return as_shipped(std::move(tuned));
-    HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
+    // For the report only: the choice is made.
+    if (context_.options.baselines)
+      HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
     return tuned;
   }
 
@@ -401,11 +406,15 @@ class DispatchTuner {
     progress.planned = planned;
     progress.failed = failed_;
     progress.best_speedup = 1 / best_ratio_;
-    progress.seconds_left = std::max(0.0, seconds_left);
-    if (step == "search" && proposed_ > 0)
-      progress.seconds_left =
-          std::min(progress.seconds_left, clock_.elapsed() / static_cast<double>(proposed_) *
-                                              static_cast<double>(planned - proposed_));
+    const bool searching = step == "search";
+    const double proposed = static_cast<double>(proposed_);
+    progress.seconds_left = tune::seconds_left(
+        {.searching = searching ? seconds_left : 0,
+         .per_candidate = searching && proposed_ > 0 ? clock_.elapsed() / proposed : 0,
+         .candidates = static_cast<double>(planned) - proposed,
+         .comparing = searching ? for_finalists() : seconds_left,
+         .share = share_.seconds,
+         .dispatches_after = static_cast<double>(share_.count - share_.index) - 1});
     context_.observer.progress(progress);
   }
 

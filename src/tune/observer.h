@@ -15,7 +15,7 @@ struct Progress {
   std::size_t planned = 0;
   std::size_t failed = 0;
   double best_speedup = 1;  // over the default, so far
-  double seconds_left = 0;  // until the budget is spent or the plan is done, whichever is first
+  double seconds_left = 0;  // of all dispatches; in "program" of its rounds; 0: not known or none
 };
 
 class Observer {

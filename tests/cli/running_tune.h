@@ -59,6 +59,7 @@ class RunningTune : public HoneCommand {
             "1",
             "--json",
             "--no-program",
+            "--no-baselines",
             "--relax",
             "all",
             "--jobs",

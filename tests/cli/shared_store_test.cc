@@ -22,7 +22,8 @@ class SharedStore : public HoneCommand {
             "--cores",      cores,
             "--out",        out,
             "--relax",      "all",
-            "--no-program", "--json"};
+            "--no-program", "--no-baselines",
+            "--json"};
   }
   void run_sql(const char* sql) {
     sqlite3* handle = nullptr;

@@ -89,7 +89,7 @@ TEST_F(Tune, AVendorsLibraryIsARowBesideTheWinner) {
 TEST_F(Tune, TriesEachCandidateOnceAcrossRuns) {
   const std::string program = write("small.mlir", matmul_program("64"));
   std::vector<std::string> arguments = quick(program, 5);
-  arguments.push_back("--no-program");
+  arguments.insert(arguments.end(), {"--no-program", "--no-baselines"});
   json(arguments);
   const nlohmann::json first = tried();
   ASSERT_EQ(first.size(), 5u);
@@ -109,7 +109,7 @@ TEST_F(Tune, TriesEachCandidateOnceAcrossRuns) {
 TEST_F(Tune, ContinuesAfterBeingKilled) {
   const std::string program = write("small.mlir", matmul_program("64"));
   std::vector<std::string> arguments = quick(program, 40, "60s");
-  arguments.insert(arguments.end(), {"--no-program", "--relax", "all"});
+  arguments.insert(arguments.end(), {"--no-program", "--no-baselines", "--relax", "all"});
   {
     auto child = ChildProcess::start(command(arguments));
     ASSERT_TRUE(child) << child.error().message;
@@ -141,7 +141,7 @@ TEST_F(Tune, MeasuresOneConfigurationGivenByHand) {
   for (const auto& [knob, value] : space["spaces"][0]["samples"][0].items())
     configuration += (configuration.empty() ? "" : ",") + knob + "=" + value.dump();
   std::vector<std::string> arguments = quick(example("matmul_512.mlir"), 10);
-  arguments.insert(arguments.end(), {"--no-program", "--config", configuration});
+  arguments.insert(arguments.end(), {"--no-program", "--no-baselines", "--config", configuration});
   const auto result = json(arguments);
   EXPECT_EQ(result["dispatches"][0]["tried"], 1);
 }
@@ -151,7 +151,7 @@ TEST_F(Tune, TunesWhatIsStaticBesideADynamicDispatch) {
   std::string dynamic = matmul_program("?");
   dynamic.replace(dynamic.find("@product"), 8, "@dynamic");
   std::vector<std::string> arguments = quick(write("both.mlir", both + dynamic), 3);
-  arguments.push_back("--no-program");
+  arguments.insert(arguments.end(), {"--no-program", "--no-baselines"});
   const auto result = json(arguments);
   EXPECT_EQ(result["dispatches"].size(), 1u);
   ASSERT_EQ(result["not_tuned"].size(), 1u);
@@ -187,7 +187,7 @@ TEST_F(Tune, ProvesASpecForAConvolutionOfOneImage) {
 
 TEST_F(Tune, ShowsACandidateWithWhatReproducesIt) {
   std::vector<std::string> arguments = quick(write("small.mlir", matmul_program("64")), 2);
-  arguments.push_back("--no-program");
+  arguments.insert(arguments.end(), {"--no-program", "--no-baselines"});
   json(arguments);
   const std::string id = tried()[0]["candidate"].dump();
   const auto shown = json({"show", id, "--json", "--out", "shown"});

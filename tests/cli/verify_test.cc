@@ -165,8 +165,8 @@ TEST_F(Verify, TheRootOfADispatchIsAProgramThatVerifiesAndTunes) {
   const Ran right = verify({"root.mlir", "--dispatch", "0"});
   EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
   EXPECT_THAT(right.out, HasSubstr("right, no difference"));
-  const nlohmann::json tuned =
-      json({"tune", "root.mlir", "--candidates", "1", "--budget", "5s", "--no-program", "--json"});
+  const nlohmann::json tuned = json({"tune", "root.mlir", "--candidates", "1", "--budget", "5s",
+                                     "--no-program", "--no-baselines", "--json"});
   EXPECT_EQ(tuned["dispatches"].size(), 1u);
 }
 

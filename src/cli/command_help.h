@@ -1,0 +1,48 @@
+// What help and the manual page say beyond the options: groups of commands, examples, environment.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace hone::cli {
+
+struct Example {
+  std::string_view command;      // path of the command that it is of: "spec check"
+  std::string_view line;         // to be typed in the repository's root
+  std::string_view explanation;  // one line
+};
+
+// Those of one command, in the order of help.
+std::span<const Example> examples_of(std::string_view command);
+
+struct EnvironmentVariable {
+  std::string_view name;
+  bool is_path;  // of a file or folder that must be there
+  std::string_view meaning;
+};
+
+// Those that people set; hone's own between its processes are left out.
+std::span<const EnvironmentVariable> environment_variables();
+
+// Gives the commands of `root` their groups, and options that take files the placeholder FILE or
+// DIR; to be called when all are defined.
+void describe_commands(CLI::App& root);
+
+// "hone tune --help" for people: wrapped to 80 columns, examples at the end.
+class HelpFormatter final : public CLI::Formatter {
+ public:
+  HelpFormatter();
+  std::string make_option(const CLI::Option* option, bool is_positional) const override;
+  std::string make_subcommand(const CLI::App* command) const override;
+  std::string make_description(const CLI::App* command) const override;
+  std::string make_footer(const CLI::App* command) const override;
+};
+
+// `text` in lines of at most `width` columns. Every line but the first begins with `indent` blanks;
+// `used` columns of the first are taken already. Words longer than a line stay whole.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t used,
+                    std::size_t width = 80);
+
+}  // namespace hone::cli

@@ -1,0 +1,81 @@
+// hone doctor: what is missing or mis-set for tuning on this machine, and what mends it.
+#include <algorithm>
+#include <iterator>
+
+#include "cli/command.h"
+#include "cli/command_help.h"
+#include "cli/doctor_machine.h"
+#include "cli/doctor_software.h"
+#include "output/json_text.h"
+
+namespace hone::cli {
+namespace {
+
+constexpr int kSchemaVersion = 1;
+constexpr int kEnvironmentExit = 3;
+
+std::vector<Finding> find(const DoctorPlaces& places) {
+  // The machine first, since opening a compiler would count as load; the environment before
+  // OpenBLAS, for which hone sets a variable.
+  std::vector<Finding> machine = check_machine_for_measuring();
+  std::vector<Finding> environment = check_environment();
+  std::vector<Finding> findings = check_compilers(places);
+  std::ranges::move(check_gpus(), std::back_inserter(findings));
+  std::ranges::move(machine, std::back_inserter(findings));
+  std::ranges::move(check_storage(places.store), std::back_inserter(findings));
+  std::ranges::move(environment, std::back_inserter(findings));
+  return findings;
+}
+
+void print(const std::vector<Finding>& findings) {
+  for (const Finding& finding : findings) {
+    fmt::print("{:8}{:20}  {}\n", name_of(finding.health), finding.subject,
+               wrapped(finding.found, 30, 30, 100));
+    if (!finding.fix.empty()) fmt::print("{:30}-> {}\n", "", wrapped(finding.fix, 33, 33, 100));
+  }
+}
+
+CommandResult examine(const DoctorPlaces& places, bool json) {
+  const std::vector<Finding> findings = find(places);
+  const auto count = [&](Health health) {
+    return std::ranges::count(findings, health, &Finding::health);
+  };
+  const bool ready = count(Health::kMissing) == 0;
+  if (json) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const Finding& finding : findings)
+      list.push_back(
+          {{"group", finding.group},
+           {"subject", finding.subject},
+           {"health", name_of(finding.health)},
+           {"found", finding.found},
+           {"fix", finding.fix.empty() ? nlohmann::json() : nlohmann::json(finding.fix)}});
+    fmt::print("{}\n",
+               output::json_text(nlohmann::json{
+                   {"schema_version", kSchemaVersion}, {"ready", ready}, {"findings", list}}));
+    return ready ? 0 : kEnvironmentExit;
+  }
+  print(findings);
+  fmt::print("\n{} (missing: {}, warnings: {})\n",
+             ready ? "This machine can tune." : "Something that tuning needs is missing.",
+             count(Health::kMissing), count(Health::kWarning));
+  return ready ? 0 : kEnvironmentExit;
+}
+
+}  // namespace
+
+void add_doctor_command(CLI::App& app, Run& run) {
+  auto places = std::make_shared<DoctorPlaces>();
+  auto json = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand(
+      "doctor", "Look for what is missing, mis-set or disturbs measuring, and say what mends it");
+  command->add_option("--iree", places->iree, "where IREE is");
+  command->add_option("--triton", places->triton, "where Triton is");
+  command->add_option("--store", places->store, "SQLite file that is going to be used")
+      ->capture_default_str();
+  command->add_flag("--json", *json, "one JSON document on stdout");
+  command->footer("Exit code 3 when tuning on this machine needs something that is missing.");
+  command->callback([&run, places, json] { run = [=] { return examine(*places, *json); }; });
+}
+
+}  // namespace hone::cli

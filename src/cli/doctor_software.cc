@@ -1,0 +1,199 @@
+#include "cli/doctor_software.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/text.h"
+#include "cli/command_help.h"
+#include "cli/device_options.h"
+#include "device/cpu/target.h"
+#include "device/cuda/cublaslt_library.h"
+#include "device/cuda/nvml.h"
+#include "device/cuda/nvrtc.h"
+#include "device/cuda/ptxas.h"
+#include "provider/iree/library.h"
+#include "provider/triton/installation.h"
+#include "provider/vendor/openblas.h"
+
+namespace hone::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Releases that CI runs with (scripts/versions).
+constexpr std::string_view kTestedIree = "3.13.";
+
+// By which hone knows the processes it starts.
+constexpr std::string_view kOwnVariables[] = {"HONE_PROCESS", "HONE_WORKER_FOLDER"};
+
+Finding from_error(std::string group, std::string subject, Health health, const Error& error,
+                   std::string fix) {
+  // What the message says to do stands in `fix`, in the words for this command.
+  return {std::move(group), std::move(subject), health,
+          error.message.substr(0, error.message.rfind("; ")), std::move(fix)};
+}
+
+bool is_set(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0';
+}
+
+void check_iree(const std::string& given, std::vector<Finding>& findings) {
+  const Result<iree::Installation> installation = iree::find_installation(given);
+  const auto library =
+      installation ? iree::Library::open(*installation) : tl::unexpected(installation.error());
+  if (!library) {
+    findings.push_back(from_error("compiler", "IREE compiler", Health::kMissing, library.error(),
+                                  is_set("HONE_IREE") ? "unset HONE_IREE, or let it name IREE"
+                                                      : "scripts/setup, or: pip install "
+                                                        "iree-base-compiler iree-base-runtime"));
+    return;
+  }
+  Finding compiler{
+      "compiler", "IREE compiler", Health::kGood,
+      fmt::format("{} at {}", library->revision(), installation->compiler_library.string())};
+  if (!installation->version.empty() && !installation->version.starts_with(kTestedIree)) {
+    compiler.health = Health::kWarning;
+    compiler.found += fmt::format("; tested is {}x only", kTestedIree);
+    compiler.fix = "scripts/setup installs the tested one into .venv";
+  }
+  findings.push_back(std::move(compiler));
+
+  std::vector<std::string> missing;
+  for (const auto& [tool, name] :
+       {std::pair(installation->benchmark_module, "iree-benchmark-module"),
+        std::pair(installation->run_module, "iree-run-module")})
+    if (tool.empty()) missing.emplace_back(name);
+  if (missing.empty())
+    findings.push_back({"compiler", "IREE runtime tools", Health::kGood,
+                        installation->run_module.parent_path().string()});
+  else
+    findings.push_back(
+        {"compiler", "IREE runtime tools", Health::kMissing,
+         fmt::format("no {}: specs cannot be proved in whole programs", fmt::join(missing, ", ")),
+         "pip install iree-base-runtime, beside iree-base-compiler"});
+}
+
+void check_openblas(std::vector<Finding>& findings) {
+  const char* asked = std::getenv("OPENBLAS_CORETYPE");
+  const std::string core_type = asked == nullptr ? "" : asked;
+  const std::vector<int> cores = device::cpu::available_cores();
+  const auto library = provider::vendor::OpenBlas::open(std::span(cores).first(1));
+  if (!library) {
+    findings.push_back(from_error("compiler", "OpenBLAS", Health::kWarning, library.error(),
+                                  "apt install libopenblas0-pthread"));
+    return;
+  }
+  Finding finding{"compiler", "OpenBLAS", Health::kGood, library->configuration()};
+  if (!core_type.empty() &&
+      CLI::detail::to_lower(finding.found).find(CLI::detail::to_lower(core_type)) ==
+          std::string::npos) {
+    finding.health = Health::kWarning;
+    finding.found += fmt::format("; OPENBLAS_CORETYPE={} is not what it uses", core_type);
+    finding.fix = "unset OPENBLAS_CORETYPE";
+  }
+  findings.push_back(std::move(finding));
+}
+
+bool has_nvidia_gpu() {
+  std::error_code code;
+  return fs::exists("/dev/nvidiactl", code) || fs::exists("/proc/driver/nvidia/version", code);
+}
+
+}  // namespace
+
+std::string name_of(Health health) {
+  switch (health) {
+    case Health::kGood:
+      return "ok";
+    case Health::kNote:
+      return "note";
+    case Health::kWarning:
+      return "warning";
+    case Health::kMissing:
+      return "missing";
+  }
+  return "";
+}
+
+std::vector<Finding> check_compilers(const DoctorPlaces& places) {
+  std::vector<Finding> findings;
+  check_iree(places.iree, findings);
+  const auto triton = triton::find_installation(places.triton);
+  const bool named = !places.triton.empty() || is_set("HONE_TRITON");
+  if (triton)
+    findings.push_back({"compiler", "Triton", Health::kGood,
+                        fmt::format("{} in {}", triton->version, triton->python.string())});
+  else  // only GEMMs on GPUs are tuned with it
+    findings.push_back(from_error(
+        "compiler", "Triton", named ? Health::kWarning : Health::kNote, triton.error(),
+        is_set("HONE_TRITON") ? "unset HONE_TRITON" : "scripts/setup, or: pip install triton"));
+  check_openblas(findings);
+  return findings;
+}
+
+std::vector<Finding> check_gpus() {
+  std::vector<Finding> findings;
+  const auto gpus = all_gpus();
+  if (!gpus) {
+    const bool there = has_nvidia_gpu();
+    findings.push_back(from_error("gpu", "NVIDIA driver", there ? Health::kWarning : Health::kNote,
+                                  gpus.error(),
+                                  there ? "nvidia-smi says what is wrong with the driver" : ""));
+    if (!there) return findings;
+  } else {
+    for (const device::cuda::Facts& gpu : *gpus) {
+      findings.push_back({"gpu", fmt::format("cuda:{}", gpu.index), Health::kGood,
+                          fmt::format("{} ({}), driver of CUDA {}.{}", gpu.name, gpu.arch(),
+                                      gpu.driver_version / 1000, gpu.driver_version % 1000 / 10)});
+      const auto nvml = device::cuda::Nvml::open(gpu.uuid);
+      findings.push_back(nvml ? Finding{"gpu", "NVML", Health::kGood, "clocks and power are seen"}
+                              : from_error("gpu", "NVML", Health::kWarning, nvml.error(),
+                                           "install libnvidia-ml1 of the driver's version"));
+    }
+  }
+  const auto ptxas = device::cuda::find_ptxas();
+  findings.push_back(ptxas ? Finding{"gpu", "ptxas", Health::kGood, ptxas->string()}
+                           : from_error("gpu", "ptxas", Health::kWarning, ptxas.error(),
+                                        "pip install nvidia-cuda-nvcc"));
+  const auto nvrtc = device::cuda::compile_cuda("extern \"C\" __global__ void nothing() {}");
+  findings.push_back(nvrtc ? Finding{"gpu", "NVRTC", Health::kGood, "compiles"}
+                           : from_error("gpu", "NVRTC", Health::kWarning, nvrtc.error(),
+                                        "pip install nvidia-cuda-nvrtc"));
+  const auto cublas = device::cuda::CublasLt::open();
+  findings.push_back(cublas ? Finding{"gpu", "cuBLASLt", Health::kGood, (*cublas)->name()}
+                            : from_error("gpu", "cuBLASLt", Health::kWarning, cublas.error(),
+                                         "pip install nvidia-cublas"));
+  return findings;
+}
+
+std::vector<Finding> check_environment() {
+  std::vector<Finding> findings;
+  std::vector<std::string> known;
+  for (const EnvironmentVariable& variable : environment_variables()) {
+    known.emplace_back(variable.name);
+    const char* value = std::getenv(known.back().c_str());
+    if (value == nullptr || *value == '\0') continue;
+    std::error_code code;
+    if (variable.is_path && !fs::exists(value, code))
+      findings.push_back({"environment", known.back(), Health::kWarning,
+                          fmt::format("'{}' does not exist", value),
+                          fmt::format("unset {}, or name {}", variable.name, variable.meaning)});
+    else
+      findings.push_back({"environment", known.back(), Health::kNote, value});
+  }
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string text = *entry, name = text.substr(0, text.find('='));
+    if (name.starts_with("HONE_") && std::ranges::count(known, name) == 0 &&
+        std::ranges::count(kOwnVariables, name) == 0)
+      findings.push_back({"environment", name, Health::kWarning,
+                          "hone knows no such variable" + did_you_mean(name, known),
+                          "unset " + name});
+  }
+  return findings;
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,35 @@
+#include "tune/time_left.h"
+
+#include <gtest/gtest.h>
+
+namespace hone::tune {
+namespace {
+
+TEST(TimeLeft, OfASearchItsTimeTheFinalistsAndTheOtherDispatches) {
+  // 60 s a dispatch, 45 of them for searching: 30 are left, then 15, then two dispatches.
+  EXPECT_EQ(seconds_left({.searching = 30, .comparing = 15, .share = 60, .dispatches_after = 2}),
+            30 + 15 + 2 * 60);
+}
+
+TEST(TimeLeft, ASmallPlanEndsASearchBeforeItsTime) {
+  EXPECT_EQ(
+      seconds_left({.searching = 30, .per_candidate = 0.5, .candidates = 10, .comparing = 15}),
+      10 * 0.5 + 15);
+  EXPECT_EQ(seconds_left({.searching = 30, .per_candidate = 0.5, .candidates = 1000}), 30);
+  EXPECT_EQ(seconds_left({.searching = 30, .per_candidate = 0.5, .candidates = 0}), 0);
+}
+
+TEST(TimeLeft, IsNeverNegative) {
+  EXPECT_EQ(seconds_left({.searching = -4, .comparing = -1}), 0);
+  EXPECT_EQ(seconds_left({.searching = -4, .comparing = 15}), 15);
+  EXPECT_EQ(seconds_left({.searching = -4,
+                          .per_candidate = 1,
+                          .candidates = 5,
+                          .comparing = -1,
+                          .share = 20,
+                          .dispatches_after = 1}),
+            20);
+}
+
+}  // namespace
+}  // namespace hone::tune
