@@ -60,7 +60,7 @@ class Provider {
   // Whether the compiler itself states the space of a dispatch (Dispatch::stated_constraints); it
   // is asked before space_of() is.
   virtual bool compiler_states_spaces() const { return false; }
-  // Why there is no space for a dispatch whose constraints were asked for; empty where there is.
+  // Why there is no space for a dispatch, given what the compiler states; empty where there is.
   virtual std::string why_no_space(const problem::Dispatch& dispatch) const {
     return dispatch.not_tunable;
   }

@@ -53,6 +53,8 @@ class RunningTune : public HoneCommand {
             program_,
             "--candidates",
             std::to_string(candidates),
+            "--strategy",
+            "random",
             "--budget",
             "40s",
             "--threads",

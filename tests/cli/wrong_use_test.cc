@@ -61,10 +61,23 @@ TEST_F(WrongUse, AnUnknownDispatchPatternNamesWhatThereIs) {
 }
 
 TEST_F(WrongUse, NothingTunableIsSaidWithTheReason) {
-  const std::string path =
-      write("add.mlir",
-            "func.func @f(%a: tensor<64xf32>, %b: tensor<64xf32>) -> tensor<64xf32> {\n"
-            "  %c = arith.addf %a, %b : tensor<64xf32>\n  return %c : tensor<64xf32>\n}\n");
+  // A sum of everything has no parallel loop to distribute.
+  const std::string path = write("sum.mlir", R"(
+#in = affine_map<(d0) -> (d0)>
+#out = affine_map<(d0) -> ()>
+func.func @f(%a: tensor<64xf32>) -> tensor<f32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<f32>
+  %filled = linalg.fill ins(%zero : f32) outs(%empty : tensor<f32>) -> tensor<f32>
+  %sum = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["reduction"]}
+      ins(%a : tensor<64xf32>) outs(%filled : tensor<f32>) {
+  ^bb0(%value: f32, %total: f32):
+    %next = arith.addf %total, %value : f32
+    linalg.yield %next : f32
+  } -> tensor<f32>
+  return %sum : tensor<f32>
+}
+)");
   const Ran ran = hone({"tune", path});
   EXPECT_EQ(ran.exit_code, 1);
   EXPECT_NE(ran.err.find("can be tuned"), std::string::npos) << ran.err;

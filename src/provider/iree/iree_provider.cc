@@ -16,8 +16,8 @@ namespace hone::iree {
 
 std::string IreeProvider::why_no_space(const problem::Dispatch& dispatch) const {
   if (gpu_) return why_no_gpu_space(dispatch, *gpu_);
-  if (!dispatch.not_tunable.empty() || !has_generic_space(dispatch)) return dispatch.not_tunable;
-  const auto space = llvm_cpu_generic_space(dispatch, target_);
+  if (!dispatch.not_tunable.empty()) return dispatch.not_tunable;
+  const auto space = space_of(dispatch);
   return space ? std::string() : space.error().message;
 }
 
