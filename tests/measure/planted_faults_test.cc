@@ -119,6 +119,7 @@ TEST_F(PlantedFaults, ForgetsWhatTheOutputIsFilledWith) {
 TEST_F(PlantedFaults, WritesBehindTheTensorInsideTheBuffer) {
   problem::Dispatch larger = matmul(8, 8, 8);
   larger.bindings[2].bytes += 64;
+  larger.root_bindings = {0, 1, 2};
   const Verification right = verify("", larger);
   EXPECT_TRUE(right.right) << right.message;
   const Verification beyond = verify("if (i == 7) c[70] = 1;", larger);
