@@ -172,8 +172,9 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t used,
 }
 
 std::span<const Example> examples_of(std::string_view command) {
-  const auto found = std::ranges::equal_range(kExamples, command, {}, &Example::command);
-  return {found.begin(), found.end()};
+  const auto begin = std::ranges::lower_bound(kExamples, command, {}, &Example::command);
+  const auto end = std::ranges::upper_bound(kExamples, command, {}, &Example::command);
+  return {begin, end};
 }
 
 std::span<const EnvironmentVariable> environment_variables() {
