@@ -1,10 +1,10 @@
 #include "tune/compile_only.h"
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/stopwatch.h"
 #include "problem/code_target.h"
 #include "search/strategy.h"
 #include "space/configuration.h"
@@ -35,7 +35,7 @@ class CompileOnly {
     result_.dispatch = &dispatch;
     first_failure_.clear();
     share_ = share;
-    begin_ = std::chrono::steady_clock::now();
+    clock_ = Stopwatch();
     HONE_ASSIGN(const store::Id operation, store_.intern(operation_row(dispatch.root)));
     HONE_ASSIGN(dispatch_, store_.intern(dispatch_row(dispatch, operation)));
     HONE_ASSIGN(const space::Space stated, provider_.space_of(dispatch));
@@ -96,10 +96,7 @@ class CompileOnly {
     return compiler_.submit(key_, waiting_.size() - 1, attributes);
   }
 
-  double seconds_left() const {
-    return share_.seconds -
-           std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
+  double seconds_left() const { return share_.seconds - clock_.seconds(); }
 
   // What is not compiled when the time is over remains untried, but for the first.
   Status collect() {
@@ -191,7 +188,7 @@ class CompileOnly {
   store::Id build_;
   Observer& observer_;
   Share share_;
-  std::chrono::steady_clock::time_point begin_;
+  Stopwatch clock_;
   store::Id dispatch_ = 0;
   std::string key_;
   std::vector<std::pair<store::Id, std::string>> waiting_;  // by job
@@ -220,12 +217,11 @@ Result<CompiledProgram> compile_only(CompileService& compiler, const provider::P
               store.intern(store::Program{0, result.program.hash, options.input, "{}"}));
   HONE_TRY(store.begin_run(run_row));
   Status status;
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    const double elapsed =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    const Share share{i, chosen.size(),
-                      (options.budget_seconds - elapsed) / static_cast<double>(chosen.size() - i)};
+    const Share share{
+        i, chosen.size(),
+        (options.budget_seconds - watch.seconds()) / static_cast<double>(chosen.size() - i)};
     auto compiled = CompileOnly(compiler, provider, store, options, target, build, observer)
                         .run(*chosen[i], share);
     if (!compiled) {

@@ -1,10 +1,10 @@
 #include "tune/dispatch_bench.h"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/stopwatch.h"
 #include "measure/reference.h"
 #include "tune/records.h"
 
@@ -177,23 +177,20 @@ Result<std::optional<int>> DispatchBench::load(Lane& lane, Lock& lock, store::Id
 }
 
 Result<std::optional<int>> DispatchBench::load_and_verify(Lane& lane, Lock& lock, Trial& trial) {
-  const auto begin = std::chrono::steady_clock::now();
-  const auto elapsed = [begin] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  };
+  const Stopwatch watch;
   HONE_ASSIGN(const provider::Artifact code, artifact(trial.candidate));
   HONE_ASSIGN(const Ran<int> handle,
               on_runner(lane, lock, Phase::kLoad,
                         [&](RunnerService& runner) { return runner.load(code); }));
   if (!handle) {
-    HONE_TRY(fail(trial, handle.error(), true, elapsed()));
+    HONE_TRY(fail(trial, handle.error(), true, watch.seconds()));
     return std::nullopt;
   }
   HONE_ASSIGN(const Ran<measure::Verification> verified,
               on_runner(lane, lock, Phase::kVerify,
                         [&](RunnerService& runner) { return runner.verify(*handle); }));
   if (!verified) {
-    HONE_TRY(fail(trial, verified.error(), true, elapsed()));
+    HONE_TRY(fail(trial, verified.error(), true, watch.seconds()));
     return std::nullopt;
   }
   store::Verification row = verification_row(*verified, bindings_);

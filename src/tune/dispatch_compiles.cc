@@ -1,7 +1,7 @@
 // Compiling a dispatch's trials, some of it beside what is measured.
 #include <algorithm>
-#include <chrono>
 
+#include "base/stopwatch.h"
 #include "tune/dispatch_bench.h"
 #include "tune/records.h"
 
@@ -39,11 +39,10 @@ bool DispatchBench::is_compiling(store::Id candidate) const {
 
 Status DispatchBench::wait_for_compiles(std::vector<Trial>& trials, double patience) {
   const TimeBudget::Span span(context_->time, Phase::kWait);
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   const auto is_awaited = [this](const Trial& trial) { return is_compiling(trial.candidate); };
   while (std::any_of(trials.begin(), trials.end(), is_awaited)) {
-    const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
-    const double left = patience < 0 ? -1 : std::max(0.0, patience - waited.count());
+    const double left = patience < 0 ? -1 : std::max(0.0, patience - watch.seconds());
     HONE_ASSIGN(const std::size_t finished, take_finished(left));
     if (finished == 0 && patience >= 0) break;
     if (finished == 0) return failure("the compile workers lost a job of '{}'", name_);

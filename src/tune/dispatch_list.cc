@@ -1,9 +1,9 @@
 #include "tune/dispatch_list.h"
 
 #include <algorithm>
-#include <chrono>
 #include <set>
 
+#include "base/stopwatch.h"
 #include "tune/records.h"
 #include "tune/session_steps.h"
 
@@ -51,16 +51,15 @@ class ListTuner {
   }
 
   Status tune_all() {
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     const std::size_t count = list_.dispatches.size();
     for (std::size_t i = 0; i < count; ++i) {
       const problem::Dispatch& dispatch = list_.dispatches[i];
       HONE_ASSIGN(const bool is_finished, take_finished(dispatch, i));
       if (!is_finished) {
-        const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
         const Share share{
             i, count,
-            (context_.options.budget_seconds - elapsed.count()) / static_cast<double>(count - i)};
+            (context_.options.budget_seconds - watch.seconds()) / static_cast<double>(count - i)};
         HONE_TRY(tune_one(dispatch, share));
       }
       HONE_TRY(after_each_(result_));

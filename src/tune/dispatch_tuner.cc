@@ -1,7 +1,6 @@
 #include "tune/dispatch_tuner.h"
 
 #include <algorithm>
-#include <chrono>
 #include <deque>
 #include <iterator>
 #include <map>
@@ -9,11 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "search/auto_choice.h"
-#include "search/stop_rule.h"
-#include "search/strategy.h"
+#include "base/stopwatch.h"
 #include "space/configuration.h"
 #include "tune/baselines.h"
+#include "tune/dispatch_search.h"
 #include "tune/finalist_choice.h"
 #include "tune/finalists.h"
 #include "tune/runtime_check.h"
@@ -35,18 +33,6 @@ constexpr double kCompilePatience = 0.5;
 constexpr double kSearchShare = 0.75;
 // Two first measurements that differ by less are not told apart.
 constexpr double kSameTime = 1.01;
-// What a candidate takes on a CPU with two cores (docs/benchmarks.md), before it is known here.
-constexpr double kUsualSeconds = 0.5;
-
-class Clock {
- public:
-  double elapsed() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
 
 class DispatchTuner {
  public:
@@ -61,7 +47,7 @@ class DispatchTuner {
   Result<TunedDispatch> tune() {
     HONE_TRY(begin_search());
     HONE_TRY(bench_.set_up());
-    clock_ = Clock();
+    clock_ = Stopwatch();
     HONE_TRY(search());
     if (const std::string note = bench_.differing_devices(); !note.empty()) {
       context_.observer.note(note);
@@ -74,7 +60,7 @@ class DispatchTuner {
     return select();
   }
 
-  const SearchNote& search_note() const { return note_; }
+  const SearchNote& search_note() const { return search_->note(); }
 
   Status compare_with_libraries(std::optional<store::Id> winner) {
     const TimeBudget::Span span(context_.time, Phase::kBaselines);
@@ -97,113 +83,66 @@ class DispatchTuner {
     std::vector<Trial> trials;  // of each
   };
 
-  // Proposals of the strategy, or the configurations given by hand.
-  Result<std::vector<space::Configuration>> propose(search::Strategy& strategy, std::size_t count) {
-    const std::vector<std::string>& given = context_.options.configurations;
-    if (given.empty()) return strategy.ask(count);
-    std::vector<space::Configuration> proposals;
-    for (std::size_t i = proposed_; i < given.size() && proposals.size() < count; ++i) {
-      HONE_ASSIGN(space::Configuration configuration, space::parse_configuration(space_, given[i]));
-      proposals.push_back(std::move(configuration));
-    }
-    return proposals;
-  }
-
-  std::size_t planned() const {
-    return static_cast<std::size_t>(std::min<std::uint64_t>(
-        context_.options.candidates.value_or(SIZE_MAX), space_.count().value));
-  }
-
-  Status choose_strategy() {
-    const Options& options = context_.options;
-    search::Prior prior = context_.provider.prior(dispatch_, space_);
-    note_.strategy = options.strategy;
-    if (options.strategy == "auto") {
-      const double affordable = std::max(0.0, share_.seconds) * kSearchShare / kUsualSeconds;
-      const search::Choice choice = search::choose_strategy(
-          {space_.count(), std::min(planned(), static_cast<std::size_t>(affordable)),
-           prior != nullptr, options.compile_ahead > 0});
-      note_.strategy = choice.strategy;
-      note_.why = choice.why;
-      stop_rule_.emplace(context_.noise);
-      if (options.configurations.empty())
-        context_.observer.note(
-            fmt::format("{}: strategy {}: {}", dispatch_.name, note_.strategy, note_.why));
-    }
-    HONE_ASSIGN(strategy_,
-                search::make_strategy(note_.strategy, space_, options.seed, std::move(prior)));
-    return {};
-  }
-
-  bool stops() {
-    if (!stop_rule_ || !stop_rule_->stops(proposed_, strategy_->expected_gain())) return false;
-    note_.stopped = stop_rule_->reason();
-    context_.observer.note(fmt::format("{}: stopped after {} configurations: {}", dispatch_.name,
-                                       proposed_, note_.stopped));
-    return true;
-  }
-
   // Where compiling does not disturb, the first round compiles while the device is made ready.
   Status begin_search() {
     const Options& options = context_.options;
-    HONE_TRY(choose_strategy());
+    HONE_ASSIGN(DispatchSearch begun,
+                DispatchSearch::begin(context_, dispatch_, space_, share_.seconds * kSearchShare));
+    search_.emplace(std::move(begun));
     if (options.compile_ahead == 0) return {};
     HONE_ASSIGN(const std::vector<space::Configuration> proposals,
-                propose(*strategy_, std::min(options.compile_ahead, planned())));
+                search_->propose(std::min(options.compile_ahead, search_->planned())));
     HONE_ASSIGN(std::unique_ptr<Round> round, begin_round(proposals));
     compiling_.push_back(std::move(round));
     return {};
   }
 
   Status search() {
-    search::Strategy* const strategy = strategy_.get();
-    const std::size_t planned = this->planned();
     const double seconds = share_.seconds * kSearchShare;
-    while (proposed_ < planned && clock_.elapsed() < seconds) {
-      report("search", planned, seconds - clock_.elapsed());
-      HONE_TRY(pick_up(*strategy));
+    while (search_->tried() < search_->planned() && clock_.seconds() < seconds) {
+      report("search", seconds - clock_.seconds());
+      HONE_TRY(pick_up());
+      const std::size_t left = search_->planned() - search_->tried();
       HONE_ASSIGN(const std::vector<space::Configuration> proposals,
-                  propose(*strategy, std::min(round_size(seconds), planned - proposed_)));
-      if (!proposals.empty() && stops()) break;
+                  search_->propose(std::min(round_size(seconds), left)));
+      if (search_->stopped()) break;
       if (!proposals.empty())
-        HONE_TRY(try_all(proposals, *strategy));
+        HONE_TRY(try_all(proposals));
       else if (!compiling_.empty())
-        HONE_TRY(finish_compiling(*strategy, 0));  // what is told then may be worth refining
+        HONE_TRY(finish_compiling(0));  // what is told then may be worth refining
       else if (!put_aside_.empty())
-        HONE_TRY(wait_for_others(seconds - clock_.elapsed()));
+        HONE_TRY(wait_for_others(seconds - clock_.seconds()));
       else
         break;
     }
-    HONE_TRY(finish_compiling(*strategy, 0));
-    while (!put_aside_.empty() && clock_.elapsed() < seconds) {
-      HONE_TRY(pick_up(*strategy));
-      if (!put_aside_.empty()) HONE_TRY(wait_for_others(seconds - clock_.elapsed()));
+    HONE_TRY(finish_compiling(0));
+    while (!put_aside_.empty() && clock_.seconds() < seconds) {
+      HONE_TRY(pick_up());
+      if (!put_aside_.empty()) HONE_TRY(wait_for_others(seconds - clock_.seconds()));
     }
-    note_.tried = proposed_;
-    note_.planned = planned;
     HONE_TRY(context_.store.log_event(
-        "search", nlohmann::json{{"dispatch", dispatch_.name}, {"search", note_}}.dump()));
-    report("search", planned, 0);
+        "search",
+        nlohmann::json{{"dispatch", dispatch_.name}, {"search", search_->note()}}.dump()));
+    report("search", 0);
     return bench_.cancel_compiles();
   }
 
   // Few at first, then as many as fit into a part of the time, by what one took until now.
   std::size_t round_size(double seconds) const {
     if (context_.options.compile_ahead > 0) return context_.options.compile_ahead;
-    if (proposed_ == 0) return kFewestInRound;
-    const double each = clock_.elapsed() / static_cast<double>(proposed_);
-    const double time = std::min(seconds * kRoundShare, seconds - clock_.elapsed());
+    if (search_->tried() == 0) return kFewestInRound;
+    const double each = clock_.seconds() / static_cast<double>(search_->tried());
+    const double time = std::min(seconds * kRoundShare, seconds - clock_.seconds());
     return static_cast<std::size_t>(std::clamp(time / each, static_cast<double>(kFewestInRound),
                                                static_cast<double>(kMostInRound)));
   }
 
   // Where compiling does not disturb what is measured, a round compiles while those before it are
   // measured; two rounds where the search learns nothing from what it is told.
-  Status try_all(const std::vector<space::Configuration>& proposals, search::Strategy& strategy) {
+  Status try_all(const std::vector<space::Configuration>& proposals) {
     HONE_ASSIGN(std::unique_ptr<Round> round, begin_round(proposals));
     compiling_.push_back(std::move(round));
-    const bool learns = search::learns(note_.strategy);
-    return finish_compiling(strategy, context_.options.compile_ahead == 0 ? 0 : learns ? 1 : 2);
+    return finish_compiling(context_.options.compile_ahead == 0 ? 0 : search_->learns() ? 1 : 2);
   }
 
   Result<std::unique_ptr<Round>> begin_round(const std::vector<space::Configuration>& proposals) {
@@ -226,7 +165,6 @@ class DispatchTuner {
       }
       return {};
     }));
-    proposed_ += proposals.size();
     HONE_TRY(bench_.begin(round->trials));
     return round;
   }
@@ -235,24 +173,23 @@ class DispatchTuner {
   double patience() const { return context_.options.compile_ahead > 0 ? kCompilePatience : -1; }
 
   // Measures the oldest rounds, until at most `most` are left to compile.
-  Status finish_compiling(search::Strategy& strategy, std::size_t most) {
+  Status finish_compiling(std::size_t most) {
     while (compiling_.size() > most) {
       const std::unique_ptr<Round> round = std::move(compiling_.front());
       compiling_.pop_front();
       HONE_TRY(bench_.finish(round->trials, patience()));
       for (std::size_t i = 0; i < round->trials.size(); ++i)
-        settle(round->configurations[i], round->trials[i], strategy);
+        settle(round->configurations[i], round->trials[i]);
     }
     return {};
   }
 
-  void settle(const space::Configuration& configuration, const Trial& trial,
-              search::Strategy& strategy) {
+  void settle(const space::Configuration& configuration, const Trial& trial) {
     if (trial.elsewhere) {
       put_aside_.emplace_back(configuration, trial);
       return;
     }
-    strategy.tell(configuration, trial.ratio);
+    search_->tell(configuration, trial.ratio);
     if (!trial.ratio) {
       ++failed_;
       return;
@@ -263,7 +200,7 @@ class DispatchTuner {
 
   // Looks again at what another tuner on the store was at: its results are there by now, or it is
   // gone and the work is this one's.
-  Status pick_up(search::Strategy& strategy) {
+  Status pick_up() {
     // What still compiles here is not asked for: hundreds may, and each question costs a query.
     const auto ready = std::partition(
         put_aside_.begin(), put_aside_.end(),
@@ -276,7 +213,7 @@ class DispatchTuner {
     for (const auto& [configuration, trial] : aside) trials.push_back(trial);
     HONE_TRY(bench_.begin(trials));
     HONE_TRY(bench_.finish(trials, context_.options.compile_ahead > 0 ? 0 : -1));
-    for (std::size_t i = 0; i < trials.size(); ++i) settle(aside[i].first, trials[i], strategy);
+    for (std::size_t i = 0; i < trials.size(); ++i) settle(aside[i].first, trials[i]);
     return {};
   }
 
@@ -336,9 +273,8 @@ class DispatchTuner {
 
   Status separate(const std::vector<store::Id>& finalists) {
     const TimeBudget::Span span(context_.time, Phase::kFinalists);
-    HONE_ASSIGN(finalists_,
-                measure_finalists(context_, bench_, finalists, for_finalists(),
-                                  [&](double left) { report("finalists", proposed_, left); }));
+    HONE_ASSIGN(finalists_, measure_finalists(context_, bench_, finalists, for_finalists(),
+                                              [&](double left) { report("finalists", left); }));
     return {};
   }
 
@@ -396,22 +332,22 @@ class DispatchTuner {
     return tuned;
   }
 
-  void report(std::string_view step, std::size_t planned, double seconds_left) {
+  void report(std::string_view step, double seconds_left) {
     Progress progress;
     progress.dispatch = dispatch_.name;
     progress.dispatch_index = share_.index;
     progress.dispatch_count = share_.count;
     progress.step = step;
-    progress.tried = proposed_;
-    progress.planned = planned;
+    const bool searching = step == "search";
+    progress.tried = search_->tried();
+    progress.planned = searching ? search_->planned() : search_->tried();
     progress.failed = failed_;
     progress.best_speedup = 1 / best_ratio_;
-    const bool searching = step == "search";
-    const double proposed = static_cast<double>(proposed_);
+    const auto tried = static_cast<double>(search_->tried());
     progress.seconds_left = tune::seconds_left(
         {.searching = searching ? seconds_left : 0,
-         .per_candidate = searching && proposed_ > 0 ? clock_.elapsed() / proposed : 0,
-         .candidates = static_cast<double>(planned) - proposed,
+         .per_candidate = searching && tried > 0 ? clock_.seconds() / tried : 0,
+         .candidates = static_cast<double>(search_->planned()) - tried,
          .comparing = searching ? for_finalists() : seconds_left,
          .share = share_.seconds,
          .dispatches_after = static_cast<double>(share_.count - share_.index) - 1});
@@ -421,13 +357,10 @@ class DispatchTuner {
   Context& context_;
   const problem::Dispatch& dispatch_;
   space::Space space_;
-  std::unique_ptr<search::Strategy> strategy_;
-  SearchNote note_;
-  std::optional<search::StopRule> stop_rule_;
+  std::optional<DispatchSearch> search_;  // since begin_search()
   DispatchBench bench_;
   Share share_;
-  Clock clock_;
-  std::size_t proposed_ = 0;
+  Stopwatch clock_;
   std::size_t failed_ = 0;
   double best_ratio_ = 1;
   std::map<store::Id, Tried> tried_;                               // measured candidates
@@ -447,7 +380,7 @@ double busy_seconds(const Context& context) {
 
 Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& dispatch,
                                     const problem::Dispatch* reference, const Share& share) {
-  const Clock clock;
+  const Stopwatch clock;
   const double busy = busy_seconds(context);
   HONE_ASSIGN(space::Space stated, context.provider.space_of(dispatch));
   HONE_ASSIGN(space::Space space, stated.relax(context.options.relax));
@@ -460,7 +393,7 @@ Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& d
     return tuned;
   }
   tuned->search = tuner.search_note();
-  tuned->seconds = clock.elapsed();
+  tuned->seconds = clock.seconds();
   tuned->busy_seconds = busy_seconds(context) - busy;
   if (context.options.baselines) HONE_TRY(tuner.compare_with_libraries(tuned->selection.winner));
   HONE_TRY(context.compiler.release(key));

@@ -15,9 +15,9 @@ struct Reach {
   double most;
   std::size_t fewest;  // however far they are from the best
 };
-// On a GPU one batch decides, and now and then its sentinel was disturbed: of 1,500 candidates of
-// one GEMM two seemed 1.7 and 1.4 times as fast as the true best. They must not be the only
-// finalists.
+// On a GPU one batch decides: of 1,500 candidates of one GEMM two seemed 1.7 and 1.4 times as fast
+// as the true best, the first at more operations a second than the GPU has (docs/benchmarks.md).
+// Such ones must not be the only finalists.
 constexpr Reach kCpu{1.10, 10, 1}, kGpu{1.03, 6, 4};
 
 // Launches of a finalist in the fewest rounds that give a verdict, warm-up included: bounds how

@@ -1,8 +1,8 @@
 #include "tune/finalists.h"
 
 #include <algorithm>
-#include <chrono>
 
+#include "base/stopwatch.h"
 #include "measure/statistics.h"
 
 namespace hone::tune {
@@ -151,11 +151,8 @@ std::vector<double> FinalistRounds::times(std::size_t column) const {
 Result<FinalistRounds> measure_finalists(Context& context, DispatchBench& bench,
                                          const std::vector<store::Id>& finalists, double seconds,
                                          const std::function<void(double)>& progress) {
-  const auto begin = std::chrono::steady_clock::now();
-  const auto left = [&] {
-    return seconds -
-           std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  };
+  const Stopwatch watch;
+  const auto left = [&] { return seconds - watch.seconds(); };
   FinalistMeasurement measurement(context, bench);
   HONE_TRY(measurement.enter(finalists));
   bool decided = false;

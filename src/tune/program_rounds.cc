@@ -1,9 +1,10 @@
 #include "tune/program_rounds.h"
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 #include <random>
+
+#include "base/stopwatch.h"
 
 namespace hone::tune {
 
@@ -14,15 +15,14 @@ Result<std::vector<std::vector<double>>> time_rounds(
   std::iota(order.begin(), order.end(), 0);
   std::mt19937_64 generator(request.seed);
   std::vector<std::vector<double>> times;
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   for (std::size_t round = 0; round < request.rounds; ++round) {
     Progress progress;
     progress.step = "program";
     progress.tried = round;
     progress.planned = request.rounds;
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
     if (round > 0)
-      progress.seconds_left = elapsed.count() / static_cast<double>(round) *
+      progress.seconds_left = watch.seconds() / static_cast<double>(round) *
                               static_cast<double>(request.rounds - round);
     observer.progress(progress);
     std::shuffle(order.begin(), order.end(), generator);

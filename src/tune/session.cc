@@ -1,9 +1,9 @@
 #include "tune/session.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "base/file.h"
+#include "base/stopwatch.h"
 #include "tune/load_program.h"
 #include "tune/session_steps.h"
 
@@ -42,14 +42,12 @@ Status Session::load_program() {
 }
 
 Status Session::tune_dispatches() {
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   for (std::size_t i = 0; i < chosen_.size(); ++i) {
     const problem::Dispatch& dispatch = *chosen_[i];
-    const double elapsed =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    const Share share{
-        i, chosen_.size(),
-        (context_.options.budget_seconds - elapsed) / static_cast<double>(chosen_.size() - i)};
+    const Share share{i, chosen_.size(),
+                      (context_.options.budget_seconds - watch.seconds()) /
+                          static_cast<double>(chosen_.size() - i)};
     const auto reference =
         std::find_if(references_.begin(), references_.end(), [&](const problem::Dispatch& other) {
           return other.name == dispatch.name && other.bindings == dispatch.bindings;

@@ -16,10 +16,6 @@ constexpr std::string_view kPeeling = "enable_loop_peeling";
 
 using Level = TileLevel;
 
-std::string level_text(std::string_view name, const Level& tiles) {
-  return fmt::format("{} = [{}]", name, fmt::join(tiles, ", "));
-}
-
 // The level for an operation over the output's dimensions.
 Level over_output(const problem::Operation& operation, const Level& level) {
   Level tiles;
@@ -59,15 +55,12 @@ Result<LlvmCpuAttributes> llvm_cpu_attributes(const problem::Operation& operatio
   }
   HONE_ASSIGN(const Value peel, space.value(configuration, "peel"));
 
-  std::vector<std::string> levels = {level_text("distribution", distribution)};
-  if (is_used(cache_parallel)) levels.push_back(level_text("cache_parallel", cache_parallel));
-  if (is_used(cache_reduction)) levels.push_back(level_text("cache_reduction", cache_reduction));
-  levels.push_back(level_text("vector_common_parallel", parallel));
-  levels.push_back(level_text("vector_reduction", reduction));
-
   LlvmCpuAttributes attributes;
-  attributes.lowering_config =
-      fmt::format("#iree_cpu.lowering_config<{}>", fmt::join(levels, ", "));
+  attributes.lowering_config = lowering_config_text({{"distribution", distribution},
+                                                     {"cache_parallel", cache_parallel},
+                                                     {"cache_reduction", cache_reduction},
+                                                     {"vector_common_parallel", parallel},
+                                                     {"vector_reduction", reduction}});
   attributes.translation_info =
       fmt::format("#iree_codegen.translation_info<pipeline = {}{}>", kPipeline,
                   peel != 0 ? fmt::format(", {{{}}}", kPeeling) : "");
@@ -75,10 +68,8 @@ Result<LlvmCpuAttributes> llvm_cpu_attributes(const problem::Operation& operatio
     const Level tiles = over_output(operation, parallel);
     // IREE tiles a producer of the root at the vector_reduction level (LLVMCPUTile) and its
     // consumers at vector_common_parallel (LLVMCPUTileToVectorSize).
-    attributes.init_config =
-        fmt::format("#iree_cpu.lowering_config<{}>", level_text("vector_reduction", tiles));
-    attributes.consumer_config =
-        fmt::format("#iree_cpu.lowering_config<{}>", level_text("vector_common_parallel", tiles));
+    attributes.init_config = lowering_config_text({{"vector_reduction", tiles}});
+    attributes.consumer_config = lowering_config_text({{"vector_common_parallel", tiles}});
   }
   return attributes;
 }
@@ -93,56 +84,40 @@ Result<space::Configuration> llvm_cpu_configuration_from(const problem::Operatio
   HONE_ASSIGN(const ContractionLoops loops, contraction_loops(operation));
   HONE_ASSIGN(auto levels, lowering_config_levels(lowering_config));
   const auto take = [&](std::string_view name) {
-    Level level(loops.loops.size(), 0);
-    if (const auto found = levels.find(name); found != levels.end()) {
-      std::copy_n(found->second.begin(), std::min(level.size(), found->second.size()),
-                  level.begin());
-      levels.erase(found);
-    }
-    return level;
+    return take_level(levels, name, loops.loops.size());
   };
   const Level distribution = take("distribution"), cache_parallel = take("cache_parallel"),
               cache_reduction = take("cache_reduction"), parallel = take("vector_common_parallel"),
               reduction = take("vector_reduction");
-  for (const auto& [name, level] : levels)
-    if (is_used(level))
-      return input_error("the llvm-cpu space of contractions has no level '{}'", name);
+  HONE_TRY(expect_unused(levels, "contractions"));
 
   space::Configuration configuration;
   configuration.values.resize(space.knobs().size());
-  const auto set = [&](const std::string& knob, Value value) -> Status {
-    HONE_ASSIGN(const std::size_t index, space.knob_index(knob));
-    if (!contains(space.knobs()[index], value))
-      return input_error("{} = {} is not among the values of the space", knob, value);
-    configuration.values[index] = value;
-    return {};
+  const auto set = [&](std::string_view knob, Value value) {
+    return space::set_value(space, configuration, knob, value);
   };
   for (std::size_t i = 0; i < loops.loops.size(); ++i) {
     const ContractionLoop& loop = loops.loops[i];
-    // IREE clips a tile to the extent it tiles; 0 leaves the extent whole.
-    const auto clip = [](Value tile, Value extent) {
-      return tile == 0 || tile > extent ? extent : tile;
-    };
     const auto below = [](Value tile, Value extent) { return tile < extent ? tile : 0; };
-    const Value outer = loop.reduction ? loop.size : clip(distribution[i], loop.size);
+    const Value outer = loop.reduction ? loop.size : clip_tile(distribution[i], loop.size);
     const Value cache = below(loop.reduction ? cache_reduction[i] : cache_parallel[i], outer);
     const Value inner = cache == 0 ? outer : cache;
     if (loop.reduction) {
       HONE_TRY(set(tile_knob("cache", loop), cache));
-      HONE_TRY(set(tile_knob("red", loop), clip(reduction[i], inner)));
+      HONE_TRY(set(tile_knob("red", loop), clip_tile(reduction[i], inner)));
       continue;
     }
     HONE_TRY(set(tile_knob("dist", loop), outer));
     if (!has_register_tile(loop)) {
-      if (cache != 0 || clip(parallel[i], inner) != 1)
+      if (cache != 0 || clip_tile(parallel[i], inner) != 1)
         return input_error(
             "the space computes one iteration of batch loop {} at a time, the "
             "configuration {}",
-            loop.label, clip(parallel[i], inner));
+            loop.label, clip_tile(parallel[i], inner));
       continue;
     }
     HONE_TRY(set(tile_knob("cache", loop), cache));
-    HONE_TRY(set(tile_knob("vec", loop), clip(parallel[i], inner)));
+    HONE_TRY(set(tile_knob("vec", loop), clip_tile(parallel[i], inner)));
   }
   HONE_TRY(set("peel", translation_info.find(kPeeling) != translation_info.npos ? 1 : 0));
   return configuration;

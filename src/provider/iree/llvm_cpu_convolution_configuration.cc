@@ -1,4 +1,3 @@
-#include <algorithm>
 
 #include "provider/iree/llvm_cpu_convolution_loops.h"
 #include "provider/iree/llvm_cpu_convolution_space.h"
@@ -16,11 +15,6 @@ constexpr std::string_view kPeeling = "enable_loop_peeling";
 
 bool has(std::string_view text, std::string_view part) {
   return text.find(part) != text.npos;
-}
-
-// IREE clips a tile to the extent it tiles; 0 leaves the extent whole.
-Value clip(Value tile, Value extent) {
-  return tile == 0 || tile > extent ? extent : tile;
 }
 
 }  // namespace
@@ -68,36 +62,24 @@ Result<space::Configuration> llvm_cpu_convolution_configuration_from(
   HONE_ASSIGN(const ConvolutionLoops loops, convolution_loops(operation));
   const std::size_t count = loops.nest.loops.size();
   HONE_ASSIGN(auto levels, lowering_config_levels(lowering_config));
-  const auto take = [&](std::string_view name) {
-    TileLevel level(count, 0);
-    if (const auto found = levels.find(name); found != levels.end()) {
-      std::copy_n(found->second.begin(), std::min(count, found->second.size()), level.begin());
-      levels.erase(found);
-    }
-    return level;
-  };
-  const TileLevel distribution = take("distribution"), parallel = take("vector_common_parallel"),
-                  reduction = take("vector_reduction");
-  for (const auto& [name, level] : levels)
-    if (is_used(level))
-      return input_error("the llvm-cpu space of convolutions has no level '{}'", name);
+  const TileLevel distribution = take_level(levels, "distribution", count),
+                  parallel = take_level(levels, "vector_common_parallel", count),
+                  reduction = take_level(levels, "vector_reduction", count);
+  HONE_TRY(expect_unused(levels, "convolutions"));
 
   space::Configuration configuration;
   configuration.values.resize(space.knobs().size());
-  const auto set = [&](const std::string& knob, Value value) -> Status {
-    HONE_ASSIGN(const std::size_t index, space.knob_index(knob));
-    if (!contains(space.knobs()[index], value))
-      return input_error("{} = {} is not among the values of the space", knob, value);
-    configuration.values[index] = value;
-    return {};
+  const auto set = [&](std::string_view knob, Value value) {
+    return space::set_value(space, configuration, knob, value);
   };
   for (std::size_t i = 0; i < count; ++i) {
     const ContractionLoop& loop = loops.nest.loops[i];
     if (loop.reduction) {
-      HONE_TRY(set(tile_knob("red", loop), clip(reduction[i], loop.size)));
+      HONE_TRY(set(tile_knob("red", loop), clip_tile(reduction[i], loop.size)));
       continue;
     }
-    const Value outer = clip(distribution[i], loop.size), inner = clip(parallel[i], outer);
+    const Value outer = clip_tile(distribution[i], loop.size),
+                inner = clip_tile(parallel[i], outer);
     HONE_TRY(set(tile_knob("dist", loop), outer));
     if (loop.role != problem::LoopRole::kBatch)
       HONE_TRY(set(tile_knob("vec", loop), inner));

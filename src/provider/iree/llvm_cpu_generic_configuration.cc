@@ -100,33 +100,22 @@ Result<space::Configuration> llvm_cpu_generic_configuration_from(
   if (translation_info.find(pipeline_of(root)) == translation_info.npos)
     return input_error("'{}' is not the pipeline of hone's llvm-cpu space, {}", translation_info,
                        pipeline_of(root));
-  HONE_ASSIGN(const auto levels, lowering_config_levels(lowering_config));
-  for (const auto& [name, level] : levels)
-    if (is_used(level) && name != "distribution" && name != "vector_common_parallel" &&
-        name != "vector_reduction")
-      return input_error("the llvm-cpu space of {} has no level '{}'", name_of(root.kind), name);
-  const auto tile = [&](std::string_view level, std::size_t loop) -> Value {
-    const auto found = levels.find(level);
-    return found == levels.end() || loop >= found->second.size() ? 0 : found->second[loop];
-  };
+  HONE_ASSIGN(auto levels, lowering_config_levels(lowering_config));
+  const std::size_t count = root.loops.size();
+  const TileLevel distribution = take_level(levels, "distribution", count),
+                  parallel = take_level(levels, "vector_common_parallel", count),
+                  reduction = take_level(levels, "vector_reduction", count);
+  HONE_TRY(expect_unused(levels, name_of(root.kind)));
   space::Configuration configuration;
   configuration.values.resize(space.knobs().size());
-  const auto set = [&](const std::string& knob, Value value) -> Status {
-    HONE_ASSIGN(const std::size_t index, space.knob_index(knob));
-    if (!contains(space.knobs()[index], value))
-      return input_error("{} = {} is not among the values of the space", knob, value);
-    configuration.values[index] = value;
-    return {};
+  const auto set = [&](std::string_view knob, Value value) {
+    return space::set_value(space, configuration, knob, value);
   };
   bool remainder = false;
-  for (std::size_t i = 0; i < root.loops.size(); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     const Value size = root.loops[i].size;
-    // IREE clips a tile to the extent it tiles; 0 leaves the extent whole.
-    const auto clip = [](Value value, Value extent) {
-      return value == 0 || value > extent ? extent : value;
-    };
     if (root.loops[i].reduction) {
-      const Value steps = clip(tile("vector_reduction", i), size);
+      const Value steps = clip_tile(reduction[i], size);
       remainder |= size % steps != 0;
       const std::string red = fmt::format("red_{}", i), inner = fmt::format("inner_{}", i);
       if (!space.knob_index(red)) continue;
@@ -134,8 +123,8 @@ Result<space::Configuration> llvm_cpu_generic_configuration_from(
       if (space.knob_index(inner)) HONE_TRY(set(inner, steps));
       continue;
     }
-    const Value outer = clip(tile("distribution", i), size);
-    const Value vector = clip(tile("vector_common_parallel", i), outer);
+    const Value outer = clip_tile(distribution[i], size);
+    const Value vector = clip_tile(parallel[i], outer);
     remainder |= size % outer != 0 || outer % vector != 0;
     HONE_TRY(set(fmt::format("dist_{}", i), outer));
     HONE_TRY(set(fmt::format("vec_{}", i), vector));

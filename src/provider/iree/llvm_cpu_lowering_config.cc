@@ -14,6 +14,10 @@ bool is_used(const TileLevel& level) {
   return std::any_of(level.begin(), level.end(), [](Value tile) { return tile != 0; });
 }
 
+Value clip_tile(Value tile, Value extent) {
+  return tile == 0 || tile > extent ? extent : tile;
+}
+
 std::string lowering_config_text(
     const std::vector<std::pair<std::string_view, TileLevel>>& levels) {
   std::vector<std::string> texts;
@@ -23,8 +27,7 @@ std::string lowering_config_text(
                        : fmt::format("#iree_cpu.lowering_config<{}>", fmt::join(texts, ", "));
 }
 
-Result<std::map<std::string, TileLevel, std::less<>>> lowering_config_levels(
-    std::string_view text) {
+Result<TileLevels> lowering_config_levels(std::string_view text) {
   const auto malformed = [&] {
     return input_error(
         "'{}' is not of the form #iree_cpu.lowering_config<level = [tile, ...], "
@@ -34,7 +37,7 @@ Result<std::map<std::string, TileLevel, std::less<>>> lowering_config_levels(
   constexpr std::string_view kPrefix = "#iree_cpu.lowering_config<";
   if (!text.starts_with(kPrefix) || !text.ends_with('>')) return malformed();
   std::string_view rest = text.substr(kPrefix.size(), text.size() - kPrefix.size() - 1);
-  std::map<std::string, TileLevel, std::less<>> levels;
+  TileLevels levels;
   while (!rest.empty()) {
     const std::size_t open = rest.find('['), close = rest.find(']');
     const std::size_t equals = rest.find('=');
@@ -59,6 +62,20 @@ Result<std::map<std::string, TileLevel, std::less<>>> lowering_config_levels(
     if (rest.find_first_not_of(", \n") == rest.npos) break;
   }
   return levels;
+}
+
+TileLevel take_level(TileLevels& levels, std::string_view name, std::size_t loops) {
+  TileLevel level;
+  if (auto found = levels.extract(std::string(name))) level = std::move(found.mapped());
+  level.resize(loops, 0);
+  return level;
+}
+
+Status expect_unused(const TileLevels& levels, std::string_view operations) {
+  for (const auto& [name, level] : levels)
+    if (is_used(level))
+      return input_error("the llvm-cpu space of {} has no level '{}'", operations, name);
+  return {};
 }
 
 }  // namespace hone::iree
