@@ -46,7 +46,8 @@ Status complete(TuneOptions& options, const std::vector<device::cuda::Facts>& gp
     options.toolchain.jobs = std::max(
         1, static_cast<int>(device::cpu::available_cores().size()) - static_cast<int>(gpus.size()));
   // Many candidates share one compile: of more at a time more compiles are in flight.
-  const bool learns = tuning.strategy == "auto" || search::learns(tuning.strategy);
+  const bool learns = tuning.configurations.empty() &&
+                      (tuning.strategy == "auto" || search::learns(tuning.strategy));
   tuning.compile_ahead = (learns ? 2 : 16) * static_cast<std::size_t>(options.toolchain.jobs);
   if (gpus.empty()) return {};
   // A cold rotation is of more than twice as much.

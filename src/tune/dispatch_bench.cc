@@ -96,11 +96,12 @@ Result<DispatchBench> DispatchBench::prepare(Context& context, const problem::Di
   return bench;
 }
 
+Status DispatchBench::compile_default() {
+  std::vector<Trial> first{default_};
+  return begin(first);
+}
+
 Status DispatchBench::set_up() {
-  if (context_->options.compile_ahead > 0) {
-    std::vector<Trial> first{default_};
-    HONE_TRY(begin(first));  // while the problem is made
-  }
   {
     const TimeBudget::Span span(context_->time, Phase::kPrepare);
     HONE_TRY(set_problem(*problem_));

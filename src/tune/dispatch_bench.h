@@ -37,6 +37,8 @@ class DispatchBench {
   // dispatch.
   static Result<DispatchBench> prepare(Context& context, const problem::Dispatch& dispatch,
                                        const problem::Dispatch* reference);
+  // Hands in the default configuration, so that it compiles while set_up() makes the problem.
+  Status compile_default();
   // Gives the runners the problem; compiles, verifies and measures the default configuration. A
   // failure with the reason when the compiler's own choice does not compile or run: then there is
   // nothing to compare with.

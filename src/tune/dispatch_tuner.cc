@@ -83,13 +83,15 @@ class DispatchTuner {
     std::vector<Trial> trials;  // of each
   };
 
-  // Where compiling does not disturb, the first round compiles while the device is made ready.
+  // Where compiling does not disturb, the default and the first round compile while the device is
+  // made ready; the default before them, since nothing is measured without it.
   Status begin_search() {
     const Options& options = context_.options;
     HONE_ASSIGN(DispatchSearch begun,
                 DispatchSearch::begin(context_, dispatch_, space_, share_.seconds * kSearchShare));
     search_.emplace(std::move(begun));
     if (options.compile_ahead == 0) return {};
+    HONE_TRY(bench_.compile_default());
     HONE_ASSIGN(const std::vector<space::Configuration> proposals,
                 search_->propose(std::min(options.compile_ahead, search_->planned())));
     HONE_ASSIGN(std::unique_ptr<Round> round, begin_round(proposals));
