@@ -14,8 +14,9 @@ namespace hone::measure {
 struct TieOptions {
   // The truly fastest candidate is left out of the tie set with at most this probability.
   double alpha = 0.05;
-  // A candidate slower by up to this share is a tie even when that is certain, as a comparison calls
-  // it no different (comparison.h): a deterministic choice among such is worth more than the share.
+  // A candidate slower by up to this share is a tie even when that is certain, as a comparison
+  // calls it no different (comparison.h): a deterministic choice among such is worth more than the
+  // share.
   double threshold = 0.005;
   // Candidates whose times are known to lie within this share of the best need no more samples.
   double band = 0.01;
@@ -49,11 +50,11 @@ class TieSet {
 
 // rounds[r][c] is the time of candidate c in round r, all candidates in random order in each round.
 // A candidate is left out when the one-sided signed-rank test on its log ratios to some other one
-// calls it slower by more than the threshold at alpha / (k - 1). The fastest would have to lose one of k - 1 tests, so by
-// Bonferroni it stays with probability 1 - alpha, without knowing which one it is: multiple
-// comparisons with the best (Hsu, Multiple Comparisons, 1996, chapter 4; Gupta 1965).
-// Too few rounds leave everyone in. Input error when there is no candidate, rows differ in length,
-// or a time is not positive and finite.
+// calls it slower by more than the threshold at alpha / (k - 1). The fastest would have to lose one
+// of k - 1 tests, so by Bonferroni it stays with probability 1 - alpha, without knowing which one
+// it is: multiple comparisons with the best (Hsu, Multiple Comparisons, 1996, chapter 4; Gupta
+// 1965). Too few rounds leave everyone in. Input error when there is no candidate, rows differ in
+// length, or a time is not positive and finite.
 Result<TieSet> find_ties(std::span<const std::vector<double>> rounds,
                          const TieOptions& options = {});
 

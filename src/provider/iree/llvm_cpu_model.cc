@@ -30,8 +30,8 @@ constexpr double kNotHidden = 0.3;
 // A register tile's beginning and end beside its sums, and of an unrolled loop's turn.
 constexpr double kTileCycles = 20, kTurnCycles = 1;
 constexpr double kWorkgroupCycles = 2000;
-// Code of a loop beyond what the decoded-instruction caches hold (docs/spaces.md: 8x32, f32: red_k 4
-// 148.9, 8 134.5 GFLOP/s; 12 % lost at twice as much).
+// Code of a loop beyond what the decoded-instruction caches hold (docs/spaces.md: 8x32, f32: red_k
+// 4 148.9, 8 134.5 GFLOP/s; 12 % lost at twice as much).
 constexpr double kUnrolled = 64, kUnrolledLoss = 0.12;
 // Measured: a remainder under masks makes it 2 to 20 times slower, peeled 1.1; lane vectors that
 // are no power of two registers 8 times.
