@@ -5,6 +5,7 @@
 #include "provider/iree/llvm_cpu_loops.h"
 #include "provider/iree/llvm_cpu_lowering_config.h"
 #include "provider/iree/llvm_cpu_space.h"
+#include "space/configuration.h"
 
 namespace hone::iree {
 namespace {

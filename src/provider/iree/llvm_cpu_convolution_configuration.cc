@@ -1,8 +1,8 @@
-
 #include "provider/iree/llvm_cpu_convolution_loops.h"
 #include "provider/iree/llvm_cpu_convolution_space.h"
 #include "provider/iree/llvm_cpu_lowering_config.h"
 #include "provider/iree/llvm_cpu_space.h"
+#include "space/configuration.h"
 
 namespace hone::iree {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "provider/iree/llvm_cpu_generic_space.h"
 #include "provider/iree/llvm_cpu_lowering_config.h"
+#include "space/configuration.h"
 
 namespace hone::iree {
 namespace {
