@@ -62,14 +62,16 @@ def autotune(options):
         theirs = json.loads(subprocess.run(
             [sys.executable, HERE / "triton_autotune.py", "2048", "1280", "5120"], capture_output=True, text=True,
             check=True).stdout)
-        document, wall = tune(options, f"autotune-{turn}", [*size(2048, 1280, 5120), "--relax", "all", "--budget",
-                                                            options.quick, "--no-baselines", *given])
-        ours = document["gemms"][0]
         print(f"@triton.autotune: {theirs['autotune_s']:.1f} s (and {theirs['import_s']:.1f} s of import), best "
               f"{theirs['best_ms'] * 1e3:.1f} us: {theirs['best']}")
-        print(f"hone: {wall:.1f} s in all, best {ours['time'] * 1e6:.1f} us: {ours['configuration']}, "
-              f"{counts(document)}")
-        print_budget(document)
+        for repeat in range(options.repeats):
+            document, wall = tune(options, f"autotune-{turn}-{repeat}",
+                                  [*size(2048, 1280, 5120), "--relax", "all", "--budget", options.quick,
+                                   "--no-baselines", *given])
+            ours = document["gemms"][0]
+            print(f"hone: {wall:.1f} s in all, best {ours['time'] * 1e6:.1f} us: {ours['configuration']}, "
+                  f"{counts(document)}")
+            print_budget(document)
 
 
 def tune_gemm(options):
@@ -112,6 +114,7 @@ def main():
     parser.add_argument("--budget", default="12s", help="of each problem of `library`")
     parser.add_argument("--quick", default="5s", help="of `autotune`")
     parser.add_argument("--turns", type=int, default=3, help="of `autotune`")
+    parser.add_argument("--repeats", type=int, default=1, help="of hone in each turn of `autotune`")
     parser.add_argument("--space-budget", default="80s", help="of `tune_gemm`")
     parser.add_argument("--compile-timeout", default="6", help="seconds of one candidate of `tune_gemm`")
     parser.add_argument("--only", type=int, nargs="*", help="problems of `library`, by place")
