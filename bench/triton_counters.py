@@ -44,7 +44,8 @@ FACTORS = {"byte": 1e-6, "Kbyte": 1e-3, "Mbyte": 1, "Gbyte": 1e3, "ns": 1e-3, "n
 IN_MB_OR_US = ("us", "DRAM rd MB", "DRAM wr MB")
 # Tuned here: of each structure what won or came near somewhere on an H200.
 CONFIGURATIONS = [
-    runs.knobs(BLOCK_M=128, BLOCK_N=128, BLOCK_K=64, GROUP_M=8, num_warps=8), runs.knobs(BLOCK_M=64, BLOCK_N=128, BLOCK_K=64),
+    runs.knobs(BLOCK_M=128, BLOCK_N=128, BLOCK_K=64, GROUP_M=8, num_warps=8),
+    runs.knobs(BLOCK_M=64, BLOCK_N=128, BLOCK_K=64),
     runs.knobs(BLOCK_M=16, BLOCK_N=64, BLOCK_K=128, GROUP_M=1),
     *(runs.knobs(STRUCTURE=2, SPLIT_K=split, BLOCK_K=64, GROUP_M=1) for split in (4, 8)),
     runs.knobs(STRUCTURE=2, SPLIT_K=8, BLOCK_M=16, BLOCK_K=128, GROUP_M=1),
@@ -124,7 +125,7 @@ def known_metrics(ncu):
 
 
 def cell(value):
-    return "-" if value is None else f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    return "-" if value is None else f"{value:.{0 if value >= 100 else 1 if value >= 10 else 2}f}"
 
 
 def show(rows, launcher, launches):
@@ -133,8 +134,8 @@ def show(rows, launcher, launches):
     columns = [each for each in METRICS if not each.startswith("stall ") and each not in ("SM busy", "SM all")]
     for (_, label, _), count, row in zip(launcher.entries, launcher.launches, rows):
         for launch in launches[at:at + count]:
-            stalls = sorted(((value, name[6:]) for name, value in launch.items() if name.startswith("stall ")), reverse=True)
-            busy = launch["SM busy"] / launch["SM all"] * 100 if launch.get("SM busy") and launch.get("SM all") else None
+            stalls = sorted(((launch[name], name[6:]) for name in launch if name.startswith("stall ")), reverse=True)
+            busy = launch["SM busy"] / launch["SM all"] * 100 if {"SM busy", "SM all"} <= set(launch) else None
             body.append([label, launch["kernel"], f"{row['median_seconds'] * 1e6:.1f}",
                          *(cell(launch.get(each)) for each in columns), cell(busy),
                          ", ".join(f"{name} {value:.1f}" for value, name in stalls[:3])])
@@ -164,7 +165,8 @@ def main():
         for row in rows:
             structure = row["knobs"].get("STRUCTURE", 0)
             failed = launcher.add(store, row["candidate"], runs.STRUCTURES[structure])
-            print(f"  {row['median_seconds'] * 1e6:8.1f} us  {runs.STRUCTURES[structure]}: {row['configuration']} {failed}")
+            print(f"  {row['median_seconds'] * 1e6:8.1f} us  {runs.STRUCTURES[structure]}: {row['configuration']} "
+                  f"{failed}")
             if not failed:
                 shown.append(row)
         failed = launcher.build() if shown else "no candidate"

@@ -1,6 +1,6 @@
 """What hone spec emit --format triton writes, used as its user would: three GEMMs are tuned (a blocked, a split-K and a
-persistent winner with tensor descriptors, by --config), emitted, compiled into a C program with the headers as they are,
-run on the GPU and compared with sums computed in C; the Python module is asked for the same three.
+persistent winner with tensor descriptors, by --config), emitted, compiled into a C program with the headers as they
+are, run on the GPU and compared with sums computed in C; the Python module is asked for the same three.
 Exit status: 0 all right, 1 something was not.
 """
 import json
@@ -65,7 +65,8 @@ def python_module(emitted, name):
     """Whether the emitted module knows the GEMM."""
     gemm = runs.Gemm(name)
     program = (f"import sys; sys.path.insert(0, {str(emitted)!r}); import hone_gemms as g; "
-               f"found = g.lookup({gemm.m}, {gemm.n}, {gemm.k}, a_rows={gemm.a_rows}, b_rows={gemm.b_rows}); print(found); sys.exit(found is None)")
+               f"found = g.lookup({gemm.m}, {gemm.n}, {gemm.k}, a_rows={gemm.a_rows}, b_rows={gemm.b_rows}); "
+               "print(found); sys.exit(found is None)")
     ran = runs.run([sys.executable, "-B", "-c", program], 60)
     print(f"  hone_gemms.lookup: {ran.stdout.strip() or runs.words(ran.stderr)}")
     return ran.returncode == 0

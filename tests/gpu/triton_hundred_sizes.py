@@ -17,6 +17,10 @@ import triton_runs as runs
 LINE = re.compile(r"- \{'M': (\d+), 'N': (\d+), 'K': (\d+), 'rowMajorA': 'T', 'rowMajorB': '([TN])'.*"
                   r"BLOCK_SIZE_M: \d+, .*\} # TFLOPS: [\d.]+ time\(us\): [\d.]+")
 
+# The same for all sizes, so that most compile once: what is looked at is not the search.
+CONFIGURATIONS = [runs.knobs(), runs.knobs(STRUCTURE=2, SPLIT_K=2, BLOCK_K=64),
+                  runs.knobs(BLOCK_M=32, BLOCK_N=32, BLOCK_K=64, GROUP_M=1)]
+
 
 def sizes(count):
     """Many that people have: rows of a batch, hidden sizes, and some that nothing divides."""
@@ -67,15 +71,14 @@ def left_behind(folder):
 def main():
     parser = runs.arguments(__doc__, limit=230)
     parser.add_argument("--count", type=int, default=100, help="of sizes")
-    parser.add_argument("--candidates", default="4", help="of each size")
     options = parser.parse_args()
     folder = options.out = runs.fresh(options.out / "hundred_sizes").resolve()
     wanted = sizes(options.count)
     (folder / "sizes.yaml").write_text("".join(runs.line(*each, b_rows=False) for each in wanted))
     results, store = folder / "results.yaml", folder / "hone.db"
     command = [str(part) for part in (
-        options.hone, "tune", "--gemm_size_file", folder / "sizes.yaml", "--tuning_results_file", results, "--store", store,
-        "--out", folder, "--device", options.device, "--candidates", options.candidates, "--budget",
+        options.hone, "tune", "--gemm_size_file", folder / "sizes.yaml", "--tuning_results_file", results,
+        "--store", store, "--out", folder, "--device", options.device, *runs.given(CONFIGURATIONS), "--budget",
         f"{1.5 * options.count}s", "--no-baselines", "--plain")]
     # What the tuner starts inherits this, so that it can be told from what others run.
     environment = os.environ | {"PROOF_FOLDER": str(folder)}
@@ -131,8 +134,8 @@ def main():
     print(f"finished before the kill: {len(done)}; measured or compiled again: {len(changed)}")
     faults += [f"{name}: (selections, measurements, artifacts) {each[0]} before, {each[1]} after"
                for name, each in list(changed.items())[:5]]
-    print(f"results file: {len(after)} sizes, {len(set(after))} different, of {len(set(wanted))}; in the order asked for: "
-          f"{after == list(dict.fromkeys(wanted))}")
+    print(f"results file: {len(after)} sizes, {len(set(after))} different, of {len(set(wanted))}; "
+          f"in the order asked for: {after == list(dict.fromkeys(wanted))}")
     if set(after) != set(wanted) or len(after) != len(set(wanted)):
         faults.append(f"{len(set(wanted) - set(after))} sizes are missing, {len(after) - len(set(after))} are double")
     states = runs.query(store, "SELECT state, count(*) FROM run GROUP BY state")

@@ -1,10 +1,13 @@
-/* Launches GEMMs as hone spec emit writes them, over the driver API, and compares each with sums computed here.
+/* Launches GEMMs as hone spec emit writes them, over the driver API, and compares each with sums
+   computed here.
 
-   usage: launcher FOLDER LAUNCHES CHECK     (gemms.h, which triton_runs.py writes, names them; FOLDER has their code)
+   usage: launcher FOLDER LAUNCHES CHECK     (gemms.h, which triton_runs.py writes, names them;
+   FOLDER has their code)
 
-   Every operand is an allocation of exactly its size, so that a tool which watches memory sees an access behind it.
-   Operands are small whole numbers, so that sums in f32 and i32 are exact in any order; the output holds NaN (or
-   0xff) before each launch. Prints a line for each GEMM; exit status 1 when one is wrong or fails. */
+   Every operand is an allocation of exactly its size, so that a tool which watches memory sees an
+   access behind it. Operands are small whole numbers, so that sums in f32 and i32 are exact in any
+   order; the output holds NaN (or 0xff) before each launch. Prints a line for each GEMM; exit
+   status 1 when one is wrong or fails. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,7 +24,7 @@ struct Problem {
   enum Type a, b, c;
 };
 
-static const char *folder;
+static const char* folder;
 static int launches, check, status;
 
 static size_t size_of(enum Type type) {
@@ -36,12 +39,19 @@ static uint32_t bits_of(enum Type type, int value) {
   const float as_float = (float)value;
   uint32_t bits = 0;
   switch (type) {
-    case kf16: return f16[size] | (uint32_t)negative << 15;
-    case kbf16: return bf16[size] | (uint32_t)negative << 15;
-    case kf8E4M3FN: return e4m3[size] | (uint32_t)negative << 7;
-    case kf8E5M2: return e5m2[size] | (uint32_t)negative << 7;
-    case kf32: memcpy(&bits, &as_float, 4); return bits;
-    default: return (uint32_t)value;
+    case kf16:
+      return f16[size] | (uint32_t)negative << 15;
+    case kbf16:
+      return bf16[size] | (uint32_t)negative << 15;
+    case kf8E4M3FN:
+      return e4m3[size] | (uint32_t)negative << 7;
+    case kf8E5M2:
+      return e5m2[size] | (uint32_t)negative << 7;
+    case kf32:
+      memcpy(&bits, &as_float, 4);
+      return bits;
+    default:
+      return (uint32_t)value;
   }
 }
 
@@ -53,7 +63,7 @@ static double from_f16(uint16_t bits) {
   return bits >> 15 ? -size : size;
 }
 
-static double value_at(enum Type type, const unsigned char *bytes, size_t at) {
+static double value_at(enum Type type, const unsigned char* bytes, size_t at) {
   uint32_t bits = 0;
   float value;
   memcpy(&bits, bytes + at * size_of(type), size_of(type));
@@ -74,9 +84,9 @@ static double rounded(enum Type type, double sum) {
   return unit > 1 ? nearbyint(sum / unit) * unit : sum;
 }
 
-static CUresult upload(CUdeviceptr *to, const int8_t *values, size_t count, enum Type type) {
+static CUresult upload(CUdeviceptr* to, const int8_t* values, size_t count, enum Type type) {
   const size_t size = size_of(type);
-  unsigned char *bytes = malloc(count * size);
+  unsigned char* bytes = malloc(count * size);
   for (size_t i = 0; i < count; ++i) {
     const uint32_t bits = bits_of(type, values[i]);
     memcpy(bytes + i * size, &bits, size);
@@ -93,12 +103,13 @@ struct Operands {
   size_t c_bytes;
 };
 
-static CUresult make(struct Operands *of, const struct Problem *p, size_t scratch_bytes) {
+static CUresult make(struct Operands* of, const struct Problem* p, size_t scratch_bytes) {
   const size_t a = (size_t)(p->batch * p->m * p->k), b = (size_t)(p->batch * p->k * p->n);
   memset(of, 0, sizeof *of);
   of->a = malloc(a);
   of->b = malloc(b);
-  uint64_t state = 88172645463325252u; /* xorshift64: never 0, so that no product is without effect */
+  uint64_t state =
+      88172645463325252u; /* xorshift64: never 0, so that no product is without effect */
   for (size_t i = 0; i < a + b; ++i) {
     state ^= state << 13, state ^= state >> 7, state ^= state << 17;
     const int8_t value = (int8_t)((state >> 32) % 3 + 1);
@@ -115,7 +126,7 @@ static CUresult make(struct Operands *of, const struct Problem *p, size_t scratc
   return code;
 }
 
-static void give_back(struct Operands *of) {
+static void give_back(struct Operands* of) {
   free(of->a);
   free(of->b);
   cuMemFree(of->da);
@@ -124,9 +135,10 @@ static void give_back(struct Operands *of) {
   if (of->scratch) cuMemFree(of->scratch);
 }
 
-static double sum_of(const struct Operands *of, const struct Problem *p, long matrix, long row, long column) {
-  const int8_t *a = of->a + matrix * p->m * p->k + (p->a_rows ? row * p->k : row);
-  const int8_t *b = of->b + matrix * p->k * p->n + (p->b_rows ? column : column * p->k);
+static double sum_of(const struct Operands* of, const struct Problem* p, long matrix, long row,
+                     long column) {
+  const int8_t* a = of->a + matrix * p->m * p->k + (p->a_rows ? row * p->k : row);
+  const int8_t* b = of->b + matrix * p->k * p->n + (p->b_rows ? column : column * p->k);
   const long step_a = p->a_rows ? 1 : p->m, step_b = p->b_rows ? p->n : 1;
   int64_t sum = 0;
   for (long k = 0; k < p->k; ++k) sum += a[k * step_a] * b[k * step_b];
@@ -134,10 +146,10 @@ static double sum_of(const struct Operands *of, const struct Problem *p, long ma
 }
 
 /* All elements of a small problem; of a large one the edges of C, and elements spread over it. */
-static void compare(const char *label, const struct Operands *of, const struct Problem *p) {
+static void compare(const char* label, const struct Operands* of, const struct Problem* p) {
   const long elements = p->batch * p->m * p->n, most = 200000000 / p->k;
   const long step = elements <= most ? 1 : elements / most * 2 + 1;
-  unsigned char *c = malloc(of->c_bytes);
+  unsigned char* c = malloc(of->c_bytes);
   if (cuMemcpyDtoH(c, of->dc, of->c_bytes) != CUDA_SUCCESS) {
     printf("%-32s its output cannot be read\n", label);
     status = 1;
@@ -157,46 +169,48 @@ static void compare(const char *label, const struct Operands *of, const struct P
     if (wrong++ == 0) first = i;
     largest = error > largest || isnan(error) ? error : largest;
   }
-  printf("%-32s %ld of %ld compared elements wrong, largest error %g", label, wrong, compared, largest);
+  printf("%-32s %ld of %ld compared elements wrong, largest error %g", label, wrong, compared,
+         largest);
   if (first >= 0) printf(", first [%ld, %ld]", first / p->n % p->m, first % p->n);
   printf("\n");
   if (wrong > 0) status = 1;
   free(c);
 }
 
-static void say_failure(const char *label, const char *where, CUresult code) {
-  const char *text = NULL;
+static void say_failure(const char* label, const char* where, CUresult code) {
+  const char* text = NULL;
   cuGetErrorString(code, &text);
   printf("%-32s %s failed: %s (%d)\n", label, where, text ? text : "unknown error", (int)code);
   status = 1;
 }
 
-#define RUN(name, label, ...)                                                                      \
-  {                                                                                                \
-    const struct Problem problem = {__VA_ARGS__};                                                  \
-    struct Operands operands;                                                                      \
-    name##_t gemm;                                                                                 \
-    const char *where = "making operands";                                                         \
-    CUresult code = make(&operands, &problem, name##_SCRATCH_BYTES);                               \
-    if (code == CUDA_SUCCESS) where = "loading", code = name##_load(&gemm, folder);                \
-    const int loaded = code == CUDA_SUCCESS;                                                       \
-    for (int i = 0; i < launches && code == CUDA_SUCCESS; ++i) {                                   \
-      where = "launching";                                                                         \
-      code = cuMemsetD8(operands.dc, 0xff, operands.c_bytes);                                      \
-      if (code == CUDA_SUCCESS)                                                                    \
-        code = name##_launch(&gemm, operands.da, operands.db, operands.dc, operands.scratch, NULL); \
-      if (code == CUDA_SUCCESS) where = "running", code = cuCtxSynchronize();                      \
-    }                                                                                              \
-    if (code != CUDA_SUCCESS)                                                                      \
-      say_failure(label, where, code);                                                             \
-    else if (check)                                                                                \
-      compare(label, &operands, &problem);                                                         \
-    if (loaded) name##_unload(&gemm);                                                              \
-    give_back(&operands);                                                                          \
-    fflush(stdout);                                                                                \
+#define RUN(name, label, ...)                                                                    \
+  {                                                                                              \
+    const struct Problem problem = {__VA_ARGS__};                                                \
+    struct Operands operands;                                                                    \
+    name##_t gemm;                                                                               \
+    const char* where = "making operands";                                                       \
+    CUresult code = make(&operands, &problem, name##_SCRATCH_BYTES);                             \
+    if (code == CUDA_SUCCESS) where = "loading", code = name##_load(&gemm, folder);              \
+    const int loaded = code == CUDA_SUCCESS;                                                     \
+    for (int i = 0; i < launches && code == CUDA_SUCCESS; ++i) {                                 \
+      where = "launching";                                                                       \
+      code = cuMemsetD8(operands.dc, 0xff, operands.c_bytes);                                    \
+      if (code == CUDA_SUCCESS)                                                                  \
+        code =                                                                                   \
+            name##_launch(&gemm, operands.da, operands.db, operands.dc, operands.scratch, NULL); \
+      if (code == CUDA_SUCCESS) where = "running", code = cuCtxSynchronize();                    \
+    }                                                                                            \
+    if (code != CUDA_SUCCESS)                                                                    \
+      say_failure(label, where, code);                                                           \
+    else if (check)                                                                              \
+      compare(label, &operands, &problem);                                                       \
+    if (loaded) name##_unload(&gemm);                                                            \
+    give_back(&operands);                                                                        \
+    fflush(stdout);                                                                              \
   }
 
-int main(int count, char **arguments) {
+int main(int count, char** arguments) {
   if (count != 4) return 2;
   folder = arguments[1];
   launches = atoi(arguments[2]);

@@ -95,6 +95,11 @@ def structure_of(row, gemm):
     return runs.STRUCTURES[number]
 
 
+def count_words(count):
+    words = "/".join(str(count[what]) for what in ("right", "WRONG", "FAILED", "not there"))
+    return words + (f" ({count['untried']})" if count["untried"] else "")
+
+
 def report(options, rows, lines):
     """Prints the tables; whether all is right."""
     cells, reasons, bad = collections.defaultdict(collections.Counter), collections.Counter(), collections.Counter()
@@ -120,8 +125,7 @@ def report(options, rows, lines):
     for structure in structures:
         for type_ in TYPES:
             counts = [cells[structure, type_, layout] for layout in LAYOUTS]
-            body.append([structure, type_, *("/".join(str(each[what]) for what in ("right", "WRONG", "FAILED", "not there"))
-                                             + (f" ({each['untried']})" if each["untried"] else "") for each in counts)])
+            body.append([structure, type_, *map(count_words, counts)])
     print(runs.table(body, ["structure", "type", *LAYOUTS]))
     print("\nby size")
     sizes = sorted({key[:4] for key in shapes})

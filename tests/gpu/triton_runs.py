@@ -118,7 +118,8 @@ class Gemm:
     """What the name of a GEMM says: gemm_129x144x1040_f16_f16_f32_nt, _b3 for a batch, _tf32."""
 
     def __init__(self, name):
-        parts = re.fullmatch(r"gemm_(\d+)x(\d+)x(\d+)_([A-Za-z0-9]+)_([A-Za-z0-9]+)_([A-Za-z0-9]+)_([nt])([nt])(_\w+)?", name)
+        parts = re.fullmatch(r"gemm_(\d+)x(\d+)x(\d+)_([A-Za-z\d]+)_([A-Za-z\d]+)_([A-Za-z\d]+)_([nt])([nt])(_\w+)?",
+                             name)
         if not parts:
             raise ValueError(f"no name of a GEMM: {name}")
         self.name = name

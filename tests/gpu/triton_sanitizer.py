@@ -50,8 +50,8 @@ def try_kernel(options, case):
     kernel, manifest, m, n, k, configurations, is_wrong = case
     folder = runs.fresh(options.out / manifest)
     given = runs.given([",".join(f"{name}={value}" for name, value in each.items()) for each in configurations])
-    ran, seconds = runs.tune(options, folder, ["--kernel", DATA / f"{kernel}.py", "--manifest", DATA / f"{manifest}.yaml",
-                                               "-m", m, "-n", n, "-k", k, "--relax", "all", *given, "--budget", "8s"], 60)
+    files = ["--kernel", DATA / f"{kernel}.py", "--manifest", DATA / f"{manifest}.yaml"]
+    ran, seconds = runs.tune(options, folder, [*files, "-m", m, "-n", n, "-k", k, *given, "--budget", "8s"], 60)
     rows, faults, tried = [], 0, set()
     for row in runs.candidates(options, folder / "hone.db") if (folder / "hone.db").exists() else []:
         if row["provider"] != "triton":
@@ -62,7 +62,8 @@ def try_kernel(options, case):
         faults += got != must
         tried.add(tuple(sorted(row["knobs"].items())))
         shown = " ".join(str(value) for name, value in knobs.items() if name != "num_warps")
-        rows.append([manifest, shown, must, got, "" if got == must else "NOT AS IT MUST BE", runs.words(row["why"], 110)])
+        rows.append([manifest, shown, must, got, "" if got == must else "NOT AS IT MUST BE",
+                     runs.words(row["why"], 110)])
     missing = sum(tuple(sorted(each.items())) not in tried for each in configurations)
     if missing or not rows:
         rows.append([manifest, "", "", "", f"{missing} configurations were not tried",
@@ -129,7 +130,8 @@ def main():
                        options.check_seconds)
         (options.out / f"{check}.txt").write_text(ran.stdout + ran.stderr)
         summary = re.findall(r"=+ (.*SUMMARY.*)", ran.stdout + ran.stderr)
-        print(f"{check}: status {ran.returncode}, {'; '.join(summary) or runs.words(ran.stdout + ran.stderr)}", flush=True)
+        said = "; ".join(summary) or runs.words(ran.stdout + ran.stderr)
+        print(f"{check}: status {ran.returncode}, {said}", flush=True)
         if not summary or not re.search(r"\b0 (errors|hazards)", summary[-1]):
             print("\n".join((ran.stdout + ran.stderr).splitlines()[:60]))
             faults += 1

@@ -1,5 +1,5 @@
-"""Masks only B along k: A is read past the end of its rows and, in the last row, of its memory. There is 0 in B for it, so
-that only what is no number behind A shows it: 0 times NaN."""
+"""Masks only B along k: A is read past the end of its rows and, in the last row, of its memory. There is 0 in B for
+it, so that only what is no number behind A shows it: 0 times NaN."""
 import triton
 import triton.language as tl
 
