@@ -49,7 +49,7 @@ PROGRAMS = {
     "conv_depthwise": depthwise(58, 58, 96, 3),
     "row_sum": gpu_programs.row_sum(1024, 768),
     "softmax": gpu_programs.softmax(512, 768),
-    "elementwise": f32(gpu_own_programs.bias_erf(512, 768)),
+    "elementwise": gpu_own_programs.bias_erf(512, 768),
     "transpose": gpu_own_programs.transpose(1024, 768),
     "attention": f32(gpu_programs.attention(4, 256, 64)),
 }

@@ -8,6 +8,7 @@
 #include "provider/iree/llvm_cpu_convolution_space.h"
 #include "provider/iree/llvm_cpu_generic_space.h"
 #include "provider/iree/llvm_cpu_space.h"
+#include "space/configuration.h"
 #include "tests/provider/contractions.h"
 #include "tests/provider/convolutions.h"
 
@@ -47,12 +48,13 @@ std::set<std::string> audit(const Make& make) {
     audited.insert(rule);
     std::set<std::string> may_break = {rule};
     for (const std::string& soft : left_out(usual, *outside)) may_break.insert(soft);
-    for (const space::Configuration& each : outside->samples(20, 1).value()) {
+    const std::vector<space::Configuration> samples = outside->samples(20, 1).value();
+    for (const space::Configuration& each : samples) {
       std::set<std::string> broken;
       for (const space::Violation& violation : usual.check(each))
         broken.insert(violation.constraint);
-      EXPECT_EQ(broken.count(rule), 1U) << rule << ": " << to_string(*outside, each);
-      EXPECT_THAT(broken, testing::IsSubsetOf(may_break)) << to_string(*outside, each);
+      EXPECT_EQ(broken.count(rule), 1U) << rule << ": " << space::to_string(*outside, each);
+      EXPECT_THAT(broken, testing::IsSubsetOf(may_break)) << space::to_string(*outside, each);
     }
   }
   return audited;
