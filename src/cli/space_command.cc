@@ -160,7 +160,7 @@ void add_space_command(CLI::App& app, Run& run) {
                       "say which constraints a configuration breaks: dist_m=64,dist_n=64,...");
   command->add_option("--relax", options->relax, "soft constraint to drop, or 'all'; repeatable");
   command->add_option("--audit-rule", options->toolchain.audited_rule,
-                      "on a GPU, the configurations that break this rule of hone's and no other");
+                      "the configurations that break this hard rule of hone's and no other");
   command->add_option("--samples", options->samples, "configurations to show")
       ->capture_default_str();
   command->add_option("--seed", options->seed, "of the samples")->capture_default_str();

@@ -61,7 +61,7 @@ Result<iree::IreeProvider> make_provider(const ToolchainOptions& options,
   if (const auto gpu = gpu_of(options))
     return iree::IreeProvider(installation, *gpu, options.audited_rule);
   HONE_ASSIGN(const problem::CpuTarget cpu, device::cpu::detect_target());
-  return iree::IreeProvider(installation, cpu);
+  return iree::IreeProvider(installation, cpu, options.audited_rule);
 }
 
 void add_toolchain_options(CLI::App& command, ToolchainOptions& options) {

@@ -24,7 +24,7 @@ struct ToolchainOptions {
   std::string target = "host";     // CPU or GPU that code is compiled for
   std::vector<std::string> flags;  // further ones for iree-compile
   std::vector<std::string> sizes;  // "M=512": of what programs leave open until run time
-  std::string audited_rule;      // hone's rule that candidates are to break, on a GPU; empty: none
+  std::string audited_rule;      // hone's hard rule that candidates are to break; empty: none
   int jobs = 0;                  // compile processes; 0: one per core
   double compile_seconds = 60;   // limit of one candidate
   double compile_gigabytes = 4;  // likewise

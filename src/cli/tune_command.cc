@@ -84,7 +84,7 @@ void add_tune_command(CLI::App& app, Run& run) {
                       "dist_m=64,dist_n=64,...; repeatable");
   command->add_option("--relax", tuning.relax, "soft constraint to drop, or 'all'; repeatable");
   command->add_option("--audit-rule", options->toolchain.audited_rule,
-                      "on a GPU, try what breaks this rule of hone's and no other");
+                      "try what breaks this hard rule of hone's and no other");
   add_device_option(*command, options->device);
   add_core_options(*command, options->cores);
   command

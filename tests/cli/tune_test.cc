@@ -146,6 +146,18 @@ TEST_F(Tune, MeasuresOneConfigurationGivenByHand) {
   EXPECT_EQ(result["dispatches"][0]["tried"], 1);
 }
 
+// Peeling where there is nothing to peel is legal to the compiler, so it is measured.
+TEST_F(Tune, TriesWhatBreaksAnAuditedRule) {
+  std::vector<std::string> arguments = quick(example("matmul_512.mlir"), 2, "8s");
+  arguments.insert(arguments.end(), {"--no-program", "--no-baselines", "--audit-rule",
+                                     "peeling_needs_remainders", "--strategy", "random"});
+  EXPECT_EQ(json(arguments)["dispatches"][0]["verified"], 2);
+  for (const auto& row : tried()) {
+    EXPECT_EQ(row["state"], "measured");
+    EXPECT_EQ(nlohmann::json::parse(row["configuration"].get<std::string>())["peel"], 1);
+  }
+}
+
 TEST_F(Tune, TunesWhatIsStaticBesideADynamicDispatch) {
   std::string both = matmul_program("64");
   std::string dynamic = matmul_program("?");

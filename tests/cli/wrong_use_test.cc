@@ -83,6 +83,17 @@ func.func @f(%a: tensor<64xf32>) -> tensor<f32> {
   EXPECT_NE(ran.err.find("can be tuned"), std::string::npos) << ran.err;
 }
 
+TEST_F(WrongUse, AnUnknownRuleNamesThoseThereAre) {
+  for (const char* command : {"space", "tune"}) {
+    const Ran ran = hone({command, example("matmul_512.mlir"), "--audit-rule", "no such rule"});
+    EXPECT_EQ(ran.exit_code, 1);
+    EXPECT_NE(ran.err.find("'no such rule' is none of the hard rules here: vector_tile_within"),
+              std::string::npos)
+        << ran.err;
+    EXPECT_NE(ran.err.find("peeling_needs_remainders"), std::string::npos) << ran.err;
+  }
+}
+
 TEST_F(WrongUse, ADynamicShapeAloneIsSaid) {
   const Ran ran = hone({"tune", write("dynamic.mlir", matmul_program("?"))});
   EXPECT_EQ(ran.exit_code, 1);

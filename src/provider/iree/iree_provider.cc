@@ -26,13 +26,13 @@ Result<space::Space> IreeProvider::space_of(const problem::Dispatch& dispatch) c
     return input_error("'{}' cannot be tuned: {}", dispatch.name, dispatch.not_tunable);
   if (gpu_) return gpu_space(dispatch, *gpu_, audited_);
   if (dispatch.root.kind == problem::OperationKind::kConvolution)
-    return llvm_cpu_convolution_space(dispatch.root, target_);
-  if (has_generic_space(dispatch)) return llvm_cpu_generic_space(dispatch, target_);
+    return llvm_cpu_convolution_space(dispatch.root, target_, audited_);
+  if (has_generic_space(dispatch)) return llvm_cpu_generic_space(dispatch, target_, audited_);
   LlvmCpuDispatchFacts facts;
   facts.fused_consumers =
       std::any_of(dispatch.fused.begin(), dispatch.fused.end(),
                   [](const std::string& fused) { return !fused.starts_with("fill"); });
-  return llvm_cpu_contraction_space(dispatch.root, target_, facts);
+  return llvm_cpu_contraction_space(dispatch.root, target_, facts, audited_);
 }
 
 Result<provider::Attributes> IreeProvider::attributes(

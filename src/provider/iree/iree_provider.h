@@ -9,9 +9,12 @@ namespace hone::iree {
 
 class IreeProvider final : public provider::ProgramProvider {
  public:
-  IreeProvider(Installation installation, problem::CpuTarget target)
-      : installation_(std::move(installation)), target_(std::move(target)) {}
-  // `audited`: see gpu_space.h.
+  // `audited`: the name of a hard rule of hone's; spaces are then what breaks it alone
+  // (audited_rule.h, gpu_space.h). Empty: none.
+  IreeProvider(Installation installation, problem::CpuTarget target, std::string audited = {})
+      : installation_(std::move(installation)),
+        target_(std::move(target)),
+        audited_(std::move(audited)) {}
   IreeProvider(Installation installation, problem::GpuTarget target, std::string audited = {})
       : installation_(std::move(installation)),
         gpu_(std::move(target)),

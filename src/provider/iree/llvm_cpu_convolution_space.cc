@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "provider/iree/audited_rule.h"
 #include "provider/iree/giving_way.h"
 #include "provider/iree/llvm_cpu_convolution_rules.h"
 #include "provider/iree/llvm_cpu_space.h"
@@ -68,7 +69,8 @@ constexpr std::string_view kGivingWay[] = {
 }  // namespace
 
 Result<space::Space> llvm_cpu_convolution_space(const problem::Operation& operation,
-                                                const problem::CpuTarget& target) {
+                                                const problem::CpuTarget& target,
+                                                std::string_view audited) {
   if (target.vector_bits < 64 || target.vector_registers < 1 || target.cores < 1)
     return input_error(
         "the target has {}-bit vectors, {} vector registers and {} cores; the llvm-cpu space needs "
@@ -99,6 +101,7 @@ Result<space::Space> llvm_cpu_convolution_space(const problem::Operation& operat
     for (const auto rule : {taken_apart_to_one_dimension, row_fills_registers, sums_in_flight})
       rule(context, builder);
   }
+  if (!audited.empty()) return space_outside(audited, std::move(builder), kGivingWay);
   HONE_ASSIGN(const space::Space space, builder.build());
   return without_contradictions(space, kGivingWay);
 }

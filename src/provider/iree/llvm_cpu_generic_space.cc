@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "provider/iree/audited_rule.h"
 #include "provider/iree/llvm_cpu_generic_rules.h"
 #include "provider/iree/llvm_cpu_lowering_config.h"
 #include "provider/iree/llvm_cpu_space.h"
@@ -165,7 +166,8 @@ bool has_generic_space(const problem::Dispatch& dispatch) {
 }
 
 Result<space::Space> llvm_cpu_generic_space(const problem::Dispatch& dispatch,
-                                            const problem::CpuTarget& target) {
+                                            const problem::CpuTarget& target,
+                                            std::string_view audited) {
   if (target.vector_bits < 64 || target.vector_registers < 1 || target.cores < 1)
     return input_error(
         "the target has {}-bit vectors, {} vector registers and {} cores; the "
@@ -191,6 +193,7 @@ Result<space::Space> llvm_cpu_generic_space(const problem::Dispatch& dispatch,
   generic_vectors_fit_registers(rules, builder);
   generic_threads_evenly_busy(rules, builder);
   generic_workgroups_worth_starting(rules, builder);
+  if (!audited.empty()) return space_outside(audited, std::move(builder), kGivingWay);
   HONE_ASSIGN(const space::Space space, builder.build());
   return without_contradictions(space);
 }

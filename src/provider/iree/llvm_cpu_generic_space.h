@@ -25,9 +25,12 @@ bool has_generic_space(const problem::Dispatch& dispatch);
 
 // What the compiler chooses by default (Dispatch::default_configuration) is among the values of
 // every knob. Soft rules that leave nothing together are left out. Input errors: another kind of
-// root, a size known only at run time, an index that is not a single loop, no loop at all.
+// root, a size known only at run time, an index that is not a single loop, no loop at all. With
+// `audited`, the name of one of its hard rules, what breaks this rule alone (audited_rule.h), and
+// space_outside's errors.
 Result<space::Space> llvm_cpu_generic_space(const problem::Dispatch& dispatch,
-                                            const problem::CpuTarget& target);
+                                            const problem::CpuTarget& target,
+                                            std::string_view audited = {});
 
 // What the compiler is told for one of its configurations: the root's and each neighbour's
 // lowering_config, the function's translation_info. Input error: a space of another operation.

@@ -142,10 +142,12 @@ void tiles_divide(const RuleContext& context, space::SpaceBuilder& builder) {
     if (context.dist[i]) divides(*context.dist[i], size);
     if (context.cache[i]) divides(block, context.dist[i] ? *context.dist[i] : size);
     if (!context.vec[i] && !context.red[i]) continue;
+    // As the compiler clips it, which matters to an audit of vector_tile_within_block only.
+    const Expression tile = min(context.innermost(loop), block);
     if (peels_rows && loop == context.loops.lane)
-      divides(context.innermost(loop), block, context.peel == 1);
+      divides(tile, block, context.peel == 1);
     else
-      divides(context.innermost(loop), block);
+      divides(tile, block);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "provider/iree/audited_rule.h"
 #include "provider/iree/giving_way.h"
 #include "provider/iree/llvm_cpu_rules.h"
 
@@ -104,7 +105,8 @@ std::vector<Value> tile_sizes(std::int64_t size) {
 
 Result<space::Space> llvm_cpu_contraction_space(const problem::Operation& operation,
                                                 const problem::CpuTarget& target,
-                                                const LlvmCpuDispatchFacts& facts) {
+                                                const LlvmCpuDispatchFacts& facts,
+                                                std::string_view audited) {
   if (target.vector_bits < 64 || target.vector_registers < 1 || target.cores < 1)
     return input_error(
         "the target has {}-bit vectors, {} vector registers and {} cores; the "
@@ -143,6 +145,7 @@ Result<space::Space> llvm_cpu_contraction_space(const problem::Operation& operat
                           threads_evenly_busy,
                           workgroups_worth_starting})
     rule(context, builder);
+  if (!audited.empty()) return space_outside(audited, std::move(builder), kGivingWay);
   HONE_ASSIGN(const space::Space space, builder.build());
   return without_contradictions(space, kGivingWay);
 }

@@ -28,11 +28,13 @@ struct LlvmCpuDispatchFacts {
 };
 
 // The space of one contraction on one CPU. Where its soft rules together leave nothing (odd
-// extents, small problems), those that give way are left out of it. Errors: those of
-// contraction_loops; an input error for a target without vector registers.
+// extents, small problems), those that give way are left out of it. With `audited`, the name of one
+// of its hard rules, what breaks this rule alone (audited_rule.h). Errors: those of
+// contraction_loops and space_outside; an input error for a target without vector registers.
 Result<space::Space> llvm_cpu_contraction_space(const problem::Operation& operation,
                                                 const problem::CpuTarget& target,
-                                                const LlvmCpuDispatchFacts& facts = {});
+                                                const LlvmCpuDispatchFacts& facts = {},
+                                                std::string_view audited = {});
 
 // A knob's name: tile_knob("vec", loop) is "vec_m".
 std::string tile_knob(std::string_view level, const ContractionLoop& loop);
