@@ -25,10 +25,11 @@ else()
 endif()
 
 # hone_library(FOLDER DEPENDS a b LIBRARIES x y): the static library of src/FOLDER (sources directly
-# in it and, with SUBFOLDERS, below it). DEPENDS are other folders of src/; they may only point down
+# in it and, with SUBFOLDERS, below it). UNITY: with HONE_UNITY its sources are compiled as one, since no
+# two of them have a local name in common. DEPENDS are other folders of src/; they may only point down
 # (tests/architecture checks it), LIBRARIES come from outside.
 function(hone_library folder)
-  cmake_parse_arguments(ARG "SUBFOLDERS" "" "DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "SUBFOLDERS;UNITY" "" "DEPENDS;LIBRARIES" ${ARGN})
   string(REPLACE "/" "_" name hone_${folder})
   if(ARG_SUBFOLDERS)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*.cc)
@@ -40,6 +41,9 @@ function(hone_library folder)
     set(scope PUBLIC)
     target_link_libraries(${name} PRIVATE hone_warnings)
     hone_use_precompiled(${name} libraries)
+    if(HONE_UNITY AND ARG_UNITY)
+      set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+    endif()
   else()
     add_library(${name} INTERFACE)
     set(scope INTERFACE)

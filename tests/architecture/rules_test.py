@@ -111,6 +111,8 @@ def cmake_folders():
     for call in re.findall(r"\bhone_library\(([^)]*)\)", text):
         keyword, lists = "", {"": []}
         for word in call.split():
+            if word == "UNITY":
+                continue
             if word in ("DEPENDS", "LIBRARIES", "SUBFOLDERS"):
                 keyword = word
                 lists.setdefault(keyword, [])
