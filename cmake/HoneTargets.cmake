@@ -1,6 +1,9 @@
-# hone_precompiled(KIND LIBRARIES...): compiles cmake/precompiled/KIND.h once, for the targets that
-# say hone_use_precompiled(TARGET KIND). They must be compiled with the same options.
+# hone_precompiled(KIND LIBRARIES...): with HONE_PCH, compiles cmake/precompiled/KIND.h once, for the
+# targets that say hone_use_precompiled(TARGET KIND). They must be compiled with the same options.
 function(hone_precompiled kind)
+  if(NOT HONE_PCH)
+    return()
+  endif()
   file(CONFIGURE OUTPUT precompiled/${kind}.cc CONTENT "// A target has a source.\n")
   add_library(hone_precompiled_${kind} OBJECT ${CMAKE_CURRENT_BINARY_DIR}/precompiled/${kind}.cc)
   target_link_libraries(hone_precompiled_${kind} PRIVATE hone_warnings ${ARGN})
@@ -8,6 +11,9 @@ function(hone_precompiled kind)
   target_precompile_headers(hone_precompiled_${kind} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled/${kind}.h)
 endfunction()
 function(hone_use_precompiled target kind)
+  if(NOT HONE_PCH)
+    return()
+  endif()
   target_compile_options(${target} PRIVATE ${hone_cached_precompiled})
   target_precompile_headers(${target} REUSE_FROM hone_precompiled_${kind})
 endfunction()
@@ -19,10 +25,11 @@ else()
 endif()
 
 # hone_library(FOLDER DEPENDS a b LIBRARIES x y): the static library of src/FOLDER (sources directly
-# in it and, with SUBFOLDERS, below it). DEPENDS are other folders of src/; they may only point down
+# in it and, with SUBFOLDERS, below it). UNITY: with HONE_UNITY its sources are compiled as one, since no
+# two of them have a local name in common. DEPENDS are other folders of src/; they may only point down
 # (tests/architecture checks it), LIBRARIES come from outside.
 function(hone_library folder)
-  cmake_parse_arguments(ARG "SUBFOLDERS" "" "DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "SUBFOLDERS;UNITY" "" "DEPENDS;LIBRARIES" ${ARGN})
   string(REPLACE "/" "_" name hone_${folder})
   if(ARG_SUBFOLDERS)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*.cc)
@@ -33,9 +40,9 @@ function(hone_library folder)
     add_library(${name} STATIC ${sources})
     set(scope PUBLIC)
     target_link_libraries(${name} PRIVATE hone_warnings)
-    # Elsewhere a header that lacks an include must not compile.
-    if(HONE_SANITIZE)
-      hone_use_precompiled(${name} libraries)
+    hone_use_precompiled(${name} libraries)
+    if(HONE_UNITY AND ARG_UNITY)
+      set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
     endif()
   else()
     add_library(${name} INTERFACE)

@@ -1,4 +1,6 @@
 // hone completion: what makes a shell complete hone's command line.
+#include <memory>
+
 #include "cli/command.h"
 #include "cli/completion_script.h"
 

@@ -1,6 +1,7 @@
 // hone config: what every option is set to, and by whom.
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 
 #include "base/text.h"
 #include "cli/application.h"

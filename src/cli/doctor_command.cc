@@ -1,6 +1,7 @@
 // hone doctor: what is missing or mis-set for tuning on this machine, and what mends it.
 #include <algorithm>
 #include <iterator>
+#include <memory>
 
 #include "cli/command.h"
 #include "cli/command_help.h"

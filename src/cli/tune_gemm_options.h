@@ -2,6 +2,7 @@
 // that hone does not do are refused with the reason (docs/migration.md).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

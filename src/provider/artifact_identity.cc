@@ -1,6 +1,7 @@
 // Equality of loaded code: what is executed counts, names and paths do not.
 #include <elf.h>
 
+#include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>

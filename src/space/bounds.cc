@@ -1,6 +1,7 @@
 #include "space/bounds.h"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 #include <utility>
 

@@ -1,6 +1,7 @@
 #include "space/interval.h"
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 
 #include "space/arithmetic.h"

@@ -1,6 +1,7 @@
 #include "space/narrow.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 

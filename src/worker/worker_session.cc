@@ -1,5 +1,6 @@
 #include "worker/worker_session.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 

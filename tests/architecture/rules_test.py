@@ -40,6 +40,49 @@ SEAMS = {"Provider", "ProgramProvider", "Device", "Kernel", "Strategy", "WorkerP
 # Headers of libraries that only these folders may know.
 LIBRARY_OWNERS = {"sqlite3.h": ["store"], "CLI/": ["cli"], "zstd.h": ["store"], "yaml-cpp/": ["cli", "provider/triton"]}
 
+# What cmake/precompiled/libraries.h brings along: with the presets that use it (HONE_PCH) a file that
+# lacks one of these includes compiles all the same. What a name needs -> how the name looks; any one
+# of the headers will do.
+HIDDEN_INCLUDES = {
+    "algorithm": r"std::(?:ranges::)?(?:sort|stable_sort|find(?:_if)?(?:_not)?|(?:any|all|none)_of|count_if"
+    r"|copy(?:_n|_if)?|fill(?:_n)?|transform|reverse|(?:min|max|minmax)(?:_element)?|clamp|(?:lower|upper)_bound"
+    r"|partition|nth_element|shuffle|remove_if|unique|equal|rotate|sample|replace|search|mismatch)\(",
+    "array": r"std::array\b",
+    "atomic": r"std::atomic\b",
+    "bit": r"std::(?:bit_cast|popcount|bit_width|countr_zero|has_single_bit|bit_ceil|bit_floor)\b",
+    "charconv": r"std::(?:from|to)_chars\b",
+    "chrono": r"std::chrono\b",
+    "cmath": r"std::(?:sqrt|cbrt|log(?:2|10|1p)?|exp2?|pow|floor|ceil|trunc|l?l?round|is(?:nan|inf|finite)|hypot|fma)\(",
+    "cmath cstdlib": r"std::abs\(",
+    "cstdint": r"std::u?int(?:\d+|ptr|max)_t\b",
+    "cstring": r"std::(?:mem(?:cpy|cmp|set|move|chr)|str(?:len|cmp|error|chr))\(",
+    "filesystem": r"std::filesystem\b",
+    "fmt/format.h fmt/ranges.h": r"\bfmt::",
+    "fstream": r"std::[io]?fstream\b",
+    "functional": r"std::(?:function|hash|greater|less|plus|multiplies)\b",
+    "iterator string vector map set array": r"std::(?:back_inserter|next|prev|distance|make_move_iterator)\(",
+    "limits": r"std::numeric_limits\b",
+    "map": r"std::(?:multi)?map\b",
+    "memory": r"std::(?:(?:unique|shared|weak)_ptr|make_(?:unique|shared))\b",
+    "mutex": r"std::(?:mutex|lock_guard|unique_lock|scoped_lock)\b",
+    "nlohmann/json.hpp": r"\bnlohmann::",
+    "numeric": r"std::(?:accumulate|iota|gcd|lcm|reduce|inner_product|midpoint)\(",
+    "optional": r"std::(?:optional|nullopt)\b",
+    "random": r"std::(?:mt19937(?:_64)?|random_device|\w+_distribution)\b",
+    "ranges": r"std::views\b",
+    "set": r"std::(?:multi)?set\b",
+    "span": r"std::span\b",
+    "sstream": r"std::[io]?stringstream\b",
+    "string": r"std::(?:string|to_string|stoi|stoll|stod|getline)\b",
+    "string_view string": r"std::string_view\b",
+    "thread": r"std::(?:j?thread|this_thread)\b",
+    "tl/expected.hpp": r"\btl::",
+    "tuple": r"std::(?:tuple|make_tuple|tie)\b",
+    "unordered_map": r"std::unordered_map\b",
+    "variant": r"std::(?:variant|get_if|visit|monostate)\b",
+    "vector": r"std::vector\b",
+}
+
 MOST_LINES = 800
 MOST_LINES_MEDIAN = 150
 
@@ -68,6 +111,8 @@ def cmake_folders():
     for call in re.findall(r"\bhone_library\(([^)]*)\)", text):
         keyword, lists = "", {"": []}
         for word in call.split():
+            if word == "UNITY":
+                continue
             if word in ("DEPENDS", "LIBRARIES", "SUBFOLDERS"):
                 keyword = word
                 lists.setdefault(keyword, [])
@@ -106,6 +151,16 @@ def code(path):
     pattern = r'R"(\w*)\((?:.|\n)*?\)\1"|"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*(?:.|\n)*?\*/'
     blank = lambda match: "\n" * match[0].count("\n")
     return re.sub(pattern, blank, path.read_text()).splitlines()
+
+
+def reached_includes(path, known):
+    """The headers from outside that the file includes, itself or by files of src/."""
+    if path not in known:
+        known[path] = set()
+        for _, delimiter, name in includes(path):
+            own = SRC / name
+            known[path] |= reached_includes(own, known) if delimiter == '"' and own.exists() else {name}
+    return known[path]
 
 
 class Rules(unittest.TestCase):
@@ -165,6 +220,19 @@ class Rules(unittest.TestCase):
                 if first[2] != header.relative_to(SRC).as_posix():
                     broken.append(f"{path.relative_to(ROOT)}: first includes {first[2]}")
         self.expect_none(broken, "x/name.cc includes x/name.h before anything else")
+
+    def test_no_include_is_left_to_the_precompiled_header(self):
+        broken, known = [], {}
+        for path in sources("src"):
+            lines, reached = code(path), reached_includes(path, known)
+            for headers, name in HIDDEN_INCLUDES.items():
+                meant = set(headers.split())
+                if path.suffix == ".h" and "nlohmann/json.hpp" in meant:
+                    meant.add("nlohmann/json_fwd.hpp")
+                if not meant & reached:
+                    used = [number for number, line in enumerate(lines, 1) if re.search(name, line)]
+                    broken += [f"{path.relative_to(ROOT)}:{used[0]}: needs <{headers.split()[0]}>"] if used else []
+        self.expect_none(broken, "a file includes what it names, by its own includes or those of src/ in it")
 
     def test_headers_are_included_once(self):
         broken = [

@@ -1,5 +1,6 @@
 #include "device/cpu/launch.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <limits>

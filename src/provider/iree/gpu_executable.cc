@@ -1,5 +1,6 @@
 #include "provider/iree/gpu_executable.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 

@@ -2,6 +2,7 @@
 // ...>".
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>

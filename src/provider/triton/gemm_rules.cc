@@ -1,5 +1,7 @@
 #include "provider/triton/gemm_rules.h"
 
+#include <tuple>
+
 #include "provider/triton/gemm_space.h"
 
 namespace hone::triton {
