@@ -96,7 +96,8 @@ def tune(options, name, arguments):
     store = options.store / f"{name}.db"
     begin = time.monotonic()
     relax = [part for each in options.relax for part in ("--relax", each)]
-    run([options.hone, "tune", *arguments, "--strategy", "random", "--candidates", options.most, *relax,
+    limit = ["--compile-timeout", options.compile_timeout] if options.compile_timeout else []
+    run([options.hone, "tune", *arguments, "--strategy", "random", *limit, "--candidates", options.most, *relax,
          "--budget", options.budget, "--no-baselines", "--store", store, "--out", options.store / name, "--json"])
     print(f"{name}: {time.monotonic() - begin:.0f} s", flush=True)
     return store
@@ -156,6 +157,7 @@ def main():
     parser.add_argument("--most", type=int, default=600)
     parser.add_argument("--budget", default="30m")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--compile-timeout", default="", help="seconds of one candidate")
     parser.add_argument("--relax", action="append", default=[])
     parser.add_argument("--only", default="")
     parser.add_argument("--suffix", default="", help="of the files' names: of another machine, say")

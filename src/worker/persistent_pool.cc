@@ -18,6 +18,11 @@ using provider::FailureKind;
 // Of once-jobs and of what prepare() asks; the tuner's ids are candidates'.
 constexpr JobId kOwnJob = ~JobId{0};
 
+bool passed_a_limit(const Failure& failure) {
+  return failure.kind == FailureKind::kCompileTimeout ||
+         failure.kind == FailureKind::kCompileMemory;
+}
+
 }  // namespace
 
 struct PersistentPool::State {
@@ -29,7 +34,8 @@ struct PersistentPool::State {
   bool paused = false;
   std::map<std::string, JobId> works_in_flight;  // the first job of each
   std::set<std::string> works_done;
-  std::vector<std::future<Status>> starts;  // of the workers; empty once they have come up
+  std::map<std::string, Failure> works_given_up;  // which passed a limit
+  std::vector<std::future<Status>> starts;        // of the workers; empty once they have come up
 
   Status wait_for_starts() {
     Status started;
@@ -64,14 +70,24 @@ struct PersistentPool::State {
     return {};
   }
 
-  // Whatever came of it: what failed is not likely to take long again.
-  void finish_work(JobId id) {
-    for (auto work = works_in_flight.begin(); work != works_in_flight.end(); ++work)
-      if (work->second == id) {
-        works_done.insert(work->first);
-        works_in_flight.erase(work);
-        return;
-      }
+  // What was refused is refused as fast again; what passed a limit would cost a worker each time.
+  void finish_work(const Finished& done) {
+    const auto work = std::find_if(works_in_flight.begin(), works_in_flight.end(),
+                                   [&](const auto& each) { return each.second == done.id; });
+    if (work == works_in_flight.end()) return;
+    if (!done.outcome && passed_a_limit(done.outcome.error()))
+      give_up(work->first, done.outcome.error());
+    else
+      works_done.insert(work->first);
+    works_in_flight.erase(work);
+  }
+
+  void give_up(const std::string& work, Failure failure) {
+    failure.message += "\n(the same code as another candidate's, which was compiled)";
+    for (const PersistentJob& job : waiting)
+      if (job.work == work) finished.push_back({job.id, tl::unexpected(failure), 0});
+    std::erase_if(waiting, [&](const PersistentJob& job) { return job.work == work; });
+    works_given_up.emplace(work, std::move(failure));
   }
 
   // Waits until a worker has something to say, at most `seconds`, and collects it.
@@ -86,7 +102,7 @@ struct PersistentPool::State {
     if (is_readable(options.stop_fd)) return interrupted();
     for (PersistentWorker& worker : workers)
       if (auto done = worker.look()) {
-        finish_work(done->id);
+        finish_work(*done);
         finished.push_back(std::move(*done));
       }
     return {};
@@ -165,7 +181,14 @@ Status PersistentPool::submit(const std::string& key, JobId id, const Message& m
   const auto found = state_->prepared.find(key);
   if (found == state_->prepared.end()) return input_error("nothing is prepared as '{}'", key);
   PersistentJob job{id, key, message, found->second};
-  if (state_->options.same_work) job.work = key + state_->options.same_work(message);
+  if (state_->options.same_work)
+    if (const std::string work = state_->options.same_work(message); !work.empty())
+      job.work = key + work;
+  if (const auto given_up = state_->works_given_up.find(job.work);
+      given_up != state_->works_given_up.end()) {
+    state_->finished.push_back({id, tl::unexpected(given_up->second), 0});
+    return {};
+  }
   state_->waiting.push_back(std::move(job));
   return state_->hand_out();
 }

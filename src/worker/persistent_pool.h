@@ -22,7 +22,8 @@ struct PersistentPoolOptions {
   int workers = 1;
   JobLimits limits;  // of one job
   // Jobs of one name ask for the same work, whose result their processes share: until the first has
-  // finished the others are not begun, for they would only wait for it. Empty: all differ.
+  // finished the others are not begun, for they would only wait for it; where it takes too long or
+  // too much memory they fail as it did. Without a function, or a name, all differ.
   std::function<std::string(const Message&)> same_work;
   double start_seconds = 60;        // for a worker to say hello
   std::filesystem::path temporary;  // where the workers' folders are made; empty: the system's

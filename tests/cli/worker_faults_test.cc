@@ -74,8 +74,9 @@ TEST_F(WorkerFaults, AKilledRunnerIsReplacedAndNoResultIsLost) {
   expect_complete(kMany);
   const nlohmann::json after = rows();
   for (std::size_t i = 0; i < before.size(); ++i)
-    if (before[i]["state"] == "measured")
+    if (before[i]["state"] == "measured") {
       EXPECT_EQ(after[i]["min_seconds"], before[i]["min_seconds"]) << "measured twice";
+    }
 }
 
 TEST_F(WorkerFaults, ACompilerThatSegfaultsCostsOneCandidate) {

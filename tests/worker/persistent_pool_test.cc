@@ -13,8 +13,10 @@ using testing::StartsWith;
 
 class PersistentPoolTest : public WorkerTest {
  protected:
-  std::unique_ptr<PersistentPool> pool(int workers, JobLimits limits = {}) {
+  std::unique_ptr<PersistentPool> pool(int workers, JobLimits limits = {},
+                                       std::function<std::string(const Message&)> same_work = {}) {
     PersistentPoolOptions options;
+    options.same_work = std::move(same_work);
     options.command = serving_command(kServeRunner);
     options.temporary = folder();
     options.workers = workers;
@@ -86,6 +88,33 @@ TEST_F(PersistentPoolTest, AHangIsATimeoutAndTheOthersGoOn) {
   EXPECT_EQ(outcomes.at(1).error().kind, FailureKind::kCompileTimeout);
   EXPECT_EQ(outcomes.at(1).error().message, "no answer after 500 ms");
   for (JobId id = 2; id < 6; ++id) EXPECT_TRUE(outcomes.at(id));
+}
+
+TEST_F(PersistentPoolTest, WhatPassesALimitIsTriedOnce) {
+  JobLimits limits;
+  limits.seconds = 0.5;
+  const auto two = pool(2, limits, [](const Message& job) { return job.kind; });
+  ASSERT_TRUE(two->prepare("a", {"echo", nullptr, {}}));
+  for (JobId id = 1; id < 4; ++id) ASSERT_TRUE(two->submit("a", id, {"hang", nullptr, {}}));
+  ASSERT_TRUE(two->submit("a", 4, {"echo", nullptr, {}}));
+  auto outcomes = all_of(*two);
+  ASSERT_TRUE(two->submit("a", 5, {"hang", nullptr, {}}));  // as late as can be
+  outcomes.merge(all_of(*two));
+  ASSERT_EQ(outcomes.size(), 5u);
+  for (const JobId id : {1u, 2u, 3u, 5u}) {
+    EXPECT_EQ(outcomes.at(id).error().kind, FailureKind::kCompileTimeout);
+    EXPECT_THAT(outcomes.at(id).error().message, StartsWith("no answer after 500 ms"));
+  }
+  EXPECT_TRUE(outcomes.at(4));
+  EXPECT_LE(two->restarts(), 1);
+}
+
+TEST_F(PersistentPoolTest, WhatIsRefusedIsAskedForAgain) {
+  const auto one = pool(1, {}, [](const Message& job) { return job.kind; });
+  ASSERT_TRUE(one->prepare("a", {"echo", nullptr, {}}));
+  for (JobId id = 1; id < 3; ++id) ASSERT_TRUE(one->submit("a", id, {"fail", nullptr, {}}));
+  const auto outcomes = all_of(*one);
+  EXPECT_EQ(outcomes.at(1).error().message, outcomes.at(2).error().message);
 }
 
 TEST_F(PersistentPoolTest, EatingMemoryIsCaughtAlsoBelow) {
