@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "provider/ptx_kernel.h"
+#include "tune/entry_choice.h"
 #include "tune/program_variants.h"
 
 namespace hone::tune {
@@ -186,8 +187,8 @@ class Proof {
     return variants.add({.name = without(left_out_entry), .spec = text});
   }
 
-  // An entry helps when the program with the whole spec is faster than the one that lacks it (or,
-  // with a single entry, than the default).
+  // By the program with the whole spec beside the one that lacks an entry (with a single entry: the
+  // default).
   Result<bool> drop_entries_that_do_not_help(const ProgramVariants& variants) {
     const Variant* whole = variants.find(kSpec);
     if (whole == nullptr) return false;
@@ -197,24 +198,34 @@ class Proof {
       entries_.clear();
       return false;
     }
-    std::vector<const TunedDispatch*> helping;
+    const Variant& without_spec = variants.all().front();
+    HONE_ASSIGN(const measure::PairedComparison gained,
+                measure::compare_paired(without_spec.seconds, whole->seconds));
+    std::vector<measure::PairedComparison> with_it;
+    std::vector<measure::Verdict> verdicts;
     for (const TunedDispatch* entry : entries_) {
       const Variant* lacking =
-          entries_.size() == 1 ? &variants.all().front() : variants.find(without(*entry));
+          entries_.size() == 1 ? &without_spec : variants.find(without(*entry));
+      // One that cannot be left out stays.
+      measure::PairedComparison comparison{.verdict = measure::Verdict::kFaster};
       if (lacking != nullptr && lacking->usable()) {
-        HONE_ASSIGN(const measure::PairedComparison comparison,
-                    measure::compare_paired(lacking->seconds, whole->seconds));
-        if (comparison.verdict != measure::Verdict::kFaster) {
-          leave_out(*entry, fmt::format("the program is {} with it: {:.3f}x [{:.3f}, {:.3f}]",
-                                        measure::name_of(comparison.verdict), 1 / comparison.ratio,
-                                        1 / comparison.interval.high, 1 / comparison.interval.low));
-          continue;
-        }
+        HONE_ASSIGN(comparison, measure::compare_paired(lacking->seconds, whole->seconds));
       }
-      helping.push_back(entry);
+      verdicts.push_back(comparison.verdict);
+      with_it.push_back(std::move(comparison));
     }
-    const bool dropped = helping.size() < entries_.size();
-    entries_ = helping;
+    const std::vector<bool> kept = kept_entries(verdicts, gained.verdict);
+    std::vector<const TunedDispatch*> staying;
+    for (std::size_t i = 0; i < entries_.size(); ++i)
+      if (kept[i])
+        staying.push_back(entries_[i]);
+      else
+        leave_out(*entries_[i],
+                  fmt::format("the program is {} with it: {:.3f}x [{:.3f}, {:.3f}]",
+                              measure::name_of(verdicts[i]), 1 / with_it[i].ratio,
+                              1 / with_it[i].interval.high, 1 / with_it[i].interval.low));
+    const bool dropped = staying.size() < entries_.size();
+    entries_ = staying;
     return dropped && !entries_.empty();
   }
 
