@@ -14,7 +14,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 std::string root_of(const problem::Dispatch& dispatch) {
-  const auto text = extract_root(compiler(), dispatch.name, dispatch.source, host_cpu_flags());
+  const auto text = extract_root(compiler(), dispatch.name, dispatch.source, avx512_flags());
   EXPECT_TRUE(text) << text.error().message;
   return text.value_or("");
 }
@@ -22,7 +22,7 @@ std::string root_of(const problem::Dispatch& dispatch) {
 // The same operation by itself: kind, loops, element types, layouts.
 void expect_same_root(const problem::Dispatch& dispatch) {
   const std::string text = root_of(dispatch);
-  EXPECT_TRUE(compile_program(compiler(), "root.mlir", text, host_cpu_flags())) << text;
+  EXPECT_TRUE(compile_program(compiler(), "root.mlir", text, avx512_flags())) << text;
   const problem::Program alone = load("root.mlir", text);
   ASSERT_EQ(alone.dispatches.size(), 1u) << text;
   const problem::Dispatch& root = alone.dispatches[0];

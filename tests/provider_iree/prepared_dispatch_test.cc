@@ -58,7 +58,7 @@ TEST(PreparedDispatch, CompilesEachCandidateFromTheSameState) {
 // The stand-alone module must compile to what the program's own compile gives. The length of the
 // file's name moves the code in the binary, so the program is given the one of prepared dispatches.
 TEST(PreparedDispatch, CutsTheDispatchOutWithoutChangingItsCode) {
-  const auto session = Session::create(compiler(), host_cpu_flags());
+  const auto session = Session::create(compiler(), avx512_flags());
   ASSERT_TRUE(session);
   Invocation whole(*session);
   ASSERT_TRUE(whole.parse("dispatch", example("matmul_512.mlir")));
@@ -166,7 +166,7 @@ func.func @conv(%x: tensor<1x18x18x16xf32>, %w: tensor<3x3x16x32xf32>) -> tensor
 
 // Data tiling makes another operation of the root after configurations have been read.
 TEST(PreparedDispatch, NoticesAConfigurationThatWasDropped) {
-  std::vector<std::string> flags = host_cpu_flags();
+  std::vector<std::string> flags = avx512_flags();
   flags.emplace_back("--iree-opt-data-tiling");
   const auto program = load("matmul_512.mlir", example("matmul_512.mlir"), flags);
   const auto product =
@@ -205,7 +205,7 @@ TEST(InProcessLinker, LinksWhatTheProgramOfItsOwnLinks) {
   ASSERT_TRUE(folder);
   const auto other = folder->path() / "another-linker";
   std::filesystem::create_symlink(library.installation().iree_lld, other);
-  std::vector<std::string> flags = host_cpu_flags();
+  std::vector<std::string> flags = avx512_flags();
   flags.push_back("--iree-llvmcpu-embedded-linker-path=" + other.string());
   auto outside = PreparedDispatch::create(library, dispatch.source, flags);
   ASSERT_TRUE(outside);

@@ -31,11 +31,6 @@ std::vector<Loop> matmul_loops(std::int64_t m, std::int64_t n, std::int64_t k) {
   return {{false, m, LoopRole::kM}, {false, n, LoopRole::kN}, {true, k, LoopRole::kK}};
 }
 
-// Lowering configuration that IREE 3.13 chooses on a CPU with 512-bit vectors; others differ in it.
-bool has_avx512() {
-  return __builtin_cpu_supports("avx512f") != 0;
-}
-
 TEST(LoadProgram, DescribesAMatmul) {
   const problem::Program program = load("matmul_512.mlir", example("matmul_512.mlir"));
   EXPECT_THAT(
@@ -59,11 +54,10 @@ TEST(LoadProgram, DescribesAMatmul) {
   EXPECT_THAT(dispatch.constants, IsEmpty());
   EXPECT_EQ(dispatch.not_tunable, "");
   EXPECT_EQ(dispatch.default_translation, kDoubleTiling);
-  if (has_avx512()) {
-    EXPECT_EQ(dispatch.default_configuration,
-              "#iree_cpu.lowering_config<distribution = [64, 64, 0], "
-              "vector_common_parallel = [8, 16, 0], vector_reduction = [0, 0, 16]>");
-  }
+  // IREE 3.13's choice.
+  EXPECT_EQ(dispatch.default_configuration,
+            "#iree_cpu.lowering_config<distribution = [64, 64, 0], "
+            "vector_common_parallel = [8, 16, 0], vector_reduction = [0, 0, 16]>");
   ASSERT_EQ(dispatch.bindings.size(), 3u);
   EXPECT_EQ(dispatch.bindings[1], (problem::Binding{Access::kReadOnly, BindingUse::kRootInput,
                                                     f32({512, 512}), 512 * 512 * 4}));
@@ -104,7 +98,7 @@ TEST(LoadProgram, ReadsASumBehindAMatmul) {
 }
 
 TEST(LoadProgram, NamesWhatItCannotTuneAndWhy) {
-  std::vector<std::string> flags = host_cpu_flags();
+  std::vector<std::string> flags = avx512_flags();
   flags.emplace_back("--iree-opt-data-tiling");
   const problem::Program program = load("matmul_512.mlir", example("matmul_512.mlir"), flags);
   ASSERT_EQ(program.dispatches.size(), 3u);  // the product, and a packing of each operand
@@ -176,7 +170,7 @@ TEST(LoadProgram, SaysHowToGiveASizeThatIsOpen) {
 }
 
 problem::Program load_with(const std::vector<problem::GivenSize>& sizes) {
-  auto program = load_program(compiler(), "dynamic.mlir", kOpenRows, host_cpu_flags(), sizes);
+  auto program = load_program(compiler(), "dynamic.mlir", kOpenRows, avx512_flags(), sizes);
   if (!program) throw std::runtime_error(program.error().message);
   return std::move(*program);
 }
@@ -209,13 +203,13 @@ TEST(LoadProgram, MakesTwoDispatchesOfTwoSizes) {
 
 TEST(LoadProgram, RefusesASizeThatIsNotOpen) {
   const auto program =
-      load_program(compiler(), "dynamic.mlir", kOpenRows, host_cpu_flags(), {{"N", 256}});
+      load_program(compiler(), "dynamic.mlir", kOpenRows, avx512_flags(), {{"N", 256}});
   ASSERT_FALSE(program);
   EXPECT_EQ(program.error().kind, ErrorKind::kInput);
   EXPECT_THAT(program.error().message,
               HasSubstr("--dim N=256: the program has no such size; it leaves open: M (input0.0)"));
   const auto closed = load_program(compiler(), "matmul_512.mlir", example("matmul_512.mlir"),
-                                   host_cpu_flags(), {{"M", 512}});
+                                   avx512_flags(), {{"M", 512}});
   ASSERT_FALSE(closed);
   EXPECT_EQ(closed.error().message, "--dim M=512: the program leaves no size open");
 }
@@ -249,7 +243,7 @@ TEST(LoadProgram, SaysWhereASyntaxErrorIs) {
                                     "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
                                     "  %y = arith.addq %x, %x : tensor<4xf32>\n"
                                     "  return %y : tensor<4xf32>\n}\n",
-                                    host_cpu_flags());
+                                    avx512_flags());
   ASSERT_FALSE(program);
   EXPECT_EQ(program.error().kind, ErrorKind::kInput);
   EXPECT_THAT(program.error().message, HasSubstr("bad.mlir:2:8: custom op 'arith.addq'"));

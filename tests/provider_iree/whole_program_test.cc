@@ -51,7 +51,7 @@ std::string configured_by(const std::string& spec_text) {
   const auto path = folder->path() / "spec.mlir";
   const auto result = folder->path() / "result";
   EXPECT_TRUE(write_file_atomically(path, spec_text));
-  std::vector<std::string> flags = host_cpu_flags();
+  std::vector<std::string> flags = avx512_flags();
   flags.push_back("--iree-codegen-tuning-spec-path=" + path.string());
   const pid_t child = ::fork();
   if (child == 0) {
@@ -109,7 +109,7 @@ TEST(CompileProgram, GivesAModuleThatIreesRuntimeRuns) {
 
 TEST(CompileProgram, TakesWholeProgramFlags) {
   const Library library = compiler();
-  std::vector<std::string> flags = host_cpu_flags();
+  std::vector<std::string> flags = avx512_flags();
   const auto plain = compile_program(library, "m.mlir", example("matmul_512.mlir"), flags);
   flags.emplace_back("--iree-opt-data-tiling");
   const auto tiled = compile_program(library, "m.mlir", example("matmul_512.mlir"), flags);
@@ -122,7 +122,7 @@ TEST(LoadProgram, AcceptsTheCompilersBenchmarkFiles) {
   const Library library = compiler();
   const auto folder = TemporaryFolder::create("hone-test-");
   ASSERT_TRUE(folder);
-  std::vector<std::string> flags = host_cpu_flags();
+  std::vector<std::string> flags = avx512_flags();
   flags.push_back("--iree-hal-dump-executable-benchmarks-to=" + folder->path().string());
   ASSERT_TRUE(compile_program(library, "feed_forward.mlir", example("feed_forward.mlir"), flags));
   const problem::Program whole = load("feed_forward.mlir", example("feed_forward.mlir"));

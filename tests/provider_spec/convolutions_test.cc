@@ -19,9 +19,7 @@ struct Problem {
 };
 
 Problem read(const ConvolutionProgram& given) {
-  std::vector<std::string> flags = host_cpu_flags();
-  flags.back() = "--iree-llvmcpu-target-cpu=skylake-avx512";
-  problem::Dispatch dispatch = load(given.name, given.text, flags).dispatches.at(0);
+  problem::Dispatch dispatch = load(given.name, given.text).dispatches.at(0);
   EXPECT_EQ(dispatch.not_tunable, "");
   auto space = llvm_cpu_convolution_space(dispatch.root, avx512_target());
   if (!space) throw std::runtime_error(space.error().message);
