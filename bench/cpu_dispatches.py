@@ -7,8 +7,8 @@ usage: bench/cpu_dispatches.py [--hone build/release/hone] [--store FOLDER] [--t
 For each, `hone tune` measures the program's variants interleaved in one run under IREE's runtime: the
 default, IREE's flags (data tiling, with micro-kernels, O3), the spec, alone and with data tiling. "hone" is the
 variant that hone recommends. "the better" is the fastest of IREE's own by median; the ratio to it is the
-median over the rounds, with a bootstrapped 95 % interval; where hone recommends one of IREE's own, nothing was
-gained over it and the ratio is 1. Killed, it continues: a program whose document is in --store is read from
+median over the rounds, with a bootstrapped 95 % interval, also where hone recommends one of IREE's own: below 1
+that is not the fastest by median, only one that cannot be told from it. Killed, it continues: a program whose document is in --store is read from
 there. Needs Python's standard library only.
 """
 import argparse
@@ -73,9 +73,8 @@ def row(options, name, document):
     own = [each for each in seconds if is_own(each) and seconds[each]]
     better = min(own, key=lambda each: seconds[each])
     best = document["best"]
-    gained = best not in own
     rounds = rounds_of(options.store / name / "hone.db")
-    over = ratio(rounds[better], rounds[best]) if gained else (1.0, 1.0, 1.0)
+    over = ratio(rounds[better], rounds[best])
     kernels = [each["speedup"]["speedup"] if isinstance(each["speedup"], dict) else 1.0
                for each in document["dispatches"]]
     return {"name": name, "default": seconds["default"], "better": better, "better_seconds": seconds[better],

@@ -87,13 +87,18 @@ Result<DispatchBench> DispatchBench::prepare(Context& context, const problem::Di
   }
   bench.problem_ = std::move(problem);
 
-  store::Candidate row;
-  row.dispatch = bench.dispatch_id_;
-  row.build = context.build;
-  row.provider = context.provider.name();
-  row.configuration = store::kDefaultConfiguration;
-  HONE_ASSIGN(bench.default_.candidate, store.add_candidate(row));
+  HONE_ASSIGN(bench.default_.candidate,
+              store.add_candidate(bench.candidate_row(std::string(store::kDefaultConfiguration))));
   return bench;
+}
+
+store::Candidate DispatchBench::candidate_row(std::string configuration) const {
+  store::Candidate row;
+  row.dispatch = dispatch_id_;
+  row.build = context_->build;
+  row.provider = context_->provider.name();
+  row.configuration = std::move(configuration);
+  return row;
 }
 
 Status DispatchBench::compile_default() {
@@ -102,6 +107,7 @@ Status DispatchBench::compile_default() {
 }
 
 Status DispatchBench::set_up() {
+  if (context_->options.compile_ahead > 0) HONE_TRY(compile_default());
   {
     const TimeBudget::Span span(context_->time, Phase::kPrepare);
     HONE_TRY(set_problem(*problem_));

@@ -37,7 +37,10 @@ class DispatchBench {
   // dispatch.
   static Result<DispatchBench> prepare(Context& context, const problem::Dispatch& dispatch,
                                        const problem::Dispatch* reference);
-  // Hands in the default configuration, so that it compiles while set_up() makes the problem.
+  // A candidate of this dispatch, not yet stored: knobs and values as JSON.
+  store::Candidate candidate_row(std::string configuration) const;
+  // Hands in the default configuration, for who wants it compiled before others: where compiling
+  // does not disturb, set_up() does so itself before it makes the problem.
   Status compile_default();
   // Gives the runners the problem; compiles, verifies and measures the default configuration. A
   // failure with the reason when the compiler's own choice does not compile or run: then there is

@@ -152,11 +152,7 @@ class DispatchTuner {
     round->configurations = proposals;
     HONE_TRY(context_.store.together([&]() -> Status {
       for (const space::Configuration& configuration : proposals) {
-        store::Candidate row;
-        row.dispatch = bench_.dispatch_id();
-        row.build = context_.build;
-        row.provider = context_.provider.name();
-        row.configuration = space::to_json(space_, configuration).dump();
+        store::Candidate row = bench_.candidate_row(space::to_json(space_, configuration).dump());
         if (context_.options.configurations.empty())
           row.constraint_set = context_.provider.constraint_set();
         Trial trial;
@@ -247,7 +243,9 @@ class DispatchTuner {
       if (!shipped) continue;
       Trial trial;
       trial.attributes = *shipped;
-      HONE_ASSIGN(trial.candidate, context_.store.add_candidate(shipped_row(*shipped)));
+      // The knobs as the compiler is told them, since the space does not have the form's.
+      HONE_ASSIGN(trial.candidate, context_.store.add_candidate(bench_.candidate_row(
+                                       nlohmann::json(shipped->knobs).dump())));
       trials.push_back(std::move(trial));
       searched.push_back(finalist);
     }
@@ -261,16 +259,6 @@ class DispatchTuner {
                      Tried{tried.configuration, *trials[i].attributes, *trials[i].ratio});
     }
     return {};
-  }
-
-  // The knobs as the compiler is told them, since the space does not have the form's.
-  store::Candidate shipped_row(const provider::Attributes& shipped) const {
-    store::Candidate row;
-    row.dispatch = bench_.dispatch_id();
-    row.build = context_.build;
-    row.provider = context_.provider.name();
-    row.configuration = nlohmann::json(shipped.knobs).dump();
-    return row;
   }
 
   Status separate(const std::vector<store::Id>& finalists) {

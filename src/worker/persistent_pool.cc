@@ -83,7 +83,7 @@ struct PersistentPool::State {
   }
 
   void give_up(const std::string& work, Failure failure) {
-    failure.message += "\n(the same code as another candidate's, which was compiled)";
+    failure.message += "\n(of another candidate with the same code; not compiled again)";
     for (const PersistentJob& job : waiting)
       if (job.work == work) finished.push_back({job.id, tl::unexpected(failure), 0});
     std::erase_if(waiting, [&](const PersistentJob& job) { return job.work == work; });

@@ -144,6 +144,9 @@ TEST_F(Tune, MeasuresOneConfigurationGivenByHand) {
   arguments.insert(arguments.end(), {"--no-program", "--no-baselines", "--config", configuration});
   const auto result = json(arguments);
   EXPECT_EQ(result["dispatches"][0]["tried"], 1);
+  const auto& search = result["search"][0]["search"];
+  EXPECT_EQ(search["strategy"], "given");
+  EXPECT_EQ(search["planned"], 1);
 }
 
 // Peeling where there is nothing to peel is legal to the compiler, so it is measured.

@@ -76,8 +76,11 @@ std::string code_of(const GemmDevice& device, const nlohmann::json& knobs) {
   nlohmann::json read = knobs;
   // Of a user's kernel, which has no structure, nobody knows what is an argument.
   if (!read.is_object() || !read.contains("STRUCTURE")) return read.dump();
-  if (read.value("FIXED", 0) == 0)
-    for (const char* argument : {"GROUP_M", "SPLIT_K", "WHOLE"}) read.erase(argument);
+  if (read.value("FIXED", 0) == 0) {
+    // A kernel for one part of k leaves out what adds parts up (structures.py: PARTS).
+    read["SPLIT_K"] = read.value("SPLIT_K", 1) > 1;
+    for (const char* argument : {"GROUP_M", "WHOLE"}) read.erase(argument);
+  }
   if (device.is_cuda())
     for (const char* knob : {"waves_per_eu", "matrix_instr_nonkdim", "kpack"}) read.erase(knob);
   return read.dump();

@@ -49,7 +49,8 @@ class TritonProvider final : public provider::Provider {
 std::vector<std::string> worker_flags(const GemmDevice& device);
 
 // Names the code that a job "compile" of a worker asks for, by its knobs: jobs that differ in
-// arguments only, or in what the backend does not read, have one name.
+// arguments only, or in what the backend does not read, have one name. Jobs of one name have the
+// same code: what is known of one's compile is taken for the others' (PersistentPoolOptions).
 std::string code_of(const GemmDevice& device, const nlohmann::json& knobs);
 
 // Writes the sources that a worker runs (sources.h) into `folder`. The worker's own file.
