@@ -22,9 +22,10 @@ double seconds(const timeval& time) {
 }
 
 void compile(PreparedDispatch& prepared, const hone::space::Space& space,
-             const hone::space::Configuration& configuration) {
+             const hone::space::Configuration& configuration,
+             const hone::provider::Attributes& attributes) {
   StageTimes stages;
-  const auto artifact = prepared.compile(attributes_of(space, configuration), &stages);
+  const auto artifact = prepared.compile(attributes, &stages);
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   nlohmann::ordered_json line{{"configuration", to_string(space, configuration)},
@@ -47,16 +48,20 @@ int main(int argc, char** argv) {
   const std::size_t n = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 40;
   const std::uint64_t seed = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 1;
   const std::string arch = argc > 3 ? argv[3] : "sm_80";
-  const auto dispatch = dispatch_of(matmul(2048, 10240, 1280), arch);
-  const auto space =
-      space_of(stated(dispatch, arch), dispatch.root, *hone::problem::gpu_target(arch));
+  const auto target = hone::problem::gpu_target(arch);
+  if (!target) return 1;
+  const auto dispatch = stated_dispatch(matmul(2048, 10240, 1280), arch);
+  const auto space = gpu_space(dispatch, *target);
   auto prepared = PreparedDispatch::create(compiler(), dispatch.source, flags_for(arch));
+  if (!space || !prepared) return 1;
   const auto samples = space->samples(n, seed);
-  if (!prepared || !samples) return 1;
+  if (!samples) return 1;
   for (const hone::space::Configuration& configuration : *samples) {
+    const auto attributes = gpu_attributes(dispatch, *target, *space, configuration);
+    if (!attributes) return 1;
     const pid_t child = ::fork();
     if (child == 0) {
-      compile(*prepared, *space, configuration);
+      compile(*prepared, *space, configuration, *attributes);
       ::_exit(0);
     }
     ::waitpid(child, nullptr, 0);
