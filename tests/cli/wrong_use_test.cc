@@ -86,7 +86,7 @@ func.func @f(%a: tensor<64xf32>) -> tensor<f32> {
 TEST_F(WrongUse, AnUnknownRuleNamesThoseThereAre) {
   for (const char* command : {"space", "tune"}) {
     const Ran ran = hone({command, example("matmul_512.mlir"), "--audit-rule", "no such rule"});
-    EXPECT_EQ(ran.exit_code, 1);
+    EXPECT_EQ(ran.exit_code, 2);
     EXPECT_NE(ran.err.find("'no such rule' is none of the hard rules here: vector_tile_within"),
               std::string::npos)
         << ran.err;

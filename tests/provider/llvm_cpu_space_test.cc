@@ -199,6 +199,18 @@ TEST(LlvmCpuSpace, KnowsASmallerRegisterFile) {
               ElementsAre("accumulators_fit_registers"));
 }
 
+// 333 = 9 x 37: all rules together leave two configurations, and tiles_divide alone stands in the
+// way of a search.
+TEST(LlvmCpuSpace, LetsARuleGiveWayWhereTooFewAreLeft) {
+  const space::Space space = space_of(matmul(250, 333, 509));
+  EXPECT_GE(space.count().value, 1000U);
+  std::set<std::string> names;
+  for (const space::Constraint& constraint : space.constraints()) names.insert(constraint.name);
+  EXPECT_EQ(names.count("tiles_divide"), 0U);
+  EXPECT_EQ(names.count("lanes_filled"), 1U);
+  EXPECT_EQ(names.count("accumulators_fill_registers"), 1U);
+}
+
 // 127 has no divisors: no tile of 16 accumulators divides it, so tiles_divide gives way, and all
 // other rules stay.
 TEST(LlvmCpuSpace, LetsARuleGiveWayWhereNothingIsLeft) {

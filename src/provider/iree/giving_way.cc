@@ -1,30 +1,48 @@
 #include "provider/iree/giving_way.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace hone::iree {
+namespace {
+
+// Fewer are tried before a search has begun.
+constexpr std::uint64_t kWorthSearching = 16;
+
+// `space` without the first of `names` that alone leaves at least `fewest` configurations.
+Result<std::optional<space::Space>> without_one(const space::Space& space,
+                                                const std::vector<std::string>& names,
+                                                std::uint64_t fewest) {
+  for (const std::string& name : names) {
+    HONE_ASSIGN(space::Space relaxed, space.relax({name}));
+    if (relaxed.count().value >= fewest) return relaxed;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 Result<space::Space> without_contradictions(const space::Space& space,
                                             std::span<const std::string_view> giving_way) {
-  if (!space.empty()) return space;
-  const auto has = [&](std::string_view name) {
-    return std::any_of(space.constraints().begin(), space.constraints().end(),
-                       [&](const space::Constraint& each) { return each.name == name; });
-  };
+  if (space.count().value >= kWorthSearching) return space;
   std::vector<std::string> names;
-  for (const std::string_view name : giving_way) {
-    if (!has(name)) continue;
-    HONE_ASSIGN(space::Space relaxed, space.relax({std::string(name)}));
-    if (!relaxed.empty()) return relaxed;
-    names.emplace_back(name);
-  }
+  for (const std::string_view name : giving_way)
+    if (std::any_of(space.constraints().begin(), space.constraints().end(),
+                    [&](const space::Constraint& each) { return each.name == name; }))
+      names.emplace_back(name);
+  HONE_ASSIGN(std::optional<space::Space> relaxed, without_one(space, names, kWorthSearching));
+  if (relaxed) return std::move(*relaxed);
+  if (!space.empty()) return space;
+  HONE_ASSIGN(relaxed, without_one(space, names, 1));
+  if (relaxed) return std::move(*relaxed);
   for (std::size_t count = 2; count <= names.size(); ++count) {
     const std::vector<std::string> first(names.begin(),
                                          names.begin() + static_cast<std::ptrdiff_t>(count));
-    HONE_ASSIGN(space::Space relaxed, space.relax(first));
-    if (!relaxed.empty()) return relaxed;
+    HONE_ASSIGN(space::Space without, space.relax(first));
+    if (!without.empty()) return without;
   }
   return space.relax({"all"});
 }

@@ -13,26 +13,34 @@
 #include "provider/iree/tuning_spec.h"
 
 namespace hone::iree {
+namespace {
+
+Result<space::Space> cpu_space(const problem::Dispatch& dispatch, const problem::CpuTarget& target,
+                               std::string_view audited) {
+  if (dispatch.root.kind == problem::OperationKind::kConvolution)
+    return llvm_cpu_convolution_space(dispatch.root, target, audited);
+  if (has_generic_space(dispatch)) return llvm_cpu_generic_space(dispatch, target, audited);
+  LlvmCpuDispatchFacts facts;
+  facts.fused_consumers =
+      std::any_of(dispatch.fused.begin(), dispatch.fused.end(),
+                  [](const std::string& fused) { return !fused.starts_with("fill"); });
+  return llvm_cpu_contraction_space(dispatch.root, target, facts, audited);
+}
+
+}  // namespace
 
 std::string IreeProvider::why_no_space(const problem::Dispatch& dispatch) const {
   if (gpu_) return why_no_gpu_space(dispatch, *gpu_);
   if (!dispatch.not_tunable.empty()) return dispatch.not_tunable;
-  const auto space = space_of(dispatch);
+  // A rule that is not there is the user's mistake and not the dispatch's.
+  const auto space = cpu_space(dispatch, target_, {});
   return space ? std::string() : space.error().message;
 }
 
 Result<space::Space> IreeProvider::space_of(const problem::Dispatch& dispatch) const {
   if (!dispatch.not_tunable.empty())
     return input_error("'{}' cannot be tuned: {}", dispatch.name, dispatch.not_tunable);
-  if (gpu_) return gpu_space(dispatch, *gpu_, audited_);
-  if (dispatch.root.kind == problem::OperationKind::kConvolution)
-    return llvm_cpu_convolution_space(dispatch.root, target_, audited_);
-  if (has_generic_space(dispatch)) return llvm_cpu_generic_space(dispatch, target_, audited_);
-  LlvmCpuDispatchFacts facts;
-  facts.fused_consumers =
-      std::any_of(dispatch.fused.begin(), dispatch.fused.end(),
-                  [](const std::string& fused) { return !fused.starts_with("fill"); });
-  return llvm_cpu_contraction_space(dispatch.root, target_, facts, audited_);
+  return gpu_ ? gpu_space(dispatch, *gpu_, audited_) : cpu_space(dispatch, target_, audited_);
 }
 
 Result<provider::Attributes> IreeProvider::attributes(

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "provider/iree/audited_rule.h"
+#include "provider/iree/giving_way.h"
 #include "provider/iree/llvm_cpu_generic_rules.h"
 #include "provider/iree/llvm_cpu_lowering_config.h"
 #include "provider/iree/llvm_cpu_space.h"
@@ -143,20 +144,6 @@ void add_knobs(GenericRules& rules, space::SpaceBuilder& builder) {
 constexpr std::string_view kGivingWay[] = {"threads_evenly_busy", "workgroups_worth_starting",
                                            "vectors_fit_registers", "tiles_divide", "lanes_filled"};
 
-Result<space::Space> without_contradictions(const space::Space& space) {
-  if (!space.empty()) return space;
-  std::vector<std::string> left_out;
-  for (const std::string_view name : kGivingWay) {
-    const bool has = std::any_of(space.constraints().begin(), space.constraints().end(),
-                                 [&](const auto& each) { return each.name == name; });
-    if (!has) continue;
-    left_out.emplace_back(name);
-    HONE_ASSIGN(space::Space relaxed, space.relax(left_out));
-    if (!relaxed.empty()) return relaxed;
-  }
-  return space.relax({"all"});
-}
-
 }  // namespace
 
 bool has_generic_space(const problem::Dispatch& dispatch) {
@@ -195,7 +182,7 @@ Result<space::Space> llvm_cpu_generic_space(const problem::Dispatch& dispatch,
   generic_workgroups_worth_starting(rules, builder);
   if (!audited.empty()) return space_outside(audited, std::move(builder), kGivingWay);
   HONE_ASSIGN(const space::Space space, builder.build());
-  return without_contradictions(space);
+  return without_contradictions(space, kGivingWay);
 }
 
 }  // namespace hone::iree
