@@ -57,10 +57,12 @@ Result<problem::Program> load_for_target(tune::CompileService& compiler,
 }
 
 Result<iree::IreeProvider> make_provider(const ToolchainOptions& options,
-                                         const iree::Installation& installation) {
+                                         const iree::Installation& installation,
+                                         std::optional<int> cores) {
   if (const auto gpu = gpu_of(options))
     return iree::IreeProvider(installation, *gpu, options.audited_rule);
-  HONE_ASSIGN(const problem::CpuTarget cpu, device::cpu::detect_target());
+  HONE_ASSIGN(problem::CpuTarget cpu, device::cpu::detect_target());
+  cpu.cores = cores.value_or(cpu.cores);
   return iree::IreeProvider(installation, cpu, options.audited_rule);
 }
 
@@ -77,7 +79,8 @@ void add_toolchain_options(CLI::App& command, ToolchainOptions& options) {
   command
       .add_option("--dim", options.sizes,
                   "size of a dimension that the program leaves open (?): M=512, or by argument "
-                  "input0.0=512; repeatable")
+                  "input0.0=512; hone tune: M=1,16,512 for one configuration that serves all; "
+                  "repeatable")
       ->allow_extra_args(false);
   command.add_option("--jobs", options.jobs, "compile processes (default: one per core)")
       ->check(CLI::Range(1, 1024));
@@ -108,7 +111,7 @@ std::string own_executable() {
 }
 
 Result<Toolchain> Toolchain::start(const ToolchainOptions& options) {
-  HONE_ASSIGN(std::vector<problem::GivenSize> sizes, problem::given_sizes(options.sizes));
+  HONE_ASSIGN(problem::SizeSet sizes, problem::given_sizes(options.sizes));
   HONE_ASSIGN(iree::Installation installation, iree::find_installation(options.iree));
   HONE_ASSIGN(StopSignal stop, StopSignal::install());
   HONE_ASSIGN(worker::TunerFolder folder, worker::TunerFolder::claim());
@@ -127,7 +130,8 @@ Result<Toolchain> Toolchain::start(const ToolchainOptions& options) {
   pool.stop_fd = toolchain.stop_.fd();
   pool.temporary = toolchain.folder_.parent();
   HONE_ASSIGN(toolchain.pool_, worker::CompilePool::start(std::move(pool)));
-  toolchain.compiler_ = std::make_unique<tune::CompileService>(*toolchain.pool_, std::move(sizes));
+  toolchain.compiler_ = std::make_unique<tune::CompileService>(*toolchain.pool_);
+  toolchain.compiler_->give(std::move(sizes));
   HONE_ASSIGN(toolchain.revision_, toolchain.compiler_->revision());
   return toolchain;
 }

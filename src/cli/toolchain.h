@@ -23,7 +23,8 @@ struct ToolchainOptions {
   std::string iree;                // where IREE is; empty: looked for
   std::string target = "host";     // CPU or GPU that code is compiled for
   std::vector<std::string> flags;  // further ones for iree-compile
-  std::vector<std::string> sizes;  // "M=512": of what programs leave open until run time
+  // "M=512", "M=1,16": of what programs leave open until run time (problem::given_sizes).
+  std::vector<std::string> sizes;
   std::string audited_rule;      // hone's hard rule that candidates are to break; empty: none
   int jobs = 0;                  // compile processes; 0: one per core
   double compile_seconds = 60;   // limit of one candidate
@@ -44,9 +45,11 @@ Result<problem::Program> load_for_target(tune::CompileService& compiler,
                                          const ToolchainOptions& options, const std::string& path,
                                          const std::string& bytes);
 
-// IREE for `options.target`; for a CPU's space this machine's.
+// IREE for `options.target`; for a CPU's space this machine's, of which kernels run on so many
+// cores (none: on all).
 Result<iree::IreeProvider> make_provider(const ToolchainOptions& options,
-                                         const iree::Installation& installation);
+                                         const iree::Installation& installation,
+                                         std::optional<int> cores = {});
 
 // Compiler flags for `options.target`: on the local device, CUDA's or HIP's.
 std::vector<std::string> compile_flags(const ToolchainOptions& options);
@@ -60,7 +63,8 @@ worker::RunnerProcess make_runner(int stop_fd, const std::filesystem::path& temp
 // The running compile workers of a command, and its folder for temporary files.
 class Toolchain {
  public:
-  // An environment error when IREE is not found, too old, or the workers do not start.
+  // An environment error when IREE is not found, too old, or the workers do not start; an input
+  // error of given_sizes.
   static Result<Toolchain> start(const ToolchainOptions& options);
 
   const iree::Installation& installation() const { return installation_; }

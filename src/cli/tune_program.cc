@@ -21,7 +21,7 @@
 #include "output/json_text.h"
 #include "output/session_report.h"
 #include "provider/iree/iree_provider.h"
-#include "tune/session.h"
+#include "tune/tuning_run.h"
 
 namespace hone::cli {
 namespace {
@@ -74,47 +74,82 @@ Status complete(TuneOptions& options, const problem::CpuTarget& target,
   return {};
 }
 
-CommandResult print_result(const TuneOptions& options, store::Store& store, tune::Context& context,
-                           const tune::SessionResult& result) {
-  HONE_ASSIGN(const output::Table dispatches,
-              output::dispatch_table(store, result.program_id, context.build, context.device));
-  HONE_ASSIGN(const output::Table programs,
-              output::program_table(store, result.program_id, result.run));
-  std::map<store::Id, output::Spent> spent;
-  for (const tune::TunedDispatch& tuned : result.tuned)
-    spent[tuned.id] = {tuned.seconds, tuned.busy_seconds};
-  HONE_ASSIGN(const output::GpuReport gpu,
-              output::gpu_report(store, result.program_id, context.build, context.device, spent));
-  const tune::ProvenProgram& proven = result.proven;
+// Of those that were given.
+std::vector<std::string> names_of(const std::vector<tune::SessionResult>& at_sizes) {
+  std::vector<std::string> names;
+  for (const tune::SessionResult& session : at_sizes)
+    if (!session.sizes.empty()) names.push_back(problem::to_string(session.sizes));
+  return names;
+}
+
+nlohmann::json document_of(const TuneOptions& options, const tune::TuningResult& result) {
   const std::filesystem::path& out = options.tuning.out;
-  const bool found = std::any_of(result.tuned.begin(), result.tuned.end(),
-                                 [](const auto& tuned) { return tuned.attributes.has_value(); });
-  if (options.json) {
-    nlohmann::json document{
-        {"schema_version", kSchemaVersion},
-        {"program", options.tuning.input},
-        {"threads", options.tuning.cores.size()},
-        {"dispatches", dispatches.to_json()},
-        {"gpu", nlohmann::json()},
-        {"notes", nlohmann::json::array()},
-        {"programs", programs.to_json()},
-        {"best", proven.best},
-        {"spec",
-         proven.spec.empty() ? nlohmann::json() : nlohmann::json((out / "tuning_spec.mlir"))},
-        {"compile_flags", out / "compile_flags.txt"},
-        {"time_budget", time_table(context.time).to_json()},
-        {"machine", {{"noise", result.machine.noise}, {"state", result.machine.state}}},
-        {"search", nlohmann::json::array()},
-        {"left_out", nlohmann::json::array()},
-        {"not_tuned", nlohmann::json::array()}};
-    for (const tune::LeftOut& left_out : proven.left_out)
+  nlohmann::json document{
+      {"schema_version", kSchemaVersion},
+      {"program", options.tuning.input},
+      {"sizes", names_of(result.at_sizes)},
+      {"threads", options.tuning.cores.size()},
+      {"gpu", nlohmann::json()},
+      {"notes", nlohmann::json::array()},
+      {"best", result.best ? result.best->name : ""},
+      {"spec", result.spec.empty() ? nlohmann::json() : nlohmann::json(out / "tuning_spec.mlir")},
+      {"compile_flags", out / "compile_flags.txt"},
+      {"machine", {{"noise", result.machine.noise}, {"state", result.machine.state}}},
+      {"search", nlohmann::json::array()},
+      {"left_out", nlohmann::json::array()},
+      {"not_tuned", nlohmann::json::array()}};
+  for (const tune::SessionResult& session : result.at_sizes) {
+    const std::string sizes = problem::to_string(session.sizes);
+    for (const tune::LeftOut& left_out : session.proven.left_out)
       document["left_out"].push_back(
-          {{"dispatch", left_out.dispatch}, {"reason", left_out.reason}});
-    for (const tune::NotTuned& not_tuned : result.not_tuned)
+          {{"dispatch", left_out.dispatch}, {"sizes", sizes}, {"reason", left_out.reason}});
+    for (const tune::NotTuned& not_tuned : session.not_tuned)
       document["not_tuned"].push_back(
-          {{"dispatch", not_tuned.dispatch}, {"reason", not_tuned.reason}});
-    for (const tune::TunedDispatch& tuned : result.tuned)
-      document["search"].push_back({{"dispatch", tuned.dispatch->name}, {"search", tuned.search}});
+          {{"dispatch", not_tuned.dispatch}, {"sizes", sizes}, {"reason", not_tuned.reason}});
+    for (const tune::TunedDispatch& tuned : session.tuned)
+      document["search"].push_back(
+          {{"dispatch", tuned.dispatch->name}, {"sizes", sizes}, {"search", tuned.search}});
+  }
+  return document;
+}
+
+// What is not in the tables.
+void print_notes(const TuneOptions& options, const tune::TuningResult& result) {
+  for (const tune::SessionResult& session : result.at_sizes) {
+    const std::string at = result.at_sizes.size() > 1
+                               ? fmt::format(" (at {})", problem::to_string(session.sizes))
+                               : "";
+    for (const tune::NotTuned& not_tuned : session.not_tuned)
+      fmt::print("not tuned{}: {}: {}\n", at, not_tuned.dispatch, not_tuned.reason);
+    for (const tune::LeftOut& left_out : session.proven.left_out)
+      fmt::print("left out of the spec{}: {}: {}\n", at, left_out.dispatch, left_out.reason);
+  }
+  if (result.best) fmt::print("best for the whole program: {}\n", result.best->name);
+  if (!result.spec.empty())
+    fmt::print("spec: {}\n", (options.tuning.out / "tuning_spec.mlir").string());
+}
+
+CommandResult print_result(const TuneOptions& options, store::Store& store, tune::Context& context,
+                           const tune::TuningResult& result) {
+  const store::Id program = result.at_sizes.front().program_id;
+  HONE_ASSIGN(const output::Table dispatches,
+              output::dispatch_table(store, program, context.build, context.device));
+  HONE_ASSIGN(const output::Table programs, output::program_table(store, program, result.run));
+  std::map<store::Id, output::Spent> spent;
+  bool found = false;
+  for (const tune::SessionResult& session : result.at_sizes)
+    for (const tune::TunedDispatch& tuned : session.tuned) {
+      spent[tuned.id] = {tuned.seconds, tuned.busy_seconds};
+      found = found || tuned.attributes.has_value();
+    }
+  HONE_ASSIGN(const output::GpuReport gpu,
+              output::gpu_report(store, program, context.build, context.device, spent));
+  const std::filesystem::path& out = options.tuning.out;
+  if (options.json) {
+    nlohmann::json document = document_of(options, result);
+    document["dispatches"] = dispatches.to_json();
+    document["programs"] = programs.to_json();
+    document["time_budget"] = time_table(context.time).to_json();
     if (options.tuning.cuda) {
       document["gpu"] = gpu.table.to_json();
       document["notes"] = gpu.notes;
@@ -129,12 +164,7 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
   }
   if (!programs.empty()) fmt::print("\n{}", programs.to_text());
   fmt::print("\n");
-  for (const tune::NotTuned& not_tuned : result.not_tuned)
-    fmt::print("not tuned: {}: {}\n", not_tuned.dispatch, not_tuned.reason);
-  for (const tune::LeftOut& left_out : proven.left_out)
-    fmt::print("left out of the spec: {}: {}\n", left_out.dispatch, left_out.reason);
-  if (!proven.best.empty()) fmt::print("best for the whole program: {}\n", proven.best);
-  if (!proven.spec.empty()) fmt::print("spec: {}\n", (out / "tuning_spec.mlir").string());
+  print_notes(options, result);
   if (options.tuning.cuda) fmt::print("\n{}\n", time_table(context.time).to_text());
   fmt::print("flags: {}\n", (out / "compile_flags.txt").string());
   fmt::print("report: {}\n", (out / "report.html").string());
@@ -181,6 +211,10 @@ CommandResult compile_program(TuneOptions& options) {
 
 CommandResult tune_program(TuneOptions options) {
   if (options.compile_only) return compile_program(options);
+  // The tuner's, which loads the program at each; not the toolchain's, which is started with one.
+  HONE_ASSIGN(const std::vector<problem::SizeSet> sizes,
+              problem::given_size_sets(options.toolchain.sizes));
+  options.toolchain.sizes.clear();
   HONE_ASSIGN(const problem::CpuTarget target, device::cpu::detect_target());
   HONE_ASSIGN(const std::vector<device::cuda::Facts> gpus,
               choose_gpus(options.device, options.toolchain));
@@ -199,7 +233,8 @@ CommandResult tune_program(TuneOptions options) {
   if (!options.cores.cores.empty()) HONE_TRY(device::cpu::stay_on(options.cores.cores));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
   HONE_ASSIGN(const iree::IreeProvider provider,
-              make_provider(options.toolchain, toolchain.installation()));
+              make_provider(options.toolchain, toolchain.installation(),
+                            static_cast<int>(options.tuning.cores.size())));
   const std::string note = target_note(options.toolchain);
   tune::RunnerService runner(toolchain.make_runner(), options.kernel_seconds);
   std::vector<tune::RunnerService> more_runners;
@@ -218,7 +253,7 @@ CommandResult tune_program(TuneOptions options) {
                                                     gpu_of(options.toolchain), target)));
   HONE_ASSIGN(context.device, store.intern(device));
 
-  Result<tune::SessionResult> result = tune::Session(context, run_row(options)).run();
+  Result<tune::TuningResult> result = tune::tune_program(context, run_row(options), sizes);
   status.clear();
   if (!result && result.error().kind == ErrorKind::kInterrupted)
     return tl::unexpected(Error{ErrorKind::kInterrupted,

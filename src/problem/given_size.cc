@@ -1,5 +1,7 @@
 #include "problem/given_size.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
@@ -8,29 +10,68 @@
 
 namespace hone::problem {
 
-Result<std::vector<GivenSize>> given_sizes(const std::vector<std::string>& texts) {
-  std::vector<GivenSize> sizes;
-  for (const std::string& text : texts) {
-    const std::size_t equals = text.find('=');
-    if (equals == 0 || equals == std::string::npos)
-      return input_error("--dim '{}' is not NAME=SIZE, as in --dim M=512", text);
+namespace {
+
+Result<SizeSet> read_one(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos)
+    return input_error("--dim '{}' is not NAME=SIZE, as in --dim M=512", text);
+  SizeSet sizes;
+  for (std::size_t at = equals; at != std::string::npos;) {
+    const std::size_t comma = text.find(',', at + 1);
+    const std::string number = text.substr(at + 1, comma - at - 1);
+    at = comma;
     GivenSize given{text.substr(0, equals), 0};
-    const std::string_view number = std::string_view(text).substr(equals + 1);
-    if (number.find(',') != std::string_view::npos)
-      return input_error(
-          "--dim {}: one run is for one size of '{}'; run hone once for each, with the same "
-          "--store",
-          text, given.name);
     const char* const end = number.data() + number.size();
     const auto [used, error] = std::from_chars(number.data(), end, given.size);
     if (error != std::errc() || used != end || given.size < 1 || given.size > kMostIterations)
       return input_error("--dim {}: '{}' is no size from 1 to {}", text, number, kMostIterations);
-    if (std::any_of(sizes.begin(), sizes.end(),
-                    [&](const GivenSize& other) { return other.name == given.name; }))
-      return input_error("--dim {}: '{}' has a size already", text, given.name);
+    if (std::find(sizes.begin(), sizes.end(), given) != sizes.end())
+      return input_error("--dim {}: {} is there twice", text, given.size);
     sizes.push_back(std::move(given));
   }
   return sizes;
+}
+
+// The name that has another size in each of several sets.
+const std::string& several_of(const std::vector<SizeSet>& sets) {
+  const auto differs = std::mismatch(sets[0].begin(), sets[0].end(), sets[1].begin());
+  return differs.first->name;
+}
+
+}  // namespace
+
+Result<std::vector<SizeSet>> given_size_sets(const std::vector<std::string>& texts) {
+  std::vector<SizeSet> sets(1);
+  for (const std::string& text : texts) {
+    HONE_ASSIGN(const SizeSet given, read_one(text));
+    const std::string& name = given.front().name;
+    for (const GivenSize& other : sets.front())
+      if (other.name == name) return input_error("--dim {}: '{}' has a size already", text, name);
+    if (given.size() > 1 && sets.size() > 1)
+      return input_error("--dim {}: '{}' has several sizes already, and only one name may", text,
+                         several_of(sets));
+    sets.resize(std::max(sets.size(), given.size()), sets.front());
+    for (std::size_t i = 0; i < sets.size(); ++i)
+      sets[i].push_back(given[given.size() > 1 ? i : 0]);
+  }
+  return sets;
+}
+
+Result<SizeSet> given_sizes(const std::vector<std::string>& texts) {
+  HONE_ASSIGN(std::vector<SizeSet> sets, given_size_sets(texts));
+  if (sets.size() > 1)
+    return input_error(
+        "several sizes of '{}': hone tune takes them, where it measures; run this once for each",
+        several_of(sets));
+  return std::move(sets.front());
+}
+
+std::string to_string(const SizeSet& sizes) {
+  std::vector<std::string> words;
+  for (const GivenSize& given : sizes)
+    words.push_back(fmt::format("{}={}", given.name, given.size));
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 void to_json(nlohmann::json& json, const GivenSize& given) {

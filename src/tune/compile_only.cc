@@ -64,12 +64,22 @@ class CompileOnly {
     return submit(std::string(store::kDefaultConfiguration), std::nullopt);
   }
 
-  Status submit_configurations(const problem::Dispatch& dispatch, const space::Space& space) {
+  Result<std::vector<space::Configuration>> chosen(const space::Space& space) const {
+    std::vector<space::Configuration> given;
+    for (const std::string& text : options_.configurations) {
+      HONE_ASSIGN(space::Configuration configuration, space::parse_configuration(space, text));
+      given.push_back(std::move(configuration));
+    }
+    if (!given.empty()) return given;
     HONE_ASSIGN(const auto strategy,
                 search::make_strategy(options_.strategy == "exhaustive" ? "exhaustive" : "random",
                                       space, options_.seed));
-    for (const space::Configuration& configuration :
-         strategy->ask(options_.candidates.value_or(kCandidates))) {
+    return strategy->ask(options_.candidates.value_or(kCandidates));
+  }
+
+  Status submit_configurations(const problem::Dispatch& dispatch, const space::Space& space) {
+    HONE_ASSIGN(const std::vector<space::Configuration> configurations, chosen(space));
+    for (const space::Configuration& configuration : configurations) {
       HONE_ASSIGN(provider::Attributes attributes,
                   provider_.attributes(dispatch, space, configuration));
       HONE_TRY(submit(space::to_json(space, configuration).dump(), std::move(attributes)));
@@ -220,9 +230,7 @@ Result<CompiledProgram> compile_only(CompileService& compiler, const provider::P
   Status status;
   const Stopwatch watch;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    const Share share{
-        i, chosen.size(),
-        (options.budget_seconds - watch.seconds()) / static_cast<double>(chosen.size() - i)};
+    const Share share = Share::of(i, chosen.size(), options.budget_seconds - watch.seconds());
     auto compiled = CompileOnly(compiler, provider, store, options, target, build, observer)
                         .run(*chosen[i], share);
     if (!compiled) {

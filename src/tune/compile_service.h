@@ -37,9 +37,9 @@ struct SpecFile {
 // given by the user, and a Failure where hone proposed a candidate.
 class CompileService {
  public:
-  // `sizes`: what every program that is loaded leaves open (iree::load_program).
-  explicit CompileService(worker::WorkerPool& pool, std::vector<problem::GivenSize> sizes = {})
-      : pool_(pool), sizes_(std::move(sizes)) {}
+  explicit CompileService(worker::WorkerPool& pool) : pool_(pool) {}
+  // What every program that is loaded from now on leaves open (iree::load_program).
+  void give(problem::SizeSet sizes) { sizes_ = std::move(sizes); }
 
   // The compiler's own name for itself.
   Result<std::string> revision();
@@ -90,7 +90,7 @@ class CompileService {
   Result<worker::Outcome> once(const worker::Message& message);
 
   worker::WorkerPool& pool_;
-  std::vector<problem::GivenSize> sizes_;
+  problem::SizeSet sizes_;
 };
 
 }  // namespace hone::tune

@@ -57,9 +57,7 @@ class ListTuner {
       const problem::Dispatch& dispatch = list_.dispatches[i];
       HONE_ASSIGN(const bool is_finished, take_finished(dispatch, i));
       if (!is_finished) {
-        const Share share{
-            i, count,
-            (context_.options.budget_seconds - watch.seconds()) / static_cast<double>(count - i)};
+        const Share share = Share::of(i, count, context_.options.budget_seconds - watch.seconds());
         HONE_TRY(tune_one(dispatch, share));
       }
       HONE_TRY(after_each_(result_));

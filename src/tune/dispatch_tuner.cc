@@ -318,7 +318,7 @@ class DispatchTuner {
     TunedDispatch tuned;
     tuned.dispatch = &dispatch_;
     tuned.id = bench_.dispatch_id();
-    tuned.selection.reason = std::move(reason);
+    tuned.keep_default(std::move(reason));
     return tuned;
   }
 

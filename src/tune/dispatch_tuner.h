@@ -23,6 +23,14 @@ struct TunedDispatch {
   SearchNote search = {};
   double seconds = 0;       // wall time of tuning it, from its first compile to the selection
   double busy_seconds = 0;  // of these a device ran kernels (RunnerService::busy_seconds)
+
+  // No configuration of its own, for this reason.
+  void keep_default(std::string reason) {
+    attributes.reset();
+    code.clear();
+    selection = {};
+    selection.reason = std::move(reason);
+  }
 };
 
 // The share of the session that one dispatch gets.
@@ -30,6 +38,11 @@ struct Share {
   std::size_t index = 0;  // of the dispatch among those tuned
   std::size_t count = 1;
   double seconds = 0;
+
+  // An equal part of the seconds that are left for this dispatch and those after it.
+  static Share of(std::size_t index, std::size_t count, double seconds_left) {
+    return {index, count, seconds_left / static_cast<double>(count - index)};
+  }
 };
 
 // An error when the default does not compile or run, or the session was told to stop.

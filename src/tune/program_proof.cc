@@ -47,8 +47,8 @@ std::string without(const TunedDispatch& entry) {
 class Proof {
  public:
   Proof(Context& context, const problem::Program& program, const std::string& bytes,
-        const std::vector<TunedDispatch>& tuned)
-      : context_(context), program_(program), bytes_(bytes), tuned_(tuned) {}
+        const std::vector<TunedDispatch>& tuned, std::string_view label)
+      : context_(context), program_(program), bytes_(bytes), tuned_(tuned), label_(label) {}
 
   Result<ProvenProgram> run() {
     HONE_ASSIGN(TemporaryFolder folder, TemporaryFolder::create("hone-program-"));
@@ -56,7 +56,6 @@ class Proof {
     entries_ = spec_entries(*context_.programs, tuned_, proven_.left_out);
     HONE_TRY(drop_entries_not_applied());
     const problem::Function* function = callable();
-    proven_.uses_spec = !entries_.empty();
     if (function != nullptr) HONE_TRY(compare_where_it_runs(*function));
     HONE_ASSIGN(proven_.spec, spec_text(*context_.programs, entries_));
     for (const TunedDispatch* entry : entries_) proven_.shipped.push_back(entry->id);
@@ -162,8 +161,8 @@ class Proof {
       HONE_TRY(add_spec_variants(variants, entries_, " (helping entries)"));
       HONE_TRY(variants.time(kRounds));
     }
-    HONE_TRY(variants.record());
-    return choose(variants);
+    HONE_TRY(variants.record(label_));
+    return keep_right_ones(variants);
   }
 
   Status add_spec_variants(ProgramVariants& variants,
@@ -229,28 +228,13 @@ class Proof {
     return dropped && !entries_.empty();
   }
 
-  // Variants stand in order of what they ask of the user: a later one is chosen only where it is
-  // reliably faster, so a flag or a spec that does nothing is never recommended.
-  Status choose(const ProgramVariants& variants) {
-    const Variant* chosen = nullptr;
+  Status keep_right_ones(const ProgramVariants& variants) {
     HONE_ASSIGN(const std::string text, spec_text(*context_.programs, entries_));
-    for (const bool with_spec : {false, true}) {
-      for (const Variant& variant : variants.all()) {
-        const bool candidate = variant.usable() && variant.spec.empty() != with_spec &&
-                               (variant.spec.empty() || variant.spec == text);
-        if (!candidate) continue;
-        if (chosen == nullptr) {
-          chosen = &variant;
-          continue;
-        }
-        HONE_ASSIGN(const measure::PairedComparison comparison,
-                    measure::compare_paired(chosen->seconds, variant.seconds));
-        if (comparison.verdict == measure::Verdict::kFaster) chosen = &variant;
-      }
-    }
-    proven_.best = chosen->name;
-    proven_.flags = chosen->flags;
-    proven_.uses_spec = !chosen->spec.empty();
+    for (const bool with_spec : {false, true})
+      for (const Variant& variant : variants.all())
+        if (variant.usable() && variant.spec.empty() != with_spec &&
+            (variant.spec.empty() || variant.spec == text))
+          proven_.variants.push_back({variant.name, variant.flags, with_spec, variant.seconds});
     return {};
   }
 
@@ -258,6 +242,7 @@ class Proof {
   const problem::Program& program_;
   const std::string& bytes_;
   const std::vector<TunedDispatch>& tuned_;
+  std::string_view label_;
   std::filesystem::path folder_;
   std::vector<const TunedDispatch*> entries_;
   ProvenProgram proven_;
@@ -294,8 +279,9 @@ std::vector<const TunedDispatch*> spec_entries(const provider::ProgramProvider& 
 
 Result<ProvenProgram> prove_program(Context& context, const problem::Program& program,
                                     const std::string& bytes,
-                                    const std::vector<TunedDispatch>& tuned) {
-  return Proof(context, program, bytes, tuned).run();
+                                    const std::vector<TunedDispatch>& tuned,
+                                    std::string_view label) {
+  return Proof(context, program, bytes, tuned, label).run();
 }
 
 }  // namespace hone::tune

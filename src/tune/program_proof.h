@@ -4,9 +4,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tune/dispatch_tuner.h"
+#include "tune/variant_choice.h"
 
 namespace hone::tune {
 
@@ -16,11 +18,9 @@ struct LeftOut {
 };
 
 struct ProvenProgram {
-  std::string spec;                // text; empty when no entry is worth shipping
-  std::vector<std::string> flags;  // of the best combination, beyond the session's
-  std::string best;                // its name: "default", "data tiling", "spec", ...
-  bool uses_spec = false;          // the best combination applies the spec
-  std::vector<store::Id> shipped;  // dispatches with an entry in the spec
+  std::string spec;                    // text; empty when no entry is worth shipping
+  std::vector<RightVariant> variants;  // for choose_variant; none where nothing could be run
+  std::vector<store::Id> shipped;      // dispatches with an entry in the spec
   std::vector<LeftOut> left_out;
 };
 
@@ -32,10 +32,12 @@ std::vector<const TunedDispatch*> spec_entries(const provider::ProgramProvider& 
                                                std::vector<LeftOut>& left_out);
 
 // Compiles and times the whole program, `bytes` of the file program.path. Records every variant in
-// the store. Without a function that can be called (benchmark files of a single dispatch, dynamic
-// shapes) the spec is checked to be applied and its entries are kept, and a note says so.
+// the store, under its name with `label` behind it. Without a function that can be called
+// (benchmark files of a single dispatch, dynamic shapes) the spec is checked to be applied and its
+// entries are kept, and a note says so.
 Result<ProvenProgram> prove_program(Context& context, const problem::Program& program,
                                     const std::string& bytes,
-                                    const std::vector<TunedDispatch>& tuned);
+                                    const std::vector<TunedDispatch>& tuned,
+                                    std::string_view label);
 
 }  // namespace hone::tune

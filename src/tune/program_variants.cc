@@ -105,7 +105,7 @@ Status ProgramVariants::time(int rounds) {
   return {};
 }
 
-Status ProgramVariants::record() const {
+Status ProgramVariants::record(std::string_view label) const {
   HONE_ASSIGN(const store::Build base, context_->store.build(context_->build));
   for (const Variant& variant : variants_) {
     store::Build build = base;
@@ -116,7 +116,7 @@ Status ProgramVariants::record() const {
     row.program = program_;
     HONE_ASSIGN(row.build, context_->store.intern(build));
     row.device = context_->device;
-    row.variant = variant.name;
+    row.variant = variant.name + std::string(label);
     row.spec = variant.spec;
     row.verdict = variant.failure;
     if (!variant.seconds.empty()) {

@@ -1,45 +1,52 @@
-// A tuning session: the way of a program from its file to a proven spec.
+// The way of a program from its file to a proven spec, step by step, at one set of sizes.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "tune/dispatch_tuner.h"
-#include "tune/machine_check.h"
 #include "tune/program_proof.h"
 #include "tune/select_dispatches.h"
 
 namespace hone::tune {
 
 struct SessionResult {
+  problem::SizeSet sizes;  // what the user gave to what the program leaves open
   problem::Program program;
   store::Id program_id = 0;
-  store::Id run = 0;
   std::vector<TunedDispatch> tuned;  // their `dispatch` points into `program`
   std::vector<NotTuned> not_tuned;
   ProvenProgram proven;
-  MachineCheck machine;  // before the first measurement
 };
 
+// Its steps, in their order. Errors: kInput for the user's mistakes (file, pattern, configuration),
+// kInterrupted when told to stop, kFailure when nothing of the program can be tuned.
 class Session {
  public:
-  // `run_row`: command line, version and seed of the run, for the store. The context's build and
-  // device are set.
-  Session(Context& context, store::Run run_row) : context_(context), run_row_(std::move(run_row)) {}
+  // The context's build and device are set. `label`: tells its measurements of the whole program
+  // from those of other sessions of the run; empty where there is none.
+  Session(Context& context, problem::SizeSet sizes, std::string label)
+      : context_(context), label_(std::move(label)) {
+    result_.sizes = std::move(sizes);
+  }
 
-  // The recipe. Errors: kInput for the user's mistakes (file, pattern, configuration),
-  // kInterrupted when told to stop (everything done is in the store; the same command continues),
-  // kFailure when nothing of the program can be tuned.
-  Result<SessionResult> run();
+  Status load();
+  // Each dispatch's winner, within about so many seconds.
+  Status search(double seconds);
+  // What the winners do in the whole program.
+  Status prove();
+  // What became of each dispatch.
+  Status record();
+
+  // An independent compile of a dispatch of the program; none where there is no such.
+  const problem::Dispatch* reference_of(const problem::Dispatch& dispatch) const;
+  const std::string& label() const { return label_; }
+  SessionResult& result() { return result_; }
+  const SessionResult& result() const { return result_; }
 
  private:
-  Status load_program();
-  Status tune_dispatches();
-  Status prove();
-  Status emit() const;
-
   Context& context_;
-  store::Run run_row_;
+  std::string label_;
   std::string bytes_;
   std::vector<problem::Dispatch> references_;  // of the independent compile
   std::vector<const problem::Dispatch*> chosen_;

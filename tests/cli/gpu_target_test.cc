@@ -1,5 +1,8 @@
 // GPU targets without a GPU: what a program is split into, and the spaces of its dispatches.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+
+#include <set>
 
 #include "tests/cli/hone_command.h"
 
@@ -159,6 +162,26 @@ TEST_F(GpuTarget, CompilesStoresAndRanksCandidatesWithoutTheDevice) {
   // What the store has is not compiled again, and ranks the same.
   EXPECT_EQ(json(command).at("dispatches"), document.at("dispatches"));
   EXPECT_EQ(hone({"tune", example("matmul_512.mlir"), "--compile-only"}).exit_code, 2);
+}
+
+TEST_F(GpuTarget, CompilesTheConfigurationThatIsGiven) {
+  std::vector<std::string> command = {"tune",   example("matmul_f16.mlir"), "--target",
+                                      "gfx942", "--compile-only",           "--json"};
+  std::vector<std::string> some = command;
+  some.insert(some.end(), {"--candidates", "1"});
+  std::string given, words;
+  const auto first = json(some);
+  for (const auto& row : first.at("dispatches").at(0).at("candidates"))
+    if (row.at("configuration") != "{}") given = row.at("configuration");
+  const auto knobs = nlohmann::ordered_json::parse(given);
+  for (const auto& [knob, value] : knobs.items())
+    words += fmt::format("{}{}={}", words.empty() ? "" : ",", knob, value.get<int>());
+  command.insert(command.end(), {"--config", words, "--store", "another.db"});
+  const auto dispatch = json(command).at("dispatches").at(0);
+  EXPECT_EQ(dispatch.at("tried"), 2);  // and the default
+  std::set<std::string> compiled;
+  for (const auto& row : dispatch.at("candidates")) compiled.insert(row.at("configuration"));
+  EXPECT_EQ(compiled.count(given), 1u) << given;
 }
 
 TEST_F(GpuTarget, CompilesNoLongerThanTheBudget) {

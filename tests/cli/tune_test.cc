@@ -2,6 +2,8 @@
 #include <signal.h>
 
 #include <chrono>
+#include <map>
+#include <set>
 #include <thread>
 
 #include "tests/cli/hone_command.h"
@@ -50,6 +52,41 @@ TEST_F(Tune, FindsVerifiesAndProvesASpec) {
   ASSERT_TRUE(report);
   EXPECT_NE(report->find(" --json\","), std::string::npos);
   EXPECT_NE(report->find("--iree-llvmcpu-target-cpu=host"), std::string::npos);
+}
+
+// A spec sees an open dimension as open, so one entry serves every size, and is proved at each.
+TEST_F(Tune, FindsOneConfigurationForSeveralSizes) {
+  const std::string program = write("open.mlir", R"(
+    func.func @main(%a: tensor<?x256xf32>, %b: tensor<256x256xf32>) -> tensor<?x256xf32> {
+      %zero = arith.constant 0.0 : f32
+      %c0 = arith.constant 0 : index
+      %m = tensor.dim %a, %c0 : tensor<?x256xf32>
+      %e = tensor.empty(%m) : tensor<?x256xf32>
+      %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x256xf32>) -> tensor<?x256xf32>
+      %r = linalg.matmul ins(%a, %b : tensor<?x256xf32>, tensor<256x256xf32>)
+                         outs(%f : tensor<?x256xf32>) -> tensor<?x256xf32>
+      return %r : tensor<?x256xf32>
+    })");
+  std::vector<std::string> arguments = quick(program, 4, "16s");
+  arguments.insert(arguments.end(), {"--dim", "M=8,192", "--no-baselines"});
+  const auto result = json(arguments);
+  EXPECT_EQ(result["sizes"], (nlohmann::json{"M=8", "M=192"}));
+  ASSERT_EQ(result["dispatches"].size(), 2u);
+  std::map<std::string, nlohmann::json> configurations;
+  for (const auto& dispatch : result["dispatches"]) {
+    EXPECT_GE(dispatch["tried"], 4);
+    EXPECT_EQ(dispatch["verified"], dispatch["tried"]);
+    configurations[dispatch["operation"]] = dispatch["configuration"];
+  }
+  ASSERT_EQ(configurations.count("matmul 8?x256x256 f32,f32->f32"), 1u);
+  EXPECT_EQ(configurations["matmul 8?x256x256 f32,f32->f32"],
+            configurations["matmul 192?x256x256 f32,f32->f32"]);
+  std::set<std::string> variants;
+  for (const auto& row : result["programs"]) variants.insert(row["variant"]);
+  EXPECT_EQ(variants.count("default, M=8"), 1u);
+  EXPECT_EQ(variants.count("default, M=192"), 1u);
+  const bool found = !result["dispatches"][0]["winner"].is_null();
+  EXPECT_EQ(variants.count("spec, M=192"), found ? 1u : 0u);
 }
 
 // IREE takes a softmax apart: its parts are configured together.

@@ -9,7 +9,7 @@
 #include "device/cpu/target.h"
 #include "provider/iree/iree_provider.h"
 #include "tests/tune_apart/faulty_device.h"
-#include "tune/session.h"
+#include "tune/tuning_run.h"
 #include "worker/compile_pool.h"
 
 namespace hone::tune {
@@ -85,7 +85,10 @@ class ApartSession : public testing::Test {
   }
 
   Result<SessionResult> run() {
-    return in_context([](Context& context) { return Session(context, store::Run{}).run(); });
+    HONE_ASSIGN(TuningResult result, in_context([](Context& context) {
+                  return tune_program(context, store::Run{}, {problem::SizeSet()});
+                }));
+    return std::move(result.at_sizes.front());
   }
 
   store::DispatchRow row() { return store_.dispatch_rows().value().at(0); }

@@ -1,0 +1,151 @@
+#include "tune/size_choice.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "tune/finalists.h"
+#include "tune/joint_verdict.h"
+
+namespace hone::tune {
+namespace {
+
+// A winner at one size, which may become that of all.
+struct Rival {
+  std::string configuration;  // JSON
+  provider::Attributes attributes;
+  std::string code;  // TunedDispatch::code
+  // Against the default, at each size where it is right.
+  std::vector<measure::PairedComparison> comparisons = {};
+  std::vector<store::Id> candidates = {};  // likewise
+  std::vector<std::string> sizes = {};     // likewise
+};
+
+// "1.31x at M=1, 0.98x at M=512".
+std::string speedups(const Rival& rival) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < rival.sizes.size(); ++i)
+    words.push_back(fmt::format("{:.2f}x at {}", 1 / rival.comparisons[i].ratio, rival.sizes[i]));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+Result<std::vector<Rival>> rivals_of(store::Store& store, const std::vector<DispatchAtSize>& at) {
+  std::vector<Rival> rivals;
+  for (const DispatchAtSize& each : at) {
+    if (!each.tuned->attributes) continue;
+    HONE_ASSIGN(store::Candidate row, store.candidate(*each.tuned->selection.winner));
+    const bool known = std::any_of(rivals.begin(), rivals.end(), [&](const Rival& rival) {
+      return rival.configuration == row.configuration;
+    });
+    if (!known)
+      rivals.push_back({std::move(row.configuration), *each.tuned->attributes, each.tuned->code});
+  }
+  return rivals;
+}
+
+// Where another tuner is at one of them, that one's results are waited for.
+Status run_to_the_end(Context& context, DispatchBench& bench, std::vector<Trial>& trials) {
+  for (;;) {
+    HONE_TRY(bench.run(trials));
+    if (std::none_of(trials.begin(), trials.end(),
+                     [](const Trial& trial) { return trial.elsewhere; }))
+      return {};
+    if (context.leases != nullptr) HONE_TRY(context.leases->wait());
+  }
+}
+
+Status compare_at(Context& context, const DispatchAtSize& at, double seconds, Progress progress,
+                  std::vector<Rival>& rivals) {
+  HONE_ASSIGN(DispatchBench bench,
+              DispatchBench::prepare(context, *at.tuned->dispatch, at.reference));
+  HONE_TRY(bench.set_up());
+  std::vector<Trial> trials;
+  for (const Rival& rival : rivals) {
+    Trial trial;
+    trial.attributes = rival.attributes;
+    HONE_ASSIGN(trial.candidate,
+                context.store.add_candidate(bench.candidate_row(rival.configuration)));
+    trials.push_back(std::move(trial));
+  }
+  HONE_TRY(run_to_the_end(context, bench, trials));
+  std::vector<Rival*> right;
+  std::vector<store::Id> candidates;
+  for (std::size_t i = 0; i < rivals.size(); ++i) {
+    if (!trials[i].ratio) continue;
+    right.push_back(&rivals[i]);
+    candidates.push_back(trials[i].candidate);
+  }
+  if (!right.empty()) {
+    HONE_ASSIGN(const FinalistRounds rounds,
+                measure_finalists(context, bench, candidates, seconds, [&](double left) {
+                  progress.seconds_left = left;
+                  context.observer.progress(progress);
+                }));
+    for (std::size_t i = 0; i < right.size(); ++i) {
+      HONE_ASSIGN(measure::PairedComparison comparison,
+                  measure::compare_paired(rounds.times(candidates.size()), rounds.times(i)));
+      right[i]->comparisons.push_back(std::move(comparison));
+      right[i]->candidates.push_back(candidates[i]);
+      right[i]->sizes.push_back(at.sizes);
+    }
+  }
+  return context.compiler.release(bench.key());
+}
+
+const Rival* best_of(const std::vector<Rival>& rivals, std::size_t sizes) {
+  const Rival* best = nullptr;
+  for (const Rival& rival : rivals) {
+    if (rival.comparisons.size() < sizes) continue;  // wrong or failed at one of them
+    if (joint_verdict(rival.comparisons) != measure::Verdict::kFaster) continue;
+    if (best == nullptr || mean_ratio(rival.comparisons) < mean_ratio(best->comparisons))
+      best = &rival;
+  }
+  return best;
+}
+
+void take(const std::vector<DispatchAtSize>& at, const Rival& chosen) {
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    TunedDispatch& tuned = *at[i].tuned;
+    const measure::PairedComparison& comparison = chosen.comparisons[i];
+    tuned.attributes = chosen.attributes;
+    tuned.code = chosen.code;
+    tuned.selection.winner = chosen.candidates[i];
+    tuned.selection.ties = {chosen.candidates[i]};
+    tuned.selection.speedup = 1 / comparison.ratio;
+    tuned.selection.speedup_low = 1 / comparison.interval.high;
+    tuned.selection.speedup_high = 1 / comparison.interval.low;
+    tuned.selection.reason = "the fastest over the sizes: " + speedups(chosen);
+  }
+}
+
+}  // namespace
+
+Status choose_for_all_sizes(Context& context, const std::vector<DispatchAtSize>& at,
+                            double seconds) {
+  const TimeBudget::Span span(context.time, Phase::kFinalists);
+  HONE_ASSIGN(std::vector<Rival> rivals, rivals_of(context.store, at));
+  if (rivals.empty()) return {};
+  Progress progress;
+  progress.dispatch = at.front().tuned->dispatch->name;
+  progress.dispatch_count = at.size();
+  progress.step = "finalists";
+  progress.tried = progress.planned = rivals.size();
+  for (const DispatchAtSize& each : at) {
+    HONE_TRY(compare_at(context, each, seconds, progress, rivals));
+    ++progress.dispatch_index;
+  }
+  if (const Rival* best = best_of(rivals, at.size())) {
+    take(at, *best);
+    context.observer.note(fmt::format("{}: {}", progress.dispatch, speedups(*best)));
+    return {};
+  }
+  const std::string_view why =
+      "no configuration is right at every size, faster than the default at one and slower at none";
+  for (const DispatchAtSize& each : at) each.tuned->keep_default(std::string(why));
+  context.observer.note(fmt::format("{}: {}", progress.dispatch, why));
+  for (const Rival& rival : rivals)
+    context.observer.note(fmt::format("  one size's winner: {}", speedups(rival)));
+  return {};
+}
+
+}  // namespace hone::tune

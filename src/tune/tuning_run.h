@@ -1,0 +1,31 @@
+// A run of the tuner over a program: the way from its file to a proven spec, at one set of sizes or
+// for several at once.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tune/machine_check.h"
+#include "tune/session.h"
+
+namespace hone::tune {
+
+struct TuningResult {
+  std::vector<SessionResult> at_sizes;  // one for each set of sizes
+  store::Id run = 0;
+  MachineCheck machine;  // before the first measurement
+  std::string spec;      // text; empty when no entry is worth shipping
+  // What is recommended; none where the program could not be run.
+  std::optional<RightVariant> best;
+};
+
+// The recipe: searches at each of `sizes` (at least one set, problem::given_size_sets), chooses for
+// each dispatch one configuration for all of them (size_choice.h), proves it in the whole program
+// at each, and writes tuning_spec.mlir and compile_flags.txt. `run_row`: command line, version and
+// seed of the run, for the store. The context's build and device are set. Errors: those of
+// Session's steps; what is done by then is in the store, and the same command continues.
+Result<TuningResult> tune_program(Context& context, store::Run run_row,
+                                  const std::vector<problem::SizeSet>& sizes);
+
+}  // namespace hone::tune
