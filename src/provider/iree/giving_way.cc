@@ -11,6 +11,8 @@ namespace {
 
 // Fewer are tried before a search has begun.
 constexpr std::uint64_t kWorthSearching = 16;
+// A problem that is small itself has few configurations with and without a rule.
+constexpr std::uint64_t kTimesAsMany = 16;
 
 // `space` without the first of `names` that alone leaves at least `fewest` configurations.
 Result<std::optional<space::Space>> without_one(const space::Space& space,
@@ -27,20 +29,22 @@ Result<std::optional<space::Space>> without_one(const space::Space& space,
 
 Result<space::Space> without_contradictions(const space::Space& space,
                                             std::span<const std::string_view> giving_way) {
-  if (space.count().value >= kWorthSearching) return space;
+  const std::uint64_t count = space.count().value;
+  if (count >= kWorthSearching) return space;
   std::vector<std::string> names;
   for (const std::string_view name : giving_way)
     if (std::any_of(space.constraints().begin(), space.constraints().end(),
                     [&](const space::Constraint& each) { return each.name == name; }))
       names.emplace_back(name);
-  HONE_ASSIGN(std::optional<space::Space> relaxed, without_one(space, names, kWorthSearching));
+  HONE_ASSIGN(std::optional<space::Space> relaxed,
+              without_one(space, names, std::max(kWorthSearching, kTimesAsMany * count)));
   if (relaxed) return std::move(*relaxed);
-  if (!space.empty()) return space;
+  if (count > 0) return space;
   HONE_ASSIGN(relaxed, without_one(space, names, 1));
   if (relaxed) return std::move(*relaxed);
-  for (std::size_t count = 2; count <= names.size(); ++count) {
+  for (std::size_t n = 2; n <= names.size(); ++n) {
     const std::vector<std::string> first(names.begin(),
-                                         names.begin() + static_cast<std::ptrdiff_t>(count));
+                                         names.begin() + static_cast<std::ptrdiff_t>(n));
     HONE_ASSIGN(space::Space without, space.relax(first));
     if (!without.empty()) return without;
   }

@@ -10,9 +10,10 @@
 namespace hone::iree {
 
 // `space`, or where its soft rules together leave less than a search is for, 16 configurations (odd
-// extents, small problems), one without the first of `giving_way` that alone leaves so many. Where
-// none does, `space` if it has any; else without the first that alone leaves any, or without as
-// many of them, in that order, as it takes, or without all soft rules. Errors: the space's own.
+// extents, small problems), one without the first of `giving_way` that alone leaves so many, and 16
+// times as many. Where none does, `space` if it has any; else without the first that alone leaves
+// any, or without as many of them, in that order, as it takes, or without all soft rules. Errors:
+// the space's own.
 Result<space::Space> without_contradictions(const space::Space& space,
                                             std::span<const std::string_view> giving_way);
 
