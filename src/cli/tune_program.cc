@@ -36,6 +36,18 @@ std::vector<tune::FlagSet> competing_flag_sets() {
           {"O3", {"--iree-opt-level=O3"}}};
 }
 
+constexpr std::string_view kReassociate = "--iree-llvmcpu-reassociate-fp-reductions";
+
+// IREE keeps the order of such sums below its optimisation level O2. Nothing where the user says
+// what to do about them.
+tune::FlagSet flags_of_sums(const std::vector<std::string>& flags) {
+  const bool said = std::any_of(flags.begin(), flags.end(), [](const std::string& flag) {
+    return flag.starts_with(kReassociate) || flag.starts_with("--iree-opt-level") ||
+           flag.starts_with("--iree-llvmcpu-mlir-opt-level");
+  });
+  return said ? tune::FlagSet() : tune::FlagSet{"reordered sums", {std::string(kReassociate)}};
+}
+
 store::Build build_row(const Toolchain& toolchain, const tune::Options& options,
                        const std::optional<problem::GpuTarget>& gpu,
                        const problem::CpuTarget& target) {
@@ -56,7 +68,10 @@ Status complete(TuneOptions& options, const problem::CpuTarget& target,
   HONE_ASSIGN(tuning.cores, choose_cores(options.cores));
   tuning.flags = compile_flags(options.toolchain);
   tuning.reference_flags = reference_flags(options.toolchain);
-  if (gpu == nullptr) tuning.flag_sets = competing_flag_sets();
+  if (gpu == nullptr) {
+    tuning.flag_sets = competing_flag_sets();
+    tuning.sums = flags_of_sums(tuning.flags);
+  }
   tuning.cache = options.cache == "cold" ? measure::CacheMode::kCold : measure::CacheMode::kWarm;
   tuning.last_level_cache =
       gpu != nullptr ? gpu->l2_bytes : std::max(target.l3_bytes, target.l2_bytes);

@@ -28,6 +28,15 @@ struct Context {
   RunnerService* runner_of(std::size_t lane) const {
     return lane == 0 ? &runner : more_runners.at(lane - 1);
   }
+  // Added to the user's flags for all that is tuned, with its name; empty: nothing is. Whole
+  // programs are compiled without and with it.
+  FlagSet added = {};
+  // The user's flags with what is added.
+  std::vector<std::string> flags() const {
+    std::vector<std::string> all = options.flags;
+    all.insert(all.end(), added.flags.begin(), added.flags.end());
+    return all;
+  }
   // A difference of this share can just be told on this machine (MachineCheck), within bounds.
   double noise = 0.01;
   TimeBudget time = {};

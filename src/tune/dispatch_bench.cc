@@ -66,7 +66,7 @@ Result<DispatchBench> DispatchBench::prepare(Context& context, const problem::Di
   HONE_ASSIGN(const store::Id operation, store.intern(operation_row(dispatch.root)));
   HONE_ASSIGN(bench.dispatch_id_, store.intern(dispatch_row(dispatch, operation)));
   bench.key_ = problem::fingerprint(dispatch);
-  HONE_TRY(context.compiler.prepare(bench.key_, dispatch.source, context.options.flags,
+  HONE_TRY(context.compiler.prepare(bench.key_, dispatch.source, context.flags(),
                                     context.options.assemble_for));
 
   measure::ProblemRequest problem{dispatch,
@@ -81,8 +81,8 @@ Result<DispatchBench> DispatchBench::prepare(Context& context, const problem::Di
       return failure("'{}' cannot be verified: compiled for a CPU the program has no such dispatch",
                      dispatch.name);
     const problem::Dispatch& independent = reference != nullptr ? *reference : dispatch;
-    const std::vector<std::string>& flags =
-        reference != nullptr ? context.options.reference_flags : context.options.flags;
+    const std::vector<std::string> flags =
+        reference != nullptr ? context.options.reference_flags : context.flags();
     HONE_ASSIGN(problem.reference, compile_reference(context.compiler, independent, flags));
   }
   bench.problem_ = std::move(problem);

@@ -40,8 +40,9 @@ std::vector<std::string> texts_of(const provider::Attributes& attributes) {
   return texts;
 }
 
-std::string without(const TunedDispatch& entry) {
-  return fmt::format("spec without {}", entry.dispatch->name);
+// Two ways of building at once: "data tiling + spec".
+std::string both(const std::string& a, std::string_view b) {
+  return a.empty() ? std::string(b) : fmt::format("{} + {}", a, b);
 }
 
 class Proof {
@@ -85,7 +86,7 @@ class Proof {
     HONE_ASSIGN(const std::string text, spec_text(*context_.programs, entries_));
     const std::filesystem::path file = folder_ / "applied_spec.mlir";
     HONE_TRY(write_file_atomically(file, text));
-    std::vector<std::string> flags = context_.options.flags;
+    std::vector<std::string> flags = context_.flags();
     flags.push_back(context_.programs->spec_flag(file));
     HONE_ASSIGN(const std::vector<jobs::ConfiguredDispatch> configured,
                 context_.compiler.configured(program_.path, bytes_, flags));
@@ -111,7 +112,7 @@ class Proof {
   // On a GPU: that the kernels inside the program are those that were verified and measured as they
   // ship (shipped_kernels.h).
   Status compare_kernels(const ProgramVariants& variants) {
-    const Variant* whole = variants.find(kSpec);
+    const Variant* whole = variants.find(spec_name());
     if (whole == nullptr || whole->module.empty()) return {};
     HONE_ASSIGN(const std::string module, read_file(whole->module));
     for (const TunedDispatch* entry : entries_) {
@@ -149,6 +150,8 @@ class Proof {
     HONE_ASSIGN(ProgramVariants variants,
                 ProgramVariants::create(context_, program_, bytes_, function, folder_));
     HONE_TRY(variants.add({.name = std::string(kDefault)}));
+    if (!context_.added.flags.empty())
+      HONE_TRY(variants.add({.name = context_.added.name, .flags = context_.added.flags}));
     for (const FlagSet& set : context_.options.flag_sets)
       HONE_TRY(variants.add({.name = set.name, .flags = set.flags}));
     HONE_TRY(add_spec_variants(variants, entries_, ""));
@@ -170,11 +173,16 @@ class Proof {
                            std::string_view suffix) {
     if (entries.empty()) return {};
     HONE_ASSIGN(const std::string text, spec_text(*context_.programs, entries));
-    HONE_TRY(variants.add({.name = fmt::format("{}{}", kSpec, suffix), .spec = text}));
-    for (const FlagSet& set : context_.options.flag_sets)
-      HONE_TRY(variants.add({.name = fmt::format("{} + {}{}", set.name, kSpec, suffix),
-                             .flags = set.flags,
+    const FlagSet& added = context_.added;
+    HONE_TRY(variants.add(
+        {.name = spec_name() + std::string(suffix), .flags = added.flags, .spec = text}));
+    for (const FlagSet& set : context_.options.flag_sets) {
+      std::vector<std::string> flags = set.flags;
+      flags.insert(flags.end(), added.flags.begin(), added.flags.end());
+      HONE_TRY(variants.add({.name = both(set.name, spec_name()) + std::string(suffix),
+                             .flags = std::move(flags),
                              .spec = text}));
+    }
     return {};
   }
 
@@ -183,13 +191,20 @@ class Proof {
     for (const TunedDispatch* entry : entries_)
       if (entry != &left_out_entry) others.push_back(entry);
     HONE_ASSIGN(const std::string text, spec_text(*context_.programs, others));
-    return variants.add({.name = without(left_out_entry), .spec = text});
+    return variants.add(
+        {.name = without(left_out_entry), .flags = context_.added.flags, .spec = text});
+  }
+
+  // What is added is part of what the spec was found with.
+  std::string spec_name() const { return both(context_.added.name, kSpec); }
+  std::string without(const TunedDispatch& entry) const {
+    return fmt::format("{} without {}", spec_name(), entry.dispatch->name);
   }
 
   // By the program with the whole spec beside the one that lacks an entry (with a single entry: the
   // default).
   Result<bool> drop_entries_that_do_not_help(const ProgramVariants& variants) {
-    const Variant* whole = variants.find(kSpec);
+    const Variant* whole = variants.find(spec_name());
     if (whole == nullptr) return false;
     if (!whole->usable()) {
       for (const TunedDispatch* entry : entries_)
@@ -197,7 +212,9 @@ class Proof {
       entries_.clear();
       return false;
     }
-    const Variant& without_spec = variants.all().front();
+    const Variant* const added = variants.find(context_.added.name);
+    const Variant& without_spec =
+        added != nullptr && added->usable() ? *added : variants.all().front();
     HONE_ASSIGN(const measure::PairedComparison gained,
                 measure::compare_paired(without_spec.seconds, whole->seconds));
     std::vector<measure::PairedComparison> with_it;

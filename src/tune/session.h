@@ -38,6 +38,8 @@ class Session {
   // What became of each dispatch.
   Status record();
 
+  // Those that are tuned.
+  const std::vector<const problem::Dispatch*>& chosen() const { return chosen_; }
   // An independent compile of a dispatch of the program; none where there is no such.
   const problem::Dispatch* reference_of(const problem::Dispatch& dispatch) const;
   const std::string& label() const { return label_; }

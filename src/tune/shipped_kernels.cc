@@ -40,7 +40,7 @@ class ShippedPair {
 
   Status compile(const problem::Dispatch& dispatch) {
     const std::string key = bench_.key() + "#shipped";
-    HONE_TRY(context_.compiler.prepare(key, dispatch.source, context_.options.flags));
+    HONE_TRY(context_.compiler.prepare(key, dispatch.source, context_.flags()));
     for (Kernel& kernel : kernels_) {
       HONE_ASSIGN(CompiledCandidate compiled, context_.compiler.compile(key, kernel.attributes));
       if (!compiled.artifact)

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "tune/session_steps.h"
 #include "tune/size_choice.h"
+#include "tune/sums.h"
 
 namespace hone::tune {
 namespace {
@@ -34,6 +35,7 @@ class TuningRun {
  private:
   Status steps() {
     HONE_ASSIGN(result_.machine, look_at_machine(context_));
+    HONE_TRY(add_flags());
     const auto sizes = static_cast<double>(sessions_.size());
     const double budget = context_.options.budget_seconds / sizes;
     for (Session& session : sessions_)
@@ -45,6 +47,26 @@ class TuningRun {
     HONE_TRY(prove());
     for (Session& session : sessions_) HONE_TRY(session.record());
     return emit();
+  }
+
+  // The build is another one then: what is compiled, stored and found again has these flags.
+  Status add_flags() {
+    const bool sums = std::any_of(sessions_.begin(), sessions_.end(), [](const Session& session) {
+      const auto& chosen = session.chosen();
+      return std::any_of(chosen.begin(), chosen.end(), [](const problem::Dispatch* dispatch) {
+        return adds_along_vectors(*dispatch);
+      });
+    });
+    if (!sums || context_.options.sums.flags.empty()) return {};
+    context_.added = context_.options.sums;
+    HONE_ASSIGN(store::Build build, context_.store.build(context_.build));
+    build.flags = nlohmann::json(context_.flags()).dump();
+    HONE_ASSIGN(context_.build, context_.store.intern(build));
+    context_.observer.note(fmt::format(
+        "the program adds up floating-point numbers: it is tuned with {} ({}), the default of each "
+        "dispatch included; the whole program is compared without it too",
+        fmt::join(context_.added.flags, " "), context_.added.name));
+    return {};
   }
 
   // The dispatch of that name at each size; fewer where it was not tuned at one.
@@ -119,17 +141,24 @@ class TuningRun {
       std::filesystem::remove(spec, code);  // one of an earlier run must not be taken for this one
     else
       HONE_TRY(write_file_atomically(spec, result_.spec));
-    std::vector<std::string> flags = context_.options.flags;
-    if (result_.best)
-      flags.insert(flags.end(), result_.best->flags.begin(), result_.best->flags.end());
-    if (result_.best ? result_.best->uses_spec : !result_.spec.empty())
-      flags.push_back(context_.programs->spec_flag(spec));
+    const std::vector<std::string> flags = recommended_flags(spec);
     HONE_TRY(context_.store.log_event(
         "compile flags",
         nlohmann::json{{"variant", result_.best ? result_.best->name : ""}, {"flags", flags}}
             .dump()));
     return write_file_atomically(context_.options.out / "compile_flags.txt",
                                  fmt::format("{}\n", fmt::join(flags, "\n")));
+  }
+
+  std::vector<std::string> recommended_flags(const std::filesystem::path& spec) const {
+    // Where nothing could be run, a spec goes with the flags that it was found with.
+    RightVariant best{.name = {}, .flags = {}, .uses_spec = !result_.spec.empty(), .seconds = {}};
+    if (best.uses_spec) best.flags = context_.added.flags;
+    if (result_.best) best = *result_.best;
+    std::vector<std::string> flags = context_.options.flags;
+    flags.insert(flags.end(), best.flags.begin(), best.flags.end());
+    if (best.uses_spec) flags.push_back(context_.programs->spec_flag(spec));
+    return flags;
   }
 
   Context& context_;

@@ -100,6 +100,31 @@ TEST_F(Tune, TunesASoftmax) {
   EXPECT_EQ(result["dispatches"][0]["verified"], 3);
 }
 
+// Sums of rows are tuned as the compiler may reorder them; the program's default is without that,
+// and a user who says what to do about it is obeyed.
+TEST_F(Tune, TunesSumsThatMayBeReordered) {
+  const std::string program = write("sum.mlir", iree::sum_program());
+  const std::string flag = "--iree-llvmcpu-reassociate-fp-reductions";
+  std::vector<std::string> arguments = quick(program, 4, "8s");
+  arguments.push_back("--no-baselines");
+  const auto result = json(arguments);
+  EXPECT_EQ(result["dispatches"][0]["verified"], 4);
+  EXPECT_EQ(result["programs"][0]["variant"], "default");
+  EXPECT_EQ(result["programs"][1]["variant"], "reordered sums");
+  const auto flags = read_file(folder() / "out" / "compile_flags.txt");
+  ASSERT_TRUE(flags);
+  const std::string best = result["best"];
+  EXPECT_EQ(flags->find(flag) != std::string::npos, best.find("reordered") != std::string::npos);
+  const Ran shown = hone({"show", "2", "--out", "shown"});
+  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  EXPECT_NE(read_file(folder() / "shown" / "reproduce.sh")->find(flag), std::string::npos);
+
+  arguments.insert(arguments.end(), {"--flag=" + flag + "=false", "--store", "another.db"});
+  const auto obeyed = json(arguments);
+  for (const auto& row : obeyed["programs"])
+    EXPECT_EQ(row["variant"].get<std::string>().find("reordered"), std::string::npos);
+}
+
 // A vendor's library is verified as a candidate is, and shares 16 rounds of 3 samples with the
 // winner.
 TEST_F(Tune, AVendorsLibraryIsARowBesideTheWinner) {

@@ -1,0 +1,15 @@
+// Sums of floating-point numbers whose order a compiler keeps unless it is told otherwise.
+#pragma once
+
+#include "problem/dispatch.h"
+
+namespace hone::tune {
+
+// Whether the dispatch adds floating-point numbers up along the lanes of a vector, where keeping
+// their order means adding one after the other: sums of rows (norms, softmax), attention, a matrix
+// times a vector. A product of two matrices has its sums beside each other.
+// Measured (IREE 3.13, docs/benchmarks.md): a sum of rows takes 2.3 times as long in order, and 3.7
+// times as long when both are tuned.
+bool adds_along_vectors(const problem::Dispatch& dispatch);
+
+}  // namespace hone::tune
