@@ -3,6 +3,24 @@
 #include <algorithm>
 
 namespace hone::tune {
+namespace {
+
+// The operand that a vector is loaded from, of those that are read: the one with most dimensions.
+const problem::Operand* largest_input(const problem::Operation& root) {
+  const problem::Operand* largest = nullptr;
+  for (const problem::Operand& operand : root.operands)
+    if (!operand.output && (largest == nullptr || operand.loops.size() > largest->loops.size()))
+      largest = &operand;
+  return largest;
+}
+
+bool reduces_along_rows(const problem::Operation& root) {
+  const problem::Operand* const input = largest_input(root);
+  if (input == nullptr || input->loops.empty() || input->loops.back() < 0) return false;
+  return root.loops[static_cast<std::size_t>(input->loops.back())].reduction;
+}
+
+}  // namespace
 
 bool adds_along_vectors(const problem::Dispatch& dispatch) {
   const problem::Operation& root = dispatch.root;
@@ -11,9 +29,10 @@ bool adds_along_vectors(const problem::Dispatch& dispatch) {
         return operand.output && problem::is_float(operand.type.element);
       });
   if (!floating) return false;
-  return root.kind == problem::OperationKind::kReduction ||
-         root.kind == problem::OperationKind::kAttention ||
-         root.kind == problem::OperationKind::kMatvec || root.name == "linalg.softmax";
+  if (root.kind == problem::OperationKind::kAttention || root.name == "linalg.softmax") return true;
+  return (root.kind == problem::OperationKind::kReduction ||
+          root.kind == problem::OperationKind::kMatvec) &&
+         reduces_along_rows(root);
 }
 
 }  // namespace hone::tune
