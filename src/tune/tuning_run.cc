@@ -144,7 +144,9 @@ class TuningRun {
     const std::vector<std::string> flags = recommended_flags(spec);
     HONE_TRY(context_.store.log_event(
         "compile flags",
-        nlohmann::json{{"variant", result_.best ? result_.best->name : ""}, {"flags", flags}}
+        nlohmann::json{
+            {"variant", result_.best ? result_.best->name + sessions_.front().label() : ""},
+            {"flags", flags}}
             .dump()));
     return write_file_atomically(context_.options.out / "compile_flags.txt",
                                  fmt::format("{}\n", fmt::join(flags, "\n")));

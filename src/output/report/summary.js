@@ -19,13 +19,17 @@ function programResult(report, program) {
   const chosen = eventOf(run, 'compile flags');
   const faster = rows.filter(row => row.seconds !== null && row.verdict === 'faster').sort((a, b) => a.ratio - b.ratio);
   const best = (chosen && rows.find(row => row.variant === chosen.variant)) || faster[0] ||
-      rows.find(row => row.variant === 'default') || null;
+      rows.find(isDefault) || null;
   return {rows, run, best, flags: chosen ? chosen.flags : null};
 }
 
+// A variant at one of several sizes is called “spec, M=16”.
+const [wayOf, sizeOf] = [0, 1].map(part => variant => variant.split(', ')[part] || '');
+const isDefault = row => wayOf(row.variant) === 'default';
+
 function programSentence(program, result) {
   const {best} = result;
-  if (!best || best.ratio === null || best.variant === 'default' || best.verdict !== 'faster')
+  if (!best || best.ratio === null || isDefault(best) || best.verdict !== 'faster')
     return `${program.path}: no way to build it was reliably faster than the compiler’s defaults.`;
   return `${program.path} runs ${formatTimes(1 / best.ratio)} as fast as with the compiler’s defaults when it is built with ` +
       `“${best.variant}” (95 % sure: ${formatInterval(1 / best.ratio_high, 1 / best.ratio_low)}).`;
@@ -48,11 +52,11 @@ function nextSteps(report, program, result) {
   const spec = best.spec === null ? null : report.specs[best.spec];
   const shown = flags || [].concat(build ? build.flags : []);
   return section('What to do next',
-      h('p', {}, best.variant === 'default' ? 'Keep building as you do: the default flags were as fast as anything tried.' :
+      h('p', {}, isDefault(best) ? 'Keep building as you do: the default flags were as fast as anything tried.' :
           `Build with the flags of “${best.variant}”:`),
-      best.variant === 'default' ? null : command(`iree-compile ${shellWord(program.path)} ${shown.map(shellWord).join(' ')} -o program.vmfb`),
+      isDefault(best) ? null : command(`iree-compile ${shellWord(program.path)} ${shown.map(shellWord).join(' ')} -o program.vmfb`),
       spec && !flags ? h('p', {class: 'note'}, 'Save the tuning spec below, and add the flag that its first lines name.') : null,
-      best.variant !== 'default' && flags ? h('p', {class: 'note'}, 'The same flags are in compile_flags.txt in the folder that --out named.') : null,
+      !isDefault(best) && flags ? h('p', {class: 'note'}, 'The same flags are in compile_flags.txt in the folder that --out named.') : null,
       spec ? folded('The tuning spec that goes with them (tuning_spec.mlir)', () => command(spec)) : null);
 }
 
@@ -77,7 +81,8 @@ function otherNextSteps(report) {
 function programCard(report, program) {
   const result = programResult(report, program);
   if (!result) return null;
-  const {best, rows} = result, base = rows.find(row => row.variant === 'default');
+  const {best, rows} = result, size = best ? sizeOf(best.variant) : '',
+    base = rows.find(row => isDefault(row) && sizeOf(row.variant) === size);
   const gain = best && best.ratio !== null && best.verdict === 'faster';
   return h('section', {class: 'card', 'data-program': program.id},
       h('h3', {}, 'The whole program'), h('p', {class: 'lead'}, programSentence(program, result)),
