@@ -5,7 +5,7 @@ usage: bench/cpu_dispatches.py [--hone build/release/hone] [--store FOLDER] [--t
                                [--program-threads 2] [--program-budget 90s] [--only NAME] [--what dispatches|programs]
 
 For each, `hone tune` measures the program's variants interleaved in one run under IREE's runtime: the
-default, IREE's flags (data tiling, with micro-kernels, O3), the spec, alone and with data tiling. "hone" is the
+default, IREE's flags (data tiling, with micro-kernels, O3, reordered sums), the spec, alone and with them. "hone" is the
 variant that hone recommends. "the better" is the fastest of IREE's own by median; the ratio to it is the
 median over the rounds, with a bootstrapped 95 % interval, also where hone recommends one of IREE's own: below 1
 that is not the fastest by median, only one that cannot be told from it. Killed, it continues: a program whose document is in --store is read from
