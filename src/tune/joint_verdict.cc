@@ -23,4 +23,15 @@ double mean_ratio(std::span<const measure::PairedComparison> comparisons) {
   return std::exp(sum / static_cast<double>(comparisons.size()));
 }
 
+std::optional<std::size_t> fastest_of(
+    std::span<const std::vector<measure::PairedComparison>> candidates, std::size_t conditions) {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (candidates[i].size() < conditions) continue;
+    if (joint_verdict(candidates[i]) != Verdict::kFaster) continue;
+    if (!best || mean_ratio(candidates[i]) < mean_ratio(candidates[*best])) best = i;
+  }
+  return best;
+}
+
 }  // namespace hone::tune

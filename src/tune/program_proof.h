@@ -22,6 +22,7 @@ struct ProvenProgram {
   std::vector<RightVariant> variants;  // for choose_variant; none where nothing could be run
   std::vector<store::Id> shipped;      // dispatches with an entry in the spec
   std::vector<LeftOut> left_out;
+  std::vector<store::ProgramMeasurement> rows;  // one per variant; not yet in the store
 };
 
 // The entries of a spec for these dispatches, one per spec class: of dispatches that one matcher
@@ -31,8 +32,8 @@ std::vector<const TunedDispatch*> spec_entries(const provider::ProgramProvider& 
                                                const std::vector<TunedDispatch>& tuned,
                                                std::vector<LeftOut>& left_out);
 
-// Compiles and times the whole program, `bytes` of the file program.path. Records every variant in
-// the store, under its name with `label` behind it. Without a function that can be called
+// Compiles and times the whole program, `bytes` of the file program.path. The rows of its variants
+// have their names with `label` behind them. Without a function that can be called
 // (benchmark files of a single dispatch, dynamic shapes) the spec is checked to be applied and its
 // entries are kept, and a note says so.
 Result<ProvenProgram> prove_program(Context& context, const problem::Program& program,

@@ -105,7 +105,8 @@ Status ProgramVariants::time(int rounds) {
   return {};
 }
 
-Status ProgramVariants::record(std::string_view label) const {
+Result<std::vector<store::ProgramMeasurement>> ProgramVariants::rows(std::string_view label) const {
+  std::vector<store::ProgramMeasurement> rows;
   HONE_ASSIGN(const store::Build base, context_->store.build(context_->build));
   for (const Variant& variant : variants_) {
     store::Build build = base;
@@ -129,9 +130,9 @@ Status ProgramVariants::record(std::string_view label) const {
     } else if (variant.failure.find("wrong") != std::string::npos) {
       row.right = false;
     }
-    HONE_TRY(context_->store.record(row));
+    rows.push_back(std::move(row));
   }
-  return {};
+  return rows;
 }
 
 const Variant* ProgramVariants::with_code(std::string_view code) const {

@@ -41,8 +41,8 @@ class ProgramVariants {
   // Times every usable variant in `rounds` rounds, each in random order, from scratch.
   Status time(int rounds);
 
-  // Writes one row per variant into the store, under its name with `label` behind it.
-  Status record(std::string_view label) const;
+  // One row per variant for the store, under its name with `label` behind it.
+  Result<std::vector<store::ProgramMeasurement>> rows(std::string_view label) const;
 
   const std::vector<Variant>& all() const { return variants_; }
   const Variant* find(std::string_view name) const;

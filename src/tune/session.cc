@@ -62,6 +62,8 @@ Status Session::prove() {
 }
 
 Status Session::record() {
+  for (const store::ProgramMeasurement& row : result_.proven.rows)
+    HONE_TRY(context_.store.record(row));
   for (TunedDispatch& tuned : result_.tuned) {
     store::Selection& selection = tuned.selection;
     selection.dispatch = tuned.id;

@@ -35,7 +35,7 @@ class Session {
   Status search(double seconds);
   // What the winners do in the whole program.
   Status prove();
-  // What became of each dispatch.
+  // Keeps what became of each dispatch, and the last proof.
   Status record();
 
   // Those that are tuned.

@@ -93,14 +93,10 @@ Status compare_at(Context& context, const DispatchAtSize& at, double seconds, Pr
 }
 
 const Rival* best_of(const std::vector<Rival>& rivals, std::size_t sizes) {
-  const Rival* best = nullptr;
-  for (const Rival& rival : rivals) {
-    if (rival.comparisons.size() < sizes) continue;  // wrong or failed at one of them
-    if (joint_verdict(rival.comparisons) != measure::Verdict::kFaster) continue;
-    if (best == nullptr || mean_ratio(rival.comparisons) < mean_ratio(best->comparisons))
-      best = &rival;
-  }
-  return best;
+  std::vector<std::vector<measure::PairedComparison>> comparisons;
+  for (const Rival& rival : rivals) comparisons.push_back(rival.comparisons);
+  const std::optional<std::size_t> best = fastest_of(comparisons, sizes);
+  return best ? &rivals[*best] : nullptr;
 }
 
 void take(const std::vector<DispatchAtSize>& at, const Rival& chosen) {

@@ -34,5 +34,27 @@ TEST(MeanRatio, IsGeometric) {
   EXPECT_DOUBLE_EQ(mean_ratio(std::vector<PairedComparison>{{.ratio = 0.25}, {.ratio = 1}}), 0.5);
 }
 
+using Candidates = std::vector<std::vector<PairedComparison>>;
+const PairedComparison kTwice{.verdict = Verdict::kFaster, .ratio = 0.5};
+const PairedComparison kFourTimes{.verdict = Verdict::kFaster, .ratio = 0.25};
+const PairedComparison kSame{.verdict = Verdict::kNoDifferent, .ratio = 1};
+const PairedComparison kHalf{.verdict = Verdict::kSlower, .ratio = 2};
+
+TEST(FastestOf, IsTheFastestOnTheAverage) {
+  EXPECT_EQ(fastest_of(Candidates{{kTwice, kTwice}, {kFourTimes, kTwice}, {kSame, kTwice}}, 2), 1u);
+}
+
+// Four times as fast at one size does not make up for half as fast at another.
+TEST(FastestOf, IsSlowerUnderNoCondition) {
+  EXPECT_EQ(fastest_of(Candidates{{kFourTimes, kHalf}, {kSame, kTwice}}, 2), 1u);
+  EXPECT_EQ(fastest_of(Candidates{{kFourTimes, kHalf}, {kSame, kSame}}, 2), std::nullopt);
+}
+
+TEST(FastestOf, WasRightUnderEveryCondition) {
+  EXPECT_EQ(fastest_of(Candidates{{kFourTimes}, {kTwice, kSame}}, 2), 1u);
+  EXPECT_EQ(fastest_of(Candidates{{kFourTimes}}, 2), std::nullopt);
+  EXPECT_EQ(fastest_of(Candidates{}, 2), std::nullopt);
+}
+
 }  // namespace
 }  // namespace hone::tune
