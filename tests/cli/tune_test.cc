@@ -98,6 +98,11 @@ TEST_F(Tune, TunesASoftmax) {
   ASSERT_EQ(result["dispatches"].size(), 1u);
   EXPECT_EQ(result["dispatches"][0]["tried"], 3);
   EXPECT_EQ(result["dispatches"][0]["verified"], 3);
+  // A spec that no whole program was timed with goes with the flags that it was found with.
+  const auto flags = read_file(folder() / "out" / "compile_flags.txt");
+  ASSERT_TRUE(flags);
+  EXPECT_EQ(flags->find("--iree-llvmcpu-reassociate-fp-reductions") != std::string::npos,
+            !result["spec"].is_null());
 }
 
 // Sums of rows are tuned as the compiler may reorder them; the program's default is without that,
