@@ -1,5 +1,6 @@
 #include "cli/toolchain.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/text.h"
@@ -102,8 +103,15 @@ std::vector<std::string> compile_flags(const ToolchainOptions& options) {
 }
 
 std::vector<std::string> reference_flags(const ToolchainOptions& options) {
-  // A GPU's code shares nothing with any CPU's; baseline x86-64 would convert each f16 by a call.
-  return flags_for(gpu_of(options) ? "host" : "x86-64", options.flags);
+  // A GPU's code shares nothing with any CPU's.
+  if (gpu_of(options)) return flags_for("host", options.flags);
+  std::vector<std::string> flags = flags_for("x86-64", options.flags);
+  // Without it each f16 is converted by a call of a library that the compiler does not link, or by
+  // code that makes small numbers zero.
+  const auto cpu = device::cpu::detect_target();
+  if (cpu && std::ranges::find(cpu->features, "f16c") != cpu->features.end())
+    flags.emplace_back("--iree-llvmcpu-target-cpu-features=+f16c");
+  return flags;
 }
 
 std::string own_executable() {

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -78,7 +79,7 @@ struct Buffers::State {
   };
 
   std::vector<problem::Binding> bindings;
-  std::vector<std::vector<std::byte>> initial;
+  std::array<Contents, 2> initial;  // by variant; the second empty: as the first
   std::vector<Place> places;
   std::vector<std::vector<device::Buffer>> rotation;
   std::byte* memory = nullptr;  // of the first copy, between the fences
@@ -127,12 +128,17 @@ struct Buffers::State {
   Status move_on_device(std::uint64_t seed);
   Status map_on_host(std::uint64_t seed);
 
+  const std::vector<std::byte>& contents(std::size_t binding, int variant) const {
+    const Contents& second = initial[1];
+    return variant == 1 && !second.empty() ? second[binding] : initial[0][binding];
+  }
+
   void fill(int index, std::size_t binding, int variant) const {
     const std::span<std::byte> bytes = buffer(index, binding);
     if (bindings[binding].access == problem::Access::kWriteOnly)
       poison(bytes, bindings[binding].type.element, variant);
     else if (!bytes.empty())
-      std::memcpy(bytes.data(), initial[binding].data(), bytes.size());
+      std::memcpy(bytes.data(), contents(binding, variant).data(), bytes.size());
   }
 };
 
@@ -141,10 +147,10 @@ Buffers::~Buffers() = default;
 Buffers::Buffers(Buffers&&) noexcept = default;
 Buffers& Buffers::operator=(Buffers&&) noexcept = default;
 
-Result<Buffers> Buffers::create(std::vector<problem::Binding> bindings,
-                                std::vector<std::vector<std::byte>> initial, int copies,
-                                device::Device* device) {
-  if (initial.size() != bindings.size() || copies < 1)
+Result<Buffers> Buffers::create(std::vector<problem::Binding> bindings, Contents initial,
+                                int copies, device::Device* device, Contents second) {
+  if (initial.size() != bindings.size() || copies < 1 ||
+      (!second.empty() && second.size() != bindings.size()))
     return input_error("{} bindings with {} contents and {} copies", bindings.size(),
                        initial.size(), copies);
   auto state = std::make_unique<State>();
@@ -153,9 +159,11 @@ Result<Buffers> Buffers::create(std::vector<problem::Binding> bindings,
     if (binding.bytes < 0)
       return input_error("binding {} has no static size: dynamic shapes cannot be run", i);
     const auto bytes = static_cast<std::size_t>(binding.bytes);
-    if (binding.access != problem::Access::kWriteOnly && initial[i].size() != bytes)
-      return input_error("binding {} has {} bytes, but {} are given for it", i, bytes,
-                         initial[i].size());
+    for (const Contents* each : {&initial, &second})
+      if (const Contents& contents = *each; binding.access != problem::Access::kWriteOnly &&
+                                            !contents.empty() && contents[i].size() != bytes)
+        return input_error("binding {} has {} bytes, but {} are given for it", i, bytes,
+                           contents[i].size());
     State::Place place{.before = state->copy_bytes,
                        .start = rounded_up(state->copy_bytes + kGuardBytes, kPage),
                        .bytes = bytes,
@@ -169,7 +177,7 @@ Result<Buffers> Buffers::create(std::vector<problem::Binding> bindings,
   state->host_bytes =
       state->copy_bytes * static_cast<std::size_t>(state->device != nullptr ? 1 : copies);
   state->bindings = std::move(bindings);
-  state->initial = std::move(initial);
+  state->initial = {std::move(initial), std::move(second)};
   state->rotation.resize(static_cast<std::size_t>(copies));
   if (state->device != nullptr) {
     HONE_TRY(state->map_on_host(0));
@@ -242,8 +250,8 @@ std::span<const device::Buffer> Buffers::copy(int index) const {
 std::span<const std::byte> Buffers::contents(int copy, int binding) const {
   return state_->buffer(copy, static_cast<std::size_t>(binding));
 }
-std::span<const std::byte> Buffers::initial(int binding) const {
-  return state_->initial[static_cast<std::size_t>(binding)];
+std::span<const std::byte> Buffers::initial(int binding, int variant) const {
+  return state_->contents(static_cast<std::size_t>(binding), variant);
 }
 
 Status Buffers::prepare(int index, int variant) {
@@ -261,10 +269,10 @@ Status Buffers::fetch(int index) {
   return state.device->download({state.memory, state.copy_bytes}, state.device_copy(index));
 }
 
-Result<std::optional<bool>> Buffers::is_intact_on_device(int index) const {
+Result<std::optional<bool>> Buffers::is_intact_on_device(int index, int variant) const {
   const State& state = *state_;
   if (state.device == nullptr) return std::nullopt;
-  const std::byte *now = state.device_copy(index), *then = state.prepared_copy(0);
+  const std::byte *now = state.device_copy(index), *then = state.prepared_copy(variant);
   // The bytes from `begin` to `end` of the copy; nothing when the device cannot tell.
   const auto same = [&](std::size_t begin, std::size_t end) -> Result<std::optional<bool>> {
     HONE_ASSIGN(const auto difference,
@@ -316,12 +324,13 @@ std::vector<BrokenGuard> Buffers::broken_guards(int index) const {
   return broken;
 }
 
-std::vector<int> Buffers::changed_inputs(int index) const {
+std::vector<int> Buffers::changed_inputs(int index, int variant) const {
   std::vector<int> changed_bindings;
   for (std::size_t i = 0; i < state_->places.size(); ++i) {
     if (state_->bindings[i].access != problem::Access::kReadOnly) continue;
     const std::span<const std::byte> now = state_->buffer(index, i);
-    if (!now.empty() && std::memcmp(now.data(), state_->initial[i].data(), now.size()) != 0)
+    if (!now.empty() &&
+        std::memcmp(now.data(), state_->contents(i, variant).data(), now.size()) != 0)
       changed_bindings.push_back(static_cast<int>(i));
   }
   return changed_bindings;

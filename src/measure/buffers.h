@@ -38,13 +38,15 @@ class Buffers {
  public:
   static constexpr std::size_t kGuardBytes = 4096;
 
-  // `initial[i]` holds the bytes of binding i before a launch; empty for write-only ones, which
-  // start as poison. An input error for a binding without a static size or initial bytes of another
-  // size, an environment error when memory does not suffice. `device` is where they are used, and
-  // must outlive them; nullptr: a device that works in the host's memory.
-  static Result<Buffers> create(std::vector<problem::Binding> bindings,
-                                std::vector<std::vector<std::byte>> initial, int copies,
-                                device::Device* device = nullptr);
+  // Bytes by binding; empty for write-only ones, which start as poison.
+  using Contents = std::vector<std::vector<std::byte>>;
+
+  // `initial` is what the bindings hold before a launch, `second` what they hold before one of
+  // variant 1 (prepare); empty: the same. An input error for a binding without a static size or
+  // contents of another size, an environment error when memory does not suffice. `device` is where
+  // they are used, and must outlive them; nullptr: a device that works in the host's memory.
+  static Result<Buffers> create(std::vector<problem::Binding> bindings, Contents initial,
+                                int copies, device::Device* device = nullptr, Contents second = {});
   ~Buffers();
   Buffers(Buffers&&) noexcept;
   Buffers& operator=(Buffers&&) noexcept;
@@ -55,17 +57,18 @@ class Buffers {
   const std::vector<std::vector<device::Buffer>>& rotation() const;
   std::span<const device::Buffer> copy(int index) const;
   std::span<const std::byte> contents(int copy, int binding) const;
-  std::span<const std::byte> initial(int binding) const;
+  std::span<const std::byte> initial(int binding, int variant = 0) const;
 
   // Makes copy `index` fit for a verified launch: write-only buffers hold poison (verification.h,
-  // `variant` 0 or 1), the others their first contents, guards are whole. This and what follows
-  // fails only where the device does.
+  // `variant` 0 or 1), the others the contents of that variant, guards are whole. This and what
+  // follows fails only where the device does.
   Status prepare(int index, int variant = 0);
   // Makes the host see copy `index` as it is now.
   Status fetch(int index);
-  // Whether the device itself finds the guards of copy `index` whole and its read-only bindings
-  // unchanged. Nothing when it cannot tell; then, or when it says no, fetch() and look.
-  Result<std::optional<bool>> is_intact_on_device(int index) const;
+  // Whether the device itself finds the guards of copy `index`, prepared as `variant`, whole and
+  // its read-only bindings unchanged. Nothing when it cannot tell; then, or when it says no,
+  // fetch() and look.
+  Result<std::optional<bool>> is_intact_on_device(int index, int variant = 0) const;
   // Moves everything to other memory, prepared as for a launch, whose pages lie in physical memory
   // in an order drawn by `seed`: which of them collide in a physically indexed cache makes some
   // kernels several percent faster or slower, and pages that are taken in order come back in the
@@ -76,8 +79,9 @@ class Buffers {
   Status restore_read_write();
   // Guards of a copy that no longer hold the poison, at most two per binding.
   std::vector<BrokenGuard> broken_guards(int index) const;
-  // Read-only bindings of a copy whose bytes are no longer those of the beginning.
-  std::vector<int> changed_inputs(int index) const;
+  // Read-only bindings of a copy, prepared as `variant`, whose bytes are no longer those of the
+  // beginning.
+  std::vector<int> changed_inputs(int index, int variant = 0) const;
 
  private:
   struct State;

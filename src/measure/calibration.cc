@@ -26,7 +26,7 @@ Result<Calibration> calibrate(device::Device& device, std::size_t rounds) {
   const std::unique_ptr<device::Kernel> kernel = device.calibration_kernel();
   if (kernel == nullptr) return failure("the device has no calibration kernel");
   HONE_ASSIGN(Buffers buffers, Buffers::create({}, {}, 1));
-  Workload workload{.buffers = std::move(buffers), .expected = {}, .tolerance = {}};
+  Workload workload{.buffers = std::move(buffers)};
   MeasureRequest request;
   request.handles = {kA, kB};
   request.protocol = protocol_for(rounds);

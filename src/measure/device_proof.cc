@@ -25,15 +25,17 @@ Result<DeviceProof> DeviceProof::create(device::Device& device, const Buffers& b
   return proof;
 }
 
-Result<bool> DeviceProof::is_right(const Buffers& buffers, const Tolerance& tolerance,
+Result<bool> DeviceProof::is_right(const Buffers& buffers, int variant,
+                                   const std::vector<Tolerance>& tolerances,
                                    std::vector<OutputCheck>& checks) const {
   if (device_ == nullptr) return false;
-  HONE_ASSIGN(const auto intact, buffers.is_intact_on_device(0));
+  HONE_ASSIGN(const auto intact, buffers.is_intact_on_device(0, variant));
   if (!intact || !*intact) return false;
   checks.clear();
   for (const Output& output : outputs_) {
     Comparison comparison;
     comparison.elements = problem::element_count(output.type);
+    const Tolerance& tolerance = tolerances[output.binding];
     HONE_ASSIGN(const auto difference,
                 device_->difference(buffers.copy(0)[output.binding].data, output.bytes.data(),
                                     output.type.element, comparison.elements, tolerance.absolute,

@@ -23,10 +23,11 @@ class DeviceProof {
   static Result<DeviceProof> create(device::Device& device, const Buffers& buffers,
                                     const std::vector<Expected>& expected);
 
-  // Whether copy 0, after a launch over poison, is known to be right: guards and inputs as they
-  // were, every element of every output within the tolerance and no NaN. `checks` gets one
-  // comparison per output then. False says only that the host must look.
-  Result<bool> is_right(const Buffers& buffers, const Tolerance& tolerance,
+  // Whether copy 0, after a launch over poison of `variant`, is known to be right: guards and
+  // inputs as they were, every element of every output within its binding's tolerance and no NaN.
+  // `checks` gets one comparison per output then. False says only that the host must look.
+  Result<bool> is_right(const Buffers& buffers, int variant,
+                        const std::vector<Tolerance>& tolerances,
                         std::vector<OutputCheck>& checks) const;
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "measure/half.h"
 #include "measure/reference.h"
@@ -12,17 +13,27 @@ namespace {
 
 using problem::BindingUse;
 
-// tolerance_for takes the largest sum to be this many times the typical one.
-constexpr double kLargestOverTypical = 6;
-
-double largest_magnitude(std::span<const std::byte> bytes, problem::ElementType type) {
+// What the finite elements have in common.
+ValueRange range_of_contents(std::span<const std::byte> bytes, problem::ElementType type) {
   const auto size = static_cast<std::size_t>(problem::byte_size(type));
-  double largest = 0;
+  ValueRange range;
+  std::size_t count = 0;
+  int grid = std::numeric_limits<int>::max();
+  double squares = 0;
   for (std::size_t at = 0; at + size <= bytes.size(); at += size) {
-    const double value = std::abs(load_element(bytes.data() + at, type));
-    if (std::isfinite(value)) largest = std::max(largest, value);
+    const double value = load_element(bytes.data() + at, type);
+    if (!std::isfinite(value)) continue;
+    range.low = count == 0 ? value : std::min(range.low, value);
+    range.high = count == 0 ? value : std::max(range.high, value);
+    range.smallest = count == 0 ? std::abs(value) : std::min(range.smallest, std::abs(value));
+    ++count;
+    range.mean += (value - range.mean) / static_cast<double>(count);
+    squares += value * value;
+    if (value != 0) grid = std::min(grid, lowest_digit(value));
   }
-  return largest;
+  if (count > 0) range.rms = std::sqrt(squares / static_cast<double>(count));
+  if (grid != std::numeric_limits<int>::max()) range.grid = grid;
+  return range;
 }
 
 // The root's product of the two contents; nothing when it cannot be computed here.
@@ -67,26 +78,20 @@ Status replace_contents(const problem::Dispatch& dispatch, const std::vector<std
 InputPlan plan_of_contents(const problem::Dispatch& dispatch,
                            const std::vector<std::vector<std::byte>>& contents, int threads) {
   InputPlan plan = plan_inputs(dispatch);
-  double crude = static_cast<double>(plan.terms);
-  plan.largest_fused_input = 0;
   for (std::size_t i = 0; i < dispatch.bindings.size(); ++i) {
-    const problem::Binding& binding = dispatch.bindings[i];
-    const double largest = largest_magnitude(contents[i], binding.type.element);
-    if (binding.use == BindingUse::kRootInput) crude *= largest;
-    if (binding.use == BindingUse::kFusedInput)
-      plan.largest_fused_input = std::max(plan.largest_fused_input, largest);
+    if (dispatch.bindings[i].access == problem::Access::kWriteOnly) continue;
+    InputValues& values = plan.bindings[i];
+    values.kind = InputValues::Kind::kGiven;
+    values.given = range_of_contents(contents[i], dispatch.bindings[i].type.element);
   }
   plan.exact = false;
-  plan.absolute_sum = crude;
-  plan.typical_sum = crude / kLargestOverTypical;
+  plan.absolute_sum = plan.typical_sum = 0;
   plan.basis = "the given inputs";
   const auto computed = product(dispatch, contents, threads);
   if (!computed) return plan;
   // What a fused dispatch's fill adds is not in the product above.
   const double fill = has_exact_reference(dispatch) ? 0 : std::abs(dispatch.fill_value);
-  const problem::ElementType output = dispatch.root.operands.back().type.element;
   plan.absolute_sum = computed->absolute_sum + fill;
-  plan.typical_sum = (largest_magnitude(computed->output, output) + fill) / kLargestOverTypical;
   plan.exact = computed->exact && fill == 0;
   if (plan.exact) plan.basis = "every partial sum of the given inputs is exact";
   return plan;

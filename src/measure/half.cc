@@ -228,6 +228,14 @@ int significand_digits(ElementType type) {
   return 53;
 }
 
+int lowest_digit(double value) {
+  // frexp's fraction times 2^53 is a whole number, of subnormal numbers too.
+  int exponent = 0;
+  const double whole = std::ldexp(std::frexp(value, &exponent), 53);
+  const auto digits = static_cast<std::uint64_t>(std::abs(whole));
+  return exponent - 53 + std::countr_zero(digits);
+}
+
 double unit_roundoff(ElementType type) {
   return problem::is_float(type) ? std::ldexp(1.0, -significand_digits(type)) : 0;
 }

@@ -40,6 +40,9 @@ void to_floats(std::span<const std::byte> from, problem::ElementType type, std::
 // Binary digits of the significand, the leading one included: 24 for f32, 11, 8, 4, 3. For integers
 // the bits of the magnitude: 31 for i32. All integers up to 2^digits are exact.
 int significand_digits(problem::ElementType type);
+// The exponent of the lowest binary digit that is set: 1.5 gives -1, 12 gives 2. For a finite value
+// other than zero.
+int lowest_digit(double value);
 // Largest relative error of one rounding, 2^-digits; 0 for integers.
 double unit_roundoff(problem::ElementType type);
 

@@ -79,21 +79,25 @@ Result<SgemmPlan> plan_sgemm(const Operation& operation) {
                    .swapped = product.bindings[0] == 1};
 }
 
-Result<OpenBlasParts> make_openblas(const ProblemRequest& request) {
+Result<OpenBlasParts> make_openblas(const ProblemRequest& request, device::Device& device) {
   HONE_ASSIGN(const SgemmPlan plan, plan_sgemm(request.dispatch.root));
   HONE_ASSIGN(auto library, provider::vendor::OpenBlas::open(request.cores));
   const problem::Dispatch root = root_in_f32(request.dispatch);
-  HONE_ASSIGN(auto contents, first_contents(root, request.seed));
-  HONE_ASSIGN(ExactContraction exact, exact_contraction(root.root, contents[0], contents[1]));
+  ProblemRequest problem = request;
+  problem.dispatch = root;
+  problem.inputs.clear();
+  problem.expected.clear();
+  problem.tolerance.reset();
+  HONE_ASSIGN(auto operands, launch_operands(problem));
+  HONE_ASSIGN(auto expected, computed_outputs(problem, operands));
+  if (!expected) return input_error("{} is no product that hone computes", root.name);
   OpenBlasParts parts;
   parts.note = note_for(request.dispatch);
   std::string rotation_note;
-  HONE_ASSIGN(Buffers buffers,
-              make_buffers(root.bindings, std::move(contents), request, rotation_note));
-  auto expected = expect_output(buffers, 2, std::move(exact.output));
-  parts.workload = std::make_unique<Workload>(Workload{.buffers = std::move(buffers),
-                                                       .expected = std::move(expected),
-                                                       .tolerance = tolerance_for(root)});
+  HONE_ASSIGN(Buffers buffers, make_buffers(root.bindings, operands, request, rotation_note));
+  HONE_ASSIGN(Workload workload,
+              make_workload(std::move(buffers), std::move(*expected), operands, device));
+  parts.workload = std::make_unique<Workload>(std::move(workload));
   parts.library = library.configuration();
   parts.kernel = std::make_unique<OpenBlasKernel>(std::move(library), plan);
   return parts;

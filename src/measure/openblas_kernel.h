@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "device/device.h"
 #include "measure/runner_requests.h"
-#include "measure/workload.h"
+#include "measure/launch_operands.h"
 #include "problem/operation.h"
 #include "provider/vendor/openblas.h"
 
@@ -32,7 +32,7 @@ struct OpenBlasParts {
 };
 
 // Opens the library and makes f32 inputs of the same kind and seed as the dispatch's, with the
-// exact result. Errors of OpenBlas::open and plan_sgemm.
-Result<OpenBlasParts> make_openblas(const ProblemRequest& request);
+// exact result, for `device` (cores). Errors of OpenBlas::open and plan_sgemm.
+Result<OpenBlasParts> make_openblas(const ProblemRequest& request, device::Device& device);
 
 }  // namespace hone::measure

@@ -1,7 +1,6 @@
 #include "measure/reference.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <thread>
@@ -131,10 +130,7 @@ Grid grid_of(std::span<const std::byte> bytes, ElementType type) {
       grid.finite = false;
       continue;
     }
-    const auto bits = std::bit_cast<std::uint64_t>(value);
-    const std::uint64_t mantissa = (bits & 0xFFFFFFFFFFFFFull) | 0x10000000000000ull;
-    const int lowest = std::ilogb(value) - 52 + std::countr_zero(mantissa);
-    grid.exponent = std::min(grid.exponent, lowest);
+    grid.exponent = std::min(grid.exponent, lowest_digit(value));
     grid.largest = std::max(grid.largest, std::abs(value));
   }
   return grid;

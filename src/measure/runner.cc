@@ -1,12 +1,12 @@
 #include "measure/runner.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
-#include "measure/given_inputs.h"
+#include "measure/launch_operands.h"
 #include "measure/openblas_kernel.h"
 #include "measure/product_plan.h"
-#include "measure/reference.h"
 #include "measure/sample_loop.h"
 #include "measure/workload.h"
 
@@ -16,52 +16,15 @@ namespace {
 // Of those that a library offers.
 constexpr std::size_t kMostAlgorithms = 32;
 
-// The output's binding and its exact bytes.
-struct ExactOutput {
-  std::size_t binding = 0;
-  std::vector<std::byte> bytes;
-};
+// A reference of which some element is not finite is run again on other inputs, this often.
+constexpr int kMostDraws = 4;
 
-// Nothing when the dispatch is a contraction that the plain interpreter knows to its end.
-Result<std::optional<ExactOutput>> exact_output(
-    const ProblemRequest& request, const std::vector<std::vector<std::byte>>& contents) {
-  const problem::Dispatch& dispatch = request.dispatch;
-  const auto bindings = exact_bindings(dispatch);
-  if (!bindings) return std::nullopt;
-  HONE_ASSIGN(ExactContraction exact,
-              exact_contraction(dispatch.root, contents[bindings->lhs], contents[bindings->rhs],
-                                static_cast<int>(request.cores.size()),
-                                initial_output(dispatch, contents[bindings->output])));
-  const std::span<const std::byte> bias =
-      bindings->bias ? contents[*bindings->bias] : std::span<const std::byte>();
-  return ExactOutput{bindings->output,
-                     finish_output(dispatch, *bindings, std::move(exact.output), bias)};
-}
-
-Tolerance tolerance_of(const ProblemRequest& request,
-                       const std::vector<std::vector<std::byte>>& contents) {
-  if (request.tolerance) return *request.tolerance;
-  if (request.inputs.empty()) return tolerance_for(request.dispatch);
-  return tolerance_for(request.dispatch, plan_of_contents(request.dispatch, contents,
-                                                          static_cast<int>(request.cores.size())));
-}
-
-// What the user says the outputs must be; nothing when the reference is to say it.
-std::optional<std::vector<Expected>> given_outputs(const ProblemRequest& request) {
-  if (request.expected.empty()) return std::nullopt;
-  std::vector<Expected> expected(request.dispatch.bindings.size());
-  for (std::size_t i = 0; i < std::min(expected.size(), request.expected.size()); ++i) {
-    const auto bytes = std::as_bytes(std::span(request.expected[i]));
-    expected[i].bytes.assign(bytes.begin(), bytes.end());
-  }
-  return expected;
-}
-
-// What the reference, CPU code, gives on the CPU; the candidates' device is another.
-Result<std::vector<Expected>> reference_on_cpu(device::Device& cpu, const ProblemRequest& request,
-                                               std::vector<std::vector<std::byte>> contents) {
+// What the reference, CPU code, gives on a device of its own.
+Result<ExpectedOutputs> run_reference_on(device::Device& cpu, const ProblemRequest& request,
+                                         const std::array<LaunchOperands, kOperandSets>& operands) {
   const provider::Artifact& reference = *request.reference;
-  HONE_ASSIGN(Buffers buffers, Buffers::create(request.dispatch.bindings, std::move(contents), 1));
+  HONE_ASSIGN(Buffers buffers, Buffers::create(request.dispatch.bindings, operands[0].contents, 1,
+                                               &cpu, operands[1].contents));
   HONE_ASSIGN(auto kernel, cpu.load(reference.format, reference.code, reference.launch));
   return run_reference(*kernel, buffers);
 }
@@ -130,47 +93,38 @@ Result<ProblemReady> Runner::set_problem(const ProblemRequest& request) {
   state_->clear();  // also unpins this thread, so that the reference below may use every core
   if (request.dispatch.bindings.empty())
     return input_error("{} has no bindings: nothing to run it on", request.dispatch.name);
-  HONE_ASSIGN(auto contents, first_contents(request.dispatch, request.seed));
-  HONE_TRY(replace_contents(request.dispatch, request.inputs, contents));
-  const Tolerance tolerance = tolerance_of(request, contents);
-  auto given = given_outputs(request);
-  const bool is_given = given.has_value();
-  HONE_ASSIGN(auto exact, given ? std::optional<ExactOutput>() : exact_output(request, contents));
-  if (!given && !exact && !request.reference)
-    return input_error(
-        "{} is no contraction that hone computes; its reference must be given as an artifact",
-        request.dispatch.name);
-
-  // Before the GPU is opened, while no driver watches what the reference does.
-  std::optional<std::vector<Expected>> computed = std::move(given);
-  if (!computed && !exact && request.cuda) {
-    HONE_ASSIGN(const auto cpu, state_->open_cpu(request.cores));
-    HONE_ASSIGN(computed, reference_on_cpu(*cpu, request, contents));
+  ProblemReady ready{.reference = "artifact", .copies = 1, .note = ""};
+  std::array<LaunchOperands, kOperandSets> operands;
+  ExpectedOutputs expected;
+  for (int draw = 0;; ++draw) {
+    HONE_ASSIGN(operands, launch_operands(request, draw));
+    HONE_ASSIGN(auto computed, computed_outputs(request, operands));
+    if (computed) {
+      ready.reference = request.expected.empty() ? "exact" : "given";
+    } else {
+      if (!request.reference)
+        return input_error(
+            "{} is no contraction that hone computes; its reference must be given as an artifact",
+            request.dispatch.name);
+      // Before the device is opened, while no driver watches what the reference does.
+      HONE_ASSIGN(const auto cpu, state_->open_cpu(request.cores));
+      HONE_ASSIGN(computed, run_reference_on(*cpu, request, operands));
+    }
+    expected = std::move(*computed);
+    if (ready.reference == "given" || !request.inputs.empty()) break;  // as the user has them
+    const std::string wrong = not_finite(request.dispatch, expected);
+    if (wrong.empty()) break;
+    if (draw + 1 == kMostDraws)
+      return failure("{} cannot be verified: of its reference {}, whatever the inputs",
+                     request.dispatch.name, wrong);
   }
   HONE_ASSIGN(auto device, state_->open(request));
-  ProblemReady ready{.reference = is_given ? "given"
-                                  : exact  ? "exact"
-                                           : "artifact",
-                     .copies = 1,
-                     .note = ""};
-  HONE_ASSIGN(Buffers buffers, make_buffers(request.dispatch.bindings, std::move(contents), request,
-                                            ready.note, device.get()));
+  HONE_ASSIGN(Buffers buffers,
+              make_buffers(request.dispatch.bindings, operands, request, ready.note, device.get()));
   ready.copies = buffers.copies();
-  std::vector<Expected> expected;
-  if (computed) {
-    expected = std::move(*computed);
-  } else if (exact) {
-    expected = expect_output(buffers, exact->binding, std::move(exact->bytes));
-  } else {
-    const provider::Artifact& reference = *request.reference;
-    HONE_ASSIGN(auto kernel, device->load(reference.format, reference.code, reference.launch));
-    HONE_ASSIGN(expected, run_reference(*kernel, buffers));
-  }
-  HONE_ASSIGN(DeviceProof proof, DeviceProof::create(*device, buffers, expected));
-  state_->workload = std::make_unique<Workload>(Workload{.buffers = std::move(buffers),
-                                                         .expected = std::move(expected),
-                                                         .tolerance = tolerance,
-                                                         .proof = std::move(proof)});
+  HONE_ASSIGN(Workload workload,
+              make_workload(std::move(buffers), std::move(expected), operands, *device));
+  state_->workload = std::make_unique<Workload>(std::move(workload));
   state_->device = std::move(device);
   state_->problem = request;
   state_->problem.reference.reset();
@@ -198,7 +152,7 @@ Result<std::vector<Baseline>> Runner::load_baselines() {
                            .note = ""});
     return baselines;
   }
-  HONE_ASSIGN(OpenBlasParts parts, make_openblas(state_->problem));
+  HONE_ASSIGN(OpenBlasParts parts, make_openblas(state_->problem, *state_->device));
   std::erase_if(state_->candidates, [this](const auto& each) {
     return each.second.workload == state_->openblas_workload.get();
   });

@@ -22,30 +22,14 @@ struct Tolerance {
   std::string basis = "exact";  // where the numbers come from, in words
 };
 
-// For outputs of `dispatch` on the inputs of plan_inputs (inputs.h).
-// - The root exact on its inputs, and nothing around it but fills, moves and type conversions: 0.
-//   (A conversion is one correct rounding, which every kernel makes alike.)
-// - Otherwise both sides, candidate and reference, round. With u the unit roundoff of the
-//   accumulation type, K the terms of a sum, S = sum |a||b| at most, size the largest value that
-//   plausibly enters the epilogue (six standard deviations of the root's sums, plus 1.5):
-//     root      2 x 9 u S: an operation fused before the root may leave it inexact after all. For
-//               terms of zero mean the error is a small multiple of u S, whatever K (Higham and
-//               Mary 2020, SIAM J. Sci. Comput. 42(5); their lambda = 3). Where the root is no sum
-//               of products of such inputs: 2 x 3 sqrt(K) u S (Higham and Mary 2019, 41(5)). The
-//               worst case K u S (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed.,
-//               3.1) would hide a result that was rounded to f16 on the way.
-//     epilogue  2 x steps x u x (size + (1 + size) |expected|): each operation rounds once; a math
-//               function (a polynomial, another on each side) counts as eight, an operation not
-//               told apart as sixteen; a function such as exp multiplies its argument's error by
-//               its own value. A reduction adds 3 sqrt(length) steps.
-//     output    when the outputs' type is coarser, with roundoff v: 2 v (size + 2 |expected|):
-//     values
-//               near a tie round either way, and part of the epilogue may run in that type. An
-//               integer output may be off by one.
+// How far outputs may lie from a reference, by binding (of use for outputs only), on the inputs of
+// `plan`: twice what a right implementation may be off by, its error and the reference's
+// (rounding.h), and one step of the type's smallest numbers. Nothing where the result is exact: sums
+// of whole numbers that fit, one correct narrowing of such, what selects or moves values. An output
+// of integers that went through rounded floats may be off by one.
+std::vector<Tolerance> tolerances_for(const problem::Dispatch& dispatch, const InputPlan& plan);
+// Of the last output, on the inputs of plan_inputs(dispatch).
 Tolerance tolerance_for(const problem::Dispatch& dispatch);
-// The same for other inputs, of which `plan` says what plan_inputs says of its own
-// (plan_of_contents, given_inputs.h).
-Tolerance tolerance_for(const problem::Dispatch& dispatch, const InputPlan& plan);
 
 struct Comparison {
   bool right = false;

@@ -1,6 +1,7 @@
 // What handles of a runner run on: buffers, and what must be in them afterwards.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "device/device.h"
 #include "measure/buffers.h"
 #include "measure/device_proof.h"
+#include "measure/inputs.h"
 #include "measure/runner_requests.h"
 #include "measure/verification.h"
 
@@ -18,43 +20,36 @@ struct Expected {
   std::vector<bool> written;     // elements of a write-only output that must be written
 };
 
+// What a launch over the contents of one variant (Buffers::prepare) must leave.
+struct VerifiedLaunch {
+  std::vector<Expected> expected;     // by binding; empty bytes where nothing is expected (inputs)
+  std::vector<Tolerance> tolerances;  // by binding
+  DeviceProof proof = {};
+};
+
 struct Workload {
   Buffers buffers;
-  std::vector<Expected> expected;  // by binding; empty bytes where nothing is expected (inputs)
-  Tolerance tolerance;
-  DeviceProof proof = {};
+  // By variant, which is an operand set (inputs.h): a kernel that keeps something of one launch
+  // for the next, or reads less of its operands than they have, is wrong in the second.
+  std::array<VerifiedLaunch, kOperandSets> launches = {};
   // Where the rotation goes on: shared by all handles, so that none finds its copy warm because
   // another has just used it.
   std::size_t next = 0;
 };
 
-// First contents of every binding of a dispatch (inputs.h); empty for write-only ones. An input
-// error for a binding without a static size.
-Result<std::vector<std::vector<std::byte>>> first_contents(const problem::Dispatch& dispatch,
-                                                           std::uint64_t seed);
-
-// Buffers for `bindings` in as many copies as the cache mode asks for. `note` is set when they are
-// fewer than a cold cache needs. `device`: as in Buffers::create.
-Result<Buffers> make_buffers(const std::vector<problem::Binding>& bindings,
-                             std::vector<std::vector<std::byte>> initial,
-                             const ProblemRequest& request, std::string& note,
-                             device::Device* device = nullptr);
-
 // What a buffer of `bytes` is compared as: the binding's tensor, or where it is larger than that
 // all of it, as one row of elements.
 problem::TensorType type_of(const problem::Binding& binding, std::size_t bytes);
 
-// One output that a reference computed: all elements of its tensor written, the rest of a larger
-// buffer left as prepared in copy 0. The output's binding gets `bytes`.
-std::vector<Expected> expect_output(const Buffers& buffers, std::size_t binding,
-                                    std::vector<std::byte> bytes);
+// Notes which elements of write-only outputs of copy 0, launched over poison of `variant`, have
+// changed; flags already set stay set.
+Status add_all_written(Buffers& buffers, int variant, std::vector<std::vector<bool>>& written);
 
-// What a trusted kernel gives on the buffers: run twice over different poison, so that the elements
-// it writes are known too. A failure when it breaks a guard or changes an input.
-Result<std::vector<Expected>> run_reference(device::Kernel& kernel, Buffers& buffers);
+// What is wrong with the guards and inputs of copy 0 after a launch of `variant`.
+void check_guards(const Buffers& buffers, int variant, Verification& verification);
 
-// Runs a kernel on copy 0, twice over different poison, and compares: outputs, written elements,
-// guards, inputs. A failure only when the kernel reports an error.
+// Runs a kernel on copy 0, once for each variant, and compares: outputs, written elements, guards,
+// inputs. A failure only when the kernel reports an error.
 Result<Verification> verify_kernel(device::Kernel& kernel, Workload& workload);
 
 }  // namespace hone::measure

@@ -94,6 +94,8 @@ void to_json(nlohmann::json& json, const Dispatch& dispatch) {
           {"plain_epilogue", dispatch.plain_epilogue},
           {"fill_value", number(dispatch.fill_value)},
           {"fused", dispatch.fused},
+          {"computation", dispatch.computation},
+          {"operand_digits", dispatch.operand_digits},
           {"neighbours", dispatch.neighbours},
           {"bindings", dispatch.bindings},
           {"constants", dispatch.constants},
@@ -116,6 +118,8 @@ void from_json(const nlohmann::json& json, Dispatch& dispatch) {
   dispatch.plain_epilogue = json.value("plain_epilogue", false);
   dispatch.fill_value = json.contains("fill_value") ? number_from(json["fill_value"]) : 0;
   json.at("fused").get_to(dispatch.fused);
+  dispatch.computation = json.value("computation", Computation());
+  dispatch.operand_digits = json.value("operand_digits", 0);
   dispatch.neighbours = json.value("neighbours", std::vector<Neighbour>());
   json.at("bindings").get_to(dispatch.bindings);
   json.at("constants").get_to(dispatch.constants);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "problem/computation.h"
 #include "problem/operation.h"
 
 namespace hone::problem {
@@ -64,6 +65,12 @@ struct Dispatch {
   double fill_value = 0;  // that a fill gives the root's output before the root adds to it
   std::vector<std::string>
       fused;  // operations around the root: "fill", "elementwise(math.erf, ...)"
+  // Value by value, as the compiler's IR has it; without values where nobody has read it
+  // (computation_of).
+  Computation computation = {};
+  // Whoever states the dispatch allows its operands to be narrowed to this many binary digits
+  // (TF32: 11); 0: to no fewer than their type has.
+  int operand_digits = 0;
   // Those that a configuration of the root concerns, as the compiler has them when it reads
   // configurations (a softmax is taken apart by then). Each `from` is a smaller number.
   std::vector<Neighbour> neighbours;

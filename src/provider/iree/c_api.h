@@ -200,6 +200,9 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
   X(std::int64_t, mlirIntegerAttrGetValueInt, (MlirAttribute))                                   \
   X(bool, mlirAttributeIsAFloat, (MlirAttribute))                                                \
   X(double, mlirFloatAttrGetValueDouble, (MlirAttribute))                                        \
+  X(bool, mlirAttributeIsADenseElements, (MlirAttribute))                                        \
+  X(bool, mlirDenseElementsAttrIsSplat, (MlirAttribute))                                         \
+  X(MlirAttribute, mlirDenseElementsAttrGetSplatValue, (MlirAttribute))                          \
   X(bool, mlirAttributeIsAArray, (MlirAttribute))                                                \
   X(std::intptr_t, mlirArrayAttrGetNumElements, (MlirAttribute))                                 \
   X(MlirAttribute, mlirArrayAttrGetElement, (MlirAttribute, std::intptr_t))                      \

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "provider/iree/bindings.h"
+#include "provider/iree/computation.h"
 #include "provider/iree/dispatch_ir.h"
 #include "provider/iree/llvm_cpu_generic_space.h"
 #include "provider/iree/open_sizes.h"
@@ -145,6 +146,7 @@ Dispatch describe(const Ir& ir, const Part& part, const OpenSizes& open, bool cp
   dispatch.constants = part.launches.constants;
   dispatch.launches_per_call = part.launches.per_call;
   dispatch.neighbours = read.neighbours;
+  dispatch.computation = read_computation(ir, read.function, read.root);
   for (const MlirOperation operation : structured_operations(ir, read.function))
     if (operation.ptr != read.root.ptr) dispatch.fused.push_back(in_words(ir, operation));
 

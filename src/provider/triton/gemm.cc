@@ -15,6 +15,9 @@ using problem::LoopRole;
 // Offsets inside a tile, and on AMD whole operands (tt.pointer_range), are 32-bit.
 constexpr std::int64_t kMaximumElements = (std::int64_t{1} << 31) - 1;
 
+// NVIDIA A100 Tensor Core GPU Architecture whitepaper: 10 bits behind the point.
+constexpr int kTf32Digits = 11;
+
 std::vector<std::int64_t> shape(const Gemm& gemm, std::int64_t rows, std::int64_t columns,
                                 bool by_rows) {
   if (!by_rows) std::swap(rows, columns);
@@ -130,6 +133,7 @@ problem::Dispatch dispatch_of(const Gemm& gemm) {
   const bool bare = dispatch.fused.size() == 1;
   dispatch.root_bindings = {0, 1, bare ? 2 : -1};
   dispatch.launches_per_call = 1;
+  if (gemm.tf32) dispatch.operand_digits = kTf32Digits;
   return dispatch;
 }
 

@@ -1,0 +1,501 @@
+// Which values the bindings of a dispatch get (inputs.h says why).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <functional>
+#include <set>
+
+#include "measure/half.h"
+#include "measure/inputs.h"
+#include "measure/reference.h"
+#include "measure/rounding.h"
+
+namespace hone::measure {
+namespace {
+
+using problem::Access;
+using problem::Binding;
+using problem::BindingUse;
+using problem::Computation;
+using problem::Dispatch;
+using problem::ElementType;
+using problem::OperationKind;
+using problem::Value;
+using Kind = InputValues::Kind;
+
+// What i8, f16 and bf16 hold with both signs. Large on purpose: sums of hundreds of such products
+// need more than the 11 digits of f16, so a kernel that rounds to a narrower type on the way shows,
+// and so does saturation of 16-bit intermediates.
+constexpr int kMagnitude = 127;
+// E5M2 holds integers up to 8, and some tensor cores keep only 14 digits of sums of 8-bit floats.
+constexpr int kSmallMagnitude = 4;
+// Of integers that are selected: enough to tell thousands apart.
+constexpr int kSelectedMagnitude = 1 << 20;
+// The smallest normal f16 is 2^-14. A conversion in software may give zero for less (IREE's does on
+// an x86-64 without F16C), so sums that are narrowed to f16 are multiples of it.
+constexpr int kFinestF16Scale = 14;
+// Of a normal distribution, seven standard deviations leave 1e-12: less than one element in all
+// outputs of a long session.
+constexpr double kDeviations = 7;
+// Standard deviation of attention's scores.
+constexpr double kScoreDeviation = 2;
+// More terms than 1 / (kCoarse u) of reals of one type are not summed up in it: a right kernel's
+// sum would hardly grow any more.
+constexpr double kCoarse = 64;
+// How often the inputs are changed to suit the domains of what they reach.
+constexpr int kMostChanges = 24;
+
+bool is_8_bit_float(ElementType type) {
+  return problem::is_float(type) && problem::byte_size(type) == 1;
+}
+
+bool all_root_inputs_are_integers(const Dispatch& dispatch) {
+  return std::all_of(dispatch.bindings.begin(), dispatch.bindings.end(), [](const Binding& b) {
+    return b.use != BindingUse::kRootInput || !problem::is_float(b.type.element);
+  });
+}
+
+int wanted_magnitude(const Dispatch& dispatch) {
+  // Integers cannot be scaled: what is fused behind them would saturate.
+  if (!is_bare(dispatch) && all_root_inputs_are_integers(dispatch)) return kSmallMagnitude;
+  for (const problem::Operand& operand : dispatch.root.operands)
+    if (is_8_bit_float(operand.type.element)) return kSmallMagnitude;
+  for (const Binding& binding : dispatch.bindings)
+    if (is_8_bit_float(binding.type.element)) return kSmallMagnitude;
+  return kMagnitude;
+}
+
+bool reads_its_output(const Dispatch& dispatch) {
+  return std::any_of(dispatch.bindings.begin(), dispatch.bindings.end(), [](const Binding& b) {
+    return b.use == BindingUse::kOutput && b.access == Access::kReadWrite;
+  });
+}
+
+double power(double base, int exponent) {
+  return exponent == 2 ? base * base : base;
+}
+
+// The sum of `terms` products of `factors` values, of which only the first may be zero, before
+// scaling.
+struct Sum {
+  int factors;
+  double terms;
+
+  double hard_bound(const InputValues& values) const {
+    return terms * power(values.magnitude, factors);
+  }
+  // Mean square of one product.
+  double mean_square(const InputValues& values) const {
+    return values.density *
+           power((values.magnitude + 1.0) * (2.0 * values.magnitude + 1) / 6, factors);
+  }
+  // Mean of sum |a||b| plus seven standard deviations.
+  double likely_bound(const InputValues& values) const {
+    const double mean = values.density * power((values.magnitude + 1.0) / 2, factors);
+    const double variance = std::max(0.0, mean_square(values) - mean * mean);
+    return std::min(hard_bound(values), terms * mean + kDeviations * std::sqrt(terms * variance));
+  }
+};
+
+// The power of two that sums are divided by to be of unit size.
+int unit_scale(const Sum& sum, const InputValues& values) {
+  const double deviation = std::sqrt(sum.terms * sum.mean_square(values));
+  return std::max(0, static_cast<int>(std::lround(std::log2(deviation))));
+}
+
+bool narrows_to_f16(const Dispatch& dispatch, ElementType accumulation) {
+  return accumulation != ElementType::kF16 &&
+         std::any_of(dispatch.bindings.begin(), dispatch.bindings.end(), [](const Binding& b) {
+           return b.use == BindingUse::kOutput && b.type.element == ElementType::kF16;
+         });
+}
+
+// The largest magnitude, or below 1 the largest density, whose sums fit into 2^digits. `before`:
+// outputs are added to, and hold one magnitude already; or they are filled with `fill`.
+InputValues fitting_values(const Sum& sum, int digits, int magnitude, bool before, double fill) {
+  const double most = std::ldexp(1.0, digits);
+  InputValues values{Kind::kIntegers, magnitude, 0, 1, 1};
+  const auto held = [&] { return before ? values.magnitude : std::abs(fill); };
+  while (values.magnitude > 1 && sum.hard_bound(values) + held() > most) --values.magnitude;
+  if (sum.hard_bound(values) + held() > most)
+    while (sum.likely_bound(values) + held() > most) values.density *= 0.98;
+  return values;
+}
+
+std::int64_t index_limit(const Dispatch& dispatch) {
+  std::int64_t limit = problem::kDynamic;
+  for (const Binding& binding : dispatch.bindings) {
+    if (binding.use == BindingUse::kIndexInput) continue;
+    for (const std::int64_t extent : binding.type.shape)
+      if (extent > 1 && (limit < 0 || extent < limit)) limit = extent;
+  }
+  return std::max<std::int64_t>(1, limit);
+}
+
+std::string basis_of(const InputPlan& plan, const InputValues& values, ElementType accumulation,
+                     int digits) {
+  const std::string what = values.density < 1
+                               ? fmt::format("-1, 0 and 1 ({:.0f} % not 0)", 100 * values.density)
+                               : fmt::format("integers of magnitude 1 to {}", values.magnitude);
+  return fmt::format("sums of {} terms of {} stay within 2^{}, exact in {}", plan.terms, what,
+                     digits, problem::name_of(accumulation));
+}
+
+// Binary digits behind the point of what the sums begin at: they leave less room for the sums.
+int digits_behind_point(double fill) {
+  int digits = 0;
+  while (std::isfinite(fill) && std::ldexp(fill, digits) != std::rint(std::ldexp(fill, digits)))
+    ++digits;
+  return digits;
+}
+
+// The root's sum as a polynomial of what the bindings hold: how many of them are multiplied at most
+// (degree), and the sum of the absolute values of its coefficients, which are small whole numbers.
+struct Polynomial {
+  int degree = 0;
+  double coefficients = 0;
+};
+constexpr Polynomial kNone{};
+
+class Planner {
+ public:
+  Planner(const Dispatch& dispatch, OperandSet set)
+      : dispatch_(dispatch), set_(set), computation_(problem::computation_of(dispatch)) {
+    for (const Value& value : computation_.values)
+      if (value.root) root_ = &value;
+  }
+
+  InputPlan plan() {
+    const InputValues indices{Kind::kIndices, 1, 0, 1, index_limit(dispatch_)};
+    for (const Binding& binding : dispatch_.bindings)
+      plan_.bindings.push_back(binding.use == BindingUse::kIndexInput ? indices : InputValues{});
+    choose();
+    suit_the_domains();
+    settle_exactness();
+    return std::move(plan_);
+  }
+
+ private:
+  void choose() {
+    const bool reduces = root_ != nullptr && root_->kind == Value::Kind::kReduction;
+    plan_.terms = root_ == nullptr ? 1 : root_->terms;
+    if (reduces && problem::selects(root_->operation)) return extremes();
+    const bool adds =
+        reduces && (root_->operation == "arith.addf" || root_->operation == "arith.addi");
+    if (adds) polynomial_ = polynomial_of(root_->operands.front());
+    const bool full = set_ == OperandSet::kFullSignificands;
+    if (adds && full && sparse()) return;
+    if (polynomial_.degree == 0 || polynomial_.degree > 2 || (full && !is_coarse())) return reals();
+    integers();
+  }
+
+  bool is_coarse() const {
+    return !problem::is_float(root_->type) ||
+           static_cast<double>(plan_.terms) * kCoarse * unit_roundoff(root_->type) > 1;
+  }
+
+  void reals() {
+    plan_.basis = fmt::format("{} is no sum of products of whole numbers: real inputs",
+                              problem::name_of(dispatch_.root.kind));
+    plan_.absolute_sum = 0;
+    plan_.typical_sum = std::sqrt(static_cast<double>(plan_.terms));
+    scale_queries();
+    scale_sums();
+  }
+
+  void for_root_inputs(const std::function<void(std::size_t)>& change) {
+    for (std::size_t i = 0; i < plan_.bindings.size(); ++i)
+      if (dispatch_.bindings[i].use == BindingUse::kRootInput) change(i);
+  }
+
+  // Weights that are all alike make an output in which hardly anything shows that is left out.
+  void scale_queries() {
+    for (const Value& value : computation_.values) {
+      if (value.kind != Value::Kind::kAttention || value.operands.empty()) continue;
+      const int query = source_of(value.operands[0]);
+      if (query < 0) continue;
+      double scale = 1;
+      if (value.operands.size() > 3) {
+        const Value& given = computation_.values[static_cast<std::size_t>(value.operands[3])];
+        if (given.kind == Value::Kind::kConstant && given.constant != 0)
+          scale = std::abs(given.constant);
+      }
+      const double deviation = scale * std::sqrt(static_cast<double>(value.inner_terms)) * 1.1;
+      plan_.bindings[static_cast<std::size_t>(query)].exponent =
+          static_cast<int>(std::lround(std::log2(kScoreDeviation / deviation)));
+    }
+  }
+
+  // Sums of reals with something behind them are of unit size too.
+  void scale_sums() {
+    if (root_ == nullptr || root_->kind != Value::Kind::kReduction || is_bare(dispatch_) ||
+        polynomial_.degree == 0)
+      return;
+    const double deviation = plan_.typical_sum * polynomial_.coefficients;
+    const int exponent = -static_cast<int>(std::lround(std::log2(deviation))) / polynomial_.degree;
+    for_root_inputs([&](std::size_t i) {
+      if (problem::is_float(dispatch_.bindings[i].type.element))
+        plan_.bindings[i].exponent = std::min(0, exponent);
+    });
+  }
+
+  // The binding that a value is an element of; -1 where something is computed on the way.
+  int source_of(int value) const {
+    for (;;) {
+      const Value& each = computation_.values[static_cast<std::size_t>(value)];
+      if (each.kind == Value::Kind::kInput) return each.binding;
+      const bool converts = each.kind == Value::Kind::kOperation && each.operands.size() == 1 &&
+                            (each.operation == "arith.extf" || each.operation == "arith.truncf");
+      if (each.kind != Value::Kind::kElement && !converts) return -1;
+      value = each.operands.front();
+    }
+  }
+
+  Polynomial polynomial_of(int index) const {
+    const Value& value = computation_.values[static_cast<std::size_t>(index)];
+    const auto operand = [&](std::size_t i) { return polynomial_of(value.operands.at(i)); };
+    switch (value.kind) {
+      case Value::Kind::kInput:
+        return {1, 1};
+      case Value::Kind::kConstant: {
+        const bool whole = value.constant == std::rint(value.constant) &&
+                           std::abs(value.constant) <= kMagnitude && value.constant != 0;
+        return {0, whole ? std::abs(value.constant) : 0};
+      }
+      case Value::Kind::kElement:
+        return operand(0);
+      case Value::Kind::kOneOf: {
+        Polynomial most{0, 0};
+        for (std::size_t i = 0; i < value.operands.size(); ++i) {
+          const Value& each = computation_.values[static_cast<std::size_t>(value.operands[i])];
+          if (each.kind == Value::Kind::kConstant && each.constant == 0) continue;  // padding
+          const Polynomial one = operand(i);
+          if (one.degree == 0) return kNone;
+          most = {std::max(most.degree, one.degree), std::max(most.coefficients, one.coefficients)};
+        }
+        return most;
+      }
+      case Value::Kind::kOperation:
+        break;
+      default:
+        return kNone;
+    }
+    const std::string& name = value.operation;
+    if (name == "arith.extf" || name == "arith.extsi" || name == "arith.extui" ||
+        name == "arith.sitofp" || name == "arith.uitofp" || name == "arith.negf" ||
+        name == "math.absf")
+      return operand(0);
+    if (value.operands.size() != 2) return kNone;
+    const Polynomial a = operand(0), b = operand(1);
+    if (a.coefficients == 0 || b.coefficients == 0) return kNone;
+    if (name == "arith.mulf" || name == "arith.muli")
+      return {a.degree + b.degree, a.coefficients * b.coefficients};
+    const bool sum = name == "arith.addf" || name == "arith.subf" || name == "arith.addi" ||
+                     name == "arith.subi";
+    return sum ? Polynomial{std::max(a.degree, b.degree), a.coefficients + b.coefficients} : kNone;
+  }
+
+  // The dimensions of each root input, as the root walks them.
+  std::vector<InputAxis> axes_of(std::size_t binding, int operand, int split) const {
+    std::vector<InputAxis> axes;
+    const problem::Operand& walked = dispatch_.root.operands[static_cast<std::size_t>(operand)];
+    const problem::TensorType& type = dispatch_.bindings[binding].type;
+    if (type.shape != walked.type.shape || walked.loops.size() != type.shape.size()) return axes;
+    for (std::size_t d = 0; d < type.shape.size(); ++d) {
+      const int loop = walked.loops[d];
+      // An index of several loops is that of a window, which walks a reduction.
+      const bool reduced =
+          loop < 0 || dispatch_.root.loops[static_cast<std::size_t>(loop)].reduction;
+      axes.push_back({type.shape[d], reduced, loop >= 0 && loop == split});
+    }
+    return axes;
+  }
+
+  int binding_of(std::size_t operand) const {
+    if (operand >= dispatch_.root_bindings.size()) {
+      const auto known = bindings_of_operands(dispatch_);
+      return known && operand < known->size() ? static_cast<int>((*known)[operand]) : -1;
+    }
+    return dispatch_.root_bindings[operand];
+  }
+
+  void extremes() {
+    plan_.basis = "one largest and one smallest term of each row";
+    for (std::size_t operand = 0; operand < dispatch_.root.operands.size(); ++operand) {
+      const int binding = binding_of(operand);
+      if (binding < 0 || dispatch_.root.operands[operand].output) continue;
+      InputValues& values = plan_.bindings[static_cast<std::size_t>(binding)];
+      values.axes = axes_of(static_cast<std::size_t>(binding), static_cast<int>(operand), -1);
+      // Windows overlap: what stands out in one need not in the next.
+      const auto& loops = dispatch_.root.operands[operand].loops;
+      if (std::find(loops.begin(), loops.end(), -1) != loops.end()) values.axes.clear();
+    }
+    for_root_inputs([&](std::size_t i) {
+      InputValues& values = plan_.bindings[i];
+      const ElementType type = dispatch_.bindings[i].type.element;
+      values.magnitude = problem::byte_size(type) == 1 ? kMagnitude : kSelectedMagnitude;
+      if (problem::byte_size(type) == 2) values.magnitude = 1 << 14;
+      if (!values.axes.empty())
+        values.kind = Kind::kExtremes;
+      else if (!problem::is_float(type))
+        values.kind = Kind::kIntegers;
+    });
+  }
+
+  // Sums of single products of full significands; false where the root is none of two inputs.
+  bool sparse() {
+    const problem::Operation& root = dispatch_.root;
+    const bool products =
+        problem::is_contraction(root.kind) || root.kind == OperationKind::kConvolution;
+    if (!products || polynomial_.degree != 2 || polynomial_.coefficients != 1 ||
+        root.operands.size() != 3 || reads_its_output(dispatch_) || dispatch_.fill_value != 0)
+      return false;
+    const int first = binding_of(0), second = binding_of(1);
+    if (first < 0 || second < 0 || first == second) return false;
+    int split = -1;
+    for (const int loop : root.operands[0].loops)
+      if (loop >= 0 && root.loops[static_cast<std::size_t>(loop)].reduction &&
+          root.loops[static_cast<std::size_t>(loop)].size > 1 &&
+          std::count(root.operands[1].loops.begin(), root.operands[1].loops.end(), loop) > 0)
+        split = loop;
+    for (const int operand : {0, 1}) {
+      const int binding = operand == 0 ? first : second;
+      InputValues values{Kind::kSparse, 1, 0, 1, 1};
+      values.axes = axes_of(static_cast<std::size_t>(binding), operand, split);
+      if (values.axes.empty()) return false;
+      const int held = significand_digits(dispatch_.bindings[static_cast<std::size_t>(binding)].type.element);
+      values.digits = dispatch_.operand_digits > 0 ? std::min(held, dispatch_.operand_digits) : held;
+      values.second_factor = operand == 1;
+      plan_.bindings[static_cast<std::size_t>(binding)] = std::move(values);
+    }
+    plan_.single_products = true;
+    plan_.exact = true;
+    plan_.absolute_sum = 4;
+    plan_.typical_sum = 2;
+    plan_.basis =
+        "each sum has one product that is not zero, of a full significand and a power of 2";
+    return true;
+  }
+
+  void integers() {
+    const ElementType accumulation = root_->type;
+    const int digits = significand_digits(accumulation);
+    const Sum sum{polynomial_.degree, static_cast<double>(plan_.terms) * polynomial_.coefficients};
+    const double fill = std::isfinite(dispatch_.fill_value) ? dispatch_.fill_value : 0;
+    const int room = digits - digits_behind_point(fill);
+    // Where sums are rounded after all, small ones keep the tolerance below what a missing fill
+    // makes.
+    const bool fits = fill == 0 || std::ldexp(1.0, room) > sum.terms + std::abs(fill);
+    InputValues values = fits ? fitting_values(sum, room, wanted_magnitude(dispatch_),
+                                               reads_its_output(dispatch_), fill)
+                              : fitting_values(sum, digits, kSmallMagnitude, false, 0);
+    const bool scaled = !is_bare(dispatch_) && !all_root_inputs_are_integers(dispatch_);
+    const int finest = narrows_to_f16(dispatch_, accumulation) ? kFinestF16Scale : INT_MAX;
+    while (scaled && values.magnitude > 1 && unit_scale(sum, values) > finest) --values.magnitude;
+    const double deviation = std::sqrt(sum.terms * sum.mean_square(values));
+    const int scale = scaled ? unit_scale(sum, values) : 0;
+    plan_.exact = true;
+    plan_.basis = basis_of(plan_, values, accumulation, digits);
+    plan_.typical_sum = std::ldexp(deviation, -scale);
+    plan_.absolute_sum = std::ldexp(sum.likely_bound(values), -scale);
+    if (dispatch_.fill_value != 0) add_fill(scale, digits);
+
+    int root_inputs = 0;
+    for (std::size_t i = 0; i < dispatch_.bindings.size(); ++i) {
+      const Binding& binding = dispatch_.bindings[i];
+      if (binding.use == BindingUse::kRootInput) {
+        // The scale is shared between the factors, so that narrow exponents hold it.
+        const int share = polynomial_.degree == 1 ? scale
+                          : root_inputs == 0      ? (scale + 1) / 2
+                                                  : scale / 2;
+        plan_.bindings[i] = values;
+        plan_.bindings[i].exponent = problem::is_float(binding.type.element) ? -share : 0;
+        // Zeros in one factor are enough, and rows of it then prove the bound.
+        values.density = 1;
+        ++root_inputs;
+      } else if (binding.use == BindingUse::kOutput) {
+        plan_.bindings[i] = values;
+        plan_.bindings[i].density = 1;  // also where no root input came before
+        plan_.bindings[i].exponent = problem::is_float(binding.type.element) ? -scale : 0;
+      }
+    }
+  }
+
+  // The sums begin at the fill's constant: on the finer of its grid and that of the products, which
+  // are 2^-scale apart, there has to be room for both.
+  void add_fill(int scale, int digits) {
+    const double fill = dispatch_.fill_value;
+    const int grid = std::max(scale, digits_behind_point(fill));
+    const bool fits = std::isfinite(fill) && std::ldexp(plan_.absolute_sum + std::abs(fill),
+                                                        grid) <= std::ldexp(1.0, digits);
+    if (!fits) plan_.basis = fmt::format("sums that begin at {} are rounded", fill);
+    plan_.exact &= fits;
+    if (std::isfinite(fill)) plan_.absolute_sum += std::abs(fill);
+  }
+
+  // Bindings that a value is computed from.
+  void sources_of(int index, std::set<int>& bindings) const {
+    const Value& value = computation_.values[static_cast<std::size_t>(index)];
+    if (value.kind == Value::Kind::kInput && value.binding >= 0) bindings.insert(value.binding);
+    for (const int operand : value.operands) sources_of(operand, bindings);
+  }
+
+  // Changes the inputs of the first value that is out of its domain, until none is. What cannot be
+  // mended shows in the reference, as NaN or infinity.
+  void suit_the_domains() {
+    for (int change = 0; change < kMostChanges; ++change) {
+      const Rounding rounding = estimate_rounding(computation_, plan_);
+      if (rounding.out_of_domain.empty() || !suit(rounding.out_of_domain.front())) return;
+    }
+  }
+
+  bool suit(const OutOfDomain& demand) {
+    std::set<int> bindings;
+    sources_of(demand.value, bindings);
+    bool changed = false;
+    for (const int binding : bindings) {
+      const auto i = static_cast<std::size_t>(binding);
+      if (i >= plan_.bindings.size() || !problem::is_float(dispatch_.bindings[i].type.element))
+        continue;
+      InputValues& values = plan_.bindings[i];
+      if (demand.too_large) {
+        if (values.exponent < -6) continue;
+        --values.exponent;
+        changed = true;
+      } else if (!values.positive) {
+        values.positive = changed = true;
+      } else if (values.kind == Kind::kReals && values.exponent < 2) {
+        // A constant is taken away from it: larger then.
+        values.exponent += 2;
+        changed = true;
+      }
+    }
+    return changed;
+  }
+
+  // The analysis has the last word, on the inputs as they are now.
+  void settle_exactness() {
+    if (root_ == nullptr) return;
+    const auto index = static_cast<std::size_t>(root_ - computation_.values.data());
+    const bool exact = estimate_rounding(computation_, plan_).values[index].is_exact();
+    if (plan_.exact && !exact) plan_.basis = "what is summed up is rounded: " + plan_.basis;
+    plan_.exact = exact && (root_->kind == Value::Kind::kReduction);
+  }
+
+  const Dispatch& dispatch_;
+  OperandSet set_;
+  Computation computation_;
+  const Value* root_ = nullptr;
+  Polynomial polynomial_{};
+  InputPlan plan_;
+};
+
+}  // namespace
+
+InputPlan plan_inputs(const Dispatch& dispatch, OperandSet set) {
+  return Planner(dispatch, set).plan();
+}
+
+}  // namespace hone::measure

@@ -1,0 +1,200 @@
+#include "measure/launch_operands.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "measure/given_inputs.h"
+#include "measure/half.h"
+#include "measure/reference.h"
+
+namespace hone::measure {
+namespace {
+
+// Far from what a user gives as --seed, and from the seeds of later draws.
+constexpr std::uint64_t kSecondSet = 0x5365636F6E64, kDraw = 0x44726177;
+
+std::uint64_t seed_of(std::uint64_t seed, OperandSet set, int draw) {
+  const std::uint64_t drawn =
+      draw == 0 ? seed : random_bits(seed ^ kDraw, static_cast<std::uint64_t>(draw));
+  return set == OperandSet::kExact ? drawn : random_bits(drawn ^ kSecondSet, 0);
+}
+
+Result<Buffers::Contents> contents_of(const problem::Dispatch& dispatch, const InputPlan& plan,
+                                      std::uint64_t seed) {
+  Buffers::Contents contents(dispatch.bindings.size());
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    const problem::Binding& binding = dispatch.bindings[i];
+    if (binding.bytes < 0 || problem::is_dynamic(binding.type))
+      return input_error("binding {} of {} has a dynamic shape; hone runs static ones only", i,
+                         dispatch.name);
+    if (binding.access == problem::Access::kWriteOnly) continue;
+    contents[i].resize(static_cast<std::size_t>(binding.bytes));
+    fill_input(contents[i], binding.type.element, plan.bindings[i], binding_seed(seed, i));
+  }
+  return contents;
+}
+
+// Elements of the binding's tensor that the reference writes: all, where it does not say.
+template <typename Visit>
+void for_each_written(const problem::Binding& binding, const Expected& expected, Visit visit) {
+  const auto size = static_cast<std::size_t>(problem::byte_size(binding.type.element));
+  for (std::size_t i = 0; (i + 1) * size <= expected.bytes.size(); ++i)
+    if (expected.written.empty() || (i < expected.written.size() && expected.written[i]))
+      visit(expected.bytes.data() + i * size);
+}
+
+// One output that hone computed: all elements of its tensor written, the rest of a larger buffer
+// left as it was.
+std::vector<Expected> expect_output(const problem::Dispatch& dispatch, std::size_t binding,
+                                    std::vector<std::byte> bytes, const Buffers::Contents& before,
+                                    int variant) {
+  std::vector<Expected> expected(dispatch.bindings.size());
+  const problem::Binding& output = dispatch.bindings[binding];
+  const auto whole = static_cast<std::size_t>(std::max<std::int64_t>(0, output.bytes));
+  if (output.access == problem::Access::kWriteOnly) {
+    const auto size = static_cast<std::size_t>(problem::byte_size(output.type.element));
+    expected[binding].written.assign(whole / size, false);
+    std::fill_n(expected[binding].written.begin(),
+                static_cast<std::size_t>(problem::element_count(output.type)), true);
+  }
+  if (bytes.size() < whole) {
+    std::vector<std::byte> rest(whole);
+    if (output.access == problem::Access::kWriteOnly)
+      poison(rest, output.type.element, variant);
+    else
+      rest = before[binding];
+    bytes.insert(bytes.end(), rest.begin() + static_cast<std::ptrdiff_t>(bytes.size()), rest.end());
+  }
+  expected[binding].bytes = std::move(bytes);
+  return expected;
+}
+
+}  // namespace
+
+Result<std::array<LaunchOperands, kOperandSets>> launch_operands(const ProblemRequest& request,
+                                                                 int draw) {
+  const problem::Dispatch& dispatch = request.dispatch;
+  std::array<LaunchOperands, kOperandSets> operands;
+  const bool given = !request.inputs.empty();
+  for (const OperandSet set : {OperandSet::kExact, OperandSet::kFullSignificands}) {
+    LaunchOperands& each = operands[static_cast<std::size_t>(set)];
+
+    InputPlan plan = plan_inputs(dispatch, given ? OperandSet::kExact : set);
+    const std::uint64_t seed =
+        seed_of(request.seed, given ? OperandSet::kExact : set, given ? 0 : draw);
+    HONE_ASSIGN(each.contents, contents_of(dispatch, plan, seed));
+    HONE_TRY(replace_contents(dispatch, request.inputs, each.contents));
+    if (given)
+      plan = plan_of_contents(dispatch, each.contents, static_cast<int>(request.cores.size()));
+    each.tolerances = tolerances_for(dispatch, plan);
+    if (request.tolerance) each.tolerances.assign(dispatch.bindings.size(), *request.tolerance);
+  }
+  return operands;
+}
+
+Result<std::optional<ExpectedOutputs>> computed_outputs(
+    const ProblemRequest& request, const std::array<LaunchOperands, kOperandSets>& operands) {
+  const problem::Dispatch& dispatch = request.dispatch;
+  ExpectedOutputs outputs;
+  if (!request.expected.empty()) {
+    for (std::vector<Expected>& expected : outputs) {
+      expected.resize(dispatch.bindings.size());
+      for (std::size_t i = 0; i < std::min(expected.size(), request.expected.size()); ++i) {
+        const auto bytes = std::as_bytes(std::span(request.expected[i]));
+        expected[i].bytes.assign(bytes.begin(), bytes.end());
+      }
+    }
+    return outputs;
+  }
+  const auto bindings = exact_bindings(dispatch);
+  if (!bindings) return std::nullopt;
+  for (std::size_t variant = 0; variant < outputs.size(); ++variant) {
+    const Buffers::Contents& contents = operands[variant].contents;
+    HONE_ASSIGN(ExactContraction exact,
+                exact_contraction(dispatch.root, contents[bindings->lhs], contents[bindings->rhs],
+                                  static_cast<int>(request.cores.size()),
+                                  initial_output(dispatch, contents[bindings->output])));
+    const std::span<const std::byte> bias =
+        bindings->bias ? contents[*bindings->bias] : std::span<const std::byte>();
+    outputs[variant] =
+        expect_output(dispatch, bindings->output,
+                      finish_output(dispatch, *bindings, std::move(exact.output), bias), contents,
+                      static_cast<int>(variant));
+  }
+  return outputs;
+}
+
+Result<ExpectedOutputs> run_reference(device::Kernel& kernel, Buffers& buffers) {
+  ExpectedOutputs outputs;
+  std::vector<std::vector<bool>> written;
+  for (const int variant : {1, 0}) {
+    HONE_TRY(buffers.prepare(0, variant));
+    HONE_TRY(kernel.launch(buffers.copy(0)));
+    HONE_TRY(add_all_written(buffers, variant, written));
+    Verification own;
+    own.right = true;
+    check_guards(buffers, variant, own);
+    if (!own.right) return failure("the reference itself {}", own.message);
+    std::vector<Expected>& expected = outputs[static_cast<std::size_t>(variant)];
+    expected.resize(buffers.bindings().size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      if (buffers.bindings()[i].access == problem::Access::kReadOnly) continue;
+      const auto bytes = buffers.contents(0, static_cast<int>(i));
+      expected[i].bytes.assign(bytes.begin(), bytes.end());
+    }
+  }
+  for (std::vector<Expected>& expected : outputs)
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      if (!expected[i].bytes.empty()) expected[i].written = written[i];
+  return outputs;
+}
+
+std::string not_finite(const problem::Dispatch& dispatch, const ExpectedOutputs& expected) {
+  if (problem::computation_of(dispatch).has_infinite_constants) return {};
+  for (const std::vector<Expected>& outputs : expected)
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const problem::Binding& binding = dispatch.bindings[i];
+      if (!problem::is_float(binding.type.element)) continue;
+      std::size_t count = 0;
+      for_each_written(binding, outputs[i], [&](const std::byte* element) {
+        if (!std::isfinite(load_element(element, binding.type.element))) ++count;
+      });
+      if (count > 0) return fmt::format("{} elements of binding {} are NaN or infinite", count, i);
+    }
+  return {};
+}
+
+Result<Buffers> make_buffers(const std::vector<problem::Binding>& bindings,
+                             std::array<LaunchOperands, kOperandSets>& operands,
+                             const ProblemRequest& request, std::string& note,
+                             device::Device* device) {
+  std::int64_t bytes = 0;
+  for (const problem::Binding& binding : bindings)
+    bytes += std::max<std::int64_t>(0, binding.bytes);
+  const bool apart = device != nullptr && device->has_own_memory();
+  const std::int64_t cache = request.last_level_cache == 0 && device != nullptr
+                                 ? device->last_level_cache()
+                                 : request.last_level_cache;
+  const Rotation rotation =
+      rotation_for(request.cache, bytes, cache, apart ? device->free_memory() : available_memory());
+  note = rotation.note;
+  return Buffers::create(bindings, std::move(operands[0].contents), rotation.copies, device,
+                         std::move(operands[1].contents));
+}
+
+Result<Workload> make_workload(Buffers buffers, ExpectedOutputs expected,
+                               const std::array<LaunchOperands, kOperandSets>& operands,
+                               device::Device& device) {
+  Workload workload{.buffers = std::move(buffers)};
+  for (std::size_t variant = 0; variant < expected.size(); ++variant) {
+    VerifiedLaunch& launch = workload.launches[variant];
+    launch.tolerances = operands[variant].tolerances;
+    HONE_ASSIGN(launch.proof, DeviceProof::create(device, workload.buffers, expected[variant]));
+    launch.expected = std::move(expected[variant]);
+  }
+  return workload;
+}
+
+}  // namespace hone::measure

@@ -1,0 +1,57 @@
+// The data of a problem's verified launches, and what must come out: computed by hone, or by a
+// reference that was compiled independently.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "device/device.h"
+#include "measure/runner_requests.h"
+#include "measure/workload.h"
+
+namespace hone::measure {
+
+// Of one operand set.
+struct LaunchOperands {
+  Buffers::Contents contents;         // by binding; empty for write-only ones
+  std::vector<Tolerance> tolerances;  // by binding
+};
+
+// Both sets, of the problem's seed or a later draw: the given inputs where there are any (the same
+// in both), else those of plan_inputs. An input error for a binding without a static size, or for a
+// given input of another size.
+Result<std::array<LaunchOperands, kOperandSets>> launch_operands(const ProblemRequest& request,
+                                                                 int draw = 0);
+
+// What each launch must leave in buffers that hold the operands; nothing where hone does not
+// compute the dispatch (has_exact_reference) and a reference must be run. `buffers` are those of
+// create() with both contents.
+using ExpectedOutputs = std::array<std::vector<Expected>, kOperandSets>;
+Result<std::optional<ExpectedOutputs>> computed_outputs(
+    const ProblemRequest& request, const std::array<LaunchOperands, kOperandSets>& operands);
+
+// What a trusted kernel leaves on the device it is loaded on: run over the poison of both variants,
+// so that the elements it writes are known too. A failure when it breaks a guard or changes an
+// input.
+Result<ExpectedOutputs> run_reference(device::Kernel& kernel, Buffers& buffers);
+
+// Says which expected elements are NaN or infinite; empty when none is, or the program's constants
+// may make some (Computation::has_infinite_constants). Such elements compare with nothing.
+std::string not_finite(const problem::Dispatch& dispatch, const ExpectedOutputs& expected);
+
+// Buffers for `bindings` in as many copies as the cache mode asks for. `note` is set when they are
+// fewer than a cold cache needs. `device`: as in Buffers::create.
+Result<Buffers> make_buffers(const std::vector<problem::Binding>& bindings,
+                             std::array<LaunchOperands, kOperandSets>& operands,
+                             const ProblemRequest& request, std::string& note,
+                             device::Device* device = nullptr);
+
+// Buffers with what is expected of them, its copy on the device's memory included.
+Result<Workload> make_workload(Buffers buffers, ExpectedOutputs expected,
+                               const std::array<LaunchOperands, kOperandSets>& operands,
+                               device::Device& device);
+
+}  // namespace hone::measure

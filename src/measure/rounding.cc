@@ -1,0 +1,634 @@
+#include "measure/rounding.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <string_view>
+
+#include "measure/half.h"
+
+namespace hone::measure {
+namespace {
+
+using problem::Computation;
+using problem::ElementType;
+using problem::Value;
+
+// In multiples of u (see the header).
+constexpr double kFunction = 4;
+constexpr double kHardFunction = 8;
+// Of an operation in a chain whose order is not known, and of one that is not told apart.
+constexpr double kUnknownSteps = 16;
+// A sum of independent terms lies within so many standard deviations.
+constexpr double kDeviations = 6;
+// Errors of independent terms add up to so many standard deviations at most.
+constexpr double kErrorDeviations = 3;
+
+template <std::size_t N>
+bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+double largest_of(double low, double high) {
+  return std::max(std::abs(low), std::abs(high));
+}
+
+// Digits behind the point of a constant; nothing for infinities and NaN.
+std::optional<int> grid_of(double value) {
+  if (!std::isfinite(value)) return std::nullopt;
+  if (value == 0) return std::numeric_limits<int>::max() / 2;  // zero is on every grid
+  return lowest_digit(value);
+}
+
+std::optional<int> finer(const std::optional<int>& a, const std::optional<int>& b) {
+  return a && b ? std::optional(std::min(*a, *b)) : std::nullopt;
+}
+
+// Whether every multiple of 2^grid up to `largest` is a value of the type.
+bool holds(ElementType type, double largest, const std::optional<int>& grid) {
+  if (!grid || !std::isfinite(largest)) return false;
+  if (*grid > 1000) return true;
+  return largest <= std::ldexp(1.0, *grid + significand_digits(type));
+}
+
+// The function and the least and largest argument that it is defined for without overflow.
+struct Function {
+  std::string_view name;
+  double (*value)(double);
+  double (*slope)(double low, double smallest, double largest);  // the largest |derivative|
+  double steps;
+};
+
+double slope_of_exp(double, double, double largest) {
+  return std::exp(largest);
+}
+double slope_of_log(double, double smallest, double) {
+  return 1 / smallest;
+}
+double slope_of_sqrt(double, double smallest, double) {
+  return 0.5 / std::sqrt(smallest);
+}
+double slope_of_rsqrt(double, double smallest, double) {
+  return 0.5 * std::pow(smallest, -1.5);
+}
+double at_most_one(double, double, double) {
+  return 1;
+}
+double slope_of_erf(double, double, double) {
+  return 1.13;  // 2 / sqrt(pi)
+}
+double slope_of_cosh(double, double, double largest) {
+  return std::cosh(std::min(largest, 80.0));
+}
+
+double rsqrt(double value) {
+  return 1 / std::sqrt(value);
+}
+
+constexpr std::array<Function, 19> kFunctions = {{
+    {"math.exp", std::exp, slope_of_exp, kFunction},
+    {"math.exp2", std::exp2, slope_of_exp, kFunction},
+    {"math.expm1", std::expm1, slope_of_exp, kFunction},
+    {"math.log", std::log, slope_of_log, kFunction},
+    {"math.log2", std::log2, slope_of_log, kFunction},
+    {"math.log10", std::log10, slope_of_log, kFunction},
+    {"math.log1p", std::log1p, slope_of_log, kFunction},
+    {"math.sqrt", std::sqrt, slope_of_sqrt, 1},
+    {"math.rsqrt", rsqrt, slope_of_rsqrt, kFunction},
+    {"math.tanh", std::tanh, at_most_one, kHardFunction},
+    {"math.erf", std::erf, slope_of_erf, kHardFunction},
+    {"math.erfc", std::erfc, slope_of_erf, kHardFunction},
+    {"math.sin", std::sin, at_most_one, kFunction},
+    {"math.cos", std::cos, at_most_one, kFunction},
+    {"math.atan", std::atan, at_most_one, kFunction},
+    {"math.cbrt", std::cbrt, slope_of_sqrt, kFunction},
+    {"math.sinh", std::sinh, slope_of_cosh, kHardFunction},
+    {"math.cosh", std::cosh, slope_of_cosh, kHardFunction},
+    {"math.tan", std::tan, slope_of_cosh, kHardFunction},
+}};
+
+bool needs_positive(std::string_view name) {
+  constexpr std::array<std::string_view, 5> kPositive = {"math.log", "math.log2", "math.log10",
+                                                         "math.sqrt", "math.rsqrt"};
+  return is_one_of(name, kPositive);
+}
+
+// Functions that give no sign and no order.
+bool oscillates(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kOscillating = {"math.sin", "math.cos", "math.cosh",
+                                                            "math.tan"};
+  return is_one_of(name, kOscillating);
+}
+
+class Analysis {
+ public:
+  Analysis(const Computation& computation, const InputPlan& plan)
+      : computation_(computation), plan_(plan) {}
+
+  Rounding run() {
+    for (std::size_t i = 0; i < computation_.values.size(); ++i) {
+      value_ = &computation_.values[i];
+      u_ = unit_roundoff(value_->type);
+      Estimate estimate = estimate_value();
+      estimate.rms = std::max(estimate.rms, std::abs(estimate.mean));
+      rounding_.values.push_back(estimate);
+    }
+    return std::move(rounding_);
+  }
+
+ private:
+  const Estimate& operand(std::size_t i) const {
+    return rounding_.values[static_cast<std::size_t>(value_->operands.at(i))];
+  }
+
+  Estimate estimate_value() {
+    switch (value_->kind) {
+      case Value::Kind::kInput:
+        return input();
+      case Value::Kind::kConstant:
+        return constant(value_->constant);
+      case Value::Kind::kElement:
+        return operand(0);
+      case Value::Kind::kOneOf:
+        return one_of();
+      case Value::Kind::kOperation:
+        return operation();
+      case Value::Kind::kReduction:
+        return reduction();
+      case Value::Kind::kSoftmax:
+        return softmax();
+      case Value::Kind::kAttention:
+        return value_->operands.size() < 3 ? unknown() : attention();
+      case Value::Kind::kUnknown:
+        break;
+    }
+    return unknown();
+  }
+
+  Estimate input() const {
+    const auto binding = static_cast<std::size_t>(value_->binding);
+    if (value_->binding < 0 || binding >= plan_.bindings.size()) return of_inputs({}, value_->type);
+    return of_inputs(plan_.bindings[binding], value_->type);
+  }
+
+  static Estimate of_inputs(const InputValues& values, ElementType type) {
+    const ValueRange range = range_of(values, type);
+    Estimate estimate{.low = range.low,
+                      .high = range.high,
+                      .smallest = range.smallest,
+                      .mean = range.mean,
+                      .rms = range.rms};
+    estimate.grid = range.grid;
+    return estimate;
+  }
+
+  static Estimate constant(double value) {
+    Estimate estimate{value, value, std::abs(value), value, std::abs(value)};
+    estimate.grid = grid_of(value);
+    return estimate;
+  }
+
+  Estimate one_of() const {
+    Estimate all;
+    bool first = true;
+    for (std::size_t i = 0; i < value_->operands.size(); ++i) {
+      const Estimate& each = operand(i);
+      // Of a mask's infinities no arithmetic is left to be estimated.
+      if (!std::isfinite(each.low) || !std::isfinite(each.high)) continue;
+      if (first) {
+        all = each;
+        first = false;
+        continue;
+      }
+      all.low = std::min(all.low, each.low);
+      all.high = std::max(all.high, each.high);
+      all.smallest = std::min(all.smallest, each.smallest);
+      all.mean = (all.mean + each.mean) / 2;
+      all.rms = std::max(all.rms, each.rms);
+      all.absolute = std::max(all.absolute, each.absolute);
+      all.relative = std::max(all.relative, each.relative);
+      all.grid = finer(all.grid, each.grid);
+    }
+    return all;
+  }
+
+  // The last step of every arithmetic operation.
+  Estimate rounded(Estimate estimate) const {
+    if (!problem::is_float(value_->type)) {
+      estimate.grid = estimate.grid ? std::optional(std::max(0, *estimate.grid)) : std::nullopt;
+      return estimate;  // integer arithmetic wraps, and does so in every order
+    }
+    if (estimate.is_exact() && holds(value_->type, estimate.largest(), estimate.grid))
+      return estimate;
+    estimate.relative += u_;
+    estimate.grid.reset();
+    return estimate;
+  }
+
+  void demand(std::size_t i, bool too_large) {
+    rounding_.out_of_domain.push_back({value_->operands.at(i), too_large, value_->operation});
+  }
+
+  Estimate operation() {
+    const std::string_view name = value_->operation;
+    constexpr std::array<std::string_view, 9> kConversions = {
+        "arith.extf",   "arith.extsi",      "arith.extui",        "arith.sitofp", "arith.uitofp",
+        "arith.truncf", "arith.index_cast", "arith.index_castui", "arith.trunci"};
+    if (value_->operands.empty()) return unknown();
+    if (is_one_of(name, kConversions)) return converted();
+    if (name.starts_with("arith.cmp")) return {0, 1, 0, 0.5, 0.7, 0, 0, 0};
+    if (name == "arith.fptosi" || name == "arith.fptoui" || name == "arith.bitcast")
+      return to_integer();
+    if (name == "arith.negf" || name == "math.absf" || name == "math.absi") return signs(name);
+    if (value_->operands.size() == 2) {
+      if (problem::selects(name)) return larger_or_smaller(name);
+      if (name == "arith.addf" || name == "arith.addi") return sum(operand(1), false);
+      if (name == "arith.subf" || name == "arith.subi")
+        return sum(negated(operand(1)), value_->operands[0] == value_->operands[1]);
+      if (name == "arith.mulf" || name == "arith.muli") return product();
+      if (name == "arith.divf") return quotient();
+      if (name == "math.powf") return power();
+    }
+    if (name == "math.fma" && value_->operands.size() == 3) {
+      const Estimate term = product();
+      return sum_of(term, operand(2));
+    }
+    if (name == "math.roundeven" || name == "math.round" || name == "math.floor" ||
+        name == "math.ceil" || name == "math.trunc")
+      return to_integer();
+    for (const Function& function : kFunctions)
+      if (function.name == name) return apply(function);
+    return unknown();
+  }
+
+  Estimate converted() const {
+    Estimate estimate = operand(0);
+    if (!problem::is_float(value_->type)) return estimate;
+    if (holds(value_->type, estimate.largest(), estimate.grid)) return estimate;
+    const ElementType from =
+        computation_.values[static_cast<std::size_t>(value_->operands[0])].type;
+    if (problem::is_float(from) && unit_roundoff(from) >= u_) return estimate;  // wider
+    // One correct rounding of a value that all kernels share.
+    if (!estimate.is_exact()) estimate.relative += u_;
+    estimate.grid.reset();
+    return estimate;
+  }
+
+  // Values near a border go to either side of it.
+  Estimate to_integer() const {
+    Estimate estimate = operand(0);
+    if (!estimate.is_exact()) estimate.absolute += 1;
+    estimate.grid = 0;
+    estimate.smallest = 0;
+    return estimate;
+  }
+
+  static Estimate negated(Estimate estimate) {
+    std::swap(estimate.low, estimate.high);
+    estimate.low = -estimate.low;
+    estimate.high = -estimate.high;
+    estimate.mean = -estimate.mean;
+    return estimate;
+  }
+
+  Estimate signs(std::string_view name) const {
+    Estimate estimate = operand(0);
+    if (name == "arith.negf") return negated(estimate);
+    estimate.high = estimate.largest();
+    estimate.low = estimate.smallest;
+    estimate.mean = estimate.rms;
+    return estimate;
+  }
+
+  Estimate larger_or_smaller(std::string_view name) const {
+    const Estimate &a = operand(0), &b = operand(1);
+    Estimate estimate = one_of();
+    const bool larger = name.find("max") != std::string_view::npos;
+    const bool smaller = name.find("min") != std::string_view::npos;
+    if (larger) estimate.low = std::max(a.low, b.low);
+    if (smaller) estimate.high = std::min(a.high, b.high);
+    estimate.smallest = std::max({0.0, estimate.low, -estimate.high});
+    estimate.mean = std::clamp(estimate.mean, estimate.low, std::max(estimate.low, estimate.high));
+    return estimate;
+  }
+
+  Estimate sum(const Estimate& b, bool cancels) const {
+    Estimate estimate = sum_of(operand(0), b);
+    if (cancels) estimate.low = estimate.high = estimate.smallest = estimate.mean = 0;
+    return estimate;
+  }
+
+  Estimate sum_of(const Estimate& a, const Estimate& b) const {
+    Estimate estimate{.low = a.low + b.low, .high = a.high + b.high, .mean = a.mean + b.mean};
+    estimate.smallest = std::max({0.0, estimate.low, -estimate.high});
+    const double variance = std::max(0.0, a.rms * a.rms - a.mean * a.mean) +
+                            std::max(0.0, b.rms * b.rms - b.mean * b.mean);
+    estimate.rms = std::sqrt(variance + estimate.mean * estimate.mean);
+    const bool one_sign = (a.low >= 0 && b.low >= 0) || (a.high <= 0 && b.high <= 0);
+    estimate.absolute = a.absolute + b.absolute;
+    if (one_sign)
+      estimate.relative = std::max(a.relative, b.relative);
+    else
+      estimate.absolute += a.relative * a.largest() + b.relative * b.largest();
+    estimate.grid = finer(a.grid, b.grid);
+    return rounded(estimate);
+  }
+
+  Estimate product() const {
+    const Estimate &a = operand(0), &b = operand(1);
+    const bool square = value_->operands[0] == value_->operands[1];
+    const std::array<double, 4> corners = {a.low * b.low, a.low * b.high, a.high * b.low,
+                                           a.high * b.high};
+    Estimate estimate;
+    estimate.low =
+        square ? a.smallest * a.smallest : *std::min_element(corners.begin(), corners.end());
+    estimate.high = *std::max_element(corners.begin(), corners.end());
+    estimate.smallest = a.smallest * b.smallest;
+    estimate.mean = square ? a.rms * a.rms : a.mean * b.mean;
+    estimate.rms = square ? a.rms * std::sqrt(a.rms * a.largest()) : a.rms * b.rms;
+    estimate.absolute = a.absolute * b.largest() + b.absolute * a.largest();
+    estimate.relative = a.relative + b.relative;
+    if (a.grid && b.grid) {
+      const std::int64_t grid = std::int64_t{*a.grid} + *b.grid;
+      estimate.grid =
+          static_cast<int>(std::min<std::int64_t>(grid, std::numeric_limits<int>::max() / 2));
+    }
+    return rounded(estimate);
+  }
+
+  Estimate quotient() {
+    const Estimate &a = operand(0), &b = operand(1);
+    if (b.smallest <= 0) {
+      demand(1, false);
+      return unknown();
+    }
+    const std::array<double, 4> corners = {a.low / b.low, a.low / b.high, a.high / b.low,
+                                           a.high / b.high};
+    Estimate estimate;
+    const double most = a.largest() / b.smallest;
+    const bool one_sign = b.low > 0 || b.high < 0;
+    estimate.low = one_sign ? *std::min_element(corners.begin(), corners.end()) : -most;
+    estimate.high = one_sign ? *std::max_element(corners.begin(), corners.end()) : most;
+    estimate.smallest = a.smallest / b.largest();
+    const double typical = std::max(b.rms, b.smallest);
+    estimate.mean = one_sign ? a.mean / (b.mean == 0 ? typical : b.mean) : 0;
+    estimate.rms = a.rms / typical;
+    estimate.absolute = a.absolute / b.smallest;
+    estimate.relative = a.relative + b.relative + b.absolute / b.smallest;
+    int exponent = 0;
+    const bool by_power = b.low == b.high && std::abs(std::frexp(b.low, &exponent)) == 0.5;
+    if (by_power && a.grid && b.grid) {
+      estimate.grid = *a.grid - *b.grid;
+      if (a.is_exact()) return estimate;
+    }
+    estimate.relative += u_;
+    return estimate;
+  }
+
+  Estimate power() {
+    const Estimate &a = operand(0), &b = operand(1);
+    if (a.low <= 0) {
+      demand(0, false);
+      return unknown();
+    }
+    const std::array<double, 4> corners = {std::pow(a.low, b.low), std::pow(a.low, b.high),
+                                           std::pow(a.high, b.low), std::pow(a.high, b.high)};
+    Estimate estimate;
+    estimate.low = estimate.smallest = *std::min_element(corners.begin(), corners.end());
+    estimate.high = *std::max_element(corners.begin(), corners.end());
+    estimate.mean = estimate.rms = std::pow(std::max(a.mean, a.low), b.mean);
+    estimate.relative =
+        2 * kHardFunction * u_ + b.largest() * (a.relative + a.absolute / a.smallest) +
+        largest_of(std::log(a.low), std::log(a.high)) * (b.absolute + b.relative * b.largest());
+    return estimate;
+  }
+
+  Estimate apply(const Function& function) {
+    const Estimate& x = operand(0);
+    if (needs_positive(function.name) && x.low <= 0) {
+      demand(0, false);
+      return unknown();
+    }
+    // Overflow of a sum of such values, or of their product with another, is as bad.
+    const double most = problem::byte_size(value_->type) == 2 ? 8 : 40;
+    const bool grows = function.slope == slope_of_exp || function.slope == slope_of_cosh;
+    if (grows && x.high > most) demand(0, true);
+    Estimate estimate;
+    const double low = function.value(std::min(x.low, most)),
+                 high = function.value(std::min(x.high, most));
+    estimate.low =
+        oscillates(function.name) ? -std::max(1.0, largest_of(low, high)) : std::min(low, high);
+    estimate.high = oscillates(function.name) ? -estimate.low : std::max(low, high);
+    estimate.smallest = std::max({0.0, estimate.low, -estimate.high});
+    estimate.mean = std::clamp(function.value(x.mean), estimate.low, estimate.high);
+    estimate.rms = std::sqrt((low * low + high * high + estimate.mean * estimate.mean) / 3);
+    const double error = x.absolute + x.relative * x.largest();
+    const bool is_exponential = function.slope == slope_of_exp && function.name != "math.expm1";
+    if (is_exponential)
+      estimate.relative = error;
+    else if (function.slope == slope_of_sqrt || function.slope == slope_of_rsqrt)
+      estimate.relative = (x.relative + (x.smallest > 0 ? x.absolute / x.smallest : 0)) / 2;
+    else if (error > 0)
+      estimate.absolute = error * function.slope(x.low, std::max(x.smallest, 1e-300), x.largest());
+    // Functions of narrower types are computed in f32 and rounded once.
+    const double u = std::min(u_, unit_roundoff(ElementType::kF32));
+    estimate.relative += u_ + (function.steps - 1) * u;
+    // Near its zero a logarithm is as exact as its argument only.
+    if (function.slope == slope_of_log) estimate.absolute += u_;
+    return estimate;
+  }
+
+  // Whether sums of so many values of one sign stop to grow in the type.
+  double growth(double terms) const { return terms * u_ > 1 ? terms : std::sqrt(terms); }
+
+  Estimate reduction() {
+    const Estimate term = operand(0);
+    const Estimate start = value_->operands.size() > 1 ? operand(1) : Estimate{};
+    const auto terms = static_cast<double>(value_->terms);
+    const std::string_view name = value_->operation;
+    if (problem::selects(name)) {
+      // What a maximum starts from is no term of it: minus infinity, the lowest number.
+      Estimate estimate = term;
+      const bool is_identity =
+          start.low == start.high && start.largest() > 1e4 * (1 + term.largest());
+      if (!is_identity) {
+        estimate.low = std::min(term.low, start.low);
+        estimate.high = std::max(term.high, start.high);
+        estimate.absolute = std::max(term.absolute, start.absolute);
+        estimate.relative = std::max(term.relative, start.relative);
+        estimate.grid = finer(term.grid, start.grid);
+      }
+      return estimate;
+    }
+    if (name == "arith.addf" || name == "arith.addi") return sum_of_terms(term, start, terms);
+    if (name == "arith.mulf") {
+      Estimate estimate = unknown();
+      estimate.relative = terms * (term.relative + u_);
+      return estimate;
+    }
+    return unknown();
+  }
+
+  // Of a full significand and a power of two: nothing is rounded in a type that holds the factor.
+  Estimate single_product(const Estimate& term, const Estimate& start) const {
+    Estimate estimate{.low = std::min(0.0, term.low) + start.low,
+                      .high = std::max(0.0, term.high) + start.high};
+    estimate.rms = term.rms;
+    estimate.absolute = start.absolute;
+    int digits = 0;
+    for (const InputValues& values : plan_.bindings)
+      if (values.kind == InputValues::Kind::kSparse) digits = std::max(digits, values.digits);
+    if (problem::is_float(value_->type) && digits > significand_digits(value_->type))
+      estimate.relative = u_;
+    return estimate;
+  }
+
+  Estimate sum_of_terms(const Estimate& term, const Estimate& start, double terms) const {
+    if (value_->root && plan_.single_products) return single_product(term, start);
+    Estimate estimate;
+    estimate.mean = terms * term.mean + start.mean;
+    const double variance = terms * std::max(0.0, term.rms * term.rms - term.mean * term.mean);
+    const double deviation = kDeviations * std::sqrt(variance);
+    estimate.low = std::max(terms * term.low, terms * term.mean - deviation) + start.low;
+    estimate.high = std::min(terms * term.high, terms * term.mean + deviation) + start.high;
+    estimate.smallest = std::max({0.0, estimate.low, -estimate.high});
+    estimate.rms = std::sqrt(variance + estimate.mean * estimate.mean);
+    estimate.grid = finer(term.grid, start.grid);
+    if (!problem::is_float(value_->type)) {
+      estimate.absolute = terms * (term.absolute + term.relative * term.largest()) + start.absolute;
+      return estimate;
+    }
+    double bound = terms * term.largest();
+    if (value_->root && plan_.absolute_sum > 0) bound = std::min(bound, plan_.absolute_sum);
+    if (term.is_exact() && start.is_exact() &&
+        holds(value_->type, bound + start.largest(), estimate.grid))
+      return estimate;
+    estimate.grid.reset();
+    const bool one_sign = (term.low >= 0 && start.low >= 0) || (term.high <= 0 && start.high <= 0);
+    if (one_sign) {
+      estimate.relative = growth(terms) * u_ + std::max(term.relative, start.relative);
+      estimate.absolute = terms * term.absolute + start.absolute;
+      return estimate;
+    }
+    estimate.absolute =
+        terms * u_ * term.rms + std::sqrt(terms) * u_ * start.largest() +
+        kErrorDeviations * std::sqrt(terms) * (term.absolute + term.relative * term.rms) +
+        start.absolute + start.relative * start.largest();
+    // A sum whose terms have a mean grows with it, and so do its roundings.
+    const double drift = std::abs(term.mean) * terms;
+    estimate.absolute += growth(terms) * u_ * drift;
+    return estimate;
+  }
+
+  Estimate softmax() const {
+    const Estimate& x = operand(0);
+    const auto terms = static_cast<double>(value_->terms);
+    const double spread = std::max(0.0, x.high - x.low);
+    Estimate estimate{.low = std::exp(-spread) / terms, .high = 1};
+    estimate.smallest = estimate.low;
+    estimate.mean = 1 / terms;
+    estimate.rms = std::min(1.0, std::exp(spread / 2) / terms);
+    const double argument = u_ * spread + 2 * (x.absolute + x.relative * x.largest());
+    // The sum's error is that of its largest terms: fewer than all where they are spread out.
+    const double effective = std::max(1.0, terms / std::exp(std::min(spread, 20.0) / 4));
+    estimate.relative = argument + (kFunction + growth(effective) + 2) * u_;
+    return estimate;
+  }
+
+  Estimate attention() const {
+    const Estimate &query = operand(0), &key = operand(1), &value = operand(2);
+    const double scale = value_->operands.size() > 3 ? operand(3).largest() : 1;
+    const auto inner = static_cast<double>(value_->inner_terms);
+    const auto terms = static_cast<double>(value_->terms);
+    // Scores and sums are in f32 at least; operands, and weights as they enter the second product,
+    // in the type of the value.
+    const ElementType narrow =
+        computation_.values[static_cast<std::size_t>(value_->operands[2])].type;
+    const double u = unit_roundoff(ElementType::kF32), v = unit_roundoff(narrow);
+    const double size = scale * query.rms * key.rms * std::sqrt(inner);
+    const double score =
+        size * (std::sqrt(inner) * u + kErrorDeviations * v) + kDeviations * size * u +
+        scale * std::sqrt(inner) * (query.absolute * key.rms + key.absolute * query.rms);
+    const double weights =
+        score + kFunction * u + std::sqrt(std::sqrt(terms)) * u + (v > u ? v : 0);
+    Estimate estimate{.low = value.low, .high = value.high, .mean = value.mean};
+    estimate.rms = value.rms;
+    estimate.absolute =
+        value.absolute + value.relative * value.largest() + weights / 2 * value.largest();
+    estimate.relative = u_;
+    return estimate;
+  }
+
+  // Steps of names in parentheses, "elementwise(arith.addf, math.exp)".
+  static double steps_of(std::string_view text) {
+    const auto open = text.find('(');
+    const std::string_view name = text.substr(0, open);
+    if (open == std::string_view::npos || !text.ends_with(')') ||
+        (name != "elementwise" && name != "reduction"))
+      return kUnknownSteps;
+    double steps = 0;
+    std::string_view body = text.substr(open + 1, text.size() - open - 2);
+    while (!body.empty()) {
+      const auto comma = body.find(", ");
+      const std::string_view each = body.substr(0, comma);
+      body = comma == std::string_view::npos ? std::string_view{} : body.substr(comma + 2);
+      constexpr std::array<std::string_view, 6> kExact = {"arith.extf",   "arith.truncf",
+                                                          "arith.extsi",  "arith.extui",
+                                                          "arith.sitofp", "arith.uitofp"};
+      if (is_one_of(each, kExact)) continue;
+      steps += each.starts_with("arith.") ? 1 : kHardFunction;
+    }
+    return steps;
+  }
+
+  Estimate unknown() const {
+    Estimate estimate{.low = -1.5, .high = 1.5};
+    double size = 1.5, absolute = 0;
+    bool exact = true;
+    for (std::size_t i = 0; i < value_->operands.size(); ++i) {
+      const Estimate& each = operand(i);
+      if (!std::isfinite(each.largest())) continue;
+      size = std::max(size, each.largest());
+      absolute += each.absolute + each.relative * each.largest();
+      exact &= each.is_exact();
+    }
+    estimate.low = -size;
+    estimate.high = size;
+    estimate.rms = size / 2;
+    double steps = steps_of(value_->operation);
+    if (steps == 0 && exact) {
+      estimate = operand(0);
+      return estimate;
+    }
+    const bool sums = value_->operation.starts_with("reduction") || steps == kUnknownSteps;
+    if (sums) steps += kErrorDeviations * std::sqrt(static_cast<double>(value_->terms));
+    // Names alone do not say that an integer goes through a float.
+    const double u = problem::is_float(value_->type) ? u_ : unit_roundoff(ElementType::kF32);
+    const bool floats = problem::is_float(value_->type) ||
+                        value_->operation.find('f') != std::string::npos ||
+                        value_->operation.find("math.") != std::string::npos;
+    if (!floats && exact) return estimate;
+    estimate.absolute = absolute + steps * u * size;
+    estimate.relative = steps * u * (1 + size);
+    return estimate;
+  }
+
+  const Computation& computation_;
+  const InputPlan& plan_;
+  Rounding rounding_;
+  const Value* value_ = nullptr;
+  double u_ = 0;
+};
+
+}  // namespace
+
+double Estimate::largest() const {
+  return largest_of(low, high);
+}
+
+Rounding estimate_rounding(const Computation& computation, const InputPlan& plan) {
+  return Analysis(computation, plan).run();
+}
+
+}  // namespace hone::measure

@@ -1,0 +1,220 @@
+#include "problem/computation.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "problem/dispatch.h"
+#include "problem/refuse_json.h"
+
+namespace hone::problem {
+namespace {
+
+// The order of Value::Kind.
+constexpr std::array<std::string_view, 9> kKinds = {"input",     "constant",  "element",
+                                                    "operation", "reduction", "softmax",
+                                                    "attention", "one of",    "unknown"};
+
+ElementType type_of_output(const Operation& root) {
+  for (const Operand& operand : root.operands)
+    if (operand.output) return operand.type.element;
+  return ElementType::kF32;
+}
+
+std::int64_t reduced(const Operation& root) {
+  std::int64_t terms = 1;
+  for (const Loop& loop : root.loops)
+    if (loop.reduction) terms *= std::max<std::int64_t>(1, loop.size);
+  return terms;
+}
+
+// Builds what computation_of() assumes.
+class Assumed {
+ public:
+  explicit Assumed(const Dispatch& dispatch) : dispatch_(dispatch) {}
+
+  Computation build() {
+    for (std::size_t i = 0; i < dispatch_.bindings.size(); ++i) {
+      const Binding& binding = dispatch_.bindings[i];
+      if (binding.access == Access::kWriteOnly) continue;
+      Value input{.kind = Value::Kind::kInput, .type = binding.type.element};
+      input.binding = static_cast<int>(i);
+      const int value = add(std::move(input));
+      if (binding.use == BindingUse::kRootInput) root_inputs_.push_back(value);
+      if (binding.use == BindingUse::kFusedInput) fused_inputs_.push_back(value);
+      if (binding.use == BindingUse::kOutput) before_ = value;
+    }
+    int value = root();
+    for (const std::string& fused : dispatch_.fused) value = behind(fused, value);
+    for (std::size_t i = 0; i < dispatch_.bindings.size(); ++i)
+      if (dispatch_.bindings[i].use == BindingUse::kOutput)
+        computation_.outputs.push_back(
+            {static_cast<int>(i), converted(value, dispatch_.bindings[i].type.element)});
+    return std::move(computation_);
+  }
+
+ private:
+  int add(Value value) {
+    computation_.values.push_back(std::move(value));
+    return static_cast<int>(computation_.values.size()) - 1;
+  }
+
+  int root() {
+    const Operation& root = dispatch_.root;
+    const bool products = is_contraction(root.kind) || root.kind == OperationKind::kConvolution;
+    const ElementType type = type_of_output(root);
+    Value value{.kind = Value::Kind::kUnknown, .operation = root.name, .type = type};
+    value.operands = root_inputs_;
+    value.terms = reduced(root);
+    value.root = true;
+    if ((!products && root.kind != OperationKind::kReduction) || root_inputs_.empty())
+      return add(std::move(value));
+    const bool is_integer = !is_float(type);
+    int term = root_inputs_.front();
+    if (products)
+      term = add({.kind = Value::Kind::kOperation,
+                  .operation = is_integer ? "arith.muli" : "arith.mulf",
+                  .operands = {term, root_inputs_.back()},
+                  .type = type});
+    int start = before_;
+    if (start < 0) {
+      Value fill{.kind = Value::Kind::kConstant, .type = type};
+      fill.constant = dispatch_.fill_value;
+      start = add(std::move(fill));
+    }
+    value.kind = Value::Kind::kReduction;
+    value.operation = is_integer ? "arith.addi" : "arith.addf";
+    value.operands = {term, start};
+    return add(std::move(value));
+  }
+
+  // The names alone say neither what is added to what nor how often.
+  int behind(const std::string& fused, int value) {
+    constexpr std::array<std::string_view, 9> kMoves = {
+        "fill", "linalg.fill", "copy",   "transpose",          "broadcast",
+        "pad",  "pack",        "unpack", "tensor.insert_slice"};
+    if (std::find(kMoves.begin(), kMoves.end(), fused) != kMoves.end()) return value;
+    Value unknown{.kind = Value::Kind::kUnknown,
+                  .operation = fused,
+                  .type = computation_.values[static_cast<std::size_t>(value)].type};
+    unknown.operands = fused_inputs_;
+    unknown.operands.insert(unknown.operands.begin(), value);
+    for (const Loop& loop : dispatch_.root.loops)
+      if (!loop.reduction) unknown.terms *= std::max<std::int64_t>(1, loop.size);
+    return add(std::move(unknown));
+  }
+
+  int converted(int value, ElementType type) {
+    const ElementType from = computation_.values[static_cast<std::size_t>(value)].type;
+    if (from == type) return value;
+    const char* const conversion = is_float(from) == is_float(type) ? "arith.truncf"
+                                   : is_float(from)                 ? "arith.fptosi"
+                                                                    : "arith.sitofp";
+    return add({.kind = Value::Kind::kOperation,
+                .operation = conversion,
+                .operands = {value},
+                .type = type});
+  }
+
+  const Dispatch& dispatch_;
+  Computation computation_;
+  std::vector<int> root_inputs_, fused_inputs_;
+  int before_ = -1;
+};
+
+// JSON has no infinities and no NaN.
+nlohmann::json constant_to_json(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+double constant_from_json(const nlohmann::json& json) {
+  if (!json.is_string()) return json.get<double>();
+  const auto word = json.get<std::string>();
+  if (word == "nan") return std::numeric_limits<double>::quiet_NaN();
+  refuse_unless(word == "inf" || word == "-inf"
+                    ? Status()
+                    : input_error("'{}' is no constant of a computation", word));
+  return word == "inf" ? std::numeric_limits<double>::infinity()
+                       : -std::numeric_limits<double>::infinity();
+}
+
+nlohmann::json value_to_json(const Value& value) {
+  nlohmann::json json{{"kind", kKinds[static_cast<std::size_t>(value.kind)]},
+                      {"type", name_of(value.type)}};
+  if (!value.operation.empty()) json["operation"] = value.operation;
+  if (!value.operands.empty()) json["operands"] = value.operands;
+  if (value.binding >= 0) json["binding"] = value.binding;
+  if (value.kind == Value::Kind::kConstant) json["constant"] = constant_to_json(value.constant);
+  if (value.terms != 1) json["terms"] = value.terms;
+  if (value.inner_terms != 1) json["inner_terms"] = value.inner_terms;
+  if (value.root) json["root"] = true;
+  return json;
+}
+
+Value value_from_json(const nlohmann::json& json, std::size_t index) {
+  const auto kind = std::find(kKinds.begin(), kKinds.end(), json.at("kind").get<std::string>());
+  const auto type = element_type_from(json.at("type").get<std::string>());
+  refuse_unless(kind != kKinds.end() && type
+                    ? Status()
+                    : input_error("value {} of a computation has an unknown kind or type", index));
+  Value value{.kind = static_cast<Value::Kind>(kind - kKinds.begin()), .type = *type};
+  value.operation = json.value("operation", std::string());
+  value.operands = json.value("operands", std::vector<int>());
+  value.binding = json.value("binding", -1);
+  if (json.contains("constant")) value.constant = constant_from_json(json["constant"]);
+  value.terms = json.value("terms", std::int64_t{1});
+  value.inner_terms = json.value("inner_terms", std::int64_t{1});
+  value.root = json.value("root", false);
+  const bool in_order = std::all_of(
+      value.operands.begin(), value.operands.end(),
+      [index](int operand) { return operand >= 0 && static_cast<std::size_t>(operand) < index; });
+  refuse_unless(in_order && value.terms >= 1 && value.inner_terms >= 1
+                    ? Status()
+                    : input_error("value {} of a computation uses what is not before it", index));
+  return value;
+}
+
+}  // namespace
+
+Computation computation_of(const Dispatch& dispatch) {
+  return dispatch.computation.values.empty() ? Assumed(dispatch).build() : dispatch.computation;
+}
+
+bool selects(std::string_view combiner) {
+  constexpr std::array<std::string_view, 10> kSelecting = {
+      "arith.maximumf", "arith.minimumf", "arith.maxnumf", "arith.minnumf", "arith.maxsi",
+      "arith.minsi",    "arith.maxui",    "arith.minui",   "arith.andi",    "arith.ori"};
+  return std::find(kSelecting.begin(), kSelecting.end(), combiner) != kSelecting.end();
+}
+
+void to_json(nlohmann::json& json, const Computation& computation) {
+  nlohmann::json values = nlohmann::json::array(), outputs = nlohmann::json::array();
+  for (const Value& value : computation.values) values.push_back(value_to_json(value));
+  for (const Computation::Output& output : computation.outputs)
+    outputs.push_back({output.binding, output.value});
+  json = {{"values", std::move(values)},
+          {"outputs", std::move(outputs)},
+          {"infinite_constants", computation.has_infinite_constants}};
+}
+
+void from_json(const nlohmann::json& json, Computation& computation) {
+  computation = {};
+  for (const nlohmann::json& value : json.at("values"))
+    computation.values.push_back(value_from_json(value, computation.values.size()));
+  for (const nlohmann::json& output : json.at("outputs")) {
+    computation.outputs.push_back({output.at(0).get<int>(), output.at(1).get<int>()});
+    const int value = computation.outputs.back().value;
+    refuse_unless(value >= 0 && static_cast<std::size_t>(value) < computation.values.size()
+                      ? Status()
+                      : input_error("an output of a computation is none of its values"));
+  }
+  computation.has_infinite_constants = json.at("infinite_constants").get<bool>();
+}
+
+}  // namespace hone::problem

@@ -1,0 +1,70 @@
+// What a dispatch computes, value by value, as far as verification has to know it: which numbers
+// its inputs may be, how far two right implementations may differ (measure/rounding.h).
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "problem/types.h"
+
+namespace hone::problem {
+
+struct Dispatch;
+
+// A typical element of a tensor, or a scalar in an operation's body. Shapes and index maps are left
+// out: reshaping, transposing and broadcasting change no element.
+struct Value {
+  enum class Kind {
+    kInput,      // an element of binding `binding`
+    kConstant,   // `constant`
+    kElement,    // some element of the tensor operands[0]; two of these are two elements
+    kOperation,  // `operation` of the operands: "arith.addf", "math.exp"
+    kReduction,  // `terms` values like operands[0], combined by `operation`, starting at
+                 // operands[1]
+    kSoftmax,    // of `terms` values like operands[0]
+    kAttention,  // query, key, value, and perhaps scale and mask; `terms` keys of `inner_terms`
+    kOneOf,      // one of the operands: padding, inserting, selecting the largest few
+    kUnknown,    // computed from the operands in a way that is not known: `operation` has the names
+  };
+  Kind kind = Kind::kUnknown;
+  std::string operation = {};
+  std::vector<int> operands = {};  // smaller indices in Computation::values
+  ElementType type = ElementType::kF32;
+  int binding = -1;
+  double constant = 0;
+  std::int64_t terms = 1;
+  std::int64_t inner_terms = 1;
+  bool root = false;  // what the root operation gives
+
+  bool operator==(const Value&) const = default;
+};
+
+struct Computation {
+  struct Output {
+    int binding = -1;
+    int value = -1;
+    bool operator==(const Output&) const = default;
+  };
+  std::vector<Value> values;    // operands before what uses them
+  std::vector<Output> outputs;  // one for each store; a binding may have several
+  // A constant of the program is infinite or NaN and may reach an output (a causal mask; not the
+  // start of a maximum): only then may a right output have such elements.
+  bool has_infinite_constants = false;
+
+  bool operator==(const Computation&) const = default;
+};
+
+// The dispatch's own (Dispatch::computation), or where nobody has stated it, what its root
+// operation, fill and the names of what is fused around it say.
+Computation computation_of(const Dispatch& dispatch);
+
+// Whether a reduction by this operation moves one of its terms and rounds nothing.
+bool selects(std::string_view combiner);
+
+void to_json(nlohmann::json& json, const Computation& computation);
+// Throws nlohmann::json's exceptions for what is none.
+void from_json(const nlohmann::json& json, Computation& computation);
+
+}  // namespace hone::problem
