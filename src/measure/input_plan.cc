@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <climits>
 #include <cmath>
 #include <functional>
@@ -186,7 +187,7 @@ class Planner {
         reduces && (root_->operation == "arith.addf" || root_->operation == "arith.addi");
     if (adds) polynomial_ = polynomial_of(root_->operands.front());
     const bool full = set_ == OperandSet::kFullSignificands;
-    if (adds && full && sparse()) return;
+    if (adds && full && (sparse_products() || (is_coarse() && sparse_terms()))) return;
     if (polynomial_.degree == 0 || polynomial_.degree > 2 || (full && !is_coarse())) return reals();
     integers();
   }
@@ -201,8 +202,20 @@ class Planner {
                               problem::name_of(dispatch_.root.kind));
     plan_.absolute_sum = 0;
     plan_.typical_sum = std::sqrt(static_cast<double>(plan_.terms));
+    large_integers();
     scale_queries();
     scale_sums();
+  }
+
+  // Where nothing but whole numbers is computed, small ones would all look alike.
+  void large_integers() {
+    const bool floats = std::any_of(computation_.values.begin(), computation_.values.end(),
+                                    [](const Value& value) { return problem::is_float(value.type); });
+    if (floats) return;
+    for_root_inputs([&](std::size_t i) {
+      plan_.bindings[i].kind = Kind::kIntegers;
+      plan_.bindings[i].magnitude = kMagnitude;
+    });
   }
 
   void for_root_inputs(const std::function<void(std::size_t)>& change) {
@@ -344,8 +357,50 @@ class Planner {
     });
   }
 
+  // Whether a value is zero where the bindings are.
+  bool vanishes(int index) const {
+    const Value& value = computation_.values[static_cast<std::size_t>(index)];
+    const auto operand = [&](std::size_t i) { return vanishes(value.operands.at(i)); };
+    if (value.kind == Value::Kind::kInput) return true;
+    if (value.kind == Value::Kind::kElement) return operand(0);
+    if (value.kind != Value::Kind::kOperation || value.operands.empty()) return false;
+    const std::string& name = value.operation;
+    if (name == "arith.mulf" || name == "arith.muli") return operand(0) || operand(1);
+    if (name == "arith.addf" || name == "arith.subf" || name == "arith.addi" ||
+        name == "arith.subi")
+      return operand(0) && operand(1);
+    constexpr std::array<std::string_view, 7> kOdd = {"arith.divf", "arith.extf",  "arith.truncf",
+                                                      "arith.negf", "arith.extsi", "math.absf",
+                                                      "math.sqrt"};
+    return std::find(kOdd.begin(), kOdd.end(), name) != kOdd.end() && operand(0);
+  }
+
+  // Sums of one term of a full significand each; false where more than one binding makes a term.
+  bool sparse_terms() {
+    std::set<int> bindings;
+    sources_of(root_->operands.front(), bindings);
+    if (!vanishes(root_->operands.front()) || bindings.size() != 1 || dispatch_.fill_value != 0 ||
+        reads_its_output(dispatch_) || binding_of(0) != *bindings.begin())
+      return false;
+    const auto binding = static_cast<std::size_t>(binding_of(0));
+    InputValues values{Kind::kSparse, 1, 0, 1, 1};
+    values.axes = axes_of(binding, 0, -1);
+    const bool overlaps = std::count(dispatch_.root.operands[0].loops.begin(),
+                                     dispatch_.root.operands[0].loops.end(), -1) > 0;
+    if (values.axes.empty() || overlaps) return false;
+    values.digits = significand_digits(dispatch_.bindings[binding].type.element);
+    values.alone = true;
+    plan_.bindings[binding] = std::move(values);
+    plan_.single_products = true;
+    plan_.exact = true;
+    plan_.absolute_sum = 4;
+    plan_.typical_sum = 2;
+    plan_.basis = "each sum has one term that is not zero, of a full significand";
+    return true;
+  }
+
   // Sums of single products of full significands; false where the root is none of two inputs.
-  bool sparse() {
+  bool sparse_products() {
     const problem::Operation& root = dispatch_.root;
     const bool products =
         problem::is_contraction(root.kind) || root.kind == OperationKind::kConvolution;

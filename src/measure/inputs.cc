@@ -151,6 +151,7 @@ class Generator {
     const double full = sign * with_digits(1 + unit_interval(bits), values_.digits);
     const double power = sign * ((bits & 2) != 0 ? 2 : 1);
     const std::uint64_t draw = random_bits(seed_ ^ kFirstPlace, place.row);
+    if (values_.alone) return place.element == axes_.choose(draw, false) ? full : 0;
     if (!values_.second_factor) {
       if (!place.splits || !place.odd) return full;
       return place.element == axes_.choose(draw, true) ? power : 0;

@@ -65,6 +65,7 @@ struct InputValues {
   int digits = 0;                    // kSparse: of the significand; 0: as many as the type has
   std::vector<InputAxis> axes = {};  // kExtremes, kSparse: row-major
   bool second_factor = false;        // kSparse
+  bool alone = false;                // kSparse: the one factor of its terms
   ValueRange given = {};             // kGiven
 
   bool operator==(const InputValues&) const = default;

@@ -470,15 +470,22 @@ class Analysis {
     return unknown();
   }
 
-  // Of a full significand and a power of two: nothing is rounded in a type that holds the factor.
+  // Of a full significand and a power of two: nothing is rounded in a type that holds the factor. Of
+  // a term of its own, what making the term rounds.
   Estimate single_product(const Estimate& term, const Estimate& start) const {
     Estimate estimate{.low = std::min(0.0, term.low) + start.low,
                       .high = std::max(0.0, term.high) + start.high};
     estimate.rms = term.rms;
     estimate.absolute = start.absolute;
     int digits = 0;
-    for (const InputValues& values : plan_.bindings)
-      if (values.kind == InputValues::Kind::kSparse) digits = std::max(digits, values.digits);
+    for (const InputValues& values : plan_.bindings) {
+      if (values.kind != InputValues::Kind::kSparse) continue;
+      digits = std::max(digits, values.digits);
+      if (!values.alone) continue;
+      estimate.absolute += term.absolute;
+      estimate.relative = term.relative;
+      return estimate;
+    }
     if (problem::is_float(value_->type) && digits > significand_digits(value_->type))
       estimate.relative = u_;
     return estimate;

@@ -166,8 +166,9 @@ TEST_F(GivenData, RealsHaveTheToleranceOfTheirSums) {
   ASSERT_TRUE(runner_.set_problem(request_));
   const auto right = runner_.verify(runner_.load(matmul_8()).value());
   EXPECT_TRUE(right->right) << right->message;
-  // Eight terms of 0.03: |a||b| up to 0.24.
-  EXPECT_THAT(right->tolerance, HasSubstr("sums of 8 terms (|a||b| up to 0.24)"));
+  // Eight terms of 0.03, of one sign: twice sqrt(8) + 1 roundings of 2^-24, the products' included.
+  EXPECT_THAT(right->tolerance, HasSubstr("values up to 0.24"));
+  EXPECT_THAT(right->tolerance, HasSubstr("relative 4.56e-07"));
   const auto wrong = runner_.verify(runner_.load(matmul_8("if (i == 2) c[20] += 1e-5f;")).value());
   EXPECT_FALSE(wrong->right);
   EXPECT_THAT(wrong->first_bad, ElementsAre(2, 4));

@@ -301,7 +301,8 @@ TEST_F(RunnerTest, OpenBlasTakesTransposedBatchedAndFusedF16) {
   dispatch.bindings[0].bytes /= 2;
   dispatch.bindings[1].bytes /= 2;
   ProblemRequest request = problem_request(dispatch);
-  const auto parts = make_openblas(request);
+  const auto device = device::cpu::open_device(request.cores).value();
+  const auto parts = make_openblas(request, *device);
   if (!parts && parts.error().kind == ErrorKind::kEnvironment)
     GTEST_SKIP() << parts.error().message;
   ASSERT_TRUE(parts) << parts.error().message;
