@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/device_options.h"
 #include "cli/tune_options.h"
 #include "search/strategy.h"
@@ -16,16 +17,6 @@ Status refuse_gemm_options(const CLI::App& command) {
       return input_error("{} is for GEMMs (--provider triton), and INPUT is a program",
                          option->get_name());
   return {};
-}
-
-// For a shell.
-std::string shell_word(const std::string& word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
 }
 
 // The option as it has to be given again: with its values, or alone where it is a flag.
@@ -100,6 +91,12 @@ void add_tune_command(CLI::App& app, Run& run) {
                    "results of 'equal' builds and devices only, or of 'any'")
       ->check(CLI::IsMember({"equal", "any"}))
       ->capture_default_str();
+  command->add_flag("--retry-failed", tuning.retry_failed,
+                    "try again what an earlier run gave up for its time, its memory or because it "
+                    "was killed; crashes, errors and wrong results stay");
+  command->add_flag("--trust", options->trust,
+                    "load machine code that the store holds even where somebody else compiled it; "
+                    "else it is compiled again");
   command->add_option("--function", tuning.function, "of the program to prove the spec on");
   command->add_option("--runtime-flag", tuning.runtime_flags,
                       "passed to IREE's runtime tools; repeatable");
