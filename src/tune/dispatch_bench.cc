@@ -127,9 +127,10 @@ Status DispatchBench::skip_known(Trial& trial) {
   const bool failed =
       known.failure && !trial.anew &&
       still_holds(*known.failure, context_->store.current_run(), context_->options.retry_failed);
-  // By other rules nothing is known: the code is verified, and measured, again.
-  const bool verified =
-      known.verification && known.verification->rules == measure::kVerificationRules;
+  // By other rules nothing is known: the code is verified, and measured, again. So it is after a
+  // failure that does not hold, which came after whatever else is known.
+  const bool verified = !known.failure && known.verification &&
+                        known.verification->rules == measure::kVerificationRules;
   if (failed) {
     HONE_ASSIGN(const provider::FailureKind kind, provider::failure_kind_from(known.failure->kind));
     trial.failure = {kind, known.failure->message};

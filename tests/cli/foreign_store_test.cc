@@ -1,6 +1,8 @@
 // A store of somebody else's is data: its machine code is not run, its words are no commands.
 #include <sys/stat.h>
 
+#include "problem/dispatch.h"
+#include "problem/launch.h"
 #include "store/store.h"
 #include "tests/cli/hone_command.h"
 #include "tests/device/kernel_library.h"
@@ -47,12 +49,26 @@ class ForeignStore : public HoneCommand {
   std::string program_;
 };
 
-TEST_F(ForeignStore, ComparingCompilesItsCodeAgain) {
-  ASSERT_LE(hone(tuning("mine.db")).exit_code, 1);
+TEST_F(ForeignStore, ItsCodeIsCompiledAgain) {
   make_theirs("theirs.db");
-  const std::vector<std::string> compare{"compare", "mine.db", "theirs.db", "--threads",
-                                         "1",       "--alpha", "0.001",     "--threshold",
-                                         "0.5",     "--find",  "0.9",       "--json"};
+  ASSERT_EQ(hone({"store", "merge", "merged.db", "theirs.db"}).exit_code, 0);
+  const Ran tuned = hone(tuning("merged.db"));
+  EXPECT_LE(tuned.exit_code, 1) << tuned.out << tuned.err;
+  {
+    auto store = store::Store::open(folder() / "merged.db", store::Mode::kReadOnly);
+    ASSERT_TRUE(store);
+    const auto rows = store->candidate_rows();
+    ASSERT_TRUE(rows);
+    for (const store::CandidateRow& row : *rows) {
+      EXPECT_NE(row.state, store::CandidateState::kFailed) << row.failure_message;
+      if (row.is_default && row.provider == "iree") {
+        EXPECT_TRUE(*store->is_own(row.candidate));
+      }
+    }
+  }
+  const std::vector<std::string> compare{"compare", "merged.db", "theirs.db", "--threads",
+                                         "1",       "--alpha",   "0.001",     "--threshold",
+                                         "0.5",     "--find",    "0.9",       "--json"};
   const Ran ran = hone(compare);
   EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
   std::vector<std::string> trusting = compare;
@@ -62,45 +78,28 @@ TEST_F(ForeignStore, ComparingCompilesItsCodeAgain) {
   EXPECT_NE(trusted.out.find("SIGSEGV"), std::string::npos) << trusted.out;
 }
 
-TEST_F(ForeignStore, TuningOnAMergedStoreCompilesItsCodeAgain) {
-  make_theirs("theirs.db");
-  const Ran merged = hone({"store", "merge", "merged.db", "theirs.db"});
-  ASSERT_EQ(merged.exit_code, 0) << merged.err;
-  const Ran ran = hone(tuning("merged.db"));
-  EXPECT_LE(ran.exit_code, 1) << ran.out << ran.err;
-  EXPECT_EQ(ran.err.find("SIGSEGV"), std::string::npos) << ran.err;
-  auto store = store::Store::open(folder() / "merged.db", store::Mode::kReadOnly);
-  ASSERT_TRUE(store);
-  const auto rows = store->candidate_rows();
-  ASSERT_TRUE(rows);
-  for (const store::CandidateRow& row : *rows) {
-    EXPECT_NE(row.state, store::CandidateState::kFailed) << row.failure_message;
-    if (row.is_default && row.provider == "iree") {
-      EXPECT_TRUE(*store->is_own(row.candidate));
-    }
-  }
-}
-
 // Names, flags and formats of a store go into a script that its reader runs.
 TEST_F(ForeignStore, ItsWordsAreQuotedWhereTheyAreWrittenIntoAScript) {
-  ASSERT_LE(hone(tuning("hone.db")).exit_code, 1);
   const std::vector<std::string> flags{"--iree-x=$(touch pwned)", "it's; touch pwned", "a b"};
   store::Id candidate = 0;
   {
     store::Store store = *store::Store::open(folder() / "hone.db", store::Mode::kReadWrite);
-    const store::CandidateRow theirs = store.candidate_rows()->front();
-    store::Dispatch dispatch = *store.dispatch(theirs.dispatch);
-    dispatch.fingerprint = "another", dispatch.name = "name\ntouch pwned #";
-    store::Build build = *store.build(theirs.build);
-    build.flags = nlohmann::json(flags).dump();
-    candidate = *store.add_candidate({.dispatch = *store.intern(dispatch),
-                                      .build = *store.intern(build),
-                                      .provider = "iree",
-                                      .configuration = "{}"});
-    store::Artifact artifact = *store.load_artifact(theirs.candidate);
-    artifact.candidate = candidate;
-    artifact.format = "elf; touch pwned";
-    ASSERT_TRUE(store.record(artifact));
+    problem::Dispatch dispatch;
+    dispatch.name = "name\ntouch pwned #";
+    const store::Id dispatch_id =
+        *store.intern(store::Dispatch{.fingerprint = "d",
+                                      .name = dispatch.name,
+                                      .source = "",
+                                      .json = nlohmann::json(dispatch).dump()});
+    const store::Id build = *store.intern(
+        store::Build{.compiler = "iree", .flags = nlohmann::json(flags).dump(), .target = "{}"});
+    candidate = *store.add_candidate(
+        {.dispatch = dispatch_id, .build = build, .provider = "iree", .configuration = "{}"});
+    ASSERT_TRUE(store.record(store::Artifact{.candidate = candidate,
+                                             .identity = "e",
+                                             .format = "elf; touch pwned",
+                                             .launch = nlohmann::json(problem::Launch{}).dump(),
+                                             .code = "code"}));
   }
   const Ran shown = hone({"show", std::to_string(candidate), "--out", "shown"});
   ASSERT_EQ(shown.exit_code, 0) << shown.err;
