@@ -30,6 +30,19 @@ std::string words_of(const CLI::Option& option) {
   return text;
 }
 
+// Where nothing is measured there is nothing to learn from, and configurations are drawn at random
+// or taken one after the other.
+Status refuse_strategies_that_learn(const TuneOptions& options) {
+  const std::string& strategy = options.tuning.strategy;
+  if (!options.compile_only || strategy == "auto" || strategy == "random" ||
+      strategy == "exhaustive")
+    return {};
+  return input_error(
+      "--strategy {} is for what is measured, and --compile-only measures nothing: random (which "
+      "auto is here) or exhaustive",
+      strategy);
+}
+
 bool tunes_gemms(const TuneOptions& options) {
   if (!options.provider.empty()) return options.provider == "triton";
   return options.gemms.m || options.tune_gemm.check_only || !options.gemms.kernel.empty() ||
@@ -122,6 +135,7 @@ void add_tune_command(CLI::App& app, Run& run) {
       for (const CLI::Option* option : command->get_options())
         if (option->count() > 0 && !option->get_positional())
           options->command_line += words_of(*option);
+      HONE_TRY(refuse_strategies_that_learn(*options));
       options->tuning.baselines = !options->no_baselines;
       TuneGemmOptions& old = options->tune_gemm;
       old.check_only = old.benchmark || command->count("--compare-wo-tuning") > 0;

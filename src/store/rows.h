@@ -169,8 +169,8 @@ struct Verification {
   std::string expected{};  // value of that element as text: it may be NaN or a 64-bit integer
   std::string got{};
   double share_bad = 0;     // 0 to 1
-  std::string tolerance{};  // "exact", "atol 1e-3 rtol 1e-2"
-  std::string basis{};      // why that tolerance, against which reference
+  std::string tolerance{};  // what right means here, and where the numbers come from
+  std::string basis{};      // when wrong: how, in words; empty when right
   std::int64_t rules = 1;   // version of the rules it was judged by (measure::kVerificationRules)
   std::string reference{};  // what it was compared with: "exact" (computed by hone), "artifact" (an
                             // independent compile), kOwnFlagsReference; empty: not recorded

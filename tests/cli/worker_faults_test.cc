@@ -102,13 +102,13 @@ TEST_F(WorkerFaults, ACompilerThatDividesByZeroCostsOneCandidate) {
 }
 
 TEST_F(WorkerFaults, ACompileKilledFromOutsideIsDoneOnceMore) {
-  start(arguments(kMany));
+  start(arguments(6));
   ASSERT_TRUE(holds_soon([&] {
     const pid_t child = a_compiling_child();
     return strike(child, SIGKILL);
   }));
   EXPECT_LE(finish(), 1) << words();
-  expect_complete(kMany);
+  expect_complete(6);
   EXPECT_EQ(failures().size(), 0u) << failures().dump(2);
 }
 
