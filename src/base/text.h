@@ -30,4 +30,7 @@ std::string format_duration(double seconds);
 // `count` with thousands separated by commas: 132000 -> "132,000".
 std::string format_count(std::uint64_t count);
 
+// `word` for a POSIX shell: as it is where that is safe, else in single quotes.
+std::string shell_word(std::string_view word);
+
 }  // namespace hone

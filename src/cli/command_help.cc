@@ -94,6 +94,9 @@ constexpr EnvironmentVariable kVariables[] = {
      "kernels that OpenBLAS uses; hone sets SkylakeX where the CPU has AVX-512"},
     {"TMPDIR", true, "where temporary files go"},
     {"XDG_CONFIG_HOME", false, "the user's hone/config.yaml lies there (default: ~/.config)"},
+    {"XDG_STATE_HOME", false,
+     "hone/seal-key lies there, by which hone knows the code it compiled (default: "
+     "~/.local/state)"},
 };
 
 constexpr std::pair<std::string_view, std::string_view> kGroups[] = {

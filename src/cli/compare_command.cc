@@ -31,6 +31,7 @@ struct CompareCommand {
   std::vector<std::string> dispatches;
   std::vector<std::string> configurations;
   std::string cache = "warm";
+  bool trust = false;
   bool json = false;
   bool quiet = false;
   bool plain = false;
@@ -87,8 +88,8 @@ Result<std::vector<tune::ComparedPair>> compare(const CompareCommand& options, K
                                                 const tune::CompareContext& context,
                                                 Toolchain* toolchain) {
   if (kind == Kind::kStores)
-    return tune::compare_stores(context, options.operands[0], options.operands[1],
-                                options.dispatches);
+    return tune::compare_stores(context, toolchain == nullptr ? nullptr : &toolchain->compiler(),
+                                options.operands[0], options.operands[1], options.dispatches);
   Result<tune::ComparedPair> pair;
   if (kind == Kind::kModules)
     pair = tune::compare_modules(context, options.operands[0], options.operands[1]);
@@ -109,6 +110,8 @@ Status complete(CompareCommand& options, const problem::CpuTarget& target,
   tune::CompareOptions& compare = options.compare;
   HONE_ASSIGN(compare.cores, choose_cores(options.cores));
   compare.flags = compile_flags(options.toolchain);
+  compare.own_flags = options.toolchain.flags;
+  compare.trust = options.trust ? store::Trust::kAnyone : store::Trust::kOwn;
   compare.reference_flags = reference_flags(options.toolchain);
   compare.cache = options.cache == "cold" ? measure::CacheMode::kCold : measure::CacheMode::kWarm;
   compare.last_level_cache = gpu ? gpu->l2_bytes : std::max(target.l3_bytes, target.l2_bytes);
@@ -135,12 +138,19 @@ CommandResult run_compare(CompareCommand options) {
   if (gpu) {
     HONE_ASSIGN(gpu_leases, lease_gpus({&*gpu, 1}));
   }
-  // Modules and stores hold compiled code: no compiler need be started.
+  // Modules and stores hold compiled code: no compiler need be started, unless a store's is
+  // somebody else's.
+  bool compiles = kind == Kind::kSpecs || kind == Kind::kConfigurations;
+  if (kind == Kind::kStores && !options.trust) {
+    HONE_ASSIGN(const bool own,
+                tune::hold_own_code(options.operands[0], options.operands[1], options.dispatches));
+    compiles = !own;
+  }
   std::optional<Toolchain> toolchain;
   std::optional<worker::TunerFolder> folder;
   std::optional<StopSignal> stop;
   iree::Installation installation;
-  if (kind == Kind::kSpecs || kind == Kind::kConfigurations) {
+  if (compiles) {
     HONE_ASSIGN(Toolchain started, Toolchain::start(options.toolchain));
     toolchain.emplace(std::move(started));
     installation = toolchain->installation();
@@ -238,6 +248,9 @@ void add_compare_command(CLI::App& app, Run& run) {
       ->capture_default_str();
   command->add_option("--runtime-flag", compare.runtime_flags,
                       "passed to IREE's runtime tools; repeatable");
+  command->add_flag("--trust", options->trust,
+                    "load machine code that a store holds even where somebody else compiled it; "
+                    "else it is compiled again");
   command->add_flag("--json", options->json, "one JSON document on stdout");
   command->add_flag("--quiet", options->quiet, "no progress");
   command->add_flag("--plain", options->plain, "progress as plain lines, as without a terminal");

@@ -63,13 +63,13 @@ Result<std::vector<Chosen>> selected(store::Store& store, const WantedGemms& wan
   return chosen;
 }
 
-Status add(store::Store& store, const Chosen& chosen, FoundGemms& found) {
+Status add(store::Store& store, const Chosen& chosen, store::Trust trust, FoundGemms& found) {
   HONE_ASSIGN(const store::CandidateDetails details, store.details(chosen.candidate));
   if (details.candidate.provider != kProvider)
     return input_error("candidate {} is none of Triton's but of {}", chosen.candidate,
                        details.candidate.provider);
   HONE_ASSIGN(const problem::Dispatch dispatch, tune::dispatch_from(details.dispatch));
-  HONE_ASSIGN(const store::Artifact row, store.load_artifact(chosen.candidate));
+  HONE_ASSIGN(const store::Artifact row, store.load_artifact(chosen.candidate, trust));
   HONE_ASSIGN(const provider::Artifact artifact, tune::artifact_from(row));
   triton::EmittedGemm gemm;
   HONE_ASSIGN(gemm.entry.gemm, triton::gemm_of(dispatch));
@@ -110,7 +110,8 @@ Result<FoundGemms> found_gemms(store::Store& store, const WantedGemms& wanted) {
     HONE_ASSIGN(chosen, selected(store, wanted));
   }
   FoundGemms found;
-  for (const Chosen& each : chosen) HONE_TRY(add(store, each, found));
+  const store::Trust trust = wanted.trust ? store::Trust::kAnyone : store::Trust::kOwn;
+  for (const Chosen& each : chosen) HONE_TRY(add(store, each, trust, found));
   return found;
 }
 

@@ -19,6 +19,7 @@ struct WantedGemms {
   std::string target;                 // "sm_90"; empty: any, if there is but one
   std::string device;                 // "NVIDIA H200"; likewise
   std::vector<store::Id> candidates;  // these instead of what was selected
+  bool trust = false;                 // also code that somebody else compiled
 };
 
 // What was selected last for each GEMM: the winner, or the default where nothing beats it. Input

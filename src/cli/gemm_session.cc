@@ -42,6 +42,7 @@ Status complete(TuneOptions& options, const std::vector<device::cuda::Facts>& gp
   tuning.flags = triton::worker_flags(device);
   tuning.cache = options.cache == "cold" ? measure::CacheMode::kCold : measure::CacheMode::kWarm;
   tuning.reuse = options.reuse == "any" ? store::Reuse::kAny : store::Reuse::kEqualIdentities;
+  tuning.trust = options.trust ? store::Trust::kAnyone : store::Trust::kOwn;
   if (options.toolchain.jobs == 0)
     options.toolchain.jobs = std::max(
         1, static_cast<int>(device::cpu::available_cores().size()) - static_cast<int>(gpus.size()));

@@ -4,11 +4,14 @@
 #include "cli/command.h"
 #include "cli/toolchain.h"
 #include "device/cpu/target.h"
+#include "measure/verification.h"
 #include "output/json_text.h"
 #include "provider/iree/iree_provider.h"
 #include "space/configuration.h"
 #include "store/store.h"
+#include "tune/answer.h"
 #include "tune/records.h"
+#include "tune/stored_flags.h"
 
 namespace hone::cli {
 namespace {
@@ -20,27 +23,28 @@ struct ShowOptions {
   std::string store = "hone.db";
   store::Id candidate = 0;
   std::filesystem::path out;
+  bool trust = false;
   bool json = false;
 };
 
 // The GPU that it is compiled for; nothing for a CPU.
 std::optional<std::string> gpu_of(const store::CandidateDetails& details) {
-  const auto target = nlohmann::json::parse(details.build.target);
-  if (!target.contains("gpu")) return std::nullopt;
-  return target.at("gpu").get<std::string>();
-}
-
-std::vector<std::string> flags_of(const store::CandidateDetails& details) {
-  return nlohmann::json::parse(details.build.flags).get<std::vector<std::string>>();
+  const auto target =
+      nlohmann::json::parse(details.build.target, nullptr, /*allow_exceptions=*/false);
+  const auto gpu = tune::read_answer<std::string>(target, "gpu");
+  return gpu ? std::optional<std::string>(*gpu) : std::nullopt;
 }
 
 // On a GPU the compiler makes the attributes of knobs' values: it is asked once more.
-Result<provider::Attributes> as_compiled(const ToolchainOptions& options,
+Result<provider::Attributes> as_compiled(const ToolchainOptions& options, bool trust,
                                          const store::CandidateDetails& details,
                                          const problem::Dispatch& dispatch,
                                          provider::Attributes attributes) {
+  HONE_ASSIGN(const std::vector<std::string> flags,
+              trust ? tune::flags_in(details.build)
+                    : tune::flags_to_compile_with(details.build, options.flags));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options));
-  HONE_TRY(toolchain.compiler().prepare("shown", dispatch.source, flags_of(details)));
+  HONE_TRY(toolchain.compiler().prepare("shown", dispatch.source, flags));
   HONE_ASSIGN(const tune::CompiledCandidate compiled,
               toolchain.compiler().compile("shown", attributes));
   if (!compiled.artifact)
@@ -72,42 +76,64 @@ Result<std::string> spec_of(const ShowOptions& options, const store::CandidateDe
   HONE_ASSIGN(const space::Space space, provider.space_of(dispatch));
   HONE_ASSIGN(const space::Configuration configuration,
               space::configuration_from_json(
-                  space, nlohmann::ordered_json::parse(details.candidate.configuration)));
+                  space, nlohmann::ordered_json::parse(details.candidate.configuration, nullptr,
+                                                       /*allow_exceptions=*/false)));
   HONE_ASSIGN(provider::Attributes attributes, provider.attributes(dispatch, space, configuration));
   if (gpu_of(details)) {
-    HONE_ASSIGN(attributes, as_compiled(options.toolchain, details, dispatch, attributes));
+    HONE_ASSIGN(attributes,
+                as_compiled(options.toolchain, options.trust, details, dispatch, attributes));
   }
   return provider.spec({{dispatch.name, dispatch.root, attributes}});
 }
 
-Result<std::string> reproduce_text(const store::CandidateDetails& details, bool has_spec) {
+// For a comment: without what ends a line.
+std::string one_line(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  return text;
+}
+
+// A script that a user will run, of what a store says: every word is quoted.
+Result<std::string> reproduce_text(const store::CandidateDetails& details, bool has_spec,
+                                   bool has_code) {
   HONE_ASSIGN(const problem::Dispatch dispatch, tune::dispatch_from(details.dispatch));
-  const std::vector<std::string> flags = flags_of(details);
+  HONE_ASSIGN(const std::vector<std::string> flags, tune::flags_in(details.build));
+  std::string quoted;
+  for (const std::string& flag : flags) quoted += " " + shell_word(flag);
   HONE_ASSIGN(const iree::IreeProvider provider, provider_of(details));
   const bool gpu = gpu_of(details).has_value();
   std::string text = fmt::format(
-      "#!/bin/sh\n# {}, candidate {}: {}\n# {}\niree-compile dispatch.mlir {} "
+      "#!/bin/sh\n# {}, candidate {}: {}\n# {}\niree-compile dispatch.mlir{} "
       "--compile-from=executable-sources{} {}\n",
-      details.dispatch.name, details.candidate.id, details.candidate.configuration,
+      one_line(details.dispatch.name), details.candidate.id,
+      one_line(details.candidate.configuration),
       gpu ? "Compiles the dispatch with this configuration; its code lies in ./binaries then."
-          : "Compiles the dispatch with this configuration, then times the code that hone "
-            "measured.",
-      fmt::join(flags, " "), has_spec ? " " + provider.spec_flag("tuning_spec.mlir") : "",
+      : has_code ? "Compiles the dispatch with this configuration, then times the code that hone "
+                   "measured."
+                 : "Compiles the dispatch with this configuration. The code that was measured is "
+                   "somebody else's: hone show --trust writes it too.",
+      quoted, has_spec ? " " + provider.spec_flag("tuning_spec.mlir") : "",
       gpu ? "--compile-to=hal --iree-hal-dump-executable-binaries-to=binaries -o /dev/null"
           : "-o dispatch.vmfb");
-  if (gpu) return text;
-  if (!details.artifact) return text;
-  const auto launch = nlohmann::json::parse(details.artifact->launch).get<provider::Launch>();
+  if (gpu || !has_code) return text;
+  HONE_ASSIGN(const provider::Artifact artifact, tune::artifact_from(*details.artifact));
+  const provider::Launch& launch = artifact.launch;
   text += fmt::format(
       "iree-benchmark-executable --device=local-sync --executable_format={} "
       "--executable_file=code.so --entry_point={} --workgroup_count={}",
-      details.artifact->format, launch.ordinal, fmt::join(launch.grid, ","));
+      shell_word(details.artifact->format), launch.ordinal, fmt::join(launch.grid, ","));
   for (const std::uint32_t constant : launch.constants)
     text += fmt::format(" --constant={}", constant);
   for (const problem::Binding& binding : dispatch.bindings)
     text += fmt::format(" --binding={}{}", problem::to_string(binding.type),
                         binding.access == problem::Access::kWriteOnly ? "" : "=1");
   return text + "\n";
+}
+
+// JSON of the store; null where the file has been given something else.
+nlohmann::json parsed(const std::string& text) {
+  const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return json.is_discarded() ? nlohmann::json() : json;
 }
 
 nlohmann::json json_of(const store::CandidateDetails& details) {
@@ -118,9 +144,9 @@ nlohmann::json json_of(const store::CandidateDetails& details) {
       {"operation",
        details.operation ? nlohmann::json(details.operation->description) : nlohmann::json()},
       {"provider", details.candidate.provider},
-      {"configuration", nlohmann::json::parse(details.candidate.configuration)},
+      {"configuration", parsed(details.candidate.configuration)},
       {"compiler", details.build.compiler},
-      {"flags", nlohmann::json::parse(details.build.flags)},
+      {"flags", parsed(details.build.flags)},
       {"equal_code", details.equal_code},
       {"failures", nlohmann::json::array()},
       {"verifications", nlohmann::json::array()},
@@ -130,7 +156,7 @@ nlohmann::json json_of(const store::CandidateDetails& details) {
                         {"format", details.artifact->format},
                         {"configured", details.artifact->configured},
                         {"compile_seconds", details.artifact->compile_seconds},
-                        {"launch", nlohmann::json::parse(details.artifact->launch)}};
+                        {"launch", parsed(details.artifact->launch)}};
   for (const store::Failure& failure : details.failures)
     json["failures"].push_back(
         {{"kind", failure.kind}, {"message", failure.message}, {"when", failure.when}});
@@ -138,6 +164,8 @@ nlohmann::json json_of(const store::CandidateDetails& details) {
     json["verifications"].push_back({{"right", each.right},
                                      {"basis", each.basis},
                                      {"tolerance", each.tolerance},
+                                     {"rules", each.rules},
+                                     {"reference", each.reference},
                                      {"share_bad", each.share_bad},
                                      {"when", each.when}});
   for (const store::Measurement& each : details.measurements)
@@ -147,9 +175,20 @@ nlohmann::json json_of(const store::CandidateDetails& details) {
                                     {"spread", each.timing.spread},
                                     {"samples", each.timing.samples},
                                     {"sentinel_ratio", each.sentinel_ratio.value_or(0)},
-                                    {"machine", nlohmann::json::parse(each.machine)},
+                                    {"machine", parsed(each.machine)},
                                     {"when", each.when}});
   return json;
+}
+
+// What is to be known of a verification that is not as good as one can be.
+std::string judged_by(const store::Verification& verification) {
+  std::string words;
+  if (verification.reference == store::kOwnFlagsReference)
+    words += "; against no independent reference";
+  if (verification.rules != measure::kVerificationRules)
+    words += fmt::format("; by rules {} of verification, now {}", verification.rules,
+                         measure::kVerificationRules);
+  return words;
 }
 
 void print(const store::CandidateDetails& details) {
@@ -163,7 +202,8 @@ void print(const store::CandidateDetails& details) {
   for (const store::Failure& failure : details.failures)
     fmt::print("  failed         {}: {}\n", failure.kind, failure.message);
   for (const store::Verification& each : details.verifications)
-    fmt::print("  verified       {} ({})\n", each.right ? "right" : each.basis, each.tolerance);
+    fmt::print("  verified       {} ({}{})\n", each.right ? "right" : each.basis, each.tolerance,
+               judged_by(each));
   for (const store::Measurement& each : details.measurements)
     fmt::print("  {:14} {} median of {}, min {}, spread {:.1f} %{}\n", store::name_of(each.phase),
                format_duration(each.timing.median), each.timing.samples.size(),
@@ -178,14 +218,20 @@ Status write_folder(const ShowOptions& options, store::Store& store,
   HONE_TRY(write_file_atomically(options.out / "dispatch.mlir", details.dispatch.source));
   HONE_TRY(write_file_atomically(options.out / "candidate.json",
                                  output::json_text(json_of(details)) + "\n"));
+  bool has_code = false;
   if (details.artifact && details.candidate.provider == "iree") {
-    HONE_ASSIGN(const store::Artifact artifact, store.load_artifact(options.candidate));
+    HONE_ASSIGN(has_code, store.is_own(options.candidate));
+    has_code = has_code || options.trust;
+  }
+  if (has_code) {
+    HONE_ASSIGN(const store::Artifact artifact,
+                store.load_artifact(options.candidate, store::Trust::kAnyone));
     HONE_TRY(write_file_atomically(
         options.out / (gpu_of(details) ? "code." + artifact.format : "code.so"), artifact.code));
   }
   HONE_ASSIGN(const std::string spec, spec_of(options, details));
   if (!spec.empty()) HONE_TRY(write_file_atomically(options.out / "tuning_spec.mlir", spec));
-  HONE_ASSIGN(const std::string reproduce, reproduce_text(details, !spec.empty()));
+  HONE_ASSIGN(const std::string reproduce, reproduce_text(details, !spec.empty(), has_code));
   return write_file_atomically(options.out / "reproduce.sh", reproduce);
 }
 
@@ -215,6 +261,8 @@ void add_show_command(CLI::App& app, Run& run) {
                       "$HONE_IREE, .venv, python3 on PATH)");
   command->add_option("--out", options->out,
                       "folder for its IR, spec, code, samples and the commands to reproduce it");
+  command->add_flag("--trust", options->trust,
+                    "write and use what the store holds even where somebody else made it");
   command->add_flag("--json", options->json, "one JSON document on stdout");
   command->callback([&run, options] { run = [options] { return show(*options); }; });
 }

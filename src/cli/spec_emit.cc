@@ -63,6 +63,8 @@ void add_spec_emit_command(CLI::App& spec, Run& run) {
                       "GPU that it was measured on, where the store has several: 'NVIDIA H200'");
   command->add_option("--candidate", options->wanted.candidates,
                       "this candidate (hone show ID) instead of what was selected; repeatable");
+  command->add_flag("--trust", options->wanted.trust,
+                    "write machine code that the store holds even where somebody else compiled it");
   command->allow_extras();
   command->callback([&run, options] { run = [options] { return emit(*options); }; });
 }

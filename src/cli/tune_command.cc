@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/device_options.h"
 #include "cli/tune_options.h"
 #include "search/strategy.h"
@@ -18,16 +19,6 @@ Status refuse_gemm_options(const CLI::App& command) {
   return {};
 }
 
-// For a shell.
-std::string shell_word(const std::string& word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
 // The option as it has to be given again: with its values, or alone where it is a flag.
 std::string words_of(const CLI::Option& option) {
   const bool is_short = option.get_lnames().empty();
@@ -37,6 +28,19 @@ std::string words_of(const CLI::Option& option) {
   if (option.get_expected_max() == 0) return text;
   for (const std::string& value : option.results()) text += " " + shell_word(value);
   return text;
+}
+
+// Where nothing is measured there is nothing to learn from, and configurations are drawn at random
+// or taken one after the other.
+Status refuse_strategies_that_learn(const TuneOptions& options) {
+  const std::string& strategy = options.tuning.strategy;
+  if (!options.compile_only || strategy == "auto" || strategy == "random" ||
+      strategy == "exhaustive")
+    return {};
+  return input_error(
+      "--strategy {} is for what is measured, and --compile-only measures nothing: random (which "
+      "auto is here) or exhaustive",
+      strategy);
 }
 
 bool tunes_gemms(const TuneOptions& options) {
@@ -100,6 +104,12 @@ void add_tune_command(CLI::App& app, Run& run) {
                    "results of 'equal' builds and devices only, or of 'any'")
       ->check(CLI::IsMember({"equal", "any"}))
       ->capture_default_str();
+  command->add_flag("--retry-failed", tuning.retry_failed,
+                    "try again what an earlier run gave up for its time, its memory or because it "
+                    "was killed; crashes, errors and wrong results stay");
+  command->add_flag("--trust", options->trust,
+                    "load machine code that the store holds even where somebody else compiled it; "
+                    "else it is compiled again");
   command->add_option("--function", tuning.function, "of the program to prove the spec on");
   command->add_option("--runtime-flag", tuning.runtime_flags,
                       "passed to IREE's runtime tools; repeatable");
@@ -125,6 +135,7 @@ void add_tune_command(CLI::App& app, Run& run) {
       for (const CLI::Option* option : command->get_options())
         if (option->count() > 0 && !option->get_positional())
           options->command_line += words_of(*option);
+      HONE_TRY(refuse_strategies_that_learn(*options));
       options->tuning.baselines = !options->no_baselines;
       TuneGemmOptions& old = options->tune_gemm;
       old.check_only = old.benchmark || command->count("--compare-wo-tuning") > 0;

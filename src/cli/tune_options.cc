@@ -6,7 +6,7 @@
 #include "cli/version.h"
 #include "device/cpu/placement.h"
 #include "device/cpu/target.h"
-#include "measure/sampling.h"
+#include "tune/protocols.h"
 
 namespace hone::cli {
 
@@ -32,8 +32,7 @@ namespace {
 nlohmann::json protocol_of(const tune::Options& options, const nlohmann::json& identity) {
   return {{"identity", identity},
           {"cache", options.cache == measure::CacheMode::kCold ? "cold" : "warm"},
-          {"sampling", measure::Protocol()},
-          {"version", 2}};
+          {"measuring", tune::protocols_in_use(options.cuda.has_value())}};
 }
 
 }  // namespace

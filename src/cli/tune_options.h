@@ -21,6 +21,7 @@ struct TuneOptions {
   std::string store = "hone.db";
   std::string budget;  // empty: 10m for a program, 20s for each GEMM
   std::string reuse = "equal";
+  bool trust = false;  // load code of the store that somebody else compiled
   std::string cache = "warm";
   std::int64_t rotating_bytes = 0;  // of cold operands at least; 0: twice the last-level cache
   CoreOptions cores;

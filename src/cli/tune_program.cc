@@ -76,6 +76,7 @@ Status complete(TuneOptions& options, const problem::CpuTarget& target,
   tuning.last_level_cache =
       gpu != nullptr ? gpu->l2_bytes : std::max(target.l3_bytes, target.l2_bytes);
   tuning.reuse = options.reuse == "any" ? store::Reuse::kAny : store::Reuse::kEqualIdentities;
+  tuning.trust = options.trust ? store::Trust::kAnyone : store::Trust::kOwn;
   tuning.prove = !options.no_program;
   if (gpu == nullptr) return {};
   tuning.cuda = gpu->index;

@@ -65,25 +65,18 @@ struct Subject {
   std::string name() const { return function != nullptr ? function->name : dispatch->name; }
 };
 
-bool is_callable(const problem::Function& function) {
-  return !function.outputs.empty() &&
-         std::none_of(function.inputs.begin(), function.inputs.end(),
-                      [](const problem::TensorType& type) { return problem::is_dynamic(type); });
-}
-
 Result<Subject> choose_function(const problem::Program& program, const std::string& wanted) {
   std::vector<std::string> names;
   for (const problem::Function& function : program.functions) {
-    if (wanted.empty() ? is_callable(function) : function.name == wanted)
+    if (wanted.empty() ? tune::is_callable(function) : function.name == wanted)
       return Subject{.function = &function};
     names.push_back(function.name);
   }
   if (!wanted.empty())
     return input_error("'{}' has no function '{}'{}; there are: {}", program.path, wanted,
                        did_you_mean(wanted, names), fmt::join(names, ", "));
-  return input_error(
-      "no function of '{}' can be called with fixed shapes; --dispatch verifies one dispatch",
-      program.path);
+  return input_error("'{}': {}; --dispatch verifies one dispatch", program.path,
+                     tune::why_none_is_callable(program));
 }
 
 // A dispatch where one is named, configured, or all that the file holds.

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/exact_json.h"
+
 namespace hone::device {
 
 void to_json(nlohmann::json& json, const Peak& peak) {
@@ -19,7 +21,7 @@ void from_json(const nlohmann::json& json, Peak& peak) {
   peak.stated_matrix_gflops = json.value("stated_matrix_gflops", 0.0);
   json.at("gbytes_per_second").get_to(peak.gbytes_per_second);
   json.at("instructions").get_to(peak.instructions);
-  json.at("threads").get_to(peak.threads);
+  exact_to(json.at("threads"), peak.threads);
 }
 
 namespace {

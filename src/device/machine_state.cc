@@ -4,6 +4,8 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "base/exact_json.h"
+
 namespace hone::device {
 namespace {
 
@@ -15,7 +17,7 @@ void put(nlohmann::json& json, const char* key, const std::optional<T>& value) {
 template <class T>
 void get(const nlohmann::json& json, const char* key, std::optional<T>& value) {
   value.reset();
-  if (const auto found = json.find(key); found != json.end()) value = found->get<T>();
+  if (const auto found = json.find(key); found != json.end()) value = exact<T>(*found);
 }
 
 void to_json(nlohmann::json& json, const CoreState& core) {
@@ -27,7 +29,7 @@ void to_json(nlohmann::json& json, const CoreState& core) {
 }
 
 CoreState core_from(const nlohmann::json& json) {
-  CoreState core{.core = json.at("core").get<int>(),
+  CoreState core{.core = exact<int>(json.at("core")),
                  .busy = {},
                  .stolen = {},
                  .megahertz = {},
@@ -48,10 +50,10 @@ void to_json(nlohmann::json& json, const BusyProcess& process) {
 }
 
 BusyProcess process_from(const nlohmann::json& json) {
-  return {.pid = json.at("pid").get<int>(),
+  return {.pid = exact<int>(json.at("pid")),
           .name = json.at("name").get<std::string>(),
           .share = json.at("share").get<double>(),
-          .core = json.at("core").get<int>()};
+          .core = exact<int>(json.at("core"))};
 }
 
 void to_json(nlohmann::json& json, const GpuState& gpu) {
@@ -66,7 +68,7 @@ void to_json(nlohmann::json& json, const GpuState& gpu) {
 }
 
 GpuState gpu_from(const nlohmann::json& json) {
-  GpuState gpu{.gpu = json.at("gpu").get<int>(),
+  GpuState gpu{.gpu = exact<int>(json.at("gpu")),
                .throttled = json.at("throttled").get<std::vector<std::string>>()};
   get(json, "megahertz", gpu.megahertz);
   get(json, "most_megahertz", gpu.most_megahertz);
@@ -119,9 +121,9 @@ void to_json(nlohmann::json& json, const MachineState& state) {
 
 void from_json(const nlohmann::json& json, MachineState& state) {
   json.at("load_1min").get_to(state.load_1min);
-  json.at("runnable").get_to(state.runnable);
+  exact_to(json.at("runnable"), state.runnable);
   json.at("seconds").get_to(state.seconds);
-  json.at("involuntary_switches").get_to(state.involuntary_switches);
+  exact_to(json.at("involuntary_switches"), state.involuntary_switches);
   get(json, "background", state.background);
   state.cores.clear();
   for (const nlohmann::json& core : json.at("cores")) state.cores.push_back(core_from(core));

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/exact_json.h"
 #include "measure/sample_loop.h"
 
 namespace hone::measure {
@@ -51,10 +52,10 @@ void to_json(nlohmann::json& json, const CalibrationRequest& request) {
 }
 
 void from_json(const nlohmann::json& json, CalibrationRequest& request) {
-  json.at("cores").get_to(request.cores);
-  json.at("rounds").get_to(request.rounds);
+  exact_to(json.at("cores"), request.cores);
+  exact_to(json.at("rounds"), request.rounds);
   request.cuda.reset();
-  if (const auto cuda = json.find("cuda"); cuda != json.end()) request.cuda = cuda->get<int>();
+  if (const auto cuda = json.find("cuda"); cuda != json.end()) request.cuda = exact<int>(*cuda);
 }
 
 void to_json(nlohmann::json& json, const Calibration& calibration) {
@@ -68,7 +69,7 @@ void to_json(nlohmann::json& json, const Calibration& calibration) {
 void from_json(const nlohmann::json& json, Calibration& calibration) {
   json.at("a_seconds").get_to(calibration.a_seconds);
   json.at("b_seconds").get_to(calibration.b_seconds);
-  json.at("disturbed").get_to(calibration.disturbed);
+  exact_to(json.at("disturbed"), calibration.disturbed);
   json.at("before").get_to(calibration.before);
   json.at("after").get_to(calibration.after);
 }

@@ -4,11 +4,15 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/exact_json.h"
 #include "measure/runner_jobs.h"
 #include "problem/refuse_json.h"
 
 namespace hone::measure {
 namespace {
+
+constexpr std::pair<CacheMode, std::string_view> kCacheModes[] = {{CacheMode::kWarm, "warm"},
+                                                                  {CacheMode::kCold, "cold"}};
 
 // JSON has no infinities and no NaN: they travel as words.
 nlohmann::json number(double value) {
@@ -22,13 +26,14 @@ double number_from(const nlohmann::json& json) {
   const std::string word = json.get<std::string>();
   if (word == "inf") return std::numeric_limits<double>::infinity();
   if (word == "-inf") return -std::numeric_limits<double>::infinity();
+  if (word != "nan") refuse_json("'" + word + "' is no number");
   return std::numeric_limits<double>::quiet_NaN();
 }
 
 template <class T>
 void get_optional(const nlohmann::json& json, const char* key, std::optional<T>& value) {
   value.reset();
-  if (const auto found = json.find(key); found != json.end()) value = found->get<T>();
+  if (const auto found = json.find(key); found != json.end()) value = exact<T>(*found);
 }
 
 }  // namespace
@@ -37,7 +42,7 @@ void to_json(nlohmann::json& json, const ProblemRequest& request) {
   json = {{"dispatch", request.dispatch},
           {"cores", request.cores},
           {"seed", request.seed},
-          {"cache", request.cache == CacheMode::kCold ? "cold" : "warm"},
+          {"cache", name_in(kCacheModes, request.cache)},
           {"last_level_cache", request.last_level_cache}};
   if (request.cuda) json["cuda"] = *request.cuda;
   if (request.reference) json["reference"] = artifact_facts(*request.reference);
@@ -49,10 +54,10 @@ void to_json(nlohmann::json& json, const ProblemRequest& request) {
 
 void from_json(const nlohmann::json& json, ProblemRequest& request) {
   json.at("dispatch").get_to(request.dispatch);
-  json.at("cores").get_to(request.cores);
-  json.at("seed").get_to(request.seed);
-  request.cache = json.at("cache") == "cold" ? CacheMode::kCold : CacheMode::kWarm;
-  json.at("last_level_cache").get_to(request.last_level_cache);
+  exact_to(json.at("cores"), request.cores);
+  exact_to(json.at("seed"), request.seed);
+  request.cache = named(json.at("cache"), kCacheModes);
+  exact_to(json.at("last_level_cache"), request.last_level_cache);
   get_optional(json, "cuda", request.cuda);
   request.reference.reset();
   if (const auto found = json.find("reference"); found != json.end())
@@ -69,7 +74,7 @@ void to_json(nlohmann::json& json, const ProblemReady& ready) {
 
 void from_json(const nlohmann::json& json, ProblemReady& ready) {
   json.at("reference").get_to(ready.reference);
-  json.at("copies").get_to(ready.copies);
+  exact_to(json.at("copies"), ready.copies);
   json.at("note").get_to(ready.note);
 }
 
@@ -82,7 +87,7 @@ void to_json(nlohmann::json& json, const Baseline& baseline) {
 }
 
 void from_json(const nlohmann::json& json, Baseline& baseline) {
-  json.at("handle").get_to(baseline.handle);
+  exact_to(json.at("handle"), baseline.handle);
   json.at("provider").get_to(baseline.provider);
   json.at("library").get_to(baseline.library);
   json.at("algorithm").get_to(baseline.algorithm);
@@ -104,15 +109,15 @@ void to_json(nlohmann::json& json, const Comparison& comparison) {
 
 void from_json(const nlohmann::json& json, Comparison& comparison) {
   json.at("right").get_to(comparison.right);
-  json.at("elements").get_to(comparison.elements);
-  json.at("bad").get_to(comparison.bad);
+  exact_to(json.at("elements"), comparison.elements);
+  exact_to(json.at("bad"), comparison.bad);
   json.at("bad_share").get_to(comparison.share);
-  json.at("first_bad").get_to(comparison.first_bad);
+  exact_to(json.at("first_bad"), comparison.first_bad);
   comparison.expected = number_from(json.at("expected"));
   comparison.got = number_from(json.at("got"));
   comparison.worst_error = number_from(json.at("largest_error"));
   comparison.worst_relative = number_from(json.at("largest_relative_error"));
-  json.at("nan_count").get_to(comparison.nan_count);
+  exact_to(json.at("nan_count"), comparison.nan_count);
 }
 
 void to_json(nlohmann::json& json, const Verification& verification) {
@@ -137,21 +142,21 @@ void to_json(nlohmann::json& json, const Verification& verification) {
 void from_json(const nlohmann::json& json, Verification& verification) {
   json.at("right").get_to(verification.right);
   json.at("message").get_to(verification.message);
-  json.at("binding").get_to(verification.binding);
-  json.at("first_bad").get_to(verification.first_bad);
+  exact_to(json.at("binding"), verification.binding);
+  exact_to(json.at("first_bad"), verification.first_bad);
   verification.expected = number_from(json.at("expected"));
   verification.got = number_from(json.at("got"));
   json.at("bad_share").get_to(verification.bad_share);
   verification.largest_error = number_from(json.at("largest_error"));
-  json.at("wrongly_written").get_to(verification.wrongly_written);
+  exact_to(json.at("wrongly_written"), verification.wrongly_written);
   json.at("tolerance").get_to(verification.tolerance);
   verification.busy_seconds = json.value("busy_seconds", 0.0);
-  json.at("broken_guards").get_to(verification.broken_guards);
-  json.at("changed_inputs").get_to(verification.changed_inputs);
+  exact_to(json.at("broken_guards"), verification.broken_guards);
+  exact_to(json.at("changed_inputs"), verification.changed_inputs);
   verification.outputs.clear();
   for (const auto& output : json.at("outputs"))
     verification.outputs.push_back(
-        {output.at("binding").get<int>(), output.at("comparison").get<Comparison>()});
+        {exact<int>(output.at("binding")), output.at("comparison").get<Comparison>()});
 }
 
 void to_json(nlohmann::json& json, const MeasureRequest& request) {
@@ -164,10 +169,10 @@ void to_json(nlohmann::json& json, const MeasureRequest& request) {
 }
 
 void from_json(const nlohmann::json& json, MeasureRequest& request) {
-  json.at("handles").get_to(request.handles);
+  exact_to(json.at("handles"), request.handles);
   json.at("protocol").get_to(request.protocol);
   json.at("other_memory").get_to(request.other_memory);
-  json.at("seed").get_to(request.seed);
+  exact_to(json.at("seed"), request.seed);
   get_optional(json, "sentinel", request.sentinel);
   get_optional(json, "best", request.best);
 }
@@ -180,11 +185,11 @@ void to_json(nlohmann::json& json, const HandleSamples& samples) {
 }
 
 void from_json(const nlohmann::json& json, HandleSamples& samples) {
-  json.at("handle").get_to(samples.handle);
+  exact_to(json.at("handle"), samples.handle);
   json.at("seconds").get_to(samples.seconds);
-  json.at("rounds").get_to(samples.rounds);
-  json.at("launches_per_sample").get_to(samples.launches_per_sample);
-  json.at("disturbed").get_to(samples.disturbed);
+  exact_to(json.at("rounds"), samples.rounds);
+  exact_to(json.at("launches_per_sample"), samples.launches_per_sample);
+  exact_to(json.at("disturbed"), samples.disturbed);
   json.at("kept_disturbed").get_to(samples.kept_disturbed);
   json.at("warm").get_to(samples.warm);
   json.at("stop").get_to(samples.stop);
@@ -200,8 +205,8 @@ void to_json(nlohmann::json& json, const MeasureResult& result) {
 }
 
 void from_json(const nlohmann::json& json, MeasureResult& result) {
-  json.at("handles").get_to(result.handles);
-  json.at("rounds").get_to(result.rounds);
+  exact_to(json.at("handles"), result.handles);
+  exact_to(json.at("rounds"), result.rounds);
   json.at("seconds").get_to(result.seconds);
   result.busy_seconds = json.value("busy_seconds", 0.0);
   json.at("before").get_to(result.before);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "base/exact_json.h"
 #include "measure/statistics.h"
 
 namespace hone::measure {
@@ -63,7 +64,7 @@ void to_json(nlohmann::json& json, const Protocol& protocol) {
 void from_json(const nlohmann::json& json, Protocol& protocol) {
   const Protocol fallback;
   const auto read = [&](const char* name, auto& field, const auto& otherwise) {
-    field = json.value(name, otherwise);
+    field = exact_or(json, name, otherwise);
   };
   read("warm_up_seconds", protocol.warm_up_seconds, fallback.warm_up_seconds);
   read("max_warm_up_seconds", protocol.max_warm_up_seconds, fallback.max_warm_up_seconds);

@@ -4,21 +4,22 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "base/exact_json.h"
 #include "base/hash.h"
 #include "problem/check.h"
 #include "problem/refuse_json.h"
 
 namespace hone::problem {
 
-NLOHMANN_JSON_SERIALIZE_ENUM(Access, {{Access::kReadOnly, "read"},
-                                      {Access::kWriteOnly, "write"},
-                                      {Access::kReadWrite, "read-write"}})
-NLOHMANN_JSON_SERIALIZE_ENUM(BindingUse, {{BindingUse::kRootInput, "root input"},
-                                          {BindingUse::kFusedInput, "fused input"},
-                                          {BindingUse::kIndexInput, "index input"},
-                                          {BindingUse::kOutput, "output"}})
-
 namespace {
+
+constexpr std::pair<Access, std::string_view> kAccesses[] = {
+    {Access::kReadOnly, "read"}, {Access::kWriteOnly, "write"}, {Access::kReadWrite, "read-write"}};
+constexpr std::pair<BindingUse, std::string_view> kBindingUses[] = {
+    {BindingUse::kRootInput, "root input"},
+    {BindingUse::kFusedInput, "fused input"},
+    {BindingUse::kIndexInput, "index input"},
+    {BindingUse::kOutput, "output"}};
 
 // JSON has no infinities, which a maximum starts from: they travel as words.
 nlohmann::json number(double value) {
@@ -26,8 +27,12 @@ nlohmann::json number(double value) {
 }
 
 double number_from(const nlohmann::json& json) {
-  return json.is_string() ? std::strtod(json.get_ref<const std::string&>().c_str(), nullptr)
-                          : json.get<double>();
+  if (!json.is_string()) return json.get<double>();
+  const std::string& word = json.get_ref<const std::string&>();
+  char* end = nullptr;
+  const double value = std::strtod(word.c_str(), &end);
+  if (word.empty() || *end != '\0') refuse_json("'" + word + "' is no number");
+  return value;
 }
 
 }  // namespace
@@ -41,24 +46,26 @@ void to_json(nlohmann::json& json, const TensorType& type) {
 }
 
 void from_json(const nlohmann::json& json, TensorType& type) {
-  type.element =
-      element_type_from(json.at("element").get<std::string>()).value_or(ElementType::kF32);
-  json.at("shape").get_to(type.shape);
+  const auto element = json.at("element").get<std::string>();
+  const auto known = element_type_from(element);
+  if (!known) refuse_json("'" + element + "' is no element type");
+  type.element = *known;
+  exact_to(json.at("shape"), type.shape);
   refuse_unless(check(type));
 }
 
 void to_json(nlohmann::json& json, const Binding& binding) {
-  json = {{"access", binding.access},
-          {"use", binding.use},
+  json = {{"access", name_in(kAccesses, binding.access)},
+          {"use", name_in(kBindingUses, binding.use)},
           {"type", binding.type},
           {"bytes", binding.bytes}};
 }
 
 void from_json(const nlohmann::json& json, Binding& binding) {
-  json.at("access").get_to(binding.access);
-  json.at("use").get_to(binding.use);
+  binding.access = named(json.at("access"), kAccesses);
+  binding.use = named(json.at("use"), kBindingUses);
   json.at("type").get_to(binding.type);
-  json.at("bytes").get_to(binding.bytes);
+  exact_to(json.at("bytes"), binding.bytes);
   refuse_unless(check(binding));
 }
 
@@ -73,14 +80,14 @@ void to_json(nlohmann::json& json, const Neighbour& neighbour) {
 
 void from_json(const nlohmann::json& json, Neighbour& neighbour) {
   json.at("name").get_to(neighbour.name);
-  json.at("from").get_to(neighbour.from);
-  json.at("operand").get_to(neighbour.operand);
+  exact_to(json.at("from"), neighbour.from);
+  exact_to(json.at("operand"), neighbour.operand);
   json.at("feeds_root").get_to(neighbour.feeds_root);
   neighbour.loops.clear();
   for (const auto& loop : json.at("loops"))
     neighbour.loops.push_back(
-        {loop.at("reduction").get<bool>(), loop.at("size").get<std::int64_t>()});
-  json.at("root_loops").get_to(neighbour.root_loops);
+        {loop.at("reduction").get<bool>(), exact<std::int64_t>(loop.at("size"))});
+  exact_to(json.at("root_loops"), neighbour.root_loops);
 }
 
 void to_json(nlohmann::json& json, const Dispatch& dispatch) {
@@ -111,9 +118,9 @@ void from_json(const nlohmann::json& json, Dispatch& dispatch) {
   json.at("executable").get_to(dispatch.executable);
   json.at("source").get_to(dispatch.source);
   json.at("root").get_to(dispatch.root);
-  json.at("root_operations").get_to(dispatch.root_operations);
+  exact_to(json.at("root_operations"), dispatch.root_operations);
   // Stores written before these were read from the IR lack them.
-  dispatch.root_bindings = json.value("root_bindings", std::vector<int>());
+  dispatch.root_bindings = exact_or(json, "root_bindings", std::vector<int>());
   dispatch.plain_products = json.value("plain_products", true);
   dispatch.plain_epilogue = json.value("plain_epilogue", false);
   dispatch.fill_value = json.contains("fill_value") ? number_from(json["fill_value"]) : 0;
@@ -122,8 +129,8 @@ void from_json(const nlohmann::json& json, Dispatch& dispatch) {
   dispatch.operand_digits = json.value("operand_digits", 0);
   dispatch.neighbours = json.value("neighbours", std::vector<Neighbour>());
   json.at("bindings").get_to(dispatch.bindings);
-  json.at("constants").get_to(dispatch.constants);
-  json.at("launches_per_call").get_to(dispatch.launches_per_call);
+  exact_to(json.at("constants"), dispatch.constants);
+  exact_to(json.at("launches_per_call"), dispatch.launches_per_call);
   json.at("default_configuration").get_to(dispatch.default_configuration);
   json.at("default_translation").get_to(dispatch.default_translation);
   dispatch.stated_constraints = json.value("stated_constraints", std::string());

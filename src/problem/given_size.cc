@@ -6,6 +6,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "base/exact_json.h"
 #include "problem/check.h"
 
 namespace hone::problem {
@@ -80,7 +81,7 @@ void to_json(nlohmann::json& json, const GivenSize& given) {
 
 void from_json(const nlohmann::json& json, GivenSize& given) {
   json.at("name").get_to(given.name);
-  json.at("size").get_to(given.size);
+  exact_to(json.at("size"), given.size);
 }
 
 }  // namespace hone::problem

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/exact_json.h"
+
 namespace hone::problem {
 
 std::vector<KernelPart> kernels_of(const Launch& launch, std::string_view code) {
@@ -27,12 +29,12 @@ void to_json(nlohmann::json& json, const TensorMap& map) {
 }
 
 void from_json(const nlohmann::json& json, TensorMap& map) {
-  json.at("shape").get_to(map.shape);
-  json.at("strides").get_to(map.strides);
-  json.at("block_size").get_to(map.box);
-  json.at("elem_type").get_to(map.element_type);
-  json.at("elem_size").get_to(map.element_bytes);
-  json.at("swizzle").get_to(map.swizzle);
+  exact_to(json.at("shape"), map.shape);
+  exact_to(json.at("strides"), map.strides);
+  exact_to(json.at("block_size"), map.box);
+  exact_to(json.at("elem_type"), map.element_type);
+  exact_to(json.at("elem_size"), map.element_bytes);
+  exact_to(json.at("swizzle"), map.swizzle);
 }
 
 void to_json(nlohmann::json& json, const LaunchArgument& argument) {
@@ -57,15 +59,15 @@ void from_json(const nlohmann::json& json, LaunchArgument& argument) {
   if (json.contains("tensor_map")) {
     argument.kind = Kind::kTensorMap;
     json.at("tensor_map").get_to(argument.map);
-    json.at("binding").get_to(argument.binding);
+    exact_to(json.at("binding"), argument.binding);
   } else if (json.contains("binding")) {
     argument.kind = Kind::kBinding;
-    json.at("binding").get_to(argument.binding);
+    exact_to(json.at("binding"), argument.binding);
   } else if (json.contains("scratch")) {
     argument.kind = Kind::kScratch;
-    json.at("scratch").get_to(argument.value);
+    exact_to(json.at("scratch"), argument.value);
   } else {
-    json.at("i32").get_to(argument.value);
+    argument.value = exact<std::int32_t>(json.at("i32"));
   }
 }
 
@@ -87,15 +89,15 @@ void to_json(nlohmann::json& json, const Launch& launch) {
 void from_json(const nlohmann::json& json, Launch& launch) {
   launch = {};
   json.at("entry").get_to(launch.entry);
-  json.at("ordinal").get_to(launch.ordinal);
-  json.at("grid").get_to(launch.grid);
-  json.at("block").get_to(launch.block);
-  json.at("shared_bytes").get_to(launch.shared_bytes);
-  json.at("constants").get_to(launch.constants);
+  exact_to(json.at("ordinal"), launch.ordinal);
+  exact_to(json.at("grid"), launch.grid);
+  exact_to(json.at("block"), launch.block);
+  exact_to(json.at("shared_bytes"), launch.shared_bytes);
+  exact_to(json.at("constants"), launch.constants);
   launch.arguments = json.value("arguments", launch.arguments);
-  launch.hidden_pointers = json.value("hidden_pointers", 0);
-  launch.scratch_bytes = json.value("scratch_bytes", std::int64_t{0});
-  launch.code_bytes = json.value("code_bytes", std::int64_t{0});
+  launch.hidden_pointers = exact_or(json, "hidden_pointers", 0);
+  launch.scratch_bytes = exact_or(json, "scratch_bytes", std::int64_t{0});
+  launch.code_bytes = exact_or(json, "code_bytes", std::int64_t{0});
   launch.then = json.value("then", launch.then);
 }
 

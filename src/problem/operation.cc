@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/exact_json.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "problem/check.h"
@@ -192,20 +193,18 @@ void to_json(nlohmann::json& json, const Operation& operation) {
 
 void from_json(const nlohmann::json& json, Operation& operation) {
   operation = {};
-  operation.kind =
-      operation_kind_from(json.at("kind").get<std::string>()).value_or(OperationKind::kOther);
+  const Result<OperationKind> kind = operation_kind_from(json.at("kind").get<std::string>());
+  if (!kind) refuse_json(kind.error().message);
+  operation.kind = *kind;
   json.at("name").get_to(operation.name);
   for (const auto& item : json.at("loops")) {
-    Loop loop{item.at("reduction").get<bool>(), item.at("size").get<std::int64_t>(),
-              LoopRole::kOther, item.value("open", false)};
-    const auto role = item.at("role").get<std::string>();
-    for (const auto& [value, name] : kRoles)
-      if (name == role) loop.role = value;
+    const Loop loop{item.at("reduction").get<bool>(), exact<std::int64_t>(item.at("size")),
+                    named(item.at("role"), kRoles), item.value("open", false)};
     operation.loops.push_back(loop);
   }
   for (const auto& item : json.at("operands"))
     operation.operands.push_back({item.at("type").get<TensorType>(),
-                                  item.at("loops").get<std::vector<int>>(),
+                                  exact<std::vector<int>>(item.at("loops")),
                                   item.at("output").get<bool>()});
   refuse_unless(check(operation));
 }

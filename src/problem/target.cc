@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/exact_json.h"
+
 namespace hone::problem {
 
 void to_json(nlohmann::json& json, const CpuTarget& target) {
@@ -18,12 +20,12 @@ void to_json(nlohmann::json& json, const CpuTarget& target) {
 void from_json(const nlohmann::json& json, CpuTarget& target) {
   json.at("cpu").get_to(target.cpu);
   json.at("features").get_to(target.features);
-  json.at("vector_bits").get_to(target.vector_bits);
-  json.at("vector_registers").get_to(target.vector_registers);
-  json.at("l1d_bytes").get_to(target.l1d_bytes);
-  json.at("l2_bytes").get_to(target.l2_bytes);
-  json.at("l3_bytes").get_to(target.l3_bytes);
-  json.at("cores").get_to(target.cores);
+  exact_to(json.at("vector_bits"), target.vector_bits);
+  exact_to(json.at("vector_registers"), target.vector_registers);
+  exact_to(json.at("l1d_bytes"), target.l1d_bytes);
+  exact_to(json.at("l2_bytes"), target.l2_bytes);
+  exact_to(json.at("l3_bytes"), target.l3_bytes);
+  exact_to(json.at("cores"), target.cores);
 }
 
 }  // namespace hone::problem

@@ -1,5 +1,9 @@
 #include "provider/artifact.h"
 
+#include <signal.h>
+
+#include <algorithm>
+
 #include "base/hash.h"
 #include "base/text.h"
 
@@ -9,14 +13,20 @@ namespace {
 constexpr std::pair<FailureKind, std::string_view> kFailureKinds[] = {
     {FailureKind::kCompileError, "compile error"},
     {FailureKind::kCompileCrash, "compile crash"},
+    {FailureKind::kCompileKilled, "compile killed"},
     {FailureKind::kCompileTimeout, "compile timeout"},
     {FailureKind::kCompileMemory, "compile memory"},
     {FailureKind::kNotApplied, "not applied"},
     {FailureKind::kLoadError, "load error"},
     {FailureKind::kKernelCrash, "kernel crash"},
+    {FailureKind::kKernelKilled, "kernel killed"},
     {FailureKind::kKernelTimeout, "kernel timeout"},
     {FailureKind::kWrong, "wrong"},
 };
+
+// What the kernel sends a process for an instruction of its own, and what abort() raises
+// (signal(7)).
+constexpr int kFaults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
 
 }  // namespace
 
@@ -30,6 +40,20 @@ Result<FailureKind> failure_kind_from(std::string_view name) {
   for (const auto& [value, known] : kFailureKinds)
     if (known == name) return value;
   return input_error("'{}' is no kind of failure", name);
+}
+
+bool is_accident(FailureKind kind) {
+  return kind == FailureKind::kCompileKilled || kind == FailureKind::kKernelKilled;
+}
+
+bool may_differ_next_time(FailureKind kind) {
+  return is_accident(kind) || kind == FailureKind::kCompileTimeout ||
+         kind == FailureKind::kCompileMemory || kind == FailureKind::kKernelTimeout;
+}
+
+FailureKind died_of(int signal, FailureKind crashed, FailureKind killed) {
+  const bool own = signal == 0 || std::ranges::find(kFaults, signal) != std::end(kFaults);
+  return own ? crashed : killed;
 }
 
 }  // namespace hone::provider

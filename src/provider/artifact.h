@@ -12,19 +12,31 @@ namespace hone::provider {
 
 // How a candidate failed. A failure is a stored row, never the end of a session.
 enum class FailureKind {
-  kCompileError,  // the compiler said no
-  kCompileCrash,  // the compiler died of a signal
+  kCompileError,   // the compiler said no
+  kCompileCrash,   // the compiler died of a fault of its own: SIGSEGV, SIGABRT, no answer, ...
+  kCompileKilled,  // it was ended from outside, and not by hone: the system had no memory left, ...
   kCompileTimeout,
   kCompileMemory,
   kNotApplied,  // the compiler dropped the configuration without a word
   kLoadError,
   kKernelCrash,
+  kKernelKilled,  // as kCompileKilled, of the runner while it had this candidate
   kKernelTimeout,
   kWrong,  // computed something else than the reference
 };
 
 std::string_view name_of(FailureKind kind);  // "compile error", "not applied", ...
+// An input error for a name that none has.
 Result<FailureKind> failure_kind_from(std::string_view name);
+
+// Ended by somebody who is neither hone nor the candidate: says nothing about the candidate.
+bool is_accident(FailureKind kind);
+// What may come out otherwise on a machine with less load or more memory: accidents, and limits of
+// time and memory that were passed. Everything else is a verdict, which the same inputs give again.
+bool may_differ_next_time(FailureKind kind);
+// Of the two that a process which died of `signal` (0: it exited) failed with: `killed` for a
+// signal that no fault of its own raises, `crashed` else.
+FailureKind died_of(int signal, FailureKind crashed, FailureKind killed);
 
 struct Failure {
   FailureKind kind;

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/exact_json.h"
+
 namespace hone::provider {
 
 void to_json(nlohmann::json& json, const Attributes& attributes) {
@@ -33,9 +35,9 @@ void from_json(const nlohmann::json& json, Attributes& attributes) {
   attributes.sibling_config = json.value("sibling_config", std::string());
   attributes.decomposition_config = json.value("decomposition_config", std::string());
   attributes.neighbour_configs = json.value("neighbour_configs", std::vector<std::string>());
-  attributes.statement = json.value("statement", -1);
-  attributes.knobs = json.value("knobs", std::map<std::string, std::int64_t>());
-  attributes.options = json.value("options", std::map<std::string, std::int64_t>());
+  attributes.statement = exact_or(json, "statement", -1);
+  attributes.knobs = exact_or(json, "knobs", std::map<std::string, std::int64_t>());
+  attributes.options = exact_or(json, "options", std::map<std::string, std::int64_t>());
 }
 
 }  // namespace hone::provider

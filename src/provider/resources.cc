@@ -5,6 +5,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "base/exact_json.h"
 #include "provider/elf.h"
 
 namespace hone::provider {
@@ -134,12 +135,12 @@ void to_json(nlohmann::json& json, const KernelResources& resources) {
 }
 
 void from_json(const nlohmann::json& json, KernelResources& resources) {
-  json.at("registers").get_to(resources.registers);
-  json.at("scalar_registers").get_to(resources.scalar_registers);
-  json.at("spills").get_to(resources.spills);
-  json.at("private_bytes").get_to(resources.private_bytes);
-  json.at("shared_bytes").get_to(resources.shared_bytes);
-  json.at("subgroup_size").get_to(resources.subgroup_size);
+  exact_to(json.at("registers"), resources.registers);
+  exact_to(json.at("scalar_registers"), resources.scalar_registers);
+  exact_to(json.at("spills"), resources.spills);
+  exact_to(json.at("private_bytes"), resources.private_bytes);
+  exact_to(json.at("shared_bytes"), resources.shared_bytes);
+  exact_to(json.at("subgroup_size"), resources.subgroup_size);
 }
 
 }  // namespace hone::provider

@@ -69,6 +69,8 @@ const std::vector<CandidateColumn>& candidate_columns() {
       field("bad_index", &CandidateRow::bad_index),
       field("share_bad", &CandidateRow::share_bad),
       field("tolerance", &CandidateRow::tolerance),
+      field("verification_rules", &CandidateRow::rules),
+      field("reference", &CandidateRow::reference),
       field("phase", &CandidateRow::phase),
       field("samples", &CandidateRow::samples),
       field("min_seconds", &CandidateRow::min_seconds),

@@ -95,7 +95,9 @@ Result<Store> Store::open(const std::filesystem::path& path, Mode mode, Options 
           "the store '{}' was made by an older hone (schema {}; this one knows {}) and must be "
           "brought up to date before it is read: run a command that writes to it",
           absolute.string(), version, kSchemaVersion);
-    return Store(std::move(database));
+    Store store(std::move(database));
+    store.seal_key_ = options.seal_key;
+    return store;
   }
   if (database->is_read_only())
     return environment_error(
@@ -106,7 +108,9 @@ Result<Store> Store::open(const std::filesystem::path& path, Mode mode, Options 
   if (version > 0) HONE_TRY(database->check_pages());
   HONE_TRY(set_up_writing(*database, options.busy_timeout));
   if (version < kSchemaVersion) HONE_TRY(migrate(*database));
-  return Store(std::move(database));
+  Store store(std::move(database));
+  store.seal_key_ = options.seal_key;
+  return store;
 }
 
 Store::Store(std::unique_ptr<Database> database) : database_(std::move(database)) {}

@@ -13,13 +13,39 @@ Status Store::record(const Artifact& artifact) {
     HONE_ASSIGN(const Id code, intern_blob(*database_, artifact.code));
     return database_->execute(
         "INSERT OR REPLACE INTO artifact (candidate_id, identity, format, launch, code_id, "
-        "configured, compile_seconds, created, run_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "configured, compile_seconds, seal, created, run_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, "
+        "?)",
         artifact.candidate, artifact.identity, artifact.format, artifact.launch, code,
-        artifact.configured, artifact.compile_seconds, now_text(), run_);
+        artifact.configured, artifact.compile_seconds, seal_of(artifact, seal_key()), now_text(),
+        run_);
   });
 }
 
-Result<Artifact> Store::load_artifact(Id candidate) {
+const SealKey& Store::seal_key() {
+  if (!seal_key_) seal_key_ = own_seal_key();
+  return *seal_key_;
+}
+
+Result<bool> Store::is_own(Id candidate) {
+  const Result<Artifact> artifact = load_artifact(candidate, Trust::kAnyone);
+  if (!artifact && artifact.error().kind == ErrorKind::kEnvironment)
+    return tl::unexpected(artifact.error());
+  if (!artifact) return false;
+  HONE_ASSIGN(const auto seal, database_->find<std::string>(
+                                   "SELECT seal FROM artifact WHERE candidate_id = ?", candidate));
+  return seal && std::get<0>(*seal) == seal_of(*artifact, seal_key());
+}
+
+Result<Artifact> Store::load_artifact(Id candidate, Trust trust) {
+  if (trust == Trust::kOwn) {
+    HONE_ASSIGN(Artifact artifact, load_artifact(candidate, Trust::kAnyone));
+    HONE_ASSIGN(const bool own, is_own(candidate));
+    if (own) return artifact;
+    return input_error(
+        "the code of candidate {} in the store '{}' was not compiled by you with this hone's key, "
+        "and machine code can do whatever a program can: compile it again, or say --trust",
+        candidate, path().string());
+  }
   HONE_ASSIGN(std::optional<Artifact> artifact,
               select_first<Artifact>(*database_, "WHERE candidate_id = ?", candidate));
   if (!artifact)
@@ -52,10 +78,11 @@ Result<Id> Store::record(const Failure& row) {
 Result<Id> Store::record(const Verification& row) {
   HONE_TRY(database_->execute(
       "INSERT INTO verification (uid, dispatch_id, identity, device_id, correct, bad_binding, "
-      "bad_index, expected, got, share_bad, tolerance, basis, created, run_id) "
-      "VALUES (lower(hex(randomblob(16))), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "bad_index, expected, got, share_bad, tolerance, basis, rules, reference, created, run_id) "
+      "VALUES (lower(hex(randomblob(16))), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       row.dispatch, row.identity, row.device, row.right, row.bad_binding, row.bad_index,
-      row.expected, row.got, row.share_bad, row.tolerance, row.basis, now_text(), run_));
+      row.expected, row.got, row.share_bad, row.tolerance, row.basis, row.rules, row.reference,
+      now_text(), run_));
   return database_->last_id();
 }
 

@@ -154,6 +154,10 @@ struct Failure {
   bool operator==(const Failure&) const = default;
 };
 
+// Verification::reference where no independent compile could be had: what the candidates' own code
+// generation gives under the same flags, which makes the same mistakes.
+inline constexpr std::string_view kOwnFlagsReference = "own flags";
+
 struct Verification {
   Id id = 0;
   Id dispatch = 0;
@@ -165,8 +169,11 @@ struct Verification {
   std::string expected{};  // value of that element as text: it may be NaN or a 64-bit integer
   std::string got{};
   double share_bad = 0;     // 0 to 1
-  std::string tolerance{};  // "exact", "atol 1e-3 rtol 1e-2"
-  std::string basis{};      // why that tolerance, against which reference
+  std::string tolerance{};  // what right means here, and where the numbers come from
+  std::string basis{};      // when wrong: how, in words; empty when right
+  std::int64_t rules = 1;   // version of the rules it was judged by (measure::kVerificationRules)
+  std::string reference{};  // what it was compared with: "exact" (computed by hone), "artifact" (an
+                            // independent compile), kOwnFlagsReference; empty: not recorded
   std::string when{};
   std::optional<Id> run{};
 

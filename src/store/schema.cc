@@ -240,13 +240,21 @@ CREATE TABLE device_fact (
 ) STRICT;
 )sql";
 
+// Verifications say by which rules and against what; artifacts who made them (seal.h). Of older
+// rows that is not known: rules 1, no seal.
+constexpr const char* kRulesAndSeals = R"sql(
+ALTER TABLE verification ADD COLUMN rules INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE verification ADD COLUMN reference TEXT NOT NULL DEFAULT '';
+ALTER TABLE artifact ADD COLUMN seal TEXT NOT NULL DEFAULT '';
+)sql";
+
 // What takes a file from version `from` to the next: a version's scripts are never changed once
 // released; a change of the schema is a new entry.
 struct Migration {
   std::int64_t from;
   const char* script;
 };
-constexpr Migration kMigrations[] = {{0, kIdentityTables}, {0, kResultTables}};
+constexpr Migration kMigrations[] = {{0, kIdentityTables}, {0, kResultTables}, {1, kRulesAndSeals}};
 
 }  // namespace
 

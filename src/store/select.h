@@ -16,12 +16,12 @@ namespace hone::store {
 template <class Row>
 struct RowSelect;
 
-#define HONE_SELECTED(Row)                                  \
-  template <>                                               \
-  struct RowSelect<Row> {                                   \
-    static const std::string_view kName;                    \
-    static const std::string_view kSql;                     \
-    static void read(const Statement& statement, Row& row); \
+#define HONE_SELECTED(Row)                                    \
+  template <>                                                 \
+  struct RowSelect<Row> {                                     \
+    static const std::string_view kName;                      \
+    static const std::string_view kSql;                       \
+    static Status read(const Statement& statement, Row& row); \
   }
 HONE_SELECTED(Build);
 HONE_SELECTED(Device);
@@ -45,7 +45,7 @@ Result<std::vector<Row>> select_all(Database& database, std::string_view tail,
   while (true) {
     HONE_ASSIGN(const bool found, statement.step());
     if (!found) return rows;
-    RowSelect<Row>::read(statement, rows.emplace_back());
+    HONE_TRY(RowSelect<Row>::read(statement, rows.emplace_back()));
   }
 }
 
@@ -68,7 +68,8 @@ Result<Row> select_id(Database& database, Id id) {
   return *std::move(row);
 }
 
-Phase phase_from(std::string_view name);
-RunState run_state_from(std::string_view name);
+// Input errors for names that none has.
+Result<Phase> phase_from(std::string_view name);
+Result<RunState> run_state_from(std::string_view name);
 
 }  // namespace hone::store

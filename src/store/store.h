@@ -24,6 +24,7 @@
 
 #include "base/result.h"
 #include "store/rows.h"
+#include "store/seal.h"
 #include "store/views.h"
 
 namespace hone::store {
@@ -37,6 +38,13 @@ enum class Mode {
 
 struct Options {
   std::chrono::milliseconds busy_timeout = std::chrono::seconds(30);  // wait for other writers
+  std::optional<SealKey> seal_key = {};                               // none: own_seal_key()
+};
+
+// Whose machine code may be loaded. A store is a file, and may come from anybody.
+enum class Trust {
+  kOwn,     // what this user's hone has compiled (seal.h)
+  kAnyone,  // whatever the store holds (`--trust`)
 };
 
 // Whether results of other builds and devices are good enough (`--reuse any`).
@@ -80,6 +88,7 @@ class Store {
   // are still called running become interrupted.
   Result<Id> begin_run(const Run& run);
   void join_run(Id run);  // another Store of the same process, or a worker
+  std::optional<Id> current_run() const { return run_; }
   Status end_run(RunState state);
   Status log_event(std::string_view kind, std::string_view text);
   Result<Run> run(Id id);
@@ -108,8 +117,11 @@ class Store {
   Result<Id> record(const Selection& selection);
   Status record(const DeviceFact& fact);
 
-  // With its code. An input error where the candidate has none or gc() has removed its code.
-  Result<Artifact> load_artifact(Id candidate);
+  // With its code. An input error where the candidate has none, gc() has removed its code, or it is
+  // not one that may be loaded.
+  Result<Artifact> load_artifact(Id candidate, Trust trust = Trust::kOwn);
+  // Whether the candidate has code that this user's hone has compiled.
+  Result<bool> is_own(Id candidate);
   Result<std::vector<ProgramMeasurement>> program_measurements(Id program);  // oldest first
   Result<std::vector<Selection>> selections(const Filter& filter = {});      // oldest first
   Result<std::vector<DeviceFact>> device_facts(Id device);  // newest of each name, by name
@@ -168,7 +180,10 @@ class Store {
   bool was_silent(std::string_view key, const std::string& heartbeat, std::int64_t milliseconds);
 
   std::unique_ptr<Database> database_;
+  const SealKey& seal_key();
+
   std::optional<Id> run_;
+  std::optional<SealKey> seal_key_;                            // since it was first needed
   std::map<std::string, SeenLease, std::less<>> seen_leases_;  // of other machines, by key
 };
 

@@ -57,6 +57,8 @@ struct CandidateRow {
   std::optional<std::int64_t> bad_index{};
   std::optional<double> share_bad{};
   std::string tolerance{};
+  std::optional<std::int64_t> rules{};  // Verification::rules
+  std::string reference{};              // Verification::reference
   std::string phase{};  // of the measurement; empty without one, like the fields below
   std::optional<std::int64_t> samples{};
   std::optional<double> min_seconds{};

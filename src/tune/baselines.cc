@@ -4,25 +4,13 @@
 #include <nlohmann/json.hpp>
 
 #include "measure/statistics.h"
+#include "measure/verification.h"
 #include "tune/finalists.h"
+#include "tune/protocols.h"
 #include "tune/records.h"
 
 namespace hone::tune {
 namespace {
-
-// Enough for a median's 95 % interval within a percent or two.
-constexpr int kRounds = 16;
-
-// To find a library's fastest; the rounds beside the winner say how fast it is.
-measure::Protocol screening_protocol() {
-  measure::Protocol protocol;
-  protocol.warm_up_seconds = 0.004;
-  protocol.max_warm_up_seconds = 0.02;
-  protocol.target_width = 0.01;
-  protocol.max_samples = 10;
-  protocol.max_seconds = 0.05;
-  return protocol;
-}
 
 struct Entry {
   measure::Baseline baseline;
@@ -89,7 +77,9 @@ class Baselines {
       row.configured = baseline.note;
       HONE_TRY(context_.store.record(row));
     }
-    if (place == 0) known_ = known.verification && known.verification->right && known.measurement;
+    if (place == 0)
+      known_ = known.verification && known.verification->right &&
+               known.verification->rules == measure::kVerificationRules && known.measurement;
     entries_.push_back(std::move(entry));
     return {};
   }
@@ -114,6 +104,7 @@ class Baselines {
       row.dispatch = bench_.dispatch_id();
       row.identity = entry.identity;
       row.device = context_.device;
+      row.reference = bench_.reference();
       HONE_TRY(context_.store.record(row));
       if (verified->right)
         right_.push_back(&entry);
@@ -130,7 +121,7 @@ class Baselines {
     for (const Entry* entry : right_) request.handles.push_back(entry->baseline.handle);
     HONE_ASSIGN(request.sentinel, load(bench_.default_candidate()));
     if (!request.sentinel) return nullptr;
-    request.protocol = screening_protocol();
+    request.protocol = baseline_protocol();
     request.seed = context_.options.seed;
     HONE_ASSIGN(const Ran<measure::MeasureResult> measured, context_.runner.measure(request));
     if (!measured) {
@@ -171,7 +162,7 @@ class Baselines {
       identities.push_back(provider::identity(artifact));
     }
     FinalistSamples samples(identities);
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < kBaselineRounds; ++round) {
       measure::MeasureRequest request;
       for (const Entry* entry : finalists) request.handles.push_back(entry->baseline.handle);
       for (const store::Id candidate : candidates) {

@@ -13,6 +13,7 @@
 #include "measure/buffers.h"
 #include "measure/comparison.h"
 #include "provider/program_provider.h"
+#include "store/store.h"
 #include "tune/compile_service.h"
 #include "tune/observer.h"
 #include "tune/runner_service.h"
@@ -33,6 +34,8 @@ struct CompareOptions {
   double seconds = 0.1;  // of a program's sample
 
   std::vector<std::string> flags;            // of the compiler
+  std::vector<std::string> own_flags;        // those among them that the user has given
+  store::Trust trust = store::Trust::kOwn;   // whose code of a store is loaded
   std::vector<std::string> reference_flags;  // of a compile whose code A and B do not share
   std::string function;                      // of a program or module; empty: the only one
   std::vector<std::string> runtime_flags;
@@ -94,12 +97,19 @@ Result<ComparedPair> compare_configurations(const CompareContext& context, Compi
 
 // For each dispatch that both stores hold (equal sources, names that match one of `dispatches`;
 // none: all), what each chose for it last, from the code they keep, verified against A's default
-// configuration (or computed exactly). With k dispatches each is compared at alpha / k, so that of
+// configuration (or computed exactly). Code that somebody else compiled (store/seal.h) is not
+// loaded unless options.trust says so: it is compiled again, with the flags that the store names,
+// by `compiler`. With k dispatches each is compared at alpha / k, so that of
 // pairs of equal stores at most a share alpha shows any difference. An input error when they share
 // no dispatch or keep no code.
 Result<std::vector<ComparedPair>> compare_stores(const CompareContext& context,
+                                                 CompileService* compiler,
                                                  const std::filesystem::path& a,
                                                  const std::filesystem::path& b,
                                                  const std::vector<std::string>& dispatches);
+// Whether all that compare_stores() would load of the two is this user's own, so that it needs no
+// compiler.
+Result<bool> hold_own_code(const std::filesystem::path& a, const std::filesystem::path& b,
+                           const std::vector<std::string>& dispatches);
 
 }  // namespace hone::tune

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -10,6 +11,7 @@
 #include "tune/paired_kernels.h"
 #include "tune/records.h"
 #include "tune/select_dispatches.h"
+#include "tune/stored_flags.h"
 
 namespace hone::tune {
 namespace {
@@ -127,14 +129,65 @@ Result<std::vector<Choice>> choices_in(store::Store& store,
   return choices;
 }
 
-Result<KernelPair> load_pair(store::Store& a_store, const Choice& a, store::Store& b_store,
-                             const Choice& b, bool is_gpu) {
+// As the store's owner compiled it, by this user's compiler.
+Result<provider::Artifact> compile_again(const CompareContext& context, CompileService& compiler,
+                                         store::Store& store, store::Id candidate,
+                                         const problem::Dispatch& dispatch) {
+  HONE_ASSIGN(const store::CandidateDetails details, store.details(candidate));
+  if (details.candidate.provider != context.provider.name())
+    return input_error(
+        "the code of '{}' in '{}' was compiled by {} and not by you: tune it here, or say --trust "
+        "to load it",
+        dispatch.name, store.path().string(), details.candidate.provider);
+  HONE_ASSIGN(const std::vector<std::string> flags,
+              flags_to_compile_with(details.build, context.options.own_flags));
+  std::optional<provider::Attributes> attributes;
+  if (details.candidate.configuration != store::kDefaultConfiguration) {
+    HONE_ASSIGN(const space::Space space, context.provider.space_of(dispatch));
+    HONE_ASSIGN(const space::Configuration configuration,
+                space::configuration_from_json(
+                    space, nlohmann::ordered_json::parse(details.candidate.configuration, nullptr,
+                                                         /*allow_exceptions=*/false)));
+    HONE_ASSIGN(attributes, context.provider.attributes(dispatch, space, configuration));
+  }
+  HONE_ASSIGN(
+      DispatchCompiles compiles,
+      DispatchCompiles::open(compiler, problem::fingerprint(dispatch), dispatch.source, flags));
+  HONE_ASSIGN(provider::Artifact artifact,
+              compiles.compile(fmt::format("'{}' of '{}'", dispatch.name, store.path().string()),
+                               attributes));
+  HONE_TRY(compiles.close());
+  return artifact;
+}
+
+// Codes of stores, each loaded where that is allowed and compiled again where it is not.
+class Codes {
+ public:
+  Codes(const CompareContext& context, CompileService* compiler)
+      : context_(context), compiler_(compiler) {}
+
+  Result<provider::Artifact> of(store::Store& store, store::Id candidate,
+                                const problem::Dispatch& dispatch) const {
+    bool loaded = context_.options.trust == store::Trust::kAnyone || compiler_ == nullptr;
+    if (!loaded) {
+      HONE_ASSIGN(loaded, store.is_own(candidate));
+    }
+    if (!loaded) return compile_again(context_, *compiler_, store, candidate, dispatch);
+    HONE_ASSIGN(const store::Artifact row, store.load_artifact(candidate, context_.options.trust));
+    return artifact_from(row);
+  }
+
+ private:
+  const CompareContext& context_;
+  CompileService* compiler_;
+};
+
+Result<KernelPair> load_pair(const Codes& codes, store::Store& a_store, const Choice& a,
+                             store::Store& b_store, const Choice& b, bool is_gpu) {
   KernelPair kernels;
   kernels.dispatch = a.dispatch;
-  HONE_ASSIGN(const store::Artifact a_row, a_store.load_artifact(a.candidate));
-  HONE_ASSIGN(const store::Artifact b_row, b_store.load_artifact(b.candidate));
-  HONE_ASSIGN(kernels.a, artifact_from(a_row));
-  HONE_ASSIGN(kernels.b, artifact_from(b_row));
+  HONE_ASSIGN(kernels.a, codes.of(a_store, a.candidate, a.dispatch));
+  HONE_ASSIGN(kernels.b, codes.of(b_store, b.candidate, b.dispatch));
   if (measure::has_exact_reference(a.dispatch)) return kernels;
   if (is_gpu)
     return input_error(
@@ -144,8 +197,7 @@ Result<KernelPair> load_pair(store::Store& a_store, const Choice& a, store::Stor
   if (!a.default_candidate)
     return input_error("'{}' holds no default configuration of '{}' to verify against",
                        a_store.path().string(), a.dispatch.name);
-  HONE_ASSIGN(const store::Artifact reference, a_store.load_artifact(*a.default_candidate));
-  HONE_ASSIGN(kernels.reference, artifact_from(reference));
+  HONE_ASSIGN(kernels.reference, codes.of(a_store, *a.default_candidate, a.dispatch));
   return kernels;
 }
 
@@ -181,7 +233,23 @@ Result<ComparedPair> compare_configurations(const CompareContext& context, Compi
   return pair;
 }
 
+Result<bool> hold_own_code(const std::filesystem::path& a, const std::filesystem::path& b,
+                           const std::vector<std::string>& dispatches) {
+  for (const std::filesystem::path& path : {a, b}) {
+    HONE_ASSIGN(store::Store store, store::Store::open(path, store::Mode::kReadOnly));
+    HONE_ASSIGN(const std::vector<Choice> choices, choices_in(store, dispatches));
+    for (const Choice& choice : choices)
+      for (const store::Id candidate :
+           {choice.candidate, choice.default_candidate.value_or(choice.candidate)}) {
+        HONE_ASSIGN(const bool own, store.is_own(candidate));
+        if (!own) return false;
+      }
+  }
+  return true;
+}
+
 Result<std::vector<ComparedPair>> compare_stores(const CompareContext& context,
+                                                 CompileService* compiler,
                                                  const std::filesystem::path& a,
                                                  const std::filesystem::path& b,
                                                  const std::vector<std::string>& dispatches) {
@@ -205,7 +273,8 @@ Result<std::vector<ComparedPair>> compare_stores(const CompareContext& context,
   std::vector<ComparedPair> pairs;
   for (const auto& [mine, other] : shared) {
     HONE_ASSIGN(const KernelPair kernels,
-                load_pair(a_store, *mine, b_store, *other, context.options.cuda.has_value()));
+                load_pair(Codes(context, compiler), a_store, *mine, b_store, *other,
+                          context.options.cuda.has_value()));
     ComparedPair& pair = pairs.emplace_back();
     pair.what = mine->dispatch.name;
     pair.a = mine->configuration;

@@ -96,9 +96,12 @@ class CompileOnly {
     HONE_ASSIGN(const store::Id candidate, store_.add_candidate(row));
     ++result_.tried;
     HONE_ASSIGN(const store::Known known, store_.known(candidate, std::nullopt));
-    if (known.failure) return {};
+    if (known.failure && still_holds(*known.failure, store_.current_run(), options_.retry_failed))
+      return {};
     if (known.artifact && known.artifact->has_code) {
-      HONE_ASSIGN(const store::Artifact stored, store_.load_artifact(candidate));
+      // It is read and never run, whoever made it.
+      HONE_ASSIGN(const store::Artifact stored,
+                  store_.load_artifact(candidate, store::Trust::kAnyone));
       HONE_ASSIGN(const provider::Artifact artifact, artifact_from(stored));
       add(candidate, configuration, artifact);
       return {};

@@ -6,6 +6,8 @@
 
 #include "base/stopwatch.h"
 #include "measure/reference.h"
+#include "measure/verification.h"
+#include "tune/protocols.h"
 #include "tune/records.h"
 
 namespace hone::tune {
@@ -13,32 +15,6 @@ namespace {
 
 // Above what finalists are chosen from: slower than that a candidate is never run again.
 constexpr double kWorthCompilingAgain = 1.2;
-
-// A long launch averages over what disturbs a short one, and a search over slow kernels must not
-// take its whole budget for a few.
-constexpr std::size_t kSamplesOfLongKernels = 3;
-constexpr double kLongKernelSeconds = 0.02;
-
-// Before it is a finalist a candidate must be within a tenth of the best; a GPU's batches differ by
-// a percent, so that one batch tells who is not.
-constexpr double kScreenFactor = 1.3;
-
-measure::Protocol search_protocol(double default_seconds, bool gpu) {
-  measure::Protocol protocol;
-  if (gpu) {
-    // Its clocks are up from the candidate before, and no other process takes it away.
-    protocol.screen_factor = kScreenFactor;
-    protocol.warm_up_seconds = 0.002;
-    protocol.batch_seconds = 0.0005;
-  }
-  if (default_seconds > kLongKernelSeconds) protocol.min_samples = kSamplesOfLongKernels;
-  // A few percent are enough to rank by: the finalists' rounds tell the best apart.
-  protocol.target_width = 0.01;
-  protocol.max_samples = 20;
-  protocol.max_seconds = 0.12;
-  protocol.max_warm_up_seconds = 0.05;
-  return protocol;
-}
 
 Result<provider::Artifact> compile_reference(CompileService& compiler,
                                              const problem::Dispatch& dispatch,
@@ -80,16 +56,29 @@ Result<DispatchBench> DispatchBench::prepare(Context& context, const problem::Di
     if (reference == nullptr && problem.cuda)
       return failure("'{}' cannot be verified: compiled for a CPU the program has no such dispatch",
                      dispatch.name);
-    const problem::Dispatch& independent = reference != nullptr ? *reference : dispatch;
+    // A source says itself what it is compiled for: of an equal one the code would be the same.
+    const bool independent = reference != nullptr && reference->source != dispatch.source;
+    if (!independent) HONE_TRY(bench.say_no_reference());
     const std::vector<std::string> flags =
-        reference != nullptr ? context.options.reference_flags : context.flags();
-    HONE_ASSIGN(problem.reference, compile_reference(context.compiler, independent, flags));
+        independent ? context.options.reference_flags : context.flags();
+    HONE_ASSIGN(problem.reference,
+                compile_reference(context.compiler, independent ? *reference : dispatch, flags));
   }
   bench.problem_ = std::move(problem);
 
   HONE_ASSIGN(bench.default_.candidate,
               store.add_candidate(bench.candidate_row(std::string(store::kDefaultConfiguration))));
   return bench;
+}
+
+Status DispatchBench::say_no_reference() {
+  reference_ = store::kOwnFlagsReference;
+  const std::string note = fmt::format(
+      "'{}': no independent compile of it can be had; candidates are compared with the compiler's "
+      "own choice under the same flags, and a mistake that both make is not seen",
+      name_);
+  context_->observer.note(note);
+  return context_->store.log_event("no independent reference", note);
 }
 
 store::Candidate DispatchBench::candidate_row(std::string configuration) const {
@@ -135,23 +124,41 @@ Status DispatchBench::skip_known(Trial& trial) {
               context_->store.known(trial.candidate, context_->device, store::Phase::kSearch,
                                     context_->options.reuse));
   if (known.artifact) trial.identity = known.artifact->identity;
-  if (known.failure && !trial.anew) {
-    const auto kind = provider::failure_kind_from(known.failure->kind);
-    trial.failure = {kind.value_or(provider::FailureKind::kCompileError), known.failure->message};
-  } else if (known.verification && !known.verification->right) {
+  const bool failed =
+      known.failure && !trial.anew &&
+      still_holds(*known.failure, context_->store.current_run(), context_->options.retry_failed);
+  // By other rules nothing is known: the code is verified, and measured, again. So it is after a
+  // failure that does not hold, which came after whatever else is known.
+  const bool verified = !known.failure && known.verification &&
+                        known.verification->rules == measure::kVerificationRules;
+  if (failed) {
+    HONE_ASSIGN(const provider::FailureKind kind, provider::failure_kind_from(known.failure->kind));
+    trial.failure = {kind, known.failure->message};
+  } else if (verified && !known.verification->right) {
     trial.failure = {provider::FailureKind::kWrong, known.verification->basis};
-  } else if (known.verification && known.measurement) {
+  } else if (verified && known.measurement) {
     trial.ratio = known.measurement->sentinel_ratio;
     if (trial.candidate == default_.candidate) default_seconds_ = known.measurement->timing.median;
   }
-  // Code that is gone (store gc, store rescue) is compiled again where it may still be run.
+  // Code that is gone (store gc, store rescue), or that somebody else compiled, is compiled again
+  // where it may still be run.
   const bool may_be_run = !trial.failure && trial.ratio.value_or(1) < kWorthCompilingAgain;
-  if (known.artifact && !known.artifact->has_code && may_be_run) {
-    trial.identity.clear();
-    trial.ratio.reset();
+  if (known.artifact && may_be_run) {
+    HONE_ASSIGN(const bool can_load, may_be_loaded(trial.candidate, *known.artifact));
+    if (!can_load) {
+      trial.identity.clear();
+      trial.ratio.reset();
+    }
   }
   if (trial.done()) trial.known = true;
   return {};
+}
+
+Result<bool> DispatchBench::may_be_loaded(store::Id candidate, const store::Artifact& artifact) {
+  // That of another build (Reuse::kAny) is not this candidate's to load.
+  if (!artifact.has_code || artifact.candidate != candidate) return false;
+  if (context_->options.trust == store::Trust::kAnyone) return true;
+  return context_->store.is_own(candidate);
 }
 
 Status DispatchBench::fail(Trial& trial, const provider::Failure& failure, bool on_device,
@@ -171,7 +178,8 @@ Status DispatchBench::fail(Trial& trial, const provider::Failure& failure, bool 
 }
 
 Result<provider::Artifact> DispatchBench::artifact(store::Id candidate) {
-  HONE_ASSIGN(const store::Artifact row, context_->store.load_artifact(candidate));
+  HONE_ASSIGN(const store::Artifact row,
+              context_->store.load_artifact(candidate, context_->options.trust));
   return artifact_from(row);
 }
 
@@ -186,32 +194,41 @@ Result<std::optional<int>> DispatchBench::load(Lane& lane, Lock& lock, store::Id
 Result<std::optional<int>> DispatchBench::load_and_verify(Lane& lane, Lock& lock, Trial& trial) {
   const Stopwatch watch;
   HONE_ASSIGN(const provider::Artifact code, artifact(trial.candidate));
-  HONE_ASSIGN(const Ran<int> handle,
-              on_runner(lane, lock, Phase::kLoad,
-                        [&](RunnerService& runner) { return runner.load(code); }));
-  if (!handle) {
-    HONE_TRY(fail(trial, handle.error(), true, watch.seconds()));
+  HONE_ASSIGN(Verified verified, try_to_verify(lane, lock, code));
+  if (verified.failure && provider::is_accident(verified.failure->kind)) {
+    HONE_ASSIGN(verified, try_to_verify(lane, lock, code));
+  }
+  if (verified.failure) {
+    HONE_TRY(fail(trial, *verified.failure, true, watch.seconds()));
     return std::nullopt;
   }
-  HONE_ASSIGN(const Ran<measure::Verification> verified,
-              on_runner(lane, lock, Phase::kVerify,
-                        [&](RunnerService& runner) { return runner.verify(*handle); }));
-  if (!verified) {
-    HONE_TRY(fail(trial, verified.error(), true, watch.seconds()));
-    return std::nullopt;
-  }
-  store::Verification row = verification_row(*verified, bindings_);
+  store::Verification row = verification_row(*verified.verification, bindings_);
   row.dispatch = dispatch_id_;
   row.identity = trial.identity;
   row.device = context_->device;
+  row.reference = reference_;
   HONE_TRY(context_->store.record(row));
-  if (verified->right) return *handle;
-  trial.failure = {provider::FailureKind::kWrong, verified->message};
-  HONE_TRY(lane.runner->unload(*handle));
+  if (row.right) return verified.handle;
+  trial.failure = {provider::FailureKind::kWrong, verified.verification->message};
+  HONE_TRY(lane.runner->unload(*verified.handle));
   return std::nullopt;
 }
 
-Status DispatchBench::measure_together(Lane& lane, Lock& lock, const std::vector<Trial*>& trials) {
+Result<DispatchBench::Verified> DispatchBench::try_to_verify(Lane& lane, Lock& lock,
+                                                             const provider::Artifact& code) {
+  HONE_ASSIGN(const Ran<int> handle,
+              on_runner(lane, lock, Phase::kLoad,
+                        [&](RunnerService& runner) { return runner.load(code); }));
+  if (!handle) return Verified{std::nullopt, std::nullopt, handle.error()};
+  HONE_ASSIGN(const Ran<measure::Verification> verification,
+              on_runner(lane, lock, Phase::kVerify,
+                        [&](RunnerService& runner) { return runner.verify(*handle); }));
+  if (!verification) return Verified{std::nullopt, std::nullopt, verification.error()};
+  return Verified{*handle, *verification, std::nullopt};
+}
+
+Status DispatchBench::measure_together(Lane& lane, Lock& lock, const std::vector<Trial*>& trials,
+                                       bool is_second_try) {
   std::map<Trial*, int> handles;
   const auto forget_lost_handles = [&] {
     if (lane.generation == lane.runner->generation()) return;
@@ -255,6 +272,8 @@ Status DispatchBench::measure_together(Lane& lane, Lock& lock, const std::vector
         if (!trial->done()) HONE_TRY(measure_together(lane, lock, {trial}));
       return {};
     }
+    if (!is_second_try && provider::is_accident(measured.error().kind))
+      return measure_together(lane, lock, trials, /*is_second_try=*/true);
     return fail(*trials.front(), measured.error(), true, 0);
   }
   HONE_TRY(context_->store.together([&] { return take_measured(lane, handles, *measured); }));

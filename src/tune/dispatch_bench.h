@@ -72,6 +72,8 @@ class DispatchBench {
   store::Id default_candidate() const { return default_.candidate; }
   double default_seconds() const { return default_seconds_; }  // per launch, when first measured
   const std::string& key() const { return key_; }
+  // What candidates are compared with (store::Verification), once set_up() is through.
+  const std::string& reference() const { return reference_; }
   Result<provider::Artifact> artifact(store::Id candidate);
   // Writes the samples of the code `identity` into the store; `ratio`: to the default's.
   Status record_samples(const std::string& identity, const measure::HandleSamples& samples,
@@ -113,6 +115,8 @@ class DispatchBench {
   }
 
   Status set_problem(const measure::ProblemRequest& problem);
+  Status say_no_reference();
+  Result<bool> may_be_loaded(store::Id candidate, const store::Artifact& artifact);
   Status run_default();
   Status wait_for_compiles(std::vector<Trial>& trials, double patience);
   // How many compiles ended; waits for the first one at most `seconds` (negative: without limit).
@@ -129,7 +133,15 @@ class DispatchBench {
   Status work(Lane& lane, Queue& queue);
   Result<std::vector<Trial*>> next_group(Queue& queue);
   Result<std::optional<int>> load_and_verify(Lane& lane, Lock& lock, Trial& trial);
-  Status measure_together(Lane& lane, Lock& lock, const std::vector<Trial*>& trials);
+  struct Verified {  // either what was found, with the code still loaded, or a failure
+    std::optional<int> handle;
+    std::optional<measure::Verification> verification;
+    std::optional<provider::Failure> failure;
+  };
+  Result<Verified> try_to_verify(Lane& lane, Lock& lock, const provider::Artifact& code);
+  // One that the runner was killed with, by somebody else, is tried once more.
+  Status measure_together(Lane& lane, Lock& lock, const std::vector<Trial*>& trials,
+                          bool is_second_try = false);
   // Records what was measured of the code that `handles` are of.
   Status take_measured(Lane& lane, const std::map<Trial*, int>& handles,
                        const measure::MeasureResult& measured);
@@ -140,6 +152,7 @@ class DispatchBench {
   std::string name_;
   std::vector<problem::Binding> bindings_;
   std::optional<measure::ProblemRequest> problem_;  // until the runners have it
+  std::string reference_;                           // store::Verification::reference
   std::string key_;                                 // of the prepared server
   std::map<worker::JobId, store::Id> compiling_;    // candidates
   std::map<store::Id, Trial> compiled_;             // what came of them, until a trial takes it

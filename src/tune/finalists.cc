@@ -1,6 +1,7 @@
 #include "tune/finalists.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "base/stopwatch.h"
 #include "measure/statistics.h"
@@ -102,6 +103,16 @@ measure::Protocol finalist_protocol(double seconds_per_launch) {
   protocol.max_samples = protocol.min_samples;
   protocol.early_stop_factor = 0;
   return protocol;
+}
+
+nlohmann::json finalist_round_constants(bool gpu) {
+  nlohmann::json constants{{"fewest", kFewestRounds},
+                           {"most", kMostRounds},
+                           {"looks", kLooks},
+                           {"alpha", ties_at_each_look().alpha},
+                           {"tight", kTight}};
+  if (gpu) constants["max_warm_up_seconds"] = kGpuWarmUpSeconds;
+  return constants;
 }
 
 FinalistSamples::FinalistSamples(std::vector<std::string> identities)

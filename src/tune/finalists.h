@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <vector>
 
 #include "measure/comparison.h"
@@ -14,6 +15,8 @@ namespace hone::tune {
 
 // How one round samples a kernel of about this time; the same for all that share it.
 measure::Protocol finalist_protocol(double seconds_per_launch);
+// What else their times depend on: how many rounds, when they end (protocols.h).
+nlohmann::json finalist_round_constants(bool gpu);
 
 // The samples of rounds that several codes shared, the default's last.
 class FinalistSamples {

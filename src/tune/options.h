@@ -49,6 +49,10 @@ struct Options {
   measure::CacheMode cache = measure::CacheMode::kWarm;
   std::int64_t last_level_cache = 0;  // bytes
   store::Reuse reuse = store::Reuse::kEqualIdentities;
+  store::Trust trust = store::Trust::kOwn;  // whose code of the store is loaded
+  // Candidates that another run gave up for what may come out otherwise are tried again
+  // (provider::may_differ_next_time); those that met an accident are in any case.
+  bool retry_failed = false;
 
   bool baselines = true;  // libraries beside the winner
   bool prove = true;      // in the whole program

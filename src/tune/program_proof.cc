@@ -7,6 +7,7 @@
 #include "provider/ptx_kernel.h"
 #include "tune/entry_choice.h"
 #include "tune/program_variants.h"
+#include "tune/select_dispatches.h"
 
 namespace hone::tune {
 namespace {
@@ -69,14 +70,11 @@ class Proof {
     for (const problem::Function& function : program_.functions) {
       const bool wanted =
           context_.options.function.empty() || function.name == context_.options.function;
-      const bool fixed =
-          std::none_of(function.inputs.begin(), function.inputs.end(),
-                       [](const problem::TensorType& type) { return problem::is_dynamic(type); });
-      if (wanted && fixed && !function.outputs.empty()) return &function;
+      if (wanted && is_callable(function)) return &function;
     }
-    context_.observer.note(
-        "no function of the program can be called with fixed shapes: the spec is checked to be "
-        "applied, its gain in the whole program is not measured");
+    context_.observer.note(why_none_is_callable(program_, context_.options.function) +
+                           ": the spec is checked to be applied, its gain in the whole program is "
+                           "not measured");
     return nullptr;
   }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "measure/statistics.h"
+#include "measure/verification.h"
 #include "tune/answer.h"
 
 namespace hone::tune {
@@ -133,7 +134,15 @@ store::Verification verification_row(const measure::Verification& verification,
   row.share_bad = verification.bad_share;
   row.tolerance = verification.tolerance;
   row.basis = verification.message;
+  row.rules = measure::kVerificationRules;
   return row;
+}
+
+bool still_holds(const store::Failure& failure, std::optional<store::Id> this_run,
+                 bool retry_failed) {
+  const auto kind = provider::failure_kind_from(failure.kind);
+  if (!kind || (this_run && failure.run == this_run)) return true;
+  return !(provider::is_accident(*kind) || (retry_failed && provider::may_differ_next_time(*kind)));
 }
 
 std::optional<double> paired_ratio(const measure::HandleSamples& samples,

@@ -29,6 +29,12 @@ Result<provider::Artifact> artifact_from(const store::Artifact& row);
 store::Verification verification_row(const measure::Verification& verification,
                                      const std::vector<problem::Binding>& bindings);
 
+// Whether a failure that the store holds is what became of its candidate, so that nothing is to be
+// tried again. Not where another run met an accident, nor, with `retry_failed`, where another run
+// found what may come out otherwise; what `this_run` itself found holds.
+bool still_holds(const store::Failure& failure, std::optional<store::Id> this_run,
+                 bool retry_failed);
+
 // Time of `samples` over the time of `baseline` in the same rounds: the median of the ratios.
 // Nothing when they share no round.
 std::optional<double> paired_ratio(const measure::HandleSamples& samples,

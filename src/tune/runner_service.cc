@@ -54,7 +54,8 @@ Result<worker::Outcome> RunnerService::send_problem() {
   for (int attempt = 1;; ++attempt) {
     HONE_TRY(process_.start_answering());
     HONE_ASSIGN(worker::Outcome outcome, process_.call(message, kProblemSeconds));
-    const bool died = !outcome && outcome.error().kind == provider::FailureKind::kKernelCrash;
+    const bool died = !outcome && (outcome.error().kind == provider::FailureKind::kKernelCrash ||
+                                   provider::is_accident(outcome.error().kind));
     if (died && attempt < kProblemAttempts) continue;
     problem_generation_ = process_.generation();
     return outcome;

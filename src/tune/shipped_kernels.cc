@@ -3,23 +3,11 @@
 #include "measure/comparison.h"
 #include "measure/statistics.h"
 #include "provider/resources.h"
+#include "tune/protocols.h"
 #include "tune/records.h"
 
 namespace hone::tune {
 namespace {
-
-// Enough rounds for a verdict at 5 % (six) with some to spare.
-constexpr int kRounds = 8;
-
-measure::Protocol round_protocol() {
-  measure::Protocol protocol;
-  protocol.warm_up_seconds = 0.004;
-  protocol.max_warm_up_seconds = 0.02;
-  protocol.min_samples = 3;
-  protocol.max_samples = 3;
-  protocol.early_stop_factor = 0;
-  return protocol;
-}
 
 struct Kernel {
   store::Id candidate;
@@ -67,9 +55,9 @@ class ShippedPair {
   Status measure() {
     measure::MeasureRequest request;
     request.handles = handles_;
-    request.protocol = round_protocol();
+    request.protocol = shipped_protocol();
     request.other_memory = true;
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < kShippedRounds; ++round) {
       request.seed = context_.options.seed + static_cast<std::uint64_t>(round);
       HONE_ASSIGN(const Ran<measure::MeasureResult> measured, context_.runner.measure(request));
       if (!measured) return failure("{}", measured.error().message);

@@ -15,6 +15,8 @@ struct CompilePoolOptions {
   // Starts a process that calls serve_zygote(ChildProcess::kChildSocket, ...).
   std::vector<std::string> command;
   int jobs = 1;  // candidates and once-jobs that run at the same time
+  // Of a first try. A job that passes its time, or is killed from outside, is run once more with
+  // twice the time before that is what became of it.
   JobLimits once;
   JobLimits prepare;
   JobLimits run;
@@ -24,7 +26,7 @@ struct CompilePoolOptions {
 };
 
 // A zygote or prepared server that dies is started and prepared again; a candidate that was running
-// then is run once more, and recorded as failed (kCompileCrash) when its server dies again.
+// then is run once more, and has failed (kCompileCrash, kCompileKilled) when its server dies again.
 class CompilePool final : public WorkerPool {
  public:
   // Starts the zygote and waits for its hello. An environment error with its words otherwise.

@@ -135,7 +135,9 @@ Failure JobProcess::how_it_died() const {
             fmt::format("exit code {} without an answer", info.si_status)};
   std::string how = signal_name(info.si_status);
   if (info.si_status == SIGKILL) how += ", not sent by hone: the system may be out of memory";
-  return {FailureKind::kCompileCrash, how};
+  return {
+      provider::died_of(info.si_status, FailureKind::kCompileCrash, FailureKind::kCompileKilled),
+      how};
 }
 
 Failure JobProcess::with_last_words(Failure failure) const {
@@ -151,6 +153,20 @@ void JobProcess::end() {
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
   remove_folder(folder_);
+}
+
+bool deserves_another_try(const Outcome& outcome) {
+  return !outcome && (outcome.error().kind == FailureKind::kCompileKilled ||
+                      outcome.error().kind == FailureKind::kCompileTimeout);
+}
+
+JobLimits of_second_try(JobLimits limits) {
+  limits.seconds *= 2;
+  return limits;
+}
+
+double seconds_of_both_tries(const JobLimits& limits) {
+  return limits.seconds + of_second_try(limits).seconds;
 }
 
 std::optional<Outcome> take_outcome(JobProcess& job) {

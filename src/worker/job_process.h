@@ -67,6 +67,16 @@ class JobProcess {
   std::chrono::steady_clock::time_point next_look_ = start_;
 };
 
+// Whether a job that failed so is to be run once more before that is its last word: it was killed
+// from outside, or a busy machine let it pass its time limit.
+bool deserves_another_try(const Outcome& outcome);
+
+// Limits of the second try: twice the time.
+JobLimits of_second_try(JobLimits limits);
+
+// The longest that both tries of a job may take; 0: no limit.
+double seconds_of_both_tries(const JobLimits& limits);
+
 // The outcome of a child that serves one job, once it is there; the child has then been ended.
 std::optional<Outcome> take_outcome(JobProcess& job);
 

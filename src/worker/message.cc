@@ -162,7 +162,12 @@ provider::Failure failure_from(const Message& message) {
     return value != message.body.end() && value->is_string() ? value->get<std::string>() : "";
   };
   const auto kind = provider::failure_kind_from(text("kind"));
-  return {kind ? *kind : provider::FailureKind::kCompileError, text("message")};
+  // A process that says what it cannot mean has lost its way.
+  if (!kind)
+    return {
+        provider::FailureKind::kCompileCrash,
+        fmt::format("its answer cannot be read: {}: {}", kind.error().message, text("message"))};
+  return {*kind, text("message")};
 }
 
 Outcome outcome_from(Message message) {

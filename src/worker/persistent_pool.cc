@@ -100,11 +100,16 @@ struct PersistentPool::State {
     const int milliseconds = seconds < 0 ? -1 : static_cast<int>(std::min(seconds, 1e6) * 1000) + 1;
     ::poll(entries.data(), entries.size(), milliseconds);
     if (is_readable(options.stop_fd)) return interrupted();
-    for (PersistentWorker& worker : workers)
+    for (PersistentWorker& worker : workers) {
       if (auto done = worker.look()) {
         finish_work(*done);
         finished.push_back(std::move(*done));
       }
+      if (auto again = worker.take_again()) {
+        works_in_flight.erase(again->work);  // its own hold, without which it may begin
+        waiting.push_front(std::move(*again));
+      }
+    }
     return {};
   }
 

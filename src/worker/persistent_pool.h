@@ -32,8 +32,9 @@ struct PersistentPoolOptions {
 
 // One job at a time per worker. A job that kills its worker (kCompileCrash), takes too long
 // (kCompileTimeout) or too much memory (kCompileMemory) costs that worker, which is replaced when
-// there is work for it; the other jobs go on. A worker serves one key at a time and is given what
-// was prepared again when it changes.
+// there is work for it; the other jobs go on. One that takes too long, or whose worker is killed
+// from outside (kCompileKilled), is tried once more, with twice the time. A worker serves one key
+// at a time and is given what was prepared again when it changes.
 class PersistentPool final : public WorkerPool {
  public:
   // Begins to start all workers, beside each other, and does not wait: the first call that needs

@@ -4,6 +4,7 @@
 
 #include "base/process_tree.h"
 #include "base/text.h"
+#include "worker/job_process.h"
 
 namespace hone::worker {
 namespace {
@@ -59,19 +60,26 @@ double PersistentWorker::seconds() const {
 }
 
 std::optional<Finished> PersistentWorker::finish(Outcome outcome) {
-  const PersistentJob job = std::move(*job_);
+  PersistentJob job = std::move(*job_);
   job_.reset();
   if (std::exchange(forgotten_, false)) return std::nullopt;
+  if (!job.is_second_try && deserves_another_try(outcome)) {
+    job.is_second_try = true;
+    again_ = std::move(job);
+    return std::nullopt;
+  }
   return Finished{job.id, std::move(outcome), seconds()};
 }
 
 std::optional<Finished> PersistentWorker::die(FailureKind kind, std::string why) {
   session_->end(/*seconds=*/0);
   const std::string words = session_->last_words();
-  if (why.empty())
+  if (why.empty()) {
     why = words;
-  else if (const auto line = words.find('\n'); line != std::string::npos)
+    kind = provider::died_of(session_->process().exit_signal(), kind, FailureKind::kCompileKilled);
+  } else if (const auto line = words.find('\n'); line != std::string::npos) {
     why += words.substr(line);  // before it: the SIGKILL that was hone's own
+  }
   session_.reset();
   key_.clear();
   return finish(tl::unexpected(Failure{kind, std::move(why)}));
@@ -92,7 +100,7 @@ std::optional<Finished> PersistentWorker::look() {
     return die(FailureKind::kCompileError, outcome.error().message);
   }
   if (gone) return die(FailureKind::kCompileCrash, "");
-  const JobLimits& limits = options_->limits;
+  const JobLimits limits = job_->is_second_try ? of_second_try(options_->limits) : options_->limits;
   if (limits.seconds > 0 && seconds() > limits.seconds)
     return die(FailureKind::kCompileTimeout,
                fmt::format("no answer after {}", format_duration(limits.seconds)));

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "worker/persistent_pool.h"
@@ -18,7 +19,8 @@ struct PersistentJob {
   std::string key;  // of what must be prepared before; empty: nothing
   Message message;
   std::optional<Message> prepare;  // what `key` stands for
-  std::string work = {};  // PersistentPoolOptions::same_work of it; empty: unlike any other
+  std::string work = {};       // PersistentPoolOptions::same_work of it; empty: unlike any other
+  bool is_second_try = false;  // of one that was killed or passed its time: it has twice that
 };
 
 class PersistentWorker {
@@ -39,6 +41,10 @@ class PersistentWorker {
   // What its job gave, once it is there. The process is gone after a crash or a limit passed.
   std::optional<Finished> look();
 
+  // The job that look() found killed or too slow for the first time, in place of what it gave: to
+  // be handed to a worker once more.
+  std::optional<PersistentJob> take_again() { return std::exchange(again_, std::nullopt); }
+
   // Nobody wants the job any more. It runs to its end, which costs less than a new process.
   void forget() { forgotten_ = is_busy(); }
   bool is_forgotten() const { return forgotten_; }
@@ -54,6 +60,7 @@ class PersistentWorker {
   const PersistentPoolOptions* options_;
   std::optional<WorkerSession> session_;
   std::optional<PersistentJob> job_;
+  std::optional<PersistentJob> again_;
   std::string key_;
   bool preparing_ = false;  // the next answer is that of the job's preparation
   bool forgotten_ = false;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "worker/job_process.h"
+
 namespace hone::worker {
 namespace {
 
@@ -195,8 +197,9 @@ void CompilePool::Session::take_report(Message message) {
 
 void CompilePool::Session::take_loss(const Message& message) {
   const std::string key = text_field(message, "key").value_or("");
-  const std::string why =
-      "its prepared server died: " + text_field(message, "message").value_or("");
+  const Failure why{provider::failure_kind_from(text_field(message, "kind").value_or(""))
+                        .value_or(FailureKind::kCompileCrash),
+                    "its prepared server died: " + text_field(message, "message").value_or("")};
   const auto server = servers_.find(key);
   if (server == servers_.end()) return;
   ++restarts_;
@@ -207,17 +210,20 @@ void CompilePool::Session::take_loss(const Message& message) {
       lose(sequence, job->second, why);
     }
   if (server->second.idle_deaths > kMostIdleDeaths)
-    break_server(key, {FailureKind::kCompileCrash, why});
+    break_server(key, why);
   else
     prepare_again(key);
 }
 
 Status CompilePool::Session::restart_zygote(const std::string& reason) {
-  std::string why = reason;
+  Failure why{FailureKind::kCompileCrash, reason};
   if (zygote_) {
     zygote_->end(/*seconds=*/0);
-    why = fmt::format("the compile worker died: {}{}{}", reason, reason.empty() ? "" : ", ",
-                      zygote_->last_words());
+    why.message = fmt::format("the compile worker died: {}{}{}", reason, reason.empty() ? "" : ", ",
+                              zygote_->last_words());
+    if (reason.empty())  // else it was ended by hone for that reason
+      why.kind = provider::died_of(zygote_->process().exit_signal(), FailureKind::kCompileCrash,
+                                   FailureKind::kCompileKilled);
     zygote_.reset();
   }
   ++restarts_;
@@ -234,7 +240,8 @@ Status CompilePool::Session::restart_zygote(const std::string& reason) {
     }
   }
   if (zygote_idle_deaths_ > kMostIdleDeaths)
-    return environment_error("{}; it died {} times with nothing to do", why, zygote_idle_deaths_);
+    return environment_error("{}; it died {} times with nothing to do", why.message,
+                             zygote_idle_deaths_);
   HONE_TRY(start_zygote());
   for (const Sequence sequence : again) send_job(sequence, jobs_.at(sequence));
   std::vector<std::string> keys;
@@ -274,13 +281,13 @@ void CompilePool::Session::send_suspects() {
   }
 }
 
-bool CompilePool::Session::lose(Sequence sequence, Job& job, const std::string& why) {
+bool CompilePool::Session::lose(Sequence sequence, Job& job, const Failure& failure) {
   job.started.reset();
   if (++job.losses <= kMostLosses) {
     job.is_held = true;
     return false;
   }
-  finish(sequence, tl::unexpected(Failure{FailureKind::kCompileCrash, why}), 0);
+  finish(sequence, tl::unexpected(failure), 0);
   return true;
 }
 
@@ -315,7 +322,8 @@ void CompilePool::Session::finish(Sequence sequence, Outcome outcome, double sec
     // It was prepared before, so a crash now may be an accident (the system out of memory).
     // The zygote forgets the candidates of a server that it prepares anew.
     Server& server = servers_.at(job.key);
-    if (outcome.error().kind == FailureKind::kCompileCrash &&
+    const FailureKind kind = outcome.error().kind;
+    if ((kind == FailureKind::kCompileCrash || provider::is_accident(kind)) &&
         ++server.idle_deaths <= kMostIdleDeaths)
       return prepare_again(job.key);
     break_server(job.key, {outcome.error().kind,
@@ -343,9 +351,9 @@ bool CompilePool::Session::zygote_hangs() const {
 }
 
 double CompilePool::Session::limit_of(Kind kind) const {
-  return kind == Kind::kOnce      ? options_.once.seconds
-         : kind == Kind::kPrepare ? options_.prepare.seconds
-                                  : options_.run.seconds;
+  return seconds_of_both_tries(kind == Kind::kOnce      ? options_.once
+                               : kind == Kind::kPrepare ? options_.prepare
+                                                        : options_.run);
 }
 
 }  // namespace hone::worker

@@ -64,8 +64,8 @@ class CompilePool::Session {
   void send_job(Sequence sequence, Job& job);
   void send(const Message& message);
   void send_suspects();
-  // Counts a loss; true when the job is given up.
-  bool lose(Sequence sequence, Job& job, const std::string& why);
+  // Counts a loss; true when the job is given up, with `failure`.
+  bool lose(Sequence sequence, Job& job, const provider::Failure& failure);
   void finish(Sequence sequence, Outcome outcome, double seconds);
   // From now on jobs of `key` fail with `failure`.
   void break_server(const std::string& key, const provider::Failure& failure);

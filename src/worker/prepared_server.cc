@@ -30,9 +30,15 @@ class PreparedServer {
   }
 
  private:
+  struct Job {
+    JobProcess process;
+    Message message;
+    bool is_second_try;
+  };
+
   void wait() {
     std::vector<pollfd> entries{{zygote_.fd(), zygote_.poll_events(), 0}};
-    for (const auto& [id, job] : jobs_) job.add_poll_entries(entries);
+    for (const auto& [id, job] : jobs_) job.process.add_poll_entries(entries);
     const bool has_to_look = !jobs_.empty() || orphans_left_;
     ::poll(entries.data(), entries.size(),
            has_to_look ? static_cast<int>(kLookInterval.count()) : -1);
@@ -49,22 +55,22 @@ class PreparedServer {
       } else if ((*order)->kind == "run") {
         const auto id = number_field(**order, "id");
         if (!id) return false;
-        start(*id, unwrap(std::move(**order)));
+        start(*id, unwrap(std::move(**order)), /*is_second_try=*/false);
       } else {
         return false;
       }
     }
   }
 
-  void start(std::uint64_t id, const Message& message) {
-    auto job =
-        JobProcess::start(folder_ / fmt::format("job-{}", id), settings_.run, [&](UniqueFd socket) {
-          jobs_.clear();
-          zygote_ = Connection(UniqueFd());
-          answer(socket.get(), guarded(handlers_.run, message, FailureKind::kCompileError));
-        });
+  void start(std::uint64_t id, Message message, bool is_second_try) {
+    const JobLimits limits = is_second_try ? of_second_try(settings_.run) : settings_.run;
+    auto job = JobProcess::start(folder_ / fmt::format("job-{}", id), limits, [&](UniqueFd socket) {
+      jobs_.clear();
+      zygote_ = Connection(UniqueFd());
+      answer(socket.get(), guarded(handlers_.run, message, FailureKind::kCompileError));
+    });
     if (job)
-      jobs_.emplace(id, std::move(*job));
+      jobs_.emplace(id, Job{std::move(*job), std::move(message), is_second_try});
     else
       report(id, 0, tl::unexpected(Failure{FailureKind::kCompileCrash, job.error().message}));
   }
@@ -72,9 +78,18 @@ class PreparedServer {
   void look_at_jobs() {
     for (auto at = jobs_.begin(); at != jobs_.end();) {
       auto& [id, job] = *at;
-      auto outcome = take_outcome(job);
-      if (outcome) report(id, job.seconds(), std::move(*outcome));
-      at = outcome ? jobs_.erase(at) : std::next(at);
+      auto outcome = take_outcome(job.process);
+      if (!outcome) {
+        ++at;
+      } else if (!job.is_second_try && deserves_another_try(*outcome)) {
+        const std::uint64_t again = id;
+        Message message = std::move(job.message);
+        at = jobs_.erase(at);
+        start(again, std::move(message), /*is_second_try=*/true);
+      } else {
+        report(id, job.process.seconds(), std::move(*outcome));
+        at = jobs_.erase(at);
+      }
     }
   }
 
@@ -83,13 +98,13 @@ class PreparedServer {
   }
 
   void end_jobs() {
-    for (auto& [id, job] : jobs_) job.end();
+    for (auto& [id, job] : jobs_) job.process.end();
     jobs_.clear();
   }
 
   std::vector<pid_t> pids() const {
     std::vector<pid_t> pids;
-    for (const auto& [id, job] : jobs_) pids.push_back(job.pid());
+    for (const auto& [id, job] : jobs_) pids.push_back(job.process.pid());
     return pids;
   }
 
@@ -97,7 +112,7 @@ class PreparedServer {
   const CompileHandlers& handlers_;
   const TreeSettings& settings_;
   const std::filesystem::path& folder_;
-  std::map<std::uint64_t, JobProcess> jobs_;
+  std::map<std::uint64_t, Job> jobs_;
   bool orphans_left_ = false;
 };
 

@@ -32,6 +32,7 @@ struct RunnerProcess::State {
     // A runner that was killed for `why` ended with SIGKILL, which says nothing.
     if (why.empty()) {
       why = words;
+      kind = provider::died_of(session->process().exit_signal(), kind, FailureKind::kKernelKilled);
       if (session->process().exit_code() >= 0) why = "no answer, " + why;
     } else if (const auto line = words.find('\n'); line != std::string::npos) {
       why += words.substr(line);

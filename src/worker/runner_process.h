@@ -47,9 +47,10 @@ class RunnerProcess {
   Status start_answering();
 
   // Sends `message` and waits at most `seconds` (0: no limit) for the answer. The runner's death is
-  // kKernelCrash with the signal's name and its last words, no answer in time kKernelTimeout; in
-  // both cases it is gone with all it started, and the next call starts a new one. As Error: no
-  // runner can be started, or the call was interrupted (the runner is then ended too).
+  // kKernelCrash (kKernelKilled by a signal that is no fault of its own, such as SIGKILL) with the
+  // signal's name and its last words, no answer in time kKernelTimeout; in all cases it is gone
+  // with all it started, and the next call starts a new one. As Error: no runner can be started, or
+  // the call was interrupted (the runner is then ended too).
   Result<Outcome> call(const Message& message, double seconds);
 
   // How many runners were started. When it changes the former runner's state (loaded code, buffers)

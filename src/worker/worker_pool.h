@@ -1,4 +1,4 @@
-// Where compile jobs go. CompilePool is the real one; tests of the tuner use a fake.
+// Where compile jobs go: to forked processes (CompilePool), or to long-lived ones (PersistentPool).
 #pragma once
 
 #include <cstdint>

@@ -43,7 +43,7 @@ bool Zygote::serve() {
 
 void Zygote::wait() {
   std::vector<pollfd> entries{{tuner_.fd(), tuner_.poll_events(), 0}};
-  for (const auto& [id, job] : once_jobs_) job.add_poll_entries(entries);
+  for (const auto& [id, job] : once_jobs_) job.process.add_poll_entries(entries);
   bool has_to_look = !once_jobs_.empty() || orphans_left_;
   for (const auto& [key, server] : servers_) {
     server.process.add_poll_entries(entries);
@@ -94,28 +94,35 @@ bool Zygote::take_order(Message order) {
   return true;
 }
 
-void Zygote::start_once(std::uint64_t id, const Message& message) {
-  auto job =
-      JobProcess::start(folder_ / fmt::format("once-{}", id), settings_.once, [&](UniqueFd socket) {
-        let_go();
-        answer(socket.get(), guarded(handlers_.once, message, FailureKind::kCompileError));
-      });
+void Zygote::start_once(std::uint64_t id, Message message, bool is_second_try) {
+  const JobLimits limits = is_second_try ? of_second_try(settings_.once) : settings_.once;
+  auto job = JobProcess::start(folder_ / fmt::format("once-{}", id), limits, [&](UniqueFd socket) {
+    let_go();
+    answer(socket.get(), guarded(handlers_.once, message, FailureKind::kCompileError));
+  });
   if (job)
-    once_jobs_.emplace(id, std::move(*job));
+    once_jobs_.emplace(id, OnceJob{std::move(*job), std::move(message), is_second_try});
   else
     send_report(tuner_, id, 0,
                 tl::unexpected(Failure{FailureKind::kCompileCrash, job.error().message}));
 }
 
-void Zygote::start_server(std::uint64_t id, const std::string& key, const Message& message) {
-  end_server(key);
+Result<JobProcess> Zygote::fork_server(const Message& message, bool is_second_try) {
   const std::filesystem::path folder = folder_ / fmt::format("server-{}", ++servers_started_);
-  auto process = JobProcess::start(folder, settings_.prepare, [&](UniqueFd socket) {
+  const JobLimits limits = is_second_try ? of_second_try(settings_.prepare) : settings_.prepare;
+  return JobProcess::start(folder, limits, [&](UniqueFd socket) {
+    // The message may be the zygote's own, which letting go destroys.
+    const Message kept = message;
     let_go();
-    serve_prepared(std::move(socket), message, handlers_, settings_, folder);
+    serve_prepared(std::move(socket), kept, handlers_, settings_, folder);
   });
+}
+
+void Zygote::start_server(std::uint64_t id, const std::string& key, Message message) {
+  end_server(key);
+  auto process = fork_server(message, /*is_second_try=*/false);
   if (process)
-    servers_.emplace(key, Server{std::move(*process), id, false, {}});
+    servers_.emplace(key, Server{std::move(*process), id, std::move(message), false, false, {}});
   else
     send_report(tuner_, id, 0,
                 tl::unexpected(Failure{FailureKind::kCompileCrash, process.error().message}));
@@ -141,10 +148,30 @@ void Zygote::cancel_candidates() {
 void Zygote::look_at_once_jobs() {
   for (auto at = once_jobs_.begin(); at != once_jobs_.end();) {
     auto& [id, job] = *at;
-    auto outcome = take_outcome(job);
-    if (outcome) send_report(tuner_, id, job.seconds(), std::move(*outcome));
-    at = outcome ? once_jobs_.erase(at) : std::next(at);
+    auto outcome = take_outcome(job.process);
+    if (!outcome) {
+      ++at;
+    } else if (!job.is_second_try && deserves_another_try(*outcome)) {
+      const std::uint64_t again = id;
+      Message message = std::move(job.message);
+      at = once_jobs_.erase(at);
+      start_once(again, std::move(message), /*is_second_try=*/true);
+    } else {
+      send_report(tuner_, id, job.process.seconds(), std::move(*outcome));
+      at = once_jobs_.erase(at);
+    }
   }
+}
+
+bool Zygote::prepare_once_more(Server& server, const Failure& failure) {
+  if (server.prepared || server.is_second_try ||
+      !deserves_another_try(Outcome(tl::unexpected(failure))))
+    return false;
+  auto process = fork_server(server.message, /*is_second_try=*/true);
+  if (!process) return false;
+  server.process = std::move(*process);
+  server.is_second_try = true;
+  return true;
 }
 
 void Zygote::look_at_servers() {
@@ -166,6 +193,7 @@ bool Zygote::look_at_server(const std::string& key, Server& server) {
     server.prepared = outcome.has_value();
     if (server.prepared) {
       server.process.lift_limits();
+      server.message = {};
     } else {
       outcome = tl::unexpected(server.process.with_last_words(std::move(outcome.error())));
       server.process.end();
@@ -176,13 +204,14 @@ bool Zygote::look_at_server(const std::string& key, Server& server) {
   const auto hangs = [&](const auto& candidate) {
     return settings_.run.seconds > 0 &&
            std::chrono::duration<double>(Clock::now() - candidate.second).count() >
-               settings_.run.seconds + kServerGraceSeconds;
+               seconds_of_both_tries(settings_.run) + kServerGraceSeconds;
   };
   if (!event.failure && std::any_of(server.in_flight.begin(), server.in_flight.end(), hangs))
     event.failure = Failure{FailureKind::kCompileCrash, "it hangs"};
   if (!event.failure) return true;
   end_orphans(pids());  // its candidates, if it died: they write to the folder that goes now
   server.process.end();
+  if (prepare_once_more(server, *event.failure)) return true;
   report_lost(key, server, *event.failure);
   return false;
 }
@@ -206,10 +235,13 @@ void Zygote::report_lost(const std::string& key, const Server& server, const Fai
   for (const Waiting& job : waiting_)
     if (job.key == key) waiting.push_back(job.id);
   std::erase_if(waiting_, [&](const Waiting& job) { return job.key == key; });
-  tuner_.send(
-      {"lost",
-       {{"key", key}, {"started", started}, {"waiting", waiting}, {"message", failure.message}},
-       {}});
+  tuner_.send({"lost",
+               {{"key", key},
+                {"started", started},
+                {"waiting", waiting},
+                {"kind", provider::name_of(failure.kind)},
+                {"message", failure.message}},
+               {}});
 }
 
 void Zygote::start_waiting() {
@@ -243,13 +275,13 @@ std::size_t Zygote::running() const {
 
 std::vector<pid_t> Zygote::pids() const {
   std::vector<pid_t> pids;
-  for (const auto& [id, job] : once_jobs_) pids.push_back(job.pid());
+  for (const auto& [id, job] : once_jobs_) pids.push_back(job.process.pid());
   for (const auto& [key, server] : servers_) pids.push_back(server.process.pid());
   return pids;
 }
 
 void Zygote::end_everything() {
-  for (auto& [id, job] : once_jobs_) job.end();
+  for (auto& [id, job] : once_jobs_) job.process.end();
   for (auto& [key, server] : servers_) server.process.end();
   constexpr int kRounds = 10000;
   for (int round = 0; round < kRounds && end_orphans({}); ++round) ::usleep(1000);

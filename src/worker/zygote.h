@@ -25,9 +25,16 @@ class Zygote {
  private:
   // A candidate handed to a prepared server, and since when.
   using InFlight = std::map<std::uint64_t, std::chrono::steady_clock::time_point>;
+  struct OnceJob {
+    JobProcess process;
+    Message message;
+    bool is_second_try;
+  };
   struct Server {
     JobProcess process;
     std::uint64_t prepare_id;
+    Message message;  // what prepares it; until it has answered
+    bool is_second_try;
     bool prepared = false;
     InFlight in_flight;
   };
@@ -40,8 +47,11 @@ class Zygote {
   void wait();
   bool take_orders();
   bool take_order(Message order);
-  void start_once(std::uint64_t id, const Message& message);
-  void start_server(std::uint64_t id, const std::string& key, const Message& message);
+  void start_once(std::uint64_t id, Message message, bool is_second_try = false);
+  void start_server(std::uint64_t id, const std::string& key, Message message);
+  Result<JobProcess> fork_server(const Message& message, bool is_second_try);
+  // True when a server that failed to prepare, and has been ended, is being prepared once more.
+  bool prepare_once_more(Server& server, const provider::Failure& failure);
   void end_server(const std::string& key);
   void cancel_candidates();
   void look_at_once_jobs();
@@ -61,7 +71,7 @@ class Zygote {
   const CompileHandlers& handlers_;
   std::filesystem::path folder_;
   TreeSettings settings_;
-  std::map<std::uint64_t, JobProcess> once_jobs_;
+  std::map<std::uint64_t, OnceJob> once_jobs_;
   std::map<std::string, Server> servers_;
   std::deque<Waiting> waiting_;
   std::uint64_t servers_started_ = 0;

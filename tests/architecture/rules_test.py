@@ -33,8 +33,8 @@ FOLDERS = {
     "cli": ["tune", "output", "provider/iree", "provider/triton", "provider/vendor", "device/cpu", "device/cuda"],
 }
 
-# The seams: the only classes with pure virtual functions, at most six. A Kernel is what a Device
-# loads.
+# The seams: the only classes with pure virtual functions. A Kernel is what a Device loads, a
+# ProgramProvider a Provider of pieces of programs.
 SEAMS = {"Provider", "ProgramProvider", "Device", "Kernel", "Strategy", "WorkerPool", "Observer"}
 
 # Headers of libraries that only these folders may know.

@@ -102,7 +102,8 @@ TEST_F(FoundGemmsOfAStore, AreCandidatesThatAreNamedOneForEachGemm) {
   const store::Id b = build("sm_90"), h200 = device("NVIDIA H200"), d = dispatch(32);
   const store::Id slow = candidate(d, b, h200, 16, R"({"BLOCK_M":16})");
   const store::Id fast = candidate(d, b, h200, 32, R"({"BLOCK_M":32})");
-  const auto found = found_gemms(store_, {.target = {}, .device = {}, .candidates = {slow}});
+  const auto found =
+      found_gemms(store_, {.target = {}, .device = {}, .candidates = {slow}, .trust = false});
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(found->gemms.at(0).entry.configuration.at("BLOCK_SIZE_M"), 16);
   EXPECT_EQ(found->made, "sm_90, Triton 3.9.0");
@@ -121,7 +122,7 @@ TEST_F(FoundGemmsOfAStore, AreOfOneTargetAndDevice) {
   }
   EXPECT_THAT(refusal({}), HasSubstr("has results of NVIDIA A100 (sm_80), NVIDIA H100 (sm_90), "
                                      "NVIDIA H200 (sm_90): --target or --device-name says which"));
-  EXPECT_THAT(refusal({.target = "sm_90", .device = {}, .candidates = {}}),
+  EXPECT_THAT(refusal({.target = "sm_90", .device = {}, .candidates = {}, .trust = false}),
               HasSubstr("has results of NVIDIA H100 (sm_90), NVIDIA H200 (sm_90)"));
   EXPECT_THAT(refusal({.target = "sm_86", .device = {}, .candidates = {}}),
               HasSubstr("has no GEMM tuned by Triton there"));

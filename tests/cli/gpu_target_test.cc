@@ -162,6 +162,12 @@ TEST_F(GpuTarget, CompilesStoresAndRanksCandidatesWithoutTheDevice) {
   // What the store has is not compiled again, and ranks the same.
   EXPECT_EQ(json(command).at("dispatches"), document.at("dispatches"));
   EXPECT_EQ(hone({"tune", example("matmul_512.mlir"), "--compile-only"}).exit_code, 2);
+  // Nothing is measured, so nothing can be learnt: not random search under another name.
+  const Ran learning = hone({"tune", example("matmul_512.mlir"), "--target", "sm_90",
+                             "--compile-only", "--strategy", "model"});
+  EXPECT_EQ(learning.exit_code, 2);
+  EXPECT_NE(learning.err.find("--strategy model is for what is measured"), std::string::npos)
+      << learning.err;
 }
 
 TEST_F(GpuTarget, CompilesTheConfigurationThatIsGiven) {

@@ -106,6 +106,10 @@ class RunningTune : public HoneCommand {
     }
     return found;
   }
+  // Sends `signal` to one process and never to more: kill(2) takes -1, which stands for "there is
+  // none" here, as every process there is.
+  static bool strike(pid_t pid, int signal) { return pid > 1 && ::kill(pid, signal) == 0; }
+
   // Waits for the runner; -1 when the session ends without one.
   pid_t runner() const {
     pid_t pid = -1;

@@ -89,6 +89,24 @@ TEST(StatedConstraints, KeepTheCompilersWords) {
   EXPECT_THAT(broken[0].reason, HasSubstr("dim_0 must be divisible by wg_0 (256 % 48 == 0)"));
 }
 
+// stated_rules.cc finds what its rules build on by these words: without them the rules would be
+// gone without a word.
+TEST(StatedConstraints, AreWordedAsTheRulesLookForThem) {
+  const auto says = [](const StatedSpace& stated, std::string_view words) {
+    for (const StatedSet& set : stated)
+      for (const StatedAssertion& assertion : set.assertions)
+        if (assertion.message.find(words) != std::string::npos) return true;
+    return false;
+  };
+  const StatedSpace product = stated(dispatch_of(matmul(256, 256, 128), "gfx942"), "gfx942");
+  EXPECT_TRUE(says(product, "shared memory must fit"));
+  EXPECT_TRUE(says(product, "dim_0 must be divisible by wg_0"));
+  EXPECT_TRUE(says(stated(dispatch_of(convolution(false, 1, 16, 64, 64), "gfx942"), "gfx942"),
+                   "use_igemm_idx == 1"));
+  EXPECT_TRUE(
+      says(stated(dispatch_of(attention(4, 512, 64), "gfx942"), "gfx942"), "qk_mma_n == pv_mma_n"));
+}
+
 TEST(StatedConstraints, TagGuessesAboutSpeedAsSoft) {
   const auto dispatch = dispatch_of(matmul(256, 256, 128), "gfx942");
   const space::Space space = space_on(dispatch, stated(dispatch, "gfx942"), "gfx942");

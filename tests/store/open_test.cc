@@ -50,10 +50,10 @@ class OpenTest : public StoreTest {
   }
 };
 
-TEST_F(OpenTest, ANewFileIsMarkedAsAStoreOfSchema1WithAWriteAheadLog) {
+TEST_F(OpenTest, ANewFileIsMarkedAsAStoreOfSchema2WithAWriteAheadLog) {
   open();
   EXPECT_EQ(pragma("application_id"), std::to_string(0x686f6e65));
-  EXPECT_EQ(pragma("user_version"), "1");
+  EXPECT_EQ(pragma("user_version"), "2");
   EXPECT_EQ(pragma("journal_mode"), "wal");
 }
 
@@ -105,12 +105,35 @@ TEST_F(OpenTest, TheDatabaseOfAnotherProgramIsRefusedAndLeftAlone) {
 
 TEST_F(OpenTest, AStoreOfANewerHoneIsRefused) {
   open();
-  run_sql("PRAGMA user_version = 2");
+  run_sql("PRAGMA user_version = 3");
   const Result<Store> store = Store::open(path_, Mode::kReadWrite);
   ASSERT_FALSE(store);
   EXPECT_EQ(store.error().kind, ErrorKind::kInput);
   EXPECT_THAT(store.error().message,
-              HasSubstr("was made by a newer hone (schema 2; this one knows 1)"));
+              HasSubstr("was made by a newer hone (schema 3; this one knows 2)"));
+}
+
+// What schema 1 lacks: by which rules, against what, by whom. Such a file is read after it was
+// written to.
+TEST_F(OpenTest, AStoreOfSchema1IsBroughtUpToDate) {
+  {
+    Store store = open();
+    const Place place(store);
+    place.compile(store, "{}", "e");
+    place.verify(store, "e", true);
+  }
+  run_sql(
+      "ALTER TABLE verification DROP COLUMN rules; ALTER TABLE verification DROP COLUMN reference; "
+      "ALTER TABLE artifact DROP COLUMN seal; PRAGMA user_version = 1");
+  EXPECT_THAT(open_error(Mode::kReadOnly), HasSubstr("made by an older hone (schema 1"));
+  Store store = open();
+  EXPECT_EQ(pragma("user_version"), "2");
+  EXPECT_TRUE(store.check()->ok());
+  const CandidateDetails details = *store.details(1);
+  ASSERT_EQ(details.verifications.size(), 1u);
+  EXPECT_EQ(details.verifications[0].rules, 1);
+  EXPECT_EQ(details.verifications[0].reference, "");
+  EXPECT_FALSE(*store.is_own(1)) << "nobody has said who compiled it";
 }
 
 TEST_F(OpenTest, ReadingNeverWrites) {

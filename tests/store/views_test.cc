@@ -234,6 +234,8 @@ TEST(ExportTest, CsvAndJsonHaveTheSameColumns) {
                    .right = true,
                    .share_bad = 0.0,
                    .tolerance = "exact",
+                   .rules = 2,
+                   .reference = "artifact",
                    .phase = "finalist",
                    .samples = 3,
                    .min_seconds = 0.001,
@@ -250,13 +252,15 @@ TEST(ExportTest, CsvAndJsonHaveTheSameColumns) {
       export_csv({row, bare}),
       "candidate,dispatch,dispatch_name,operation,build,compiler,flags,device,device_name,"
       "provider,configuration,default,constraint_set,state,failure_kind,failure_message,identity,"
-      "configured,compile_seconds,right,bad_index,share_bad,tolerance,phase,samples,min_seconds,"
-      "median_seconds,low_seconds,high_seconds,spread,sentinel_ratio,flops_per_second,created\n"
+      "configured,compile_seconds,right,bad_index,share_bad,tolerance,verification_rules,reference,"
+      "phase,samples,min_seconds,median_seconds,low_seconds,high_seconds,spread,sentinel_ratio,"
+      "flops_per_second,created\n"
       "7,2,main_dispatch_0,\"matmul 8x8x8 f32,f32->f32\",1,iree-compile 3.13.0,"
       "\"[\"\"-a\"\",\"\"-b\"\"]\",3,EPYC,iree,\"{\"\"tile_m\"\":64}\",false,llvm-cpu,measured,,,"
-      "e5,\"a \"\"b\"\"\nc\",0.25,true,,0.0,exact,finalist,3,0.001,0.30000000000000004,0.25,0.5,"
+      "e5,\"a \"\"b\"\"\nc\",0.25,true,,0.0,exact,2,artifact,finalist,3,0.001,0.30000000000000004,"
+      "0.25,0.5,"
       "0.125,0.625,1024.0,2026-01-31T12:00:00.123Z\n"
-      "8,0,,,0,,,,,,,false,,untried,,,,,,,,,,,,,,,,,,,\n");
+      "8,0,,,0,,,,,,,false,,untried,,,,,,,,,,,,,,,,,,,,,\n");
 
   const auto json = export_json({row, bare});
   EXPECT_EQ(json["schema_version"], 1);

@@ -70,5 +70,34 @@ TEST(PairedRounds, KeepsTheRoundsInWhichEveryHandleHasASample) {
   EXPECT_TRUE(paired_rounds({}).empty());
 }
 
+store::Failure failure_of(provider::FailureKind kind, store::Id run) {
+  store::Failure failure;
+  failure.kind = provider::name_of(kind);
+  failure.run = run;
+  return failure;
+}
+
+TEST(Records, AVerdictHoldsAndAnAccidentIsTriedAgain) {
+  using provider::FailureKind;
+  static constexpr store::Id kBefore = 1, kNow = 2;
+  const auto holds = [](FailureKind kind, store::Id run, bool retry_failed) {
+    return still_holds(failure_of(kind, run), kNow, retry_failed);
+  };
+  for (const FailureKind verdict :
+       {FailureKind::kCompileError, FailureKind::kCompileCrash, FailureKind::kNotApplied,
+        FailureKind::kLoadError, FailureKind::kKernelCrash, FailureKind::kWrong})
+    EXPECT_TRUE(holds(verdict, kBefore, true)) << provider::name_of(verdict);
+  for (const FailureKind limit :
+       {FailureKind::kCompileTimeout, FailureKind::kCompileMemory, FailureKind::kKernelTimeout}) {
+    EXPECT_TRUE(holds(limit, kBefore, false));
+    EXPECT_FALSE(holds(limit, kBefore, true)) << "--retry-failed";
+    EXPECT_TRUE(holds(limit, kNow, true)) << "once in a run";
+  }
+  for (const FailureKind accident : {FailureKind::kCompileKilled, FailureKind::kKernelKilled}) {
+    EXPECT_FALSE(holds(accident, kBefore, false));
+    EXPECT_TRUE(holds(accident, kNow, false)) << "once in a run";
+  }
+}
+
 }  // namespace
 }  // namespace hone::tune

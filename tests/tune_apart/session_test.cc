@@ -57,7 +57,7 @@ TEST_F(ApartSession, WhatCandidatesDoToADeviceIsARowAndNoMore) {
   EXPECT_THAT(words["load error"], HasSubstr("out of memory"));
   EXPECT_THAT(words["kernel timeout"], HasSubstr("no answer after 4 s"));
   EXPECT_THAT(words["kernel crash"], HasSubstr("an illegal memory access was encountered"));
-  EXPECT_THAT(words["kernel crash"], HasSubstr("SIGKILL"));
+  EXPECT_THAT(words["kernel killed"], HasSubstr("SIGKILL"));
 }
 
 TEST_F(ApartSession, ASecondRunOnTheStoreMeasuresNothingAgain) {

@@ -155,6 +155,16 @@ Outcome behave(const Message& message) {
     ::kill(::getppid(), SIGKILL);
     hang();
   }
+  // Killed, as by the system, or slow, as on a busy machine: each time, or the first time only.
+  if (kind == "kill") ::raise(SIGKILL);
+  if (kind == "kill-once" || kind == "hang-once") {
+    const std::string mark = message.body;
+    if (!std::filesystem::exists(mark)) {
+      std::ofstream(mark) << "done";
+      if (kind == "kill-once") ::raise(SIGKILL);
+      hang();
+    }
+  }
   if (kind == "segv-second") {
     const std::string file = message.body;
     const bool second = std::filesystem::exists(file) && std::filesystem::file_size(file) == 1;

@@ -38,7 +38,42 @@ TEST_F(CompileFaultsTest, FailuresKeepTheirKindAndGetTheCompilersWords) {
   EXPECT_EQ(thrown.error().message, "thrown words");
 }
 
-TEST_F(CompileFaultsTest, AHangIsATimeout) {
+// SIGKILL is no fault of its own: somebody's, or the system's that had no memory left.
+TEST_F(CompileFaultsTest, OneKilledFromOutsideIsRunOnceMore) {
+  CompilePool& pool = start(options());
+  const std::string mark = folder() / "mark";
+  const auto is_done_the_second_time = [&](const Outcome& outcome) {
+    EXPECT_TRUE(outcome) << outcome.error().message;
+    EXPECT_TRUE(std::filesystem::remove(mark));
+  };
+  is_done_the_second_time(*pool.prepare("d", {"kill-once", mark, {}}));
+  is_done_the_second_time(run(pool, {"kill-once", mark, {}}));
+  is_done_the_second_time(once(pool, {"kill-once", mark, {}}));
+  for (const Outcome& outcome :
+       {run(pool, {"kill", nullptr, {}}), once(pool, {"kill", nullptr, {}})}) {
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.error().kind, FailureKind::kCompileKilled);
+    EXPECT_THAT(outcome.error().message, StartsWith("SIGKILL, not sent by hone"));
+  }
+  EXPECT_EQ(state(pool), mark) << "the server is the one that was prepared the second time";
+  EXPECT_EQ(pool.restarts(), 0);
+}
+
+TEST_F(CompileFaultsTest, OneThatPassesItsTimeIsRunOnceMore) {
+  CompilePoolOptions limited = options();
+  limited.run.seconds = limited.once.seconds = limited.prepare.seconds = 0.3;
+  CompilePool& pool = start(limited);
+  const std::string mark = folder() / "mark";
+  const auto is_done_the_second_time = [&](const Outcome& outcome) {
+    EXPECT_TRUE(outcome) << outcome.error().message;
+    EXPECT_TRUE(std::filesystem::remove(mark));
+  };
+  is_done_the_second_time(*pool.prepare("d", {"hang-once", mark, {}}));
+  is_done_the_second_time(run(pool, {"hang-once", mark, {}}));
+  is_done_the_second_time(once(pool, {"hang-once", mark, {}}));
+}
+
+TEST_F(CompileFaultsTest, AHangIsATimeoutOnceItHasPassedTwiceTheLimit) {
   CompilePoolOptions limited = options();
   limited.run.seconds = limited.once.seconds = 0.2;
   CompilePool& pool = start_prepared(limited);
@@ -46,7 +81,7 @@ TEST_F(CompileFaultsTest, AHangIsATimeout) {
        {run(pool, {"hang", nullptr, {}}), once(pool, {"files-hang", nullptr, {}})}) {
     ASSERT_FALSE(outcome);
     EXPECT_EQ(outcome.error().kind, FailureKind::kCompileTimeout);
-    EXPECT_EQ(outcome.error().message, "no end after 200 ms");
+    EXPECT_EQ(outcome.error().message, "no end after 400 ms");
   }
 }
 
@@ -110,7 +145,7 @@ TEST_F(CompileFaultsTest, ADeadServerIsPreparedAgainAndTheCulpritFound) {
   for (JobId id = 2; id <= 6; ++id) ASSERT_TRUE(pool.submit("d", id, {"state", nullptr, {}}));
   const auto outcomes = finish_all(pool);
   ASSERT_EQ(outcomes.size(), 6u);
-  EXPECT_EQ(outcomes.at(1).error().kind, FailureKind::kCompileCrash);
+  EXPECT_EQ(outcomes.at(1).error().kind, FailureKind::kCompileKilled);
   EXPECT_THAT(outcomes.at(1).error().message, HasSubstr("its prepared server died: SIGKILL"));
   for (JobId id = 2; id <= 6; ++id) EXPECT_EQ(outcomes.at(id)->body, "prepared") << id;
   EXPECT_EQ(pool.restarts(), 2);

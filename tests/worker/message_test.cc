@@ -162,7 +162,8 @@ TEST(Failures, AMalformedOneIsStillAFailure) {
        {nlohmann::json(nullptr), nlohmann::json(3), nlohmann::json{{"kind", 1}}}) {
     const Outcome outcome = outcome_from({"failure", body, {}});
     ASSERT_FALSE(outcome);
-    EXPECT_EQ(outcome.error().kind, provider::FailureKind::kCompileError);
+    EXPECT_EQ(outcome.error().kind, provider::FailureKind::kCompileCrash);
+    EXPECT_NE(outcome.error().message.find("is no kind of failure"), std::string::npos);
   }
 }
 

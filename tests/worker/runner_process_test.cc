@@ -61,6 +61,15 @@ TEST_F(RunnerProcessTest, ACrashIsNamedAndTheNextCallStartsAnew) {
   EXPECT_EQ(runner.generation(), 3u);
 }
 
+TEST_F(RunnerProcessTest, OneKilledFromOutsideHasNotCrashed) {
+  RunnerProcess runner(options());
+  const Outcome killed = call(runner, {"kill", nullptr, {}});
+  ASSERT_FALSE(killed);
+  EXPECT_EQ(killed.error().kind, FailureKind::kKernelKilled);
+  EXPECT_EQ(killed.error().message, "SIGKILL");
+  EXPECT_TRUE(call(runner, {"echo", nullptr, {}}));
+}
+
 TEST_F(RunnerProcessTest, AHangIsATimeoutAndTheGroupGoes) {
   RunnerProcess runner(options());
   const Outcome grandchild = call(runner, {"grandchild", nullptr, {}});

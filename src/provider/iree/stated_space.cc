@@ -4,6 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "base/exact_json.h"
 #include "provider/iree/stated_knobs.h"
 #include "provider/iree/stated_rules.h"
 
@@ -225,23 +226,24 @@ void from_json(const nlohmann::json& json, StatedSet& set) {
   json.at("pipeline").get_to(set.pipeline);
   for (const nlohmann::json& each : json.value("terms", nlohmann::json::array())) {
     Term term;
-    const int kind = each.at("kind").get<int>();
+    const int kind = exact<int>(each.at("kind"));
     constexpr int kLast = static_cast<int>(TermKind::kIfThenElse);
-    term.kind = static_cast<TermKind>(std::clamp(kind, 0, kLast));
-    term.operands = each.value("operands", term.operands);
-    term.value = each.value("value", term.value);
+    if (kind < 0 || kind > kLast) refuse_json(fmt::format("{} is no kind of term", kind));
+    term.kind = static_cast<TermKind>(kind);
+    term.operands = exact_or(each, "operands", term.operands);
+    term.value = exact_or(each, "value", term.value);
     term.name = each.value("name", term.name);
-    term.keys = each.value("keys", term.keys);
-    term.values = each.value("values", term.values);
+    term.keys = exact_or(each, "keys", term.keys);
+    term.values = exact_or(each, "values", term.values);
     set.terms.push_back(std::move(term));
   }
   for (const nlohmann::json& each : json.value("knobs", nlohmann::json::array()))
     set.knobs.push_back(
         {each.at("name").get<std::string>(), each.at("options").get<std::vector<std::string>>()});
   for (const nlohmann::json& each : json.value("assertions", nlohmann::json::array()))
-    set.assertions.push_back({each.at("condition").get<int>(),
+    set.assertions.push_back({exact<int>(each.at("condition")),
                               each.at("message").get<std::string>(),
-                              each.at("arguments").get<std::vector<int>>()});
+                              exact<std::vector<int>>(each.at("arguments"))});
 }
 
 }  // namespace hone::iree

@@ -1,0 +1,95 @@
+// Integers and names out of JSON, as they are or not at all: nlohmann's get<int>() cuts 2^32 + 1
+// down to 1 and 2.5 to 2, and makes 1 of true. What is read here comes from files, stores and
+// processes that may say anything.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace hone {
+
+// Throws what nlohmann's get<T>() throws for a value of the wrong type, so that both are caught in
+// one place: where get<T>() is called.
+[[noreturn]] inline void refuse_json(const std::string& why) {
+  constexpr int kNoNumberOfTheLibrary = 599;
+  throw nlohmann::json::other_error::create(kNoNumberOfTheLibrary, why, nullptr);
+}
+
+// What `json` holds, in lists, arrays and maps by name too. Throws where an
+// integer is none, or out of T's range, and where an array has another length.
+template <class T>
+void exact_to(const nlohmann::json& json, T& value) {
+  json.get_to(value);
+}
+
+template <std::integral T>
+requires(!std::same_as<T, bool>) void exact_to(const nlohmann::json& json, T& value) {
+  if (!json.is_number_integer())
+    refuse_json("an integer is wanted, not " +
+                json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  const bool fits = json.is_number_unsigned() ? std::in_range<T>(json.get<std::uint64_t>())
+                                              : std::in_range<T>(json.get<std::int64_t>());
+  if (!fits) refuse_json(json.dump() + " is out of range");
+  json.get_to(value);
+}
+
+template <std::integral T>
+void exact_to(const nlohmann::json& json, std::vector<T>& values) {
+  if (!json.is_array()) refuse_json("a list is wanted");
+  values.clear();
+  for (const nlohmann::json& each : json) exact_to(each, values.emplace_back());
+}
+
+template <std::integral T, std::size_t N>
+void exact_to(const nlohmann::json& json, std::array<T, N>& values) {
+  if (!json.is_array() || json.size() != N)
+    refuse_json("a list of " + std::to_string(N) + " is wanted");
+  for (std::size_t i = 0; i < N; ++i) exact_to(json[i], values[i]);
+}
+
+template <std::integral T>
+void exact_to(const nlohmann::json& json, std::map<std::string, T>& values) {
+  if (!json.is_object()) refuse_json("an object is wanted");
+  values.clear();
+  for (const auto& [name, each] : json.items()) exact_to(each, values[name]);
+}
+
+template <class T>
+T exact(const nlohmann::json& json) {
+  T value{};
+  exact_to(json, value);
+  return value;
+}
+
+// The value of `key`, or `otherwise` where there is no such key.
+template <class T>
+T exact_or(const nlohmann::json& json, const char* key, T otherwise) {
+  const auto found = json.find(key);
+  return found == json.end() ? std::move(otherwise) : exact<T>(*found);
+}
+
+// The value that is called what `json` says; throws where none is.
+template <class E, std::size_t N>
+E named(const nlohmann::json& json, const std::pair<E, std::string_view> (&names)[N]) {
+  const std::string word = json.get<std::string>();
+  for (const auto& [value, name] : names)
+    if (name == word) return value;
+  refuse_json("'" + word + "' is not known");
+}
+
+// The name of `value`, which is one of those.
+template <class E, std::size_t N>
+std::string_view name_in(const std::pair<E, std::string_view> (&names)[N], E value) {
+  for (const auto& [each, name] : names)
+    if (each == value) return name;
+  return "";
+}
+
+}  // namespace hone

@@ -1,0 +1,28 @@
+// How this hone measures, as data: what is measured under other constants, or another version, is
+// not compared with what is measured now. It goes into the device identity (store::Device).
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "measure/sampling.h"
+
+namespace hone::tune {
+
+// To be raised when the way of measuring changes by more than the constants below: what is timed,
+// in which order, what is left out.
+inline constexpr int kProtocolVersion = 3;
+
+// Of a candidate beside the default, whose launch takes `default_seconds`: enough to rank by.
+measure::Protocol search_protocol(double default_seconds, bool gpu);
+// Of libraries' kernels, of which the fastest is compared.
+measure::Protocol baseline_protocol();
+inline constexpr int kBaselineRounds = 16;  // a median's 95 % interval within a percent or two
+// Of one round of the winner and the default as they ship on a GPU.
+measure::Protocol shipped_protocol();
+inline constexpr int kShippedRounds = 8;  // enough for a verdict at 5 % (six) with some to spare
+
+// The version, and every constant of the protocols in use on a CPU or on a GPU: made by the very
+// functions that measuring asks, for a short and for a long kernel.
+nlohmann::json protocols_in_use(bool gpu);
+
+}  // namespace hone::tune

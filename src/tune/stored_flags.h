@@ -1,0 +1,21 @@
+// Compiler flags that a store names, which may come from anybody. Some flags make the compiler run
+// programs or write files of whatever name.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "store/rows.h"
+
+namespace hone::tune {
+
+// The flags of `build`. An input error where they are no list of texts.
+Result<std::vector<std::string>> flags_in(const store::Build& build);
+
+// The same to compile with: an input error that names the first flag which is neither one that hone
+// itself gives (targets, optimisation) nor among `given`, the user's own.
+Result<std::vector<std::string>> flags_to_compile_with(const store::Build& build,
+                                                       const std::vector<std::string>& given);
+
+}  // namespace hone::tune
