@@ -78,8 +78,13 @@ Result<std::string> spec_text(const provider::ProgramProvider& provider,
   return provider.spec(rows);
 }
 
-bool same_code(const problem::Dispatch& a, const problem::Dispatch& b) {
-  return &a == &b || anonymous_functions(a) == anonymous_functions(b);
+bool same_work(const provider::ProgramProvider& provider, const problem::Dispatch& a,
+               const problem::Dispatch& b) {
+  if (&a == &b || anonymous_functions(a) == anonymous_functions(b)) return true;
+  return a.root_operations > 0 && b.root_operations > 0 &&
+         provider.same_spec_class(a.root, b.root) && a.fused == b.fused &&
+         a.neighbours == b.neighbours && a.bindings == b.bindings &&
+         a.root_bindings == b.root_bindings && a.fill_value == b.fill_value;
 }
 
 }  // namespace hone::tune

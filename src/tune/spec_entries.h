@@ -34,8 +34,11 @@ std::vector<VerifiedEntry> spec_entries(const provider::ProgramProvider& provide
 Result<std::string> spec_text(const provider::ProgramProvider& provider,
                               const std::vector<VerifiedEntry>& entries);
 
-// Whether two dispatches are one piece of code under two names: their functions are the same text
-// but for these names.
-bool same_code(const problem::Dispatch& a, const problem::Dispatch& b);
+// Whether what was verified of one dispatch holds for the other: their functions are the same text
+// but for names, or their roots are of one class for the provider and have the same operations
+// around them and the same bindings. (With other flags IREE writes a product as linalg.generic that
+// is linalg.matmul without them.)
+bool same_work(const provider::ProgramProvider& provider, const problem::Dispatch& a,
+               const problem::Dispatch& b);
 
 }  // namespace hone::tune

@@ -116,7 +116,7 @@ class Vetting {
   const VerifiedEntry* entry_for(const Dispatch& dispatch) const {
     for (const VerifiedEntry& entry : entries_)
       for (const TunedDispatch* verified : entry.verified)
-        if (same_code(*verified->dispatch, dispatch)) return &entry;
+        if (same_work(*context_.programs, *verified->dispatch, dispatch)) return &entry;
     return nullptr;
   }
 
