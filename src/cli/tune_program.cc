@@ -98,26 +98,10 @@ std::vector<std::string> names_of(const std::vector<tune::SessionResult>& at_siz
   return names;
 }
 
-nlohmann::json claim_json(const std::optional<tune::Claim>& claim) {
-  if (!claim) return nullptr;
-  nlohmann::json rows = nlohmann::json::array();
-  for (const measure::PairedComparison& each : claim->at_sizes)
-    rows.push_back({{"speedup", 1 / each.ratio},
-                    {"speedup_low", 1 / each.interval.high},
-                    {"speedup_high", 1 / each.interval.low},
-                    {"rounds", each.rounds}});
-  return {
-      {"verdict", measure::name_of(claim->verdict)}, {"margin", claim->margin}, {"at_sizes", rows}};
-}
-
 // Of rounds that did not choose what they are about.
 nlohmann::json proof_json(const tune::TuningResult& result) {
   if (!result.candidate || !result.verdict) return nullptr;
-  return {{"variant", result.candidate->name},
-          {"recommended_in_error", tune::kRecommendedInError},
-          {"against_default", claim_json(result.verdict->chosen)},
-          {"spec_against_flags", claim_json(result.verdict->spec)},
-          {"flags_against_default", claim_json(result.verdict->flags)}};
+  return tune::json_of(*result.verdict, *result.candidate);
 }
 
 // "1.31x [1.28, 1.34] at M=1, 0.99x [0.97, 1.01] at M=512".

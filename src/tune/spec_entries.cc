@@ -48,7 +48,8 @@ std::vector<VerifiedEntry> spec_entries(const provider::ProgramProvider& provide
                    [](const auto* a, const auto* b) { return gain(*a) > gain(*b); });
   std::vector<VerifiedEntry> entries;
   for (const TunedDispatch* candidate : by_gain) {
-    if (const auto alone = spec_text(provider, {{candidate, {candidate}}}); !alone) {
+    if (const auto alone = spec_text(provider, {{.tuned = candidate, .verified = {candidate}}});
+        !alone) {
       left_out.push_back({candidate->dispatch->name, alone.error().message});
       continue;
     }
@@ -56,7 +57,7 @@ std::vector<VerifiedEntry> spec_entries(const provider::ProgramProvider& provide
       return provider.same_spec_class(entry.tuned->dispatch->root, candidate->dispatch->root);
     });
     if (same == entries.end())
-      entries.push_back({candidate, {candidate}});
+      entries.push_back({.tuned = candidate, .verified = {candidate}});
     else if (same_attributes(*same->tuned->attributes, *candidate->attributes))
       same->verified.push_back(candidate);
     else
@@ -73,7 +74,7 @@ Result<std::string> spec_text(const provider::ProgramProvider& provider,
   std::vector<provider::SpecEntry> rows;
   for (const VerifiedEntry& entry : entries)
     rows.push_back({entry.name(), entry.tuned->dispatch->root, *entry.tuned->attributes,
-                    entry.tuned->dispatch->neighbours});
+                    entry.tuned->dispatch->neighbours, entry.only});
   if (rows.empty()) return std::string();
   return provider.spec(rows);
 }

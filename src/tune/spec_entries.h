@@ -19,6 +19,9 @@ struct VerifiedEntry {
   const TunedDispatch* tuned = nullptr;  // whose configuration it holds
   // Dispatches with this very winner that no matcher tells from `tuned`, itself included.
   std::vector<const TunedDispatch*> verified;
+  // Dispatches, by name, that it is kept to, since without that it reaches others; empty: it is
+  // not.
+  std::vector<std::string> only = {};
 
   const std::string& name() const { return tuned->dispatch->name; }
 };

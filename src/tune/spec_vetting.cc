@@ -40,7 +40,9 @@ std::vector<std::string> texts_of(const provider::Attributes& attributes) {
 class Vetting {
  public:
   Vetting(Context& context, const VettingRequest& request, std::vector<VerifiedEntry> entries)
-      : context_(context), request_(request), entries_(std::move(entries)) {}
+      : context_(context), request_(request), entries_(std::move(entries)) {
+    for (VerifiedEntry& entry : entries_) entry.only.clear();  // names of other flags
+  }
 
   Result<VettedSpec> run() {
     if (!entries_.empty()) HONE_TRY(look_at_program());
@@ -138,8 +140,10 @@ class Vetting {
     // Alone the dispatch is configured otherwise than within the program.
     for (std::size_t i = 0; !culprit && i < entries_.size(); ++i)
       if (wanted_[entries_[i].tuned] == texts) culprit = i;
-    leave_out(culprit.value_or(entries_.size() - 1),
-              fmt::format("it is applied to {} too, for which it was not verified", dispatch.name));
+    const std::size_t entry = culprit.value_or(entries_.size() - 1);
+    if (!keep_to_its_own(entry))
+      leave_out(entry, fmt::format("it is applied to {} too, for which it was not verified",
+                                   dispatch.name));
     return {};
   }
 
@@ -199,6 +203,7 @@ class Vetting {
       HONE_ASSIGN(const std::optional<std::size_t> culprit,
                   first_with([&](std::size_t count) { return in_dispatch(dispatch, count); }));
       if (!culprit) continue;
+      if (entry_for(dispatch) != &entries_[*culprit] && keep_to_its_own(*culprit)) return {};
       leave_out(*culprit, fmt::format("with it {} does not compile: {}", dispatch.name, words));
       return {};
     }
@@ -259,6 +264,15 @@ class Vetting {
     HONE_TRY(write_file_atomically(file, text));
     flags.push_back(context_.programs->spec_flag(file));
     return flags;
+  }
+
+  // Whether the entry can be kept to dispatches that it was verified for, and was not yet.
+  bool keep_to_its_own(std::size_t index) {
+    VerifiedEntry& entry = entries_[index];
+    if (!entry.only.empty()) return false;
+    for (const Dispatch& dispatch : dispatches())
+      if (entry_for(dispatch) == &entry) entry.only.push_back(dispatch.name);
+    return !entry.only.empty();
   }
 
   void leave_out(std::size_t entry, const std::string& reason) {

@@ -1,6 +1,6 @@
 // What a spec does to the whole program, as the compiler says before anything runs: entries that
 // break the compile, that stray to a dispatch they were not verified for, or that are not applied,
-// are found and left out, until what is left compiles and does what was verified.
+// are found, and mended or left out, until what is left compiles and does what was verified.
 #pragma once
 
 #include <filesystem>
@@ -22,7 +22,7 @@ struct VettingRequest {
 };
 
 struct VettedSpec {
-  std::vector<VerifiedEntry> entries;  // in the order given
+  std::vector<VerifiedEntry> entries;  // in the order given; `only` is for these flags
   std::string spec;                    // text; empty when no entry is left
   std::vector<LeftOut> left_out;
   // Compiled with exactly these flags and this spec; without an entry nothing was compiled.
@@ -32,9 +32,10 @@ struct VettedSpec {
 // A matcher of a spec sees one operation and not what is fused around it, and of two operations of
 // one dispatch each may have an entry. So each dispatch of the program, as these flags make it, is
 // looked at as the spec configures it: with the compiler's own choice, or with what was verified
-// for the same code; anything else is an entry astray. Which one it is, is found by halving: the
-// first with which those before it, the larger gains, go wrong. Errors: what keeps hone from asking
-// the compiler, and the compiler's words where it refuses the program with the flags alone.
+// for the same work; anything else is an entry astray. Which one it is, is found by halving: the
+// first with which those before it, the larger gains, go wrong. It is kept to the dispatches that
+// it was verified for, by their names, and where that does not help, left out. Errors: what keeps
+// hone from asking the compiler, and a failure where it refuses the program with the flags alone.
 Result<VettedSpec> vet_spec(Context& context, const VettingRequest& request,
                             std::vector<VerifiedEntry> entries);
 

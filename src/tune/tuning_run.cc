@@ -224,6 +224,8 @@ class TuningRun {
       rounds.push_back(std::move(at_size));
     }
     HONE_ASSIGN(result_.verdict, verdict_of(rounds));
+    HONE_TRY(
+        context_.store.log_event("program proof", json_of(*result_.verdict, promising).dump()));
     if (result_.verdict->recommended == Recommended::kChosen) result_.best = promising;
     if (result_.verdict->recommended == Recommended::kFlags)
       result_.best = RightVariant{.name = promising.without_spec, .flags = promising.flags};

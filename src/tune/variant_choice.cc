@@ -1,5 +1,7 @@
 #include "tune/variant_choice.h"
 
+#include <nlohmann/json.hpp>
+
 #include "tune/joint_verdict.h"
 
 namespace hone::tune {
@@ -29,6 +31,18 @@ Result<Claim> claim(std::span<const ProvingRounds> at_sizes,
   claimed.verdict = joint_verdict(claimed.at_sizes);
   claimed.margin = slower_margin(claimed.at_sizes);
   return claimed;
+}
+
+nlohmann::json json_of_claim(const std::optional<Claim>& claim) {
+  if (!claim) return nullptr;
+  nlohmann::json rows = nlohmann::json::array();
+  for (const measure::PairedComparison& each : claim->at_sizes)
+    rows.push_back({{"speedup", 1 / each.ratio},
+                    {"speedup_low", 1 / each.interval.high},
+                    {"speedup_high", 1 / each.interval.low},
+                    {"rounds", each.rounds}});
+  return {
+      {"verdict", measure::name_of(claim->verdict)}, {"margin", claim->margin}, {"at_sizes", rows}};
 }
 
 }  // namespace
@@ -73,6 +87,18 @@ Result<ProgramVerdict> verdict_of(std::span<const ProvingRounds> at_sizes) {
                         verdict.flags->verdict == Verdict::kFaster;
   verdict.recommended = by_flags ? Recommended::kFlags : Recommended::kChosen;
   return verdict;
+}
+
+nlohmann::json json_of(const ProgramVerdict& verdict, const RightVariant& chosen) {
+  std::string recommended = "default";
+  if (verdict.recommended == Recommended::kFlags) recommended = chosen.without_spec;
+  if (verdict.recommended == Recommended::kChosen) recommended = chosen.name;
+  return {{"variant", chosen.name},
+          {"recommended", recommended},
+          {"recommended_in_error", kRecommendedInError},
+          {"against_default", json_of_claim(verdict.chosen)},
+          {"spec_against_flags", json_of_claim(verdict.spec)},
+          {"flags_against_default", json_of_claim(verdict.flags)}};
 }
 
 }  // namespace hone::tune

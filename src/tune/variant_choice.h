@@ -3,6 +3,7 @@
 // the best of several looks better than it is in the rounds that made it the best.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -67,5 +68,10 @@ struct ProgramVerdict {
 // first is answered, so kRecommendedInError holds for both together; it is shared out over the
 // sizes. Input errors of compare_paired.
 Result<ProgramVerdict> verdict_of(std::span<const ProvingRounds> at_sizes);
+
+// {"variant", "recommended", "recommended_in_error", "against_default", "spec_against_flags",
+// "flags_against_default"}; each of the last three null where it was not compared, else {"verdict",
+// "margin", "at_sizes": [{"speedup", "speedup_low", "speedup_high", "rounds"}]}.
+nlohmann::json json_of(const ProgramVerdict& verdict, const RightVariant& chosen);
 
 }  // namespace hone::tune

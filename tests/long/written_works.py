@@ -49,13 +49,13 @@ def outputs(tools, module, arguments, count, folder):
 
 
 def check(options, seed, folder, proved):
-    """One program; words for the table, or nothing where it has too few dispatches, or too many."""
+    """One program; words for the table, or nothing where it has too few dispatches, too many, or none to tune."""
     program = programs.Program(seed)
     source = folder / "program.mlir"
     source.write_text(program.text())
     listed = json.loads(must([options.hone, "dispatches", source, "--json"]))
     dispatches = len(listed["dispatches"])
-    if not 3 <= dispatches <= 8:
+    if not 3 <= dispatches <= 8 or all(each["not_tunable"] for each in listed["dispatches"]):
         return None
     out = folder / "out"
     command = [options.hone, "tune", source, "--store", folder / "hone.db", "--out", out, "--json", "--threads", "1",
@@ -65,7 +65,7 @@ def check(options, seed, folder, proved):
         command.append("--no-program")
     code, text, err = run(command)
     # 1 says that no dispatch has a configuration that beats the compiler's own; the flags are written all the same.
-    if code not in (0, 1):
+    if code not in (0, 1) or not text:
         raise Broken(f"hone tune exits with {code}: {err[-1500:]}")
     result = json.loads(text)
     flags = out / "compile_flags.txt"
