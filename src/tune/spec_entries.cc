@@ -1,6 +1,7 @@
 #include "tune/spec_entries.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace hone::tune {
 namespace {

@@ -192,7 +192,8 @@ class TuningRun {
     return nullptr;
   }
   const RightVariant* best_at(const Session& session) const {
-    return result_.best ? variant_of(session, result_.best->name) : nullptr;
+    if (!result_.best || !result_.best->uses_spec()) return result_.best ? &*result_.best : nullptr;
+    return variant_of(session, result_.best->name);
   }
 
   // The choice by the rounds of the proof, the verdict by rounds that it is made for.
