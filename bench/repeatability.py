@@ -74,7 +74,7 @@ def benchmark_module(options, folder):
     library = pathlib.Path(json.loads(run(options.hone, "devices", "--json"))["iree"]["library"])
     compiler = library.parent / "iree-compile"
     tool = library.parent.parent.parent / "_runtime_libs" / "iree-benchmark-module"
-    flags = (folder / "1.out" / "compile_flags.txt").read_text().split()
+    flags = [f"@{folder / '1.out' / 'compile_flags.txt'}"]
     module = folder / "program.vmfb"
     run(compiler, options.program, *flags, "-o", module)
     times = []

@@ -125,7 +125,7 @@ void add_tune_command(CLI::App& app, Run& run) {
   command->add_flag("--plain", options->plain, "progress as plain lines, as without a terminal");
   command->footer(
       "What is found: tuning_spec.mlir and compile_flags.txt in --out;\n"
-      "iree-compile $(cat out/compile_flags.txt) takes them without hone.");
+      "iree-compile @out/compile_flags.txt takes them without hone.");
   command->callback([&run, options, command] {
     // Of flags only: a configuration file may say what all GEMMs have.
     run = [options, command, flags = refuse_gemm_options(*command)]() -> CommandResult {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/response_file.h"
 #include "base/text.h"
 #include "cli/compiled_report.h"
 #include "cli/core_options.h"
@@ -98,6 +99,44 @@ std::vector<std::string> names_of(const std::vector<tune::SessionResult>& at_siz
   return names;
 }
 
+// Of rounds that did not choose what they are about.
+nlohmann::json proof_json(const tune::TuningResult& result) {
+  if (!result.candidate || !result.verdict) return nullptr;
+  return tune::json_of(*result.verdict, *result.candidate);
+}
+
+// "1.31x [1.28, 1.34] at M=1, 0.99x [0.97, 1.01] at M=512".
+std::string words_of(const tune::Claim& claim, const std::vector<std::string>& sizes) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < claim.at_sizes.size(); ++i) {
+    const measure::PairedComparison& each = claim.at_sizes[i];
+    words.push_back(fmt::format("{:.2f}x [{:.2f}, {:.2f}]{}", 1 / each.ratio,
+                                1 / each.interval.high, 1 / each.interval.low,
+                                i < sizes.size() ? " at " + sizes[i] : ""));
+  }
+  std::string text = fmt::format("{}, {}", measure::name_of(claim.verdict), fmt::join(words, ", "));
+  if (words.size() > 1)
+    text += fmt::format("; slower at no size: by no more than {:.1f} %", 100 * claim.margin);
+  return text;
+}
+
+// What rounds that chose nothing say, flags and spec apart.
+void print_proof(const tune::TuningResult& result) {
+  if (!result.candidate || !result.verdict) return;
+  const tune::ProgramVerdict& verdict = *result.verdict;
+  const std::vector<std::string> sizes = names_of(result.at_sizes);
+  fmt::print(
+      "proof, by rounds of its own (of programs that nothing makes faster at most {:.0f} % get a "
+      "recommendation):\n",
+      100 * tune::kRecommendedInError);
+  fmt::print("  {} against default: {}\n", result.candidate->name, words_of(verdict.chosen, sizes));
+  if (!verdict.spec) return;
+  fmt::print("  of that the spec, against {}: {}\n", result.candidate->without_spec,
+             words_of(*verdict.spec, sizes));
+  fmt::print("  of that the flags, {} against default: {}\n", result.candidate->without_spec,
+             words_of(*verdict.flags, sizes));
+}
+
 nlohmann::json document_of(const TuneOptions& options, const tune::TuningResult& result) {
   const std::filesystem::path& out = options.tuning.out;
   nlohmann::json document{
@@ -108,12 +147,17 @@ nlohmann::json document_of(const TuneOptions& options, const tune::TuningResult&
       {"gpu", nlohmann::json()},
       {"notes", nlohmann::json::array()},
       {"best", result.best ? result.best->name : ""},
+      {"proof", proof_json(result)},
       {"spec", result.spec.empty() ? nlohmann::json() : nlohmann::json(out / "tuning_spec.mlir")},
       {"compile_flags", out / "compile_flags.txt"},
       {"machine", {{"noise", result.machine.noise}, {"state", result.machine.state}}},
       {"search", nlohmann::json::array()},
       {"left_out", nlohmann::json::array()},
       {"not_tuned", nlohmann::json::array()}};
+  if (result.best)
+    for (const tune::LeftOut& left_out : result.best->left_out)
+      document["left_out"].push_back(
+          {{"dispatch", left_out.dispatch}, {"sizes", ""}, {"reason", left_out.reason}});
   for (const tune::SessionResult& session : result.at_sizes) {
     const std::string sizes = problem::to_string(session.sizes);
     for (const tune::LeftOut& left_out : session.proven.left_out)
@@ -140,9 +184,16 @@ void print_notes(const TuneOptions& options, const tune::TuningResult& result) {
     for (const tune::LeftOut& left_out : session.proven.left_out)
       fmt::print("left out of the spec{}: {}: {}\n", at, left_out.dispatch, left_out.reason);
   }
+  if (result.best)
+    for (const tune::LeftOut& left_out : result.best->left_out)
+      fmt::print("left out of the spec with the flags of '{}': {}: {}\n", result.best->name,
+                 left_out.dispatch, left_out.reason);
+  print_proof(result);
   if (result.best) fmt::print("best for the whole program: {}\n", result.best->name);
-  if (!result.spec.empty())
-    fmt::print("spec: {}\n", (options.tuning.out / "tuning_spec.mlir").string());
+  if (result.spec.empty()) return;
+  const bool unproved = result.best && !result.best->uses_spec();
+  fmt::print("spec: {}{}\n", (options.tuning.out / "tuning_spec.mlir").string(),
+             unproved ? " (not recommended: no gain of it is proved in the whole program)" : "");
 }
 
 CommandResult print_result(const TuneOptions& options, store::Store& store, tune::Context& context,
@@ -214,7 +265,7 @@ CommandResult compile_program(TuneOptions& options) {
                                  std::move(program), build_id, run_row(options), status));
   status.clear();
   HONE_TRY(write_file_atomically(options.tuning.out / "compile_flags.txt",
-                                 fmt::format("{}\n", fmt::join(options.tuning.flags, "\n"))));
+                                 response_file(options.tuning.flags)));
   HONE_TRY(write_report(store, options.store, options.tuning.out / "report.html"));
   HONE_TRY(print_compiled(options.toolchain, compiled, options.json,
                           options.tuning.out / "compiled.json"));

@@ -19,6 +19,8 @@ struct SpecEntry {
   problem::Operation root;
   Attributes attributes;
   std::vector<problem::Neighbour> neighbours = {};  // of the dispatch
+  // Dispatches, by name, that it is for, where what a matcher sees is not enough; empty: all.
+  std::vector<std::string> only = {};
 };
 
 // A whole program under the provider's own runtime.

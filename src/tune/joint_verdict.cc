@@ -7,14 +7,37 @@ namespace hone::tune {
 
 using measure::Verdict;
 
+namespace {
+
+double margin_of(const measure::PairedComparison& comparison) {
+  return std::max(kLeastMargin, measure::smallest_difference(measure::half_width(comparison)));
+}
+
+// Too few rounds exclude nothing.
+bool may_be_slower(const measure::PairedComparison& comparison) {
+  return comparison.too_few || comparison.interval.high > 1 + margin_of(comparison);
+}
+
+}  // namespace
+
+double slower_margin(std::span<const measure::PairedComparison> comparisons) {
+  double margin = kLeastMargin;
+  for (const measure::PairedComparison& each : comparisons)
+    margin = std::max(margin, margin_of(each));
+  return margin;
+}
+
 Verdict joint_verdict(std::span<const measure::PairedComparison> comparisons) {
+  if (comparisons.size() == 1) return comparisons.front().verdict;
   const auto any = [&](Verdict verdict) {
     return std::any_of(comparisons.begin(), comparisons.end(),
                        [&](const auto& each) { return each.verdict == verdict; });
   };
-  const bool faster = any(Verdict::kFaster), slower = any(Verdict::kSlower);
-  if (faster == slower) return Verdict::kNoDifferent;
-  return faster ? Verdict::kFaster : Verdict::kSlower;
+  if (any(Verdict::kFaster))
+    return std::any_of(comparisons.begin(), comparisons.end(), may_be_slower)
+               ? Verdict::kNoDifferent
+               : Verdict::kFaster;
+  return any(Verdict::kSlower) ? Verdict::kSlower : Verdict::kNoDifferent;
 }
 
 double mean_ratio(std::span<const measure::PairedComparison> comparisons) {

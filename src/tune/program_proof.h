@@ -1,44 +1,49 @@
 // Will it still be faster inside the program? The spec is put together from what the dispatches
-// won, applied by the compiler, and compared with the default and with every flag set on the whole
-// program. What is not applied or does not help is left out and named.
+// won, vetted by the compiler (spec_vetting.h), and compared with the default and with every flag
+// set on the whole program. What is not applied or does not help is left out and named.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/file.h"
 #include "tune/dispatch_tuner.h"
+#include "tune/program_variants.h"
 #include "tune/variant_choice.h"
 
 namespace hone::tune {
 
-struct LeftOut {
-  std::string dispatch;
-  std::string reason;
+// Above this number entries are not left out one at a time, which takes a compile and a dozen
+// rounds of each: they are proved together, as one.
+inline constexpr std::size_t kMostEntriesTried = 8;
+
+// The compiled variants, while there may be something to time.
+struct ProgramBench {
+  TemporaryFolder folder;
+  ProgramVariants variants;
 };
 
 struct ProvenProgram {
-  std::string spec;                    // text; empty when no entry is worth shipping
-  std::vector<RightVariant> variants;  // for choose_variant; none where nothing could be run
-  std::vector<store::Id> shipped;      // dispatches with an entry in the spec
+  // Text: compiles with the flags that its entries were found with, and is applied to what they
+  // were verified for; empty when no entry is left.
+  std::string spec;
+  std::vector<RightVariant> variants;  // for most_promising; none where nothing could be run
+  std::vector<store::Id> shipped;      // dispatches that the spec's entries were verified for
   std::vector<LeftOut> left_out;
-  std::vector<store::ProgramMeasurement> rows;  // one per variant; not yet in the store
+  std::shared_ptr<ProgramBench> bench;  // none where nothing could be run
 };
 
-// The entries of a spec for these dispatches, one per spec class: of dispatches that one matcher
-// cannot tell apart the one that gains most takes part; the others, and what no spec can say, are
-// named in `left_out`.
-std::vector<const TunedDispatch*> spec_entries(const provider::ProgramProvider& provider,
-                                               const std::vector<TunedDispatch>& tuned,
-                                               std::vector<LeftOut>& left_out);
-
-// Compiles and times the whole program, `bytes` of the file program.path. The rows of its variants
-// have their names with `label` behind them. Without a function that can be called
-// (benchmark files of a single dispatch, dynamic shapes) the spec is checked to be applied and its
-// entries are kept, and a note says so.
+// Compiles the whole program, `bytes` of the file program.path, and times it to find what is worth
+// proving (prove_variant). Where it cannot be run (dynamic shapes, benchmark files of a single
+// dispatch, no runtime) it is compiled all the same with what will be written, and a note says so.
 Result<ProvenProgram> prove_program(Context& context, const problem::Program& program,
                                     const std::string& bytes,
-                                    const std::vector<TunedDispatch>& tuned,
-                                    std::string_view label);
+                                    const std::vector<TunedDispatch>& tuned);
+
+// Times the default, this variant and its flags alone anew, in rounds that have chosen nothing.
+Result<ProvingRounds> prove_variant(Context& context, ProgramBench& bench,
+                                    const RightVariant& variant);
 
 }  // namespace hone::tune

@@ -46,20 +46,25 @@ provider::ProgramCall ProgramVariants::call(const Variant& variant) const {
           context_->options.cuda};
 }
 
-Status ProgramVariants::add(Variant variant) {
+Status ProgramVariants::make(Variant& variant) {
   std::vector<std::string> flags = context_->options.flags;
   flags.insert(flags.end(), variant.flags.begin(), variant.flags.end());
-  const std::string stem = fmt::format("variant{}", variants_.size());
+  const std::string stem = fmt::format("variant{}", made_++);
   if (!variant.spec.empty()) {
     const std::filesystem::path spec = folder_ / (stem + "_spec.mlir");
     HONE_TRY(write_file_atomically(spec, variant.spec));
     flags.push_back(context_->programs->spec_flag(spec));
   }
-  HONE_ASSIGN(const auto compiled, context_->compiler.compile_program(path_, bytes_, flags));
+  tl::expected<std::string, provider::Failure> compiled = std::move(variant.compiled);
+  variant.compiled.clear();
+  if (compiled->empty()) {
+    HONE_ASSIGN(compiled, context_->compiler.compile_program(path_, bytes_, flags));
+  }
   if (!compiled) {
     variant.failure = "does not compile: " + compiled.error().message;
   } else if (const Variant* same = with_code(content_hash(*compiled)); same != nullptr) {
     variant.failure = fmt::format("the same module as '{}'", same->name);
+    variant.same_as = same->name;
   } else {
     variant.code = content_hash(*compiled);
     variant.module = folder_ / (stem + ".vmfb");
@@ -76,29 +81,42 @@ Status ProgramVariants::add(Variant variant) {
       HONE_ASSIGN(variant.failure, difference_of_outputs(*outputs, expected_));
     }
   }
+  return {};
+}
+
+Status ProgramVariants::add(Variant variant) {
+  HONE_TRY(make(variant));
   if (variants_.empty() && !variant.usable())
     return failure("the program does not work with the default flags: {}", variant.failure);
   variants_.push_back(std::move(variant));
   return {};
 }
 
-Status ProgramVariants::time(int rounds) {
+Result<std::string> ProgramVariants::failure_of(Variant variant) {
+  HONE_TRY(make(variant));
+  return variant.same_as.empty() ? variant.failure : std::string();
+}
+
+Status ProgramVariants::time(int rounds, const std::vector<std::string>& names,
+                             std::uint64_t seed) {
   std::vector<std::size_t> usable;
   std::vector<provider::ProgramCall> calls;
   for (std::size_t i = 0; i < variants_.size(); ++i) {
+    if (!variants_[i].usable() ||
+        std::find(names.begin(), names.end(), variants_[i].name) == names.end())
+      continue;
     variants_[i].seconds.clear();
-    if (!variants_[i].usable()) continue;
     usable.push_back(i);
     calls.push_back(call(variants_[i]));
   }
-  ProgramRounds request{static_cast<std::size_t>(rounds), kSecondsPerRound, context_->options.seed};
+  ProgramRounds request{static_cast<std::size_t>(rounds), kSecondsPerRound, seed};
   HONE_ASSIGN(const std::vector<std::vector<double>> times,
               time_rounds(*context_->programs, calls, request, context_->observer));
   for (const std::vector<double>& round : times)
     for (std::size_t c = 0; c < usable.size(); ++c)
       variants_[usable[c]].seconds.push_back(round[c]);
-  for (Variant& variant : variants_) {
-    if (!variant.usable()) continue;
+  for (const std::size_t timed : usable) {
+    Variant& variant = variants_[timed];
     HONE_ASSIGN(variant.against_default,
                 measure::compare_paired(variants_.front().seconds, variant.seconds));
   }
@@ -145,6 +163,12 @@ const Variant* ProgramVariants::find(std::string_view name) const {
   const auto found = std::find_if(variants_.begin(), variants_.end(),
                                   [name](const Variant& v) { return v.name == name; });
   return found == variants_.end() ? nullptr : &*found;
+}
+
+const Variant* ProgramVariants::timed_for(std::string_view name) const {
+  const Variant* variant = find(name);
+  if (variant != nullptr && !variant->same_as.empty()) variant = find(variant->same_as);
+  return variant != nullptr && variant->usable() ? variant : nullptr;
 }
 
 }  // namespace hone::tune

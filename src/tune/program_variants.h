@@ -2,6 +2,7 @@
 // interleaved under the provider's own runtime.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -16,10 +17,13 @@ struct Variant {
   std::string name;                     // "default", "data tiling", "data tiling + spec"
   std::vector<std::string> flags = {};  // beyond the session's
   std::string spec = {};                // text; empty without one
+  std::string without_spec = {};        // of one with a spec: the name of that with its flags alone
+  std::string compiled = {};  // module; empty: add() compiles it, and takes it in any case
 
   std::filesystem::path module = {};  // compiled; empty when it does not compile
   std::string failure = {};  // why it is not timed: does not compile or run, wrong outputs, a copy
   std::string code = {};     // content hash of the module
+  std::string same_as = {};  // the name of the one with the same module, where there is one
   std::vector<double> seconds = {};  // per call, by round
   measure::PairedComparison against_default = {};
 
@@ -38,18 +42,26 @@ class ProgramVariants {
   // the same as another variant's is not timed twice.
   Status add(Variant variant);
 
-  // Times every usable variant in `rounds` rounds, each in random order, from scratch.
-  Status time(int rounds);
+  // Why the variant would not be timed; empty where it would. It is not kept.
+  Result<std::string> failure_of(Variant variant);
+
+  // Times the usable ones of these variants, the default among them, in `rounds` rounds, each in
+  // random order and from scratch; what was known of their times is forgotten. `seed`: of the
+  // order.
+  Status time(int rounds, const std::vector<std::string>& names, std::uint64_t seed);
 
   // One row per variant for the store, under its name with `label` behind it.
   Result<std::vector<store::ProgramMeasurement>> rows(std::string_view label) const;
 
   const std::vector<Variant>& all() const { return variants_; }
   const Variant* find(std::string_view name) const;
+  // The one that is timed for it: itself, or that with the same module. Nothing where it is unknown
+  // or not usable.
+  const Variant* timed_for(std::string_view name) const;
 
  private:
   explicit ProgramVariants(Context& context) : context_(&context) {}
-  Result<std::vector<problem::Array>> run(const Variant& variant) const;
+  Status make(Variant& variant);
   provider::ProgramCall call(const Variant& variant) const;
   const Variant* with_code(std::string_view code) const;
 
@@ -62,6 +74,7 @@ class ProgramVariants {
   std::filesystem::path folder_;
   std::vector<std::filesystem::path> inputs_;
   std::vector<Variant> variants_;
+  std::size_t made_ = 0;                  // names files
   std::vector<problem::Array> expected_;  // the default's outputs
 };
 

@@ -56,21 +56,28 @@ Status Session::search(double seconds) {
 
 Status Session::prove() {
   const TimeBudget::Span span(context_.time, Phase::kProgram);
-  HONE_ASSIGN(result_.proven,
-              prove_program(context_, result_.program, bytes_, result_.tuned, label_));
+  // The last that was loaded may have had other sizes.
+  context_.compiler.give(result_.sizes);
+  HONE_ASSIGN(result_.proven, prove_program(context_, result_.program, bytes_, result_.tuned));
   return {};
 }
 
-Status Session::record() {
-  for (const store::ProgramMeasurement& row : result_.proven.rows)
-    HONE_TRY(context_.store.record(row));
+Status Session::record(const RightVariant* best) {
+  if (result_.proven.bench != nullptr) {
+    HONE_ASSIGN(const std::vector<store::ProgramMeasurement> rows,
+                result_.proven.bench->variants.rows(label_));
+    for (const store::ProgramMeasurement& row : rows) HONE_TRY(context_.store.record(row));
+  }
   for (TunedDispatch& tuned : result_.tuned) {
     store::Selection& selection = tuned.selection;
     selection.dispatch = tuned.id;
     selection.build = context_.build;
     selection.device = context_.device;
-    const std::vector<store::Id>& shipped = result_.proven.shipped;
-    selection.shipped = std::find(shipped.begin(), shipped.end(), tuned.id) != shipped.end();
+    const std::vector<store::Id>& written = result_.proven.shipped;
+    const std::vector<store::Id> shipped = best != nullptr ? best->shipped : written;
+    selection.shipped = std::count(shipped.begin(), shipped.end(), tuned.id) > 0;
+    if (!selection.shipped && std::count(written.begin(), written.end(), tuned.id) > 0)
+      selection.reason = "not shipped: no gain of the spec is proved in the whole program";
     for (const LeftOut& left_out : result_.proven.left_out)
       if (left_out.dispatch == tuned.dispatch->name)
         selection.reason = "left out of the spec: " + left_out.reason;

@@ -35,8 +35,9 @@ class Session {
   Status search(double seconds);
   // What the winners do in the whole program.
   Status prove();
-  // Keeps what became of each dispatch, and the last proof.
-  Status record();
+  // Keeps what became of each dispatch, and the last proof. `best`: what is recommended at this
+  // size; none where the program could not be run, and what was verified ships.
+  Status record(const RightVariant* best);
 
   // Those that are tuned.
   const std::vector<const problem::Dispatch*>& chosen() const { return chosen_; }

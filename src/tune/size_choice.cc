@@ -10,22 +10,23 @@
 namespace hone::tune {
 namespace {
 
-// A winner at one size, which may become that of all.
+// A winner of one, which may become that of all.
 struct Rival {
   std::string configuration;  // JSON
+  double speedup = 1;         // where it won
   provider::Attributes attributes;
   std::string code;  // TunedDispatch::code
   // Against the default, at each size where it is right.
   std::vector<measure::PairedComparison> comparisons = {};
   std::vector<store::Id> candidates = {};  // likewise
-  std::vector<std::string> sizes = {};     // likewise
+  std::vector<std::string> where = {};     // likewise
 };
 
 // "1.31x at M=1, 0.98x at M=512".
 std::string speedups(const Rival& rival) {
   std::vector<std::string> words;
-  for (std::size_t i = 0; i < rival.sizes.size(); ++i)
-    words.push_back(fmt::format("{:.2f}x at {}", 1 / rival.comparisons[i].ratio, rival.sizes[i]));
+  for (std::size_t i = 0; i < rival.where.size(); ++i)
+    words.push_back(fmt::format("{:.2f}x at {}", 1 / rival.comparisons[i].ratio, rival.where[i]));
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
@@ -38,8 +39,12 @@ Result<std::vector<Rival>> rivals_of(store::Store& store, const std::vector<Disp
       return rival.configuration == row.configuration;
     });
     if (!known)
-      rivals.push_back({std::move(row.configuration), *each.tuned->attributes, each.tuned->code});
+      rivals.push_back({std::move(row.configuration), each.tuned->selection.speedup.value_or(1),
+                        *each.tuned->attributes, each.tuned->code});
   }
+  std::stable_sort(rivals.begin(), rivals.end(),
+                   [](const Rival& a, const Rival& b) { return a.speedup > b.speedup; });
+  if (rivals.size() > kMostRivals) rivals.erase(rivals.begin() + kMostRivals, rivals.end());
   return rivals;
 }
 
@@ -86,7 +91,7 @@ Status compare_at(Context& context, const DispatchAtSize& at, double seconds, Pr
                   measure::compare_paired(rounds.times(candidates.size()), rounds.times(i)));
       right[i]->comparisons.push_back(std::move(comparison));
       right[i]->candidates.push_back(candidates[i]);
-      right[i]->sizes.push_back(at.sizes);
+      right[i]->where.push_back(at.where);
     }
   }
   return context.compiler.release(bench.key());
@@ -110,7 +115,7 @@ void take(const std::vector<DispatchAtSize>& at, const Rival& chosen) {
     tuned.selection.speedup = 1 / comparison.ratio;
     tuned.selection.speedup_low = 1 / comparison.interval.high;
     tuned.selection.speedup_high = 1 / comparison.interval.low;
-    tuned.selection.reason = "the fastest over the sizes: " + speedups(chosen);
+    tuned.selection.reason = "the fastest over all that one entry is for: " + speedups(chosen);
   }
 }
 
@@ -130,17 +135,24 @@ Status choose_for_all_sizes(Context& context, const std::vector<DispatchAtSize>&
     HONE_TRY(compare_at(context, each, seconds, progress, rivals));
     ++progress.dispatch_index;
   }
+  std::vector<std::string> places;
+  for (const DispatchAtSize& each : at) places.push_back(each.where);
   if (const Rival* best = best_of(rivals, at.size())) {
     take(at, *best);
-    context.observer.note(fmt::format("{}: {}", progress.dispatch, speedups(*best)));
+    context.observer.note(fmt::format("{}: {}; slower nowhere by more than {:.1f} %",
+                                      progress.dispatch, speedups(*best),
+                                      100 * slower_margin(best->comparisons)));
     return {};
   }
-  const std::string_view why =
-      "no configuration is right at every size, faster than the default at one and slower at none";
-  for (const DispatchAtSize& each : at) each.tuned->keep_default(std::string(why));
+  const std::string why = fmt::format(
+      "one entry of a spec is for {}, and no configuration is right in all of them, faster than "
+      "the "
+      "default in one and slower in none",
+      fmt::join(places, ", "));
+  for (const DispatchAtSize& each : at) each.tuned->keep_default(why);
   context.observer.note(fmt::format("{}: {}", progress.dispatch, why));
   for (const Rival& rival : rivals)
-    context.observer.note(fmt::format("  one size's winner: {}", speedups(rival)));
+    context.observer.note(fmt::format("  the winner of one: {}", speedups(rival)));
   return {};
 }
 

@@ -1,5 +1,6 @@
-// One configuration for several sizes. A tuning spec sees a dimension that the program leaves open
-// as open: whatever it says of a dispatch holds for every size.
+// One configuration for several sizes, and for several dispatches. A tuning spec sees a dimension
+// that the program leaves open as open, and the root of a dispatch without what is fused around it:
+// whatever it says of a dispatch holds for every size, and for every dispatch with such a root.
 #pragma once
 
 #include <string>
@@ -9,18 +10,19 @@
 
 namespace hone::tune {
 
-// A dispatch at one of the sizes.
+// One of the dispatches, at one of the sizes.
 struct DispatchAtSize {
-  TunedDispatch* tuned = nullptr;                // with the winner at this size alone
+  TunedDispatch* tuned = nullptr;                // with its winner at this size alone
   const problem::Dispatch* reference = nullptr;  // of an independent compile, if there is one
-  std::string sizes;                             // "M=16"
+  std::string where;                             // "M=16", "main_dispatch_3_matmul at M=16"
 };
 
-// Verifies and measures each size's winner at all sizes, beside the default, and puts the one into
-// all of them that is right everywhere, faster than the default at one size and slower at none, and
-// the fastest of these by the geometric mean; where there is none, all keep the default. Spends
-// about `seconds` at each size. `progress` is told what is worked on. Errors: those of
-// tune_dispatch.
+// Verifies and measures each one's winner in all of them, beside the default, and puts the one into
+// all that is right everywhere, faster than the default in one and slower in none (joint_verdict.h,
+// whose margin is part of the note), and the fastest of these by the geometric mean; where there is
+// none, all keep the default. Of more than kMostRivals winners those that gained most take part.
+// Spends about `seconds` at each. Errors: those of tune_dispatch.
+inline constexpr std::size_t kMostRivals = 6;
 Status choose_for_all_sizes(Context& context, const std::vector<DispatchAtSize>& at,
                             double seconds);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/response_file.h"
 #include "tune/session_steps.h"
 #include "tune/size_choice.h"
 #include "tune/sums.h"
@@ -10,8 +11,9 @@
 namespace hone::tune {
 namespace {
 
-// Of the budget, where there are several sizes: for searching. The rest is for measuring what each
-// size's winner does at the others.
+// Of the budget, where one configuration must serve several sizes, or several dispatches that no
+// matcher of a spec tells apart: for searching. The rest is for measuring what each one's winner
+// does to the others.
 constexpr double kSearchShare = 0.75;
 
 class TuningRun {
@@ -38,14 +40,16 @@ class TuningRun {
     HONE_TRY(add_flags());
     const auto sizes = static_cast<double>(sessions_.size());
     const double budget = context_.options.budget_seconds / sizes;
+    const bool several = one_configuration_for_several();
     for (Session& session : sessions_)
-      HONE_TRY(session.search(sessions_.size() > 1 ? budget * kSearchShare : budget));
-    if (sessions_.size() > 1) HONE_TRY(choose_for_all(budget * (1 - kSearchShare)));
+      HONE_TRY(session.search(several ? budget * kSearchShare : budget));
+    if (several) HONE_TRY(choose_for_all(context_.options.budget_seconds * (1 - kSearchShare)));
     if (std::any_of(sessions_.begin(), sessions_.end(),
                     [](const Session& session) { return !session.result().tuned.empty(); }))
       HONE_TRY(record_peak(context_));
     HONE_TRY(prove());
-    for (Session& session : sessions_) HONE_TRY(session.record());
+    HONE_TRY(recommend());
+    for (Session& session : sessions_) HONE_TRY(session.record(best_at(session)));
     return emit();
   }
 
@@ -69,28 +73,79 @@ class TuningRun {
     return {};
   }
 
-  // The dispatch of that name at each size; fewer where it was not tuned at one.
-  std::vector<DispatchAtSize> at_each(const std::string& name) {
+  // The dispatches of these names at each size; fewer where one was not tuned at a size.
+  std::vector<DispatchAtSize> at_each(const std::vector<std::string>& names) {
     std::vector<DispatchAtSize> found;
     for (Session& session : sessions_)
-      for (TunedDispatch& tuned : session.result().tuned)
-        if (tuned.dispatch->name == name)
-          found.push_back({&tuned, session.reference_of(*tuned.dispatch),
-                           problem::to_string(session.result().sizes)});
+      for (TunedDispatch& tuned : session.result().tuned) {
+        if (std::count(names.begin(), names.end(), tuned.dispatch->name) == 0) continue;
+        std::vector<std::string> where;
+        if (names.size() > 1) where.push_back(tuned.dispatch->name);
+        if (sessions_.size() > 1) where.push_back(problem::to_string(session.result().sizes));
+        found.push_back({&tuned, session.reference_of(*tuned.dispatch),
+                         fmt::format("{}", fmt::join(where, " at "))});
+      }
     return found;
   }
+  std::vector<DispatchAtSize> at_each(const std::string& name) {
+    return at_each(std::vector<std::string>{name});
+  }
 
-  Status choose_for_all(double seconds_at_each) {
-    const std::vector<TunedDispatch>& first = sessions_.front().result().tuned;
-    for (Session& session : sessions_)
-      for (TunedDispatch& tuned : session.result().tuned) {
-        const std::vector<DispatchAtSize> at = at_each(tuned.dispatch->name);
-        if (at.size() < sessions_.size())
-          tuned.keep_default("it could not be tuned at every size");
-        else if (&session == &sessions_.front())
-          HONE_TRY(choose_for_all_sizes(context_, at,
-                                        seconds_at_each / static_cast<double>(first.size())));
+  // The names of tuned dispatches, those together that one entry of a spec is for.
+  std::vector<std::vector<std::string>> spec_classes() {
+    std::vector<std::vector<std::string>> classes;
+    const auto known = [&](const std::string& name) {
+      return std::any_of(classes.begin(), classes.end(), [&](const auto& names) {
+        return std::count(names.begin(), names.end(), name) > 0;
+      });
+    };
+    // Within a session, since neighbours have the sizes of theirs.
+    for (const Session& session : sessions_) {
+      std::vector<std::pair<const problem::Dispatch*, std::size_t>> first_of;  // of each class
+      for (const problem::Dispatch* dispatch : session.chosen()) {
+        if (known(dispatch->name)) continue;
+        const auto same = std::find_if(first_of.begin(), first_of.end(), [&](const auto& first) {
+          return one_entry_for(*dispatch, *first.first);
+        });
+        if (same == first_of.end()) {
+          first_of.emplace_back(dispatch, classes.size());
+          classes.push_back({dispatch->name});
+        } else {
+          classes[same->second].push_back(dispatch->name);
+        }
       }
+    }
+    return classes;
+  }
+
+  // What is around the root is configured too, where the provider says so: that must be the same.
+  bool one_entry_for(const problem::Dispatch& a, const problem::Dispatch& b) const {
+    return context_.programs->same_spec_class(a.root, b.root) && a.neighbours == b.neighbours;
+  }
+
+  bool one_configuration_for_several() {
+    const auto classes = spec_classes();
+    return sessions_.size() > 1 || std::any_of(classes.begin(), classes.end(),
+                                               [](const auto& names) { return names.size() > 1; });
+  }
+
+  // Of each class of dispatches, over all sizes: what a spec says of one it says of all.
+  Status choose_for_all(double seconds) {
+    std::vector<std::vector<DispatchAtSize>> shared;
+    std::size_t measured = 0;
+    for (const std::vector<std::string>& names : spec_classes()) {
+      if (sessions_.size() > 1)
+        for (const std::string& name : names)
+          if (const auto at = at_each(name); at.size() < sessions_.size())
+            for (const DispatchAtSize& each : at)
+              each.tuned->keep_default("it could not be tuned at every size");
+      std::vector<DispatchAtSize> at = at_each(names);
+      if (at.size() < 2) continue;
+      measured += at.size();
+      shared.push_back(std::move(at));
+    }
+    for (const std::vector<DispatchAtSize>& at : shared)
+      HONE_TRY(choose_for_all_sizes(context_, at, seconds / static_cast<double>(measured)));
     return {};
   }
 
@@ -120,7 +175,7 @@ class TuningRun {
           ++shipping;
         for (const LeftOut& left_out : proven.left_out)
           if (left_out.dispatch == name)
-            reason = fmt::format("at {}: {}", at[i].sizes, left_out.reason);
+            reason = fmt::format("at {}: {}", at[i].where, left_out.reason);
       }
       if (shipping == 0 || shipping == at.size()) continue;
       for (const DispatchAtSize& each : at) each.tuned->keep_default(reason);
@@ -130,11 +185,57 @@ class TuningRun {
     return false;
   }
 
-  Status emit() {
+  // By name: the dispatches of a session have numbers of their own.
+  static const RightVariant* variant_of(const Session& session, const std::string& name) {
+    for (const RightVariant& variant : session.result().proven.variants)
+      if (variant.name == name) return &variant;
+    return nullptr;
+  }
+  const RightVariant* best_at(const Session& session) const {
+    if (!result_.best || !result_.best->uses_spec()) return result_.best ? &*result_.best : nullptr;
+    return variant_of(session, result_.best->name);
+  }
+
+  // The choice by the rounds of the proof, the verdict by rounds that it is made for.
+  Status recommend() {
     std::vector<std::vector<RightVariant>> variants;
     for (const Session& session : sessions_) variants.push_back(session.result().proven.variants);
-    HONE_ASSIGN(result_.best, choose_variant(variants));
+    HONE_ASSIGN(const std::optional<RightVariant> promising, most_promising(variants));
+    if (!promising) return {};
+    const RightVariant& base = variants.front().front();
+    result_.best = base;
+    if (promising->name == base.name) return {};
+    result_.candidate = promising;
+    const TimeBudget::Span span(context_.time, Phase::kProgram);
+    const Status proved = prove(*promising);
+    if (proved || proved.error().kind != ErrorKind::kFailure) return proved;
+    context_.observer.note(
+        "the default is recommended, since what seemed faster could not be timed "
+        "again: " +
+        proved.error().message);
+    return {};
+  }
+
+  Status prove(const RightVariant& promising) {
+    std::vector<ProvingRounds> rounds;
+    for (Session& session : sessions_) {
+      ProvenProgram& proven = session.result().proven;
+      HONE_ASSIGN(ProvingRounds at_size,
+                  prove_variant(context_, *proven.bench, *variant_of(session, promising.name)));
+      rounds.push_back(std::move(at_size));
+    }
+    HONE_ASSIGN(result_.verdict, verdict_of(rounds));
+    HONE_TRY(
+        context_.store.log_event("program proof", json_of(*result_.verdict, promising).dump()));
+    if (result_.verdict->recommended == Recommended::kChosen) result_.best = promising;
+    if (result_.verdict->recommended == Recommended::kFlags)
+      result_.best = RightVariant{.name = promising.without_spec, .flags = promising.flags};
+    return {};
+  }
+
+  Status emit() {
     result_.spec = sessions_.front().result().proven.spec;
+    if (result_.best && result_.best->uses_spec()) result_.spec = result_.best->spec;
     const std::filesystem::path spec = context_.options.out / "tuning_spec.mlir";
     std::error_code code;
     if (result_.spec.empty())
@@ -148,18 +249,18 @@ class TuningRun {
             {"variant", result_.best ? result_.best->name + sessions_.front().label() : ""},
             {"flags", flags}}
             .dump()));
-    return write_file_atomically(context_.options.out / "compile_flags.txt",
-                                 fmt::format("{}\n", fmt::join(flags, "\n")));
+    return write_file_atomically(context_.options.out / "compile_flags.txt", response_file(flags));
   }
 
   std::vector<std::string> recommended_flags(const std::filesystem::path& spec) const {
     // Where nothing could be run, a spec goes with the flags that it was found with.
-    RightVariant best{.name = {}, .flags = {}, .uses_spec = !result_.spec.empty(), .seconds = {}};
-    if (best.uses_spec) best.flags = context_.added.flags;
-    if (result_.best) best = *result_.best;
+    const bool uses_spec = result_.best ? result_.best->uses_spec() : !result_.spec.empty();
     std::vector<std::string> flags = context_.options.flags;
-    flags.insert(flags.end(), best.flags.begin(), best.flags.end());
-    if (best.uses_spec) flags.push_back(context_.programs->spec_flag(spec));
+    if (result_.best)
+      flags.insert(flags.end(), result_.best->flags.begin(), result_.best->flags.end());
+    else if (uses_spec)
+      flags = context_.flags();
+    if (uses_spec) flags.push_back(context_.programs->spec_flag(spec));
     return flags;
   }
 

@@ -15,16 +15,23 @@ struct TuningResult {
   std::vector<SessionResult> at_sizes;  // one for each set of sizes
   store::Id run = 0;
   MachineCheck machine;  // before the first measurement
-  std::string spec;      // text; empty when no entry is worth shipping
-  // What is recommended; none where the program could not be run.
+  // Text: compiles, and is applied to what its entries were verified for; empty without an entry.
+  std::string spec;
+  // What is recommended; none where the program could not be run. Where it has no spec, the one
+  // that is written is not proved to gain anything.
   std::optional<RightVariant> best;
+  // What the choosing rounds found, and what rounds of their own say of it; none where that is the
+  // default, or could not be timed.
+  std::optional<RightVariant> candidate;
+  std::optional<ProgramVerdict> verdict;
 };
 
 // The recipe: searches at each of `sizes` (at least one set, problem::given_size_sets), chooses for
 // each dispatch one configuration for all of them (size_choice.h), proves it in the whole program
-// at each, and writes tuning_spec.mlir and compile_flags.txt. `run_row`: command line, version and
-// seed of the run, for the store. The context's build and device are set. Errors: those of
-// Session's steps; what is done by then is in the store, and the same command continues.
+// at each, and writes tuning_spec.mlir and compile_flags.txt, a response file for the compiler.
+// `run_row`: command line, version and seed of the run, for the store. The context's build and
+// device are set. Errors: those of Session's steps; what is done by then is in the store, and the
+// same command continues.
 Result<TuningResult> tune_program(Context& context, store::Run run_row,
                                   const std::vector<problem::SizeSet>& sizes);
 

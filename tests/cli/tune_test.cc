@@ -8,6 +8,7 @@
 
 #include "tests/cli/hone_command.h"
 #include "tests/provider_iree/row_programs.h"
+#include "tests/provider_spec/related_programs.h"
 
 namespace hone::cli {
 namespace {
@@ -265,6 +266,33 @@ TEST_F(Tune, ProvesASpecForAConvolutionOfOneImage) {
   const auto checked =
       json({"spec", "check", "shown/tuning_spec.mlir", "--program", program, "--json"});
   EXPECT_EQ(checked["entries"][0]["works"], true) << checked.dump();
+}
+
+// Two entries that meet in one dispatch: IREE refuses the program with both, so one is named and
+// left out. What is written compiles without hone, though one of its flags holds spaces.
+TEST_F(Tune, WritesWhatIreeCompileTakes) {
+  const std::string program = write("related.mlir", iree::elementwise_alone_and_behind_a_product());
+  const std::string pipeline =
+      "--iree-preprocessing-pass-pipeline=builtin.module(util.func(cse, canonicalize))";
+  std::vector<std::string> arguments = quick(program, 4, "4s");
+  arguments.insert(arguments.end(), {"--no-program", "--no-baselines", "--flag=" + pipeline});
+  const Ran ran = hone(arguments);
+  EXPECT_TRUE(ran.exit_code == 0 || ran.exit_code == 1) << ran.err;
+  const auto result = nlohmann::json::parse(ran.out);
+  ASSERT_EQ(result["dispatches"].size(), 2u);
+  // Which of them beat their defaults is the machine's business. With both winners the one is kept
+  // to its dispatch, and none is left out.
+  EXPECT_EQ(result["left_out"].size(), 0u) << result["left_out"].dump();
+  EXPECT_EQ(result["spec"].is_null(), ran.exit_code == 1);
+  const std::string compiler = HONE_SOURCE_DIR "/.venv/bin/iree-compile";
+  if (!std::filesystem::exists(compiler)) GTEST_SKIP() << "no iree-compile in .venv";
+  Command compile;
+  compile.arguments = {compiler, program, "@out/compile_flags.txt", "-o", "tuned.vmfb"};
+  compile.folder = folder();
+  const auto compiled = run_process(compile, {.seconds = 120});
+  ASSERT_TRUE(compiled) << compiled.error().message;
+  EXPECT_TRUE(compiled->succeeded()) << compiled->standard_error.text();
+  EXPECT_TRUE(std::filesystem::exists(folder() / "tuned.vmfb"));
 }
 
 TEST_F(Tune, ShowsACandidateWithWhatReproducesIt) {

@@ -96,5 +96,17 @@ TEST(SpecApplication, MeetsFusedAndBareContractionsAlike) {
               ElementsAre(kBlockedPrinted));
 }
 
+// What a matcher cannot see, the function's name tells.
+TEST(SpecApplication, IsKeptToFunctionsByName) {
+  const ContractionProgram program = matmul_program(128, 256, 128);
+  SpecEntry entry = entry_of(program, kBlocked);
+  entry.functions = {"main_dispatch_7_matmul_128x256x128_f32", "elsewhere"};
+  EXPECT_EQ(compile(program, tuning_spec_text({entry}).value()).root_configs,
+            compile(program, "").root_configs);
+  entry.functions.emplace_back("main_dispatch_0_matmul_128x256x128_f32");
+  EXPECT_THAT(compile(program, tuning_spec_text({entry}).value()).root_configs,
+              ElementsAre(kBlockedPrinted));
+}
+
 }  // namespace
 }  // namespace hone::iree

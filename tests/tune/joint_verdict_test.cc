@@ -10,22 +10,51 @@ namespace {
 using measure::PairedComparison;
 using measure::Verdict;
 
-Verdict joint(const std::vector<Verdict>& verdicts) {
-  std::vector<PairedComparison> comparisons;
-  for (const Verdict verdict : verdicts) comparisons.push_back({.verdict = verdict});
+// With an interval of 1 % to either side. What such rounds resolve: the threshold, 0.5 %, and
+// 1.84 times half the interval's width (measure::smallest_difference), so 2.3 %.
+PairedComparison compared(double ratio, double width = 0.01) {
+  PairedComparison made{
+      .ratio = ratio, .interval = {ratio * (1 - width), ratio * (1 + width)}, .too_few = false};
+  if (made.interval.high < 0.995) made.verdict = Verdict::kFaster;
+  if (made.interval.low > 1.005) made.verdict = Verdict::kSlower;
+  return made;
+}
+
+Verdict joint(const std::vector<PairedComparison>& comparisons) {
   return joint_verdict(comparisons);
 }
 
 TEST(JointVerdict, IsFasterWhereItIsSoOnceAndNeverSlower) {
-  EXPECT_EQ(joint({Verdict::kFaster, Verdict::kNoDifferent}), Verdict::kFaster);
-  EXPECT_EQ(joint({Verdict::kNoDifferent, Verdict::kSlower}), Verdict::kSlower);
-  EXPECT_EQ(joint({Verdict::kFaster, Verdict::kSlower, Verdict::kFaster}), Verdict::kNoDifferent);
-  EXPECT_EQ(joint({Verdict::kNoDifferent, Verdict::kNoDifferent}), Verdict::kNoDifferent);
+  EXPECT_EQ(joint({compared(0.8), compared(1)}), Verdict::kFaster);
+  EXPECT_EQ(joint({compared(1.2), compared(1)}), Verdict::kSlower);
+  EXPECT_EQ(joint({compared(0.8), compared(1.2), compared(0.8)}), Verdict::kNoDifferent);
+  EXPECT_EQ(joint({compared(1), compared(1)}), Verdict::kNoDifferent);
 }
 
 TEST(JointVerdict, OfOneComparisonIsItsOwn) {
-  for (const Verdict verdict : {Verdict::kFaster, Verdict::kSlower, Verdict::kNoDifferent})
-    EXPECT_EQ(joint({verdict}), verdict);
+  for (const double ratio : {0.8, 1.0, 1.2})
+    EXPECT_EQ(joint({compared(ratio)}), compared(ratio).verdict);
+}
+
+// One that is certainly slower, by 1 %, is within the margin of 2 %; by 3 % it is not.
+TEST(JointVerdict, SlowerMeansByMoreThanTheMargin) {
+  EXPECT_EQ(joint({compared(0.8), compared(1.01, 0.002)}), Verdict::kFaster);
+  EXPECT_EQ(joint({compared(0.8), compared(1.03, 0.002)}), Verdict::kNoDifferent);
+}
+
+// Rounds that could not tell 10 % apart have not shown that nothing is slower by 2 %: the margin
+// is what they resolve, and is said.
+TEST(JointVerdict, TheMarginIsAtLeastWhatTheRoundsResolve) {
+  EXPECT_DOUBLE_EQ(slower_margin(std::vector{compared(1, 0.002)}), kLeastMargin);
+  EXPECT_NEAR(slower_margin(std::vector{compared(1, 0.01)}), 0.005 + 1.84 * 0.01, 0.001);
+  EXPECT_NEAR(slower_margin(std::vector{compared(1, 0.002), compared(1, 0.05)}),
+              0.005 + 1.84 * 0.05, 0.001);
+  EXPECT_EQ(joint({compared(0.8), compared(1.06, 0.05)}), Verdict::kNoDifferent);  // up to 1.11
+  EXPECT_EQ(joint({compared(0.8), compared(1.04, 0.05)}), Verdict::kFaster);       // up to 1.09
+}
+
+TEST(JointVerdict, TooFewRoundsExcludeNothing) {
+  EXPECT_EQ(joint({compared(0.8), PairedComparison()}), Verdict::kNoDifferent);
 }
 
 // Half the time at one size and twice at the other is nothing on the average.
@@ -35,10 +64,10 @@ TEST(MeanRatio, IsGeometric) {
 }
 
 using Candidates = std::vector<std::vector<PairedComparison>>;
-const PairedComparison kTwice{.verdict = Verdict::kFaster, .ratio = 0.5};
-const PairedComparison kFourTimes{.verdict = Verdict::kFaster, .ratio = 0.25};
-const PairedComparison kSame{.verdict = Verdict::kNoDifferent, .ratio = 1};
-const PairedComparison kHalf{.verdict = Verdict::kSlower, .ratio = 2};
+const PairedComparison kTwice = compared(0.5);
+const PairedComparison kFourTimes = compared(0.25);
+const PairedComparison kSame = compared(1);
+const PairedComparison kHalf = compared(2);
 
 TEST(FastestOf, IsTheFastestOnTheAverage) {
   EXPECT_EQ(fastest_of(Candidates{{kTwice, kTwice}, {kFourTimes, kTwice}, {kSame, kTwice}}, 2), 1u);

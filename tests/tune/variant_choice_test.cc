@@ -6,42 +6,89 @@ namespace hone::tune {
 namespace {
 
 // Rounds around `seconds`, one percent apart.
-RightVariant variant(std::string name, double seconds) {
-  RightVariant made{.name = std::move(name), .flags = {}, .uses_spec = false, .seconds = {}};
-  for (int round = 0; round < 12; ++round)
-    made.seconds.push_back(seconds * (round % 2 == 0 ? 0.995 : 1.005));
+std::vector<double> rounds(double seconds) {
+  std::vector<double> all;
+  for (int round = 0; round < 16; ++round)
+    all.push_back(seconds * (round % 2 == 0 ? 0.995 : 1.005));
+  return all;
+}
+
+RightVariant variant(std::string name, double seconds, std::string spec = "") {
+  RightVariant made{.name = std::move(name), .flags = {}, .spec = std::move(spec)};
+  made.seconds = rounds(seconds);
   return made;
 }
 
 std::string chosen(const std::vector<std::vector<RightVariant>>& at_sizes) {
-  const auto choice = choose_variant(at_sizes);
+  const auto choice = most_promising(at_sizes);
   if (!choice) return choice.error().message;
   return *choice ? (*choice)->name : "none";
 }
 
-TEST(VariantChoice, IsTheFastestOfOneSize) {
+TEST(MostPromising, IsTheFastestOfOneSize) {
   EXPECT_EQ(chosen({{variant("default", 1), variant("tiling", 0.9), variant("spec", 0.5)}}),
             "spec");
 }
 
-TEST(VariantChoice, IsTheOneThatAsksLessWhereTheyAreNotToldApart) {
-  EXPECT_EQ(chosen({{variant("default", 1), variant("tiling", 1), variant("spec", 1)}}), "default");
+TEST(MostPromising, IsTheDefaultWhereNothingLooksFaster) {
+  EXPECT_EQ(chosen({{variant("default", 1), variant("tiling", 1), variant("spec", 1.1)}}),
+            "default");
 }
 
-TEST(VariantChoice, IsFasterAtOneSizeAndSlowerAtNone) {
+// Half the time at one size does not make up for half as much again at the other.
+TEST(MostPromising, LooksSlowerAtNoSize) {
   EXPECT_EQ(chosen({{variant("default", 1), variant("tiling", 0.5), variant("spec", 0.9)},
                     {variant("default", 1), variant("tiling", 1.5), variant("spec", 1)}}),
             "spec");
 }
 
-TEST(VariantChoice, IsRightAtEverySize) {
+TEST(MostPromising, IsRightAtEverySizeWithTheSameSpec) {
   EXPECT_EQ(chosen({{variant("default", 1), variant("spec", 0.5)}, {variant("default", 1)}}),
+            "default");
+  EXPECT_EQ(chosen({{variant("default", 1), variant("spec", 0.5, "two entries")},
+                    {variant("default", 1), variant("spec", 0.5, "one entry")}}),
             "default");
 }
 
-TEST(VariantChoice, IsNoneWhereNothingRan) {
+TEST(MostPromising, IsNoneWhereNothingRan) {
   EXPECT_EQ(chosen({{}}), "none");
   EXPECT_EQ(chosen({}), "none");
+}
+
+Recommended recommended(const std::vector<ProvingRounds>& at_sizes) {
+  const auto verdict = verdict_of(at_sizes);
+  EXPECT_TRUE(verdict) << verdict.error().message;
+  return verdict ? verdict->recommended : Recommended::kDefault;
+}
+
+TEST(ProgramVerdict, RecommendsWhatFreshRoundsCallFaster) {
+  EXPECT_EQ(recommended({{rounds(1), {}, rounds(0.8)}}), Recommended::kChosen);
+  EXPECT_EQ(recommended({{rounds(1), {}, rounds(1)}}), Recommended::kDefault);
+  EXPECT_EQ(recommended({{rounds(1), {}, rounds(1.2)}}), Recommended::kDefault);
+}
+
+// A flag that makes the program twice as fast is no gain of the spec beside it.
+TEST(ProgramVerdict, DoesNotCreditTheSpecWithWhatItsFlagsGain) {
+  EXPECT_EQ(recommended({{rounds(1), rounds(0.5), rounds(0.5)}}), Recommended::kFlags);
+  EXPECT_EQ(recommended({{rounds(1), rounds(0.5), rounds(0.4)}}), Recommended::kChosen);
+  const auto verdict =
+      verdict_of(std::vector<ProvingRounds>{{rounds(1), rounds(0.5), rounds(0.4)}});
+  ASSERT_TRUE(verdict);
+  EXPECT_DOUBLE_EQ(verdict->chosen.at_sizes[0].ratio, 0.4);
+  EXPECT_DOUBLE_EQ(verdict->spec->at_sizes[0].ratio, 0.8);  // 0.4 / 0.5
+  EXPECT_DOUBLE_EQ(verdict->flags->at_sizes[0].ratio, 0.5);
+}
+
+// Where the default does as well as both together, what the flags do alone is not asked.
+TEST(ProgramVerdict, AsksForThePartsOnlyWhereTheWholeIsFaster) {
+  EXPECT_EQ(recommended({{rounds(1), rounds(0.5), rounds(1)}}), Recommended::kDefault);
+}
+
+TEST(ProgramVerdict, IsFasterAtOneSizeAndSlowerAtNone) {
+  EXPECT_EQ(recommended({{rounds(1), {}, rounds(0.8)}, {rounds(1), {}, rounds(1)}}),
+            Recommended::kChosen);
+  EXPECT_EQ(recommended({{rounds(1), {}, rounds(0.8)}, {rounds(1), {}, rounds(1.1)}}),
+            Recommended::kDefault);
 }
 
 }  // namespace

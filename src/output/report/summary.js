@@ -32,7 +32,15 @@ function programSentence(program, result) {
   if (!best || best.ratio === null || isDefault(best) || best.verdict !== 'faster')
     return `${program.path}: no way to build it was reliably faster than the compiler’s defaults.`;
   return `${program.path} runs ${formatTimes(1 / best.ratio)} as fast as with the compiler’s defaults when it is built with ` +
-      `“${best.variant}” (95 % sure: ${formatInterval(1 / best.ratio_high, 1 / best.ratio_low)}).`;
+      `“${best.variant}” (95 % sure: ${formatInterval(1 / best.ratio_high, 1 / best.ratio_low)}).` + specSentence(result);
+}
+
+// What the spec gains over the same flags without it, where there are such flags.
+function specSentence({run}) {
+  const proof = eventOf(run, 'program proof'), spec = proof && proof.recommended === proof.variant && proof.spec_against_flags;
+  if (!spec) return '';
+  const gains = spec.at_sizes.map(each => `${formatTimes(each.speedup)} (95 % sure: ${formatInterval(each.speedup_low, each.speedup_high)})`);
+  return ` Of that the spec gives ${gains.join(', ')} over the same flags without it.`;
 }
 
 function programTable(result) {

@@ -69,7 +69,7 @@ Result<std::string> IreeProvider::spec(const std::vector<provider::SpecEntry>& e
     rows.push_back({entry.root, entry.attributes.lowering_config, entry.attributes.translation_info,
                     entry.attributes.init_config, entry.attributes.consumer_config, entry.name,
                     entry.attributes.decomposition_config, entry.attributes.sibling_config,
-                    entry.neighbours, entry.attributes.neighbour_configs});
+                    entry.neighbours, entry.attributes.neighbour_configs, entry.only});
   return tuning_spec_text(rows, fmt::format("Tuning spec made by hone for IREE {} on {}.\n"
                                             "Use: iree-compile {}",
                                             installation_.version, gpu_ ? gpu_->arch : target_.cpu,

@@ -165,19 +165,13 @@ std::string whole_root_action(const SpecEntry& entry) {
         "      : !transform.any_op, !transform.any_param\n",
         entry.decomposition_config);
   return text + sibling_annotation(entry, "root") +
-         neighbour_annotations(entry, last ? "last" : "root") + "    transform.yield\n  }\n";
+         neighbour_annotations(entry, last ? "last" : "root");
 }
 
-std::string action(const SpecEntry& entry, const std::string& symbol) {
-  std::string text = fmt::format(
-      "  transform.named_sequence @apply_{}(%root: !transform.any_op {{transform.readonly}},\n"
-      "                                     %info: !transform.any_param {{transform.readonly}}) "
-      "{{\n",
-      symbol);
-  if (!is_contraction(entry.root.kind)) return text + whole_root_action(entry);
+std::string contraction_action(const SpecEntry& entry) {
   // The filter leaves an empty handle, on which nothing happens, for a root whose result type
   // carries an encoding (data tiling).
-  text += fmt::format(
+  std::string text = fmt::format(
       "    %plain = transform.structured.match filter_result_type = tensor<{}> in %root\n"
       "      : (!transform.any_op) -> !transform.any_op\n"
       "    transform.annotate %plain \"compilation_info\" = %info\n"
@@ -198,7 +192,37 @@ std::string action(const SpecEntry& entry, const std::string& symbol) {
         "    %consumer = transform.structured.match ops{[\"linalg.generic\"]} in %user\n"
         "      : (!transform.any_op) -> !transform.any_op\n" +
         annotation("consumer", entry.consumer_config) + "    }\n";
-  text += sibling_annotation(entry, "plain");
+  return text + sibling_annotation(entry, "plain");
+}
+
+// `body` where the root is in a function of that name: of another one the handle is empty, and
+// nothing happens. `number`: values beside each other need names of their own.
+std::string in_function(const std::string& body, std::string_view function, std::size_t number) {
+  return fmt::format(
+      "    %named{0} = transform.structured.match attributes{{sym_name = \"{1}\"}} in %function\n"
+      "      : (!transform.any_op) -> !transform.any_op\n"
+      "    transform.foreach %named{0} : !transform.any_op {{\n"
+      "    ^bb0(%its_function: !transform.any_op):\n"
+      "{2}    }}\n",
+      number, function, body);
+}
+
+std::string action(const SpecEntry& entry, const std::string& symbol) {
+  std::string text = fmt::format(
+      "  transform.named_sequence @apply_{}(%root: !transform.any_op {{transform.readonly}},\n"
+      "                                     %info: !transform.any_param {{transform.readonly}}) "
+      "{{\n",
+      symbol);
+  const std::string body =
+      is_contraction(entry.root.kind) ? contraction_action(entry) : whole_root_action(entry);
+  if (entry.functions.empty())
+    text += body;
+  else
+    text +=
+        "    %function = transform.get_parent_op %root <{isolated_from_above}>\n"
+        "      : (!transform.any_op) -> !transform.any_op\n";
+  for (std::size_t i = 0; i < entry.functions.size(); ++i)
+    text += in_function(body, entry.functions[i], i);
   return text + "    transform.yield\n  }\n";
 }
 

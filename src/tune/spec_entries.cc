@@ -1,0 +1,92 @@
+#include "tune/spec_entries.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace hone::tune {
+namespace {
+
+double gain(const TunedDispatch& tuned) {
+  const double speedup = tuned.selection.speedup.value_or(1);
+  return problem::flop_count(tuned.dispatch->root) * tuned.dispatch->launches_per_call *
+         (1 - 1 / speedup);
+}
+
+bool same_attributes(const provider::Attributes& a, const provider::Attributes& b) {
+  const auto texts = [](const provider::Attributes& each) {
+    return std::tie(each.lowering_config, each.translation_info, each.init_config,
+                    each.consumer_config, each.sibling_reduction_config, each.sibling_config,
+                    each.decomposition_config, each.neighbour_configs);
+  };
+  return texts(a) == texts(b);
+}
+
+// The functions of a dispatch's module without what differs from one dispatch to the next: the
+// symbols' names, and the target, which the flags are part of.
+std::string anonymous_functions(const problem::Dispatch& dispatch) {
+  constexpr std::string_view kFunctions = "builtin.module";
+  std::string text = dispatch.source;
+  const std::size_t start = text.find(kFunctions);
+  if (start != std::string::npos) text.erase(0, start);
+  if (dispatch.executable.empty()) return text;
+  std::string named;
+  std::size_t from = 0;
+  for (std::size_t at = 0; (at = text.find(dispatch.executable, from)) != std::string::npos;
+       from = at + dispatch.executable.size())
+    named.append(text, from, at - from).append("dispatch");
+  return named.append(text, from);
+}
+
+}  // namespace
+
+std::vector<VerifiedEntry> spec_entries(const provider::ProgramProvider& provider,
+                                        const std::vector<TunedDispatch>& tuned,
+                                        std::vector<LeftOut>& left_out) {
+  std::vector<const TunedDispatch*> by_gain;
+  for (const TunedDispatch& candidate : tuned)
+    if (candidate.attributes) by_gain.push_back(&candidate);
+  std::stable_sort(by_gain.begin(), by_gain.end(),
+                   [](const auto* a, const auto* b) { return gain(*a) > gain(*b); });
+  std::vector<VerifiedEntry> entries;
+  for (const TunedDispatch* candidate : by_gain) {
+    if (const auto alone = spec_text(provider, {{.tuned = candidate, .verified = {candidate}}});
+        !alone) {
+      left_out.push_back({candidate->dispatch->name, alone.error().message});
+      continue;
+    }
+    const auto same = std::find_if(entries.begin(), entries.end(), [&](const VerifiedEntry& entry) {
+      return provider.same_spec_class(entry.tuned->dispatch->root, candidate->dispatch->root);
+    });
+    if (same == entries.end())
+      entries.push_back({.tuned = candidate, .verified = {candidate}});
+    else if (same_attributes(*same->tuned->attributes, *candidate->attributes))
+      same->verified.push_back(candidate);
+    else
+      left_out.push_back(
+          {candidate->dispatch->name,
+           fmt::format("a spec cannot tell it from {}, whose configuration is another",
+                       same->name())});
+  }
+  return entries;
+}
+
+Result<std::string> spec_text(const provider::ProgramProvider& provider,
+                              const std::vector<VerifiedEntry>& entries) {
+  std::vector<provider::SpecEntry> rows;
+  for (const VerifiedEntry& entry : entries)
+    rows.push_back({entry.name(), entry.tuned->dispatch->root, *entry.tuned->attributes,
+                    entry.tuned->dispatch->neighbours, entry.only});
+  if (rows.empty()) return std::string();
+  return provider.spec(rows);
+}
+
+bool same_work(const provider::ProgramProvider& provider, const problem::Dispatch& a,
+               const problem::Dispatch& b) {
+  if (&a == &b || anonymous_functions(a) == anonymous_functions(b)) return true;
+  return a.root_operations > 0 && b.root_operations > 0 &&
+         provider.same_spec_class(a.root, b.root) && a.fused == b.fused &&
+         a.neighbours == b.neighbours && a.bindings == b.bindings &&
+         a.root_bindings == b.root_bindings && a.fill_value == b.fill_value;
+}
+
+}  // namespace hone::tune
