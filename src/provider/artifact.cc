@@ -16,6 +16,7 @@ constexpr std::pair<FailureKind, std::string_view> kFailureKinds[] = {
     {FailureKind::kKernelCrash, "kernel crash"},
     {FailureKind::kKernelTimeout, "kernel timeout"},
     {FailureKind::kWrong, "wrong"},
+    {FailureKind::kImpossibleTime, "impossible time"},
 };
 
 }  // namespace

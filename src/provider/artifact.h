@@ -20,7 +20,8 @@ enum class FailureKind {
   kLoadError,
   kKernelCrash,
   kKernelTimeout,
-  kWrong,  // computed something else than the reference
+  kWrong,           // computed something else than the reference
+  kImpossibleTime,  // measured faster than its device can compute, again and again
 };
 
 std::string_view name_of(FailureKind kind);  // "compile error", "not applied", ...
