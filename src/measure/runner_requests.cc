@@ -175,10 +175,14 @@ void from_json(const nlohmann::json& json, MeasureRequest& request) {
 }
 
 void to_json(nlohmann::json& json, const HandleSamples& samples) {
-  json = {{"handle", samples.handle},       {"seconds", samples.seconds},
-          {"rounds", samples.rounds},       {"launches_per_sample", samples.launches_per_sample},
-          {"disturbed", samples.disturbed}, {"kept_disturbed", samples.kept_disturbed},
-          {"warm", samples.warm},           {"stop", samples.stop},
+  json = {{"handle", samples.handle},
+          {"seconds", samples.seconds},
+          {"rounds", samples.rounds},
+          {"launches_per_sample", samples.launches_per_sample},
+          {"disturbed", samples.disturbed},
+          {"kept_disturbed", samples.kept_disturbed},
+          {"warm", samples.warm},
+          {"stop", samples.stop},
           {"impossible", samples.impossible}};
 }
 

@@ -109,8 +109,8 @@ struct HandleSamples {
   int disturbed = 0;
   bool kept_disturbed = false;
   int impossible = 0;  // samples that stayed shorter than MeasureRequest::least_seconds
-  bool warm = false;  // whether warm-up ended because times were stable
-  std::string stop;   // why sampling ended: name_of(Stop), sampling.h
+  bool warm = false;   // whether warm-up ended because times were stable
+  std::string stop;    // why sampling ended: name_of(Stop), sampling.h
 };
 
 struct MeasureResult {

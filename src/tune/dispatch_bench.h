@@ -72,7 +72,18 @@ class DispatchBench {
   store::Id default_candidate() const { return default_.candidate; }
   double default_seconds() const { return default_seconds_; }  // per launch, when first measured
   const std::string& key() const { return key_; }
+  const std::string& name() const { return name_; }
+  // MeasureRequest::least_seconds of all that this dispatch's kernels are measured by.
+  double least_seconds() const { return least_seconds_; }
+  // What is wrong with samples that stayed shorter than that: empty where none is, or where the
+  // device's peak, which `runner` measures once more, allows them.
+  Result<std::string> impossible_time(RunnerService& runner, const measure::HandleSamples& samples);
   Result<provider::Artifact> artifact(store::Id candidate);
+  // Records that a candidate failed on the device.
+  Status fail(store::Id candidate, const provider::Failure& failure);
+  // Records what a verification of the code `identity` said.
+  Status record_verification(const std::string& identity,
+                             const measure::Verification& verification);
   // Writes the samples of the code `identity` into the store; `ratio`: to the default's.
   Status record_samples(const std::string& identity, const measure::HandleSamples& samples,
                         store::Phase phase, std::optional<double> ratio,
@@ -80,7 +91,10 @@ class DispatchBench {
 
  private:
   DispatchBench(Context& context, const problem::Dispatch& dispatch)
-      : context_(&context), name_(dispatch.name), bindings_(dispatch.bindings) {}
+      : context_(&context),
+        name_(dispatch.name),
+        bindings_(dispatch.bindings),
+        root_(dispatch.root) {}
 
   // A device with its runner, and what is loaded there.
   struct Lane {
@@ -114,6 +128,7 @@ class DispatchBench {
 
   Status set_problem(const measure::ProblemRequest& problem);
   Status run_default();
+  Status learn_least_seconds();
   Status wait_for_compiles(std::vector<Trial>& trials, double patience);
   // How many compiles ended; waits for the first one at most `seconds` (negative: without limit).
   Result<std::size_t> take_finished(double seconds);
@@ -130,6 +145,10 @@ class DispatchBench {
   Result<std::vector<Trial*>> next_group(Queue& queue);
   Result<std::optional<int>> load_and_verify(Lane& lane, Lock& lock, Trial& trial);
   Status measure_together(Lane& lane, Lock& lock, const std::vector<Trial*>& trials);
+  // Fails the trials that were measured to be faster than their device can be; a failure where the
+  // default was.
+  Status fail_impossible(Lane& lane, const std::map<Trial*, int>& handles,
+                         const measure::MeasureResult& measured);
   // Records what was measured of the code that `handles` are of.
   Status take_measured(Lane& lane, const std::map<Trial*, int>& handles,
                        const measure::MeasureResult& measured);
@@ -139,6 +158,8 @@ class DispatchBench {
   Context* context_;
   std::string name_;
   std::vector<problem::Binding> bindings_;
+  problem::Operation root_;
+  double least_seconds_ = 0;
   std::optional<measure::ProblemRequest> problem_;  // until the runners have it
   std::string key_;                                 // of the prepared server
   std::map<worker::JobId, store::Id> compiling_;    // candidates
