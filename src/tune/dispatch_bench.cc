@@ -345,6 +345,7 @@ Status DispatchBench::take_measured(Lane& lane, const std::map<Trial*, int>& han
     HONE_ASSIGN(const bool mine, still_claims(*trial, measure_key_of(*trial)));
     if (mine) {
       trial->ratio = is_default ? 1.0 : paired_ratio(*samples, baseline);
+      if (!is_default) trial->noise = ratio_noise(*samples, baseline);
       HONE_TRY(
           record_samples(trial->identity, *samples, store::Phase::kSearch, trial->ratio, measured));
     }

@@ -195,7 +195,7 @@ class DispatchTuner {
       put_aside_.emplace_back(configuration, trial);
       return;
     }
-    search_->tell(configuration, trial.ratio);
+    search_->tell(configuration, trial.ratio, trial.noise);
     if (!trial.ratio) {
       ++failed_;
       return;

@@ -176,7 +176,9 @@ TEST(FinalistSimulation, TheFastestIsTiedAndOneNinePercentSlowerDoesNotWin) {
         EXPECT_LE(rates.nine_percent, 0.02) << what;
         EXPECT_LE(rates.mean_loss, 0.02) << what;
         // With time, nobody who is 9 % slower is left.
-        if (truth == one_better() && seconds > 3) EXPECT_LE(rates.tied, 1.05);
+        if (truth == one_better() && seconds > 3) {
+          EXPECT_LE(rates.tied, 1.05);
+        }
       }
     }
 }
