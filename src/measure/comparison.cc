@@ -97,6 +97,20 @@ SignedRank signed_rank(std::span<const double> differences, double alpha) {
   return result;
 }
 
+double p_positive(std::span<const double> differences) {
+  if (differences.empty()) return 1;
+  std::vector<double> sorted(differences.begin(), differences.end());
+  std::sort(sorted.begin(), sorted.end());
+  // Walsh averages that are not positive: for each difference those from it upwards, in order,
+  // whose sum with it is not.
+  std::size_t not_positive = 0, end = sorted.size();
+  for (std::size_t i = 0; i < end; ++i) {
+    while (end > i && (sorted[i] + sorted[end - 1]) / 2 > 0) --end;
+    not_positive += end - i;
+  }
+  return NullDistribution(sorted.size()).at_most(not_positive);
+}
+
 std::vector<double> block_medians(std::span<const double> values, std::size_t block) {
   std::vector<double> medians;
   const std::size_t blocks = std::max<std::size_t>(1, values.size() / block);

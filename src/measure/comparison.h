@@ -96,6 +96,10 @@ struct SignedRank {
 };
 SignedRank signed_rank(std::span<const double> differences, double alpha);
 
+// p_positive of signed_rank() alone, without its n^2 averages: rounds of ten finalists ask for it
+// ninety times. 1 without differences.
+double p_positive(std::span<const double> differences);
+
 // Medians of runs of `block` neighbouring values; a remainder joins the last block.
 std::vector<double> block_medians(std::span<const double> values, std::size_t block);
 

@@ -180,6 +180,15 @@ Result<Verification> Runner::verify(int handle) {
   return verification;
 }
 
+Result<Repeated> Runner::repeat(const RepeatRequest& request) {
+  HONE_ASSIGN(Candidate * candidate, state_->find(request.handle));
+  const double busy = state_->device->busy_seconds();
+  HONE_ASSIGN(Repeated repeated,
+              verify_repeatedly(*candidate->kernel, *candidate->workload, request));
+  repeated.verification.busy_seconds = state_->device->busy_seconds() - busy;
+  return repeated;
+}
+
 Result<Outputs> Runner::outputs() const {
   HONE_TRY(state_->check_ready());
   Buffers& buffers = state_->workload->buffers;

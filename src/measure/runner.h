@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "device/device.h"
 #include "measure/calibration.h"
+#include "measure/repeated_verification.h"
 #include "measure/runner_requests.h"
 
 namespace hone::measure {
@@ -47,6 +48,10 @@ class Runner {
   // One launch on fresh buffers, checked against the reference. A failure only when the kernel
   // reports an error itself; a wrong result is a Verification that says so.
   Result<Verification> verify(int handle);
+
+  // Launches it again and compares each launch (repeated_verification.h). A failure only when the
+  // kernel reports an error itself.
+  Result<Repeated> repeat(const RepeatRequest& request);
 
   // What the last verify() left in the bindings that are written.
   Result<Outputs> outputs() const;

@@ -65,6 +65,7 @@ Answer do_job(Runner& runner, std::string_view kind, const nlohmann::json& body,
   if (kind == "load") return load(runner, body, blobs);
   if (kind == "baselines") return baselines(runner);
   if (kind == "verify") return answer_with(runner.verify(body.at("handle").get<int>()));
+  if (kind == "repeat") return answer_with(runner.repeat(body.get<RepeatRequest>()));
   if (kind == "outputs") return outputs(runner);
   if (kind == "measure") return answer_with(runner.measure(body.get<MeasureRequest>()));
   if (kind == "unload") return unload(runner, body);

@@ -4,6 +4,7 @@
 //   load           {"artifact": ArtifactFacts}; blob 0: its code                  -> {"handle": n}
 //   baselines      {}                                          -> {"baselines": [Baseline, ..]}
 //   verify         {"handle": n}                                                  -> Verification
+//   repeat         RepeatRequest                                                  -> Repeated
 //   outputs        {}; of the last verify            -> {"bindings": [..]}; their bytes as blobs
 //   measure        MeasureRequest                                                 -> MeasureResult
 //   unload         {"handle": n}                                                  -> {}

@@ -163,7 +163,8 @@ void to_json(nlohmann::json& json, const MeasureRequest& request) {
   json = {{"handles", request.handles},
           {"protocol", request.protocol},
           {"other_memory", request.other_memory},
-          {"seed", request.seed}};
+          {"seed", request.seed},
+          {"least_seconds", request.least_seconds}};
   if (request.sentinel) json["sentinel"] = *request.sentinel;
   if (request.best) json["best"] = *request.best;
 }
@@ -173,15 +174,21 @@ void from_json(const nlohmann::json& json, MeasureRequest& request) {
   json.at("protocol").get_to(request.protocol);
   json.at("other_memory").get_to(request.other_memory);
   exact_to(json.at("seed"), request.seed);
+  exact_to(json.at("least_seconds"), request.least_seconds);
   get_optional(json, "sentinel", request.sentinel);
   get_optional(json, "best", request.best);
 }
 
 void to_json(nlohmann::json& json, const HandleSamples& samples) {
-  json = {{"handle", samples.handle},       {"seconds", samples.seconds},
-          {"rounds", samples.rounds},       {"launches_per_sample", samples.launches_per_sample},
-          {"disturbed", samples.disturbed}, {"kept_disturbed", samples.kept_disturbed},
-          {"warm", samples.warm},           {"stop", samples.stop}};
+  json = {{"handle", samples.handle},
+          {"seconds", samples.seconds},
+          {"rounds", samples.rounds},
+          {"launches_per_sample", samples.launches_per_sample},
+          {"disturbed", samples.disturbed},
+          {"kept_disturbed", samples.kept_disturbed},
+          {"warm", samples.warm},
+          {"stop", samples.stop},
+          {"impossible", samples.impossible}};
 }
 
 void from_json(const nlohmann::json& json, HandleSamples& samples) {
@@ -193,6 +200,7 @@ void from_json(const nlohmann::json& json, HandleSamples& samples) {
   json.at("kept_disturbed").get_to(samples.kept_disturbed);
   json.at("warm").get_to(samples.warm);
   json.at("stop").get_to(samples.stop);
+  samples.impossible = json.value("impossible", 0);
   if (samples.rounds.size() != samples.seconds.size())
     problem::refuse_unless(input_error("{} samples of {} rounds: each belongs to one",
                                        samples.seconds.size(), samples.rounds.size()));

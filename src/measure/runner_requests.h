@@ -94,6 +94,9 @@ struct MeasureRequest {
   // Seconds per launch of the best so far, for the protocol's early stop. Absent: all run to the
   // end.
   std::optional<double> best;
+  // Seconds that no launch of any of the handles can be shorter than (arithmetic_bound.h): a sample
+  // that is shorter is taken again. 0: not known.
+  double least_seconds = 0;
 };
 
 struct HandleSamples {
@@ -105,8 +108,9 @@ struct HandleSamples {
   // kept_disturbed: the machine was never quiet within the time allowed.
   int disturbed = 0;
   bool kept_disturbed = false;
-  bool warm = false;  // whether warm-up ended because times were stable
-  std::string stop;   // why sampling ended: name_of(Stop), sampling.h
+  int impossible = 0;  // samples that stayed shorter than MeasureRequest::least_seconds
+  bool warm = false;   // whether warm-up ended because times were stable
+  std::string stop;    // why sampling ended: name_of(Stop), sampling.h
 };
 
 struct MeasureResult {

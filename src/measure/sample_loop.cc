@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <thread>
@@ -136,7 +137,8 @@ Status SampleLoop::add(const Participant& participant) {
 Status SampleLoop::take_sample(Track& track) {
   const Participant& participant = track.participant;
   const double start = now();
-  double best = std::numeric_limits<double>::infinity();
+  const double least = request_.least_seconds * static_cast<double>(track.launches);
+  double best = std::numeric_limits<double>::infinity(), impossible = 0;
   bool quiet = false;
   hand_over(participant);
   for (int attempt = 0; attempt < kAttempts && !quiet; ++attempt) {
@@ -144,13 +146,23 @@ Status SampleLoop::take_sample(Track& track) {
     if (track.launches >= kSettleFrom && participant.workload->buffers.copies() == 1)
       HONE_TRY(batch(participant, 1));
     HONE_ASSIGN(const auto time, batch(participant, track.launches));
+    // Shorter than the device can be is an error of measuring, and no time at all.
+    if (time.seconds < least) {
+      impossible = std::max(impossible, time.seconds);
+      continue;
+    }
     quiet = !time.disturbed;
     if (!quiet) ++track.result.disturbed;
     // Being disturbed only makes a sample longer: of several disturbed ones the shortest counts.
     best = quiet ? time.seconds : std::min(best, time.seconds);
   }
   hand_over(participant);
-  if (!quiet) track.result.kept_disturbed = true;
+  if (std::isinf(best)) {
+    best = impossible;
+    ++track.result.impossible;
+  } else if (!quiet) {
+    track.result.kept_disturbed = true;
+  }
   const double seconds = best / static_cast<double>(track.launches);
   track.result.seconds.push_back(seconds);
   track.result.rounds.push_back(round_);

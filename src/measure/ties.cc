@@ -26,12 +26,11 @@ Result<std::vector<std::vector<double>>> columns_of(std::span<const std::vector<
   return columns;
 }
 
-// Tests whether `one` is slower than `other` by more than `margin`, all logarithms.
-SignedRank slower_than(const std::vector<double>& one, const std::vector<double>& other,
-                       double alpha, double margin = 0) {
+std::vector<double> differences(const std::vector<double>& one, const std::vector<double>& other,
+                                double margin = 0) {
   std::vector<double> differences(one.size());
   for (std::size_t r = 0; r < one.size(); ++r) differences[r] = one[r] - other[r] - margin;
-  return signed_rank(block_medians(differences, choose_block(differences)), alpha);
+  return differences;
 }
 
 // How slow a candidate is against the median of its rounds: an estimate that uses all rounds and
@@ -44,7 +43,7 @@ std::vector<double> centred_estimates(const std::vector<std::vector<double>>& co
   }
   std::vector<double> estimates;
   for (const std::vector<double>& column : columns)
-    estimates.push_back(slower_than(column, centre, 0.05).estimate);
+    estimates.push_back(signed_rank(differences(column, centre), 0.05).estimate);
   return estimates;
 }
 
@@ -57,8 +56,8 @@ bool TieSet::contains(std::size_t candidate) const {
 Result<TieSet> find_ties(std::span<const std::vector<double>> rounds, const TieOptions& options) {
   HONE_ASSIGN(const auto columns, columns_of(rounds));
   const std::size_t candidates = columns.size();
-  const double alpha =
-      options.alpha / static_cast<double>(std::max<std::size_t>(1, candidates - 1));
+  const std::size_t among = options.among > 0 ? options.among : candidates;
+  const double alpha = options.alpha / static_cast<double>(std::max<std::size_t>(2, among) - 1);
   const double margin = std::log1p(options.threshold);
   const std::vector<double> estimates = centred_estimates(columns);
 
@@ -66,8 +65,7 @@ Result<TieSet> find_ties(std::span<const std::vector<double>> rounds, const TieO
   for (std::size_t c = 0; c < candidates; ++c) {
     bool slower = false;
     for (std::size_t other = 0; other < candidates && !slower; ++other)
-      slower =
-          other != c && slower_than(columns[c], columns[other], alpha, margin).p_positive <= alpha;
+      slower = other != c && p_positive(differences(columns[c], columns[other], margin)) <= alpha;
     if (!slower) ties.members_.push_back(c);
   }
   const auto faster = [&](std::size_t a, std::size_t b) { return estimates[a] < estimates[b]; };
@@ -85,13 +83,21 @@ Result<TieSet> find_ties(std::span<const std::vector<double>> rounds, const TieO
       ties.intervals_.push_back({1, 1});
       continue;
     }
-    const SignedRank test = slower_than(columns[c], columns[ties.best_], alpha);
+    const SignedRank test = signed_rank(differences(columns[c], columns[ties.best_]), alpha);
     ties.ratios_.push_back(std::exp(test.estimate));
     ties.intervals_.push_back({std::exp(test.interval.low), std::exp(test.interval.high)});
-    if (ties.contains(c) && !(ties.intervals_.back().high <= 1 + options.band)) within_band = false;
+    // One-sided: that a member is not slower than the band is all that is asked.
+    const std::vector<double> below_band =
+        differences(columns[ties.best_], columns[c], -std::log1p(options.band));
+    if (ties.contains(c) && p_positive(below_band) > alpha) within_band = false;
   }
   ties.settled_ = ties.separated() || within_band;
   return ties;
+}
+
+std::size_t fewest_rounds_to_tell(std::size_t candidates, double alpha) {
+  const double each = alpha / static_cast<double>(std::max<std::size_t>(2, candidates) - 1);
+  return static_cast<std::size_t>(std::ceil(-std::log2(each)));
 }
 
 Result<std::size_t> pick_winner(const TieSet& ties, std::span<const std::string> keys) {

@@ -20,6 +20,8 @@ struct TieOptions {
   double threshold = 0.005;
   // Candidates whose times are known to lie within this share of the best need no more samples.
   double band = 0.01;
+  // alpha is shared by this many candidates less one; 0: as many as the rounds have.
+  std::size_t among = 0;
 };
 
 class TieSet {
@@ -53,10 +55,16 @@ class TieSet {
 // calls it slower by more than the threshold at alpha / (k - 1). The fastest would have to lose one
 // of k - 1 tests, so by Bonferroni it stays with probability 1 - alpha, without knowing which one
 // it is: multiple comparisons with the best (Hsu, Multiple Comparisons, 1996, chapter 4; Gupta
-// 1965). Too few rounds leave everyone in. Input error when there is no candidate, rows differ in
-// length, or a time is not positive and finite.
+// 1965). Too few rounds leave everyone in: fewest_rounds_to_tell(). Each round counts for itself,
+// since its order is drawn: two equal candidates are as likely to have either time, whatever
+// correlates from round to round (comparison.h). Input error when there is no candidate, rows
+// differ in length, or a time is not positive and finite.
 Result<TieSet> find_ties(std::span<const std::vector<double>> rounds,
                          const TieOptions& options = {});
+
+// The fewest rounds after which one of `candidates` can be left out: all of n rounds say so with
+// probability 2^-n, which must not be above alpha / (candidates - 1).
+std::size_t fewest_rounds_to_tell(std::size_t candidates, double alpha);
 
 // The member of the tie set whose key is smallest (equal keys: the lowest index): the same winner
 // whichever member happened to be fastest today. Input error when there is not one key for each

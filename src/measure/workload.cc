@@ -115,7 +115,19 @@ void add_proved(const Workload& workload, int variant, std::vector<std::vector<b
   }
 }
 
-// Of each output, on the first set of operands and on the second.
+}  // namespace
+
+Status compare_launch(const Workload& workload, int variant, Verification& verification) {
+  if (verification.right) check_guards(workload.buffers, variant, verification);
+  return compare_outputs(workload, variant, verification);
+}
+
+void judge_outputs(Verification& verification) {
+  for (const OutputCheck& output : verification.outputs)
+    add_comparison(output.comparison, static_cast<std::size_t>(output.binding),
+                   describe(output.comparison), verification);
+}
+
 std::string describe_tolerances(const Workload& workload) {
   std::string text;
   for (const VerifiedLaunch& launch : workload.launches)
@@ -128,8 +140,6 @@ std::string describe_tolerances(const Workload& workload) {
     }
   return text;
 }
-
-}  // namespace
 
 problem::TensorType type_of(const problem::Binding& binding, std::size_t bytes) {
   if (bytes <= dense_bytes(binding)) return binding.type;
@@ -159,12 +169,9 @@ Result<Verification> verify_kernel(device::Kernel& kernel, Workload& workload) {
       continue;
     }
     HONE_TRY(add_all_written(buffers, variant, written));
-    if (verification.right) check_guards(buffers, variant, verification);
-    HONE_TRY(compare_outputs(workload, variant, verification));
+    HONE_TRY(compare_launch(workload, variant, verification));
   }
-  for (const OutputCheck& output : verification.outputs)
-    add_comparison(output.comparison, static_cast<std::size_t>(output.binding),
-                   describe(output.comparison), verification);
+  judge_outputs(verification);
 
   const std::vector<Expected>& expected = workload.launches[0].expected;
   for (std::size_t i = 0; i < expected.size(); ++i) {

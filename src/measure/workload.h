@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -47,6 +48,14 @@ Status add_all_written(Buffers& buffers, int variant, std::vector<std::vector<bo
 
 // What is wrong with the guards and inputs of copy 0 after a launch of `variant`.
 void check_guards(const Buffers& buffers, int variant, Verification& verification);
+
+// Compares what a launch of `variant` has left in copy 0, as the host sees it: guards, inputs, and
+// each output into `verification.outputs` (the worse one of several launches).
+Status compare_launch(const Workload& workload, int variant, Verification& verification);
+// Calls the verification wrong for each of its outputs that is.
+void judge_outputs(Verification& verification);
+// What right means for each output, in words.
+std::string describe_tolerances(const Workload& workload);
 
 // Runs a kernel on copy 0, once for each variant, and compares: outputs, written elements, guards,
 // inputs. A failure only when the kernel reports an error.

@@ -22,6 +22,7 @@ constexpr std::pair<FailureKind, std::string_view> kFailureKinds[] = {
     {FailureKind::kKernelKilled, "kernel killed"},
     {FailureKind::kKernelTimeout, "kernel timeout"},
     {FailureKind::kWrong, "wrong"},
+    {FailureKind::kImpossibleTime, "impossible time"},
 };
 
 // What the kernel sends a process for an instruction of its own, and what abort() raises

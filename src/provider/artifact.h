@@ -22,7 +22,8 @@ enum class FailureKind {
   kKernelCrash,
   kKernelKilled,  // as kCompileKilled, of the runner while it had this candidate
   kKernelTimeout,
-  kWrong,  // computed something else than the reference
+  kWrong,           // computed something else than the reference
+  kImpossibleTime,  // measured faster than its device can compute, again and again
 };
 
 std::string_view name_of(FailureKind kind);  // "compile error", "not applied", ...

@@ -125,7 +125,8 @@ std::vector<double> ModelSearch::place(const space::Configuration& configuration
 }
 
 void ModelSearch::estimate_gain(const std::vector<Looked>& looked) {
-  const double best = std::log(by_score_.begin()->first);
+  // The least of many noisy scores is lower than what was measured there.
+  const double best = std::log(by_score_.begin()->first) + noise_;
   std::vector<std::pair<double, const RegressionForest::Prediction*>> gains;
   for (const Looked& each : looked)
     gains.emplace_back(improvement(each.prediction, best), &each.prediction);

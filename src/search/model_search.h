@@ -31,6 +31,7 @@ class ModelSearch final : public Strategy {
   std::string_view name() const override { return "model"; }
   std::vector<space::Configuration> ask(std::size_t count) override;
   void tell(const space::Configuration& configuration, std::optional<double> score) override;
+  void note_noise(double share) override { noise_ = share; }
   std::optional<double> expected_gain() const override { return expected_gain_; }
 
  private:
@@ -54,6 +55,7 @@ class ModelSearch final : public Strategy {
   std::multimap<double, space::Configuration> by_score_;
   std::vector<std::vector<double>> places_;        // of what was told
   std::vector<std::optional<double>> log_scores_;  // of these
+  double noise_ = 0;
   std::optional<double> expected_gain_;
 };
 

@@ -36,8 +36,13 @@ class Strategy {
   // nothing when it failed.
   virtual void tell(const space::Configuration& configuration, std::optional<double> score) = 0;
 
+  // Scores are told as they were measured, with this standard deviation, as a share: what seems the
+  // best may owe its place to it. Told again as more is known.
+  virtual void note_noise(double) {}
+
   // By how much, as a share, the 16 most promising measurements are expected to improve on the best
-  // so far, as of the last ask(); nothing where the strategy has no idea.
+  // so far, as of the last ask(); nothing where the strategy has no idea. The best counts as slower
+  // than it was measured by the noise.
   virtual std::optional<double> expected_gain() const { return std::nullopt; }
 };
 

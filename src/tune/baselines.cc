@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "measure/comparison.h"
 #include "measure/statistics.h"
 #include "measure/verification.h"
 #include "tune/finalists.h"

@@ -40,6 +40,8 @@ struct Context {
   // A difference of this share can just be told on this machine (MachineCheck), within bounds.
   double noise = 0.01;
   TimeBudget time = {};
+  // The most the device was seen to do, once it was asked; {} where it cannot say.
+  std::optional<device::Peak> peak = {};
   int stop_fd = -1;  // readable once the user has told hone to stop
 };
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/stopwatch.h"
+#include "measure/arithmetic_bound.h"
 #include "measure/reference.h"
 #include "measure/verification.h"
 #include "tune/protocols.h"
@@ -30,6 +31,11 @@ Result<provider::Artifact> compile_reference(CompileService& compiler,
     return failure("the reference of '{}' does not compile: {}", dispatch.name,
                    compiled.artifact.error().message);
   return std::move(*compiled.artifact);
+}
+
+const measure::HandleSamples* samples_of(const measure::MeasureResult& measured, int handle) {
+  const auto samples = std::ranges::find(measured.handles, handle, &measure::HandleSamples::handle);
+  return samples == measured.handles.end() ? nullptr : &*samples;
 }
 
 }  // namespace
@@ -101,11 +107,60 @@ Status DispatchBench::set_up() {
     const TimeBudget::Span span(context_->time, Phase::kPrepare);
     HONE_TRY(set_problem(*problem_));
     problem_.reset();
+    HONE_TRY(learn_least_seconds());
   }
   HONE_TRY(run_default());
   if (default_.failure)
     return failure("the compiler's own configuration of '{}' fails ({}): {}", name_,
                    provider::name_of(default_.failure->kind), default_.failure->message);
+  return {};
+}
+
+// The device is asked once in a session, and only where its peak bounds something.
+Status DispatchBench::learn_least_seconds() {
+  const bool gpu = context_->options.cuda.has_value();
+  device::Peak any;
+  any.gflops = any.stated_matrix_gflops = 1;
+  if (measure::most_flops(root_, any, gpu) == 0) return {};
+  if (!context_->peak) {
+    const Result<device::Peak> peak = lanes_.front().runner->peak();
+    if (!peak && peak.error().kind != ErrorKind::kFailure) return tl::unexpected(peak.error());
+    context_->peak = peak.value_or(device::Peak{});
+  }
+  least_seconds_ = measure::least_seconds(root_, *context_->peak, gpu);
+  return {};
+}
+
+Result<std::string> DispatchBench::impossible_time(RunnerService& runner,
+                                                   const measure::HandleSamples& samples) {
+  if (samples.impossible == 0 || samples.seconds.empty()) return std::string();
+  const double seconds = *std::min_element(samples.seconds.begin(), samples.seconds.end());
+  if (seconds >= least_seconds_) return std::string();  // the peak was measured anew since
+  // A peak that was measured while others had the cores is too low.
+  HONE_ASSIGN(const device::Peak again, runner.peak());
+  device::Peak& peak = *context_->peak;
+  peak.gflops = std::max(peak.gflops, again.gflops);
+  least_seconds_ = measure::least_seconds(root_, peak, context_->options.cuda.has_value());
+  if (seconds >= least_seconds_) return std::string();
+  return measure::impossible_time(root_, seconds, least_seconds_);
+}
+
+Status DispatchBench::fail(store::Id candidate, const provider::Failure& failure) {
+  Trial trial;
+  trial.candidate = candidate;
+  HONE_ASSIGN(const provider::Artifact code, artifact(candidate));
+  trial.identity = provider::identity(code);
+  return fail(trial, failure, true, 0);
+}
+
+Status DispatchBench::record_verification(const std::string& identity,
+                                          const measure::Verification& verification) {
+  store::Verification row = verification_row(verification, bindings_);
+  row.dispatch = dispatch_id_;
+  row.identity = identity;
+  row.device = context_->device;
+  row.reference = reference_;
+  HONE_TRY(context_->store.record(row));
   return {};
 }
 
@@ -202,13 +257,8 @@ Result<std::optional<int>> DispatchBench::load_and_verify(Lane& lane, Lock& lock
     HONE_TRY(fail(trial, *verified.failure, true, watch.seconds()));
     return std::nullopt;
   }
-  store::Verification row = verification_row(*verified.verification, bindings_);
-  row.dispatch = dispatch_id_;
-  row.identity = trial.identity;
-  row.device = context_->device;
-  row.reference = reference_;
-  HONE_TRY(context_->store.record(row));
-  if (row.right) return verified.handle;
+  HONE_TRY(record_verification(trial.identity, *verified.verification));
+  if (verified.verification->right) return verified.handle;
   trial.failure = {provider::FailureKind::kWrong, verified.verification->message};
   HONE_TRY(lane.runner->unload(*verified.handle));
   return std::nullopt;
@@ -261,6 +311,7 @@ Status DispatchBench::measure_together(Lane& lane, Lock& lock, const std::vector
   request.protocol = search_protocol(default_seconds_, context_->options.cuda.has_value());
   request.seed = context_->options.seed + static_cast<std::uint64_t>(trials.front()->candidate);
   request.best = best_seconds_;
+  request.least_seconds = least_seconds_;
   HONE_ASSIGN(const Ran<measure::MeasureResult> measured,
               on_runner(lane, lock, Phase::kMeasure,
                         [&](RunnerService& runner) { return runner.measure(request); }));
@@ -276,9 +327,28 @@ Status DispatchBench::measure_together(Lane& lane, Lock& lock, const std::vector
       return measure_together(lane, lock, trials, /*is_second_try=*/true);
     return fail(*trials.front(), measured.error(), true, 0);
   }
+  HONE_TRY(fail_impossible(lane, handles, *measured));
   HONE_TRY(context_->store.together([&] { return take_measured(lane, handles, *measured); }));
   for (const auto& [trial, handle] : handles)
     if (!is_default) HONE_TRY(lane.runner->unload(handle));
+  return {};
+}
+
+Status DispatchBench::fail_impossible(Lane& lane, const std::map<Trial*, int>& handles,
+                                      const measure::MeasureResult& measured) {
+  bool is_default = false;
+  for (const auto& [trial, handle] : handles) {
+    is_default = trial->candidate == default_.candidate;
+    const measure::HandleSamples* const samples = samples_of(measured, handle);
+    if (samples == nullptr) continue;
+    HONE_ASSIGN(const std::string impossible, impossible_time(*lane.runner, *samples));
+    if (!impossible.empty())
+      HONE_TRY(fail(*trial, {provider::FailureKind::kImpossibleTime, impossible}, true, 0));
+  }
+  if (is_default) return {};
+  HONE_ASSIGN(const std::string impossible, impossible_time(*lane.runner, measured.handles.back()));
+  if (!impossible.empty())
+    return failure("the compiler's own configuration of '{}': {}", name_, impossible);
   return {};
 }
 
@@ -288,13 +358,13 @@ Status DispatchBench::take_measured(Lane& lane, const std::map<Trial*, int>& han
   bool is_default = false;
   for (const auto& [trial, handle] : handles) {
     is_default = trial->candidate == default_.candidate;
-    const auto samples =
-        std::find_if(measured.handles.begin(), measured.handles.end(),
-                     [handle = handle](const auto& s) { return s.handle == handle; });
-    if (samples == measured.handles.end() || samples->seconds.empty()) continue;
+    if (trial->failure) continue;
+    const measure::HandleSamples* const samples = samples_of(measured, handle);
+    if (samples == nullptr || samples->seconds.empty()) continue;
     HONE_ASSIGN(const bool mine, still_claims(*trial, measure_key_of(*trial)));
     if (mine) {
       trial->ratio = is_default ? 1.0 : paired_ratio(*samples, baseline);
+      if (!is_default) trial->noise = ratio_noise(*samples, baseline);
       HONE_TRY(
           record_samples(trial->identity, *samples, store::Phase::kSearch, trial->ratio, measured));
     }

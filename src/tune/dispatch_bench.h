@@ -23,6 +23,7 @@ struct Trial {
   std::string identity;                            // of its code, once compiled
   std::optional<provider::Failure> failure;
   std::optional<double> ratio;  // its time / the default's at the same time
+  std::optional<double> noise;  // of a ratio measured here: its standard error, as a share
   bool known = false;           // the store had the result
   bool anew = false;            // a failure that the store knows does not count
   bool elsewhere = false;       // another tuner on the store is at it: look again later
@@ -74,7 +75,18 @@ class DispatchBench {
   const std::string& key() const { return key_; }
   // What candidates are compared with (store::Verification), once set_up() is through.
   const std::string& reference() const { return reference_; }
+  const std::string& name() const { return name_; }
+  // MeasureRequest::least_seconds of all that this dispatch's kernels are measured by.
+  double least_seconds() const { return least_seconds_; }
+  // What is wrong with samples that stayed shorter than that: empty where none is, or where the
+  // device's peak, which `runner` measures once more, allows them.
+  Result<std::string> impossible_time(RunnerService& runner, const measure::HandleSamples& samples);
   Result<provider::Artifact> artifact(store::Id candidate);
+  // Records that a candidate failed on the device.
+  Status fail(store::Id candidate, const provider::Failure& failure);
+  // Records what a verification of the code `identity` said.
+  Status record_verification(const std::string& identity,
+                             const measure::Verification& verification);
   // Writes the samples of the code `identity` into the store; `ratio`: to the default's.
   Status record_samples(const std::string& identity, const measure::HandleSamples& samples,
                         store::Phase phase, std::optional<double> ratio,
@@ -82,7 +94,10 @@ class DispatchBench {
 
  private:
   DispatchBench(Context& context, const problem::Dispatch& dispatch)
-      : context_(&context), name_(dispatch.name), bindings_(dispatch.bindings) {}
+      : context_(&context),
+        name_(dispatch.name),
+        bindings_(dispatch.bindings),
+        root_(dispatch.root) {}
 
   // A device with its runner, and what is loaded there.
   struct Lane {
@@ -118,6 +133,7 @@ class DispatchBench {
   Status say_no_reference();
   Result<bool> may_be_loaded(store::Id candidate, const store::Artifact& artifact);
   Status run_default();
+  Status learn_least_seconds();
   Status wait_for_compiles(std::vector<Trial>& trials, double patience);
   // How many compiles ended; waits for the first one at most `seconds` (negative: without limit).
   Result<std::size_t> take_finished(double seconds);
@@ -142,6 +158,10 @@ class DispatchBench {
   // One that the runner was killed with, by somebody else, is tried once more.
   Status measure_together(Lane& lane, Lock& lock, const std::vector<Trial*>& trials,
                           bool is_second_try = false);
+  // Fails the trials that were measured to be faster than their device can be; a failure where the
+  // default was.
+  Status fail_impossible(Lane& lane, const std::map<Trial*, int>& handles,
+                         const measure::MeasureResult& measured);
   // Records what was measured of the code that `handles` are of.
   Status take_measured(Lane& lane, const std::map<Trial*, int>& handles,
                        const measure::MeasureResult& measured);
@@ -151,6 +171,8 @@ class DispatchBench {
   Context* context_;
   std::string name_;
   std::vector<problem::Binding> bindings_;
+  problem::Operation root_;
+  double least_seconds_ = 0;
   std::optional<measure::ProblemRequest> problem_;  // until the runners have it
   std::string reference_;                           // store::Verification::reference
   std::string key_;                                 // of the prepared server

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "measure/statistics.h"
 #include "search/auto_choice.h"
 #include "space/configuration.h"
 
@@ -51,6 +52,7 @@ void DispatchSearch::choose_strategy(double seconds, bool has_prior) {
 
 Result<std::vector<space::Configuration>> DispatchSearch::propose(std::size_t count) {
   std::vector<space::Configuration> proposals;
+  if (strategy_ && !noise_.empty()) strategy_->note_noise(measure::median(noise_));
   if (strategy_) proposals = strategy_->ask(count);
   if (stop_rule_ && !proposals.empty() &&
       stop_rule_->stops(note_.tried, strategy_->expected_gain())) {
@@ -68,7 +70,9 @@ Result<std::vector<space::Configuration>> DispatchSearch::propose(std::size_t co
   return proposals;
 }
 
-void DispatchSearch::tell(const space::Configuration& configuration, std::optional<double> ratio) {
+void DispatchSearch::tell(const space::Configuration& configuration, std::optional<double> ratio,
+                          std::optional<double> noise) {
+  if (noise) noise_.push_back(*noise);
   if (strategy_) strategy_->tell(configuration, ratio);
 }
 

@@ -28,8 +28,10 @@ class DispatchSearch {
   // Input errors of a configuration given by hand: parse_configuration's.
   Result<std::vector<space::Configuration>> propose(std::size_t count);
 
-  // Of a proposal: its time / the default's, nothing when it failed.
-  void tell(const space::Configuration& configuration, std::optional<double> ratio);
+  // Of a proposal: its time / the default's, nothing when it failed; and that ratio's standard
+  // error, as a share, where it was measured here.
+  void tell(const space::Configuration& configuration, std::optional<double> ratio,
+            std::optional<double> noise = {});
 
   // Whether what is proposed depends on what is told.
   bool learns() const;
@@ -51,6 +53,7 @@ class DispatchSearch {
   const space::Space& space_;
   std::unique_ptr<search::Strategy> strategy_;  // none where configurations are given by hand
   std::optional<search::StopRule> stop_rule_;   // of "auto"
+  std::vector<double> noise_;                   // of each that was told
   SearchNote note_;
 };
 

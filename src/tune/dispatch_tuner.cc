@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/stopwatch.h"
+#include "measure/comparison.h"
 #include "space/configuration.h"
 #include "tune/baselines.h"
 #include "tune/dispatch_search.h"
@@ -33,6 +34,13 @@ constexpr double kCompilePatience = 0.5;
 constexpr double kSearchShare = 0.75;
 // Two first measurements that differ by less are not told apart.
 constexpr double kSameTime = 1.01;
+
+std::string reason_of(measure::Won won, std::size_t tied) {
+  if (won == measure::Won::kSeparated) return "faster than every other finalist";
+  if (won == measure::Won::kByName)
+    return fmt::format("first by name of {} that are within 1 % of the best", tied);
+  return fmt::format("the fastest by estimate of {} that are not told apart", tied);
+}
 
 class DispatchTuner {
  public:
@@ -187,7 +195,7 @@ class DispatchTuner {
       put_aside_.emplace_back(configuration, trial);
       return;
     }
-    search_->tell(configuration, trial.ratio);
+    search_->tell(configuration, trial.ratio, trial.noise);
     if (!trial.ratio) {
       ++failed_;
       return;
@@ -263,21 +271,22 @@ class DispatchTuner {
 
   Status separate(const std::vector<store::Id>& finalists) {
     const TimeBudget::Span span(context_.time, Phase::kFinalists);
-    HONE_ASSIGN(finalists_, measure_finalists(context_, bench_, finalists, for_finalists(),
-                                              [&](double left) { report("finalists", left); }));
+    std::vector<Finalist> named;
+    for (const store::Id candidate : finalists)
+      named.push_back({candidate, space::to_string(space_, tried_.at(candidate).configuration)});
+    HONE_ASSIGN(finalists_, race_finalists(context_, bench_, named, for_finalists(),
+                                           [&](double left) { report("finalists", left); }));
     return {};
   }
 
   Result<TunedDispatch> select() {
+    if (!finalists_.winner)
+      return keep_default("every finalist was wrong in one of the launches compared");
+    const measure::Race& race = finalists_.race;
     const std::vector<store::Id>& columns = finalists_.candidates;
-    const measure::TieSet& ties = finalists_.ties;
-    std::vector<std::string> keys;
-    for (std::size_t c = 0; c + 1 < columns.size(); ++c)
-      keys.push_back(space::to_string(space_, tried_.at(columns[c]).configuration));
-    HONE_ASSIGN(const std::size_t winner, measure::pick_winner(ties, keys));
-    HONE_ASSIGN(
-        const measure::PairedComparison comparison,
-        measure::compare_paired(finalists_.times(columns.size() - 1), finalists_.times(winner)));
+    const auto [winner, won] = *finalists_.winner;
+    HONE_ASSIGN(const measure::PairedComparison comparison,
+                measure::compare_paired(race.default_times(winner), race.times(winner)));
     if (comparison.verdict != measure::Verdict::kFaster)
       return keep_default("the best candidate is not reliably faster than the default");
 
@@ -286,13 +295,11 @@ class DispatchTuner {
     tuned.id = bench_.dispatch_id();
     store::Selection& selection = tuned.selection;
     selection.winner = columns[winner];
-    for (const std::size_t member : ties.members()) selection.ties.push_back(columns[member]);
+    for (const std::size_t member : race.tied()) selection.ties.push_back(columns[member]);
     selection.speedup = 1 / comparison.ratio;
     selection.speedup_low = 1 / comparison.interval.high;
     selection.speedup_high = 1 / comparison.interval.low;
-    selection.reason = ties.separated() ? "faster than every other finalist"
-                                        : fmt::format("first by name of {} that are not told apart",
-                                                      ties.members().size());
+    selection.reason = reason_of(won, race.tied().size());
     tuned.attributes = tried_.at(columns[winner]).attributes;
     if (context_.programs == nullptr) return tuned;
     const TimeBudget::Span span(context_.time, Phase::kBaselines);

@@ -18,11 +18,12 @@ struct Reach {
 // On a GPU one batch decides: of 1,500 candidates of one GEMM two seemed 1.7 and 1.4 times as fast
 // as the true best, the first at more operations a second than the GPU has (docs/benchmarks.md).
 // Such ones must not be the only finalists.
-constexpr Reach kCpu{1.10, 10, 1}, kGpu{1.03, 6, 4};
+constexpr Reach kCpu{1.10, 10, 4}, kGpu{1.03, 6, 4};
 
-// Launches of a finalist in the fewest rounds that give a verdict, warm-up included: bounds how
-// many finalists of a slow kernel there is time for.
-constexpr double kFewestLaunches = 24;
+// Launches of a finalist in the fewest rounds that give a verdict (ten: race.h): a first one, one
+// of warm-up, one that is timed, one that is compared. Bounds how many finalists of a slow kernel
+// there is time for.
+constexpr double kFewestLaunches = 40;
 
 }  // namespace
 
@@ -37,7 +38,8 @@ std::vector<store::Id> choose_finalists(std::vector<Measured> measured, const Fi
   const double best = measured.front().first;
   const Reach& reach = time.on_gpu ? kGpu : kCpu;
   const double affordable = time.seconds / kFewestLaunches / (time.default_seconds * best);
-  const auto most = static_cast<std::size_t>(std::clamp(affordable, 2.0, reach.most));
+  const auto most = static_cast<std::size_t>(
+      std::clamp(affordable, static_cast<double>(reach.fewest), reach.most));
   std::vector<store::Id> finalists;
   for (const auto& [ratio, candidate] : measured)
     if (finalists.size() < most &&

@@ -23,8 +23,9 @@ double finalist_seconds(double seconds, bool on_gpu);
 
 // Those of `measured` that are faster than the default and may be the fastest, best first: within a
 // tenth of the best on a CPU, within 3 % on a GPU, whose first measurements are good to about a
-// percent (docs/measuring.md) but for a rare one, so that the best four are taken anyway. At most
-// 10 (6 on a GPU), and no more than the time gives enough rounds for a verdict, but two.
+// percent (docs/measuring.md); the best four are taken anyway, since one of them may owe its place
+// to a lucky measurement. At most 10 (6 on a GPU), and no more than the time gives enough rounds
+// for a verdict, but four.
 std::vector<store::Id> choose_finalists(std::vector<Measured> measured, const FinalistTime& time);
 
 }  // namespace hone::tune

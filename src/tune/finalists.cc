@@ -1,22 +1,19 @@
 #include "tune/finalists.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "base/stopwatch.h"
+#include "measure/arithmetic_bound.h"
 #include "measure/statistics.h"
+#include "tune/records.h"
 
 namespace hone::tune {
 namespace {
-
-constexpr std::size_t kFewestRounds = 8;
-constexpr std::size_t kMostRounds = 128;
-// Looking after every round would find a difference by chance sooner or later. Bonferroni over the
-// looks after 8, 16, ... 128 rounds; when time runs out between two of them it is the next one
-// early.
-constexpr int kLooks = 5;
-// Half-width of the interval of best / default at which there is nothing left to learn.
-constexpr double kTight = 0.005;
 
 // Three samples of a short kernel bridge an interruption; a long one averages over it.
 constexpr double kLongKernelSeconds = 0.02;
@@ -24,73 +21,208 @@ constexpr double kLongKernelSeconds = 0.02;
 // A GPU that has just run the other finalists is warm.
 constexpr double kGpuWarmUpSeconds = 0.004;
 
-measure::TieOptions ties_at_each_look() {
-  measure::TieOptions options;
-  options.alpha /= kLooks;
-  return options;
-}
+// The fewest rounds may take this many times the time there is.
+constexpr double kOverrun = 2;
+// Of the finalists' time, for comparing the winner's launches.
+constexpr double kCompareShare = 0.5;
 
-class FinalistMeasurement {
+class FinalistRace {
  public:
-  FinalistMeasurement(Context& context, DispatchBench& bench) : context_(context), bench_(bench) {}
+  FinalistRace(Context& context, DispatchBench& bench, std::vector<Finalist> finalists,
+               double seconds, bool drops)
+      : context_(context),
+        bench_(bench),
+        finalists_(std::move(finalists)),
+        seconds_(seconds),
+        drops_(drops) {}
 
-  Status enter(const std::vector<store::Id>& finalists) {
-    result_.candidates = finalists;
-    result_.candidates.push_back(bench_.default_candidate());
-    for (const store::Id candidate : result_.candidates) {
-      HONE_ASSIGN(provider::Artifact artifact, bench_.artifact(candidate));
+  Result<FinalistRounds> run(const std::function<void(double)>& progress) {
+    for (;;) {
+      if (finalists_.empty()) return FinalistRounds();
+      HONE_TRY(enter());
+      HONE_ASSIGN(bool all_right, take_rounds(progress));
+      std::optional<measure::Race::Winner> winner;
+      if (all_right && drops_) {
+        HONE_ASSIGN(winner, race_.winner(names()));
+      }
+      if (all_right) {
+        HONE_ASSIGN(all_right, compare_launches(winner));
+      }
+      if (!all_right) continue;
+      HONE_TRY(samples_.record(bench_, artifacts_.size()));
+      FinalistRounds result;
+      for (const Finalist& each : finalists_) result.candidates.push_back(each.candidate);
+      result.race = std::move(race_);
+      result.winner = winner;
+      return result;
+    }
+  }
+
+ private:
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const Finalist& each : finalists_) names.push_back(each.name);
+    return names;
+  }
+
+  double left() const { return seconds_ - watch_.seconds(); }
+
+  Status enter() {
+    race_ = measure::Race(finalists_.size(), {.drops = drops_});
+    artifacts_.clear();
+    std::vector<std::string> identities;
+    for (std::size_t i = 0; i <= finalists_.size(); ++i) {
+      HONE_ASSIGN(provider::Artifact artifact,
+                  bench_.artifact(i < finalists_.size() ? finalists_[i].candidate
+                                                        : bench_.default_candidate()));
+      identities.push_back(provider::identity(artifact));
       artifacts_.push_back(std::move(artifact));
     }
-    std::vector<std::string> identities;
-    for (const provider::Artifact& artifact : artifacts_)
-      identities.push_back(provider::identity(artifact));
     samples_ = FinalistSamples(std::move(identities));
     return {};
   }
 
-  Status measure_round() {
+  // False when a finalist failed and has left.
+  Result<bool> take_rounds(const std::function<void(double)>& progress) {
+    while (!race_.is_over()) {
+      if (left() <= 0 && race_.rounds() >= race_.fewest_rounds()) {
+        HONE_TRY(race_.end());
+        break;
+      }
+      if (drops_ && left() <= -(kOverrun - 1) * seconds_) HONE_TRY(race_.narrow());
+      progress(left());
+      Result<bool> all_right = take_round();
+      // A runner that died by accident is another one the second time.
+      if (!all_right && all_right.error().kind == ErrorKind::kFailure) all_right = take_round();
+      HONE_TRY(all_right);
+      if (!*all_right) return false;
+    }
+    return true;
+  }
+
+  Result<bool> take_round() {
+    std::vector<std::size_t> columns = race_.running();
+    columns.push_back(finalists_.size());
     measure::MeasureRequest request;
-    for (const provider::Artifact& artifact : artifacts_) {
-      HONE_ASSIGN(const Ran<int> handle, context_.runner.load(artifact));
-      if (!handle) return failure("a finalist no longer loads: {}", handle.error().message);
-      request.handles.push_back(*handle);
+    for (const std::size_t column : columns) {
+      HONE_ASSIGN(const int handle, load(column));
+      request.handles.push_back(handle);
     }
     request.other_memory = true;
     request.protocol = finalist_protocol(bench_.default_seconds());
     if (context_.options.cuda) request.protocol.max_warm_up_seconds = kGpuWarmUpSeconds;
-    request.seed = context_.options.seed + result_.rounds.size();
+    request.seed = context_.options.seed + taken_++;
+    request.least_seconds = bench_.least_seconds();
     HONE_ASSIGN(const Ran<measure::MeasureResult> measured, context_.runner.measure(request));
     if (!measured) return failure("measuring the finalists failed: {}", measured.error().message);
+    HONE_ASSIGN(const bool possible, check_times(columns, *measured));
+    bool all_right = possible;
+    for (std::size_t i = 0; i + 1 < columns.size() && all_right; ++i) {
+      HONE_ASSIGN(all_right, compare(columns[i], request.handles[i], 1, 0));
+    }
     for (const int handle : request.handles) HONE_TRY(context_.runner.unload(handle));
-
-    HONE_TRY(samples_.add(*measured));
-    result_.rounds = samples_.rounds();
-    return {};
+    if (!all_right) return false;
+    HONE_TRY(samples_.add(*measured, columns));
+    std::vector<double> row;
+    for (const std::size_t column : columns) row.push_back(samples_.rounds().back()[column]);
+    HONE_TRY(race_.add(row));
+    return true;
   }
 
-  // Whether more rounds would not say more.
-  Result<bool> look() {
-    std::vector<std::vector<double>> without_default = result_.rounds;
-    for (std::vector<double>& row : without_default) row.pop_back();
-    HONE_ASSIGN(result_.ties, measure::find_ties(without_default, ties_at_each_look()));
-    if (!result_.ties.settled()) return false;
-    HONE_ASSIGN(const measure::PairedComparison gain,
-                measure::compare_paired(result_.times(artifacts_.size() - 1),
-                                        result_.times(result_.ties.best())));
-    return gain.interval.high - gain.interval.low <= 2 * kTight * gain.ratio;
+  // False when a finalist was faster than can be and has left.
+  Result<bool> check_times(const std::vector<std::size_t>& columns,
+                           const measure::MeasureResult& measured) {
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      HONE_ASSIGN(const std::string impossible,
+                  bench_.impossible_time(context_.runner, measured.handles[i]));
+      if (impossible.empty()) continue;
+      if (columns[i] == finalists_.size())
+        return failure("the compiler's own configuration: {}", impossible);
+      HONE_TRY(bench_.fail(finalists_[columns[i]].candidate,
+                           {provider::FailureKind::kImpossibleTime, impossible}));
+      return leave(columns[i], impossible);
+    }
+    return true;
   }
 
-  Status record() { return samples_.record(bench_, artifacts_.size()); }
+  Result<int> load(std::size_t column) {
+    HONE_ASSIGN(const Ran<int> handle, context_.runner.load(artifacts_[column]));
+    if (!handle) return failure("a finalist no longer loads: {}", handle.error().message);
+    return *handle;
+  }
 
-  std::size_t rounds() const { return result_.rounds.size(); }
-  FinalistRounds take() { return std::move(result_); }
+  // Of the winner, or of all where there is none. False when one was wrong and has left.
+  Result<bool> compare_launches(const std::optional<measure::Race::Winner>& winner) {
+    std::vector<std::size_t> columns{winner ? winner->candidate : 0};
+    if (!winner) {
+      columns.resize(finalists_.size());
+      std::iota(columns.begin(), columns.end(), std::size_t{0});
+    }
+    for (const std::size_t column : columns) {
+      const store::Id candidate = finalists_[column].candidate;
+      const int missing = measure::kComparedLaunches - compared_[candidate];
+      if (missing > 0) {
+        HONE_ASSIGN(const int handle, load(column));
+        HONE_ASSIGN(const bool right,
+                    compare(column, handle, missing,
+                            kCompareShare * seconds_ / static_cast<double>(columns.size())));
+        HONE_TRY(context_.runner.unload(handle));
+        if (!right) return false;
+      }
+      HONE_TRY(context_.store.log_event("compared",
+                                        nlohmann::json{{"dispatch", bench_.dispatch_id()},
+                                                       {"candidate", candidate},
+                                                       {"launches", compared_[candidate]},
+                                                       {"wanted", measure::kComparedLaunches}}
+                                            .dump()));
+      if (compared_[candidate] < measure::kComparedLaunches)
+        context_.observer.note(
+            fmt::format("{}: {} launches of the winner were compared, not {}: there was no time "
+                        "for more",
+                        bench_.name(), compared_[candidate], measure::kComparedLaunches));
+    }
+    return true;
+  }
 
- private:
+  // Launches it again, and compares. False when it was wrong and has left.
+  Result<bool> compare(std::size_t column, int handle, int launches, double seconds) {
+    HONE_ASSIGN(
+        const Ran<measure::Repeated> repeated,
+        context_.runner.repeat({.handle = handle, .launches = launches, .max_seconds = seconds}));
+    if (!repeated)
+      return failure("a finalist failed when it was compared again: {}", repeated.error().message);
+    const store::Id candidate = finalists_[column].candidate;
+    int& compared = compared_[candidate];
+    const int before = compared;
+    compared += repeated->compared;
+    if (repeated->verification.right) return true;
+    measure::Verification wrong = repeated->verification;
+    wrong.message += fmt::format("; it was verified, and right in {} more launches",
+                                 before + repeated->compared - 1);
+    HONE_TRY(bench_.record_verification(provider::identity(artifacts_[column]), wrong));
+    return leave(column, wrong.message);
+  }
+
+  Result<bool> leave(std::size_t column, const std::string& why) {
+    const std::string what =
+        fmt::format("{}: finalist {} is out: {}", bench_.name(), finalists_[column].name, why);
+    context_.observer.note(what);
+    HONE_TRY(context_.store.log_event("finalist failed", what));
+    finalists_.erase(finalists_.begin() + static_cast<std::ptrdiff_t>(column));
+    return false;
+  }
+
   Context& context_;
   DispatchBench& bench_;
-  std::vector<provider::Artifact> artifacts_;  // by column
+  std::vector<Finalist> finalists_;
+  double seconds_;
+  bool drops_;
+  Stopwatch watch_;
+  std::uint64_t taken_ = 0;                    // rounds
+  std::vector<provider::Artifact> artifacts_;  // by column, the default's last
+  std::map<store::Id, int> compared_;          // launches, by candidate
   FinalistSamples samples_{{}};
-  FinalistRounds result_;
+  measure::Race race_{1};
 };
 
 }  // namespace
@@ -119,12 +251,19 @@ FinalistSamples::FinalistSamples(std::vector<std::string> identities)
     : identities_(std::move(identities)), samples_(identities_.size()) {}
 
 Status FinalistSamples::add(const measure::MeasureResult& round) {
-  std::vector<double> row;
-  for (std::size_t c = 0; c < samples_.size(); ++c) {
-    const measure::HandleSamples& taken = round.handles[c];
+  std::vector<std::size_t> all(samples_.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return add(round, all);
+}
+
+Status FinalistSamples::add(const measure::MeasureResult& round,
+                            const std::vector<std::size_t>& columns) {
+  std::vector<double> row(samples_.size(), std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const measure::HandleSamples& taken = round.handles[i];
     if (taken.seconds.empty()) return failure("a finalist gave no sample");
-    row.push_back(measure::median(taken.seconds));
-    measure::HandleSamples& all = samples_[c];
+    row[columns[i]] = measure::median(taken.seconds);
+    measure::HandleSamples& all = samples_[columns[i]];
     all.launches_per_sample = taken.launches_per_sample;
     all.disturbed += taken.disturbed;
     all.kept_disturbed = all.kept_disturbed || taken.kept_disturbed;
@@ -146,43 +285,27 @@ Status FinalistSamples::add(const measure::MeasureResult& round) {
 Status FinalistSamples::record(DispatchBench& bench, std::size_t columns) const {
   for (std::size_t c = 0; c < columns; ++c) {
     std::vector<double> ratios;
-    for (const std::vector<double>& row : rounds_) ratios.push_back(row[c] / row.back());
+    for (const std::vector<double>& row : rounds_)
+      if (!std::isnan(row[c])) ratios.push_back(row[c] / row.back());
     HONE_TRY(bench.record_samples(identities_[c], samples_[c], store::Phase::kFinalist,
                                   measure::median(ratios), machine_));
   }
   return {};
 }
 
-std::vector<double> FinalistRounds::times(std::size_t column) const {
-  std::vector<double> times;
-  for (const std::vector<double>& row : rounds) times.push_back(row[column]);
-  return times;
+Result<FinalistRounds> race_finalists(Context& context, DispatchBench& bench,
+                                      const std::vector<Finalist>& finalists, double seconds,
+                                      const std::function<void(double)>& progress) {
+  return FinalistRace(context, bench, finalists, seconds, /*drops=*/true).run(progress);
 }
 
 Result<FinalistRounds> measure_finalists(Context& context, DispatchBench& bench,
                                          const std::vector<store::Id>& finalists, double seconds,
                                          const std::function<void(double)>& progress) {
-  const Stopwatch watch;
-  const auto left = [&] { return seconds - watch.seconds(); };
-  FinalistMeasurement measurement(context, bench);
-  HONE_TRY(measurement.enter(finalists));
-  bool decided = false;
-  for (std::size_t next_look = kFewestRounds; !decided && next_look <= kMostRounds;
-       next_look *= 2) {
-    while (measurement.rounds() < next_look &&
-           (left() > 0 || measurement.rounds() < kFewestRounds)) {
-      progress(left());
-      Status measured = measurement.measure_round();
-      // A runner that died by accident is another one the second time.
-      if (!measured && measured.error().kind == ErrorKind::kFailure)
-        measured = measurement.measure_round();
-      HONE_TRY(measured);
-    }
-    HONE_ASSIGN(decided, measurement.look());
-    if (left() <= 0) break;
-  }
-  HONE_TRY(measurement.record());
-  return measurement.take();
+  std::vector<Finalist> named;
+  for (const store::Id candidate : finalists)
+    named.push_back({candidate, fmt::format("{}", candidate)});
+  return FinalistRace(context, bench, std::move(named), seconds, /*drops=*/false).run(progress);
 }
 
 }  // namespace hone::tune

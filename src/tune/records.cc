@@ -25,6 +25,19 @@ std::optional<std::int64_t> flat_index(const std::vector<std::int64_t>& index,
   return flat;
 }
 
+// Of the rounds that both have a sample of.
+std::vector<double> paired_ratios(const measure::HandleSamples& samples,
+                                  const measure::HandleSamples& baseline) {
+  std::map<int, double> by_round;
+  for (std::size_t i = 0; i < baseline.seconds.size(); ++i)
+    by_round[baseline.rounds[i]] = baseline.seconds[i];
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < samples.seconds.size(); ++i)
+    if (const auto match = by_round.find(samples.rounds[i]); match != by_round.end())
+      ratios.push_back(samples.seconds[i] / match->second);
+  return ratios;
+}
+
 }  // namespace
 
 store::Timing timing_of(std::span<const double> samples, int launches_per_sample, int dropped) {
@@ -147,15 +160,20 @@ bool still_holds(const store::Failure& failure, std::optional<store::Id> this_ru
 
 std::optional<double> paired_ratio(const measure::HandleSamples& samples,
                                    const measure::HandleSamples& baseline) {
-  std::map<int, double> by_round;
-  for (std::size_t i = 0; i < baseline.seconds.size(); ++i)
-    by_round[baseline.rounds[i]] = baseline.seconds[i];
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < samples.seconds.size(); ++i)
-    if (const auto match = by_round.find(samples.rounds[i]); match != by_round.end())
-      ratios.push_back(samples.seconds[i] / match->second);
+  const std::vector<double> ratios = paired_ratios(samples, baseline);
   if (ratios.empty()) return std::nullopt;
   return measure::median(ratios);
+}
+
+std::optional<double> ratio_noise(const measure::HandleSamples& samples,
+                                  const measure::HandleSamples& baseline) {
+  constexpr std::size_t kFewest = 3;
+  constexpr double kOfAMedian = 1.253, kOfADeviation = 1.483;
+  const std::vector<double> ratios = paired_ratios(samples, baseline);
+  if (ratios.size() < kFewest) return std::nullopt;
+  const measure::Summary summary = measure::summarise(ratios);
+  return kOfAMedian * kOfADeviation * summary.mad / summary.median /
+         std::sqrt(static_cast<double>(ratios.size()));
 }
 
 std::vector<std::vector<double>> paired_rounds(const measure::MeasureResult& result) {

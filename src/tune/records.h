@@ -40,6 +40,12 @@ bool still_holds(const store::Failure& failure, std::optional<store::Id> this_ru
 std::optional<double> paired_ratio(const measure::HandleSamples& samples,
                                    const measure::HandleSamples& baseline);
 
+// The standard error of that median, as a share of it: 1.253 (for a median) x 1.483 (for a median
+// absolute deviation of normal noise) x that deviation of the ratios / sqrt(n). Nothing for fewer
+// than three.
+std::optional<double> ratio_noise(const measure::HandleSamples& samples,
+                                  const measure::HandleSamples& baseline);
+
 // result[r][c]: the sample of the c-th handle in the r-th of the rounds in which every handle has
 // one. Others cannot be compared in pairs.
 std::vector<std::vector<double>> paired_rounds(const measure::MeasureResult& result);

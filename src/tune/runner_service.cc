@@ -103,6 +103,16 @@ Result<Ran<measure::Verification>> RunnerService::verify(int handle) {
   return count_busy(answer_of<measure::Verification>(outcome), begin);
 }
 
+Result<Ran<measure::Repeated>> RunnerService::repeat(const measure::RepeatRequest& request) {
+  const auto begin = std::chrono::steady_clock::now();
+  HONE_ASSIGN(worker::Outcome outcome,
+              call({"repeat", request, {}}, request.max_seconds + kernel_seconds_));
+  Ran<measure::Repeated> repeated = answer_of<measure::Repeated>(outcome);
+  // For its busy seconds.
+  if (repeated) count_busy(Ran<measure::Verification>(repeated->verification), begin);
+  return repeated;
+}
+
 Result<Ran<measure::MeasureResult>> RunnerService::measure(const measure::MeasureRequest& request) {
   const auto begin = std::chrono::steady_clock::now();
   const double handles = static_cast<double>(request.handles.size() + 1);

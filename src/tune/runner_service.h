@@ -8,6 +8,7 @@
 
 #include "device/device.h"
 #include "measure/calibration.h"
+#include "measure/repeated_verification.h"
 #include "measure/runner_requests.h"
 #include "provider/artifact.h"
 #include "worker/runner_process.h"
@@ -33,6 +34,8 @@ class RunnerService {
 
   Result<Ran<int>> load(const provider::Artifact& artifact);
   Result<Ran<measure::Verification>> verify(int handle);
+  // Compares further launches of it, each as verify() does.
+  Result<Ran<measure::Repeated>> repeat(const measure::RepeatRequest& request);
   // What the kernel that was verified last left in the bindings it writes.
   Result<Ran<measure::Outputs>> outputs();
   Result<Ran<measure::MeasureResult>> measure(const measure::MeasureRequest& request);

@@ -9,6 +9,9 @@
 namespace hone::tune {
 namespace {
 
+// Seconds for comparing the winner's launches once more: the code that ships is another one.
+constexpr double kCompareSeconds = 5;
+
 struct Kernel {
   store::Id candidate;
   std::optional<provider::Attributes> attributes;
@@ -47,6 +50,15 @@ class ShippedPair {
       HONE_ASSIGN(const Ran<measure::Verification> verified, context_.runner.verify(*handle));
       if (!verified) return "assembled by the driver it fails: " + verified.error().message;
       if (!verified->right) return "assembled by the driver it is wrong: " + verified->message;
+      if (&kernel == &kernels_.back()) {
+        HONE_ASSIGN(const Ran<measure::Repeated> repeated,
+                    context_.runner.repeat({.handle = *handle,
+                                            .launches = measure::kComparedLaunches,
+                                            .max_seconds = kCompareSeconds}));
+        if (!repeated) return "assembled by the driver it fails: " + repeated.error().message;
+        if (!repeated->verification.right)
+          return "assembled by the driver it is wrong: " + repeated->verification.message;
+      }
       handles_.push_back(*handle);
     }
     return std::string();

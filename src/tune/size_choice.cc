@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "measure/comparison.h"
 #include "tune/finalists.h"
 #include "tune/joint_verdict.h"
 
@@ -87,8 +88,12 @@ Status compare_at(Context& context, const DispatchAtSize& at, double seconds, Pr
                   context.observer.progress(progress);
                 }));
     for (std::size_t i = 0; i < right.size(); ++i) {
+      // One that was wrong in a later launch is not among them.
+      const auto column = std::ranges::find(rounds.candidates, candidates[i]);
+      if (column == rounds.candidates.end()) continue;
+      const auto c = static_cast<std::size_t>(column - rounds.candidates.begin());
       HONE_ASSIGN(measure::PairedComparison comparison,
-                  measure::compare_paired(rounds.times(candidates.size()), rounds.times(i)));
+                  measure::compare_paired(rounds.race.default_times(c), rounds.race.times(c)));
       right[i]->comparisons.push_back(std::move(comparison));
       right[i]->candidates.push_back(candidates[i]);
       right[i]->where.push_back(at.where);

@@ -42,6 +42,15 @@ TEST(SignedRank, TakesSixForFivePercent) {
   EXPECT_EQ(fewest_rounds(0.01), 8u);
 }
 
+TEST(SignedRank, CountsWithoutAveragesAlike) {
+  std::vector<double> values;
+  for (int i = 0; i < 70; ++i) {
+    values.push_back(((i * 37) % 41 - 15) * 0.25);  // zeros and ties among them
+    EXPECT_EQ(p_positive(values), signed_rank(values, 0.05).p_positive) << values.size();
+  }
+  EXPECT_EQ(p_positive({}), 1);
+}
+
 TEST(SignedRank, NormalApproximationContinuesTheExactDistribution) {
   std::vector<double> values;
   for (int i = 0; i < 60; ++i) values.push_back(i - 24.5);

@@ -42,6 +42,63 @@ TEST_F(PlantedFaults, TheFirstRunIsRightOnly) {
   EXPECT_THAT(verification.first_bad, ElementsAre(3, 1));
 }
 
+// Two verified launches are right, and so are 47 more; the 50th adds a term twice.
+TEST_F(PlantedFaults, ARaceInOneOfFiftyLaunchesIsCaughtByRepeating) {
+  ASSERT_TRUE(runner_.set_problem(problem_request(matmul(8, 8, 8))));
+  const int handle = runner_
+                         .load(matmul_8("static int runs; if (i == 5 && ++runs % 50 == 0) "
+                                        "c[i * 8 + 2] += a[i * 8] * b[2] + 1;"))
+                         .value();
+  ASSERT_TRUE(runner_.verify(handle)->right);
+  const auto once = runner_.repeat({.handle = handle, .launches = 1, .max_seconds = 10});
+  EXPECT_TRUE(once->verification.right);
+  EXPECT_EQ(once->compared, 1);
+  const auto repeated =
+      runner_.repeat({.handle = handle, .launches = kComparedLaunches, .max_seconds = 60});
+  ASSERT_TRUE(repeated) << repeated.error().message;
+  EXPECT_FALSE(repeated->verification.right);
+  EXPECT_EQ(repeated->compared, 47);
+  EXPECT_EQ(repeated->verification.binding, 2);
+  EXPECT_THAT(repeated->verification.first_bad, ElementsAre(5, 2));
+  EXPECT_THAT(repeated->verification.message,
+              testing::AllOf(HasSubstr("first at [5, 2]"), HasSubstr("in launch 47")));
+}
+
+TEST_F(PlantedFaults, OfManyLaunchesEachStartsFromTheSameContents) {
+  problem::Dispatch dispatch = matmul(8, 8, 8);
+  dispatch.fused = {};
+  dispatch.bindings[2].access = problem::Access::kReadWrite;
+  ASSERT_TRUE(runner_.set_problem(problem_request(dispatch)));
+  provider::Artifact accumulates = matmul_8();
+  accumulates.code = kernel_library(R"(
+      float* a = dispatch->bindings[0]; float* b = dispatch->bindings[1];
+      float* c = dispatch->bindings[2]; int i = workgroup->x;
+      for (int j = 0; j < 8; ++j)
+        for (int k = 0; k < 8; ++k) c[i * 8 + j] += a[i * 8 + k] * b[k * 8 + j];)",
+                                    {.bindings = 3});
+  const int handle = runner_.load(accumulates).value();
+  const auto right = runner_.repeat({.handle = handle, .launches = 20, .max_seconds = 60});
+  EXPECT_TRUE(right->verification.right) << right->verification.message;
+  EXPECT_EQ(right->compared, 20);
+  // Time that is over leaves one launch.
+  EXPECT_EQ(runner_.repeat({.handle = handle, .launches = 20, .max_seconds = 0})->compared, 1);
+}
+
+TEST_F(PlantedFaults, RepeatingLooksAtGuardsInputsAndWhatIsNotWritten) {
+  ASSERT_TRUE(runner_.set_problem(problem_request(matmul(8, 8, 8))));
+  const auto repeat = [this](const std::string& after) {
+    const int handle = runner_.load(matmul_8(after)).value();
+    return runner_.repeat({.handle = handle, .launches = 3, .max_seconds = 60})->verification;
+  };
+  EXPECT_THAT(repeat("if (i == 7) c[64] = 1;").broken_guards, ElementsAre(2));
+  EXPECT_THAT(repeat("if (i == 0) a[63] = -a[63];").changed_inputs, ElementsAre(0));
+  provider::Artifact skips = matmul_8();
+  skips.launch.grid = {7, 1, 1};
+  const auto skipped =
+      runner_.repeat({.handle = runner_.load(skips).value(), .launches = 3, .max_seconds = 60});
+  EXPECT_THAT(skipped->verification.first_bad, ElementsAre(7, 0));
+}
+
 TEST_F(PlantedFaults, ReadsMemoryThatNobodyInitialised) {
   // Row 6 starts from what the output held.
   provider::Artifact artifact = matmul_8();

@@ -56,6 +56,16 @@ TEST(StopRule, BeginsAgainAfterARoundAboveTheNoise) {
   EXPECT_TRUE(rule.stops(48, 0.005));
 }
 
+// A machine that tells 5 % in 30 rounds only: a gain of 2 % is still worth a try.
+TEST(StopRule, DoesNotStopEarlierOnANoisierMachine) {
+  StopRule rule(0.05);
+  EXPECT_FALSE(rule.stops(24, 0.02));
+  EXPECT_FALSE(rule.stops(32, 0.02));
+  EXPECT_FALSE(rule.stops(40, 0.009));
+  EXPECT_TRUE(rule.stops(48, 0.009));
+  EXPECT_EQ(rule.reason(), "expected gain 0.9 % below noise 1.0 %");
+}
+
 TEST(StopRule, WaitsForAFewestOfConfigurations) {
   StopRule rule(0.01);
   for (std::size_t tried = 0; tried < StopRule::kFewest; tried += 8)

@@ -62,6 +62,19 @@ TEST(VerificationRow, KeepsTheFirstBadElementRowMajor) {
   EXPECT_EQ(row.share_bad, 0.25);
 }
 
+// Ratios 1.0, 1.1, 1.3: median 1.1, deviations 0.1, 0, 0.2 with median 0.1;
+// 1.253 x 1.483 x 0.1 / 1.1 / sqrt(3) = 0.0975.
+TEST(RatioNoise, IsTheStandardErrorOfTheMedian) {
+  const measure::HandleSamples samples{
+      .handle = 1, .seconds = {1.0, 2.2, 3.9}, .rounds = {0, 1, 2}, .stop = ""};
+  const measure::HandleSamples baseline{
+      .handle = 2, .seconds = {1.0, 2.0, 3.0}, .rounds = {0, 1, 2}, .stop = ""};
+  EXPECT_NEAR(*ratio_noise(samples, baseline), 0.0975, 0.0001);
+  const measure::HandleSamples two{
+      .handle = 1, .seconds = {1.0, 2.2}, .rounds = {0, 1}, .stop = ""};
+  EXPECT_FALSE(ratio_noise(two, baseline));
+}
+
 TEST(PairedRounds, KeepsTheRoundsInWhichEveryHandleHasASample) {
   measure::MeasureResult result;
   result.handles = {{.handle = 1, .seconds = {1.0, 1.1, 1.2}, .rounds = {0, 1, 3}, .stop = ""},

@@ -19,9 +19,18 @@ inline constexpr std::string_view kServeRunner = "--serve-runner";
 // The file; without it every code does right.
 inline constexpr const char* kFaultsFile = "HONE_TEST_FAULTS";
 
-enum class Fault { kNone, kNoMemory, kWrong, kNeverEnds, kIllegalAccess, kKilled };
+enum class Fault {
+  kNone,
+  kNoMemory,
+  kWrong,
+  kNeverEnds,
+  kIllegalAccess,
+  kKilled,
+  kRace,    // the fastest of all, and wrong in one of 50 launches
+  kTooFast  // right, and measured to be faster than the device can be
+};
 
-// The first code, the default, does right; of those after it every second one does not.
+// The first code, the default, does right; of the next ten all but two or three do not.
 inline Fault fault_of(std::string_view code) {
   const char* const path = std::getenv(kFaultsFile);
   if (path == nullptr) return Fault::kNone;
@@ -31,6 +40,8 @@ inline Fault fault_of(std::string_view code) {
   for (std::string each; std::getline(known, each); ++line)
     if (each == hash) break;
   if (known.eof() || !known) std::ofstream(path, std::ios::app) << hash << "\n";
+  if (line == 2) return Fault::kRace;
+  if (line == 4) return Fault::kTooFast;
   return line % 2 == 1 && line <= 9 ? static_cast<Fault>((line + 1) / 2) : Fault::kNone;
 }
 
@@ -48,6 +59,25 @@ class FaultyDevice final : public ApartDevice {
     HONE_ASSIGN(auto kernel, ApartDevice::load(format, code, parameters));
     if (fault == Fault::kNone) return kernel;
     return std::make_unique<FaultyKernel>(*this, std::move(kernel), fault);
+  }
+  Result<device::BatchTime> time(device::Kernel& kernel,
+                                 std::span<const std::vector<device::Buffer>> rotation,
+                                 std::size_t first, std::size_t launches) override {
+    HONE_ASSIGN(device::BatchTime time, ApartDevice::time(kernel, rotation, first, launches));
+    const auto* const faulty = dynamic_cast<const FaultyKernel*>(&kernel);
+    if (faulty == nullptr) return time;
+    time.disturbed = false;
+    // Of the 512^3 matmul of these tests: 1.3 TFLOP/s, more than one core does, and 17 TFLOP/s,
+    // more than the peak below allows.
+    if (faulty->fault == Fault::kRace) time.seconds = 200e-6 * static_cast<double>(launches);
+    if (faulty->fault == Fault::kTooFast) time.seconds = 16e-6 * static_cast<double>(launches);
+    return time;
+  }
+  // As a maker states it: no kernel of one core comes near it.
+  device::Peak measure_peak() override {
+    device::Peak peak = ApartDevice::measure_peak();
+    peak.stated_matrix_gflops = 9000;
+    return peak;
   }
   bool is_lost() const override { return is_lost_; }
   device::MachineState machine_state() override {
@@ -76,6 +106,8 @@ class FaultyDevice final : public ApartDevice {
           break;
       }
       HONE_TRY(kernel->launch(bindings));
+      if (fault == Fault::kTooFast || (fault == Fault::kRace && ++on.race_launches_ % 50 != 0))
+        return {};
       *reinterpret_cast<float*>(here(bindings.back().data)) += 1;
       return {};
     }
@@ -85,6 +117,7 @@ class FaultyDevice final : public ApartDevice {
   };
 
   int index_;
+  int race_launches_ = 0;
   bool is_lost_ = false;
 };
 

@@ -1,0 +1,95 @@
+// Finalists in rounds until a winner is known: who is dropped, when to look, when to end, who wins.
+// Pure: told the times of each round, it knows no device and no clock.
+//
+// After each look those found slower than another one (ties.h) leave, so that the time left goes to
+// those that are not told apart. The error of the whole race is alpha: the truly fastest would have
+// to lose one of k - 1 tests at one of the looks, and each test has alpha / (k - 1) / looks, k
+// being those that began. That nobody is dropped by fewer rounds than that takes is the first
+// look's number: 2^-n must be as small.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "measure/ties.h"
+
+namespace hone::measure {
+
+struct RaceOptions {
+  TieOptions ties = {};  // alpha: of the whole race; `among` is set by the race
+  // Half-width of the interval of best / default, as a share, at which a settled race is over.
+  double tight = 0.005;
+  // Off: all run to the end, since each one's time against the default is wanted.
+  bool drops = true;
+};
+
+// Why the winner won.
+enum class Won {
+  kSeparated,  // faster than every other
+  kByName,     // of several within the band
+  kByEstimate  // the fastest by estimate of several that were not told apart in the time
+};
+
+class Race {
+ public:
+  static constexpr std::size_t kMostRounds = 128;
+  static constexpr std::size_t kLooks = 5;
+
+  // Of `candidates` (at least one) and the default, whose time is the last of each round.
+  explicit Race(std::size_t candidates, const RaceOptions& options = {});
+
+  // Candidates that take part in the next round, ascending.
+  const std::vector<std::size_t>& running() const { return running_; }
+  // The times of one round in seconds: of running(), then the default's. Looks when that is due. An
+  // input error when that is not their number, or a time is not positive and finite.
+  Status add(const std::vector<double>& seconds);
+  // Of the first look.
+  std::size_t fewest_rounds() const { return fewest_; }
+  std::size_t rounds() const { return rounds_.size(); }
+  // More rounds would not say more, or kMostRounds are taken.
+  bool is_over() const { return over_; }
+  // Time is over: looks once more where rounds have come since the last look, in place of the next
+  // one.
+  Status end();
+  // There is no time even for the first look: only the fastest by estimate goes on, so that it can
+  // be compared with the default.
+  Status narrow();
+
+  // Candidates not found slower than any other; ascending. Those that narrow() took out are in it.
+  const std::vector<std::size_t>& tied() const { return tied_; }
+  // What the last look says of running(), whose indices are those within running() then.
+  const TieSet& ties() const { return ties_; }
+  // Of the rounds that a candidate took part in: its times, and the default's.
+  std::vector<double> times(std::size_t candidate) const;
+  std::vector<double> default_times(std::size_t candidate) const;
+
+  struct Winner {
+    std::size_t candidate = 0;
+    Won won = Won::kSeparated;
+  };
+  // The one that is left; of a tie settled within the band the first by name, so that two tunings
+  // that find the same tie name the same winner; else the fastest by estimate. After end() or
+  // is_over(). Input error when there is not one name for each candidate.
+  Result<Winner> winner(std::span<const std::string> names) const;
+
+ private:
+  Status look();
+  // rounds x running(): who still runs has run in every round.
+  std::vector<std::vector<double>> times_of_running() const;
+  // Times of a column in the rounds that `with` took part in.
+  std::vector<double> times_of(std::size_t column, std::size_t with) const;
+
+  std::size_t candidates_;
+  RaceOptions options_;
+  std::size_t fewest_ = 0, next_look_ = 0, looked_ = 0;  // rounds
+  std::vector<std::size_t> running_, tied_;
+  std::vector<std::size_t> compared_;        // running() at the last look, which ties_ is about
+  std::vector<std::vector<double>> rounds_;  // by candidate, the default last; NaN: took no part
+  TieSet ties_;
+  bool over_ = false;
+};
+
+}  // namespace hone::measure
