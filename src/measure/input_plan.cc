@@ -209,8 +209,9 @@ class Planner {
 
   // Where nothing but whole numbers is computed, small ones would all look alike.
   void large_integers() {
-    const bool floats = std::any_of(computation_.values.begin(), computation_.values.end(),
-                                    [](const Value& value) { return problem::is_float(value.type); });
+    const bool floats =
+        std::any_of(computation_.values.begin(), computation_.values.end(),
+                    [](const Value& value) { return problem::is_float(value.type); });
     if (floats) return;
     for_root_inputs([&](std::size_t i) {
       plan_.bindings[i].kind = Kind::kIntegers;
@@ -420,8 +421,10 @@ class Planner {
       InputValues values{Kind::kSparse, 1, 0, 1, 1};
       values.axes = axes_of(static_cast<std::size_t>(binding), operand, split);
       if (values.axes.empty()) return false;
-      const int held = significand_digits(dispatch_.bindings[static_cast<std::size_t>(binding)].type.element);
-      values.digits = dispatch_.operand_digits > 0 ? std::min(held, dispatch_.operand_digits) : held;
+      const int held =
+          significand_digits(dispatch_.bindings[static_cast<std::size_t>(binding)].type.element);
+      values.digits =
+          dispatch_.operand_digits > 0 ? std::min(held, dispatch_.operand_digits) : held;
       values.second_factor = operand == 1;
       plan_.bindings[static_cast<std::size_t>(binding)] = std::move(values);
     }

@@ -6,8 +6,8 @@
 
 #include "base/result.h"
 #include "device/device.h"
-#include "measure/runner_requests.h"
 #include "measure/launch_operands.h"
+#include "measure/runner_requests.h"
 #include "problem/operation.h"
 #include "provider/vendor/openblas.h"
 

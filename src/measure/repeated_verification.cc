@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/exact_json.h"
 #include "base/stopwatch.h"
 
 namespace hone::measure {
@@ -16,8 +17,8 @@ Result<Verification> verify_once(device::Kernel& kernel, Workload& workload, int
   HONE_TRY(kernel.launch(buffers.copy(0)));
   Verification verification;
   verification.right = true;
-  HONE_ASSIGN(const bool proved, launch.proof.is_right(buffers, variant, launch.tolerances,
-                                                       verification.outputs));
+  HONE_ASSIGN(const bool proved,
+              launch.proof.is_right(buffers, variant, launch.tolerances, verification.outputs));
   if (proved) return verification;
   verification.outputs.clear();
   HONE_TRY(buffers.fetch(0));
@@ -34,7 +35,8 @@ Result<Repeated> verify_repeatedly(device::Kernel& kernel, Workload& workload,
   const Stopwatch watch;
   Repeated repeated;
   do {
-    HONE_ASSIGN(repeated.verification, verify_once(kernel, workload, repeated.compared % kOperandSets));
+    HONE_ASSIGN(repeated.verification,
+                verify_once(kernel, workload, repeated.compared % kOperandSets));
     ++repeated.compared;
   } while (repeated.verification.right && repeated.compared < request.launches &&
            watch.seconds() < request.max_seconds);
@@ -53,8 +55,8 @@ void to_json(nlohmann::json& json, const RepeatRequest& request) {
 }
 
 void from_json(const nlohmann::json& json, RepeatRequest& request) {
-  problem::exact_to(json.at("handle"), request.handle);
-  problem::exact_to(json.at("launches"), request.launches);
+  exact_to(json.at("handle"), request.handle);
+  exact_to(json.at("launches"), request.launches);
   json.at("max_seconds").get_to(request.max_seconds);
 }
 
@@ -63,7 +65,7 @@ void to_json(nlohmann::json& json, const Repeated& repeated) {
 }
 
 void from_json(const nlohmann::json& json, Repeated& repeated) {
-  problem::exact_to(json.at("compared"), repeated.compared);
+  exact_to(json.at("compared"), repeated.compared);
   json.at("verification").get_to(repeated.verification);
 }
 

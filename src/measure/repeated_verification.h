@@ -26,9 +26,10 @@ struct Repeated {
 };
 
 // Launches `kernel` on copy 0, by turns on the two sets of operands, inputs and read-write buffers
-// restored and outputs poisoned before each launch, and compares each time what verification compares: outputs within the tolerance,
-// guards, inputs; what is left unwritten still holds the poison, which is no right value. Ends with
-// the first wrong one. A failure only when the kernel reports an error.
+// restored and outputs poisoned before each launch, and compares each time what verification
+// compares: outputs within the tolerance, guards, inputs; what is left unwritten still holds the
+// poison, which is no right value. Ends with the first wrong one. A failure only when the kernel
+// reports an error.
 Result<Repeated> verify_repeatedly(device::Kernel& kernel, Workload& workload,
                                    const RepeatRequest& request);
 

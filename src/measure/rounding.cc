@@ -470,8 +470,8 @@ class Analysis {
     return unknown();
   }
 
-  // Of a full significand and a power of two: nothing is rounded in a type that holds the factor. Of
-  // a term of its own, what making the term rounds.
+  // Of a full significand and a power of two: nothing is rounded in a type that holds the factor.
+  // Of a term of its own, what making the term rounds.
   Estimate single_product(const Estimate& term, const Estimate& start) const {
     Estimate estimate{.low = std::min(0.0, term.low) + start.low,
                       .high = std::max(0.0, term.high) + start.high};

@@ -6,9 +6,9 @@
 //   sum of two, product   each rounds once: u; a difference of values of both signs turns relative
 //                         errors into absolute ones
 //   function              4 u for exp, log, roots, sines and 8 u for erf, tanh, powers (where the
-//                         type is narrower than f32: of f32, and one rounding), beside what it makes
-//                         of its argument's error (CUDA C++ Programming Guide,
-//                         "Mathematical Functions": 2 ulp, and 4 for powf)
+//                         type is narrower than f32: of f32, and one rounding), beside what it
+//                         makes of its argument's error (CUDA C++ Programming Guide, "Mathematical
+//                         Functions": 2 ulp, and 4 for powf)
 //   sum of K values       of one sign: sqrt(K) u, relative. Of both signs: K u rms, absolute. Each
 //                         is about six standard deviations of what a sum in order makes when its
 //                         roundings are independent (Higham and Mary 2019, SIAM J. Sci. Comput.

@@ -29,9 +29,9 @@ struct Tolerance {
 
 // How far outputs may lie from a reference, by binding (of use for outputs only), on the inputs of
 // `plan`: twice what a right implementation may be off by, its error and the reference's
-// (rounding.h), and one step of the type's smallest numbers. Nothing where the result is exact: sums
-// of whole numbers that fit, one correct narrowing of such, what selects or moves values. An output
-// of integers that went through rounded floats may be off by one.
+// (rounding.h), and one step of the type's smallest numbers. Nothing where the result is exact:
+// sums of whole numbers that fit, one correct narrowing of such, what selects or moves values. An
+// output of integers that went through rounded floats may be off by one.
 std::vector<Tolerance> tolerances_for(const problem::Dispatch& dispatch, const InputPlan& plan);
 // Of the last output, on the inputs of plan_inputs(dispatch).
 Tolerance tolerance_for(const problem::Dispatch& dispatch);

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/exact_json.h"
 #include "problem/dispatch.h"
-#include "problem/refuse_json.h"
 
 namespace hone::problem {
 namespace {
@@ -137,9 +137,8 @@ double constant_from_json(const nlohmann::json& json) {
   if (!json.is_string()) return json.get<double>();
   const auto word = json.get<std::string>();
   if (word == "nan") return std::numeric_limits<double>::quiet_NaN();
-  refuse_unless(word == "inf" || word == "-inf"
-                    ? Status()
-                    : input_error("'{}' is no constant of a computation", word));
+  if (word != "inf" && word != "-inf")
+    refuse_json("'" + word + "' is no constant of a computation");
   return word == "inf" ? std::numeric_limits<double>::infinity()
                        : -std::numeric_limits<double>::infinity();
 }
@@ -160,23 +159,24 @@ nlohmann::json value_to_json(const Value& value) {
 Value value_from_json(const nlohmann::json& json, std::size_t index) {
   const auto kind = std::find(kKinds.begin(), kKinds.end(), json.at("kind").get<std::string>());
   const auto type = element_type_from(json.at("type").get<std::string>());
-  refuse_unless(kind != kKinds.end() && type
-                    ? Status()
-                    : input_error("value {} of a computation has an unknown kind or type", index));
+  if (kind == kKinds.end() || !type)
+    refuse_json("value " + std::to_string(index) + " of a computation has an unknown kind or type");
   Value value{.kind = static_cast<Value::Kind>(kind - kKinds.begin()), .type = *type};
   value.operation = json.value("operation", std::string());
-  value.operands = json.value("operands", std::vector<int>());
-  value.binding = json.value("binding", -1);
+  const auto read = [&json](const char* key, auto& into) {
+    if (json.contains(key)) exact_to(json[key], into);
+  };
+  read("operands", value.operands);
+  read("binding", value.binding);
   if (json.contains("constant")) value.constant = constant_from_json(json["constant"]);
-  value.terms = json.value("terms", std::int64_t{1});
-  value.inner_terms = json.value("inner_terms", std::int64_t{1});
+  read("terms", value.terms);
+  read("inner_terms", value.inner_terms);
   value.root = json.value("root", false);
   const bool in_order = std::all_of(
       value.operands.begin(), value.operands.end(),
       [index](int operand) { return operand >= 0 && static_cast<std::size_t>(operand) < index; });
-  refuse_unless(in_order && value.terms >= 1 && value.inner_terms >= 1
-                    ? Status()
-                    : input_error("value {} of a computation uses what is not before it", index));
+  if (!in_order || value.terms < 1 || value.inner_terms < 1)
+    refuse_json("value " + std::to_string(index) + " of a computation uses what is not before it");
   return value;
 }
 
@@ -208,11 +208,12 @@ void from_json(const nlohmann::json& json, Computation& computation) {
   for (const nlohmann::json& value : json.at("values"))
     computation.values.push_back(value_from_json(value, computation.values.size()));
   for (const nlohmann::json& output : json.at("outputs")) {
-    computation.outputs.push_back({output.at(0).get<int>(), output.at(1).get<int>()});
-    const int value = computation.outputs.back().value;
-    refuse_unless(value >= 0 && static_cast<std::size_t>(value) < computation.values.size()
-                      ? Status()
-                      : input_error("an output of a computation is none of its values"));
+    Computation::Output read;
+    exact_to(output.at(0), read.binding);
+    exact_to(output.at(1), read.value);
+    if (read.value < 0 || static_cast<std::size_t>(read.value) >= computation.values.size())
+      refuse_json("an output of a computation is none of its values");
+    computation.outputs.push_back(read);
   }
   computation.has_infinite_constants = json.at("infinite_constants").get<bool>();
 }

@@ -126,7 +126,7 @@ void from_json(const nlohmann::json& json, Dispatch& dispatch) {
   dispatch.fill_value = json.contains("fill_value") ? number_from(json["fill_value"]) : 0;
   json.at("fused").get_to(dispatch.fused);
   dispatch.computation = json.value("computation", Computation());
-  dispatch.operand_digits = json.value("operand_digits", 0);
+  if (json.contains("operand_digits")) exact_to(json["operand_digits"], dispatch.operand_digits);
   dispatch.neighbours = json.value("neighbours", std::vector<Neighbour>());
   json.at("bindings").get_to(dispatch.bindings);
   exact_to(json.at("constants"), dispatch.constants);

@@ -238,11 +238,14 @@ measure::Protocol finalist_protocol(double seconds_per_launch) {
 }
 
 nlohmann::json finalist_round_constants(bool gpu) {
-  nlohmann::json constants{{"fewest", kFewestRounds},
-                           {"most", kMostRounds},
-                           {"looks", kLooks},
-                           {"alpha", ties_at_each_look().alpha},
-                           {"tight", kTight}};
+  const measure::RaceOptions race;
+  nlohmann::json constants{{"fewest_of_four", measure::Race(4).fewest_rounds()},
+                           {"most", measure::Race::kMostRounds},
+                           {"looks", measure::Race::kLooks},
+                           {"alpha", race.ties.alpha},
+                           {"threshold", race.ties.threshold},
+                           {"band", race.ties.band},
+                           {"tight", race.tight}};
   if (gpu) constants["max_warm_up_seconds"] = kGpuWarmUpSeconds;
   return constants;
 }
