@@ -120,6 +120,11 @@ def softmax(m, n):
 """
 
 
+def row_max(m, n):
+    return row_sum(m, n).replace("arith.constant 0.0", "arith.constant 0xFF800000").replace(
+        "arith.addf", "arith.maximumf")
+
+
 PROGRAMS = {
     "matmul_2048x10240x1280": matmul(2048, 10240, 1280),
     "matmul_4096": matmul(4096, 4096, 4096),
@@ -131,5 +136,6 @@ PROGRAMS = {
     "matmul_bias_gelu": matmul_bias_gelu(2048, 5120, 1280),
     "attention_20x4096x64": attention(20, 4096, 64),
     "row_sum_4096": row_sum(4096, 4096),
+    "row_max_4096": row_max(4096, 4096),
     "softmax_4096": softmax(4096, 4096),
 }

@@ -311,19 +311,25 @@ class Planner {
     return sum ? Polynomial{std::max(a.degree, b.degree), a.coefficients + b.coefficients} : kNone;
   }
 
-  // The dimensions of each root input, as the root walks them.
+  // The dimensions of a root input that are longer than one, as the root walks them; none where the
+  // binding has others.
   std::vector<InputAxis> axes_of(std::size_t binding, int operand, int split) const {
-    std::vector<InputAxis> axes;
     const problem::Operand& walked = dispatch_.root.operands[static_cast<std::size_t>(operand)];
-    const problem::TensorType& type = dispatch_.bindings[binding].type;
-    if (type.shape != walked.type.shape || walked.loops.size() != type.shape.size()) return axes;
-    for (std::size_t d = 0; d < type.shape.size(); ++d) {
+    if (walked.loops.size() != walked.type.shape.size()) return {};
+    std::vector<InputAxis> axes;
+    for (std::size_t d = 0; d < walked.loops.size(); ++d) {
+      if (walked.type.shape[d] == 1) continue;
       const int loop = walked.loops[d];
       // An index of several loops is that of a window, which walks a reduction.
       const bool reduced =
           loop < 0 || dispatch_.root.loops[static_cast<std::size_t>(loop)].reduction;
-      axes.push_back({type.shape[d], reduced, loop >= 0 && loop == split});
+      axes.push_back({walked.type.shape[d], reduced, loop >= 0 && loop == split});
     }
+    std::vector<std::int64_t> held = dispatch_.bindings[binding].type.shape;
+    std::erase(held, 1);
+    const bool same = std::ranges::equal(axes, held, {}, &InputAxis::extent);
+    if (!same) return {};
+    if (axes.empty()) axes.push_back({});
     return axes;
   }
 

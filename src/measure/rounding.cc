@@ -435,7 +435,7 @@ class Analysis {
     const double u = std::min(u_, unit_roundoff(ElementType::kF32));
     estimate.relative += u_ + (function.steps - 1) * u;
     // Near its zero a logarithm is as exact as its argument only.
-    if (function.slope == slope_of_log) estimate.absolute += u_;
+    if (function.slope == slope_of_log) estimate.absolute += u;
     return estimate;
   }
 
@@ -522,9 +522,8 @@ class Analysis {
         terms * u_ * term.rms + std::sqrt(terms) * u_ * start.largest() +
         kErrorDeviations * std::sqrt(terms) * (term.absolute + term.relative * term.rms) +
         start.absolute + start.relative * start.largest();
-    // A sum whose terms have a mean grows with it, and so do its roundings.
-    const double drift = std::abs(term.mean) * terms;
-    estimate.absolute += growth(terms) * u_ * drift;
+    // Roundings grow with the partial sums, and those with the sum itself.
+    estimate.relative = growth(terms) * u_;
     return estimate;
   }
 
