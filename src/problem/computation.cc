@@ -15,9 +15,9 @@ namespace hone::problem {
 namespace {
 
 // The order of Value::Kind.
-constexpr std::array<std::string_view, 9> kKinds = {"input",     "constant",  "element",
-                                                    "operation", "reduction", "softmax",
-                                                    "attention", "one of",    "unknown"};
+constexpr std::array<std::string_view, 9> kValueKinds = {"input",     "constant",  "element",
+                                                         "operation", "reduction", "softmax",
+                                                         "attention", "one of",    "unknown"};
 
 ElementType type_of_output(const Operation& root) {
   for (const Operand& operand : root.operands)
@@ -144,7 +144,7 @@ double constant_from_json(const nlohmann::json& json) {
 }
 
 nlohmann::json value_to_json(const Value& value) {
-  nlohmann::json json{{"kind", kKinds[static_cast<std::size_t>(value.kind)]},
+  nlohmann::json json{{"kind", kValueKinds[static_cast<std::size_t>(value.kind)]},
                       {"type", name_of(value.type)}};
   if (!value.operation.empty()) json["operation"] = value.operation;
   if (!value.operands.empty()) json["operands"] = value.operands;
@@ -157,11 +157,12 @@ nlohmann::json value_to_json(const Value& value) {
 }
 
 Value value_from_json(const nlohmann::json& json, std::size_t index) {
-  const auto kind = std::find(kKinds.begin(), kKinds.end(), json.at("kind").get<std::string>());
+  const auto kind =
+      std::find(kValueKinds.begin(), kValueKinds.end(), json.at("kind").get<std::string>());
   const auto type = element_type_from(json.at("type").get<std::string>());
-  if (kind == kKinds.end() || !type)
+  if (kind == kValueKinds.end() || !type)
     refuse_json("value " + std::to_string(index) + " of a computation has an unknown kind or type");
-  Value value{.kind = static_cast<Value::Kind>(kind - kKinds.begin()), .type = *type};
+  Value value{.kind = static_cast<Value::Kind>(kind - kValueKinds.begin()), .type = *type};
   value.operation = json.value("operation", std::string());
   const auto read = [&json](const char* key, auto& into) {
     if (json.contains(key)) exact_to(json[key], into);
