@@ -6,6 +6,7 @@
 #include <climits>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <set>
 
 #include "measure/half.h"
@@ -267,8 +268,14 @@ class Planner {
     }
   }
 
-  Polynomial polynomial_of(int index) const {
-    const Value& value = computation_.values[static_cast<std::size_t>(index)];
+  // Bodies use one value several times: each is looked at once.
+  Polynomial polynomial_of(int index) {
+    const auto known = polynomials_.find(index);
+    if (known != polynomials_.end()) return known->second;
+    return polynomials_[index] = made_of(computation_.values[static_cast<std::size_t>(index)]);
+  }
+
+  Polynomial made_of(const Value& value) {
     const auto operand = [&](std::size_t i) { return polynomial_of(value.operands.at(i)); };
     switch (value.kind) {
       case Value::Kind::kInput:
@@ -365,8 +372,14 @@ class Planner {
   }
 
   // Whether a value is zero where the bindings are.
-  bool vanishes(int index) const {
-    const Value& value = computation_.values[static_cast<std::size_t>(index)];
+  bool vanishes(int index) {
+    const auto known = vanishing_.find(index);
+    if (known != vanishing_.end()) return known->second;
+    return vanishing_[index] =
+               is_zero_of_zeros(computation_.values[static_cast<std::size_t>(index)]);
+  }
+
+  bool is_zero_of_zeros(const Value& value) {
     const auto operand = [&](std::size_t i) { return vanishes(value.operands.at(i)); };
     if (value.kind == Value::Kind::kInput) return true;
     if (value.kind == Value::Kind::kElement) return operand(0);
@@ -384,8 +397,7 @@ class Planner {
 
   // Sums of one term of a full significand each; false where more than one binding makes a term.
   bool sparse_terms() {
-    std::set<int> bindings;
-    sources_of(root_->operands.front(), bindings);
+    const std::set<int> bindings = sources_of(root_->operands.front());
     if (!vanishes(root_->operands.front()) || bindings.size() != 1 || dispatch_.fill_value != 0 ||
         reads_its_output(dispatch_) || binding_of(0) != *bindings.begin())
       return false;
@@ -500,10 +512,18 @@ class Planner {
   }
 
   // Bindings that a value is computed from.
-  void sources_of(int index, std::set<int>& bindings) const {
-    const Value& value = computation_.values[static_cast<std::size_t>(index)];
-    if (value.kind == Value::Kind::kInput && value.binding >= 0) bindings.insert(value.binding);
-    for (const int operand : value.operands) sources_of(operand, bindings);
+  std::set<int> sources_of(int index) const {
+    std::set<int> bindings;
+    // Operands come before what uses them: from the value down, each is looked at once.
+    std::vector<bool> used(computation_.values.size(), false);
+    used[static_cast<std::size_t>(index)] = true;
+    for (int i = index; i >= 0; --i) {
+      if (!used[static_cast<std::size_t>(i)]) continue;
+      const Value& value = computation_.values[static_cast<std::size_t>(i)];
+      if (value.kind == Value::Kind::kInput && value.binding >= 0) bindings.insert(value.binding);
+      for (const int operand : value.operands) used[static_cast<std::size_t>(operand)] = true;
+    }
+    return bindings;
   }
 
   // Changes the inputs of the first value that is out of its domain, until none is. What cannot be
@@ -516,8 +536,7 @@ class Planner {
   }
 
   bool suit(const OutOfDomain& demand) {
-    std::set<int> bindings;
-    sources_of(demand.value, bindings);
+    const std::set<int> bindings = sources_of(demand.value);
     bool changed = false;
     for (const int binding : bindings) {
       const auto i = static_cast<std::size_t>(binding);
@@ -553,6 +572,8 @@ class Planner {
   Computation computation_;
   const Value* root_ = nullptr;
   Polynomial polynomial_{};
+  std::map<int, Polynomial> polynomials_;
+  std::map<int, bool> vanishing_;
   InputPlan plan_;
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
+#include <limits>
 #include <string_view>
 
 #include "measure/half.h"
@@ -227,7 +227,7 @@ class Analysis {
   }
 
   void demand(std::size_t i, bool too_large) {
-    rounding_.out_of_domain.push_back({value_->operands.at(i), too_large, value_->operation});
+    rounding_.out_of_domain.push_back({value_->operands.at(i), too_large});
   }
 
   Estimate operation() {

@@ -22,9 +22,7 @@
 // multiples of 2^g below 2^(g + digits).
 #pragma once
 
-#include <limits>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "measure/inputs.h"

@@ -33,8 +33,6 @@ struct Tolerance {
 // sums of whole numbers that fit, one correct narrowing of such, what selects or moves values. An
 // output of integers that went through rounded floats may be off by one.
 std::vector<Tolerance> tolerances_for(const problem::Dispatch& dispatch, const InputPlan& plan);
-// Of the last output, on the inputs of plan_inputs(dispatch).
-Tolerance tolerance_for(const problem::Dispatch& dispatch);
 
 struct Comparison {
   bool right = false;

@@ -65,11 +65,4 @@ std::vector<Tolerance> tolerances_for(const problem::Dispatch& dispatch, const I
   return tolerances;
 }
 
-Tolerance tolerance_for(const problem::Dispatch& dispatch) {
-  const std::vector<Tolerance> tolerances = tolerances_for(dispatch, plan_inputs(dispatch));
-  for (std::size_t i = dispatch.bindings.size(); i-- > 0;)
-    if (dispatch.bindings[i].use == problem::BindingUse::kOutput) return tolerances[i];
-  return {};
-}
-
 }  // namespace hone::measure

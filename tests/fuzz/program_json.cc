@@ -39,7 +39,7 @@ void use(const problem::Dispatch& dispatch) {
   (void)tune::operation_row(dispatch.root);
   (void)tune::dispatch_row(dispatch, 1);
   (void)measure::plan_inputs(dispatch);
-  (void)measure::tolerance_for(dispatch);
+  (void)measure::tolerances_for(dispatch, measure::plan_inputs(dispatch));
   if (!is_small(dispatch.root)) return;
   const auto space = iree::llvm_cpu_contraction_space(dispatch.root, target());
   if (!space || space->empty()) return;

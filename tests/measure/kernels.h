@@ -11,6 +11,7 @@
 
 #include "measure/half.h"
 #include "measure/inputs.h"
+#include "measure/verification.h"
 #include "problem/dispatch.h"
 
 namespace hone::measure {
@@ -83,6 +84,14 @@ inline std::vector<Bytes> inputs_of(const problem::Dispatch& dispatch, std::uint
                binding_seed(seed, i));
   }
   return buffers;
+}
+
+// Of the output, on the inputs of plan_inputs.
+inline Tolerance tolerance_for(const problem::Dispatch& dispatch) {
+  const std::vector<Tolerance> tolerances = tolerances_for(dispatch, plan_inputs(dispatch));
+  for (std::size_t i = 0; i < dispatch.bindings.size(); ++i)
+    if (dispatch.bindings[i].use == problem::BindingUse::kOutput) return tolerances[i];
+  return {};
 }
 
 // Which elements one iteration of the loop nest reads and writes.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "provider/iree/root_operation.h"
@@ -227,14 +228,15 @@ class Reader {
     return read;
   }
 
-  bool uses_any(MlirValue value, const std::vector<MlirValue>& wanted) const {
+  // `seen`: what has been looked at, since a body may use one value many times.
+  bool uses_any(MlirValue value, const std::vector<MlirValue>& wanted,
+                std::set<const void*>& seen) const {
     for (const MlirValue each : wanted)
       if (each.ptr == value.ptr) return true;
     const MlirOperation operation = ir_.defining_operation(value);
-    if (operation.ptr == nullptr) return false;
-    // Bodies are small and without loops.
+    if (operation.ptr == nullptr || !seen.insert(value.ptr).second) return false;
     for (const MlirValue operand : ir_.operands(operation))
-      if (uses_any(operand, wanted)) return true;
+      if (uses_any(operand, wanted, seen)) return true;
     return false;
   }
 
@@ -247,7 +249,9 @@ class Reader {
     if (both.size() != 2) return -1;
     const MlirValue accumulator = accumulators[result];
     const std::size_t term = both[0].ptr == accumulator.ptr ? 1 : 0;
-    if (both[1 - term].ptr != accumulator.ptr || uses_any(both[term], accumulators)) return -1;
+    std::set<const void*> seen;
+    if (both[1 - term].ptr != accumulator.ptr || uses_any(both[term], accumulators, seen))
+      return -1;
     Value reduced = of_kind(Value::Kind::kReduction, yielded);
     reduced.operation = ir_.name(combiner);
     reduced.operands = {value_of(both[term])};
