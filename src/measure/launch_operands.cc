@@ -15,6 +15,9 @@ namespace {
 // Far from what a user gives as --seed, and from the seeds of later draws.
 constexpr std::uint64_t kSecondSet = 0x5365636F6E64, kDraw = 0x44726177;
 
+// Relative; zeros are off by 1.
+constexpr double kSaysNothing = 0.5;
+
 std::uint64_t seed_of(std::uint64_t seed, OperandSet set, int draw) {
   const std::uint64_t drawn =
       draw == 0 ? seed : random_bits(seed ^ kDraw, static_cast<std::uint64_t>(draw));
@@ -92,6 +95,20 @@ Result<std::array<LaunchOperands, kOperandSets>> launch_operands(const ProblemRe
     if (request.tolerance) each.tolerances.assign(dispatch.bindings.size(), *request.tolerance);
   }
   return operands;
+}
+
+std::string not_verifiable(const problem::Dispatch& dispatch,
+                           const std::array<LaunchOperands, kOperandSets>& operands) {
+  for (std::size_t i = 0; i < dispatch.bindings.size(); ++i) {
+    if (dispatch.bindings[i].use != problem::BindingUse::kOutput) continue;
+    const bool says_nothing = std::ranges::all_of(operands, [i](const LaunchOperands& each) {
+      return each.tolerances[i].relative >= kSaysNothing;
+    });
+    if (says_nothing)
+      return fmt::format("a right kernel's binding {} may be off by {:.2g} times what it holds: {}",
+                         i, operands[0].tolerances[i].relative, operands[0].tolerances[i].basis);
+  }
+  return {};
 }
 
 Result<std::optional<ExpectedOutputs>> computed_outputs(

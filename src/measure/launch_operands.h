@@ -26,6 +26,11 @@ struct LaunchOperands {
 Result<std::array<LaunchOperands, kOperandSets>> launch_operands(const ProblemRequest& request,
                                                                  int draw = 0);
 
+// Says which output no set of operands can tell right from wrong, since a right kernel may be off
+// by half of what it computes (a long sum of one sign in a coarse type); empty when there is none.
+std::string not_verifiable(const problem::Dispatch& dispatch,
+                           const std::array<LaunchOperands, kOperandSets>& operands);
+
 // What each launch must leave in buffers that hold the operands; nothing where hone does not
 // compute the dispatch (has_exact_reference) and a reference must be run. `buffers` are those of
 // create() with both contents.

@@ -98,6 +98,9 @@ Result<ProblemReady> Runner::set_problem(const ProblemRequest& request) {
   ExpectedOutputs expected;
   for (int draw = 0;; ++draw) {
     HONE_ASSIGN(operands, launch_operands(request, draw));
+    if (const std::string why = not_verifiable(request.dispatch, operands);
+        !why.empty() && !request.tolerance)
+      return failure("{} cannot be verified: {}", request.dispatch.name, why);
     HONE_ASSIGN(auto computed, computed_outputs(request, operands));
     if (computed) {
       ready.reference = request.expected.empty() ? "exact" : "given";

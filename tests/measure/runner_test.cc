@@ -313,6 +313,40 @@ TEST_F(RunnerTest, OpenBlasTakesTransposedBatchedAndFusedF16) {
   EXPECT_TRUE(verification->right) << verification->message;
 }
 
+// The exponentials of 16384 numbers add up to some 18,000; in bf16 a sum stops to grow long before.
+TEST_F(RunnerTest, WhatARightKernelMissesByItselfCannotBeVerified) {
+  using namespace problem;
+  Dispatch dispatch;
+  dispatch.name = "sum_of_exponentials";
+  dispatch.root.kind = OperationKind::kReduction;
+  dispatch.root.loops = {{false, 2}, {true, 16384}};
+  const TensorType in{ElementType::kBF16, {2, 16384}}, out{ElementType::kBF16, {2}};
+  dispatch.root.operands = {{in, {0, 1}, false}, {out, {0}, true}};
+  dispatch.bindings = {{Access::kReadOnly, BindingUse::kRootInput, in, 65536},
+                       {Access::kWriteOnly, BindingUse::kOutput, out, 4}};
+  Value input{
+      .kind = Value::Kind::kInput, .operation = "", .operands = {}, .type = ElementType::kBF16};
+  input.binding = 0;
+  Value term{.kind = Value::Kind::kOperation,
+             .operation = "math.exp",
+             .operands = {0},
+             .type = ElementType::kBF16};
+  Value start{
+      .kind = Value::Kind::kConstant, .operation = "", .operands = {}, .type = ElementType::kBF16};
+  Value sum{.kind = Value::Kind::kReduction,
+            .operation = "arith.addf",
+            .operands = {1, 2},
+            .type = ElementType::kBF16};
+  sum.terms = 16384;
+  sum.root = true;
+  dispatch.computation.values = {input, term, start, sum};
+  dispatch.computation.outputs = {{1, 3}};
+  const auto ready = runner_.set_problem(problem_request(dispatch));
+  ASSERT_FALSE(ready);
+  EXPECT_EQ(ready.error().kind, ErrorKind::kFailure);
+  EXPECT_THAT(ready.error().message, HasSubstr("cannot be verified: a right kernel's binding 1"));
+}
+
 TEST(SgemmPlanTest, FollowsTheLayoutsOfTheOperands) {
   const Result<SgemmPlan> plain = plan_sgemm(matmul(2, 3, 4).root);
   ASSERT_TRUE(plain);
