@@ -9,7 +9,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from cpu_matmuls import matmul  # noqa: E402
 from gpu_own_programs import bias_erf, sums, transpose  # noqa: E402
-from gpu_programs import row_sum, softmax  # noqa: E402
+from gpu_programs import row_max, row_sum, softmax  # noqa: E402
 
 
 def product(kind, lhs, rhs, out, attributes=""):
@@ -181,6 +181,7 @@ KINDS = {
     },
     "reduction": {
         "row_sum_1024x2048": row_sum(1024, 2048),
+        "row_max_1024x2048": row_max(1024, 2048),
         "column_sum_1024x2048": sums((1024, 2048), (1, 0), 1),
         "channel_sum_16x64x1024": sums((16, 64, 1024), (1, 0, 2), 1),
     },
