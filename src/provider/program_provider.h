@@ -44,6 +44,8 @@ struct ArtifactCall {
   std::vector<problem::TensorType> types;
   std::vector<int> cores;  // to run on, one thread each
   int stop_fd = -1;        // as ProgramCall's
+  int launches =
+      64;  // one after the other in what is timed as one, so that submitting counts little
 };
 
 class ProgramProvider : public Provider {

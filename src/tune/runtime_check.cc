@@ -1,5 +1,6 @@
 #include "tune/runtime_check.h"
 
+#include <algorithm>
 #include <random>
 
 #include "base/file.h"
@@ -13,6 +14,7 @@ namespace {
 // Enough rounds for a verdict at 5 % (six) with some to spare, each a process of its own.
 constexpr int kRounds = 8;
 constexpr double kSecondsPerRound = 0.1;
+constexpr double kMostLaunches = 64;
 
 }  // namespace
 
@@ -29,13 +31,16 @@ Status measure_under_runtime(Context& context, DispatchBench& bench,
     HONE_ASSIGN(provider::Artifact artifact, bench.artifact(candidate));
     artifacts.push_back(std::move(artifact));
   }
+  // A default of 0.1 s launched 64 times for each sample takes minutes. Both are launched as often.
+  const double room = kSecondsPerRound / std::max(bench.default_seconds(), 1e-9);
+  const int launches = static_cast<int>(std::clamp(room, 1.0, kMostLaunches));
   std::vector<std::vector<double>> times(artifacts.size());
   std::mt19937_64 coin(context.options.seed);
   for (int round = 0; round < kRounds; ++round) {
     const std::size_t first = coin() & 1;
     for (const std::size_t which : {first, 1 - first}) {
       const Result<double> seconds = context.programs->time_artifact(
-          {&artifacts[which], files, types, context.options.cores, context.stop_fd},
+          {&artifacts[which], files, types, context.options.cores, context.stop_fd, launches},
           kSecondsPerRound);
       if (!seconds && seconds.error().kind == ErrorKind::kInterrupted)
         return tl::unexpected(seconds.error());

@@ -125,6 +125,7 @@ Result<double> benchmark_executable(const Installation& installation,
   arguments.push_back("--executable_file=" + code.string());
   arguments.push_back(fmt::format("--entry_point={}", launch.ordinal));
   arguments.push_back(fmt::format("--workgroup_count={}", fmt::join(launch.grid, ",")));
+  arguments.push_back(fmt::format("--batch_size={}", call.launches));
   for (const std::uint32_t constant : launch.constants)
     arguments.push_back(fmt::format("--constant={}", constant));
   for (std::size_t i = 0; i < call.types.size(); ++i)
