@@ -104,8 +104,8 @@ nlohmann::json classes_of(const tune::CheckedSpec& checked) {
   return classes;
 }
 
-void print(const SpecOptions& options, const tune::CheckedSpec& checked, const std::string& flag,
-           std::size_t working) {
+void print(const SpecOptions& options, const tune::CheckedSpec& checked,
+           const std::vector<std::string>& flags, std::size_t working) {
   fmt::print("{}", table_of(checked).to_text());
   fmt::print("\n");
   for (const auto& each : classes_of(checked))
@@ -122,8 +122,10 @@ void print(const SpecOptions& options, const tune::CheckedSpec& checked, const s
       fmt::print("{}:{}: @{} matches no dispatch of {} for {}: it does nothing\n", options.spec,
                  entry.entry.line, entry.entry.matcher, options.program, options.toolchain.target);
   }
-  fmt::print("{} of {} entries work; the flag that applies the spec: {}\n", working,
-             checked.entries.size(), flag);
+  std::string words;
+  for (const std::string& flag : flags) words += " " + shell_word(flag);
+  fmt::print("{} of {} entries work; the flags that apply the spec:{}\n", working,
+             checked.entries.size(), words);
 }
 
 CommandResult check(const SpecOptions& options) {
@@ -143,19 +145,19 @@ CommandResult check(const SpecOptions& options) {
   const auto working = static_cast<std::size_t>(
       std::count_if(checked.entries.begin(), checked.entries.end(),
                     [](const tune::CheckedEntry& entry) { return entry.works(); }));
-  const std::string flag = provider.spec_flag(options.spec);
+  const std::vector<std::string> flags = provider.with_spec({}, options.spec);
   if (options.json)
     fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", kSchemaVersion},
                                                         {"spec", options.spec},
                                                         {"program", options.program},
                                                         {"compiler", toolchain.revision()},
                                                         {"target", target_json(options.toolchain)},
-                                                        {"flag", flag},
+                                                        {"flags", flags},
                                                         {"entries", json_of(checked)},
                                                         {"spec_classes", classes_of(checked)},
                                                         {"working", working}}));
   else
-    print(options, checked, flag, working);
+    print(options, checked, flags, working);
   return working == checked.entries.size() ? 0 : 1;
 }
 

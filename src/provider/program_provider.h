@@ -56,6 +56,9 @@ class ProgramProvider : public Provider {
   virtual bool same_spec_class(const problem::Operation& a, const problem::Operation& b) const = 0;
   // The compiler flag that applies the spec in `file`.
   virtual std::string spec_flag(const std::filesystem::path& file) const = 0;
+  // `flags` and all that a compiler outside of hone needs to compile a whole program with the spec.
+  virtual std::vector<std::string> with_spec(std::vector<std::string> flags,
+                                             const std::filesystem::path& file) const = 0;
 
   // The functions of a compiled module that can be called from outside; those with arguments that
   // are no tensors are left out. A failure with the provider's words when the file is no module.

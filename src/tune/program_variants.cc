@@ -53,7 +53,7 @@ Status ProgramVariants::make(Variant& variant) {
   if (!variant.spec.empty()) {
     const std::filesystem::path spec = folder_ / (stem + "_spec.mlir");
     HONE_TRY(write_file_atomically(spec, variant.spec));
-    flags.push_back(context_->programs->spec_flag(spec));
+    flags = context_->programs->with_spec(std::move(flags), spec);
   }
   tl::expected<std::string, provider::Failure> compiled = std::move(variant.compiled);
   variant.compiled.clear();

@@ -262,8 +262,7 @@ class Vetting {
     HONE_ASSIGN(const std::string text, spec_text(*context_.programs, some));
     const std::filesystem::path file = request_.folder / "vetted_spec.mlir";
     HONE_TRY(write_file_atomically(file, text));
-    flags.push_back(context_.programs->spec_flag(file));
-    return flags;
+    return context_.programs->with_spec(std::move(flags), file);
   }
 
   // Whether the entry can be kept to dispatches that it was verified for, and was not yet.

@@ -260,8 +260,7 @@ class TuningRun {
       flags.insert(flags.end(), result_.best->flags.begin(), result_.best->flags.end());
     else if (uses_spec)
       flags = context_.flags();
-    if (uses_spec) flags.push_back(context_.programs->spec_flag(spec));
-    return flags;
+    return uses_spec ? context_.programs->with_spec(std::move(flags), spec) : flags;
   }
 
   Context& context_;

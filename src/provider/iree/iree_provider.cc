@@ -87,6 +87,27 @@ std::string IreeProvider::spec_flag(const std::filesystem::path& file) const {
          file.string();
 }
 
+std::vector<std::string> IreeProvider::with_spec(std::vector<std::string> flags,
+                                                 const std::filesystem::path& file) const {
+  flags.push_back(spec_flag(file));
+  // The first dispatch that wants a spec reads it under a lock (IREECodegenLibraryManager.cpp of
+  // IREE 3.13). Its verifier then waits for the threads of the compiler, and while it waits it may
+  // begin with another dispatch, which wants the lock that it holds itself. What was read once is
+  // kept by its path, so a pass that reads it while nothing else runs prevents that.
+  const std::string preload = fmt::format(
+      "iree-codegen-materialize-tuning-specs{{tuning-spec-path={{{}}}}}", file.string());
+  constexpr std::string_view kPipeline = "--iree-preprocessing-pass-pipeline=builtin.module(";
+  // The compiler takes the last of several.
+  const auto own = std::find_if(flags.rbegin(), flags.rend(), [&](const std::string& flag) {
+    return flag.starts_with(kPipeline) && flag.ends_with(')');
+  });
+  if (own == flags.rend())
+    flags.push_back(fmt::format("{}{})", kPipeline, preload));
+  else
+    own->insert(kPipeline.size(), own->size() == kPipeline.size() + 1 ? preload : preload + ",");
+  return flags;
+}
+
 Result<std::vector<problem::Function>> IreeProvider::functions(
     const std::filesystem::path& module) const {
   return module_functions(installation_, module);

@@ -34,6 +34,10 @@ class IreeProvider final : public provider::ProgramProvider {
   Result<std::string> spec(const std::vector<provider::SpecEntry>& entries) const override;
   bool same_spec_class(const problem::Operation& a, const problem::Operation& b) const override;
   std::string spec_flag(const std::filesystem::path& file) const override;
+  // With a pass that reads the spec before dispatches are compiled in parallel: without it
+  // iree-compile may wait for itself for ever (docs/status.md).
+  std::vector<std::string> with_spec(std::vector<std::string> flags,
+                                     const std::filesystem::path& file) const override;
   Result<std::vector<problem::Function>> functions(
       const std::filesystem::path& module) const override;
   std::optional<std::string> device_code(std::string_view module,
