@@ -13,7 +13,9 @@
 namespace hone::tune {
 namespace {
 
-constexpr double kSecondsPerRound = 0.15;
+// Six variants that are chosen from, and three that are proved, take about 130 samples: with a small
+// budget these are short, lest the proof take several times what the user gave.
+constexpr double kSamplesWithinBudget = 400, kShortestSampleSeconds = 0.03;
 
 }  // namespace
 
@@ -109,7 +111,11 @@ Status ProgramVariants::time(int rounds, const std::vector<std::string>& names,
     usable.push_back(i);
     calls.push_back(call(variants_[i]));
   }
-  ProgramRounds request{static_cast<std::size_t>(rounds), kSecondsPerRound, seed};
+  ProgramRounds request;
+  request.rounds = static_cast<std::size_t>(rounds);
+  request.seconds = std::clamp(context_->options.budget_seconds / kSamplesWithinBudget,
+                               kShortestSampleSeconds, request.seconds);
+  request.seed = seed;
   HONE_ASSIGN(const std::vector<std::vector<double>> times,
               time_rounds(*context_->programs, calls, request, context_->observer));
   for (const std::vector<double>& round : times)

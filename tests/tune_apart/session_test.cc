@@ -17,6 +17,7 @@ using testing::UnorderedElementsAre;
 TEST_F(ApartSession, SharesCandidatesOutOverDevices) {
   options_.more_gpus = {1};
   options_.candidates = 24;
+  options_.budget_seconds = 16;
   const auto result = run();
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(result->tuned.size(), 1u);
@@ -70,7 +71,7 @@ TEST_F(ApartSession, WhatCandidatesDoToADeviceIsARowAndNoMore) {
 
 TEST_F(ApartSession, ASecondRunOnTheStoreMeasuresNothingAgain) {
   options_.candidates = 6;
-  options_.budget_seconds = 20;
+  options_.budget_seconds = 8;
   ASSERT_TRUE(run());
   const auto first = store_.candidate_rows().value().size();
   options_.more_gpus = {1};
