@@ -46,7 +46,7 @@ class FinalistRace {
         HONE_ASSIGN(winner, race_.winner(names()));
       }
       if (all_right) {
-        HONE_ASSIGN(all_right, compare_launches(winner));
+        HONE_ASSIGN(all_right, once_more([&] { return compare_launches(winner); }));
       }
       if (!all_right) continue;
       HONE_TRY(samples_.record(bench_, artifacts_.size()));
@@ -91,13 +91,18 @@ class FinalistRace {
       }
       if (drops_ && left() <= -(kOverrun - 1) * seconds_) HONE_TRY(race_.narrow());
       progress(left());
-      Result<bool> all_right = take_round();
-      // A runner that died by accident is another one the second time.
-      if (!all_right && all_right.error().kind == ErrorKind::kFailure) all_right = take_round();
-      HONE_TRY(all_right);
-      if (!*all_right) return false;
+      HONE_ASSIGN(const bool all_right, once_more([this] { return take_round(); }));
+      if (!all_right) return false;
     }
     return true;
+  }
+
+  // A runner that died by accident is another one the second time.
+  template <class Step>
+  static Result<bool> once_more(const Step& step) {
+    Result<bool> done = step();
+    if (!done && done.error().kind == ErrorKind::kFailure) done = step();
+    return done;
   }
 
   Result<bool> take_round() {

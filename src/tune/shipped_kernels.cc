@@ -42,20 +42,27 @@ class ShippedPair {
     return context_.compiler.release(key);
   }
 
-  // The reason why not, or nothing.
+  // The reason why not, or nothing. What an accident ended is verified once more, by another runner.
   Result<std::string> verify() {
+    HONE_ASSIGN(const std::string why_not, verify_once());
+    if (!met_accident_) return why_not;
+    handles_.clear();  // they went with their runner
+    return verify_once();
+  }
+
+  Result<std::string> verify_once() {
     for (const Kernel& kernel : kernels_) {
       HONE_ASSIGN(const Ran<int> handle, context_.runner.load(kernel.artifact));
       if (!handle) return "the driver does not take its PTX: " + handle.error().message;
       HONE_ASSIGN(const Ran<measure::Verification> verified, context_.runner.verify(*handle));
-      if (!verified) return "assembled by the driver it fails: " + verified.error().message;
+      if (!verified) return fails(verified.error());
       if (!verified->right) return "assembled by the driver it is wrong: " + verified->message;
       if (&kernel == &kernels_.back()) {
         HONE_ASSIGN(const Ran<measure::Repeated> repeated,
                     context_.runner.repeat({.handle = *handle,
                                             .launches = measure::kComparedLaunches,
                                             .max_seconds = kCompareSeconds}));
-        if (!repeated) return "assembled by the driver it fails: " + repeated.error().message;
+        if (!repeated) return fails(repeated.error());
         if (!repeated->verification.right)
           return "assembled by the driver it is wrong: " + repeated->verification.message;
       }
@@ -106,10 +113,16 @@ class ShippedPair {
   }
 
  private:
+  std::string fails(const provider::Failure& failure) {
+    met_accident_ = provider::is_accident(failure.kind);
+    return "assembled by the driver it fails: " + failure.message;
+  }
+
   Context& context_;
   DispatchBench& bench_;
   std::vector<Kernel> kernels_;
   std::vector<int> handles_;
+  bool met_accident_ = false;
 };
 
 }  // namespace

@@ -59,6 +59,11 @@ class ApartSession : public testing::Test {
                          std::string(test::kServeRunner)};
       options.stop_fd = stop_fd_;
       if (!faults_.empty()) options.environment = {{test::kFaultsFile, faults_}};
+      if (struck_at_ > 0) {
+        options.environment.push_back({test::kStruckFile, struck_file().string()});
+        options.environment.push_back({test::kStruckAt, std::to_string(struck_at_)});
+        options.environment.push_back({test::kStrikes, std::to_string(strikes_)});
+      }
       return RunnerService(worker::RunnerProcess(options), kernel_seconds_);
     };
     RunnerService first = runner();
@@ -91,6 +96,8 @@ class ApartSession : public testing::Test {
     return std::move(result.at_sizes.front());
   }
 
+  std::filesystem::path struck_file() const { return folder_.path() / "struck"; }
+
   store::DispatchRow row() { return store_.dispatch_rows().value().at(0); }
 
   TemporaryFolder folder_ = std::move(TemporaryFolder::create("hone-session-").value());
@@ -100,6 +107,8 @@ class ApartSession : public testing::Test {
   Options options_;
   Silent observer_;
   std::string faults_;
+  int struck_at_ = 0;  // see test::kStruckFile; 0: nothing is
+  int strikes_ = 1;
   double kernel_seconds_ = 60;
   int stop_fd_ = -1;
 };

@@ -18,6 +18,12 @@ namespace hone::test {
 inline constexpr std::string_view kServeRunner = "--serve-runner";
 // The file; without it every code does right.
 inline constexpr const char* kFaultsFile = "HONE_TEST_FAULTS";
+// A file in which the runner writes its process, a line each time, when it stands in a launch that
+// is to be compared with the reference and waits to be killed: the launch of kStruckAt of the
+// second code that is loaded, as often as kStrikes says. That code is the fastest, and right.
+inline constexpr const char* kStruckFile = "HONE_TEST_STRUCK";
+inline constexpr const char* kStruckAt = "HONE_TEST_STRUCK_AT";
+inline constexpr const char* kStrikes = "HONE_TEST_STRIKES";
 
 enum class Fault {
   kNone,
@@ -26,8 +32,9 @@ enum class Fault {
   kNeverEnds,
   kIllegalAccess,
   kKilled,
-  kRace,    // the fastest of all, and wrong in one of 50 launches
-  kTooFast  // right, and measured to be faster than the device can be
+  kRace,     // the fastest of all, and wrong in one of 50 launches
+  kTooFast,  // right, and measured to be faster than the device can be
+  kStruck    // the fastest of all, and right, if it is left alone
 };
 
 // The first code, the default, does right; of the next ten all but two or three do not.
@@ -35,11 +42,13 @@ inline Fault fault_of(std::string_view code) {
   const char* const path = std::getenv(kFaultsFile);
   if (path == nullptr) return Fault::kNone;
   const std::string hash = content_hash(code);
+  const bool struck = std::getenv(kStruckFile) != nullptr;
   int line = 0;
   std::ifstream known(path);
   for (std::string each; std::getline(known, each); ++line)
     if (each == hash) break;
   if (known.eof() || !known) std::ofstream(path, std::ios::app) << hash << "\n";
+  if (struck) return line == 1 ? Fault::kStruck : Fault::kNone;
   if (line == 2) return Fault::kRace;
   if (line == 4) return Fault::kTooFast;
   return line % 2 == 1 && line <= 9 ? static_cast<Fault>((line + 1) / 2) : Fault::kNone;
@@ -63,13 +72,17 @@ class FaultyDevice final : public ApartDevice {
   Result<device::BatchTime> time(device::Kernel& kernel,
                                  std::span<const std::vector<device::Buffer>> rotation,
                                  std::size_t first, std::size_t launches) override {
-    HONE_ASSIGN(device::BatchTime time, ApartDevice::time(kernel, rotation, first, launches));
+    is_timing_ = true;
+    Result<device::BatchTime> timed = ApartDevice::time(kernel, rotation, first, launches);
+    is_timing_ = false;
     const auto* const faulty = dynamic_cast<const FaultyKernel*>(&kernel);
-    if (faulty == nullptr) return time;
+    if (!timed || faulty == nullptr) return timed;
+    device::BatchTime time = *timed;
     time.disturbed = false;
     // Of the 512^3 matmul of these tests: 1.3 TFLOP/s, more than one core does, and 17 TFLOP/s,
     // more than the peak below allows.
-    if (faulty->fault == Fault::kRace) time.seconds = 200e-6 * static_cast<double>(launches);
+    if (faulty->fault == Fault::kRace || faulty->fault == Fault::kStruck)
+      time.seconds = 200e-6 * static_cast<double>(launches);
     if (faulty->fault == Fault::kTooFast) time.seconds = 16e-6 * static_cast<double>(launches);
     return time;
   }
@@ -97,6 +110,9 @@ class FaultyDevice final : public ApartDevice {
         case Fault::kKilled:
           ::raise(SIGKILL);
           break;
+        case Fault::kStruck:
+          on.wait_to_be_struck();
+          break;
         case Fault::kIllegalAccess:
           on.is_lost_ = true;
           return failure(
@@ -106,7 +122,8 @@ class FaultyDevice final : public ApartDevice {
           break;
       }
       HONE_TRY(kernel->launch(bindings));
-      if (fault == Fault::kTooFast || (fault == Fault::kRace && ++on.race_launches_ % 50 != 0))
+      if (fault == Fault::kTooFast || fault == Fault::kStruck ||
+          (fault == Fault::kRace && ++on.race_launches_ % 50 != 0))
         return {};
       *reinterpret_cast<float*>(here(bindings.back().data)) += 1;
       return {};
@@ -116,8 +133,21 @@ class FaultyDevice final : public ApartDevice {
     Fault fault;
   };
 
+  void wait_to_be_struck() {
+    if (is_timing_ || ++compared_ != std::atoi(std::getenv(kStruckAt))) return;
+    const char* const path = std::getenv(kStruckFile);
+    int before = 0;
+    std::ifstream strikes(path);
+    for (std::string each; std::getline(strikes, each);) ++before;
+    if (before >= std::atoi(std::getenv(kStrikes))) return;
+    std::ofstream(path, std::ios::app) << ::getpid() << std::endl;
+    for (;;) ::pause();
+  }
+
   int index_;
   int race_launches_ = 0;
+  int compared_ = 0;
+  bool is_timing_ = false;
   bool is_lost_ = false;
 };
 

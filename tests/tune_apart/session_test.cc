@@ -2,16 +2,20 @@
 // memory is their own, and what a candidate does to one costs that candidate alone.
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <thread>
 
 #include "tests/tune_apart/apart_session.h"
 
 namespace hone::tune {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
 TEST_F(ApartSession, SharesCandidatesOutOverDevices) {
@@ -67,6 +71,80 @@ TEST_F(ApartSession, WhatCandidatesDoToADeviceIsARowAndNoMore) {
   EXPECT_THAT(words["kernel timeout"], HasSubstr("no answer after 4 s"));
   EXPECT_THAT(words["kernel crash"], HasSubstr("an illegal memory access was encountered"));
   EXPECT_THAT(words["kernel killed"], HasSubstr("SIGKILL"));
+}
+
+// The runner is killed from outside while it verifies what will win: in the first verification,
+// among the launches that are compared after the race, and among those of the form that ships.
+class StruckSession : public ApartSession {
+ protected:
+  void SetUp() override {
+    ApartSession::SetUp();
+    faults_ = (folder_.path() / "faults").string();
+    options_.candidates = 3;
+    options_.budget_seconds = 6;
+    killer_ = std::thread([this] { kill_who_waits(); });
+  }
+  void TearDown() override {
+    done_ = true;
+    killer_.join();
+  }
+  int struck() const {
+    const auto lines = read_file(struck_file());
+    return lines ? static_cast<int>(std::count(lines->begin(), lines->end(), '\n')) : 0;
+  }
+  std::vector<std::string> failures() {
+    std::vector<std::string> kinds;
+    for (const store::CandidateRow& row : store_.candidate_rows().value())
+      if (!row.failure_kind.empty()) kinds.push_back(row.failure_kind);
+    return kinds;
+  }
+
+ private:
+  void kill_who_waits() {
+    int killed = 0;
+    while (!done_) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      std::ifstream file(struck_file());
+      std::vector<pid_t> waiting;
+      for (pid_t pid = 0; file >> pid;) waiting.push_back(pid);
+      for (; killed < static_cast<int>(waiting.size()); ++killed)
+        if (const pid_t pid = waiting[static_cast<std::size_t>(killed)]; pid > 1)
+          ::kill(pid, SIGKILL);
+    }
+  }
+  std::atomic<bool> done_ = false;
+  std::thread killer_;
+};
+
+TEST_F(StruckSession, AKillAmongTheLaunchesComparedAfterTheRaceIsNotItsLastWord) {
+  struck_at_ = 50;
+  const auto result = run();
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(struck(), 1);
+  EXPECT_THAT(failures(), IsEmpty());
+  EXPECT_GT(result->tuned.at(0).selection.winner, 0) << observer_.notes;
+}
+
+TEST_F(StruckSession, AKillAmongTheLaunchesOfWhatShipsIsNotItsLastWord) {
+  struck_at_ = 150;
+  const auto result = run();
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(struck(), 1);
+  EXPECT_THAT(failures(), IsEmpty());
+  EXPECT_GT(result->tuned.at(0).selection.winner, 0) << observer_.notes;
+}
+
+TEST_F(StruckSession, WhatWasKilledTwiceIsTriedAgainByTheNextRun) {
+  struck_at_ = 1;
+  strikes_ = 2;
+  const auto result = run();
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(struck(), 2);
+  EXPECT_THAT(failures(), ElementsAre("kernel killed"));
+  const auto again = run();
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_THAT(failures(), IsEmpty());
+  EXPECT_GT(again->tuned.at(0).selection.winner, 0);
 }
 
 TEST_F(ApartSession, ASecondRunOnTheStoreMeasuresNothingAgain) {
