@@ -64,6 +64,8 @@ function(hone_embed folder header function)
     COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DHEADER=${header} -DFUNCTION=${function} "-DFILES=${ARGN}"
       -P ${CMAKE_SOURCE_DIR}/cmake/EmbedFiles.cmake
     DEPENDS ${ARGN} ${CMAKE_SOURCE_DIR}/cmake/EmbedFiles.cmake VERBATIM)
+  # A file is one string literal, and may be longer than compilers must take.
+  set_source_files_properties(${output} PROPERTIES COMPILE_OPTIONS -Wno-overlength-strings)
   target_sources(${name} PRIVATE ${output})
 endfunction()
 
