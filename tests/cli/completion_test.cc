@@ -1,5 +1,7 @@
 // Completion as a bash does it: the script is loaded and its function called with the words of a
 // command line. What zsh and fish make of theirs is looked at where those are installed.
+#include <gmock/gmock.h>
+
 #include <sstream>
 
 #include "tests/cli/hone_command.h"

@@ -1,4 +1,6 @@
 // Defaults of options from files: which file, which key, which value, and who wins.
+#include <gmock/gmock.h>
+
 #include "cli/config_file.h"
 #include "tests/cli/hone_command.h"
 

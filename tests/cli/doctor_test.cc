@@ -1,4 +1,6 @@
 // hone doctor on this machine, and on this machine with something mis-set.
+#include <gmock/gmock.h>
+
 #include "cli/doctor_machine.h"
 #include "tests/cli/hone_command.h"
 

@@ -1,4 +1,6 @@
 // Help and the manual page: what they show is true of the commands.
+#include <gmock/gmock.h>
+
 #include <sstream>
 
 #include "cli/application.h"

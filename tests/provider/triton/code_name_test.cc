@@ -1,6 +1,8 @@
 // Candidates whose compile is shared: what one's compile shows is taken for the others'.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "provider/triton/triton_provider.h"
 
 namespace hone::triton {
