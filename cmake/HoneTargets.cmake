@@ -25,7 +25,7 @@ else()
 endif()
 
 # hone_library(FOLDER DEPENDS a b LIBRARIES x y): the static library of src/FOLDER (sources directly
-# in it and, with SUBFOLDERS, below it). UNITY: with HONE_UNITY its sources are compiled as one, since no
+# in it and, with SUBFOLDERS, below it). UNITY: with HONE_UNITY its sources are compiled twelve as one, since no
 # two of them have a local name in common. DEPENDS are other folders of src/; they may only point down
 # (tests/architecture checks it), LIBRARIES come from outside.
 function(hone_library folder)
@@ -43,6 +43,10 @@ function(hone_library folder)
     hone_use_precompiled(${name} libraries)
     if(HONE_UNITY AND ARG_UNITY)
       set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+      # To g++ an included source is a header, whose local types nothing with linkage may have.
+      if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+        target_compile_options(${name} PRIVATE -Wno-subobject-linkage)
+      endif()
     endif()
   else()
     add_library(${name} INTERFACE)

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "cli/gemm_results.h"
 #include "cli/gemm_session.h"
+#include "cli/schema_version.h"
 #include "output/cells.h"
 #include "output/json_text.h"
 #include "provider/triton/configuration_keys.h"
@@ -14,8 +15,6 @@
 
 namespace hone::cli {
 namespace {
-
-constexpr int kSchemaVersion = 1;
 
 Result<tune::GivenList> given_list(const std::vector<triton::GemmEntry>& entries,
                                    const std::string& path) {

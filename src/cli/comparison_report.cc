@@ -4,12 +4,11 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "cli/schema_version.h"
 #include "output/table.h"
 
 namespace hone::cli {
 namespace {
-
-constexpr int kSchemaVersion = 1;
 
 // JSON knows no infinity.
 nlohmann::json number(double value) {

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/schema_version.h"
 #include "output/json_text.h"
 #include "output/table.h"
 
@@ -9,8 +10,6 @@ namespace hone::cli {
 namespace {
 
 using output::Align;
-
-constexpr int kSchemaVersion = 1;
 
 output::Table table_of(const tune::CompiledDispatch& dispatch) {
   output::Table table({{"candidate", "id", Align::kRight},

@@ -12,14 +12,14 @@ namespace hone::cli {
 namespace {
 
 // What may follow an option, or stand for a positional one.
-enum class Kind { kNothing, kFile, kFolder, kList, kText };
+enum class ValueKind { kNothing, kFile, kFolder, kList, kText };
 
-Kind kind_of(const CLI::Option& option) {
-  if (is_flag(option)) return Kind::kNothing;
-  if (!values_of(option).empty()) return Kind::kList;
+ValueKind kind_of(const CLI::Option& option) {
+  if (is_flag(option)) return ValueKind::kNothing;
+  if (!values_of(option).empty()) return ValueKind::kList;
   const std::string placeholder = placeholder_of(option);
-  if (placeholder == "FILE" || placeholder == "PATH") return Kind::kFile;
-  return placeholder == "DIR" ? Kind::kFolder : Kind::kText;
+  if (placeholder == "FILE" || placeholder == "PATH") return ValueKind::kFile;
+  return placeholder == "DIR" ? ValueKind::kFolder : ValueKind::kText;
 }
 
 std::vector<std::string> dashed_names(const CLI::Option& option) {
@@ -39,7 +39,7 @@ std::vector<std::string> subcommands_of(CLI::App& command) {
 bool takes_files(CLI::App& command) {
   const auto options = visible_options(command);
   return std::ranges::any_of(options, [](const CLI::Option* option) {
-    return option->get_positional() && kind_of(*option) == Kind::kFile;
+    return option->get_positional() && kind_of(*option) == ValueKind::kFile;
   });
 }
 
@@ -63,12 +63,12 @@ std::string path_finder(CLI::App& root, const std::string& word) {
 
 std::string bash_values(const CLI::Option& option) {
   switch (kind_of(option)) {
-    case Kind::kList:
+    case ValueKind::kList:
       return fmt::format("COMPREPLY=($(compgen -W {} -- \"$cur\"))",
                          in_quotes(fmt::format("{}", fmt::join(values_of(option), " "))));
-    case Kind::kFile:
+    case ValueKind::kFile:
       return "_hone_files -f";
-    case Kind::kFolder:
+    case ValueKind::kFolder:
       return "_hone_files -d";
     default:
       return "";
@@ -86,15 +86,15 @@ std::string zsh_text(const std::string& text) {
 
 std::string zsh_values(const CLI::Option& option) {
   switch (kind_of(option)) {
-    case Kind::kNothing:
+    case ValueKind::kNothing:
       return "";
-    case Kind::kList:
+    case ValueKind::kList:
       return fmt::format(":value:({})", fmt::join(values_of(option), " "));
-    case Kind::kFile:
+    case ValueKind::kFile:
       return ":file:_files";
-    case Kind::kFolder:
+    case ValueKind::kFolder:
       return ":folder:_files -/";
-    case Kind::kText:
+    case ValueKind::kText:
       return ":value:";
   }
   return "";
@@ -147,7 +147,7 @@ std::string bash_completion(CLI::App& root) {
     else if (takes_files(*node.app))
       script += "      else\n        _hone_files -f\n";
     for (const CLI::Option* option : visible_options(*node.app))
-      if (option->get_positional() && kind_of(*option) == Kind::kList)
+      if (option->get_positional() && kind_of(*option) == ValueKind::kList)
         script += fmt::format("      else\n        {}\n", bash_values(*option));
     script += "      fi\n      ;;\n";
   }
@@ -220,24 +220,24 @@ std::string fish_completion(CLI::App& root) {
         script += fmt::format("{} -a {} -d {}\n", start, each->get_name(),
                               in_quotes(each->get_description()));
     for (const CLI::Option* option : visible_options(*node.app)) {
-      const Kind kind = kind_of(*option);
+      const ValueKind kind = kind_of(*option);
       std::string names;
       for (const std::string& name : option->get_snames()) names += " -s " + name;
       for (const std::string& name : option->get_lnames()) names += " -l " + name;
       const std::string values =
-          kind == Kind::kNothing  ? ""
-          : kind == Kind::kFile   ? " -r -F"
-          : kind == Kind::kFolder ? " -x -a '(__fish_complete_directories)'"
-          : kind == Kind::kList
+          kind == ValueKind::kNothing  ? ""
+          : kind == ValueKind::kFile   ? " -r -F"
+          : kind == ValueKind::kFolder ? " -x -a '(__fish_complete_directories)'"
+          : kind == ValueKind::kList
               ? fmt::format(" -x -a {}",
                             in_quotes(fmt::format("{}", fmt::join(values_of(*option), " "))))
               : " -x";
       if (!names.empty())
         script += fmt::format("{}{}{} -d {}\n", start, names, values,
                               in_quotes(option->get_description()));
-      else if (kind == Kind::kFile)
+      else if (kind == ValueKind::kFile)
         script += start + " -F\n";
-      else if (kind == Kind::kList)
+      else if (kind == ValueKind::kList)
         script += start + values + "\n";
     }
   }

@@ -7,13 +7,12 @@
 #include "cli/application.h"
 #include "cli/command.h"
 #include "cli/config_values.h"
+#include "cli/schema_version.h"
 #include "output/json_text.h"
 #include "output/table.h"
 
 namespace hone::cli {
 namespace {
-
-constexpr int kSchemaVersion = 1;
 
 struct Value {
   std::string text;

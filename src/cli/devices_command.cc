@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/device_options.h"
+#include "cli/schema_version.h"
 #include "device/cpu/target.h"
 #include "device/cuda/cublaslt_library.h"
 #include "device/cuda/facts.h"
@@ -13,8 +14,6 @@
 
 namespace hone::cli {
 namespace {
-
-constexpr int kSchemaVersion = 1;
 
 void print_gpus(const Result<std::vector<device::cuda::Facts>>& found) {
   if (!found) {

@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/schema_version.h"
 #include "cli/toolchain.h"
 #include "output/json_text.h"
 #include "output/table.h"
@@ -11,9 +12,6 @@ namespace hone::cli {
 namespace {
 
 using output::Align;
-
-// Raised when a key of the JSON document changes its name or meaning.
-constexpr int kSchemaVersion = 1;
 
 struct DispatchesOptions {
   ToolchainOptions toolchain;

@@ -7,12 +7,12 @@
 #include "cli/command_help.h"
 #include "cli/doctor_machine.h"
 #include "cli/doctor_software.h"
+#include "cli/schema_version.h"
 #include "output/json_text.h"
 
 namespace hone::cli {
 namespace {
 
-constexpr int kSchemaVersion = 1;
 constexpr int kEnvironmentExit = 3;
 
 std::vector<Finding> find(const DoctorPlaces& places) {

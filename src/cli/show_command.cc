@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/schema_version.h"
 #include "cli/toolchain.h"
 #include "device/cpu/target.h"
 #include "measure/verification.h"
@@ -15,8 +16,6 @@
 
 namespace hone::cli {
 namespace {
-
-constexpr int kSchemaVersion = 1;
 
 struct ShowOptions {
   ToolchainOptions toolchain;  // only asked for a GPU's spec

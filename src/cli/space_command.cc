@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/schema_version.h"
 #include "cli/toolchain.h"
 #include "output/json_text.h"
 #include "provider/iree/gpu_space.h"
@@ -12,8 +13,6 @@
 
 namespace hone::cli {
 namespace {
-
-constexpr int kSchemaVersion = 1;
 
 struct SpaceOptions {
   ToolchainOptions toolchain;

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/schema_version.h"
 #include "cli/spec_emit.h"
 #include "cli/toolchain.h"
 #include "output/json_text.h"
@@ -12,9 +13,6 @@
 
 namespace hone::cli {
 namespace {
-
-// Raised when a key of the JSON document changes its name or meaning.
-constexpr int kSchemaVersion = 1;
 
 struct SpecOptions {
   ToolchainOptions toolchain;
@@ -152,6 +150,7 @@ CommandResult check(const SpecOptions& options) {
                                                         {"program", options.program},
                                                         {"compiler", toolchain.revision()},
                                                         {"target", target_json(options.toolchain)},
+                                                        {"flag", provider.spec_flag(options.spec)},
                                                         {"flags", flags},
                                                         {"entries", json_of(checked)},
                                                         {"spec_classes", classes_of(checked)},

@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/schema_version.h"
 #include "output/json_text.h"
 #include "output/table.h"
 #include "store/export.h"
@@ -11,8 +12,6 @@ namespace hone::cli {
 namespace {
 
 using output::Align;
-
-constexpr int kSchemaVersion = 1;
 
 struct StoreOptions {
   std::string store = "hone.db";

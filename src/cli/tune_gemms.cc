@@ -7,6 +7,7 @@
 #include "cli/gemm_results.h"
 #include "cli/gemm_session.h"
 #include "cli/report_file.h"
+#include "cli/schema_version.h"
 #include "cli/time_report.h"
 #include "output/gpu_report.h"
 #include "output/json_text.h"
@@ -15,8 +16,6 @@
 
 namespace hone::cli {
 namespace {
-
-constexpr int kSchemaVersion = 1;
 
 using Entries = std::map<std::string, triton::GemmEntry>;  // by dispatch name
 

@@ -9,6 +9,7 @@
 #include "cli/core_options.h"
 #include "cli/device_options.h"
 #include "cli/report_file.h"
+#include "cli/schema_version.h"
 #include "cli/status_line.h"
 #include "cli/time_report.h"
 #include "cli/toolchain.h"
@@ -26,8 +27,6 @@
 
 namespace hone::cli {
 namespace {
-
-constexpr int kSchemaVersion = 1;
 
 // Flags that compete with tuning on a CPU, alone and together (IREE 3.13).
 std::vector<tune::FlagSet> competing_flag_sets() {

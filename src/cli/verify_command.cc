@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/device_options.h"
+#include "cli/schema_version.h"
 #include "cli/toolchain.h"
 #include "device/cpu/target.h"
 #include "measure/runner_requests.h"
@@ -14,8 +15,6 @@
 
 namespace hone::cli {
 namespace {
-
-constexpr int kSchemaVersion = 1;
 
 struct VerifyOptions {
   ToolchainOptions toolchain;

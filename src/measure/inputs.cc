@@ -11,7 +11,7 @@ namespace {
 using problem::ElementType;
 
 // Of integers of unit size, which would be 1 only.
-constexpr int kSmallMagnitude = 4;
+constexpr int kUnitMagnitude = 4;
 // Streams of one binding beside that of its elements: where a row has its one element.
 constexpr std::uint64_t kFirstPlace = 0x66697273, kSecondPlace = 0x7365636F;
 
@@ -122,7 +122,7 @@ class Generator {
 
  private:
   double real(std::uint64_t bits) const {
-    if (!problem::is_float(type_)) return static_cast<double>(1 + below(bits, kSmallMagnitude));
+    if (!problem::is_float(type_)) return static_cast<double>(1 + below(bits, kUnitMagnitude));
     return std::ldexp(0.5 + unit_interval(bits), values_.exponent);
   }
 
@@ -208,7 +208,7 @@ ValueRange range_of(const InputValues& values, ElementType type) {
       const bool extremes = values.kind == InputValues::Kind::kExtremes;
       const double unit = std::ldexp(1.0, values.exponent);
       if (!is_float) {
-        range.high = extremes ? values.magnitude : kSmallMagnitude;
+        range.high = extremes ? values.magnitude : kUnitMagnitude;
         range.smallest = extremes ? 0 : 1;
         range.mean = values.positive ? range.high / 2 : 0;
         range.rms = range.high * 0.6;

@@ -183,31 +183,32 @@ Packed<T> pack(std::span<const std::byte> bytes, ElementType type, std::size_t b
   return packed;
 }
 
-struct Buffers {
+struct Matrices {
   std::span<const std::byte> lhs, rhs, initial;
   std::span<std::byte> output;
   ElementType lhs_type, rhs_type, output_type;
 };
 
 template <class T>
-void store_sum(const Buffers& buffers, std::size_t offset, T sum) {
-  const std::size_t at = offset * static_cast<std::size_t>(problem::byte_size(buffers.output_type));
-  std::byte* to = buffers.output.data() + at;
+void store_sum(const Matrices& matrices, std::size_t offset, T sum) {
+  const std::size_t at =
+      offset * static_cast<std::size_t>(problem::byte_size(matrices.output_type));
+  std::byte* to = matrices.output.data() + at;
   if constexpr (std::is_integral_v<T>) {
-    if (!buffers.initial.empty())
-      sum += static_cast<T>(load_integer(buffers.initial.data() + at, buffers.output_type));
-    store_integer(to, buffers.output_type, static_cast<std::int64_t>(sum));
+    if (!matrices.initial.empty())
+      sum += static_cast<T>(load_integer(matrices.initial.data() + at, matrices.output_type));
+    store_integer(to, matrices.output_type, static_cast<std::int64_t>(sum));
   } else {
     double wide = static_cast<double>(sum);
-    if (!buffers.initial.empty())
-      wide += load_element(buffers.initial.data() + at, buffers.output_type);
-    store_element(to, buffers.output_type, wide);
+    if (!matrices.initial.empty())
+      wide += load_element(matrices.initial.data() + at, matrices.output_type);
+    store_element(to, matrices.output_type, wide);
   }
 }
 
 template <class T>
 void multiply_rows(const Plan& plan, std::size_t batch, const Packed<T>& a, const Packed<T>& b,
-                   std::size_t begin, std::size_t end, const Buffers& buffers) {
+                   std::size_t begin, std::size_t end, const Matrices& matrices) {
   constexpr std::size_t kRows = Panel<T>::kRows, kColumns = Panel<T>::kColumns;
   T tile[kRows * kColumns];
   for (std::size_t block = begin; block < end; block += kRowBlock)
@@ -217,7 +218,7 @@ void multiply_rows(const Plan& plan, std::size_t batch, const Packed<T>& a, cons
                         plan.depth(), tile);
         for (std::size_t i = 0; i < std::min(kRows, plan.rows() - m); ++i)
           for (std::size_t j = 0; j < std::min(kColumns, plan.columns() - n); ++j)
-            store_sum(buffers,
+            store_sum(matrices,
                       plan.out.batch[batch] + plan.out.outer[m + i] + plan.out.inner[n + j],
                       tile[i * kColumns + j]);
       }
@@ -225,13 +226,13 @@ void multiply_rows(const Plan& plan, std::size_t batch, const Packed<T>& a, cons
 
 // Returns the bound on sum |a||b|.
 template <class T>
-double multiply(const Plan& plan, const Buffers& buffers, double largest_lhs, double largest_rhs,
+double multiply(const Plan& plan, const Matrices& matrices, double largest_lhs, double largest_rhs,
                 int threads) {
   double bound = 0;
   for (std::size_t batch = 0; batch < plan.batches(); ++batch) {
-    const auto a = pack<T>(buffers.lhs, buffers.lhs_type, plan.lhs.batch[batch], plan.lhs.outer,
+    const auto a = pack<T>(matrices.lhs, matrices.lhs_type, plan.lhs.batch[batch], plan.lhs.outer,
                            plan.lhs.inner, Panel<T>::kRows);
-    const auto b = pack<T>(buffers.rhs, buffers.rhs_type, plan.rhs.batch[batch], plan.rhs.inner,
+    const auto b = pack<T>(matrices.rhs, matrices.rhs_type, plan.rhs.batch[batch], plan.rhs.inner,
                            plan.rhs.outer, Panel<T>::kColumns);
     bound = std::max(bound, std::min(a.largest_sum * largest_rhs, b.largest_sum * largest_lhs));
 
@@ -242,10 +243,10 @@ double multiply(const Plan& plan, const Buffers& buffers, double largest_lhs, do
     for (std::size_t w = 1; w < workers; ++w)
       pool.emplace_back([&, w] {
         multiply_rows(plan, batch, a, b, blocks * w / workers * kRowBlock,
-                      std::min(plan.rows(), blocks * (w + 1) / workers * kRowBlock), buffers);
+                      std::min(plan.rows(), blocks * (w + 1) / workers * kRowBlock), matrices);
       });
     multiply_rows(plan, batch, a, b, 0, std::min(plan.rows(), blocks / workers * kRowBlock),
-                  buffers);
+                  matrices);
     for (std::thread& worker : pool) worker.join();
   }
   return bound;
@@ -288,35 +289,35 @@ Result<ExactContraction> exact_contraction(const Operation& operation,
   HONE_ASSIGN(const Plan plan, plan_of(operation));
   ExactContraction result;
   result.output.resize(output_bytes);
-  const Buffers buffers{lhs,
-                        rhs,
-                        initial,
-                        result.output,
-                        operation.operands[0].type.element,
-                        operation.operands[1].type.element,
-                        out.type.element};
-  const Grid a = grid_of(lhs, buffers.lhs_type), b = grid_of(rhs, buffers.rhs_type),
-             c = grid_of(initial, buffers.output_type);
+  const Matrices matrices{lhs,
+                          rhs,
+                          initial,
+                          result.output,
+                          operation.operands[0].type.element,
+                          operation.operands[1].type.element,
+                          out.type.element};
+  const Grid a = grid_of(lhs, matrices.lhs_type), b = grid_of(rhs, matrices.rhs_type),
+             c = grid_of(initial, matrices.output_type);
   const bool finite = a.finite && b.finite && c.finite;
   const bool zero = a.largest == 0 || b.largest == 0;
   // Zeros fit any grid.
   const int unit = std::min(zero ? 0 : a.exponent + b.exponent, c.largest == 0 ? 0 : c.exponent);
   const double crude_units =
       std::ldexp(static_cast<double>(plan.depth()) * a.largest * b.largest + c.largest, -unit);
-  const bool integers = !problem::is_float(buffers.lhs_type) &&
-                        !problem::is_float(buffers.rhs_type) &&
-                        !problem::is_float(buffers.output_type);
+  const bool integers = !problem::is_float(matrices.lhs_type) &&
+                        !problem::is_float(matrices.rhs_type) &&
+                        !problem::is_float(matrices.output_type);
 
   if (finite && crude_units <= std::ldexp(1.0, 24) && a.largest < 1e18 && b.largest < 1e18 &&
       unit > -120)
-    result.absolute_sum = multiply<float>(plan, buffers, a.largest, b.largest, threads);
+    result.absolute_sum = multiply<float>(plan, matrices, a.largest, b.largest, threads);
   else if (integers && crude_units > std::ldexp(1.0, 53))
-    result.absolute_sum = multiply<std::uint64_t>(plan, buffers, a.largest, b.largest, threads);
+    result.absolute_sum = multiply<std::uint64_t>(plan, matrices, a.largest, b.largest, threads);
   else
-    result.absolute_sum = multiply<double>(plan, buffers, a.largest, b.largest, threads);
+    result.absolute_sum = multiply<double>(plan, matrices, a.largest, b.largest, threads);
   result.absolute_sum += c.largest;
   // Integer arithmetic modulo 2^bits gives one value in any order.
-  result.exact = integers || (finite && holds(buffers.output_type, result.absolute_sum, unit));
+  result.exact = integers || (finite && holds(matrices.output_type, result.absolute_sum, unit));
   return result;
 }
 

@@ -5,21 +5,10 @@
 #include <set>
 
 #include "output/report_dispatch.h"
+#include "output/report_json.h"
 
 namespace hone::output {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json parsed(const std::string& text) {
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  return json.is_discarded() ? Json(text) : json;
-}
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
 
 // Texts of specs, each once: many measurements share one.
 class Specs {

@@ -7,10 +7,11 @@
 #include <map>
 #include <tuple>
 
+#include "output/report_json.h"
+
 namespace hone::output {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using store::CandidateRow;
 using Rows = std::vector<const CandidateRow*>;
 
@@ -18,16 +19,6 @@ using Rows = std::vector<const CandidateRow*>;
 constexpr std::size_t kMostMessageBytes = 4000;
 // Of one kind; what is left over is counted.
 constexpr std::size_t kMostMessages = 20;
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
-
-Json parsed(const std::string& text) {
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  return json.is_discarded() ? Json(text) : json;
-}
 
 // Distinct texts in the order in which they come, and the index of each.
 class Words {

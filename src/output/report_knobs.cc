@@ -11,7 +11,7 @@ using nlohmann::json;
 using store::CandidateRow;
 using store::CandidateState;
 
-json plain(const json& value) {
+json scalar(const json& value) {
   return value.is_number() || value.is_string() || value.is_boolean() ? value : json(value.dump());
 }
 
@@ -55,7 +55,7 @@ std::vector<KnobColumn> knob_columns(const std::vector<const CandidateRow*>& can
     for (const auto& [name, value] : configuration.items()) {
       auto& column = by_name[name];
       column.resize(candidates.size());
-      column[i] = plain(value);
+      column[i] = scalar(value);
     }
   }
   std::vector<KnobColumn> knobs;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "search/uniform.h"
+
 namespace hone::search {
 namespace {
 
@@ -11,10 +13,6 @@ namespace {
 const double kFailed = std::log(1.5);
 // Measurements that expected_gain() speaks of.
 constexpr std::size_t kAhead = 16;
-
-double uniform(std::mt19937_64& generator) {
-  return static_cast<double>(generator() >> 11) * 0x1.0p-53;
-}
 
 // The probability that what is predicted is less than `value`.
 double share_below(const RegressionForest::Prediction& at, double value) {

@@ -4,16 +4,14 @@
 #include <cmath>
 #include <numeric>
 
+#include "search/uniform.h"
+
 namespace hone::search {
 namespace {
 
 constexpr std::size_t kFewestToCut = 3;
 
 // The same on every platform, as std::uniform_real_distribution is not.
-double uniform(std::mt19937_64& generator) {
-  return static_cast<double>(generator() >> 11) * 0x1.0p-53;
-}
-
 struct Moments {
   double count = 0, sum = 0, squares = 0;
   void add(double value) {

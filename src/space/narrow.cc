@@ -51,14 +51,6 @@ class Narrowing {
   bool feasible_ = true;
 };
 
-std::vector<std::size_t> indices(const VariableSet& set) {
-  std::vector<std::size_t> result;
-  for (std::size_t i = set._Find_first(); i < set.size(); i = set._Find_next(i)) {
-    result.push_back(i);
-  }
-  return result;
-}
-
 void append_divisors(Value dividend, bool negative_too, std::vector<Value>& divisors) {
   const Value magnitude = std::abs(dividend);
   for (Value divisor = 1; divisor * divisor <= magnitude; ++divisor) {

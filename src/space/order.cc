@@ -178,14 +178,6 @@ std::vector<VariableSet> groups_of(const VariableSet& auxiliary,
   return groups;
 }
 
-std::vector<std::size_t> indices(const VariableSet& set) {
-  std::vector<std::size_t> result;
-  for (std::size_t i = set._Find_first(); i < set.size(); i = set._Find_next(i)) {
-    result.push_back(i);
-  }
-  return result;
-}
-
 void drop_used(std::vector<TermId>& requirements, const std::vector<Step>& steps) {
   for (const Step& step : steps) {
     if (step.solved) std::erase(requirements, *step.solved);

@@ -16,6 +16,12 @@ namespace hone::space {
 using TermId = std::uint32_t;
 inline constexpr std::size_t kMaximumVariables = 256;
 using VariableSet = std::bitset<kMaximumVariables>;
+inline std::vector<std::size_t> indices(const VariableSet& set) {
+  std::vector<std::size_t> result;
+  for (std::size_t i = set._Find_first(); i < set.size(); i = set._Find_next(i))
+    result.push_back(i);
+  return result;
+}
 
 enum class TermKind : std::uint8_t {
   kConstant,

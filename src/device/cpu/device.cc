@@ -12,6 +12,7 @@
 #include "device/cpu/launch.h"
 #include "device/cpu/machine_state.h"
 #include "device/cpu/peak.h"
+#include "device/cpu/raw_clock.h"
 #include "device/cpu/thread_pool.h"
 
 namespace hone::device::cpu {
@@ -29,12 +30,6 @@ bool is_disturbed(const BatchTime& batch) {
   const double lost = batch.seconds - batch.cpu_seconds;
   return (lost > kLeastLoss && lost > kMostLost * batch.seconds) ||
          static_cast<double>(batch.involuntary_switches) > 1 + kMostSwitches * batch.seconds;
-}
-
-double now() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC_RAW, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 long involuntary_switches() {
@@ -82,13 +77,13 @@ class CpuDevice : public Device {
     if (kernel.uses_device_threads()) pool_->run([](int) {});  // wakes them, so that none is late
     const long switches = involuntary_switches();
     const std::vector<double> before = pool_->processor_seconds();
-    const double start = now();
+    const double start = raw_seconds();
     std::size_t next = first % rotation.size();
     for (std::size_t i = 0; i < launches; ++i) {
       HONE_TRY(kernel.launch(rotation[next]));
       if (++next == rotation.size()) next = 0;
     }
-    const double end = now();
+    const double end = raw_seconds();
     const std::vector<double> after = pool_->processor_seconds();
 
     BatchTime batch{.seconds = end - start,

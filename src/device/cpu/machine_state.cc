@@ -9,6 +9,7 @@
 #include <map>
 #include <sstream>
 
+#include "device/cpu/raw_clock.h"
 #include "device/cpu/system_files.h"
 
 namespace hone::device::cpu {
@@ -39,12 +40,6 @@ double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
-double now() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC_RAW, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
 // The clock the kernel reports for `core`, where there is a frequency driver.
 std::optional<double> megahertz_of(const std::string& folder) {
   const auto kilohertz = system_number(folder + "cpufreq/scaling_cur_freq");
@@ -72,7 +67,7 @@ MachineState MachineSampler::sample() {
   getrusage(RUSAGE_SELF, &usage);
   getrusage(RUSAGE_CHILDREN, &children);  // IREE's runtime tools, which hone runs and waits for
   auto counters = std::make_unique<Counters>(
-      Counters{.time = now(),
+      Counters{.time = raw_seconds(),
                .cores = core_times(),
                .own_seconds = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime) +
                               seconds_of(children.ru_utime) + seconds_of(children.ru_stime),

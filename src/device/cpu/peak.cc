@@ -7,6 +7,7 @@
 #include <new>
 
 #include "device/cpu/peak_loops.h"
+#include "device/cpu/raw_clock.h"
 
 namespace hone::device::cpu {
 namespace {
@@ -16,17 +17,11 @@ constexpr int kRepetitions = 6;         // of which the best counts: a peak is a
 constexpr std::size_t kTriadBytes = std::size_t{48} << 20;        // of one thread, three arrays
 constexpr std::size_t kTriadTotalBytes = std::size_t{512} << 20;  // of all threads
 
-double now() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC_RAW, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
 double time_loop(ThreadPool& pool, const PeakLoop& loop, long rounds) {
   pool.run([](int) {});  // wakes the threads
-  const double start = now();
+  const double start = raw_seconds();
   pool.run([&](int) { loop.run(rounds); });
-  return now() - start;
+  return raw_seconds() - start;
 }
 
 double flops_per_second(ThreadPool& pool, const PeakLoop& loop) {
@@ -58,13 +53,13 @@ double bytes_per_second(ThreadPool& pool) {
     if (!own) return 0;  // unknown
   double best = 0;
   for (int i = 0; i < 3; ++i) {
-    const double start = now();
+    const double start = raw_seconds();
     pool.run([&](int thread) {
       Line* own = memory[static_cast<std::size_t>(thread)].get();
       triad(own, own + count, own + 2 * count, count);
     });
-    best =
-        std::max(best, static_cast<double>(3 * sizeof(Line) * count * threads) / (now() - start));
+    best = std::max(
+        best, static_cast<double>(3 * sizeof(Line) * count * threads) / (raw_seconds() - start));
   }
   return best;
 }

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <sstream>
 
+#include "device/cpu/raw_clock.h"
 #include "device/cpu/system_files.h"
 
 namespace hone::device::cpu {
@@ -15,12 +16,6 @@ namespace {
 constexpr double kLeastShare = 0.02;
 // Ticks are 10 ms: over a shorter time one of them would be a large share.
 constexpr double kShortest = 0.05;
-
-double now() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC_RAW, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 std::map<int, ProcessStat> all_processes() {
   std::map<int, ProcessStat> processes;
@@ -75,7 +70,7 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
 
 std::vector<BusyProcess> ProcessSampler::sample() {
   std::map<int, ProcessStat> processes = all_processes();
-  const double at = now();
+  const double at = raw_seconds();
   const double seconds = at - before_at_;
   std::vector<BusyProcess> busy;
   for (const auto& [pid, stat] : processes) {

@@ -11,12 +11,12 @@ namespace {
 
 // cublasLtGetVersion counts 10000 x major + 100 x minor + patch from CUDA 12 on; what is smaller is
 // an older library in either way of counting.
-constexpr std::size_t kOldestVersion = 120000;
+constexpr std::size_t kOldestCublasLt = 120000;
 constexpr const char* kHowToName =
     "PyTorch's wheels and the CUDA toolkit (12.0 or later) have it; HONE_CUBLASLT names the file";
 
 template <class Signature>
-Status find(void* library, const std::string& name, const char* symbol, Signature& function) {
+Status find_call(void* library, const std::string& name, const char* symbol, Signature& function) {
   function = reinterpret_cast<Signature>(dlsym(library, symbol));
   if (function == nullptr)
     return environment_error("{} has no function {}: it is no cuBLASLt of CUDA 12.0 or later; {}",
@@ -24,13 +24,13 @@ Status find(void* library, const std::string& name, const char* symbol, Signatur
   return {};
 }
 
-Status find_all(void* library, const std::string& name, CublasLtApi& api) {
+Status find_calls(void* library, const std::string& name, CublasLtApi& api) {
 #define HONE_CUBLASLT_FIND(member, symbol, parameters) \
-  HONE_TRY(find(library, name, symbol, api.member));
+  HONE_TRY(find_call(library, name, symbol, api.member));
   HONE_CUBLASLT_CALLS(HONE_CUBLASLT_FIND)
 #undef HONE_CUBLASLT_FIND
-  HONE_TRY(find(library, name, "cublasLtGetVersion", api.version));
-  return find(library, name, "cublasLtGetStatusName", api.status_name);
+  HONE_TRY(find_call(library, name, "cublasLtGetVersion", api.version));
+  return find_call(library, name, "cublasLtGetStatusName", api.status_name);
 }
 
 }  // namespace
@@ -55,11 +55,11 @@ Result<std::shared_ptr<const CublasLt>> CublasLt::open(const std::vector<std::st
   if (library == nullptr)
     return environment_error("cuBLASLt is not on this machine ({}): {}", why, kHowToName);
   const std::shared_ptr<CublasLt> lt(new CublasLt);
-  HONE_TRY(find_all(library, opened, lt->api_));
+  HONE_TRY(find_calls(library, opened, lt->api_));
   lt->version_ = lt->api_.version();
-  if (lt->version_ < kOldestVersion)
+  if (lt->version_ < kOldestCublasLt)
     return environment_error("{} is too old: version {}, hone needs {} (CUDA 12.0) or later; {}",
-                             opened, lt->version_, kOldestVersion, kHowToName);
+                             opened, lt->version_, kOldestCublasLt, kHowToName);
   return std::shared_ptr<const CublasLt>(lt);
 }
 

@@ -8,7 +8,7 @@
 namespace hone::device::cuda {
 namespace {
 
-constexpr int kOldestVersion = 11000;
+constexpr int kOldestDriver = 11000;
 constexpr Code kNoDevice = 100;
 
 template <class Signature>
@@ -18,7 +18,7 @@ Status find(void* library, const std::string& name, const char* symbol, Signatur
     return environment_error(
         "{} has no function {}: the NVIDIA driver is too old; hone needs one of CUDA {}.{} or "
         "later",
-        name, symbol, kOldestVersion / 1000, kOldestVersion % 1000 / 10);
+        name, symbol, kOldestDriver / 1000, kOldestDriver % 1000 / 10);
   return {};
 }
 
@@ -51,11 +51,11 @@ Result<std::shared_ptr<Driver>> Driver::open(const std::string& library) {
   if (const Status status = driver->check(call.driver_version(&driver->version_), "asking it");
       !status)
     return environment_error("{}", status.error().message);
-  if (driver->version_ < kOldestVersion)
+  if (driver->version_ < kOldestDriver)
     return environment_error(
         "the NVIDIA driver is too old: it runs CUDA {}.{}, hone needs one of CUDA {}.{} or later",
-        driver->version_ / 1000, driver->version_ % 1000 / 10, kOldestVersion / 1000,
-        kOldestVersion % 1000 / 10);
+        driver->version_ / 1000, driver->version_ % 1000 / 10, kOldestDriver / 1000,
+        kOldestDriver % 1000 / 10);
   return driver;
 }
 

@@ -40,9 +40,9 @@ constexpr std::array<std::string_view, 2> kStores = {"iree_tensor_ext.dispatch.t
 // Their operands besides the first two are the values between which they choose.
 constexpr std::string_view kSelect = "arith.select";
 
-class Reader {
+class ComputationReader {
  public:
-  Reader(const Ir& ir, MlirOperation root) : ir_(ir), root_(root) {}
+  ComputationReader(const Ir& ir, MlirOperation root) : ir_(ir), root_(root) {}
 
   Computation read(MlirOperation function) {
     ir_.walk(function, [&](MlirOperation operation) {
@@ -305,7 +305,7 @@ class Reader {
 }  // namespace
 
 problem::Computation read_computation(const Ir& ir, MlirOperation function, MlirOperation root) {
-  return Reader(ir, root).read(function);
+  return ComputationReader(ir, root).read(function);
 }
 
 }  // namespace hone::iree

@@ -32,9 +32,9 @@ constexpr std::pair<std::string_view, TermKind> kOperations[] = {
 constexpr std::array<TermKind, 4> kPredicates = {TermKind::kLess, TermKind::kLessEqual,
                                                  TermKind::kGreater, TermKind::kGreaterEqual};
 
-class Reader {
+class ConstraintReader {
  public:
-  Reader(const Ir& ir, MlirOperation constraints) : ir_(ir), constraints_(constraints) {}
+  ConstraintReader(const Ir& ir, MlirOperation constraints) : ir_(ir), constraints_(constraints) {}
 
   Result<StatedSet> run() {
     set_.pipeline = pipeline();
@@ -214,7 +214,7 @@ std::vector<MlirOperation> constraint_operations(const Ir& ir, MlirOperation fun
 }
 
 Result<StatedSet> read_constraints(const Ir& ir, MlirOperation constraints) {
-  return Reader(ir, constraints).run();
+  return ConstraintReader(ir, constraints).run();
 }
 
 Result<MlirAttribute> materialised(const Ir& ir, MlirOperation constraints, std::string_view name,

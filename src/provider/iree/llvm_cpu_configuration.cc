@@ -13,7 +13,6 @@ namespace {
 using space::Value;
 
 constexpr std::string_view kPipeline = "#iree_cpu.pipeline<DoubleTilingExpert>";
-constexpr std::string_view kPeeling = "enable_loop_peeling";
 
 using Level = TileLevel;
 

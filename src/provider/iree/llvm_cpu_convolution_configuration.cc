@@ -11,7 +11,6 @@ using space::Value;
 
 constexpr std::string_view kDecomposing = "#iree_cpu.pipeline<ConvTileAndDecomposeExpert>";
 constexpr std::string_view kDoubleTiling = "#iree_cpu.pipeline<DoubleTilingExpert>";
-constexpr std::string_view kPeeling = "enable_loop_peeling";
 
 bool has(std::string_view text, std::string_view part) {
   return text.find(part) != text.npos;

@@ -61,7 +61,7 @@ void add_knobs(ConvolutionContext& context, space::SpaceBuilder& builder) {
 }
 
 // The soft rules in the order in which they give way where together they leave nothing.
-constexpr std::string_view kGivingWay[] = {
+constexpr std::string_view kConvolutionGivingWay[] = {
     "threads_evenly_busy",       "workgroups_worth_starting", "sums_in_flight",
     "unrolled_code_small",       "row_fills_registers",       "tiles_divide",
     "accumulators_fit_registers"};
@@ -101,9 +101,9 @@ Result<space::Space> llvm_cpu_convolution_space(const problem::Operation& operat
     for (const auto rule : {taken_apart_to_one_dimension, row_fills_registers, sums_in_flight})
       rule(context, builder);
   }
-  if (!audited.empty()) return space_outside(audited, std::move(builder), kGivingWay);
+  if (!audited.empty()) return space_outside(audited, std::move(builder), kConvolutionGivingWay);
   HONE_ASSIGN(const space::Space space, builder.build());
-  return without_contradictions(space, kGivingWay);
+  return without_contradictions(space, kConvolutionGivingWay);
 }
 
 }  // namespace hone::iree

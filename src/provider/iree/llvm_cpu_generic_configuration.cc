@@ -10,8 +10,6 @@ namespace {
 using problem::Neighbour;
 using space::Value;
 
-constexpr std::string_view kPeeling = "enable_loop_peeling";
-
 std::string_view pipeline_of(const problem::Operation& root) {
   return root.kind == problem::OperationKind::kAttention
              ? "#iree_cpu.pipeline<LinalgExtTileAndVectorize>"

@@ -141,8 +141,9 @@ void add_knobs(GenericRules& rules, space::SpaceBuilder& builder) {
 }
 
 // The soft rules in the order in which they give way where together they leave nothing.
-constexpr std::string_view kGivingWay[] = {"threads_evenly_busy", "workgroups_worth_starting",
-                                           "vectors_fit_registers", "tiles_divide", "lanes_filled"};
+constexpr std::string_view kGenericGivingWay[] = {
+    "threads_evenly_busy", "workgroups_worth_starting", "vectors_fit_registers", "tiles_divide",
+    "lanes_filled"};
 
 }  // namespace
 
@@ -180,9 +181,9 @@ Result<space::Space> llvm_cpu_generic_space(const problem::Dispatch& dispatch,
   generic_vectors_fit_registers(rules, builder);
   generic_threads_evenly_busy(rules, builder);
   generic_workgroups_worth_starting(rules, builder);
-  if (!audited.empty()) return space_outside(audited, std::move(builder), kGivingWay);
+  if (!audited.empty()) return space_outside(audited, std::move(builder), kGenericGivingWay);
   HONE_ASSIGN(const space::Space space, builder.build());
-  return without_contradictions(space, kGivingWay);
+  return without_contradictions(space, kGenericGivingWay);
 }
 
 }  // namespace hone::iree

@@ -18,6 +18,9 @@ using TileLevel = std::vector<space::Value>;
 
 using TileLevels = std::map<std::string, TileLevel, std::less<>>;  // by name
 
+// In a translation_info's configuration: the last, partial tiles are loops of their own.
+inline constexpr std::string_view kPeeling = "enable_loop_peeling";
+
 // Whether some loop has a tile.
 bool is_used(const TileLevel& level);
 

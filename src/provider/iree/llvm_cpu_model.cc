@@ -41,7 +41,7 @@ double ceil_div(double a, double b) {
   return std::ceil(a / b);
 }
 
-std::size_t index(int loop) {
+std::size_t loop_index(int loop) {
   return static_cast<std::size_t>(loop);
 }
 
@@ -85,8 +85,8 @@ class Model {
     const double together = std::sqrt(computing * computing + l2 * l2 + l3 * l3);
     all.workgroups = 1;
     for (const int loop : loops_.parallel)
-      all.workgroups *= ceil_div(static_cast<double>(loops_.loops[index(loop)].size),
-                                 tiles_.workgroup[index(loop)]);
+      all.workgroups *= ceil_div(static_cast<double>(loops_.loops[loop_index(loop)].size),
+                                 tiles_.workgroup[loop_index(loop)]);
     all.rounds = ceil_div(all.workgroups, target_.cores);
     all.cycles =
         all.rounds * (kWorkgroupCycles + together + all.page_cycles + all.block_cycles) * batch();
@@ -98,34 +98,34 @@ class Model {
     return std::find(operand.loops.begin(), operand.loops.end(), loop) != operand.loops.end();
   }
   bool is_batch(int loop) const {
-    return loops_.loops[index(loop)].role == problem::LoopRole::kBatch;
+    return loops_.loops[loop_index(loop)].role == problem::LoopRole::kBatch;
   }
 
   // The product over the parallel loops that the lane operand has (columns) or has not (rows).
   double product(const std::vector<double>& tiles, bool of_lane) const {
     double all = 1;
     for (const int loop : loops_.parallel)
-      if (!is_batch(loop) && walks(*lane_, loop) == of_lane) all *= tiles[index(loop)];
+      if (!is_batch(loop) && walks(*lane_, loop) == of_lane) all *= tiles[loop_index(loop)];
     return all;
   }
   double rows(const std::vector<double>& tiles) const { return product(tiles, false); }
   double columns(const std::vector<double>& tiles) const { return product(tiles, true); }
   double depth_of(const std::vector<double>& tiles) const {
     double all = 1;
-    for (const int loop : loops_.reduction) all *= tiles[index(loop)];
+    for (const int loop : loops_.reduction) all *= tiles[loop_index(loop)];
     return all;
   }
   double depth() const {
     double all = 1;
     for (const int loop : loops_.reduction)
-      all *= static_cast<double>(loops_.loops[index(loop)].size);
+      all *= static_cast<double>(loops_.loops[loop_index(loop)].size);
     return all;
   }
   // Matrices that a workgroup computes one after the other.
   double batch() const {
     double all = 1;
     for (const int loop : loops_.parallel)
-      if (is_batch(loop)) all *= tiles_.workgroup[index(loop)];
+      if (is_batch(loop)) all *= tiles_.workgroup[loop_index(loop)];
     return all;
   }
   static double passes(double all, double tile) { return ceil_div(all, tile); }

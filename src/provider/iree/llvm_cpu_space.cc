@@ -75,16 +75,16 @@ void add_knobs(RuleContext& context, space::SpaceBuilder& builder) {
 }
 
 // The soft rules in the order in which they give way where together they leave nothing.
-constexpr std::string_view kGivingWay[] = {"threads_evenly_busy",
-                                           "workgroups_worth_starting",
-                                           "block_reuses_inputs",
-                                           "k_block_within_pages",
-                                           "block_fits_l2",
-                                           "tiles_divide",
-                                           "accumulators_fill_registers",
-                                           "loads_below_multiplies",
-                                           "lanes_filled",
-                                           "unrolled_code_small"};
+constexpr std::string_view kContractionGivingWay[] = {"threads_evenly_busy",
+                                                      "workgroups_worth_starting",
+                                                      "block_reuses_inputs",
+                                                      "k_block_within_pages",
+                                                      "block_fits_l2",
+                                                      "tiles_divide",
+                                                      "accumulators_fill_registers",
+                                                      "loads_below_multiplies",
+                                                      "lanes_filled",
+                                                      "unrolled_code_small"};
 
 }  // namespace
 
@@ -145,9 +145,9 @@ Result<space::Space> llvm_cpu_contraction_space(const problem::Operation& operat
                           threads_evenly_busy,
                           workgroups_worth_starting})
     rule(context, builder);
-  if (!audited.empty()) return space_outside(audited, std::move(builder), kGivingWay);
+  if (!audited.empty()) return space_outside(audited, std::move(builder), kContractionGivingWay);
   HONE_ASSIGN(const space::Space space, builder.build());
-  return without_contradictions(space, kGivingWay);
+  return without_contradictions(space, kContractionGivingWay);
 }
 
 }  // namespace hone::iree

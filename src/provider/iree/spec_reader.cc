@@ -62,9 +62,9 @@ std::string marking_action(const Ir& ir, MlirOperation matcher, std::size_t inde
       index, fmt::join(arguments, ", "), kMarkPrefix);
 }
 
-class Reader {
+class SpecReader {
  public:
-  Reader(const Ir& ir, MlirOperation module, const std::string& path)
+  SpecReader(const Ir& ir, MlirOperation module, const std::string& path)
       : ir_(ir), module_(module), path_(path) {}
 
   Result<SpecFile> read() {
@@ -149,7 +149,7 @@ Result<SpecFile> read_spec_file(const Library& library, const std::string& path,
     return input_error("'{}' is no tuning spec that IREE reads:\n{}", path,
                        invocation.diagnostics());
   const OwnedModule module = invocation.take_module();
-  return Reader(ir, module.get(), path).read();
+  return SpecReader(ir, module.get(), path).read();
 }
 
 }  // namespace hone::iree

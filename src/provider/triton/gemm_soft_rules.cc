@@ -9,7 +9,7 @@ namespace {
 using space::Expression;
 using space::SpaceBuilder;
 
-constexpr std::int64_t kMiB = 1 << 20;
+constexpr std::int64_t kMostSumBytes = std::int64_t{256} << 20;
 
 }  // namespace
 
@@ -121,7 +121,7 @@ void GemmRules::split(SpaceBuilder& builder) const {
                  !streams || tiles() <= 8 * device.units, {tiles()});
   const Expression sums = tiles() * knobs.block_m * knobs.block_n * 4 * knobs.split_k;
   builder.prefer("workspace", "the parts' sums take no more than 256 MiB",
-                 knobs.structure != kSplitKTwoPasses || sums <= 256 * kMiB);
+                 knobs.structure != kSplitKTwoPasses || sums <= kMostSumBytes);
 }
 
 }  // namespace hone::triton
