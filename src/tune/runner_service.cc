@@ -52,23 +52,30 @@ Result<worker::Outcome> RunnerService::send_problem() {
   const worker::Message message{"set_problem", measure::problem_body(*problem_),
                                 measure::problem_blobs(*problem_)};
   for (int attempt = 1;; ++attempt) {
-    HONE_TRY(process_.start_answering());
-    HONE_ASSIGN(worker::Outcome outcome, process_.call(message, kProblemSeconds));
+    HONE_TRY(runner_->start_answering());
+    HONE_ASSIGN(worker::Outcome outcome, runner_->call(message, kProblemSeconds));
     const bool died = !outcome && (outcome.error().kind == provider::FailureKind::kKernelCrash ||
                                    provider::is_accident(outcome.error().kind));
     if (died && attempt < kProblemAttempts) continue;
-    problem_generation_ = process_.generation();
+    problem_generation_ = runner_->generation();
     return outcome;
   }
 }
 
 Result<worker::Outcome> RunnerService::call(const worker::Message& message, double seconds) {
-  HONE_TRY(process_.start());
-  if (problem_ && problem_generation_ != process_.generation()) {
+  HONE_TRY(runner_->start());
+  if (problem_ && problem_generation_ != runner_->generation()) {
     HONE_ASSIGN(const worker::Outcome problem, send_problem());
     if (!problem) return failure("the runner lost its problem: {}", problem.error().message);
   }
-  return process_.call(message, seconds);
+  return runner_->call(message, seconds);
+}
+
+// No candidate runs meanwhile: an accident is the end of nothing.
+Result<worker::Outcome> RunnerService::ask_device(const worker::Message& message) {
+  HONE_ASSIGN(worker::Outcome outcome, call(message, kPeakSeconds));
+  if (outcome || !provider::is_accident(outcome.error().kind)) return outcome;
+  return call(message, kPeakSeconds);
 }
 
 Result<measure::ProblemReady> RunnerService::set_problem(const measure::ProblemRequest& request) {
@@ -81,7 +88,7 @@ Result<measure::ProblemReady> RunnerService::set_problem(const measure::ProblemR
 }
 
 Result<Ran<int>> RunnerService::load(const provider::Artifact& artifact) {
-  HONE_TRY(process_.start_answering());
+  HONE_TRY(runner_->start_answering());
   HONE_ASSIGN(worker::Outcome outcome,
               call({"load", {{"artifact", measure::artifact_facts(artifact)}}, {artifact.code}},
                    kernel_seconds_));
@@ -160,14 +167,14 @@ Result<measure::Calibration> RunnerService::calibrate(const std::vector<int>& co
   measure::CalibrationRequest request;
   request.cores = cores;
   request.cuda = cuda;
-  HONE_ASSIGN(worker::Outcome outcome, call({"calibrate", request, {}}, kPeakSeconds));
+  HONE_ASSIGN(worker::Outcome outcome, ask_device({"calibrate", request, {}}));
   const Ran<measure::Calibration> calibration = answer_of<measure::Calibration>(outcome);
   if (!calibration) return failure("{}", calibration.error().message);
   return *calibration;
 }
 
 Result<device::Peak> RunnerService::peak() {
-  HONE_ASSIGN(worker::Outcome outcome, call({"peak", nlohmann::json::object(), {}}, kPeakSeconds));
+  HONE_ASSIGN(worker::Outcome outcome, ask_device({"peak", nlohmann::json::object(), {}}));
   const Ran<device::Peak> peak = answer_of<device::Peak>(outcome);
   if (!peak) return failure("{}", peak.error().message);
   return *peak;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,8 +26,12 @@ class RunnerService {
  public:
   // `kernel_seconds`: how long loading or verifying a candidate may take, and measuring it beyond
   // the time of its samples; then the runner is killed and the candidate is a kernel timeout.
+  explicit RunnerService(std::unique_ptr<worker::RunnerTransport> runner,
+                         double kernel_seconds = 60)
+      : runner_(std::move(runner)), kernel_seconds_(kernel_seconds) {}
   explicit RunnerService(worker::RunnerProcess process, double kernel_seconds = 60)
-      : process_(std::move(process)), kernel_seconds_(kernel_seconds) {}
+      : RunnerService(std::make_unique<worker::RunnerProcess>(std::move(process)), kernel_seconds) {
+  }
 
   // Sets the problem for all that follows. An error when the runner cannot be started or the
   // reference cannot be computed.
@@ -54,15 +59,16 @@ class RunnerService {
   double busy_seconds() const { return busy_seconds_; }
 
   // Changes when handles are lost.
-  std::uint64_t generation() const { return process_.generation(); }
+  std::uint64_t generation() const { return runner_->generation(); }
 
  private:
   template <class T>
   Ran<T> count_busy(Ran<T> answer, std::chrono::steady_clock::time_point begin);
   Result<worker::Outcome> call(const worker::Message& message, double seconds);
+  Result<worker::Outcome> ask_device(const worker::Message& message);
   Result<worker::Outcome> send_problem();
 
-  worker::RunnerProcess process_;
+  std::unique_ptr<worker::RunnerTransport> runner_;
   double kernel_seconds_;
   double busy_seconds_ = 0;
   std::optional<measure::ProblemRequest> problem_;

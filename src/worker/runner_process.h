@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/process.h"
-#include "worker/message.h"
+#include "worker/runner_transport.h"
 
 namespace hone::worker {
 
@@ -30,32 +30,18 @@ struct RunnerOptions {
 
 // For one thread. The runner outlives a call, so that buffers and libraries stay loaded; a crash, a
 // hang or a poisoned device costs one call.
-class RunnerProcess {
+class RunnerProcess final : public RunnerTransport {
  public:
   // Starts no process yet: the first call does.
   explicit RunnerProcess(RunnerOptions options);
   RunnerProcess(RunnerProcess&&) noexcept;
   RunnerProcess& operator=(RunnerProcess&&) noexcept;
-  ~RunnerProcess();  // ends the runner and what it started, removes its folder
+  ~RunnerProcess() override;  // ends the runner and what it started, removes its folder
 
-  // Starts a runner if none lives. An environment error with its words when it does not come up.
-  Status start();
-
-  // As start(), but of a runner that lives an answer is asked for first: one that was killed a
-  // moment ago and has not ended yet (a GPU's context takes 0.1 s to go) is replaced now, so that
-  // its end is not taken for that of the next call.
-  Status start_answering();
-
-  // Sends `message` and waits at most `seconds` (0: no limit) for the answer. The runner's death is
-  // kKernelCrash (kKernelKilled by a signal that is no fault of its own, such as SIGKILL) with the
-  // signal's name and its last words, no answer in time kKernelTimeout; in all cases it is gone
-  // with all it started, and the next call starts a new one. As Error: no runner can be started, or
-  // the call was interrupted (the runner is then ended too).
-  Result<Outcome> call(const Message& message, double seconds);
-
-  // How many runners were started. When it changes the former runner's state (loaded code, buffers)
-  // is lost. 0 before the first.
-  std::uint64_t generation() const;
+  Status start() override;
+  Status start_answering() override;
+  Result<Outcome> call(const Message& message, double seconds) override;
+  std::uint64_t generation() const override;
 
   pid_t pid() const;  // -1 when none lives
   void stop();        // ends the runner; the next call starts a new one

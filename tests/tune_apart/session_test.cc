@@ -94,7 +94,8 @@ class StruckSession : public ApartSession {
   }
   std::vector<std::string> failures() {
     std::vector<std::string> kinds;
-    for (const store::CandidateRow& row : store_.candidate_rows().value())
+    const std::vector<store::CandidateRow> rows = store_.candidate_rows().value();
+    for (const store::CandidateRow& row : rows)
       if (!row.failure_kind.empty()) kinds.push_back(row.failure_kind);
     return kinds;
   }

@@ -1,0 +1,182 @@
+// Compile workers and their provider without processes and without a compiler.
+#pragma once
+
+#include <deque>
+#include <limits>
+#include <map>
+#include <sstream>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "provider/program_provider.h"
+#include "space/space.h"
+#include "tests/tune_fake/fake_program.h"
+#include "tune/compile_jobs.h"
+#include "worker/worker_pool.h"
+
+namespace hone::test {
+
+inline constexpr std::string_view kSpecFlag = "--fake-spec=";
+
+// A file with a line for each dispatch: its name and its attributes.
+inline std::map<std::string, std::string> spec_in(const std::vector<std::string>& flags) {
+  std::map<std::string, std::string> found;
+  for (const std::string& flag : flags) {
+    if (!flag.starts_with(kSpecFlag)) continue;
+    std::istringstream lines(read_file(flag.substr(kSpecFlag.size())).value_or(""));
+    for (std::string name, attributes; lines >> name >> attributes;) found[name] = attributes;
+  }
+  return found;
+}
+
+// What it is asked for is done when it is asked for. `compiled` counts candidates.
+class FakePool final : public worker::WorkerPool {
+ public:
+  explicit FakePool(int dispatches) : dispatches_(dispatches) {}
+  int compiled = 0;
+  // Candidates that are compiled before the user stops hone.
+  int stopped_after = std::numeric_limits<int>::max();
+  // By the number of the candidate, from 1: what becomes of it instead of code.
+  std::map<int, provider::Failure> failures;
+
+  Result<worker::Outcome> once(const worker::Message& message) override {
+    if (message.kind == tune::jobs::kCanonical) return worker::Outcome(message);
+    const auto flags = message.body.value("flags", std::vector<std::string>());
+    if (message.kind == tune::jobs::kLoadProgram) {
+      problem::Program program;
+      program.path = message.body.at("path");
+      program.hash = content_hash(message.blobs.at(0));
+      program.functions = {fake_function()};
+      for (int i = 0; i < dispatches_; ++i) program.dispatches.push_back(fake_dispatch(i, flags));
+      return worker::Outcome(worker::Message{"program", program, {}});
+    }
+    const std::map<std::string, std::string> spec = spec_in(flags);
+    if (message.kind == tune::jobs::kConfigured) {
+      nlohmann::json dispatches = nlohmann::json::array();
+      for (int i = 0; i < dispatches_; ++i) {
+        tune::jobs::ConfiguredDispatch configured;
+        configured.name = fmt::format("main_dispatch_{}", i);
+        const auto entry = spec.find(configured.name);
+        configured.attributes.lowering_config =
+            entry == spec.end() ? fmt::format("{}{}", kTile, kDefaultTile) : entry->second;
+        dispatches.push_back(configured);
+      }
+      return worker::Outcome(worker::Message{"configured", {{"dispatches", dispatches}}, {}});
+    }
+    if (message.kind == tune::jobs::kCompileProgram) {
+      double seconds = dispatches_ * fake_seconds(kDefaultTile);
+      for (const auto& [name, attributes] : spec)
+        seconds += fake_seconds(tile_in(attributes)) - fake_seconds(kDefaultTile);
+      return worker::Outcome(
+          worker::Message{"module", nlohmann::json::object(), {fmt::format("{}", seconds)}});
+    }
+    return worker::Outcome(tl::unexpected(provider::Failure{
+        provider::FailureKind::kCompileError, "the fake compiler has no job " + message.kind}));
+  }
+
+  Result<worker::Outcome> prepare(const std::string& key, const worker::Message& message) override {
+    sources_[key] = message.blobs.at(0);
+    return worker::Outcome(worker::Message{"prepared", nlohmann::json::object(), {}});
+  }
+  Status release(const std::string& key) override {
+    sources_.erase(key);
+    return {};
+  }
+  Status submit(const std::string& key, worker::JobId id, const worker::Message& message) override {
+    worker::Finished finished{id, {}, 0.001};
+    const std::string attributes = message.body.value("lowering_config", std::string());
+    const auto failure = failures.find(++compiled);
+    if (failure != failures.end()) {
+      finished.outcome = tl::unexpected(failure->second);
+    } else {
+      const auto tile = tile_in(attributes);
+      finished.outcome = worker::Message{"artifact",
+                                         {{"format", "fake"},
+                                          {"launch", provider::Launch()},
+                                          {"configured", fmt::format("{}{}", kTile, tile)},
+                                          {"translation", ""},
+                                          {"decomposition", ""}},
+                                         {fmt::format("{} {}{}", sources_.at(key), kTile, tile)}};
+    }
+    finished_.push_back(std::move(finished));
+    return {};
+  }
+  Result<std::optional<worker::Finished>> next_finished(double) override {
+    if (compiled > stopped_after)
+      return tl::unexpected(Error{ErrorKind::kInterrupted, "stopped by the user"});
+    if (finished_.empty()) return std::optional<worker::Finished>();
+    std::optional<worker::Finished> next = std::move(finished_.front());
+    finished_.pop_front();
+    return next;
+  }
+  std::size_t outstanding() const override { return finished_.size(); }
+  Status cancel_all() override {
+    finished_.clear();
+    return {};
+  }
+  Status pause() override { return {}; }
+  Status resume() override { return {}; }
+
+ private:
+  int dispatches_;
+  std::map<std::string, std::string> sources_;
+  std::deque<worker::Finished> finished_;
+};
+
+class FakeProvider final : public provider::ProgramProvider {
+ public:
+  std::string_view name() const override { return "fake"; }
+  std::string_view constraint_set() const override { return "fake"; }
+  Result<space::Space> space_of(const problem::Dispatch&) const override {
+    space::SpaceBuilder builder;
+    builder.knob("tile", "", {1, 2, 4, 8, 16, 32, 64});
+    return builder.build();
+  }
+  Result<provider::Attributes> attributes(
+      const problem::Dispatch&, const space::Space&,
+      const space::Configuration& configuration) const override {
+    provider::Attributes attributes;
+    attributes.lowering_config = fmt::format("{}{}", kTile, configuration.values.at(0));
+    return attributes;
+  }
+  Result<std::string> spec(const std::vector<provider::SpecEntry>& entries) const override {
+    std::string text;
+    for (const provider::SpecEntry& entry : entries)
+      text += entry.name + " " + entry.attributes.lowering_config + "\n";
+    return text;
+  }
+  bool same_spec_class(const problem::Operation& a, const problem::Operation& b) const override {
+    return a == b;
+  }
+  std::string spec_flag(const std::filesystem::path& file) const override {
+    return std::string(kSpecFlag) + file.string();
+  }
+  std::vector<std::string> with_spec(std::vector<std::string> flags,
+                                     const std::filesystem::path& file) const override {
+    flags.push_back(spec_flag(file));
+    return flags;
+  }
+  Result<std::vector<problem::Function>> functions(const std::filesystem::path&) const override {
+    return std::vector{fake_function()};
+  }
+  std::optional<std::string> device_code(std::string_view, const std::string&) const override {
+    return std::nullopt;
+  }
+  Result<std::vector<problem::Array>> run_program(const provider::ProgramCall&,
+                                                  std::size_t) const override {
+    return std::vector{problem::Array{fake_function().outputs[0], std::string(16, '\0')}};
+  }
+  Result<double> time_program(const provider::ProgramCall& call, double) const override {
+    HONE_ASSIGN(const std::string module, read_file(call.module));
+    // A thousandth up and down, so that there is something to compare.
+    return std::stod(module) * (1 + 0.001 * (++timed_ % 3));
+  }
+  Result<double> time_artifact(const provider::ArtifactCall&, double) const override {
+    return failure("a fake artifact runs nowhere else");
+  }
+
+ private:
+  mutable int timed_ = 0;
+};
+
+}  // namespace hone::test

@@ -1,0 +1,60 @@
+// A program without a compiler: dispatches whose kernels take as long as their tile says.
+#pragma once
+
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "problem/dispatch.h"
+#include "tests/provider/contractions.h"
+
+namespace hone::test {
+
+inline constexpr std::string_view kTile = "tile=";
+inline constexpr std::int64_t kDefaultTile = 1, kBestTile = 8;
+
+// Product number `index` of a program; no two have equal shapes. The source says what it is
+// compiled for, as those of real compilers do.
+inline problem::Dispatch fake_dispatch(int index, const std::vector<std::string>& flags) {
+  problem::Dispatch dispatch;
+  dispatch.name = fmt::format("main_dispatch_{}", index);
+  dispatch.executable = dispatch.name;
+  dispatch.root = iree::matmul(8 + index, 8, 8);
+  dispatch.source =
+      fmt::format("{}: {} rows, for {}", dispatch.name, 8 + index, fmt::join(flags, " "));
+  dispatch.root_operations = 1;
+  dispatch.root_bindings = {0, 1, 2};
+  dispatch.launches_per_call = 1;
+  for (const problem::Operand& operand : dispatch.root.operands) {
+    problem::Binding binding;
+    binding.type = operand.type;
+    binding.bytes = problem::element_count(operand.type) * 4;
+    if (operand.output) {
+      binding.access = problem::Access::kReadWrite;
+      binding.use = problem::BindingUse::kOutput;
+    }
+    dispatch.bindings.push_back(binding);
+  }
+  return dispatch;
+}
+
+inline problem::Function fake_function() {
+  const problem::TensorType vector{problem::ElementType::kF32, {4}};
+  return {"main", {vector}, {vector}};
+}
+
+inline std::int64_t tile_in(const std::string& attributes) {
+  const std::size_t at = attributes.find(kTile);
+  return at == std::string::npos ? kDefaultTile
+                                 : std::atoll(attributes.c_str() + at + kTile.size());
+}
+
+// Least at kBestTile; the compiler's own choice takes 1.3 times as long.
+inline double fake_seconds(std::int64_t tile) {
+  const double steps = std::log2(static_cast<double>(tile)) - std::log2(double{kBestTile});
+  return 1e-4 * (1 + 0.1 * std::abs(steps));
+}
+
+}  // namespace hone::test

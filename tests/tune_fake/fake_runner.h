@@ -1,0 +1,116 @@
+// A runner without a process and without a device: every kernel is right, and takes as long as its
+// code says, give or take a little, in no time.
+#pragma once
+
+#include <map>
+
+#include "measure/runner_jobs.h"
+#include "tests/tune_fake/fake_program.h"
+#include "worker/runner_transport.h"
+
+namespace hone::test {
+
+class FakeRunner final : public worker::RunnerTransport {
+ public:
+  struct Log {
+    std::vector<std::string> jobs;        // kinds, in the order asked for
+    std::map<std::string, int> verified;  // by code
+  };
+  // The number of the job, from 1, that a SIGKILL from outside strikes; 0: none.
+  std::size_t killed_at = 0;
+  explicit FakeRunner(Log& log) : log_(log) {}
+
+  Status start() override {
+    if (!lives_) ++generation_;
+    lives_ = true;
+    return {};
+  }
+  Status start_answering() override { return start(); }
+  std::uint64_t generation() const override { return generation_; }
+
+  Result<worker::Outcome> call(const worker::Message& message, double) override {
+    HONE_TRY(start());
+    log_.jobs.push_back(message.kind);
+    if (log_.jobs.size() == killed_at) {
+      codes_.clear();
+      lives_ = false;
+      return worker::Outcome(tl::unexpected(
+          provider::Failure{provider::FailureKind::kKernelKilled, "killed by SIGKILL"}));
+    }
+    return worker::Outcome(worker::Message{"answer", answer(message), {}});
+  }
+
+ private:
+  nlohmann::json answer(const worker::Message& message) {
+    const std::string& kind = message.kind;
+    if (kind == "set_problem") return measure::ProblemReady{"exact", 1, ""};
+    if (kind == "load") {
+      codes_[++handles_] = message.blobs.at(0);
+      return {{"handle", handles_}};
+    }
+    if (kind == "unload") {
+      codes_.erase(message.body.at("handle").get<int>());
+      return nlohmann::json::object();
+    }
+    if (kind == "verify") {
+      ++log_.verified[codes_.at(message.body.at("handle").get<int>())];
+      return right();
+    }
+    if (kind == "repeat") {
+      measure::Repeated repeated;
+      repeated.compared = message.body.at("launches").get<int>();
+      repeated.verification = right();
+      return repeated;
+    }
+    if (kind == "measure") return measured(message.body.get<measure::MeasureRequest>());
+    if (kind == "calibrate") {
+      measure::Calibration calibration;
+      for (int i = 0; i < 60; ++i) {
+        calibration.a_seconds.push_back(1e-4 * noise());
+        calibration.b_seconds.push_back(1e-4 * noise());
+      }
+      return calibration;
+    }
+    if (kind == "peak") return device::Peak{};
+    return nlohmann::json::object();
+  }
+
+  static measure::Verification right() {
+    measure::Verification verification;
+    verification.right = true;
+    return verification;
+  }
+
+  nlohmann::json measured(const measure::MeasureRequest& request) {
+    measure::MeasureResult result;
+    std::vector<int> handles = request.handles;
+    if (request.sentinel) handles.push_back(*request.sentinel);
+    for (const int handle : handles) {
+      measure::HandleSamples samples;
+      samples.handle = handle;
+      samples.launches_per_sample = 1;
+      samples.warm = true;
+      for (std::size_t i = 0; i < request.protocol.min_samples; ++i) {
+        samples.seconds.push_back(fake_seconds(tile_in(codes_.at(handle))) * noise());
+        samples.rounds.push_back(static_cast<int>(i));
+      }
+      result.handles.push_back(std::move(samples));
+    }
+    result.rounds = static_cast<int>(request.protocol.min_samples);
+    return result;
+  }
+
+  // Within half a percent, from a sequence that is the same every time.
+  double noise() {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return 1 + 0.005 * static_cast<double>(state_ >> 33) / static_cast<double>(1u << 31);
+  }
+
+  Log& log_;
+  bool lives_ = false;
+  std::uint64_t generation_ = 0, state_ = 1;
+  int handles_ = 0;
+  std::map<int, std::string> codes_;
+};
+
+}  // namespace hone::test

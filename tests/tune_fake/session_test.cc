@@ -1,0 +1,179 @@
+// The tuner alone, on fakes at its seams: what a session does, without a compiler, a device or a
+// second process.
+#include <gmock/gmock.h>
+
+#include "tests/tune_fake/fake_compiler.h"
+#include "tests/tune_fake/fake_runner.h"
+#include "tune/tuning_run.h"
+
+namespace hone::tune {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+
+class Quiet final : public Observer {
+ public:
+  void progress(const Progress&) override {}
+  void note(const std::string& line) override { notes += line + "\n"; }
+  std::string notes;
+};
+
+class FakeSession : public testing::Test {
+ protected:
+  void SetUp() override {
+    options_.input = (folder_.path() / "program.mlir").string();
+    ASSERT_TRUE(write_file_atomically(options_.input, "a program"));
+    options_.flags = {"--target=host"};
+    options_.reference_flags = {"--target=baseline"};
+    options_.strategy = "random";
+    options_.cores = {0};
+    options_.baselines = false;
+    options_.budget_seconds = 600;
+    options_.out = folder_.path();
+  }
+
+  Result<SessionResult> run(test::FakePool& pool) {
+    CompileService compiler(pool);
+    auto transport = std::make_unique<test::FakeRunner>(log_);
+    transport->killed_at = killed_at_;
+    RunnerService runner(std::move(transport));
+    HONE_ASSIGN(LeaseKeeper leases, LeaseKeeper::start(store_, -1));
+    Context context{options_, provider_, compiler, runner, store_, observer_};
+    context.programs = &provider_;
+    context.leases = &leases;
+    store::Build build;
+    build.compiler = "fake";
+    build.flags = "[]";
+    build.target = "{}";
+    HONE_ASSIGN(context.build, store_.intern(build));
+    store::Device device;
+    device.name = "fake";
+    device.protocol = "{}";
+    HONE_ASSIGN(context.device, store_.intern(device));
+    HONE_ASSIGN(TuningResult result, tune_program(context, store::Run{}, {problem::SizeSet()}));
+    best_ = result.best ? result.best->name : "";
+    return std::move(result.at_sizes.front());
+  }
+
+  // As in another folder.
+  void start_anew() {
+    folder_ = std::move(TemporaryFolder::create("hone-fake-").value());
+    SetUp();
+    store_ =
+        std::move(store::Store::open(folder_.path() / "a.db", store::Mode::kReadWrite).value());
+    log_ = {};
+    observer_.notes.clear();
+  }
+
+  TemporaryFolder folder_ = std::move(TemporaryFolder::create("hone-fake-").value());
+  store::Store store_ =
+      std::move(store::Store::open(folder_.path() / "a.db", store::Mode::kReadWrite).value());
+  test::FakeProvider provider_;
+  test::FakeRunner::Log log_;
+  Options options_;
+  Quiet observer_;
+  std::string best_;  // variant of the program
+  std::size_t killed_at_ = 0;
+};
+
+TEST_F(FakeSession, FindsTheFastestOfEachDispatchAndProvesIt) {
+  test::FakePool pool(3);
+  const auto result = run(pool);
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(result->tuned.size(), 3u) << observer_.notes;
+  for (const TunedDispatch& tuned : result->tuned) {
+    ASSERT_TRUE(tuned.selection.winner) << tuned.selection.reason;
+    EXPECT_EQ(tuned.attributes->lowering_config, "tile=8");
+    EXPECT_NEAR(*tuned.selection.speedup, 1.3, 0.01);
+  }
+  EXPECT_EQ(best_, "spec") << observer_.notes;
+  const auto spec = test::spec_in({provider_.spec_flag(options_.out / "tuning_spec.mlir")});
+  EXPECT_THAT(spec,
+              ElementsAre(Pair("main_dispatch_0", "tile=8"), Pair("main_dispatch_1", "tile=8"),
+                          Pair("main_dispatch_2", "tile=8")));
+}
+
+// Each tile of a dispatch is compiled, verified and measured once; finalists run again.
+TEST_F(FakeSession, ASecondRunDoesNothingAgain) {
+  test::FakePool pool(2);
+  ASSERT_TRUE(run(pool));
+  const int compiled = pool.compiled;
+  log_ = {};
+  test::FakePool another(2);
+  const auto again = run(another);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->tuned.size(), 2u);
+  for (const auto& [code, times] : log_.verified) ADD_FAILURE() << code << " verified again";
+  EXPECT_LT(another.compiled, compiled);
+}
+
+// Whatever it was at when it was stopped: what is in the store is not done again.
+TEST_F(FakeSession, GoesOnWhereItWasStopped) {
+  test::FakePool whole(2);
+  ASSERT_TRUE(run(whole));
+  for (int stop = 1; stop < whole.compiled; ++stop) {
+    start_anew();
+    test::FakePool first(2), second(2);
+    first.stopped_after = stop;
+    const auto stopped = run(first);
+    ASSERT_FALSE(stopped);
+    EXPECT_EQ(stopped.error().kind, ErrorKind::kInterrupted) << stopped.error().message;
+    const auto result = run(second);
+    ASSERT_TRUE(result) << result.error().message;
+    for (const TunedDispatch& tuned : result->tuned)
+      EXPECT_EQ(tuned.attributes->lowering_config, "tile=8") << "stopped after " << stop;
+  }
+}
+
+// A runner that is killed from outside, whatever job it was at, costs neither a candidate nor the
+// winner.
+TEST_F(FakeSession, AKilledRunnerCostsNothing) {
+  test::FakePool whole(1);
+  ASSERT_TRUE(run(whole));
+  const std::vector<std::string> jobs = log_.jobs;
+  for (std::size_t job = 1; job <= jobs.size(); ++job) {
+    start_anew();
+    killed_at_ = job;
+    test::FakePool pool(1);
+    const auto result = run(pool);
+    const std::string when = fmt::format("killed in job {}, {}", job, jobs[job - 1]);
+    if (!result) {
+      ADD_FAILURE() << when << ": " << result.error().message;
+      continue;
+    }
+    ASSERT_EQ(result->tuned.size(), 1u) << when << ": " << observer_.notes;
+    EXPECT_TRUE(result->tuned[0].selection.winner)
+        << when << ": " << result->tuned[0].selection.reason;
+    const std::vector<store::CandidateRow> rows = store_.candidate_rows().value();
+    for (const store::CandidateRow& row : rows) EXPECT_EQ(row.failure_kind, "") << when;
+  }
+}
+
+TEST_F(FakeSession, AFailingCandidateIsARowAndNotTheEnd) {
+  test::FakePool pool(1);
+  pool.failures[3] = {provider::FailureKind::kCompileError, "no such tile"};
+  const auto result = run(pool);
+  ASSERT_TRUE(result) << result.error().message;
+  const auto rows = store_.candidate_rows().value();
+  const auto failed =
+      std::ranges::find(rows, store::CandidateState::kFailed, &store::CandidateRow::state);
+  ASSERT_NE(failed, rows.end());
+  EXPECT_EQ(failed->failure_kind, "compile error");
+  EXPECT_THAT(failed->failure_message, HasSubstr("no such tile"));
+}
+
+// A model of 200 dispatches: each is tuned, all are proved together.
+TEST_F(FakeSession, TunesTwoHundredDispatches) {
+  options_.candidates = 4;
+  test::FakePool pool(200);
+  const auto result = run(pool);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->tuned.size(), 200u);
+  EXPECT_EQ(result->not_tuned.size(), 0u);
+  EXPECT_EQ(best_, "spec") << observer_.notes;
+}
+
+}  // namespace
+}  // namespace hone::tune
