@@ -34,8 +34,8 @@ FOLDERS = {
 }
 
 # The seams: the only classes with pure virtual functions. A Kernel is what a Device loads, a
-# ProgramProvider a Provider of pieces of programs.
-SEAMS = {"Provider", "ProgramProvider", "Device", "Kernel", "Strategy", "WorkerPool", "Observer"}
+# ProgramProvider a Provider of pieces of programs, a RunnerTransport the way to who has the Device.
+SEAMS = {"Provider", "ProgramProvider", "Device", "Kernel", "Strategy", "WorkerPool", "RunnerTransport", "Observer"}
 
 # Headers of libraries that only these folders may know.
 LIBRARY_OWNERS = {"sqlite3.h": ["store"], "CLI/": ["cli"], "zstd.h": ["store"], "yaml-cpp/": ["cli", "provider/triton"]}
