@@ -13,8 +13,8 @@
 namespace hone::tune {
 namespace {
 
-// Six variants that are chosen from, and three that are proved, take about 130 samples: with a small
-// budget these are short, lest the proof take several times what the user gave.
+// Six variants that are chosen from, and three that are proved, take about 130 samples: with a
+// small budget these are short, lest the proof take several times what the user gave.
 constexpr double kSamplesWithinBudget = 400, kShortestSampleSeconds = 0.03;
 
 }  // namespace

@@ -42,7 +42,8 @@ class ShippedPair {
     return context_.compiler.release(key);
   }
 
-  // The reason why not, or nothing. What an accident ended is verified once more, by another runner.
+  // The reason why not, or nothing. What an accident ended is verified once more, by another
+  // runner.
   Result<std::string> verify() {
     HONE_ASSIGN(const std::string why_not, verify_once());
     if (!met_accident_) return why_not;

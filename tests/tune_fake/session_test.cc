@@ -124,6 +124,8 @@ TEST_F(FakeSession, GoesOnWhereItWasStopped) {
     ASSERT_TRUE(result) << result.error().message;
     for (const TunedDispatch& tuned : result->tuned)
       EXPECT_EQ(tuned.attributes->lowering_config, "tile=8") << "stopped after " << stop;
+    for (const auto& [code, times] : log_.verified)
+      EXPECT_EQ(times, 1) << code << ", stopped after " << stop;
   }
 }
 

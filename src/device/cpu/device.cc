@@ -1,7 +1,6 @@
 #include "device/cpu/device.h"
 
 #include <sys/resource.h>
-#include <time.h>
 
 #include <algorithm>
 #include <optional>

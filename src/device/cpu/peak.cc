@@ -1,7 +1,5 @@
 #include "device/cpu/peak.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <memory>
 #include <new>

@@ -1,6 +1,5 @@
 #include "device/cpu/process_sampler.h"
 
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
