@@ -54,16 +54,16 @@ class ShippedPair {
   Result<std::string> verify_once() {
     for (const Kernel& kernel : kernels_) {
       HONE_ASSIGN(const Ran<int> handle, context_.runner.load(kernel.artifact));
-      if (!handle) return "the driver does not take its PTX: " + handle.error().message;
+      if (!handle) return fails("the driver does not take its PTX", handle.error());
       HONE_ASSIGN(const Ran<measure::Verification> verified, context_.runner.verify(*handle));
-      if (!verified) return fails(verified.error());
+      if (!verified) return fails(kFails, verified.error());
       if (!verified->right) return "assembled by the driver it is wrong: " + verified->message;
       if (&kernel == &kernels_.back()) {
         HONE_ASSIGN(const Ran<measure::Repeated> repeated,
                     context_.runner.repeat({.handle = *handle,
                                             .launches = measure::kComparedLaunches,
                                             .max_seconds = kCompareSeconds}));
-        if (!repeated) return fails(repeated.error());
+        if (!repeated) return fails(kFails, repeated.error());
         if (!repeated->verification.right)
           return "assembled by the driver it is wrong: " + repeated->verification.message;
       }
@@ -114,9 +114,11 @@ class ShippedPair {
   }
 
  private:
-  std::string fails(const provider::Failure& failure) {
+  static constexpr std::string_view kFails = "assembled by the driver it fails";
+
+  std::string fails(std::string_view what, const provider::Failure& failure) {
     met_accident_ = provider::is_accident(failure.kind);
-    return "assembled by the driver it fails: " + failure.message;
+    return fmt::format("{}: {}", what, failure.message);
   }
 
   Context& context_;

@@ -130,8 +130,14 @@ TEST_F(FakeSession, GoesOnWhereItWasStopped) {
 }
 
 // A runner that is killed from outside, whatever job it was at, costs neither a candidate nor the
-// winner.
-TEST_F(FakeSession, AKilledRunnerCostsNothing) {
+// winner; on a GPU neither in the form that ships.
+class KilledRunner : public FakeSession, public testing::WithParamInterface<bool> {};
+INSTANTIATE_TEST_SUITE_P(Devices, KilledRunner, testing::Bool(),
+                         [](const auto& on_gpu) { return on_gpu.param ? "Gpu" : "Cpu"; });
+
+TEST_P(KilledRunner, CostsNothing) {
+  options_.baselines = true;
+  if (GetParam()) options_.cuda = 0;
   test::FakePool whole(1);
   ASSERT_TRUE(run(whole));
   const std::vector<std::string> jobs = log_.jobs;
