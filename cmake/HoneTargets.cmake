@@ -25,11 +25,11 @@ else()
 endif()
 
 # hone_library(FOLDER DEPENDS a b LIBRARIES x y): the static library of src/FOLDER (sources directly
-# in it and, with SUBFOLDERS, below it). UNITY: with HONE_UNITY its sources are compiled twelve as one, since no
-# two of them have a local name in common. DEPENDS are other folders of src/; they may only point down
-# (tests/architecture checks it), LIBRARIES come from outside.
+# in it and, with SUBFOLDERS, below it), compiled twelve as one with HONE_UNITY: no two of them may have a
+# local name in common. DEPENDS are other folders of src/; they may only point down (tests/architecture
+# checks it), LIBRARIES come from outside.
 function(hone_library folder)
-  cmake_parse_arguments(ARG "SUBFOLDERS;UNITY" "" "DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "SUBFOLDERS" "" "DEPENDS;LIBRARIES" ${ARGN})
   string(REPLACE "/" "_" name hone_${folder})
   if(ARG_SUBFOLDERS)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*.cc)
@@ -41,7 +41,7 @@ function(hone_library folder)
     set(scope PUBLIC)
     target_link_libraries(${name} PRIVATE hone_warnings)
     hone_use_precompiled(${name} libraries)
-    if(HONE_UNITY AND ARG_UNITY)
+    if(HONE_UNITY)
       set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
       # To g++ an included source is a header, whose local types nothing with linkage may have.
       if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)

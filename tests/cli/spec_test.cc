@@ -195,6 +195,12 @@ func.func @main(%a: tensor<512x256xf16>, %b: tensor<256x768xf16>, %c: tensor<256
   EXPECT_EQ(document.at("entries")[0].at("matches").size(), 2u) << document;
   ASSERT_EQ(document.at("spec_classes").size(), 1u) << document;
   EXPECT_EQ(document.at("spec_classes")[0].at("dispatches").size(), 2u);
+  // How iree-compile takes it; the second reads it before threads can wait for one another.
+  EXPECT_THAT(document.at("flag").get<std::string>(), HasSubstr("spec.mlir"));
+  ASSERT_EQ(document.at("flags").size(), 2u) << document;
+  EXPECT_EQ(document.at("flags")[0], document.at("flag"));
+  EXPECT_THAT(document.at("flags")[1].get<std::string>(),
+              HasSubstr("iree-codegen-materialize-tuning-specs"));
 }
 
 TEST_F(SpecCheck, RefusesWhatIsNoSpecWithPlaceAndReason) {

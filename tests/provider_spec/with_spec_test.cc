@@ -31,5 +31,11 @@ TEST(WithSpec, KeepsThePassesThatTheUserAskedFor) {
               ElementsAre(std::string(kPipeline) + kReads + ")", kSpec));
 }
 
+// The compiler reads it all the same, as it does for everyone.
+TEST(WithSpec, AsksForNoPassWhereThePathHasBraces) {
+  EXPECT_THAT(IreeProvider({}, avx512(1)).with_spec({}, "{a}/s.mlir"),
+              ElementsAre("--iree-codegen-tuning-spec-path={a}/s.mlir"));
+}
+
 }  // namespace
 }  // namespace hone::iree

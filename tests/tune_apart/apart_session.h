@@ -8,18 +8,12 @@
 #include "base/file.h"
 #include "device/cpu/target.h"
 #include "provider/iree/iree_provider.h"
+#include "tests/tune/silent_observer.h"
 #include "tests/tune_apart/faulty_device.h"
 #include "tune/tuning_run.h"
 #include "worker/compile_pool.h"
 
 namespace hone::tune {
-
-class Silent final : public Observer {
- public:
-  void progress(const Progress&) override {}
-  void note(const std::string& line) override { notes += line + "\n"; }
-  std::string notes;
-};
 
 class ApartSession : public testing::Test {
  protected:
@@ -105,7 +99,7 @@ class ApartSession : public testing::Test {
       std::move(store::Store::open(folder_.path() / "a.db", store::Mode::kReadWrite).value());
   iree::Installation installation_;
   Options options_;
-  Silent observer_;
+  SilentObserver observer_;
   std::string faults_;
   int struck_at_ = 0;  // see test::kStruckFile; 0: nothing is
   int strikes_ = 1;

@@ -92,6 +92,15 @@ class StruckSession : public ApartSession {
     const auto lines = read_file(struck_file());
     return lines ? static_cast<int>(std::count(lines->begin(), lines->end(), '\n')) : 0;
   }
+  // In so many launches, after which it wins all the same.
+  void strike(int launch) {
+    struck_at_ = launch;
+    const auto result = run();
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_EQ(struck(), 1);
+    EXPECT_THAT(failures(), IsEmpty());
+    EXPECT_GT(result->tuned.at(0).selection.winner, 0) << observer_.notes;
+  }
   std::vector<std::string> failures() {
     std::vector<std::string> kinds;
     const std::vector<store::CandidateRow> rows = store_.candidate_rows().value();
@@ -118,21 +127,11 @@ class StruckSession : public ApartSession {
 };
 
 TEST_F(StruckSession, AKillAmongTheLaunchesComparedAfterTheRaceIsNotItsLastWord) {
-  struck_at_ = 50;
-  const auto result = run();
-  ASSERT_TRUE(result) << result.error().message;
-  EXPECT_EQ(struck(), 1);
-  EXPECT_THAT(failures(), IsEmpty());
-  EXPECT_GT(result->tuned.at(0).selection.winner, 0) << observer_.notes;
+  strike(50);
 }
 
 TEST_F(StruckSession, AKillAmongTheLaunchesOfWhatShipsIsNotItsLastWord) {
-  struck_at_ = 150;
-  const auto result = run();
-  ASSERT_TRUE(result) << result.error().message;
-  EXPECT_EQ(struck(), 1);
-  EXPECT_THAT(failures(), IsEmpty());
-  EXPECT_GT(result->tuned.at(0).selection.winner, 0) << observer_.notes;
+  strike(150);
 }
 
 TEST_F(StruckSession, WhatWasKilledTwiceIsTriedAgainByTheNextRun) {

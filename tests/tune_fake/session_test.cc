@@ -2,6 +2,7 @@
 // second process.
 #include <gmock/gmock.h>
 
+#include "tests/tune/silent_observer.h"
 #include "tests/tune_fake/fake_compiler.h"
 #include "tests/tune_fake/fake_runner.h"
 #include "tune/tuning_run.h"
@@ -12,13 +13,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
-
-class Quiet final : public Observer {
- public:
-  void progress(const Progress&) override {}
-  void note(const std::string& line) override { notes += line + "\n"; }
-  std::string notes;
-};
 
 class FakeSession : public testing::Test {
  protected:
@@ -73,7 +67,7 @@ class FakeSession : public testing::Test {
   test::FakeProvider provider_;
   test::FakeRunner::Log log_;
   Options options_;
-  Quiet observer_;
+  SilentObserver observer_;
   std::string best_;  // variant of the program
   std::size_t killed_at_ = 0;
 };

@@ -90,6 +90,8 @@ std::string IreeProvider::spec_flag(const std::filesystem::path& file) const {
 std::vector<std::string> IreeProvider::with_spec(std::vector<std::string> flags,
                                                  const std::filesystem::path& file) const {
   flags.push_back(spec_flag(file));
+  // The text of a pass pipeline has no way to write such a path.
+  if (file.string().find_first_of("{}") != std::string::npos) return flags;
   // The first dispatch that wants a spec reads it under a lock (IREECodegenLibraryManager.cpp of
   // IREE 3.13). Its verifier then waits for the threads of the compiler, and while it waits it may
   // begin with another dispatch, which wants the lock that it holds itself. What was read once is

@@ -1,0 +1,17 @@
+// An observer that keeps what it is told, for a test's message.
+#pragma once
+
+#include <string>
+
+#include "tune/observer.h"
+
+namespace hone::tune {
+
+class SilentObserver final : public Observer {
+ public:
+  void progress(const Progress&) override {}
+  void note(const std::string& line) override { notes += line + "\n"; }
+  std::string notes;
+};
+
+}  // namespace hone::tune
