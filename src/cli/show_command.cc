@@ -116,13 +116,17 @@ Result<std::string> reproduce_text(const store::CandidateDetails& details, bool 
           : "-o dispatch.vmfb");
   if (gpu || !has_code) return text;
   HONE_ASSIGN(const provider::Artifact artifact, tune::artifact_from(*details.artifact));
-  const provider::Launch& launch = artifact.launch;
+  const provider::Launch launch = problem::over_bindings(artifact.launch, dispatch);
   text += fmt::format(
       "iree-benchmark-executable --device=local-sync --executable_format={} "
       "--executable_file=code.so --entry_point={} --workgroup_count={}",
       shell_word(details.artifact->format), launch.ordinal, fmt::join(launch.grid, ","));
   for (const std::uint32_t constant : launch.constants)
     text += fmt::format(" --constant={}", constant);
+  // Where several views lie in a binding, its bytes.
+  for (const problem::KernelBinding& binding : launch.bindings)
+    text += fmt::format(" --binding={}xi8=1", binding.bytes);
+  if (!launch.bindings.empty()) return text + "\n";
   for (const problem::Binding& binding : dispatch.bindings)
     text += fmt::format(" --binding={}{}", problem::to_string(binding.type),
                         binding.access == problem::Access::kWriteOnly ? "" : "=1");

@@ -6,6 +6,18 @@
 
 namespace hone::device {
 
+Buffer bound_buffer(std::span<const problem::KernelBinding> bindings, std::size_t ordinal,
+                    std::span<const Buffer> buffers) {
+  if (bindings.empty()) return ordinal < buffers.size() ? buffers[ordinal] : Buffer();
+  const problem::KernelBinding& binding = bindings[ordinal];
+  if (binding.buffer < 0 || static_cast<std::size_t>(binding.buffer) >= buffers.size()) return {};
+  // Numbers, as such an address need not lie in the buffer's memory.
+  const auto begin =
+      reinterpret_cast<std::uintptr_t>(buffers[static_cast<std::size_t>(binding.buffer)].data) -
+      static_cast<std::uintptr_t>(binding.offset);
+  return {reinterpret_cast<void*>(begin), static_cast<std::size_t>(binding.bytes)};
+}
+
 void to_json(nlohmann::json& json, const Peak& peak) {
   json = {{"gflops", peak.gflops},
           {"matrix_gflops", peak.matrix_gflops},

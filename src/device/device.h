@@ -29,6 +29,11 @@ struct Buffer {
 
 using LaunchParameters = problem::Launch;
 
+// What the kernel's binding `ordinal` is in a launch over `buffers`, given Launch::bindings; null
+// for one that is in none of them.
+Buffer bound_buffer(std::span<const problem::KernelBinding> bindings, std::size_t ordinal,
+                    std::span<const Buffer> buffers);
+
 // Code that is ready to run. Lives no longer than its device.
 class Kernel {
  public:

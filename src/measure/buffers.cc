@@ -13,19 +13,16 @@
 #include <utility>
 
 #include "device/memory.h"
+#include "measure/arrangement.h"
 #include "measure/verification.h"
 
 namespace hone::measure {
 namespace {
 
-constexpr std::size_t kPage = 4096;
+constexpr std::size_t kPage = Arrangement::kPage;
 // Inaccessible memory before the first copy and behind the last: what writes past the guards there
 // crashes, and does not reach memory of the runner's own.
 constexpr std::size_t kFence = std::size_t{1} << 20;
-
-std::size_t rounded_up(std::size_t bytes, std::size_t to) {
-  return (bytes + to - 1) / to * to;
-}
 
 // First changed byte of a `guard` that was poisoned, seen from its start, or from its end when
 // `backwards`; -1 when it is whole.
@@ -59,49 +56,52 @@ void unmap_with_fences(std::byte* inside, std::size_t bytes) {
 }
 
 // A page gets its place in physical memory when it is first written.
-void take_pages(std::span<std::byte> memory, std::uint64_t seed) {
-  std::vector<std::size_t> pages(memory.size() / kPage);
-  std::iota(pages.begin(), pages.end(), std::size_t{0});
+void take_pages(std::byte* memory, std::size_t copies, const Arrangement& arrangement,
+                std::uint64_t seed) {
+  std::vector<std::size_t> pages;
+  for (std::size_t copy = 0; copy < copies; ++copy)
+    for (const auto& [begin, end] : arrangement.pieces)
+      for (std::size_t at = begin / kPage * kPage; at < end; at += kPage)
+        if (const std::size_t page = copy * arrangement.bytes + at;
+            pages.empty() || pages.back() != page)
+          pages.push_back(page);
   std::mt19937_64 generator(seed);
   std::shuffle(pages.begin(), pages.end(), generator);
-  for (const std::size_t page : pages) memory[page * kPage] = std::byte{0};
+  for (const std::size_t page : pages) memory[page] = std::byte{0};
 }
 
 }  // namespace
 
 struct Buffers::State {
-  // One binding's place in each copy: guard, buffer, guard.
-  struct Place {
-    std::size_t before = 0;  // of the guard before the buffer, from the copy's start
-    std::size_t start = 0;   // of the buffer
-    std::size_t bytes = 0;   // of the buffer
-    std::size_t end = 0;     // of the guard behind it
-  };
+  explicit State(const std::vector<problem::Binding>& all)
+      : bindings(all), arrangement(all), places(arrangement.places) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
 
   std::vector<problem::Binding> bindings;
   std::array<Contents, 2> initial;  // by variant; the second empty: as the first
-  std::vector<Place> places;
+  Arrangement arrangement;
+  const std::vector<Place>& places;
   std::vector<std::vector<device::Buffer>> rotation;
-  std::byte* memory = nullptr;  // of the first copy, between the fences
-  std::size_t copy_bytes = 0;
-  std::size_t host_bytes = 0;  // of all copies, or on a device with its own memory of one
+  std::byte* memory = nullptr;   // of the first copy, between the fences
+  std::size_t host_copies = 0;  // all, or on a device with its own memory one
 
   device::Device* device = nullptr;  // with memory of its own
   device::Memory on_device;          // all copies, from first_copy on
   std::byte* first_copy = nullptr;
   device::Memory prepared;  // what a copy is before a launch, for each variant of the poison
 
-  ~State() { unmap_with_fences(memory, host_bytes); }
+  ~State() { unmap_with_fences(memory, host_copies * arrangement.bytes); }
 
   std::byte* copy(int index) const {
-    return memory + (device != nullptr ? 0 : static_cast<std::size_t>(index) * copy_bytes);
+    return memory + (device != nullptr ? 0 : static_cast<std::size_t>(index) * arrangement.bytes);
   }
   // Addresses of the device.
   std::byte* device_copy(int index) const {
-    return first_copy + static_cast<std::size_t>(index) * copy_bytes;
+    return first_copy + static_cast<std::size_t>(index) * arrangement.bytes;
   }
   std::byte* prepared_copy(int variant) const {
-    return prepared.data() + static_cast<std::size_t>(variant) * copy_bytes;
+    return prepared.data() + static_cast<std::size_t>(variant) * arrangement.bytes;
   }
   std::span<std::byte> buffer(int index, std::size_t binding) const {
     return {copy(index) + places[binding].start, places[binding].bytes};
@@ -153,7 +153,6 @@ Result<Buffers> Buffers::create(std::vector<problem::Binding> bindings, Contents
       (!second.empty() && second.size() != bindings.size()))
     return input_error("{} bindings with {} contents and {} copies", bindings.size(),
                        initial.size(), copies);
-  auto state = std::make_unique<State>();
   for (std::size_t i = 0; i < bindings.size(); ++i) {
     const problem::Binding& binding = bindings[i];
     if (binding.bytes < 0)
@@ -164,19 +163,13 @@ Result<Buffers> Buffers::create(std::vector<problem::Binding> bindings, Contents
                                             !contents.empty() && contents[i].size() != bytes)
         return input_error("binding {} has {} bytes, but {} are given for it", i, bytes,
                            contents[i].size());
-    State::Place place{.before = state->copy_bytes,
-                       .start = rounded_up(state->copy_bytes + kGuardBytes, kPage),
-                       .bytes = bytes,
-                       .end = 0};
-    place.end = rounded_up(place.start + bytes + kGuardBytes, kPage);
-    state->copy_bytes = place.end;
-    state->places.push_back(place);
+    for (std::size_t j = 0; j < i; ++j)
+      if (views_overlap(binding, bindings[j]))
+        return input_error("bindings {} and {} are views that overlap", j, i);
   }
-  state->copy_bytes = std::max(state->copy_bytes, kPage);
+  auto state = std::make_unique<State>(bindings);
   if (device != nullptr && device->has_own_memory()) state->device = device;
-  state->host_bytes =
-      state->copy_bytes * static_cast<std::size_t>(state->device != nullptr ? 1 : copies);
-  state->bindings = std::move(bindings);
+  state->host_copies = static_cast<std::size_t>(state->device != nullptr ? 1 : copies);
   state->initial = {std::move(initial), std::move(second)};
   state->rotation.resize(static_cast<std::size_t>(copies));
   if (state->device != nullptr) {
@@ -189,20 +182,22 @@ Result<Buffers> Buffers::create(std::vector<problem::Binding> bindings, Contents
 }
 
 Status Buffers::State::map_on_host(std::uint64_t seed) {
-  std::byte* const mapped = map_between_fences(host_bytes);
+  const std::size_t bytes = host_copies * arrangement.bytes;
+  std::byte* const mapped = map_between_fences(bytes);
   if (mapped == nullptr)
-    return environment_error("no memory for {} copies of the buffers ({} bytes): {}",
-                             host_bytes / copy_bytes, host_bytes, std::strerror(errno));
-  take_pages({mapped, host_bytes}, seed);
-  unmap_with_fences(std::exchange(memory, mapped), host_bytes);
+    return environment_error("no memory for {} copies of the buffers ({} bytes): {}", host_copies,
+                             bytes, std::strerror(errno));
+  take_pages(mapped, host_copies, arrangement, seed);
+  unmap_with_fences(std::exchange(memory, mapped), bytes);
   return {};
 }
 
 Status Buffers::State::prepare_images() {
-  HONE_ASSIGN(prepared, device::Memory::allocate(*device, 2 * copy_bytes));
+  HONE_ASSIGN(prepared, device::Memory::allocate(*device, 2 * arrangement.bytes));
   for (const int variant : {1, 0}) {  // the host is left with variant 0
     prepare_on_host(0, variant);
-    HONE_TRY(device->upload(prepared_copy(variant), {memory, copy_bytes}));
+    for (const auto& [begin, end] : arrangement.pieces)
+      HONE_TRY(device->upload(prepared_copy(variant) + begin, {memory + begin, end - begin}));
   }
   return {};
 }
@@ -212,7 +207,7 @@ Status Buffers::State::move_on_device(std::uint64_t seed) {
   constexpr std::size_t kPlaces = 512;
   std::mt19937_64 generator(seed);
   const std::size_t shift = seed == 0 ? 0 : generator() % kPlaces * kPage;
-  auto moved = device::Memory::allocate(*device, rotation.size() * copy_bytes + shift);
+  auto moved = device::Memory::allocate(*device, rotation.size() * arrangement.bytes + shift);
   if (!moved)
     return environment_error("no memory for {} copies of the buffers: {}", rotation.size(),
                              moved.error().message);
@@ -228,7 +223,7 @@ Status Buffers::move_to_other_memory(std::uint64_t seed) {
     std::vector<device::Buffer>& buffers = state.rotation[static_cast<std::size_t>(copy)];
     std::byte* const start = state.device != nullptr ? state.device_copy(copy) : state.copy(copy);
     buffers.clear();
-    for (const State::Place& place : state.places)
+    for (const Place& place : state.places)
       buffers.push_back({start + place.start, place.bytes});
     HONE_TRY(prepare(copy));
   }
@@ -256,17 +251,23 @@ std::span<const std::byte> Buffers::initial(int binding, int variant) const {
 
 Status Buffers::prepare(int index, int variant) {
   const State& state = *state_;
-  if (state.device != nullptr)
-    return state.device->copy(state.device_copy(index), state.prepared_copy(variant),
-                              state.copy_bytes);
-  state.prepare_on_host(index, variant);
+  if (state.device == nullptr) {
+    state.prepare_on_host(index, variant);
+    return {};
+  }
+  for (const auto& [begin, end] : state.arrangement.pieces)
+    HONE_TRY(state.device->copy(state.device_copy(index) + begin,
+                                state.prepared_copy(variant) + begin, end - begin));
   return {};
 }
 
 Status Buffers::fetch(int index) {
   const State& state = *state_;
   if (state.device == nullptr) return {};
-  return state.device->download({state.memory, state.copy_bytes}, state.device_copy(index));
+  for (const auto& [begin, end] : state.arrangement.pieces)
+    HONE_TRY(state.device->download({state.memory + begin, end - begin},
+                                    state.device_copy(index) + begin));
+  return {};
 }
 
 Result<std::optional<bool>> Buffers::is_intact_on_device(int index, int variant) const {
@@ -282,7 +283,7 @@ Result<std::optional<bool>> Buffers::is_intact_on_device(int index, int variant)
     return difference->right;
   };
   for (std::size_t i = 0; i < state.places.size(); ++i) {
-    const State::Place& place = state.places[i];
+    const Place& place = state.places[i];
     const bool is_input = state.bindings[i].access == problem::Access::kReadOnly;
     const std::size_t behind = place.start + place.bytes;
     HONE_ASSIGN(const auto first, same(place.before, is_input ? place.end : place.start));
@@ -298,7 +299,7 @@ Status Buffers::restore_read_write() {
   const State& state = *state_;
   for (std::size_t i = 0; i < state.places.size(); ++i) {
     if (state.bindings[i].access != problem::Access::kReadWrite) continue;
-    const State::Place& place = state.places[i];
+    const Place& place = state.places[i];
     for (int copy = 0; copy < copies(); ++copy) {
       if (state.device == nullptr)
         state.fill(copy, i, 0);

@@ -29,21 +29,22 @@ struct BrokenGuard {
 // `copies` sets of buffers, one buffer per binding each. Every buffer starts on a page, has
 // kGuardBytes of poison (verification.h) before it and at least as many behind it: writing there
 // changes it, and what reads it as a number gets NaN. No memory lies before the first and behind
-// the last copy.
+// the last copy. Views of one binding of the kernel lie as far from one another as their offsets
+// say, with as much of the poison between them as there is room for.
 //
 // On a device with memory of its own the copies lie there in the same arrangement, and what the
 // host sees (contents, broken_guards, changed_inputs) is the copy that was fetched last.
 // Not thread-safe.
 class Buffers {
  public:
-  static constexpr std::size_t kGuardBytes = 4096;
+  static constexpr std::size_t kGuardBytes = problem::kGuardBytes;
 
   // Bytes by binding; empty for write-only ones, which start as poison.
   using Contents = std::vector<std::vector<std::byte>>;
 
   // `initial` is what the bindings hold before a launch, `second` what they hold before one of
-  // variant 1 (prepare); empty: the same. An input error for a binding without a static size or
-  // contents of another size, an environment error when memory does not suffice. `device` is where
+  // variant 1 (prepare); empty: the same. An input error for a binding without a static size,
+  // contents of another size or views that overlap, an environment error when memory does not suffice. `device` is where
   // they are used, and must outlive them; nullptr: a device that works in the host's memory.
   static Result<Buffers> create(std::vector<problem::Binding> bindings, Contents initial,
                                 int copies, device::Device* device = nullptr, Contents second = {});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "measure/arrangement.h"
 #include "measure/given_inputs.h"
 #include "measure/half.h"
 #include "measure/reference.h"
@@ -194,8 +195,13 @@ Result<Buffers> make_buffers(const std::vector<problem::Binding>& bindings,
   const std::int64_t cache = request.last_level_cache == 0 && device != nullptr
                                  ? device->last_level_cache()
                                  : request.last_level_cache;
+  // Where memory is taken in one piece, what lies between views takes some too.
+  const double used = apart ? static_cast<double>(bytes) /
+                                  static_cast<double>(Arrangement(bindings).bytes)
+                            : 1;
+  const auto memory = static_cast<double>(apart ? device->free_memory() : available_memory());
   const Rotation rotation =
-      rotation_for(request.cache, bytes, cache, apart ? device->free_memory() : available_memory());
+      rotation_for(request.cache, bytes, cache, static_cast<std::int64_t>(used * memory));
   note = rotation.note;
   return Buffers::create(bindings, std::move(operands[0].contents), rotation.copies, device,
                          std::move(operands[1].contents));

@@ -25,7 +25,8 @@ Result<ExpectedOutputs> run_reference_on(device::Device& cpu, const ProblemReque
   const provider::Artifact& reference = *request.reference;
   HONE_ASSIGN(Buffers buffers, Buffers::create(request.dispatch.bindings, operands[0].contents, 1,
                                                &cpu, operands[1].contents));
-  HONE_ASSIGN(auto kernel, cpu.load(reference.format, reference.code, reference.launch));
+  HONE_ASSIGN(auto kernel, cpu.load(reference.format, reference.code,
+                                    problem::over_bindings(reference.launch, request.dispatch)));
   return run_reference(*kernel, buffers);
 }
 
@@ -136,7 +137,9 @@ Result<ProblemReady> Runner::set_problem(const ProblemRequest& request) {
 
 Result<int> Runner::load(const provider::Artifact& artifact) {
   HONE_TRY(state_->check_ready());
-  HONE_ASSIGN(auto kernel, state_->device->load(artifact.format, artifact.code, artifact.launch));
+  HONE_ASSIGN(auto kernel, state_->device->load(
+                               artifact.format, artifact.code,
+                               problem::over_bindings(artifact.launch, state_->problem.dispatch)));
   return state_->add(std::move(kernel), *state_->workload);
 }
 

@@ -41,6 +41,11 @@ Status check(const Operation& operation) {
 
 Status check(const Binding& binding) {
   HONE_TRY(check_size("the bytes of a binding", binding.bytes, kMostBytes));
+  if (binding.ordinal < -1 || binding.ordinal > kMostBindings)
+    return input_error("a view of the kernel's binding {}; possible are 0 to {}", binding.ordinal,
+                       kMostBindings);
+  if (binding.offset < 0 || binding.offset > kMostBytes)
+    return input_error("a view that begins at byte {} of its binding", binding.offset);
   return check(binding.type);
 }
 

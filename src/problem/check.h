@@ -10,10 +10,12 @@ namespace hone::problem {
 // Far above what fits a machine, and far below what overflows when two are multiplied.
 inline constexpr std::int64_t kMostIterations = std::int64_t{1} << 40;  // of one loop
 inline constexpr std::int64_t kMostBytes = std::int64_t{1} << 60;       // of one tensor
+inline constexpr int kMostBindings = 1 << 10;                           // of one kernel
 
 // Input errors that name the first thing that cannot be: an extent that is negative and not
 // kDynamic, a tensor of more than kMostBytes, a loop of more than kMostIterations, an operand that
-// names a loop which is not there or not one for each dimension, a binding of less than -1 bytes.
+// names a loop which is not there or not one for each dimension, a binding of less than -1 bytes or with a
+// place in the kernel's that cannot be.
 Status check(const TensorType& type);
 Status check(const Operation& operation);
 Status check(const Binding& binding);

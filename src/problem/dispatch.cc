@@ -1,5 +1,6 @@
 #include "problem/dispatch.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -41,6 +42,24 @@ std::string fingerprint(const Dispatch& dispatch) {
   return content_hash(dispatch.source);
 }
 
+Launch over_bindings(Launch launch, const Dispatch& dispatch) {
+  if (!launch.arguments.empty()) return launch;
+  if (launch.constants.size() == dispatch.constants.size()) launch.constants = dispatch.constants;
+  for (std::size_t i = 0; i < dispatch.bindings.size(); ++i) {
+    const Binding& view = dispatch.bindings[i];
+    if (view.ordinal < 0) return launch;  // each is a binding of its own
+    const auto ordinal = static_cast<std::size_t>(view.ordinal);
+    if (ordinal >= launch.bindings.size()) launch.bindings.resize(ordinal + 1);
+    KernelBinding& binding = launch.bindings[ordinal];
+    if (binding.buffer < 0) {
+      binding.buffer = static_cast<int>(i);
+      binding.offset = view.offset;
+    }
+    binding.bytes = std::max(binding.bytes, view.offset + std::max<std::int64_t>(0, view.bytes));
+  }
+  return launch;
+}
+
 void to_json(nlohmann::json& json, const TensorType& type) {
   json = {{"element", name_of(type.element)}, {"shape", type.shape}};
 }
@@ -59,6 +78,9 @@ void to_json(nlohmann::json& json, const Binding& binding) {
           {"use", name_in(kBindingUses, binding.use)},
           {"type", binding.type},
           {"bytes", binding.bytes}};
+  if (binding.ordinal < 0) return;
+  json["ordinal"] = binding.ordinal;
+  json["offset"] = binding.offset;
 }
 
 void from_json(const nlohmann::json& json, Binding& binding) {
@@ -66,6 +88,8 @@ void from_json(const nlohmann::json& json, Binding& binding) {
   binding.use = named(json.at("use"), kBindingUses);
   json.at("type").get_to(binding.type);
   exact_to(json.at("bytes"), binding.bytes);
+  binding.ordinal = exact_or(json, "ordinal", -1);
+  binding.offset = exact_or(json, "offset", std::int64_t{0});
   refuse_unless(check(binding));
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "problem/computation.h"
+#include "problem/launch.h"
 #include "problem/operation.h"
 
 namespace hone::problem {
@@ -21,13 +22,22 @@ enum class BindingUse {
   kOutput,      // written
 };
 
+// Room that hone leaves on either side of a binding where it can: guards lie there, whose change
+// tells of a kernel that writes where it must not.
+inline constexpr std::int64_t kGuardBytes = 4096;
+
+// One of the kernel's views of its buffers. A program may pack all its weights into one buffer; a
+// kernel reads two small pieces of it, and those are what hone gives it, guards and fills.
 struct Binding {
   Access access = Access::kReadOnly;
   BindingUse use = BindingUse::kRootInput;
   TensorType type;         // as the kernel sees it
-  std::int64_t bytes = 0;  // of the buffer that is bound
-  // The element alignment and offset of the kernel's view inside the buffer are the compiler's;
-  // hone binds every buffer at offset 0, aligned to 64 bytes.
+  std::int64_t bytes = 0;  // of the view
+  // The kernel's own binding (the compiler's ordinal) that the view lies in, and the byte it begins
+  // at there. -1: it is the whole of the one that has its place in the list.
+  int ordinal = -1;
+  std::int64_t offset = 0;
+
   bool operator==(const Binding&) const = default;
 };
 
@@ -74,9 +84,11 @@ struct Dispatch {
   // Those that a configuration of the root concerns, as the compiler has them when it reads
   // configurations (a softmax is taken apart by then). Each `from` is a smaller number.
   std::vector<Neighbour> neighbours;
-  std::vector<Binding> bindings;         // in ordinal order
-  std::vector<std::uint32_t> constants;  // values the program passes, where they are static
-  int launches_per_call = 0;             // dispatches of it that one call of the program makes
+  std::vector<Binding> bindings;  // in ordinal order
+  // 32-bit words the kernel is launched with, where they are static: values that the program
+  // passes, and hone's own choice of those that only say where a view begins.
+  std::vector<std::uint32_t> constants;
+  int launches_per_call = 0;  // dispatches of it that one call of the program makes
   std::string default_configuration;  // what the compiler chooses: "#iree_cpu.lowering_config<...>"
   std::string default_translation;    // "#iree_codegen.translation_info<...>"
   // On a GPU: what the compiler states about its legal configurations, as JSON that the provider
@@ -89,6 +101,11 @@ struct Dispatch {
 
 // Names the dispatch by what is compiled: a content hash over its source.
 std::string fingerprint(const Dispatch& dispatch);
+
+// How the dispatch's kernel is launched over one buffer for each of its bindings: the addresses
+// among the constants are set, and the kernel's own bindings found in the buffers. A launch that
+// lists its arguments is left as it is.
+Launch over_bindings(Launch launch, const Dispatch& dispatch);
 
 struct Function {
   std::string name;

@@ -39,6 +39,16 @@ struct LaunchArgument {
   bool operator==(const LaunchArgument&) const = default;
 };
 
+// Where one of the kernel's bindings begins: `offset` bytes before buffer `buffer` (which need not
+// be memory: the kernel reads and writes its views only).
+struct KernelBinding {
+  int buffer = -1;  // -1: none, the kernel does not use it
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;  // as far as its last view goes
+
+  bool operator==(const KernelBinding&) const = default;
+};
+
 struct Launch {
   std::string entry;                            // exported name; empty: the ordinal alone decides
   int ordinal = 0;                              // of the export in its library
@@ -46,6 +56,10 @@ struct Launch {
   std::array<std::uint32_t, 3> block{1, 1, 1};  // threads of a workgroup; 1,1,1 on a CPU
   std::uint32_t shared_bytes = 0;               // dynamic shared memory; local memory on a CPU
   std::vector<std::uint32_t> constants = {};    // 32-bit words
+
+  // By ordinal; empty: buffer i is binding i. Set where buffers are (over_bindings in dispatch.h):
+  // it is no part of an artifact and does not travel.
+  std::vector<KernelBinding> bindings = {};
 
   // Empty: the addresses of all bindings, then the constants, as IREE's kernels take them.
   std::vector<LaunchArgument> arguments = {};

@@ -21,14 +21,17 @@ constexpr double kMostLaunches = 64;
 Status measure_under_runtime(Context& context, DispatchBench& bench,
                              const problem::Dispatch& dispatch, store::Id winner) {
   HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-inputs-"));
-  HONE_ASSIGN(const auto files, write_binding_files(dispatch, folder.path(), context.options.seed));
-  std::vector<problem::TensorType> types;
-  for (const problem::Binding& binding : dispatch.bindings) types.push_back(binding.type);
+  const Result<BindingFiles> files =
+      write_binding_files(dispatch, folder.path(), context.options.seed);
+  if (!files) return context.store.log_event("runtime", files.error().message);
 
   const std::vector<store::Id> candidates{bench.default_candidate(), winner};
   std::vector<provider::Artifact> artifacts;
+  std::vector<std::string> identities;
   for (const store::Id candidate : candidates) {
     HONE_ASSIGN(provider::Artifact artifact, bench.artifact(candidate));
+    identities.push_back(provider::identity(artifact));
+    artifact.launch = problem::over_bindings(std::move(artifact.launch), dispatch);
     artifacts.push_back(std::move(artifact));
   }
   // A default of 0.1 s launched 64 times for each sample takes minutes. Both are launched as often.
@@ -40,7 +43,8 @@ Status measure_under_runtime(Context& context, DispatchBench& bench,
     const std::size_t first = coin() & 1;
     for (const std::size_t which : {first, 1 - first}) {
       const Result<double> seconds = context.programs->time_artifact(
-          {&artifacts[which], files, types, context.options.cores, context.stop_fd, launches},
+          {&artifacts[which], files->contents, files->types, context.options.cores, context.stop_fd,
+           launches},
           kSecondsPerRound);
       if (!seconds && seconds.error().kind == ErrorKind::kInterrupted)
         return tl::unexpected(seconds.error());
@@ -53,7 +57,7 @@ Status measure_under_runtime(Context& context, DispatchBench& bench,
   for (std::size_t which = 0; which < candidates.size(); ++which) {
     store::Measurement row;
     row.dispatch = bench.dispatch_id();
-    row.identity = provider::identity(artifacts[which]);
+    row.identity = identities[which];
     row.device = context.device;
     row.phase = store::Phase::kIreeRuntime;
     row.timing = timing_of(times[which]);

@@ -131,6 +131,31 @@ TEST_F(Tune, TunesSumsThatMayBeReordered) {
     EXPECT_EQ(row["variant"].get<std::string>().find("reordered"), std::string::npos);
 }
 
+// Layers of one shape are one dispatch, told by its launches where each finds its tensors in memory
+// that they share; the last writes what is returned.
+TEST_F(Tune, TunesWhatSeveralLayersLaunch) {
+  std::string text = "func.func @net(%t0: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> "
+                     "(tensor<64x64xf32>, tensor<64x64xf32>) {\n"
+                     "%z = arith.constant 0.0 : f32\n%e = tensor.empty() : tensor<64x64xf32>\n"
+                     "%f = linalg.fill ins(%z : f32) outs(%e : tensor<64x64xf32>) -> "
+                     "tensor<64x64xf32>\n";
+  constexpr int kLayers = 4;
+  for (int layer = 0; layer < kLayers; ++layer)
+    text += fmt::format(
+        "%m{0} = linalg.matmul ins(%t{0}, %w : tensor<64x64xf32>, tensor<64x64xf32>) outs(%f : "
+        "tensor<64x64xf32>) -> tensor<64x64xf32>\n%t{1} = math.tanh %m{0} : tensor<64x64xf32>\n",
+        layer, layer + 1);
+  text += "return %t3, %t4 : tensor<64x64xf32>, tensor<64x64xf32>\n}\n";
+  std::vector<std::string> arguments = quick(write("layers.mlir", text), 3, "8s");
+  arguments.push_back("--no-program");
+  const auto result = json(arguments);
+  ASSERT_EQ(result["dispatches"].size(), 1u);
+  EXPECT_EQ(result["dispatches"][0]["tried"], 3);
+  EXPECT_EQ(result["dispatches"][0]["verified"], 3);
+  const auto listed = json({"dispatches", (folder() / "layers.mlir").string(), "--json"});
+  EXPECT_EQ(listed["dispatches"][0]["launches_per_call"], kLayers);
+}
+
 // A vendor's library is verified as a candidate is, and shares 16 rounds of 3 samples with the
 // winner.
 TEST_F(Tune, AVendorsLibraryIsARowBesideTheWinner) {

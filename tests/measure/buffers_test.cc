@@ -94,6 +94,55 @@ TEST(BuffersTest, ReadWriteBuffersAreRestoredInEveryCopy) {
   for (int copy = 0; copy < 2; ++copy) EXPECT_EQ(data(*buffers, copy, 1)[10], std::byte{2});
 }
 
+// Two pieces of a file of weights that lie eight gigabytes apart, and two that touch.
+TEST(BuffersTest, ViewsKeepTheirDistanceAndShareWhatLiesBetween) {
+  constexpr std::int64_t kFar = std::int64_t{8} << 30;
+  const auto view = [](Access access, int ordinal, std::int64_t offset, std::int64_t bytes) {
+    return problem::Binding{.access = access,
+                            .use = problem::BindingUse::kRootInput,
+                            .type = {problem::ElementType::kF32, {bytes / 4}},
+                            .bytes = bytes,
+                            .ordinal = ordinal,
+                            .offset = offset};
+  };
+  const std::vector<problem::Binding> views{
+      view(Access::kReadOnly, 0, kFar + 64, 128), view(Access::kReadOnly, 0, 64, 256),
+      view(Access::kWriteOnly, 1, 0, 256),        view(Access::kReadWrite, 1, 256, 64),
+      view(Access::kWriteOnly, 1, 1024, 64)};
+  const auto bytes = [](std::size_t count) { return std::vector<std::byte>(count, std::byte{3}); };
+  auto buffers = Buffers::create(views, {bytes(128), bytes(256), {}, bytes(64), {}}, 3);
+  ASSERT_TRUE(buffers) << buffers.error().message;
+  for (const int copy : {0, 2}) {
+    EXPECT_EQ(data(*buffers, copy, 0) - data(*buffers, copy, 1), kFar);
+    EXPECT_EQ(data(*buffers, copy, 3) - data(*buffers, copy, 2), 256);
+    EXPECT_EQ(data(*buffers, copy, 4) - data(*buffers, copy, 2), 1024);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(data(*buffers, copy, 2)) % 4096, 0u);
+  }
+  // The kernel's own bindings begin where the views say, though nothing need lie there.
+  const std::vector<problem::KernelBinding> bound{{0, kFar + 64, kFar + 192}, {2, 0, 1088}};
+  EXPECT_EQ(static_cast<std::byte*>(device::bound_buffer(bound, 0, buffers->copy(0)).data) + 64,
+            data(*buffers, 0, 1));
+  EXPECT_EQ(device::bound_buffer(bound, 1, buffers->copy(0)).data, data(*buffers, 0, 2));
+
+  // 704 bytes lie between the fourth and the fifth: 352 are the guard behind the one.
+  data(*buffers, 0, 3)[64 + 351] = std::byte{0};
+  data(*buffers, 0, 3)[64 + 352] = std::byte{0};
+  const auto broken = buffers->broken_guards(0);
+  ASSERT_EQ(broken.size(), 2u);
+  EXPECT_EQ(std::pair(broken[0].binding, broken[0].offset), std::pair(3, std::int64_t{64 + 351}));
+  EXPECT_EQ(std::pair(broken[1].binding, broken[1].offset), std::pair(4, std::int64_t{-352}));
+  ASSERT_TRUE(buffers->move_to_other_memory(5));
+  EXPECT_THAT(buffers->broken_guards(0), IsEmpty());
+}
+
+TEST(BuffersTest, RefuseViewsThatOverlap) {
+  auto views = bindings();
+  views[0].ordinal = views[1].ordinal = 0;
+  views[1].offset = 16;
+  EXPECT_THAT(Buffers::create(views, contents(), 1).error().message,
+              HasSubstr("bindings 0 and 1 are views that overlap"));
+}
+
 TEST(BuffersTest, RefuseWhatHasNoStaticSize) {
   auto dynamic = bindings();
   dynamic[0].bytes = problem::kDynamic;

@@ -61,6 +61,7 @@ Result<Dispatch> Dispatch::create(ThreadPool& pool, const Executable& executable
   const auto threads = static_cast<std::uint32_t>(pool.size());
   dispatch.per_reservation_ = workgroups < std::uint64_t{threads} * kReservation ? 1 : kReservation;
   dispatch.constants_ = parameters.constants;
+  dispatch.bindings_ = parameters.bindings;
   const std::size_t bytes =
       std::max<std::size_t>(entry->local_memory_bytes, parameters.shared_bytes);
   for (std::uint32_t i = 0; bytes > 0 && i < threads; ++i) {
@@ -88,12 +89,14 @@ Result<Dispatch> Dispatch::create(ThreadPool& pool, const Executable& executable
 }
 
 Status Dispatch::launch(std::span<const Buffer> bindings) {
-  if (bindings.size() != pointers_.size())
+  const std::size_t bound = bindings_.empty() ? bindings.size() : bindings_.size();
+  if (bound != pointers_.size())
     return failure("export '{}' takes {} buffers, but {} are bound", entry_->name, pointers_.size(),
-                   bindings.size());
-  for (std::size_t i = 0; i < bindings.size(); ++i) {
-    pointers_[i] = bindings[i].data;
-    lengths_[i] = bindings[i].bytes;
+                   bound);
+  for (std::size_t i = 0; i < bound; ++i) {
+    const Buffer buffer = bound_buffer(bindings_, i, bindings);
+    pointers_[i] = buffer.data;
+    lengths_[i] = buffer.bytes;
   }
   state_.constants = constants_.data();
   state_.binding_pointers = pointers_.data();

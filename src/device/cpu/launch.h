@@ -39,6 +39,7 @@ class Dispatch {
   std::array<std::uint32_t, 3> grid_{1, 1, 1};
   std::uint32_t per_reservation_ = 1;  // workgroups a thread takes at once
   std::vector<std::uint32_t> constants_;
+  std::vector<problem::KernelBinding> bindings_;
   std::vector<void*> pointers_;
   std::vector<std::size_t> lengths_;
   abi::DispatchState state_{};

@@ -9,7 +9,9 @@ Result<void**> KernelArguments::of(std::span<const Buffer> bindings) {
   values_.clear();
   pointers_.clear();
   if (launch_.arguments.empty()) {
-    for (const Buffer& binding : bindings) push(reinterpret_cast<Address>(binding.data));
+    const std::size_t bound = launch_.bindings.empty() ? bindings.size() : launch_.bindings.size();
+    for (std::size_t i = 0; i < bound; ++i)
+      push(reinterpret_cast<Address>(bound_buffer(launch_.bindings, i, bindings).data));
     for (const std::uint32_t constant : launch_.constants) push(constant);
   }
   for (const LaunchArgument& argument : launch_.arguments) HONE_TRY(add(argument, bindings));

@@ -42,7 +42,8 @@ constexpr std::string_view kSelect = "arith.select";
 
 class ComputationReader {
  public:
-  ComputationReader(const Ir& ir, MlirOperation root) : ir_(ir), root_(root) {}
+  ComputationReader(const Ir& ir, MlirOperation root, const Views& views)
+      : ir_(ir), root_(root), views_(views) {}
 
   Computation read(MlirOperation function) {
     ir_.walk(function, [&](MlirOperation operation) {
@@ -73,8 +74,7 @@ class ComputationReader {
       const std::vector<MlirValue> operands = ir_.operands(operation);
       operation = operands.empty() ? MlirOperation{} : ir_.defining_operation(operands.front());
     }
-    if (operation.ptr == nullptr) return -1;
-    return static_cast<int>(ir_.integer_value(ir_.attribute(operation, "binding")).value_or(-1));
+    return operation.ptr == nullptr ? -1 : views_.of(operation);
   }
 
   int value_of(MlirValue value) {
@@ -298,14 +298,16 @@ class ComputationReader {
 
   const Ir& ir_;
   MlirOperation root_;
+  const Views& views_;
   Computation computation_;
   std::map<const void*, int> known_;  // tensors, and what bodies compute
 };
 
 }  // namespace
 
-problem::Computation read_computation(const Ir& ir, MlirOperation function, MlirOperation root) {
-  return ComputationReader(ir, root).read(function);
+problem::Computation read_computation(const Ir& ir, MlirOperation function, MlirOperation root,
+                                      const Views& views) {
+  return ComputationReader(ir, root, views).read(function);
 }
 
 }  // namespace hone::iree

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "problem/computation.h"
-#include "provider/iree/ir.h"
+#include "provider/iree/views.h"
 
 namespace hone::iree {
 
@@ -10,6 +10,7 @@ namespace hone::iree {
 // and their bodies, reshapes, slices, paddings, softmax and attention. What is none of these is a
 // Value of kind kUnknown, made of what it reads. `root` marks what the root operation gives; it may
 // be null.
-problem::Computation read_computation(const Ir& ir, MlirOperation function, MlirOperation root);
+problem::Computation read_computation(const Ir& ir, MlirOperation function, MlirOperation root,
+                                      const Views& views);
 
 }  // namespace hone::iree

@@ -64,6 +64,7 @@ struct Part {
   std::string name, executable, source;
   DispatchIr read;
   Launches launches;
+  std::vector<LaunchSet> sets;
   std::size_t exports = 1;
   // What the root's loops would be if each open size had its mark (OpenSizes).
   std::vector<problem::Loop> marked;
@@ -133,20 +134,26 @@ MlirOperation root_to_configure(const Ir& ir, const DispatchIr& read) {
   return configured_root(ir, function);
 }
 
-Dispatch describe(const Ir& ir, const Part& part, const OpenSizes& open, bool cpu) {
+// As one set of its launches has it.
+Dispatch describe(const Ir& ir, const Part& part, const LaunchSet& set, const OpenSizes& open,
+                  bool cpu) {
   const DispatchIr& read = part.read;
-  const Sizes kernel = kernel_sizes(ir, part.launches.constants);
+  const Views views(ir, read.function, set);
+  const Sizes kernel = kernel_sizes(ir, views.constants());
   Dispatch dispatch;
   dispatch.name = part.name;
   dispatch.executable = part.executable;
   dispatch.source = part.source;
+  const LaunchValues values{set.workload, views.values()};
+  if (!values.workload.empty() || !values.constants.empty())
+    dispatch.source = with_launch_values(ir, read.module, values);
   dispatch.root_operations = read.root_operations;
   dispatch.default_configuration = read.defaults.lowering_config;
   dispatch.default_translation = read.defaults.translation_info;
-  dispatch.constants = part.launches.constants;
-  dispatch.launches_per_call = part.launches.per_call;
+  dispatch.constants = views.constants();
+  dispatch.launches_per_call = set.per_call;
   dispatch.neighbours = read.neighbours;
-  dispatch.computation = read_computation(ir, read.function, read.root);
+  dispatch.computation = read_computation(ir, read.function, read.root, views);
   for (const MlirOperation operation : structured_operations(ir, read.function))
     if (operation.ptr != read.root.ptr) dispatch.fused.push_back(in_words(ir, operation));
 
@@ -158,11 +165,11 @@ Dispatch describe(const Ir& ir, const Part& part, const OpenSizes& open, bool cp
       dispatch.not_tunable = root.error().message;
   }
   if (read.root.ptr != nullptr) {
-    dispatch.root_bindings = root_bindings(ir, read.function, read.root, kernel);
+    dispatch.root_bindings = root_bindings(ir, read.function, read.root, kernel, views);
     dispatch.plain_products = adds_products(ir, read.root);
     dispatch.fill_value = fill_under(ir, read.root);
   }
-  if (auto bindings = describe_bindings(ir, read.function, read.root, part.launches, kernel))
+  if (auto bindings = describe_bindings(ir, read.function, read.root, views))
     dispatch.bindings = std::move(*bindings);
   else
     dispatch.not_tunable = bindings.error().message;
@@ -212,6 +219,7 @@ void set_launches(const Ir& ir, const OwnedModule& module, const Sizes& sizes,
   for (Part& part : parts) {
     const auto launched = launches.find(fmt::format("{}::{}", part.executable, part.name));
     part.launches = launched == launches.end() ? Launches() : launched->second;
+    part.sets = launch_sets(ir, part.read.function, part.launches);
   }
 }
 
@@ -222,7 +230,8 @@ void name_open_sizes(const Ir& ir, const OwnedModule& module, std::vector<Part>&
   for (Part& part : parts) {
     if (part.read.root.ptr == nullptr) continue;
     const auto root =
-        root_with_sizes(ir, part.read.root, kernel_sizes(ir, part.launches.constants));
+        root_with_sizes(ir, part.read.root,
+                        kernel_sizes(ir, Views(ir, part.read.function, part.sets.front()).constants()));
     if (!root) continue;
     part.marked = root->loops;
     open.name_by(*root);
@@ -270,12 +279,9 @@ Result<problem::Program> load_program(const Library& library, const std::string&
       open.fill_in(*read);
       program.functions.push_back(std::move(*read));
     }
-  for (Part& part : parts) {
-    const LaunchValues values{part.launches.workload, part.launches.constants};
-    if (!values.workload.empty() || !values.constants.empty())
-      part.source = with_launch_values(ir, part.read.module, values);
-    program.dispatches.push_back(describe(ir, part, open, !targets_gpu(flags)));
-  }
+  for (const Part& part : parts)
+    for (const LaunchSet& set : part.sets)
+      program.dispatches.push_back(describe(ir, part, set, open, !targets_gpu(flags)));
   return program;
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "provider/iree/ir.h"
+#include "provider/iree/launches.h"
 
 namespace hone::iree {
 
@@ -15,14 +15,8 @@ namespace hone::iree {
 std::string stand_alone_text(const Ir& ir, const OwnedModule& program,
                              const std::string& executable);
 
-// What a program launches an export with, beside its buffers.
-struct LaunchValues {
-  std::vector<std::int64_t> workload;    // the numbers of workgroups follow from it (sizes.h)
-  std::vector<std::uint32_t> constants;  // 32-bit words that the kernel reads
-};
-
 // Text of the module of a dispatch with that written into it: a dispatch of two sizes has two
-// sources, and who compiles one knows how its code is launched.
+// sources, and who compiles one knows how its code is launched. Addresses among the constants must be zero (views.h).
 std::string with_launch_values(const Ir& ir, const OwnedModule& dispatch,
                                const LaunchValues& values);
 // What was written there; empty where nothing was.
