@@ -10,7 +10,8 @@ namespace hone::cli {
 namespace {
 
 // Without a terminal a line now and then shows that something happens, without filling a log.
-constexpr std::chrono::seconds kPlainInterval{15};
+constexpr std::chrono::seconds kPlainInterval{10};
+constexpr std::chrono::seconds kLongestSilence{12};
 
 std::size_t terminal_width() {
   winsize size{};
@@ -53,41 +54,70 @@ std::string describe(const tune::Progress& progress, std::size_t width, const st
 
 StatusLine::StatusLine(Verbosity verbosity)
     : verbosity_(verbosity),
-      terminal_(verbosity != Verbosity::kPlain && isatty(STDERR_FILENO) == 1) {}
+      terminal_(verbosity != Verbosity::kPlain && isatty(STDERR_FILENO) == 1),
+      last_said_(std::chrono::steady_clock::now()),
+      last_news_(last_said_) {
+  if (verbosity_ != Verbosity::kQuiet)
+    heart_ = std::jthread([this](const std::stop_token& stop) { say_it_goes_on(stop); });
+}
 
 StatusLine::~StatusLine() {
   clear();
 }
 
 void StatusLine::clear() {
+  const std::lock_guard lock(mutex_);
+  erase();
+}
+
+void StatusLine::erase() {
   if (shown_.empty()) return;
   fmt::print(stderr, "\r{:{}}\r", "", shown_.size());
   std::fflush(stderr);
   shown_.clear();
 }
 
+// A line that stays, or on a terminal one that the next replaces.
+void StatusLine::print(const std::string& line) {
+  erase();
+  fmt::print(stderr, "{}{}", line, terminal_ ? "" : "\n");
+  std::fflush(stderr);
+  if (terminal_) shown_ = line;
+  last_said_ = std::chrono::steady_clock::now();
+}
+
 void StatusLine::progress(const tune::Progress& progress) {
   if (verbosity_ == Verbosity::kQuiet) return;
-  if (terminal_) {
-    const std::string line = describe(progress, terminal_width() - 1, then_);
-    clear();
-    fmt::print(stderr, "{}", line);
-    std::fflush(stderr);
-    shown_ = line;
-    return;
-  }
-  const auto now = std::chrono::steady_clock::now();
+  const std::lock_guard lock(mutex_);
+  last_news_ = std::chrono::steady_clock::now();
+  at_ = describe(progress, terminal_ ? terminal_width() - 1 : 1000, then_);
   const std::string step = progress.dispatch + progress.step;
-  if (step == last_step_ && now - last_plain_ < kPlainInterval) return;
+  if (!terminal_ && step == last_step_ && last_news_ - last_plain_ < kPlainInterval) return;
   last_step_ = step;
-  last_plain_ = now;
-  fmt::print(stderr, "{}\n", describe(progress, 1000, then_));
+  last_plain_ = last_news_;
+  print(at_);
 }
 
 void StatusLine::note(const std::string& line) {
   if (verbosity_ == Verbosity::kQuiet) return;
-  clear();
+  const std::lock_guard lock(mutex_);
+  erase();
   fmt::print(stderr, "{}\n", line);
+  last_said_ = last_news_ = std::chrono::steady_clock::now();
+}
+
+void StatusLine::say_it_goes_on(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    const auto due = last_said_ + kLongestSilence;
+    if (std::chrono::steady_clock::now() < due) {
+      stopped_.wait_until(lock, stop, due, [] { return false; });
+      continue;
+    }
+    const auto silent = std::chrono::duration_cast<std::chrono::seconds>(
+        std::chrono::steady_clock::now() - last_news_);
+    print(fmt::format("{} (for {} s now)", at_, silent.count()));
+  }
 }
 
 }  // namespace hone::cli

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <string>
+#include <thread>
 
 #include "tune/observer.h"
 
@@ -17,7 +20,9 @@ enum class Verbosity {
 // What --quiet and --plain ask for; a JSON document is for programs, which look at no progress.
 Verbosity verbosity_of(bool quiet, bool plain, bool json);
 
-// Writes to stderr, so that stdout holds results only.
+// Writes to stderr, so that stdout holds results only. Where a step says nothing for a while (the
+// compiler is at a whole program, a library at a large product), a thread of its own says what it
+// is at and for how long, so that nobody takes it for dead.
 class StatusLine final : public tune::Observer {
  public:
   explicit StatusLine(Verbosity verbosity);
@@ -30,12 +35,21 @@ class StatusLine final : public tune::Observer {
   void then(std::string what) { then_ = std::move(what); }
 
  private:
+  void print(const std::string& line);
+  void erase();
+  void say_it_goes_on(const std::stop_token& stop);
+
   Verbosity verbosity_;
   bool terminal_;
+  std::mutex mutex_;  // what follows is this object's two threads'
   std::string shown_;  // on the terminal now
+  std::string at_ = "starting";
+  std::chrono::steady_clock::time_point last_said_, last_news_;
   std::string last_step_;
   std::string then_;
   std::chrono::steady_clock::time_point last_plain_{};
+  std::condition_variable_any stopped_;
+  std::jthread heart_;
 };
 
 // "40 s left", "5 min left", "1 h 20 min left"; "finishing" below a second: estimates, rounded so

@@ -165,8 +165,7 @@ class CompileOnly {
     progress.tried = tried;
     progress.planned = result_.tried;
     progress.failed = failed;
-    progress.seconds_left = std::max(0.0, seconds_left()) +
-                            share_.seconds * static_cast<double>(share_.count - share_.index - 1);
+    progress.seconds_left = std::max(0.0, seconds_left()) + std::max(0.0, share_.after);
     observer_.progress(progress);
   }
 
@@ -232,14 +231,19 @@ Result<CompiledProgram> compile_only(CompileService& compiler, const provider::P
   HONE_TRY(store.begin_run(run_row));
   Status status;
   const Stopwatch watch;
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    const Share share = Share::of(i, chosen.size(), options.budget_seconds - watch.seconds());
+  plan::WorkPlan plan(options.budget_seconds, /*everything=*/true);
+  for (const problem::Dispatch* const dispatch : chosen) plan.add({dispatch->name});
+  while (const auto place = plan.next()) {
+    const double left = options.budget_seconds - watch.seconds();
+    const double seconds = plan.seconds_for(*place, left);
+    const Share share{plan.count(plan::State::kFinished), chosen.size(), seconds, left - seconds};
     auto compiled = CompileOnly(compiler, provider, store, options, target, build, observer)
-                        .run(*chosen[i], share);
+                        .run(*chosen[*place], share);
     if (!compiled) {
       status = tl::unexpected(std::move(compiled).error());
       break;
     }
+    plan.finish(*place);
     result.dispatches.push_back(std::move(*compiled));
   }
   const bool interrupted = !status && status.error().kind == ErrorKind::kInterrupted;

@@ -1,6 +1,9 @@
 // What every step of a session works with.
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "provider/program_provider.h"
 #include "store/store.h"
 #include "tune/compile_service.h"
@@ -37,6 +40,12 @@ struct Context {
     all.insert(all.end(), added.flags.begin(), added.flags.end());
     return all;
   }
+  // Tells the observer what is to be said once in a session, however often it shows.
+  void note_once(const std::string& line) {
+    if (said.insert(line).second) observer.note(line);
+  }
+  std::set<std::string> said = {};
+
   // A difference of this share can just be told on this machine (MachineCheck), within bounds.
   double noise = 0.01;
   TimeBudget time = {};

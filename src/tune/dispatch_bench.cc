@@ -83,7 +83,7 @@ Status DispatchBench::say_no_reference() {
       "'{}': no independent compile of it can be had; candidates are compared with the compiler's "
       "own choice under the same flags, and a mistake that both make is not seen",
       name_);
-  context_->observer.note(note);
+  context_->note_once(note);
   return context_->store.log_event("no independent reference", note);
 }
 

@@ -1,9 +1,10 @@
 #include "tune/dispatch_list.h"
 
 #include <algorithm>
-#include <set>
 
 #include "base/stopwatch.h"
+#include "plan/work_plan.h"
+#include "tune/finished_work.h"
 #include "tune/records.h"
 #include "tune/session_steps.h"
 
@@ -14,12 +15,15 @@ class ListTuner {
  public:
   ListTuner(Context& context, const DispatchList& list,
             const std::function<Status(const TunedList&)>& after_each)
-      : context_(context), list_(list), after_each_(after_each) {}
+      : context_(context),
+        list_(list),
+        after_each_(after_each),
+        plan_(context.options.budget_seconds, /*everything=*/true) {}
 
   Result<TunedList> run(store::Run row) {
     HONE_ASSIGN(result_.list,
                 context_.store.intern(store::Program{0, list_.hash, list_.path, "{}"}));
-    HONE_TRY(find_finished(row.command));
+    HONE_ASSIGN(finished_, finished_work(context_, row.command, result_.list));
     row.program = result_.list;
     HONE_ASSIGN(result_.run, context_.store.begin_run(row));
     Status status = look_at_machine(context_).map(
@@ -31,41 +35,44 @@ class ListTuner {
   }
 
  private:
-  // Selections of the runs of this command since the last that came to its end.
-  Status find_finished(const std::string& command) {
-    HONE_ASSIGN(const std::vector<store::Run> runs, context_.store.runs());
-    std::set<store::Id> unfinished;
-    for (const store::Run& run : runs) {
-      if (run.command != command || run.program != result_.list) continue;
-      if (run.state == store::RunState::kFinished)
-        unfinished.clear();
-      else
-        unfinished.insert(run.id);
-    }
-    HONE_ASSIGN(const std::vector<store::Selection> selections, context_.store.selections());
-    for (const store::Selection& selection : selections)
-      if (selection.build == context_.build && selection.device == context_.device &&
-          selection.run && unfinished.contains(*selection.run))
-        finished_[selection.dispatch] = selection;
-    return {};
-  }
-
   Status tune_all() {
     const Stopwatch watch;
-    const std::size_t count = list_.dispatches.size();
-    for (std::size_t i = 0; i < count; ++i) {
-      const problem::Dispatch& dispatch = list_.dispatches[i];
-      HONE_ASSIGN(const bool is_finished, take_finished(dispatch, i));
-      if (!is_finished) {
-        const Share share = Share::of(i, count, context_.options.budget_seconds - watch.seconds());
-        HONE_TRY(tune_one(dispatch, share));
-      }
+    const double budget = context_.options.budget_seconds;
+    HONE_TRY(make_plan());
+    context_.observer.note(plan_.describe("GEMMs"));
+    while (const auto place = plan_.next()) {
+      const double left = budget - watch.seconds();
+      const double share = plan_.seconds_for(*place, left);
+      HONE_TRY(tune_one(list_.dispatches[*place], {plan_.count(plan::State::kFinished),
+                                                   list_.dispatches.size(), share, left - share}));
+      plan_.finish(*place);
       HONE_TRY(after_each_(result_));
     }
+    in_list_order();
     if (result_.tuned.empty())
       return failure("nothing of '{}' can be tuned: {}", list_.path,
                      result_.not_tuned.front().reason);
     return {};
+  }
+
+  // Each is as important to whoever listed them.
+  Status make_plan() {
+    for (std::size_t i = 0; i < list_.dispatches.size(); ++i) {
+      const problem::Dispatch& dispatch = list_.dispatches[i];
+      plan_.add({dispatch.name, {1, 1, seconds_needed(context_, {})}});
+      HONE_ASSIGN(const bool is_finished, take_finished(dispatch, i));
+      if (!is_finished) continue;
+      plan_.finish(i);
+      HONE_TRY(after_each_(result_));
+    }
+    plan_.deal(context_.options.budget_seconds);
+    return {};
+  }
+
+  void in_list_order() {
+    std::ranges::sort(result_.tuned, {}, [this](const TunedDispatch& each) {
+      return each.dispatch - list_.dispatches.data();
+    });
   }
 
   Result<bool> take_finished(const problem::Dispatch& dispatch, std::size_t place) {
@@ -75,11 +82,8 @@ class ListTuner {
         {result_.list, id, static_cast<std::int64_t>(place), dispatch.launches_per_call}));
     const auto found = finished_.find(id);
     if (found == finished_.end()) return false;
-    TunedDispatch tuned;
-    tuned.dispatch = &dispatch;
-    tuned.id = id;
-    tuned.selection = found->second;
-    result_.tuned.push_back(std::move(tuned));
+    result_.tuned.push_back(found->second);
+    result_.tuned.back().dispatch = &dispatch;
     return true;
   }
 
@@ -92,11 +96,7 @@ class ListTuner {
       return {};
     }
     if (!tuned) return tl::unexpected(std::move(tuned).error());
-    store::Selection& selection = tuned->selection;
-    selection.dispatch = tuned->id;
-    selection.build = context_.build;
-    selection.device = context_.device;
-    HONE_TRY(context_.store.record(selection));
+    HONE_TRY(keep_finished(context_, *tuned));
     result_.tuned.push_back(std::move(*tuned));
     tuned_here_ = true;
     return {};
@@ -105,7 +105,8 @@ class ListTuner {
   Context& context_;
   const DispatchList& list_;
   const std::function<Status(const TunedList&)>& after_each_;
-  std::map<store::Id, store::Selection> finished_;  // by dispatch
+  plan::WorkPlan plan_;
+  std::map<store::Id, TunedDispatch> finished_;
   bool tuned_here_ = false;
   TunedList result_;
 };

@@ -30,8 +30,16 @@ constexpr std::size_t kFewestInRound = 4;
 constexpr double kRoundShare = 0.1;
 // Seconds that a round waits for its compiles where others can be measured meanwhile.
 constexpr double kCompilePatience = 0.5;
-// The rest is for telling the finalists apart.
-constexpr double kSearchShare = 0.75;
+// A search is given at least these, whatever its dispatch's time: a first round of candidates. A
+// GPU's compile beside one another.
+constexpr double kLeastSearch = 3, kLeastSearchOnGpu = 2;
+// Of a dispatch's time, for libraries and the compiler's own runtime beside the winner, within
+// bounds.
+constexpr double kBaselineShare = 0.1, kMostForBaselines = 8;
+// IREE's own runtime is a process for each sample: it is asked where that is a small part.
+constexpr double kSecondsUnderRuntime = 4;
+// What making a dispatch ready takes, before one was.
+constexpr double kReady = 1.5;
 // Two first measurements that differ by less are not told apart.
 constexpr double kSameTime = 1.01;
 
@@ -45,12 +53,13 @@ std::string reason_of(measure::Won won, std::size_t tied) {
 class DispatchTuner {
  public:
   DispatchTuner(Context& context, const problem::Dispatch& dispatch, space::Space space,
-                DispatchBench bench, const Share& share)
+                DispatchBench bench, const Share& share, const Stopwatch& whole)
       : context_(context),
         dispatch_(dispatch),
         space_(std::move(space)),
         bench_(std::move(bench)),
-        share_(share) {}
+        share_(share),
+        whole_(whole) {}
 
   Result<TunedDispatch> tune() {
     HONE_TRY(begin_search());
@@ -96,7 +105,7 @@ class DispatchTuner {
   Status begin_search() {
     const Options& options = context_.options;
     HONE_ASSIGN(DispatchSearch begun,
-                DispatchSearch::begin(context_, dispatch_, space_, share_.seconds * kSearchShare));
+                DispatchSearch::begin(context_, dispatch_, space_, seconds_to_search()));
     search_.emplace(std::move(begun));
     if (options.compile_ahead == 0) return {};
     HONE_TRY(bench_.compile_default());
@@ -108,8 +117,9 @@ class DispatchTuner {
   }
 
   Status search() {
-    const double seconds = share_.seconds * kSearchShare;
-    while (search_->tried() < search_->planned() && clock_.seconds() < seconds) {
+    const double seconds = seconds_to_search();
+    while (search_->tried() < search_->planned() &&
+           (search_->tried() == 0 || clock_.seconds() < seconds)) {
       report("search", seconds - clock_.seconds());
       HONE_TRY(pick_up());
       const std::size_t left = search_->planned() - search_->tried();
@@ -233,6 +243,17 @@ class DispatchTuner {
     return finalist_seconds(share_.seconds, context_.options.cuda.has_value());
   }
 
+  double for_baselines() const {
+    return context_.options.baselines ? std::min(kMostForBaselines, share_.seconds * kBaselineShare)
+                                      : 0;
+  }
+
+  // From now on: what the dispatch was given, less what was spent on it, and what comes after.
+  double seconds_to_search() const {
+    return std::max(context_.options.cuda ? kLeastSearchOnGpu : kLeastSearch,
+                    share_.seconds - whole_.seconds() - for_finalists() - for_baselines());
+  }
+
   std::vector<store::Id> finalists() const {
     std::vector<Measured> measured;
     for (const auto& [candidate, tried] : tried_) measured.emplace_back(tried.ratio, candidate);
@@ -305,7 +326,7 @@ class DispatchTuner {
     const TimeBudget::Span span(context_.time, Phase::kBaselines);
     if (context_.options.cuda) return as_shipped(std::move(tuned));
     // For the report only: the choice is made.
-    if (context_.options.baselines)
+    if (context_.options.baselines && for_baselines() >= kSecondsUnderRuntime)
       HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
     return tuned;
   }
@@ -346,8 +367,7 @@ class DispatchTuner {
          .per_candidate = searching && tried > 0 ? clock_.seconds() / tried : 0,
          .candidates = static_cast<double>(search_->planned()) - tried,
          .comparing = searching ? for_finalists() : seconds_left,
-         .share = share_.seconds,
-         .dispatches_after = static_cast<double>(share_.count - share_.index) - 1});
+         .after = share_.after});
     context_.observer.progress(progress);
   }
 
@@ -357,7 +377,8 @@ class DispatchTuner {
   std::optional<DispatchSearch> search_;  // since begin_search()
   DispatchBench bench_;
   Share share_;
-  Stopwatch clock_;
+  const Stopwatch& whole_;  // since the dispatch's turn came
+  Stopwatch clock_;         // of the search
   std::size_t failed_ = 0;
   double best_ratio_ = 1;
   std::map<store::Id, Tried> tried_;                               // measured candidates
@@ -375,6 +396,42 @@ double busy_seconds(const Context& context) {
 
 }  // namespace
 
+double seconds_needed(const Context& context, std::optional<double> ready) {
+  const bool gpu = context.options.cuda.has_value();
+  return ready.value_or(kReady) + (gpu ? kLeastSearchOnGpu : kLeastSearch) +
+         finalist_seconds(0, gpu);
+}
+
+plan::Weight estimated_weight(const Context& context, const problem::Dispatch& dispatch) {
+  // Per second, of one core or a GPU; only what they are to one another matters much.
+  constexpr double kFlops = 3e10, kBytes = 1e10, kGpuFlops = 2e14, kGpuBytes = 2e12;
+  const bool gpu = context.options.cuda.has_value();
+  double bytes = 0;
+  for (const problem::Binding& binding : dispatch.bindings)
+    bytes += static_cast<double>(std::max<std::int64_t>(0, binding.bytes));
+  const double seconds = std::max(problem::flop_count(dispatch.root) / (gpu ? kGpuFlops : kFlops),
+                                  bytes / (gpu ? kGpuBytes : kBytes)) *
+                         std::max(1, dispatch.launches_per_call);
+  return {seconds, seconds, seconds_needed(context, {})};
+}
+
+Result<plan::Weight> weigh_dispatch(Context& context, const problem::Dispatch& dispatch,
+                                    const problem::Dispatch* reference) {
+  const Stopwatch clock;
+  HONE_ASSIGN(DispatchBench bench, DispatchBench::prepare(context, dispatch, reference));
+  const Status ready = bench.set_up();
+  HONE_TRY(context.compiler.release(bench.key()));
+  HONE_TRY(ready);
+  const double launch = bench.default_seconds();
+  const double launches = std::max(1, dispatch.launches_per_call);
+  // What no kernel can save: its arithmetic at the device's peak. The least is for what a tuner
+  // may find out all the same.
+  constexpr double kLeastGain = 0.05;
+  const double gain = std::max(kLeastGain * launch, launch - bench.least_seconds());
+  const double needs = seconds_needed(context, clock.seconds());
+  return plan::Weight{launch * launches, gain * launches, needs};
+}
+
 Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& dispatch,
                                     const problem::Dispatch* reference, const Share& share) {
   const Stopwatch clock;
@@ -383,7 +440,7 @@ Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& d
   HONE_ASSIGN(space::Space space, stated.relax(context.options.relax));
   HONE_ASSIGN(DispatchBench bench, DispatchBench::prepare(context, dispatch, reference));
   const std::string key = bench.key();
-  DispatchTuner tuner(context, dispatch, std::move(space), std::move(bench), share);
+  DispatchTuner tuner(context, dispatch, std::move(space), std::move(bench), share, clock);
   Result<TunedDispatch> tuned = tuner.tune();
   if (!tuned) {
     HONE_TRY(context.compiler.cancel_all());

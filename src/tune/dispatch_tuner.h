@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/work_plan.h"
 #include "tune/context.h"
 #include "tune/dispatch_bench.h"
 #include "tune/search_note.h"
@@ -37,13 +38,21 @@ struct TunedDispatch {
 struct Share {
   std::size_t index = 0;  // of the dispatch among those tuned
   std::size_t count = 1;
-  double seconds = 0;
-
-  // An equal part of the seconds that are left for this dispatch and those after it.
-  static Share of(std::size_t index, std::size_t count, double seconds_left) {
-    return {index, count, seconds_left / static_cast<double>(count - index)};
-  }
+  double seconds = 0;  // for all of it, from its first compile to the libraries beside it
+  double after = 0;    // for those after it, as they are known now
 };
+
+// What may be gained by it, in seconds of one call of the program: by the time that its arithmetic
+// and its bytes take on a machine of the device's kind, which orders dispatches before any of them
+// is measured.
+plan::Weight estimated_weight(const Context& context, const problem::Dispatch& dispatch);
+// The same, by the time of its default, which is measured for it where the store does not have it.
+// Errors as tune_dispatch().
+Result<plan::Weight> weigh_dispatch(Context& context, const problem::Dispatch& dispatch,
+                                    const problem::Dispatch* reference);
+// That tuning takes at least, with a few candidates and its finalists: known once the dispatch was
+// made ready, which took `ready` seconds.
+double seconds_needed(const Context& context, std::optional<double> ready);
 
 // An error when the default does not compile or run, or the session was told to stop.
 Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& dispatch,

@@ -1,12 +1,22 @@
 #include "tune/session.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/file.h"
 #include "base/stopwatch.h"
+#include "measure/statistics.h"
+#include "tune/finished_work.h"
 #include "tune/load_program.h"
+#include "tune/records.h"
 
 namespace hone::tune {
+namespace {
+
+// Of the time for all dispatches, at most: for learning which of them matter.
+constexpr double kWeighingShare = 0.2;
+
+}  // namespace
 
 Status Session::load() {
   const TimeBudget::Span span(context_.time, Phase::kSplit);
@@ -34,24 +44,106 @@ const problem::Dispatch* Session::reference_of(const problem::Dispatch& dispatch
   return reference == references_.end() ? nullptr : &*reference;
 }
 
-Status Session::search(double seconds) {
+Status Session::search(double seconds, const std::string& command) {
   const Stopwatch watch;
+  HONE_ASSIGN(finished_, finished_work(context_, command, result_.program_id));
+  plan::WorkPlan plan(seconds, !context_.options.dispatches.empty());
+  HONE_TRY(make_plan(plan, seconds));
+  if (plan.items().size() > 1) context_.observer.note(plan.describe("dispatches"));
+  while (const auto place = plan.next()) {
+    const double left = seconds - watch.seconds();
+    const std::size_t done = plan.count(plan::State::kFinished);
+    const double share = plan.seconds_for(*place, left);
+    HONE_TRY(tune(*place,
+                  {done, done + plan.count(plan::State::kWaiting), share, left - share}));
+    plan.finish(*place);
+    plan.deal(seconds - watch.seconds());  // what was not used may do for one that was left out
+  }
+  leave_out(plan);
+  std::ranges::sort(result_.tuned, {}, [](const TunedDispatch& each) { return each.dispatch; });
+  return {};
+}
+
+Status Session::make_plan(plan::WorkPlan& plan, double seconds) {
   for (std::size_t i = 0; i < chosen_.size(); ++i) {
-    const problem::Dispatch& dispatch = *chosen_[i];
-    const Share share = Share::of(i, chosen_.size(), seconds - watch.seconds());
-    Result<TunedDispatch> tuned = tune_dispatch(context_, dispatch, reference_of(dispatch), share);
-    if (!tuned && tuned.error().kind == ErrorKind::kFailure) {
-      context_.observer.note(tuned.error().message);
-      HONE_TRY(context_.store.log_event("not tuned", tuned.error().message));
-      result_.not_tuned.push_back({dispatch.name, tuned.error().message});
+    plan.add({chosen_[i]->name, estimated_weight(context_, *chosen_[i])});
+    HONE_ASSIGN(const bool is_finished, take_finished(i));
+    if (is_finished) plan.finish(i);
+  }
+  // Of one, all the time is its own.
+  if (plan.count(plan::State::kWaiting) > 1) HONE_TRY(weigh(plan, seconds * kWeighingShare));
+  plan.deal(seconds);
+  return {};
+}
+
+Result<bool> Session::take_finished(std::size_t place) {
+  const problem::Dispatch& dispatch = *chosen_[place];
+  HONE_ASSIGN(const store::Id operation, context_.store.intern(operation_row(dispatch.root)));
+  HONE_ASSIGN(const store::Id id, context_.store.intern(dispatch_row(dispatch, operation)));
+  HONE_TRY(context_.store.place({result_.program_id, id, static_cast<std::int64_t>(place),
+                                 dispatch.launches_per_call}));
+  const auto found = finished_.find(id);
+  if (found == finished_.end()) return false;
+  result_.tuned.push_back(found->second);
+  result_.tuned.back().dispatch = &dispatch;
+  return true;
+}
+
+// By their default's time. What there is no time to measure keeps its estimate, by as much as the
+// others' were wrong.
+Status Session::weigh(plan::WorkPlan& plan, double seconds) {
+  const Stopwatch watch;
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < chosen_.size(); ++i)
+    if (plan.items()[i].state == plan::State::kWaiting) order.push_back(i);
+  std::ranges::stable_sort(order, std::greater(),
+                           [&](std::size_t i) { return plan.items()[i].weight.share; });
+  std::vector<double> wrong;
+  for (std::size_t n = 0; n < order.size(); ++n) {
+    const std::size_t i = order[n];
+    const plan::Weight estimate = plan.items()[i].weight;
+    if (watch.seconds() > seconds) {
+      const double by = wrong.empty() ? 1 : measure::median(wrong);
+      plan.weigh(i, {estimate.share * by, estimate.gain * by, estimate.needs});
       continue;
     }
-    if (!tuned) return tl::unexpected(std::move(tuned).error());
-    HONE_TRY(context_.store.place(
-        {result_.program_id, tuned->id, static_cast<std::int64_t>(i), dispatch.launches_per_call}));
-    result_.tuned.push_back(std::move(*tuned));
+    Progress progress;
+    progress.step = "weighing the dispatches";
+    progress.tried = n;
+    progress.planned = order.size();
+    context_.observer.progress(progress);
+    const Result<plan::Weight> weight =
+        weigh_dispatch(context_, *chosen_[i], reference_of(*chosen_[i]));
+    if (!weight && weight.error().kind == ErrorKind::kFailure) continue;  // tuning it says why
+    if (!weight) return tl::unexpected(weight.error());
+    wrong.push_back(weight->share / estimate.share);
+    plan.weigh(i, *weight);
   }
   return {};
+}
+
+Status Session::tune(std::size_t place, const Share& share) {
+  const problem::Dispatch& dispatch = *chosen_[place];
+  Result<TunedDispatch> tuned = tune_dispatch(context_, dispatch, reference_of(dispatch), share);
+  if (!tuned && tuned.error().kind == ErrorKind::kFailure) {
+    context_.observer.note(tuned.error().message);
+    HONE_TRY(context_.store.log_event("not tuned", tuned.error().message));
+    result_.not_tuned.push_back({dispatch.name, tuned.error().message});
+    return {};
+  }
+  if (!tuned) return tl::unexpected(std::move(tuned).error());
+  HONE_TRY(keep_finished(context_, *tuned));
+  result_.tuned.push_back(std::move(*tuned));
+  return {};
+}
+
+void Session::leave_out(const plan::WorkPlan& plan) {
+  for (std::size_t i = 0; i < chosen_.size(); ++i)
+    if (plan.items()[i].state == plan::State::kLeftOut)
+      result_.not_tuned.push_back(
+          {chosen_[i]->name,
+           fmt::format("{:.1f} % of the dispatches' time, for which this budget has none",
+                       100 * plan.share_of(i))});
 }
 
 Status Session::prove() {

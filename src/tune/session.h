@@ -1,9 +1,11 @@
 // The way of a program from its file to a proven spec, step by step, at one set of sizes.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
+#include "plan/work_plan.h"
 #include "tune/dispatch_tuner.h"
 #include "tune/program_proof.h"
 #include "tune/select_dispatches.h"
@@ -31,8 +33,10 @@ class Session {
   }
 
   Status load();
-  // Each dispatch's winner, within about so many seconds.
-  Status search(double seconds);
+  // Each dispatch's winner, within about so many seconds: those first that take most of the
+  // program's time, and the more of them (plan/work_plan.h). What runs of the same `command` have
+  // finished is taken from them.
+  Status search(double seconds, const std::string& command);
   // What the winners do in the whole program.
   Status prove();
   // Keeps what became of each dispatch, and the last proof. `best`: what is recommended at this
@@ -48,11 +52,18 @@ class Session {
   const SessionResult& result() const { return result_; }
 
  private:
+  Status make_plan(plan::WorkPlan& plan, double seconds);
+  Result<bool> take_finished(std::size_t place);
+  Status weigh(plan::WorkPlan& plan, double seconds);
+  Status tune(std::size_t place, const Share& share);
+  void leave_out(const plan::WorkPlan& plan);
+
   Context& context_;
   std::string label_;
   std::string bytes_;
   std::vector<problem::Dispatch> references_;  // of the independent compile
   std::vector<const problem::Dispatch*> chosen_;
+  std::map<store::Id, TunedDispatch> finished_;
   SessionResult result_;
 };
 

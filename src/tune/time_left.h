@@ -9,8 +9,7 @@ struct DispatchTime {
   double per_candidate = 0;  // that one took until now; 0: not known yet
   double candidates = 0;     // still to be tried, where the plan is limited
   double comparing = 0;      // left, or still to come, for its finalists
-  double share = 0;          // of a dispatch
-  double dispatches_after = 0;
+  double after = 0;          // for the dispatches after it
 };
 
 // Never negative. The search ends with its time or its plan, whichever is first. The proof of the

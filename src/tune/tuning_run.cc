@@ -29,20 +29,20 @@ class TuningRun {
     for (Session& session : sessions_) HONE_TRY(session.load());
     run_row.program = sessions_.front().result().program_id;
     HONE_ASSIGN(result_.run, context_.store.begin_run(run_row));
-    HONE_TRY(end_run(context_, steps()));
+    HONE_TRY(end_run(context_, steps(run_row.command)));
     for (Session& session : sessions_) result_.at_sizes.push_back(std::move(session.result()));
     return std::move(result_);
   }
 
  private:
-  Status steps() {
+  Status steps(const std::string& command) {
     HONE_ASSIGN(result_.machine, look_at_machine(context_));
     HONE_TRY(add_flags());
     const auto sizes = static_cast<double>(sessions_.size());
     const double budget = context_.options.budget_seconds / sizes;
     const bool several = one_configuration_for_several();
     for (Session& session : sessions_)
-      HONE_TRY(session.search(several ? budget * kSearchShare : budget));
+      HONE_TRY(session.search(several ? budget * kSearchShare : budget, command));
     if (several) HONE_TRY(choose_for_all(context_.options.budget_seconds * (1 - kSearchShare)));
     if (std::any_of(sessions_.begin(), sessions_.end(),
                     [](const Session& session) { return !session.result().tuned.empty(); }))

@@ -18,6 +18,7 @@ FOLDERS = {
     "problem": ["base"],
     "space": ["problem"],
     "search": ["space"],
+    "plan": ["base"],
     "device": ["problem"],
     "device/cpu": ["device"],
     "device/cuda": ["device"],
@@ -28,7 +29,7 @@ FOLDERS = {
     "worker": ["provider"],
     "measure": ["provider", "provider/vendor", "device"],
     "store": ["space"],
-    "tune": ["search", "worker", "measure", "provider", "store"],
+    "tune": ["plan", "search", "worker", "measure", "provider", "store"],
     "output": ["store"],
     "cli": ["tune", "output", "provider/iree", "provider/triton", "provider/vendor", "device/cpu", "device/cuda"],
 }

@@ -6,9 +6,8 @@ namespace hone::tune {
 namespace {
 
 TEST(TimeLeft, OfASearchItsTimeTheFinalistsAndTheOtherDispatches) {
-  // 60 s a dispatch, 45 of them for searching: 30 are left, then 15, then two dispatches.
-  EXPECT_EQ(seconds_left({.searching = 30, .comparing = 15, .share = 60, .dispatches_after = 2}),
-            30 + 15 + 2 * 60);
+  // 60 s for this one, 45 of them for searching: 30 are left, then 15, then the others.
+  EXPECT_EQ(seconds_left({.searching = 30, .comparing = 15, .after = 120}), 30 + 15 + 120);
 }
 
 TEST(TimeLeft, ASmallPlanEndsASearchBeforeItsTime) {
@@ -26,8 +25,7 @@ TEST(TimeLeft, IsNeverNegative) {
                           .per_candidate = 1,
                           .candidates = 5,
                           .comparing = -1,
-                          .share = 20,
-                          .dispatches_after = 1}),
+                          .after = 20}),
             20);
 }
 

@@ -1,0 +1,147 @@
+#include "plan/work_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+namespace hone::plan {
+namespace {
+
+// An item whose part of the time by its gain is less than this part of what it needs is left out.
+constexpr double kWorthwhile = 0.5;
+// What a budget should reach: the rest are items that take next to no time.
+constexpr double kCoverage = 0.95;
+// More items than this are not listed one by one.
+constexpr std::size_t kListed = 8;
+
+std::string percent(double share) {
+  return share >= 0.0995 ? fmt::format("{:.0f} %", 100 * share) : fmt::format("{:.1f} %", 100 * share);
+}
+
+}  // namespace
+
+std::size_t WorkPlan::add(Item item) {
+  items_.push_back(std::move(item));
+  return items_.size() - 1;
+}
+
+std::vector<std::size_t> WorkPlan::waiting() const {
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < items_.size(); ++i)
+    if (items_[i].state == State::kWaiting) places.push_back(i);
+  std::ranges::stable_sort(places, std::greater(),
+                           [this](std::size_t i) { return items_[i].weight.gain; });
+  return places;
+}
+
+// One is always kept. Those that gain least leave first: without them the others' parts grow.
+void WorkPlan::deal(double seconds_left) {
+  for (Item& item : items_)
+    if (item.state == State::kLeftOut) item.state = State::kWaiting;
+  if (everything_) return;
+  std::vector<std::size_t> kept = waiting();
+  double gain = 0;
+  for (const std::size_t place : kept) gain += items_[place].weight.gain;
+  while (kept.size() > 1) {
+    const Weight& least = items_[kept.back()].weight;
+    if (seconds_left * least.gain >= kWorthwhile * least.needs * gain) break;
+    gain -= least.gain;
+    items_[kept.back()].state = State::kLeftOut;
+    kept.pop_back();
+  }
+}
+
+std::optional<std::size_t> WorkPlan::next() const {
+  const std::vector<std::size_t> places = waiting();
+  return places.empty() ? std::nullopt : std::optional(places.front());
+}
+
+double WorkPlan::seconds_for(std::size_t place, double seconds_left) const {
+  double gain = 0, needs = 0;
+  const std::vector<std::size_t> places = waiting();
+  for (const std::size_t each : places) {
+    gain += items_[each].weight.gain;
+    needs += items_[each].weight.needs;
+  }
+  const Weight& weight = items_.at(place).weight;
+  const double part = gain > 0 ? weight.gain / gain : 1.0 / static_cast<double>(places.size());
+  // Too little for all: each has the part of it that it has of what all need.
+  if (needs >= seconds_left)
+    return needs > 0 ? std::max(0.0, seconds_left) * weight.needs / needs : 0;
+  return weight.needs + (seconds_left - needs) * part;
+}
+
+std::size_t WorkPlan::count(State state) const {
+  return static_cast<std::size_t>(std::ranges::count(items_, state, &Item::state));
+}
+
+double WorkPlan::share_of(std::size_t place) const {
+  double all = 0;
+  for (const Item& item : items_) all += item.weight.share;
+  return all > 0 ? items_.at(place).weight.share / all : 0;
+}
+
+double WorkPlan::share_of(State state) const {
+  double share = 0;
+  for (std::size_t i = 0; i < items_.size(); ++i)
+    if (items_[i].state == state) share += share_of(i);
+  return share;
+}
+
+std::vector<std::size_t> WorkPlan::heaviest(double coverage) const {
+  std::vector<std::size_t> places(items_.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  std::ranges::stable_sort(places, std::greater(),
+                           [this](std::size_t i) { return items_[i].weight.share; });
+  double share = 0;
+  std::size_t count = 0;
+  while (count < places.size() && share < coverage) share += share_of(places[count++]);
+  places.resize(count);
+  return places;
+}
+
+double WorkPlan::enough_for(double coverage) const {
+  constexpr double kAll = 2;
+  const std::vector<std::size_t> places = heaviest(everything_ ? kAll : coverage);
+  double needs = 0;
+  for (const std::size_t place : places) needs += items_[place].weight.needs;
+  return needs;
+}
+
+std::string WorkPlan::describe(const std::string& what) const {
+  const std::vector<std::size_t> places = waiting();
+  std::string text = fmt::format("plan: {} of {} {}, those with most to gain first", places.size(),
+                                 items_.size(), what);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (i == kListed) {
+      text += fmt::format("\n  and {} more", places.size() - kListed);
+      break;
+    }
+    text += fmt::format("\n  {:>6} of their time, {:3.0f} s: {}", percent(share_of(places[i])),
+                        seconds_for(places[i], seconds_), items_[places[i]].name);
+  }
+  if (const std::size_t finished = count(State::kFinished); finished > 0)
+    text += fmt::format("\n  {} were finished before", finished);
+  if (const std::size_t left = count(State::kLeftOut); left > 0)
+    text += fmt::format("\n  {} keep their defaults, {} of the time together", left,
+                        percent(share_of(State::kLeftOut)));
+  const double enough = enough_for(kCoverage);
+  if (enough > seconds_)
+    text += fmt::format(
+        "\nthe budget of {:.0f} s is too small: preparing, a few candidates of each and telling "
+        "them apart take about {:.0f} s for {}; --budget {} would do",
+        seconds_, enough, everything_ ? "all of them" : percent(kCoverage) + " of the time",
+        as_budget(enough));
+  return text;
+}
+
+std::string as_budget(double seconds) {
+  constexpr double kStep = 5, kMinute = 60, kWholeMinutes = 600;
+  if (seconds > kWholeMinutes) return fmt::format("{:.0f}m", std::ceil(seconds / kMinute));
+  return fmt::format("{:.0f}s", std::ceil(seconds / kStep) * kStep);
+}
+
+}  // namespace hone::plan

@@ -1,0 +1,78 @@
+// What a run is to do, and how its time is dealt out: the dispatches of a program, a list of GEMMs.
+//
+// Time goes by weight, which is what an item may still gain. An item whose part of the time would
+// not even cover what trying it takes is left out, so that the others get theirs; what is not used
+// is dealt out again among those that wait.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hone::plan {
+
+// Of an item, before it is measured and after.
+struct Weight {
+  double share = 1;  // of the time of all items, in any unit
+  double gain = 1;   // of that, what may be gained at most: how time is dealt out
+  double needs = 0;  // seconds that trying it at all takes
+};
+
+enum class State {
+  kWaiting,
+  kLeftOut,   // not worth its time by this budget
+  kFinished,  // by this run or an earlier one, or found not to be tunable
+};
+
+struct Item {
+  std::string name;
+  Weight weight = {};
+  State state = State::kWaiting;
+};
+
+class WorkPlan {
+ public:
+  // `everything`: no item is left out, however short the time is, as for those that a user named.
+  WorkPlan(double seconds, bool everything) : seconds_(seconds), everything_(everything) {}
+
+  // Its place.
+  std::size_t add(Item item);
+  void weigh(std::size_t place, const Weight& weight) { items_.at(place).weight = weight; }
+  void finish(std::size_t place) { items_.at(place).state = State::kFinished; }
+
+  // Decides which of the waiting items there is time for. They are asked for with next().
+  void deal(double seconds_left);
+  // The waiting item that may gain most; nothing when none is left.
+  std::optional<std::size_t> next() const;
+  // Of the seconds that are left, those for an item: what it needs, and a part of the rest by its
+  // gain among those that wait.
+  double seconds_for(std::size_t place, double seconds_left) const;
+
+  const std::vector<Item>& items() const { return items_; }
+  std::size_t count(State state) const;
+  // Of the time of all items, 0 to 1.
+  double share_of(std::size_t place) const;
+  double share_of(State state) const;
+
+  // Seconds with which no item would be left out or hurried that is among those which take
+  // `coverage` (0 to 1) of the time.
+  double enough_for(double coverage) const;
+
+  // For people, before the work: what is done in which order and with how much time, what is left
+  // out, and whether the time suffices. Several lines. `what`: "dispatches", "GEMMs".
+  std::string describe(const std::string& what) const;
+
+ private:
+  std::vector<std::size_t> waiting() const;  // those that may gain most first
+  std::vector<std::size_t> heaviest(double coverage) const;
+
+  double seconds_;
+  bool everything_;
+  std::vector<Item> items_;
+};
+
+// "8m 20s", "45s": as --budget takes it, rounded up to 5 seconds, above 10 minutes to minutes.
+std::string as_budget(double seconds);
+
+}  // namespace hone::plan

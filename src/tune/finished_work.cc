@@ -1,0 +1,80 @@
+#include "tune/finished_work.h"
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+namespace hone::tune {
+namespace {
+
+constexpr std::string_view kTuned = "tuned";
+
+std::vector<store::Id> unfinished_runs(const std::vector<store::Run>& runs,
+                                       const std::string& command, store::Id program) {
+  std::vector<store::Id> unfinished;
+  for (const store::Run& run : runs) {
+    if (run.command != command || run.program != program) continue;
+    if (run.state == store::RunState::kFinished)
+      unfinished.clear();
+    else
+      unfinished.push_back(run.id);
+  }
+  return unfinished;
+}
+
+// Of an event; one that this version does not understand is as none.
+std::optional<TunedDispatch> tuned_from(const std::string& text) {
+  try {
+    const nlohmann::json json = nlohmann::json::parse(text);
+    TunedDispatch tuned;
+    tuned.id = json.at("dispatch").get<store::Id>();
+    if (!json.at("attributes").is_null())
+      tuned.attributes = json.at("attributes").get<provider::Attributes>();
+    tuned.code = json.at("code").get<std::string>();
+    return tuned;
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+Status keep_finished(Context& context, TunedDispatch& tuned) {
+  store::Selection& selection = tuned.selection;
+  selection.dispatch = tuned.id;
+  selection.build = context.build;
+  selection.device = context.device;
+  return context.store.together([&]() -> Status {
+    HONE_TRY(context.store.record(selection));
+    nlohmann::json attributes;
+    if (tuned.attributes) attributes = *tuned.attributes;
+    const nlohmann::json kept{
+        {"dispatch", tuned.id}, {"attributes", attributes}, {"code", tuned.code}};
+    // The code is PTX: text. Of a device that takes something else, what is no text is lost, and
+    // the note on whether it ships with it.
+    return context.store.log_event(
+        kTuned, kept.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  });
+}
+
+Result<std::map<store::Id, TunedDispatch>> finished_work(Context& context,
+                                                         const std::string& command,
+                                                         store::Id program) {
+  HONE_ASSIGN(const std::vector<store::Run> runs, context.store.runs());
+  HONE_ASSIGN(const std::vector<store::Selection> selections, context.store.selections());
+  std::map<store::Id, TunedDispatch> finished;
+  for (const store::Id run : unfinished_runs(runs, command, program)) {
+    HONE_ASSIGN(const std::vector<store::Event> events, context.store.events(run));
+    for (const store::Event& event : events)
+      if (event.kind == kTuned)
+        if (auto tuned = tuned_from(event.text))
+          for (const store::Selection& selection : selections)
+            if (selection.run == run && selection.dispatch == tuned->id &&
+                selection.build == context.build && selection.device == context.device) {
+              tuned->selection = selection;
+              finished[tuned->id] = *tuned;
+            }
+  }
+  return finished;
+}
+
+}  // namespace hone::tune

@@ -1,0 +1,95 @@
+#include "plan/work_plan.h"
+
+#include <gmock/gmock.h>
+
+namespace hone::plan {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// Four dispatches of 80, 15, 4.5 and 0.5 ms, all of which may be gained; each needs 8 seconds.
+WorkPlan four(double seconds, bool everything = false) {
+  WorkPlan plan(seconds, everything);
+  for (const auto& [name, share] :
+       {std::pair("small", 4.5), std::pair("heavy", 80.0), std::pair("tiny", 0.5),
+        std::pair("middle", 15.0)})
+    plan.add({name, {share, share, 8}});
+  plan.deal(seconds);
+  return plan;
+}
+
+TEST(WorkPlan, TakesFirstWhatMayGainMost) {
+  WorkPlan plan = four(1000);
+  std::vector<std::string> order;
+  while (const auto next = plan.next()) {
+    order.push_back(plan.items()[*next].name);
+    plan.finish(*next);
+  }
+  EXPECT_THAT(order, testing::ElementsAre("heavy", "middle", "small", "tiny"));
+}
+
+TEST(WorkPlan, DealsTimeByGainAboveWhatEachNeeds) {
+  const WorkPlan plan = four(1000);
+  // 1000 - 4 x 8 = 968 seconds by gain.
+  EXPECT_DOUBLE_EQ(plan.seconds_for(1, 1000), 8 + 968 * 0.8);
+  EXPECT_DOUBLE_EQ(plan.seconds_for(2, 1000), 8 + 968 * 0.005);
+}
+
+TEST(WorkPlan, LeavesOutWhatItsPartWouldNotPayFor) {
+  // Of 60 seconds: 0.5 % are 0.3, 4.5 % (of what is left without tiny) 2.7, below the half of 8;
+  // 15 of 95 are 9.5.
+  const WorkPlan plan = four(60);
+  EXPECT_EQ(plan.count(State::kLeftOut), 2u);
+  EXPECT_DOUBLE_EQ(plan.share_of(State::kLeftOut), 0.05);
+  EXPECT_DOUBLE_EQ(plan.seconds_for(1, 60), 8 + 44 * 80 / 95.0);
+  EXPECT_THAT(plan.describe("dispatches"), HasSubstr("plan: 2 of 4 dispatches"));
+  EXPECT_THAT(plan.describe("dispatches"), HasSubstr("2 keep their defaults, 5.0 % of the time"));
+  EXPECT_THAT(plan.describe("dispatches"), Not(HasSubstr("too small")));
+}
+
+TEST(WorkPlan, KeepsOneHoweverShortTheTimeIs) {
+  const WorkPlan plan = four(1);
+  EXPECT_EQ(plan.count(State::kWaiting), 1u);
+  EXPECT_EQ(plan.next(), 1u);
+  EXPECT_DOUBLE_EQ(plan.seconds_for(1, 1), 1);
+}
+
+TEST(WorkPlan, DealsOutAgainWhatWasNotUsed) {
+  WorkPlan plan = four(60);
+  plan.finish(1);  // after 5 of its 45 seconds
+  plan.deal(55);
+  EXPECT_EQ(plan.count(State::kLeftOut), 1u);  // 4.5 of 20 are 12 seconds, 0.5 of 20 are 1.4
+  EXPECT_DOUBLE_EQ(plan.seconds_for(3, 55), 8 + 39 * 15 / 19.5);
+}
+
+// Three GEMMs that a user listed, which need 9 seconds each.
+TEST(WorkPlan, SaysBeforehandThatABudgetIsTooSmall) {
+  WorkPlan plan(10, /*everything=*/true);
+  for (const char* name : {"a", "b", "c"}) plan.add({name, {1, 1, 9}});
+  plan.deal(10);
+  EXPECT_EQ(plan.count(State::kWaiting), 3u);
+  EXPECT_DOUBLE_EQ(plan.enough_for(0.95), 27);
+  EXPECT_NEAR(plan.seconds_for(0, 10), 10 / 3.0, 1e-9);
+  EXPECT_THAT(plan.describe("GEMMs"),
+              HasSubstr("the budget of 10 s is too small: preparing, a few candidates of each and "
+                        "telling them apart take about 27 s for all of them; --budget 30s"));
+}
+
+// 0.5 ms of 100 are not among the 95 %.
+TEST(WorkPlan, KnowsWhatWouldBeEnough) {
+  EXPECT_DOUBLE_EQ(four(60).enough_for(0.95), 2 * 8);
+  EXPECT_DOUBLE_EQ(four(60).enough_for(0.99), 3 * 8);
+  EXPECT_EQ(as_budget(27), "30s");
+  EXPECT_EQ(as_budget(601), "11m");
+}
+
+TEST(WorkPlan, WhatIsFinishedIsNotDoneAgain) {
+  WorkPlan plan = four(1000);
+  plan.finish(1);
+  EXPECT_EQ(plan.next(), 3u);
+  EXPECT_THAT(plan.describe("dispatches"), HasSubstr("1 were finished before"));
+}
+
+}  // namespace
+}  // namespace hone::plan
