@@ -460,7 +460,8 @@ class Planner {
     const int digits = significand_digits(accumulation);
     const Sum sum{polynomial_.degree, static_cast<double>(plan_.terms) * polynomial_.coefficients};
     const double fill = std::isfinite(dispatch_.fill_value) ? dispatch_.fill_value : 0;
-    const int room = digits - digits_behind_point(fill);
+    const std::set<int> added = added_to_sums();
+    const int room = digits - digits_behind_point(fill) - (added.empty() ? 0 : 1);
     // Where sums are rounded after all, small ones keep the tolerance below what a missing fill
     // makes.
     const bool fits = fill == 0 || std::ldexp(1.0, room) > sum.terms + std::abs(fill);
@@ -477,6 +478,7 @@ class Planner {
     plan_.typical_sum = std::ldexp(deviation, -scale);
     plan_.absolute_sum = std::ldexp(sum.likely_bound(values), -scale);
     if (dispatch_.fill_value != 0) add_fill(scale, digits);
+    for (const int binding : added) add_whole_numbers(static_cast<std::size_t>(binding), scale);
 
     int root_inputs = 0;
     for (std::size_t i = 0; i < dispatch_.bindings.size(); ++i) {
@@ -497,6 +499,45 @@ class Planner {
         plan_.bindings[i].exponent = problem::is_float(binding.type.element) ? -scale : 0;
       }
     }
+  }
+
+  // Fused inputs that are added to the root's sums, a bias say. A compiler may let the sums begin
+  // with them instead (MLIR's CanonicalizeContractAdd, vector dialect): what is then summed up must
+  // be exact too.
+  std::set<int> added_to_sums() const {
+    const auto root = static_cast<int>(root_ - computation_.values.data());
+    std::set<int> bindings;
+    for (const Value& value : computation_.values) {
+      if (value.kind != Value::Kind::kOperation || value.operation != "arith.addf" ||
+          value.operands.size() != 2)
+        continue;
+      for (const std::size_t sum : {std::size_t{0}, std::size_t{1}}) {
+        const int binding = source_of(value.operands[1 - sum]);
+        if (element_of(value.operands[sum]) == root && binding >= 0 &&
+            dispatch_.bindings[static_cast<std::size_t>(binding)].use == BindingUse::kFusedInput)
+          bindings.insert(binding);
+      }
+    }
+    return bindings;
+  }
+
+  // The tensor that a value is an element of.
+  int element_of(int value) const {
+    while (computation_.values[static_cast<std::size_t>(value)].kind == Value::Kind::kElement)
+      value = computation_.values[static_cast<std::size_t>(value)].operands.at(0);
+    return value;
+  }
+
+  // On the grid of the sums and as large as they are, as far as the type holds it.
+  void add_whole_numbers(std::size_t binding, int scale) {
+    const ElementType type = dispatch_.bindings[binding].type.element;
+    const int digits = std::min(significand_digits(type), significand_digits(root_->type) - 1);
+    const double typical = std::ldexp(plan_.typical_sum, scale);
+    InputValues& values = plan_.bindings[binding];
+    values.kind = Kind::kIntegers;
+    values.magnitude =
+        static_cast<int>(std::clamp(2 * typical, 1.0, std::ldexp(1.0, digits)));
+    values.exponent = -scale;
   }
 
   // The sums begin at the fill's constant: on the finer of its grid and that of the products, which

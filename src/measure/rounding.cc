@@ -315,8 +315,32 @@ class Analysis {
 
   Estimate sum(const Estimate& b, bool cancels) const {
     Estimate estimate = sum_of(operand(0), b);
+    if (!estimate.is_exact()) estimate.absolute += of_beginning_with_the_other();
     if (cancels) estimate.low = estimate.high = estimate.smallest = estimate.mean = 0;
     return estimate;
+  }
+
+  // What is added to a sum of terms may be what the sum begins with (see
+  // Planner::added_to_sums()): then each step rounds, though the terms alone would not be.
+  double of_beginning_with_the_other() const {
+    if (value_->operation != "arith.addf") return 0;
+    double most = 0;
+    for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+      const Value* tensor = &computation_.values[static_cast<std::size_t>(value_->operands[i])];
+      while (tensor->kind == Value::Kind::kElement)
+        tensor = &computation_.values[static_cast<std::size_t>(tensor->operands.at(0))];
+      if (tensor->kind != Value::Kind::kReduction || tensor->operation != "arith.addf") continue;
+      const Estimate& term =
+          rounding_.values[static_cast<std::size_t>(tensor->operands.front())];
+      const double other = operand(1 - i).largest();
+      // Of one term that is not zero: where it is added.
+      if (tensor->root && plan_.single_products)
+        most = std::max(most, u_ * (other + operand(i).largest()));
+      else
+        most = std::max(most, static_cast<double>(tensor->terms) * u_ * term.rms +
+                                  std::sqrt(static_cast<double>(tensor->terms)) * u_ * other);
+    }
+    return most;
   }
 
   Estimate sum_of(const Estimate& a, const Estimate& b) const {

@@ -37,7 +37,8 @@ std::vector<std::size_t> WorkPlan::waiting() const {
   return places;
 }
 
-// One is always kept. Those that gain least leave first: without them the others' parts grow.
+// Those that gain least leave first: without them the others' parts grow. A run does something,
+// however short its time; one that has done something ends with its time.
 void WorkPlan::deal(double seconds_left) {
   for (Item& item : items_)
     if (item.state == State::kLeftOut) item.state = State::kWaiting;
@@ -45,7 +46,8 @@ void WorkPlan::deal(double seconds_left) {
   std::vector<std::size_t> kept = waiting();
   double gain = 0;
   for (const std::size_t place : kept) gain += items_[place].weight.gain;
-  while (kept.size() > 1) {
+  const std::size_t fewest = count(State::kFinished) > 0 ? 0 : 1;
+  while (kept.size() > fewest) {
     const Weight& least = items_[kept.back()].weight;
     if (seconds_left * least.gain >= kWorthwhile * least.needs * gain) break;
     gain -= least.gain;

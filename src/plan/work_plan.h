@@ -41,7 +41,8 @@ class WorkPlan {
   void weigh(std::size_t place, const Weight& weight) { items_.at(place).weight = weight; }
   void finish(std::size_t place) { items_.at(place).state = State::kFinished; }
 
-  // Decides which of the waiting items there is time for. They are asked for with next().
+  // Decides which of those that are not finished there is time for: one of them at least where
+  // none is finished. They are asked for with next().
   void deal(double seconds_left);
   // The waiting item that may gain most; nothing when none is left.
   std::optional<std::size_t> next() const;

@@ -237,5 +237,87 @@ TEST(RightKernels, TenThousandRandomOnesAreNeverCalledWrong) {
               exact, kKernels, closest);
 }
 
+// A product with a bias behind it, value by value.
+Dispatch biased_product(std::int64_t k) {
+  using Kind = problem::Value::Kind;
+  Dispatch dispatch = matmul_dispatch(6, 5, k, ElementType::kF32, ElementType::kF32, false);
+  dispatch.fused.emplace_back("elementwise(arith.addf)");
+  dispatch.bindings.insert(dispatch.bindings.begin() + 2,
+                           {problem::Access::kReadOnly,
+                            problem::BindingUse::kFusedInput,
+                            {ElementType::kF32, {5}},
+                            5 * 4});
+  dispatch.root_bindings = {0, 1, -1};
+  std::vector<problem::Value>& values = dispatch.computation.values;
+  const auto add = [&](Kind kind, std::vector<int> operands, std::string operation = {}) {
+    problem::Value value;
+    value.kind = kind;
+    value.operands = std::move(operands);
+    value.operation = std::move(operation);
+    values.push_back(std::move(value));
+    return static_cast<int>(values.size()) - 1;
+  };
+  const auto element_of = [&](int binding) {
+    const int input = add(Kind::kInput, {});
+    values.back().binding = binding;
+    return add(Kind::kElement, {input});
+  };
+  const int a = element_of(0), b = element_of(1);
+  const int product = add(Kind::kOperation, {a, b}, "arith.mulf");
+  const int zero = add(Kind::kConstant, {});
+  const int sum = add(Kind::kReduction, {product, zero}, "arith.addf");
+  values.back().terms = k;
+  values.back().root = true;
+  const int of_sum = add(Kind::kElement, {sum}), bias = element_of(2);
+  dispatch.computation.outputs.push_back({3, add(Kind::kOperation, {of_sum, bias}, "arith.addf")});
+  return dispatch;
+}
+
+// MLIR's vector dialect turns "product, plus bias" into a product that begins with the bias
+// (CanonicalizeContractAdd).
+TEST(RightKernels, MayBeginTheirSumsWithTheBias) {
+  for (const std::int64_t k : {3, 16, 300, 3072}) {
+    const Dispatch dispatch = biased_product(k);
+    for (const OperandSet set : {OperandSet::kExact, OperandSet::kFullSignificands}) {
+      const InputPlan plan = plan_inputs(dispatch, set);
+      std::vector<Bytes> in(3);
+      for (std::size_t i = 0; i < in.size(); ++i) {
+        in[i].resize(static_cast<std::size_t>(dispatch.bindings[i].bytes));
+        fill_input(in[i], ElementType::kF32, plan.bindings[i], binding_seed(7, i));
+      }
+      const Tolerance tolerance = tolerances_for(dispatch, plan)[3];
+      if (set == OperandSet::kExact) {
+        EXPECT_EQ(plan.bindings[2].kind, InputValues::Kind::kIntegers);
+        EXPECT_EQ(tolerance.absolute, 0) << tolerance.basis;
+        EXPECT_EQ(tolerance.relative, 0) << tolerance.basis;
+      }
+      const auto at = [&](std::size_t binding, std::size_t index) {
+        return static_cast<float>(element(in[binding], ElementType::kF32, index));
+      };
+      for (const Order order : {Order::kForward, Order::kEightLanes, Order::kFused}) {
+        Bytes behind(6 * 5 * 4), begun(6 * 5 * 4);
+        const auto terms = static_cast<std::size_t>(k);
+        std::vector<float> row(terms), column(terms);
+        for (std::size_t m = 0; m < 6; ++m)
+          for (std::size_t n = 0; n < 5; ++n) {
+            for (std::size_t i = 0; i < terms; ++i) {
+              row[i] = at(0, m * terms + i);
+              column[i] = at(1, i * 5 + n);
+            }
+            const float bias = at(2, n);
+            const float after = sum_of(row, column, 0, Order::kForward) + bias;
+            set_element(behind, ElementType::kF32, m * 5 + n, static_cast<double>(after));
+            set_element(begun, ElementType::kF32, m * 5 + n,
+                        static_cast<double>(sum_of(row, column, bias, order)));
+          }
+        const auto comparison =
+            compare(begun, behind, {ElementType::kF32, {6, 5}}, tolerance).value();
+        EXPECT_TRUE(comparison.right)
+            << k << " terms: " << describe(comparison) << "; " << tolerance.basis;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hone::measure

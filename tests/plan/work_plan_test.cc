@@ -63,6 +63,14 @@ TEST(WorkPlan, DealsOutAgainWhatWasNotUsed) {
   EXPECT_DOUBLE_EQ(plan.seconds_for(3, 55), 8 + 39 * 15 / 19.5);
 }
 
+TEST(WorkPlan, EndsWithItsTime) {
+  WorkPlan plan = four(60);
+  plan.finish(1);
+  plan.deal(3);  // less than the half of 8
+  EXPECT_EQ(plan.next(), std::nullopt);
+  EXPECT_EQ(plan.count(State::kLeftOut), 3u);
+}
+
 // Three GEMMs that a user listed, which need 9 seconds each.
 TEST(WorkPlan, SaysBeforehandThatABudgetIsTooSmall) {
   WorkPlan plan(10, /*everything=*/true);
