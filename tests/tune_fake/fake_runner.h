@@ -2,6 +2,7 @@
 // code says, give or take a little, in no time.
 #pragma once
 
+#include <functional>
 #include <map>
 
 #include "measure/runner_jobs.h"
@@ -18,6 +19,8 @@ class FakeRunner final : public worker::RunnerTransport {
   };
   // The number of the job, from 1, that a SIGKILL from outside strikes; 0: none.
   std::size_t killed_at = 0;
+  // Told of each job's kind before it is done.
+  std::function<void(const std::string&)> before_job;
   explicit FakeRunner(Log& log) : log_(log) {}
 
   Status start() override {
@@ -30,6 +33,7 @@ class FakeRunner final : public worker::RunnerTransport {
 
   Result<worker::Outcome> call(const worker::Message& message, double) override {
     HONE_TRY(start());
+    if (before_job) before_job(message.kind);
     log_.jobs.push_back(message.kind);
     if (log_.jobs.size() == killed_at) {
       codes_.clear();
