@@ -70,8 +70,8 @@ class FakeRunner final : public worker::RunnerTransport {
     if (kind == "calibrate") {
       measure::Calibration calibration;
       for (int i = 0; i < 60; ++i) {
-        calibration.a_seconds.push_back(1e-4 * noise());
-        calibration.b_seconds.push_back(1e-4 * noise());
+        calibration.a_seconds.push_back(1e-4 * noise_.next());
+        calibration.b_seconds.push_back(1e-4 * noise_.next());
       }
       return calibration;
     }
@@ -95,7 +95,7 @@ class FakeRunner final : public worker::RunnerTransport {
       samples.launches_per_sample = 1;
       samples.warm = true;
       for (std::size_t i = 0; i < request.protocol.min_samples; ++i) {
-        samples.seconds.push_back(fake_seconds(tile_in(codes_.at(handle))) * noise());
+        samples.seconds.push_back(fake_seconds(tile_in(codes_.at(handle))) * noise_.next());
         samples.rounds.push_back(static_cast<int>(i));
       }
       result.handles.push_back(std::move(samples));
@@ -104,15 +104,10 @@ class FakeRunner final : public worker::RunnerTransport {
     return result;
   }
 
-  // Within half a percent, from a sequence that is the same every time.
-  double noise() {
-    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-    return 1 + 0.005 * static_cast<double>(state_ >> 33) / static_cast<double>(1u << 31);
-  }
-
   Log& log_;
   bool lives_ = false;
-  std::uint64_t generation_ = 0, state_ = 1;
+  std::uint64_t generation_ = 0;
+  FakeNoise noise_;
   int handles_ = 0;
   std::map<int, std::string> codes_;
 };
