@@ -51,7 +51,7 @@ class ListTuner {
   }
 
   Status tune_all() {
-    const Stopwatch watch;
+    const Stopwatch watch(context_.clock);
     const std::size_t count = list_.dispatches.size();
     for (std::size_t i = 0; i < count; ++i) {
       const problem::Dispatch& dispatch = list_.dispatches[i];

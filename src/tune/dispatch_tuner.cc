@@ -50,12 +50,13 @@ class DispatchTuner {
         dispatch_(dispatch),
         space_(std::move(space)),
         bench_(std::move(bench)),
-        share_(share) {}
+        share_(share),
+        clock_(context.clock) {}
 
   Result<TunedDispatch> tune() {
     HONE_TRY(begin_search());
     HONE_TRY(bench_.set_up());
-    clock_ = Stopwatch();
+    clock_ = Stopwatch(context_.clock);
     HONE_TRY(search());
     if (const std::string note = bench_.differing_devices(); !note.empty()) {
       context_.observer.note(note);
@@ -377,7 +378,7 @@ double busy_seconds(const Context& context) {
 
 Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& dispatch,
                                     const problem::Dispatch* reference, const Share& share) {
-  const Stopwatch clock;
+  const Stopwatch clock(context.clock);
   const double busy = busy_seconds(context);
   HONE_ASSIGN(space::Space stated, context.provider.space_of(dispatch));
   HONE_ASSIGN(space::Space space, stated.relax(context.options.relax));

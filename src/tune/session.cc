@@ -35,7 +35,7 @@ const problem::Dispatch* Session::reference_of(const problem::Dispatch& dispatch
 }
 
 Status Session::search(double seconds) {
-  const Stopwatch watch;
+  const Stopwatch watch(context_.clock);
   for (std::size_t i = 0; i < chosen_.size(); ++i) {
     const problem::Dispatch& dispatch = *chosen_[i];
     const Share share = Share::of(i, chosen_.size(), seconds - watch.seconds());

@@ -19,6 +19,10 @@ class FakeRunner final : public worker::RunnerTransport {
   };
   // The number of the job, from 1, that a SIGKILL from outside strikes; 0: none.
   std::size_t killed_at = 0;
+  // Of one launch of a code.
+  std::function<double(const std::string&)> seconds_of = [](const std::string& code) {
+    return fake_seconds(tile_in(code));
+  };
   // Told of each job's kind before it is done.
   std::function<void(const std::string&)> before_job;
   explicit FakeRunner(Log& log) : log_(log) {}
@@ -95,7 +99,7 @@ class FakeRunner final : public worker::RunnerTransport {
       samples.launches_per_sample = 1;
       samples.warm = true;
       for (std::size_t i = 0; i < request.protocol.min_samples; ++i) {
-        samples.seconds.push_back(fake_seconds(tile_in(codes_.at(handle))) * noise_.next());
+        samples.seconds.push_back(seconds_of(codes_.at(handle)) * noise_.next());
         samples.rounds.push_back(static_cast<int>(i));
       }
       result.handles.push_back(std::move(samples));
