@@ -24,7 +24,7 @@ class OneTuner : public FakeSession {
 
   // As in another folder.
   void start_anew() {
-    folder_ = std::move(TemporaryFolder::create("hone-fake-").value());
+    folder_ = quick_folder();
     SetUp();
     store_ = open_store();
     log_ = {};
@@ -97,7 +97,8 @@ INSTANTIATE_TEST_SUITE_P(Devices, KilledRunner, testing::Bool(),
 
 TEST_P(KilledRunner, CostsNothing) {
   options_.baselines = true;
-  options_.prove = false;  // which takes no job of the runner
+  options_.prove = false;   // which takes no job of the runner
+  options_.candidates = 3;  // jobs of every kind; more would be more of the same
   if (GetParam()) options_.cuda = 0;
   test::FakePool whole(1);
   ASSERT_TRUE(run(whole));

@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <future>
-#include <numeric>
 
 #include "base/fd.h"
 #include "tests/tune_fake/fake_session.h"
@@ -92,10 +92,13 @@ class TwoTuners : public FakeSession {
 // Stands until it is opened.
 class Gate {
  public:
-  void open() { opened_.set_value(); }
+  void open() {
+    if (!is_open_.exchange(true)) opened_.set_value();
+  }
   void pass() { future_.wait(); }
 
  private:
+  std::atomic<bool> is_open_{false};
   std::promise<void> opened_;
   std::shared_future<void> future_ = opened_.get_future().share();
 };
@@ -111,13 +114,17 @@ TEST_F(TwoTuners, DoEachCandidateOnceAndBothKnowAll) {
     first_is_measuring.open();
     second_has_measured.pass();
   };
-  second.before_job = [&, is_open = false](const std::string& kind) mutable {
-    if (kind == "measure" && !std::exchange(is_open, true)) second_has_measured.open();
+  second.before_job = [&](const std::string& kind) {
+    if (kind == "measure") second_has_measured.open();
   };
-  std::future<Result<TuningResult>> ahead =
-      std::async(std::launch::async, [&] { return first.run(options_, out("first")); });
+  std::future<Result<TuningResult>> ahead = std::async(std::launch::async, [&] {
+    auto result = first.run(options_, out("first"));
+    first_is_measuring.open();
+    return result;
+  });
   first_is_measuring.pass();
   const auto of_second = second.run(options_, out("second"));
+  second_has_measured.open();  // also where it came to nothing
   const auto of_first = ahead.get();
   expect_best_of_each(of_first, kDispatches);
   expect_best_of_each(of_second, kDispatches);
@@ -177,8 +184,11 @@ TEST_F(TwoTuners, ATunerThatWasSilentForTooLongKeepsNothingOfWhatAnotherDidMeanw
     is_measuring.open();
     may_go_on.pass();
   };
-  std::future<Result<TuningResult>> waking =
-      std::async(std::launch::async, [&] { return silent.run(options_, out("first")); });
+  std::future<Result<TuningResult>> waking = std::async(std::launch::async, [&] {
+    auto result = silent.run(options_, out("first"));
+    is_measuring.open();
+    return result;
+  });
   is_measuring.pass();
   // As if no heartbeat had come for the time of a lease: what of its expiry is seen by others.
   const std::vector<store::Lease> leases = other.store.leases().value();

@@ -19,16 +19,16 @@ class TapeTest : public testing::Test {
  protected:
   // Of a session that loads and verifies a kernel, and compiles a program.
   Tape recorded(bool accepts = false) {
-    Tape tape = Tape::record({"/home/me/program.mlir"});
+    Tape tape = Tape::record({"/there/program.mlir"});
     const auto answer = [](nlohmann::json json) {
       return [json]() -> Result<nlohmann::json> { return json; };
     };
     EXPECT_TRUE(tape.answer("runner", load(8), answer({{"handle", 1}})));
     EXPECT_TRUE(tape.answer("compilers", {"load_program", {}, {}},
-                            answer({{"path", "/home/me/program.mlir"}})));
+                            answer({{"path", "/there/program.mlir"}})));
     EXPECT_TRUE(tape.answer("runner", kVerify, answer({{"error", 0.12345678}})));
     EXPECT_TRUE(tape.save(file()));
-    return std::move(Tape::load(file(), {"/home/you/copy.mlir"}, accepts).value());
+    return std::move(Tape::load(file(), {"/here/copy.mlir"}, accepts).value());
   }
   std::filesystem::path file() const { return folder_.path() / "a.jsonl.zst"; }
 
@@ -43,7 +43,7 @@ class TapeTest : public testing::Test {
 TEST_F(TapeTest, AnswersAsRecordedInTheOrderOfEachLane) {
   Tape tape = recorded();
   EXPECT_EQ(ask(tape, "compilers", {"load_program", {}, {}}).value(),
-            nlohmann::json({{"path", "/home/you/copy.mlir"}}));
+            nlohmann::json({{"path", "/here/copy.mlir"}}));
   EXPECT_EQ(ask(tape, "runner", load(8)).value(), nlohmann::json({{"handle", 1}}));
   EXPECT_EQ(ask(tape, "runner", kVerify).value(), nlohmann::json({{"error", 0.123457}}));
   EXPECT_EQ(tape.problem(), "");
