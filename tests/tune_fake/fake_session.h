@@ -21,6 +21,7 @@ struct FakeTools {
   std::unique_ptr<worker::RunnerTransport> runner;
   Observer& observer;
   std::chrono::milliseconds lease_time = kLeaseTime;
+  Clock clock = monotonic_seconds;
 };
 
 inline Result<TuningResult> run_session(const Options& options, store::Store& store,
@@ -32,6 +33,7 @@ inline Result<TuningResult> run_session(const Options& options, store::Store& st
   Context context{options, provider, compiler, runner, store, tools.observer};
   context.programs = &provider;
   context.leases = &leases;
+  context.clock = std::move(tools.clock);
   store::Build build;
   build.compiler = "fake";
   build.flags = "[]";

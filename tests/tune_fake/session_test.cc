@@ -134,6 +134,24 @@ TEST_F(OneTuner, AFailingCandidateIsARowAndNotTheEnd) {
   EXPECT_THAT(failed->failure_message, HasSubstr("no such tile"));
 }
 
+// Time is what the runner's jobs take, a second each: of 300 s each of three equal dispatches gets
+// 100. Finalists end their round, and calibrating and making ready come on top.
+TEST_F(OneTuner, SpendsItsBudgetOnAllDispatchesAlike) {
+  options_.budget_seconds = 300;
+  options_.prove = false;
+  double seconds = 0;
+  auto runner = std::make_unique<test::FakeRunner>(log_);
+  runner->before_job = [&](const std::string&) { ++seconds; };
+  test::FakePool pool(3);
+  const auto result =
+      run_session(options_, store_, provider_,
+                  {pool, std::move(runner), observer_, kLeaseTime, [&] { return seconds; }});
+  ASSERT_TRUE(result) << result.error().message;
+  const std::vector<TunedDispatch>& tuned = result->at_sizes.front().tuned;
+  ASSERT_EQ(tuned.size(), 3u);
+  for (const TunedDispatch& each : tuned) EXPECT_NEAR(each.seconds, 100, 10);
+}
+
 // A model of 200 dispatches: each is tuned, all are proved together.
 TEST_F(OneTuner, TunesTwoHundredDispatches) {
   options_.candidates = 4;
