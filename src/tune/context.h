@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "base/stopwatch.h"
 #include "provider/program_provider.h"
 #include "store/store.h"
 #include "tune/compile_service.h"
@@ -49,6 +50,7 @@ struct Context {
   // A difference of this share can just be told on this machine (MachineCheck), within bounds.
   double noise = 0.01;
   TimeBudget time = {};
+  Clock clock = monotonic_seconds;  // that the budget is spent by
   // The most the device was seen to do, once it was asked; {} where it cannot say.
   std::optional<device::Peak> peak = {};
   int stop_fd = -1;  // readable once the user has told hone to stop

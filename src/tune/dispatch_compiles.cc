@@ -39,7 +39,7 @@ bool DispatchBench::is_compiling(store::Id candidate) const {
 
 Status DispatchBench::wait_for_compiles(std::vector<Trial>& trials, double patience) {
   const TimeBudget::Span span(context_->time, Phase::kWait);
-  const Stopwatch watch;
+  const Stopwatch watch(context_->clock);
   const auto is_awaited = [this](const Trial& trial) { return is_compiling(trial.candidate); };
   while (std::any_of(trials.begin(), trials.end(), is_awaited)) {
     const double left = patience < 0 ? -1 : std::max(0.0, patience - watch.seconds());

@@ -36,7 +36,7 @@ class ListTuner {
 
  private:
   Status tune_all() {
-    const Stopwatch watch;
+    const Stopwatch watch(context_.clock);
     const double budget = context_.options.budget_seconds;
     HONE_TRY(make_plan());
     context_.observer.note(plan_.describe("GEMMs"));

@@ -59,12 +59,13 @@ class DispatchTuner {
         space_(std::move(space)),
         bench_(std::move(bench)),
         share_(share),
-        whole_(whole) {}
+        whole_(whole),
+        clock_(context.clock) {}
 
   Result<TunedDispatch> tune() {
     HONE_TRY(begin_search());
     HONE_TRY(bench_.set_up());
-    clock_ = Stopwatch();
+    clock_ = Stopwatch(context_.clock);
     HONE_TRY(search());
     if (const std::string note = bench_.differing_devices(); !note.empty()) {
       context_.observer.note(note);
@@ -417,7 +418,7 @@ plan::Weight estimated_weight(const Context& context, const problem::Dispatch& d
 
 Result<plan::Weight> weigh_dispatch(Context& context, const problem::Dispatch& dispatch,
                                     const problem::Dispatch* reference) {
-  const Stopwatch clock;
+  const Stopwatch clock(context.clock);
   HONE_ASSIGN(DispatchBench bench, DispatchBench::prepare(context, dispatch, reference));
   const Status ready = bench.set_up();
   HONE_TRY(context.compiler.release(bench.key()));
@@ -434,7 +435,7 @@ Result<plan::Weight> weigh_dispatch(Context& context, const problem::Dispatch& d
 
 Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& dispatch,
                                     const problem::Dispatch* reference, const Share& share) {
-  const Stopwatch clock;
+  const Stopwatch clock(context.clock);
   const double busy = busy_seconds(context);
   HONE_ASSIGN(space::Space stated, context.provider.space_of(dispatch));
   HONE_ASSIGN(space::Space space, stated.relax(context.options.relax));

@@ -34,7 +34,8 @@ class FinalistRace {
         bench_(bench),
         finalists_(std::move(finalists)),
         seconds_(seconds),
-        drops_(drops) {}
+        drops_(drops),
+        watch_(context.clock) {}
 
   Result<FinalistRounds> run(const std::function<void(double)>& progress) {
     for (;;) {

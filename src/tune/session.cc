@@ -45,7 +45,7 @@ const problem::Dispatch* Session::reference_of(const problem::Dispatch& dispatch
 }
 
 Status Session::search(double seconds, const std::string& command) {
-  const Stopwatch watch;
+  const Stopwatch watch(context_.clock);
   HONE_ASSIGN(finished_, finished_work(context_, command, result_.program_id));
   plan::WorkPlan plan(seconds, !context_.options.dispatches.empty());
   HONE_TRY(make_plan(plan, seconds));
@@ -92,7 +92,7 @@ Result<bool> Session::take_finished(std::size_t place) {
 // By their default's time. What there is no time to measure keeps its estimate, by as much as the
 // others' were wrong.
 Status Session::weigh(plan::WorkPlan& plan, double seconds) {
-  const Stopwatch watch;
+  const Stopwatch watch(context_.clock);
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < chosen_.size(); ++i)
     if (plan.items()[i].state == plan::State::kWaiting) order.push_back(i);

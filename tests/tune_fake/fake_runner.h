@@ -2,6 +2,7 @@
 // code says, give or take a little, in no time.
 #pragma once
 
+#include <functional>
 #include <map>
 
 #include "measure/runner_jobs.h"
@@ -18,6 +19,12 @@ class FakeRunner final : public worker::RunnerTransport {
   };
   // The number of the job, from 1, that a SIGKILL from outside strikes; 0: none.
   std::size_t killed_at = 0;
+  // Of one launch of a code.
+  std::function<double(const std::string&)> seconds_of = [](const std::string& code) {
+    return fake_seconds(tile_in(code));
+  };
+  // Told of each job's kind before it is done.
+  std::function<void(const std::string&)> before_job;
   explicit FakeRunner(Log& log) : log_(log) {}
 
   Status start() override {
@@ -30,6 +37,7 @@ class FakeRunner final : public worker::RunnerTransport {
 
   Result<worker::Outcome> call(const worker::Message& message, double) override {
     HONE_TRY(start());
+    if (before_job) before_job(message.kind);
     log_.jobs.push_back(message.kind);
     if (log_.jobs.size() == killed_at) {
       codes_.clear();
@@ -66,8 +74,8 @@ class FakeRunner final : public worker::RunnerTransport {
     if (kind == "calibrate") {
       measure::Calibration calibration;
       for (int i = 0; i < 60; ++i) {
-        calibration.a_seconds.push_back(1e-4 * noise());
-        calibration.b_seconds.push_back(1e-4 * noise());
+        calibration.a_seconds.push_back(1e-4 * noise_.next());
+        calibration.b_seconds.push_back(1e-4 * noise_.next());
       }
       return calibration;
     }
@@ -91,7 +99,7 @@ class FakeRunner final : public worker::RunnerTransport {
       samples.launches_per_sample = 1;
       samples.warm = true;
       for (std::size_t i = 0; i < request.protocol.min_samples; ++i) {
-        samples.seconds.push_back(fake_seconds(tile_in(codes_.at(handle))) * noise());
+        samples.seconds.push_back(seconds_of(codes_.at(handle)) * noise_.next());
         samples.rounds.push_back(static_cast<int>(i));
       }
       result.handles.push_back(std::move(samples));
@@ -100,15 +108,10 @@ class FakeRunner final : public worker::RunnerTransport {
     return result;
   }
 
-  // Within half a percent, from a sequence that is the same every time.
-  double noise() {
-    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-    return 1 + 0.005 * static_cast<double>(state_ >> 33) / static_cast<double>(1u << 31);
-  }
-
   Log& log_;
   bool lives_ = false;
-  std::uint64_t generation_ = 0, state_ = 1;
+  std::uint64_t generation_ = 0;
+  FakeNoise noise_;
   int handles_ = 0;
   std::map<int, std::string> codes_;
 };

@@ -2,10 +2,7 @@
 // second process.
 #include <gmock/gmock.h>
 
-#include "tests/tune/silent_observer.h"
-#include "tests/tune_fake/fake_compiler.h"
-#include "tests/tune_fake/fake_runner.h"
-#include "tune/tuning_run.h"
+#include "tests/tune_fake/fake_session.h"
 
 namespace hone::tune {
 namespace {
@@ -14,65 +11,34 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
 
-class FakeSession : public testing::Test {
+class OneTuner : public FakeSession {
  protected:
-  void SetUp() override {
-    options_.input = (folder_.path() / "program.mlir").string();
-    ASSERT_TRUE(write_file_atomically(options_.input, "a program"));
-    options_.flags = {"--target=host"};
-    options_.reference_flags = {"--target=baseline"};
-    options_.strategy = "random";
-    options_.cores = {0};
-    options_.baselines = false;
-    options_.budget_seconds = 600;
-    options_.out = folder_.path();
-  }
-
   Result<SessionResult> run(test::FakePool& pool) {
-    CompileService compiler(pool);
-    auto transport = std::make_unique<test::FakeRunner>(log_);
-    transport->killed_at = killed_at_;
-    RunnerService runner(std::move(transport));
-    HONE_ASSIGN(LeaseKeeper leases, LeaseKeeper::start(store_, -1));
-    Context context{options_, provider_, compiler, runner, store_, observer_};
-    context.programs = &provider_;
-    context.leases = &leases;
-    store::Build build;
-    build.compiler = "fake";
-    build.flags = "[]";
-    build.target = "{}";
-    HONE_ASSIGN(context.build, store_.intern(build));
-    store::Device device;
-    device.name = "fake";
-    device.protocol = "{}";
-    HONE_ASSIGN(context.device, store_.intern(device));
-    HONE_ASSIGN(TuningResult result, tune_program(context, store::Run{}, {problem::SizeSet()}));
+    auto runner = std::make_unique<test::FakeRunner>(log_);
+    runner->killed_at = killed_at_;
+    HONE_ASSIGN(TuningResult result,
+                run_session(options_, store_, provider_, {pool, std::move(runner), observer_}));
     best_ = result.best ? result.best->name : "";
     return std::move(result.at_sizes.front());
   }
 
   // As in another folder.
   void start_anew() {
-    folder_ = std::move(TemporaryFolder::create("hone-fake-").value());
+    folder_ = quick_folder();
     SetUp();
-    store_ =
-        std::move(store::Store::open(folder_.path() / "a.db", store::Mode::kReadWrite).value());
+    store_ = open_store();
     log_ = {};
     observer_.notes.clear();
   }
 
-  TemporaryFolder folder_ = std::move(TemporaryFolder::create("hone-fake-").value());
-  store::Store store_ =
-      std::move(store::Store::open(folder_.path() / "a.db", store::Mode::kReadWrite).value());
-  test::FakeProvider provider_;
+  store::Store store_ = open_store();
   test::FakeRunner::Log log_;
-  Options options_;
   SilentObserver observer_;
   std::string best_;  // variant of the program
   std::size_t killed_at_ = 0;
 };
 
-TEST_F(FakeSession, FindsTheFastestOfEachDispatchAndProvesIt) {
+TEST_F(OneTuner, FindsTheFastestOfEachDispatchAndProvesIt) {
   test::FakePool pool(3);
   const auto result = run(pool);
   ASSERT_TRUE(result) << result.error().message;
@@ -90,7 +56,7 @@ TEST_F(FakeSession, FindsTheFastestOfEachDispatchAndProvesIt) {
 }
 
 // Each tile of a dispatch is compiled, verified and measured once; finalists run again.
-TEST_F(FakeSession, ASecondRunDoesNothingAgain) {
+TEST_F(OneTuner, ASecondRunDoesNothingAgain) {
   test::FakePool pool(2);
   ASSERT_TRUE(run(pool));
   const int compiled = pool.compiled;
@@ -104,7 +70,7 @@ TEST_F(FakeSession, ASecondRunDoesNothingAgain) {
 }
 
 // Whatever it was at when it was stopped: what is in the store is not done again.
-TEST_F(FakeSession, GoesOnWhereItWasStopped) {
+TEST_F(OneTuner, GoesOnWhereItWasStopped) {
   test::FakePool whole(2);
   ASSERT_TRUE(run(whole));
   for (int stop = 1; stop < whole.compiled; ++stop) {
@@ -125,12 +91,14 @@ TEST_F(FakeSession, GoesOnWhereItWasStopped) {
 
 // A runner that is killed from outside, whatever job it was at, costs neither a candidate nor the
 // winner; on a GPU neither in the form that ships.
-class KilledRunner : public FakeSession, public testing::WithParamInterface<bool> {};
+class KilledRunner : public OneTuner, public testing::WithParamInterface<bool> {};
 INSTANTIATE_TEST_SUITE_P(Devices, KilledRunner, testing::Bool(),
                          [](const auto& on_gpu) { return on_gpu.param ? "Gpu" : "Cpu"; });
 
 TEST_P(KilledRunner, CostsNothing) {
   options_.baselines = true;
+  options_.prove = false;   // which takes no job of the runner
+  options_.candidates = 3;  // jobs of every kind; more would be more of the same
   if (GetParam()) options_.cuda = 0;
   test::FakePool whole(1);
   ASSERT_TRUE(run(whole));
@@ -153,7 +121,7 @@ TEST_P(KilledRunner, CostsNothing) {
   }
 }
 
-TEST_F(FakeSession, AFailingCandidateIsARowAndNotTheEnd) {
+TEST_F(OneTuner, AFailingCandidateIsARowAndNotTheEnd) {
   test::FakePool pool(1);
   pool.failures[3] = {provider::FailureKind::kCompileError, "no such tile"};
   const auto result = run(pool);
@@ -166,8 +134,26 @@ TEST_F(FakeSession, AFailingCandidateIsARowAndNotTheEnd) {
   EXPECT_THAT(failed->failure_message, HasSubstr("no such tile"));
 }
 
+// Time is what the runner's jobs take, a second each: of 300 s each of three equal dispatches gets
+// 100. Finalists end their round, and calibrating and making ready come on top.
+TEST_F(OneTuner, SpendsItsBudgetOnAllDispatchesAlike) {
+  options_.budget_seconds = 300;
+  options_.prove = false;
+  double seconds = 0;
+  auto runner = std::make_unique<test::FakeRunner>(log_);
+  runner->before_job = [&](const std::string&) { ++seconds; };
+  test::FakePool pool(3);
+  const auto result =
+      run_session(options_, store_, provider_,
+                  {pool, std::move(runner), observer_, kLeaseTime, [&] { return seconds; }});
+  ASSERT_TRUE(result) << result.error().message;
+  const std::vector<TunedDispatch>& tuned = result->at_sizes.front().tuned;
+  ASSERT_EQ(tuned.size(), 3u);
+  for (const TunedDispatch& each : tuned) EXPECT_NEAR(each.seconds, 100, 10);
+}
+
 // A model of 200 dispatches: each is tuned, all are proved together.
-TEST_F(FakeSession, TunesTwoHundredDispatches) {
+TEST_F(OneTuner, TunesTwoHundredDispatches) {
   options_.candidates = 4;
   test::FakePool pool(200);
   const auto result = run(pool);

@@ -1,0 +1,47 @@
+// hone's own runner (measure::Runner) in the tuner's process, as `hone worker run` has it in one of
+// its own: a device that is lost takes the runner with it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "measure/runner_jobs.h"
+#include "worker/runner_transport.h"
+
+namespace hone::test {
+
+class OwnRunner final : public worker::RunnerTransport {
+ public:
+  explicit OwnRunner(measure::OpenDevice open) : open_(std::move(open)) {}
+
+  Status start() override {
+    if (runner_) return {};
+    runner_.emplace(open_);
+    ++generation_;
+    return {};
+  }
+  Status start_answering() override { return start(); }
+  std::uint64_t generation() const override { return generation_; }
+
+  Result<worker::Outcome> call(const worker::Message& message, double) override {
+    HONE_TRY(start());
+    auto answer = measure::handle(*runner_, message.kind, message.body, message.blobs);
+    if (answer)
+      return worker::Outcome(
+          worker::Message{"done", std::move(answer->first), std::move(answer->second)});
+    provider::FailureKind kind = provider::FailureKind::kLoadError;
+    if (runner_->has_lost_its_device()) {
+      runner_.reset();
+      kind = provider::FailureKind::kKernelCrash;
+    }
+    return worker::Outcome(tl::unexpected(provider::Failure{kind, answer.error().message}));
+  }
+
+ private:
+  measure::OpenDevice open_;
+  std::optional<measure::Runner> runner_;
+  std::uint64_t generation_ = 0;
+};
+
+}  // namespace hone::test

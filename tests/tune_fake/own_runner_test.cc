@@ -1,0 +1,85 @@
+// A whole session whose kernels are loaded, verified, measured and compared by hone's own runner,
+// on a device that does what the fake compiler's code says.
+#include "tests/tune_fake/own_runner.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/tune_fake/fake_device.h"
+#include "tests/tune_fake/fake_session.h"
+
+namespace hone::tune {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+using testing::UnorderedElementsAre;
+
+class OwnRunnerSession : public FakeSession {
+ protected:
+  Result<TuningResult> run(int dispatches) {
+    test::FakePool pool(dispatches);
+    auto runner = std::make_unique<test::OwnRunner>(
+        [this](std::span<const int>) -> Result<std::unique_ptr<device::Device>> {
+          ++devices_;
+          return std::make_unique<test::FakeDevice>(faults_);
+        });
+    return run_session(options_, store_, provider_, {pool, std::move(runner), observer_});
+  }
+
+  store::Store store_ = open_store();
+  SilentObserver observer_;
+  test::FakeDevice::Faults faults_;
+  int devices_ = 0;  // opened
+};
+
+TEST_F(OwnRunnerSession, FindsAndProvesTheFastest) {
+  const auto result = run(2);
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(result->at_sizes.front().tuned.size(), 2u) << observer_.notes;
+  for (const TunedDispatch& tuned : result->at_sizes.front().tuned) {
+    ASSERT_TRUE(tuned.attributes) << tuned.selection.reason;
+    EXPECT_EQ(tuned.attributes->lowering_config, "tile=8");
+    // Tile 1, the compiler's own choice, takes 1.3 times as long as tile 8.
+    EXPECT_NEAR(*tuned.selection.speedup, 1.3, 0.01);
+  }
+  EXPECT_EQ(result->best ? result->best->name : "", "spec") << observer_.notes;
+  const std::vector<store::CandidateRow> rows = store_.candidate_rows().value();
+  for (const store::CandidateRow& row : rows) EXPECT_EQ(row.right, true) << row.configuration;
+}
+
+// The fastest is wrong, the next two fail, the one after them is measured to be faster than the
+// device can be. What is left is right, and wins.
+TEST_F(OwnRunnerSession, WhatAKernelDoesIsARowAndTheBestThatIsRightWins) {
+  faults_ = {{8, test::FakeFault::kWrong},
+             {16, test::FakeFault::kFaults},
+             {4, test::FakeFault::kLost},
+             {32, test::FakeFault::kTooFast}};
+  const auto result = run(1);
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(result->at_sizes.front().tuned.size(), 1u) << observer_.notes;
+  const TunedDispatch& tuned = result->at_sizes.front().tuned.front();
+  ASSERT_TRUE(tuned.attributes) << tuned.selection.reason;
+  EXPECT_EQ(tuned.attributes->lowering_config, "tile=2");
+  EXPECT_NEAR(*tuned.selection.speedup, 1.3 / 1.2, 0.01);
+
+  std::map<std::string, std::string> failures, wrong;  // words, by configuration
+  const std::vector<store::CandidateRow> rows = store_.candidate_rows().value();
+  for (const store::CandidateRow& row : rows) {
+    if (!row.failure_kind.empty())
+      failures[row.configuration] = row.failure_kind + ": " + row.failure_message;
+    if (row.right == false) wrong[row.configuration] = std::to_string(row.bad_index.value_or(-1));
+  }
+  EXPECT_THAT(wrong, ElementsAre(Pair(R"({"tile":8})", "1")));
+  EXPECT_THAT(failures,
+              UnorderedElementsAre(
+                  Pair(R"({"tile":16})", HasSubstr("the kernel reports an error of its own")),
+                  Pair(R"({"tile":4})", HasSubstr("kernel crash: an illegal memory access")),
+                  Pair(R"({"tile":32})", HasSubstr("above the device's arithmetic peak"))));
+  // One to calibrate, one for the problem, and one in place of that which was lost.
+  EXPECT_EQ(devices_, 3);
+}
+
+}  // namespace
+}  // namespace hone::tune
