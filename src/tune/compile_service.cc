@@ -168,17 +168,23 @@ Result<std::string> CompileService::extract_root(const std::string& name, const 
   return understood(first_blob(answer));
 }
 
-Result<std::string> CompileService::stated_constraints(const std::string& name,
-                                                       const std::string& source,
-                                                       const std::vector<std::string>& flags) {
-  HONE_ASSIGN(worker::Outcome outcome,
-              pool_.once(program_job(jobs::kConstraints, name, source, flags)));
-  if (!outcome && outcome.error().kind == provider::FailureKind::kCompileCrash)
-    return std::string();
-  HONE_ASSIGN(const worker::Message answer, accepted(std::move(outcome)));
-  HONE_ASSIGN(const auto statements,
-              understood(read_answer<nlohmann::json>(answer.body, "statements")));
-  return statements.empty() ? std::string() : statements.dump();
+Result<std::vector<std::string>> CompileService::stated_constraints(
+    const std::vector<const problem::Dispatch*>& dispatches,
+    const std::vector<std::string>& flags) {
+  std::vector<worker::Message> messages;
+  for (const problem::Dispatch* const dispatch : dispatches)
+    messages.push_back(program_job(jobs::kConstraints, dispatch->name, dispatch->source, flags));
+  HONE_ASSIGN(std::vector<worker::Outcome> outcomes, pool_.once_each(messages));
+  std::vector<std::string> stated;
+  for (worker::Outcome& outcome : outcomes) {
+    stated.emplace_back();
+    if (!outcome && outcome.error().kind == provider::FailureKind::kCompileCrash) continue;
+    HONE_ASSIGN(const worker::Message answer, accepted(std::move(outcome)));
+    HONE_ASSIGN(const auto statements,
+                understood(read_answer<nlohmann::json>(answer.body, "statements")));
+    if (!statements.empty()) stated.back() = statements.dump();
+  }
+  return stated;
 }
 
 Result<std::vector<std::string>> CompileService::canonical(

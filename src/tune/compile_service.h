@@ -63,10 +63,12 @@ class CompileService {
   // The root operation of a dispatch as a program's text (iree::extract_root).
   Result<std::string> extract_root(const std::string& name, const std::string& source,
                                    const std::vector<std::string>& flags);
-  // What the compiler states about a dispatch's legal configurations on a GPU, as the provider
-  // reads it (problem::Dispatch::stated_constraints); empty where it states nothing, or dies.
-  Result<std::string> stated_constraints(const std::string& name, const std::string& source,
-                                         const std::vector<std::string>& flags);
+  // What the compiler states about each dispatch's legal configurations on a GPU, as the provider
+  // reads it (problem::Dispatch::stated_constraints); empty where it states nothing, or dies. The
+  // dispatches are read side by side.
+  Result<std::vector<std::string>> stated_constraints(
+      const std::vector<const problem::Dispatch*>& dispatches,
+      const std::vector<std::string>& flags);
   // The compiler's own print of each attribute.
   Result<std::vector<std::string>> canonical(const std::vector<std::string>& attributes);
 

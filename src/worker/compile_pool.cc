@@ -17,6 +17,10 @@ Result<Outcome> CompilePool::once(const Message& message) {
   return session_->run_once(message);
 }
 
+Result<std::vector<Outcome>> CompilePool::once_each(const std::vector<Message>& messages) {
+  return session_->run_once_each(messages);
+}
+
 Result<Outcome> CompilePool::prepare(const std::string& key, const Message& message) {
   return session_->run_prepare(key, message);
 }

@@ -34,6 +34,7 @@ class CompilePool final : public WorkerPool {
   ~CompilePool() override;  // ends every process, removes the session's folder
 
   Result<Outcome> once(const Message& message) override;
+  Result<std::vector<Outcome>> once_each(const std::vector<Message>& messages) override;
   Result<Outcome> prepare(const std::string& key, const Message& message) override;
   Status release(const std::string& key) override;
   Status submit(const std::string& key, JobId id, const Message& message) override;

@@ -58,6 +58,29 @@ Result<Outcome> CompilePool::Session::run_once(const Message& message) {
   return wait_for(sequence);
 }
 
+// The zygote starts each at once, so no more are handed in than are to run.
+Result<std::vector<Outcome>> CompilePool::Session::run_once_each(
+    const std::vector<Message>& messages) {
+  const auto together = static_cast<std::size_t>(std::max(options_.jobs, 1));
+  std::deque<Sequence> running;
+  std::vector<Outcome> outcomes;
+  for (const Message& message : messages) {
+    if (running.size() == together) {
+      HONE_ASSIGN(Outcome outcome, wait_for(running.front()));
+      running.pop_front();
+      outcomes.push_back(std::move(outcome));
+    }
+    running.push_back(++last_);
+    Job& job = jobs_.emplace(last_, Job{Kind::kOnce, 0, "", message}).first->second;
+    send_job(last_, job);
+  }
+  for (const Sequence sequence : running) {
+    HONE_ASSIGN(Outcome outcome, wait_for(sequence));
+    outcomes.push_back(std::move(outcome));
+  }
+  return outcomes;
+}
+
 Result<Outcome> CompilePool::Session::run_prepare(const std::string& key, const Message& message) {
   HONE_TRY(release(key));
   const Sequence sequence = ++last_;

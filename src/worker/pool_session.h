@@ -23,6 +23,7 @@ class CompilePool::Session {
 
   Status start_zygote();
   Result<Outcome> run_once(const Message& message);
+  Result<std::vector<Outcome>> run_once_each(const std::vector<Message>& messages);
   Result<Outcome> run_prepare(const std::string& key, const Message& message);
   Status release(const std::string& key);
   Status submit(const std::string& key, JobId id, const Message& message);

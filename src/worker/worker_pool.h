@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "worker/message.h"
 
@@ -26,6 +28,15 @@ class WorkerPool {
   // Runs one job in a process of its own and waits for it. Finished candidates met meanwhile are
   // kept for next_finished().
   virtual Result<Outcome> once(const Message& message) = 0;
+  // Several such jobs, side by side where the pool can. Their outcomes, in order.
+  virtual Result<std::vector<Outcome>> once_each(const std::vector<Message>& messages) {
+    std::vector<Outcome> outcomes;
+    for (const Message& message : messages) {
+      HONE_ASSIGN(Outcome outcome, once(message));
+      outcomes.push_back(std::move(outcome));
+    }
+    return outcomes;
+  }
 
   // Makes a prepared server named `key` (replacing one of that name) and waits for its answer.
   // After a failure no server of that name exists.
