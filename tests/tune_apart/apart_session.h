@@ -42,7 +42,12 @@ class ApartSession : public testing::Test {
   template <class Work>
   auto in_context(const Work& work) -> decltype(work(std::declval<Context&>())) {
     worker::CompilePoolOptions workers;
-    workers.command = {HONE_BINARY, "worker", "compile", "--iree",
+    workers.command = {HONE_BINARY,
+                       "worker",
+                       "compile",
+                       "--provider",
+                       "iree",
+                       "--installation",
                        installation_.compiler_library.string()};
     workers.jobs = 2;
     workers.stop_fd = stop_fd_;
