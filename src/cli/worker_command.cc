@@ -25,7 +25,8 @@ CommandResult serve_compiles(const std::string& provider, const std::string& ins
 
 CommandResult serve_runs() {
   device::cuda::LeasedDevices gpus;
-  measure::Runner runner(device::cpu::open_device, [&gpus](int index) { return gpus.open(index); });
+  measure::Runner runner(
+      device::cpu::open_device, [&gpus](int index) { return gpus.open(index); }, libraries());
   return worker::serve_runner(
       ChildProcess::kChildSocket,
       [&runner](const Message& message) -> Outcome {
