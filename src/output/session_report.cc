@@ -36,7 +36,7 @@ std::optional<double> gflops(double flops, std::optional<double> seconds) {
 Result<std::optional<store::Measurement>> runtime_measurement(store::Store& store,
                                                               store::Id candidate,
                                                               store::Id device) {
-  HONE_ASSIGN(store::Known known, store.known(candidate, device, store::Phase::kIreeRuntime));
+  HONE_ASSIGN(store::Known known, store.known(candidate, device, store::Phase::kOwnRuntime));
   return std::move(known.measurement);
 }
 

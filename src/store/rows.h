@@ -185,11 +185,11 @@ struct Verification {
 };
 
 enum class Phase {
-  kSearch,       // beside other candidates, once
-  kSentinel,     // the default, again and again between candidates
-  kFinalist,     // interleaved with the other finalists
-  kIreeRuntime,  // as users run it: by IREE's own runtime
-  kProgram,      // inside the whole program
+  kSearch,      // beside other candidates, once
+  kSentinel,    // the default, again and again between candidates
+  kFinalist,    // interleaved with the other finalists
+  kOwnRuntime,  // as users run it: by the compiler's own runtime
+  kProgram,     // inside the whole program
 };
 std::string_view name_of(Phase phase);  // "search", "sentinel", "finalist", "iree_runtime", ...
 
