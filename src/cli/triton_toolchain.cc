@@ -19,7 +19,7 @@ Result<TritonToolchain> TritonToolchain::start(triton::Installation installation
   HONE_ASSIGN(const std::filesystem::path script, triton::write_sources(own / "triton"));
 
   worker::PersistentPoolOptions pool;
-  pool.command = {own_executable(), "worker", "exec", "--"};
+  pool.command = {own_executable(), "worker", "exec"};
   std::ranges::move(triton::worker_command(toolchain.installation_, script),
                     std::back_inserter(pool.command));
   // Compiled code is in the store; the user's own cache of Triton's is left alone.

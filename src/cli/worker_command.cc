@@ -50,13 +50,12 @@ void add_worker_command(CLI::App& app, Run& run) {
   compile->callback([&run, provider, installation] {
     run = [provider, installation] { return serve_compiles(*provider, *installation); };
   });
-  // A worker whose work another program does: its command line, after "--".
-  CLI::App* exec = worker->add_subcommand("exec", "");
-  auto command = std::make_shared<std::vector<std::string>>();
-  exec->add_option("command", *command)->required();
-  exec->callback([&run, command] {
-    run = [command]() -> CommandResult {
-      return tl::unexpected(worker::exec_worker(ChildProcess::kChildSocket, *command));
+  // A worker whose work another program does: its command line as it is.
+  CLI::App* exec = worker->add_subcommand("exec", "")->prefix_command();
+  exec->callback([&run, exec] {
+    run = [command = exec->remaining()]() -> CommandResult {
+      if (command.empty()) return input_error("hone worker exec needs a command");
+      return tl::unexpected(worker::exec_worker(ChildProcess::kChildSocket, command));
     };
   });
   CLI::App* runner = worker->add_subcommand("run", "");
