@@ -15,8 +15,8 @@
 #include "device/cuda/nvrtc.h"
 #include "device/cuda/ptxas.h"
 #include "provider/iree/library.h"
+#include "provider/library/openblas.h"
 #include "provider/triton/installation.h"
-#include "provider/vendor/openblas.h"
 
 namespace hone::cli {
 namespace {
@@ -81,7 +81,7 @@ void check_openblas(std::vector<Finding>& findings) {
   const char* asked = std::getenv("OPENBLAS_CORETYPE");
   const std::string core_type = asked == nullptr ? "" : asked;
   const std::vector<int> cores = device::cpu::available_cores();
-  const auto library = provider::vendor::OpenBlas::open(std::span(cores).first(1));
+  const auto library = library::OpenBlas::open(std::span(cores).first(1));
   if (!library) {
     findings.push_back(from_error("compiler", "OpenBLAS", Health::kWarning, library.error(),
                                   "apt install libopenblas0-pthread"));

@@ -38,10 +38,11 @@ std::optional<std::string> gpu_of(const store::CandidateDetails& details) {
 Result<provider::Attributes> as_compiled(const ToolchainOptions& options, bool trust,
                                          const store::CandidateDetails& details,
                                          const problem::Dispatch& dispatch,
+                                         const iree::IreeProvider& provider,
                                          provider::Attributes attributes) {
   HONE_ASSIGN(const std::vector<std::string> flags,
               trust ? tune::flags_in(details.build)
-                    : tune::flags_to_compile_with(details.build, options.flags));
+                    : tune::flags_to_compile_with(details.build, options.flags, provider));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options));
   HONE_TRY(toolchain.compiler().prepare("shown", dispatch.source, flags));
   HONE_ASSIGN(const tune::CompiledCandidate compiled,
@@ -79,8 +80,8 @@ Result<std::string> spec_of(const ShowOptions& options, const store::CandidateDe
                                                        /*allow_exceptions=*/false)));
   HONE_ASSIGN(provider::Attributes attributes, provider.attributes(dispatch, space, configuration));
   if (gpu_of(details)) {
-    HONE_ASSIGN(attributes,
-                as_compiled(options.toolchain, options.trust, details, dispatch, attributes));
+    HONE_ASSIGN(attributes, as_compiled(options.toolchain, options.trust, details, dispatch,
+                                        provider, attributes));
   }
   return provider.spec({{dispatch.name, dispatch.root, attributes}});
 }

@@ -126,7 +126,12 @@ Result<Toolchain> Toolchain::start(const ToolchainOptions& options) {
   Toolchain toolchain(std::move(folder), std::move(stop), std::move(installation));
 
   worker::CompilePoolOptions pool;
-  pool.command = {own_executable(), "worker", "compile", "--iree",
+  pool.command = {own_executable(),
+                  "worker",
+                  "compile",
+                  "--provider",
+                  "iree",
+                  "--installation",
                   toolchain.installation_.compiler_library.string()};
   pool.jobs =
       options.jobs > 0 ? options.jobs : static_cast<int>(device::cpu::available_cores().size());

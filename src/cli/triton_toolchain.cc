@@ -1,6 +1,8 @@
 #include "cli/triton_toolchain.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "device/cpu/target.h"
 #include "provider/triton/triton_provider.h"
@@ -17,13 +19,9 @@ Result<TritonToolchain> TritonToolchain::start(triton::Installation installation
   HONE_ASSIGN(const std::filesystem::path script, triton::write_sources(own / "triton"));
 
   worker::PersistentPoolOptions pool;
-  pool.command = {own_executable(),
-                  "worker",
-                  "triton",
-                  "--python",
-                  toolchain.installation_.python.string(),
-                  "--script",
-                  script.string()};
+  pool.command = {own_executable(), "worker", "exec"};
+  std::ranges::move(triton::worker_command(toolchain.installation_, script),
+                    std::back_inserter(pool.command));
   // Compiled code is in the store; the user's own cache of Triton's is left alone.
   pool.environment = {{"TRITON_CACHE_DIR", (own / "cache").string()},
                       {"TRITON_DEFAULT_FP_FUSION", "1"}};

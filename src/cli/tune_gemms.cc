@@ -6,6 +6,7 @@
 #include "cli/compiled_report.h"
 #include "cli/gemm_results.h"
 #include "cli/gemm_session.h"
+#include "cli/providers.h"
 #include "cli/report_file.h"
 #include "cli/schema_version.h"
 #include "cli/time_report.h"
@@ -29,12 +30,14 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
   HONE_ASSIGN(const std::vector<GemmResult> results,
               gemm_results(store, entries, tuned.tuned, context.build, context.device));
   HONE_ASSIGN(const output::Table dispatches,
-              output::dispatch_table(store, tuned.list, context.build, context.device));
+              output::dispatch_table(store, tuned.list, context.build, context.device,
+                                     core_library_columns()));
   std::map<store::Id, output::Spent> spent;
   for (const tune::TunedDispatch& each : tuned.tuned)
     spent[each.id] = {each.seconds, each.busy_seconds};
   HONE_ASSIGN(const output::GpuReport gpu,
-              output::gpu_report(store, tuned.list, context.build, context.device, spent));
+              output::gpu_report(store, tuned.list, context.build, context.device, spent,
+                                 gpu_library_columns()));
   const bool found = std::any_of(results.begin(), results.end(),
                                  [](const auto& each) { return each.speedup.has_value(); });
   if (options.json) {

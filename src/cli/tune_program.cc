@@ -8,6 +8,7 @@
 #include "cli/compiled_report.h"
 #include "cli/core_options.h"
 #include "cli/device_options.h"
+#include "cli/providers.h"
 #include "cli/report_file.h"
 #include "cli/schema_version.h"
 #include "cli/status_line.h"
@@ -199,7 +200,8 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
                            const tune::TuningResult& result) {
   const store::Id program = result.at_sizes.front().program_id;
   HONE_ASSIGN(const output::Table dispatches,
-              output::dispatch_table(store, program, context.build, context.device));
+              output::dispatch_table(store, program, context.build, context.device,
+                                     core_library_columns()));
   HONE_ASSIGN(const output::Table programs, output::program_table(store, program, result.run));
   std::map<store::Id, output::Spent> spent;
   bool found = false;
@@ -209,7 +211,8 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
       found = found || tuned.attributes.has_value();
     }
   HONE_ASSIGN(const output::GpuReport gpu,
-              output::gpu_report(store, program, context.build, context.device, spent));
+              output::gpu_report(store, program, context.build, context.device, spent,
+                                 gpu_library_columns()));
   const std::filesystem::path& out = options.tuning.out;
   if (options.json) {
     nlohmann::json document = document_of(options, result);

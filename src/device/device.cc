@@ -61,8 +61,5 @@ Result<std::optional<Difference>> Device::difference(const void*, const void*, p
                                                      std::int64_t, double, double) {
   return std::nullopt;
 }
-Result<LibraryKernels> Device::library_kernels(const Product&, std::size_t) {
-  return environment_error("hone knows no vendor's library for devices of kind {}", kind());
-}
 
 }  // namespace hone::device

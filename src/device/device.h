@@ -15,7 +15,6 @@
 
 #include "base/result.h"
 #include "device/machine_state.h"
-#include "device/product.h"
 #include "problem/launch.h"
 #include "problem/types.h"
 
@@ -65,18 +64,6 @@ struct Peak {
   int threads = 1;
 };
 
-// One way in which the vendor's library computes a product.
-struct LibraryKernel {
-  std::unique_ptr<Kernel> kernel;
-  std::string algorithm;  // in the library's own terms: "algorithm 66, tile 24, stages 36"
-};
-
-// What a vendor's library offers for a product, its own choice first.
-struct LibraryKernels {
-  std::string library;  // with its version: "cuBLASLt 13.0.2"
-  std::vector<LibraryKernel> kernels;
-};
-
 // How elements in the device's memory differ from what they must be.
 struct Difference {
   bool right = false;         // all within the tolerance, and none of them NaN
@@ -122,11 +109,6 @@ class Device {
                                                        problem::ElementType type,
                                                        std::int64_t count, double absolute,
                                                        double relative);
-
-  // At most `most` kernels of the vendor's library for this device. An environment error when the
-  // device knows no library or it is not on this machine, an input error when it does not compute
-  // such a product.
-  virtual Result<LibraryKernels> library_kernels(const Product& product, std::size_t most);
 
   // Seconds in which kernels under verification or measurement ran, comparing their outputs
   // included, since the device was opened. 0: not counted.

@@ -1,11 +1,12 @@
-// A matrix product as a vendor's library is asked for it.
+// A matrix product as a vendor's library is asked for it, and how a dispatch is one.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
-#include "problem/types.h"
+#include "base/result.h"
+#include "problem/dispatch.h"
 
 namespace hone::device {
 
@@ -23,5 +24,15 @@ struct Product {
 
   bool operator==(const Product&) const = default;
 };
+
+// How a contraction maps to one product of row-major matrices; `bindings` are its operands. Where
+// the output is stored n x m the product is C' = B' A', and the first operand is the right one. An
+// input error when the operation is no static (batch) matmul with leading batch dimensions.
+Result<Product> plan_product(const problem::Operation& operation);
+
+// The whole dispatch as one product over its own bindings: a bare contraction (of zeros, or added
+// to what the output held), or one whose result is narrowed to 16 bits as it is stored, which is
+// what a library does too. An input error that names what else is fused around it.
+Result<Product> dispatch_product(const problem::Dispatch& dispatch);
 
 }  // namespace hone::device

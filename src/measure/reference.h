@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "problem/contraction.h"
 #include "problem/dispatch.h"
 
 namespace hone::measure {
@@ -42,25 +43,7 @@ Result<ExactContraction> exact_contraction(const problem::Operation& operation,
                                            std::span<const std::byte> rhs, int threads = 1,
                                            std::span<const std::byte> initial = {});
 
-// Which binding feeds each operand of the root, by operand (inputs, then outputs): what the IR says
-// (Dispatch::root_bindings), or where it was not read, the root-input bindings in ordinal order
-// when they have the operands' element types and extents (unit extents aside), and so has the
-// single output binding. Nothing otherwise, or when anything but a fill of a constant is fused.
-std::optional<std::vector<std::size_t>> bindings_of_operands(const problem::Dispatch& dispatch);
-
-// Whether nothing but fills of constants is around the root.
-bool is_bare(const problem::Dispatch& dispatch);
-
-// The bindings of a contraction that hone computes to its end.
-struct ExactBindings {
-  std::size_t lhs = 0, rhs = 0, output = 0;
-  std::optional<std::size_t> bias;  // added to the sums, over the n loop
-  bool narrows = false;  // the output's binding has a narrower type than the root's output
-};
-
-// Of a contraction of two inputs that is bare, or has a plain epilogue (Dispatch::plain_epilogue);
-// nothing of any other.
-std::optional<ExactBindings> exact_bindings(const problem::Dispatch& dispatch);
+using problem::ExactBindings;
 
 // Whether hone computes the right output itself. All else is compared with an independent compile
 // of the dispatch.

@@ -2,19 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
 
 #include "measure/launch_operands.h"
-#include "measure/openblas_kernel.h"
-#include "measure/product_plan.h"
 #include "measure/sample_loop.h"
 #include "measure/workload.h"
 
 namespace hone::measure {
 namespace {
-
-// Of those that a library offers.
-constexpr std::size_t kMostAlgorithms = 32;
 
 // A reference of which some element is not finite is run again on other inputs, this often.
 constexpr int kMostDraws = 4;
@@ -30,9 +29,28 @@ Result<ExpectedOutputs> run_reference_on(device::Device& cpu, const ProblemReque
   return run_reference(*kernel, buffers);
 }
 
+// What a library's kernels run on where they compute `dispatch` and not the problem's own: inputs
+// of the same kind and seed, and the exact result.
+Result<Workload> own_workload(const ProblemRequest& request, problem::Dispatch dispatch,
+                              device::Device& device) {
+  ProblemRequest own = request;
+  own.dispatch = std::move(dispatch);
+  own.inputs.clear();
+  own.expected.clear();
+  own.tolerance.reset();
+  HONE_ASSIGN(auto operands, launch_operands(own));
+  HONE_ASSIGN(auto expected, computed_outputs(own, operands));
+  if (!expected) return input_error("{} is no product that hone computes", own.dispatch.name);
+  std::string rotation_note;
+  HONE_ASSIGN(Buffers buffers,
+              make_buffers(own.dispatch.bindings, operands, own, rotation_note, &device));
+  return make_workload(std::move(buffers), std::move(*expected), operands, device);
+}
+
 struct Candidate {
   std::unique_ptr<device::Kernel> kernel;
   Workload* workload = nullptr;
+  bool is_library = false;
 };
 
 }  // namespace
@@ -40,11 +58,12 @@ struct Candidate {
 struct Runner::State {
   OpenDevice open_cpu;
   OpenGpu open_gpu;
+  Libraries libraries;
   ProblemRequest problem;
   // In this order: kernels go before the device that runs them.
   std::unique_ptr<device::Device> device;
   std::unique_ptr<Workload> workload;
-  std::unique_ptr<Workload> openblas_workload;
+  std::vector<std::unique_ptr<Workload>> library_workloads;
   std::map<int, Candidate> candidates;
   int next_handle = 1;  // never used again, so that a stale one is noticed
 
@@ -57,7 +76,7 @@ struct Runner::State {
 
   void clear() {
     candidates.clear();
-    openblas_workload.reset();
+    library_workloads.clear();
     workload.reset();
     device.reset();
   }
@@ -75,15 +94,35 @@ struct Runner::State {
     return &found->second;
   }
 
-  int add(std::unique_ptr<device::Kernel> kernel, Workload& on) {
-    candidates[next_handle] = {std::move(kernel), &on};
+  int add(std::unique_ptr<device::Kernel> kernel, Workload& on, bool is_library = false) {
+    candidates[next_handle] = {std::move(kernel), &on, is_library};
     return next_handle++;
+  }
+
+  Result<std::vector<Baseline>> load(device::Library& library) {
+    HONE_ASSIGN(device::LibraryKernels found,
+                library.kernels(problem.dispatch, *device, problem.cores));
+    Workload* on = workload.get();
+    if (found.problem) {
+      HONE_ASSIGN(Workload own, own_workload(problem, std::move(*found.problem), *device));
+      on = library_workloads.emplace_back(std::make_unique<Workload>(std::move(own))).get();
+    }
+    std::vector<Baseline> baselines;
+    for (device::LibraryKernel& each : found.kernels)
+      baselines.push_back({.handle = add(std::move(each.kernel), *on, /*is_library=*/true),
+                           .provider = std::string(library.name()),
+                           .library = found.library,
+                           .algorithm = std::move(each.algorithm),
+                           .note = found.note});
+    return baselines;
   }
 };
 
-Runner::Runner(OpenDevice open_device, OpenGpu open_gpu) : state_(std::make_unique<State>()) {
+Runner::Runner(OpenDevice open_device, OpenGpu open_gpu, Libraries libraries)
+    : state_(std::make_unique<State>()) {
   state_->open_cpu = std::move(open_device);
   state_->open_gpu = std::move(open_gpu);
+  state_->libraries = std::move(libraries);
 }
 
 Runner::~Runner() {
@@ -145,31 +184,22 @@ Result<int> Runner::load(const provider::Artifact& artifact) {
 
 Result<std::vector<Baseline>> Runner::load_baselines() {
   HONE_TRY(state_->check_ready());
-  if (state_->device->has_own_memory()) {
-    HONE_ASSIGN(const device::Product product, dispatch_product(state_->problem.dispatch));
-    HONE_ASSIGN(device::LibraryKernels library,
-                state_->device->library_kernels(product, kMostAlgorithms));
-    std::vector<Baseline> baselines;
-    for (device::LibraryKernel& each : library.kernels)
-      baselines.push_back({.handle = state_->add(std::move(each.kernel), *state_->workload),
-                           .provider = "cublaslt",
-                           .library = library.library,
-                           .algorithm = std::move(each.algorithm),
-                           .note = ""});
-    return baselines;
-  }
-  HONE_ASSIGN(OpenBlasParts parts, make_openblas(state_->problem, *state_->device));
-  std::erase_if(state_->candidates, [this](const auto& each) {
-    return each.second.workload == state_->openblas_workload.get();
-  });
-  state_->openblas_workload = std::move(parts.workload);
+  std::erase_if(state_->candidates, [](const auto& each) { return each.second.is_library; });
+  state_->library_workloads.clear();
+  const std::string_view kind = state_->device->kind();
   std::vector<Baseline> baselines;
-  baselines.push_back({.handle = state_->add(std::move(parts.kernel), *state_->openblas_workload),
-                       .provider = "openblas",
-                       .library = std::move(parts.library),
-                       .algorithm = "",
-                       .note = std::move(parts.note)});
-  return baselines;
+  std::optional<Error> why_not;
+  for (const auto& library : state_->libraries) {
+    if (library->device_kind() != kind) continue;
+    auto loaded = state_->load(*library);
+    if (loaded)
+      std::ranges::move(*loaded, std::back_inserter(baselines));
+    else if (!why_not)
+      why_not = std::move(loaded).error();
+  }
+  if (!baselines.empty()) return baselines;
+  if (why_not) return tl::unexpected(std::move(*why_not));
+  return environment_error("hone knows no vendor's library for devices of kind {}", kind);
 }
 
 Status Runner::unload(int handle) {
@@ -221,8 +251,9 @@ Result<MeasureResult> Runner::measure(const MeasureRequest& request) {
   }
   if (request.other_memory) {
     state_->device->vary_placement(request.seed);
-    for (Workload* workload : {state_->workload.get(), state_->openblas_workload.get()})
-      if (workload != nullptr) HONE_TRY(workload->buffers.move_to_other_memory(request.seed));
+    HONE_TRY(state_->workload->buffers.move_to_other_memory(request.seed));
+    for (const auto& workload : state_->library_workloads)
+      HONE_TRY(workload->buffers.move_to_other_memory(request.seed));
   }
   const double busy = state_->device->busy_seconds();
   HONE_ASSIGN(MeasureResult result, sample_interleaved(*state_->device, participants, request));

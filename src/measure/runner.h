@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "device/device.h"
+#include "device/library.h"
 #include "measure/calibration.h"
 #include "measure/repeated_verification.h"
 #include "measure/runner_requests.h"
@@ -21,11 +22,13 @@ using OpenDevice =
     std::function<Result<std::unique_ptr<device::Device>>(std::span<const int> cores)>;
 // Opens the GPU of this number (device::cuda::open_device).
 using OpenGpu = std::function<Result<std::unique_ptr<device::Device>>(int index)>;
+// What candidates are compared with.
+using Libraries = std::vector<std::unique_ptr<device::Library>>;
 
 class Runner {
  public:
   // Without `open_gpu` a request for one is an environment error.
-  explicit Runner(OpenDevice open_device, OpenGpu open_gpu = {});
+  explicit Runner(OpenDevice open_device, OpenGpu open_gpu = {}, Libraries libraries = {});
   ~Runner();
 
   // Opens the device, builds inputs and the reference outputs. A bare contraction (nothing fused
@@ -37,11 +40,12 @@ class Runner {
 
   // Loads a candidate; its handle is valid until unload() or the next problem.
   Result<int> load(const provider::Artifact& artifact);
-  // Adds what vendors' libraries make of the problem as further handles, so that they are verified
-  // and measured interleaved with the candidates; a library's own choice comes first. On cores
-  // OpenBLAS's sgemm of the root contraction, on inputs of its own where the dispatch's are not in
-  // f32; on a GPU its library's kernels over the candidates' own buffers. An environment error when
-  // there is no library, an input error when it does not compute this.
+  // Adds what the libraries for this kind of device make of the problem as further handles, so that
+  // they are verified and measured interleaved with the candidates. The kernels of one library
+  // follow one another, its own choice first; they run over the candidates' own buffers, or where
+  // the library computes something else (LibraryKernels::problem) on inputs of their own. Handles
+  // of an earlier call are gone. When no library has a kernel: the error of the first, or an
+  // environment error when none is for this kind of device.
   Result<std::vector<Baseline>> load_baselines();
   Status unload(int handle);
 

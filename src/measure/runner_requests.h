@@ -44,8 +44,8 @@ struct ProblemReady {
 // A vendor library's kernel for the problem's product.
 struct Baseline {
   int handle = 0;
-  std::string provider;   // "openblas", "cublaslt"
-  std::string library;    // "OpenBLAS 0.3.21 ... SkylakeX"
+  std::string provider;   // device::Library::name()
+  std::string library;    // device::LibraryKernels::library, which begins with Library::title()
   std::string algorithm;  // of those the library has; empty where it does not say
   std::string note;       // how it differs from the dispatch: converted inputs, nothing fused
 

@@ -24,7 +24,7 @@ constexpr std::size_t kSettleFrom = 4;
 // the default's time.
 constexpr double kHopelessFactor = 5;
 constexpr double kHopelessSeconds = 0.05;
-// Longer than a library's threads keep looking for work after a call (openblas.h) and hone's own
+// Longer than a library's threads keep looking for work after a call and hone's own
 // after a launch (device/cpu/thread_pool.cc).
 constexpr std::chrono::milliseconds kHandOver{2};
 

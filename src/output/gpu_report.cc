@@ -1,11 +1,11 @@
 #include "output/gpu_report.h"
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "output/cells.h"
-#include "output/measured_dispatch.h"
 
 namespace hone::output {
 namespace {
@@ -93,6 +93,31 @@ std::string roofline_note(const Peaks& peaks) {
   return parts.empty() ? "" : fmt::format("roofline: {}", fmt::join(parts, ", "));
 }
 
+std::vector<Column> gpu_columns(const std::vector<LibraryColumn>& libraries) {
+  std::vector<Column> columns{{"dispatch", "on the GPU"},
+                              {"tried", "tried", Align::kRight},
+                              {"compiled", "compiled", Align::kRight},
+                              {"not_run", "not run", Align::kRight},
+                              {"wrong", "wrong", Align::kRight},
+                              {"right", "right", Align::kRight},
+                              {"best_seconds", "best", Align::kRight},
+                              {"worst_seconds", "worst", Align::kRight}};
+  for (const LibraryColumn& library : libraries) {
+    columns.push_back(
+        {library.provider + "_first", library.title + " first (/ best)", Align::kRight});
+    columns.push_back({library.provider + "_best", "its best (/ best)", Align::kRight});
+  }
+  const Column others[] = {{"share_of_roofline_percent", "of roofline", Align::kRight},
+                           {"wall_seconds", "wall", Align::kRight},
+                           {"idle_percent", "GPU idle", Align::kRight},
+                           {"clock_megahertz", "clock", Align::kRight},
+                           {"watts", "power", Align::kRight},
+                           {"throttled", "held down by"},
+                           {"state", "", Align::kLeft, false}};
+  columns.insert(columns.end(), std::begin(others), std::end(others));
+  return columns;
+}
+
 std::string clock_note(const MeasuredDispatch& dispatch, const nlohmann::json& state) {
   const std::optional<double> clock = number(state, "megahertz"),
                               most = number(state, "most_megahertz"),
@@ -110,25 +135,10 @@ std::string clock_note(const MeasuredDispatch& dispatch, const nlohmann::json& s
 }  // namespace
 
 Result<GpuReport> gpu_report(store::Store& store, store::Id program, store::Id build,
-                             store::Id device, const std::map<store::Id, Spent>& spent) {
+                             store::Id device, const std::map<store::Id, Spent>& spent,
+                             const std::vector<LibraryColumn>& libraries) {
   GpuReport report;
-  report.table = Table({{"dispatch", "on the GPU"},
-                        {"tried", "tried", Align::kRight},
-                        {"compiled", "compiled", Align::kRight},
-                        {"not_run", "not run", Align::kRight},
-                        {"wrong", "wrong", Align::kRight},
-                        {"right", "right", Align::kRight},
-                        {"best_seconds", "best", Align::kRight},
-                        {"worst_seconds", "worst", Align::kRight},
-                        {"cublaslt_first", "cuBLASLt first (/ best)", Align::kRight},
-                        {"cublaslt_best", "its best (/ best)", Align::kRight},
-                        {"share_of_roofline_percent", "of roofline", Align::kRight},
-                        {"wall_seconds", "wall", Align::kRight},
-                        {"idle_percent", "GPU idle", Align::kRight},
-                        {"clock_megahertz", "clock", Align::kRight},
-                        {"watts", "power", Align::kRight},
-                        {"throttled", "held down by"},
-                        {"state", "", Align::kLeft, false}});
+  report.table = Table(gpu_columns(libraries));
   HONE_ASSIGN(const Peaks peaks, peaks_of(store, device));
   HONE_ASSIGN(const std::vector<MeasuredDispatch> dispatches,
               measured_dispatches(store, program, build, device));
@@ -145,23 +155,25 @@ Result<GpuReport> gpu_report(store::Store& store, store::Id program, store::Id b
         least && dispatch.tuned_seconds && *dispatch.tuned_seconds > 0)
       share = 100 * *least / *dispatch.tuned_seconds;
     const std::string why = reasons(state);
-    report.table.add({{dispatch.row.name, ""},
-                      {dispatch.counts.tried, ""},
-                      {dispatch.counts.compiled, ""},
-                      {dispatch.counts.not_run, ""},
-                      {dispatch.counts.wrong, ""},
-                      {dispatch.counts.right, ""},
-                      time_cell(dispatch.tuned_seconds),
-                      time_cell(dispatch.worst_seconds),
-                      library_cell(dispatch, dispatch.cublaslt_first),
-                      library_cell(dispatch, dispatch.cublaslt_best),
-                      number_cell(share, " %", 0),
-                      number_cell(wall, " s", 1),
-                      number_cell(idle, " %", 0),
-                      of_most(number(state, "megahertz"), number(state, "most_megahertz"), "MHz"),
-                      of_most(number(state, "watts"), number(state, "watt_limit"), "W"),
-                      {why, why.empty() ? "-" : why},
-                      {state, ""}});
+    std::vector<Cell> cells{{dispatch.row.name, ""},           {dispatch.counts.tried, ""},
+                            {dispatch.counts.compiled, ""},    {dispatch.counts.not_run, ""},
+                            {dispatch.counts.wrong, ""},       {dispatch.counts.right, ""},
+                            time_cell(dispatch.tuned_seconds), time_cell(dispatch.worst_seconds)};
+    for (const LibraryColumn& each : libraries) {
+      const LibraryRows library = dispatch.library(each.provider);
+      cells.push_back(library_cell(dispatch, library.only ? library.only : library.first));
+      cells.push_back(library_cell(dispatch, library.only ? library.only : library.best));
+    }
+    const Cell others[] = {
+        number_cell(share, " %", 0),
+        number_cell(wall, " s", 1),
+        number_cell(idle, " %", 0),
+        of_most(number(state, "megahertz"), number(state, "most_megahertz"), "MHz"),
+        of_most(number(state, "watts"), number(state, "watt_limit"), "W"),
+        {why, why.empty() ? "-" : why},
+        {state, ""}};
+    cells.insert(cells.end(), std::begin(others), std::end(others));
+    report.table.add(std::move(cells));
     if (std::string note = clock_note(dispatch, state); !note.empty())
       report.notes.push_back(std::move(note));
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "output/measured_dispatch.h"
 #include "output/table.h"
 #include "store/store.h"
 
@@ -20,7 +21,7 @@ struct Spent {
 struct GpuReport {
   // One row per dispatch of the program: tried, compiled and right candidates, those
   // compiled when the time was over and never run, and wrong ones; best and worst time,
-  // cuBLASLt's first heuristic and its best with how they compare with the tuned one, share of the
+  // each library's own choice and its best with how they compare with the tuned one, share of the
   // roofline (measured_dispatch.h), wall time, share of it that the device was idle, and the
   // device's state while the finalists ran: lowest clock, most power, why the clock was held down.
   Table table{{}};
@@ -29,8 +30,10 @@ struct GpuReport {
   std::vector<std::string> notes;
 };
 
-// `spent`: by dispatch; none for those whose results were in the store.
+// `spent`: by dispatch; none for those whose results were in the store. `libraries`: those for
+// GPUs, two columns each.
 Result<GpuReport> gpu_report(store::Store& store, store::Id program, store::Id build,
-                             store::Id device, const std::map<store::Id, Spent>& spent);
+                             store::Id device, const std::map<store::Id, Spent>& spent,
+                             const std::vector<LibraryColumn>& libraries);
 
 }  // namespace hone::output

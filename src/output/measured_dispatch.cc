@@ -9,8 +9,6 @@ namespace {
 using store::CandidateRow;
 using store::CandidateState;
 
-constexpr std::string_view kOpenBlas = "openblas", kCublasLt = "cublaslt";
-
 bool is_measured_right(const CandidateRow& row) {
   return row.state == CandidateState::kMeasured && row.right.value_or(false) && row.median_seconds;
 }
@@ -32,15 +30,20 @@ void count(const CandidateRow& row, Counts& counts) {
   if (row.state == CandidateState::kFailed) ++counts.failed[row.failure_kind];
 }
 
-void add_library(const CandidateRow& row, MeasuredDispatch& dispatch) {
-  if (row.provider == kOpenBlas) {
-    dispatch.openblas = row;
+void add_library(const CandidateRow& row, std::vector<LibraryRows>& libraries) {
+  auto library = std::ranges::find(libraries, row.provider, &LibraryRows::provider);
+  if (library == libraries.end())
+    library = libraries.insert(library, {.provider = row.provider,
+                                         .title = row.identity.substr(0, row.identity.find(' '))});
+  const std::optional<std::int64_t> choice = choice_of(row);
+  if (!choice) {
+    library->only = row;
     return;
   }
   // Only these two were measured beside the winner.
   if (!is_measured_right(row) || row.phase != name_of(store::Phase::kFinalist)) return;
-  if (choice_of(row) == 0) dispatch.cublaslt_first = row;
-  std::optional<CandidateRow>& best = dispatch.cublaslt_best;
+  if (choice == 0) library->first = row;
+  std::optional<CandidateRow>& best = library->best;
   if (!best || *row.median_seconds < *best->median_seconds) best = row;
 }
 
@@ -51,7 +54,12 @@ std::optional<double> positive(std::optional<double> value) {
 }  // namespace
 
 bool is_library(const CandidateRow& row) {
-  return row.provider == kOpenBlas || row.provider == kCublasLt;
+  return row.format == store::kLibraryFormat;
+}
+
+LibraryRows MeasuredDispatch::library(std::string_view provider) const {
+  const auto found = std::ranges::find(libraries, provider, &LibraryRows::provider);
+  return found != libraries.end() ? *found : LibraryRows{};
 }
 
 Result<Peaks> peaks_of(store::Store& store, store::Id device) {
@@ -79,7 +87,7 @@ MeasuredDispatch measured_dispatch(store::DispatchRow row,
         candidate.device != dispatch.row.device)
       continue;
     if (is_library(candidate)) {
-      add_library(candidate, dispatch);
+      add_library(candidate, dispatch.libraries);
     } else if (!candidate.is_default) {
       count(candidate, dispatch.counts);
       if (is_measured_right(candidate))

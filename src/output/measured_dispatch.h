@@ -28,8 +28,24 @@ struct Counts {
   std::map<std::string, std::int64_t> failed;  // by kind; wrong ones are not in it
 };
 
-// Whether it is a vendor's library beside the candidates (OpenBLAS, cuBLASLt).
+// Whether it is a vendor's library beside the candidates (store::kLibraryFormat).
 bool is_library(const store::CandidateRow& row);
+
+// What a library made of a dispatch. One that offers a single kernel has it in `only`; of one that
+// has algorithms to choose from, `first` is its own choice and `best` the fastest of those that
+// were measured beside the winner.
+struct LibraryRows {
+  std::string provider;  // CandidateRow::provider
+  std::string title;     // how its artifacts' identities begin: as its makers write it
+  std::optional<store::CandidateRow> only{}, first{}, best{};
+};
+
+// A library that has columns in a table whether it was measured or not. Keys of columns begin with
+// `provider`.
+struct LibraryColumn {
+  std::string provider;
+  std::string title;
+};
 
 struct MeasuredDispatch {
   store::DispatchRow row;
@@ -37,8 +53,10 @@ struct MeasuredDispatch {
   bool beaten = false;  // the default, by the winner
   std::optional<double> default_seconds, tuned_seconds;
   std::optional<double> worst_seconds;  // of the candidates that are right
-  // Of vendors' libraries; `first` is the library's own choice.
-  std::optional<store::CandidateRow> openblas, cublaslt_first, cublaslt_best;
+  std::vector<LibraryRows> libraries;   // in the order of their first candidates
+
+  // Those of one; empty where it has none.
+  LibraryRows library(std::string_view provider) const;
 };
 
 // `row` with what its candidates say; those of other dispatches, builds and devices are passed

@@ -230,10 +230,11 @@ Json report_dispatch(const store::DispatchRow& row, const std::vector<CandidateR
   const std::vector<KnobColumn> knobs = knob_columns(rows);
   const Failures failures(rows);
   Json libraries = Json::array();
-  for (const Json& library : {library_json(dispatch, dispatch.openblas, "OpenBLAS"),
-                              library_json(dispatch, dispatch.cublaslt_first, "cuBLASLt's choice"),
-                              library_json(dispatch, dispatch.cublaslt_best, "cuBLASLt's best")})
-    if (!library.is_null()) libraries.push_back(library);
+  for (const LibraryRows& each : dispatch.libraries)
+    for (const Json& library : {library_json(dispatch, each.only, each.title),
+                                library_json(dispatch, each.first, each.title + "'s choice"),
+                                library_json(dispatch, each.best, each.title + "'s best")})
+      if (!library.is_null()) libraries.push_back(library);
   return {{"id", row.dispatch},
           {"name", row.name},
           {"operation", row.operation},

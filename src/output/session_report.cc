@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "output/cells.h"
-#include "output/measured_dispatch.h"
 
 namespace hone::output {
 namespace {
@@ -36,74 +36,95 @@ std::optional<double> gflops(double flops, std::optional<double> seconds) {
 Result<std::optional<store::Measurement>> runtime_measurement(store::Store& store,
                                                               store::Id candidate,
                                                               store::Id device) {
-  HONE_ASSIGN(store::Known known, store.known(candidate, device, store::Phase::kIreeRuntime));
+  HONE_ASSIGN(store::Known known, store.known(candidate, device, store::Phase::kOwnRuntime));
   return std::move(known.measurement);
 }
 
+// The library's fastest, where it was measured.
+std::optional<double> library_seconds(const LibraryRows& library) {
+  const std::optional<store::CandidateRow>& row = library.only ? library.only : library.best;
+  return row ? row->median_seconds : std::nullopt;
+}
+
 std::vector<Cell> cells_of(const MeasuredDispatch& measured,
-                           const std::optional<store::Measurement>& runtime, const Peaks& peaks) {
+                           const std::optional<store::Measurement>& runtime, const Peaks& peaks,
+                           const std::vector<LibraryColumn>& libraries) {
   const store::DispatchRow& dispatch = measured.row;
   const std::optional<double> rate = gflops(dispatch.flops, measured.tuned_seconds);
   const std::optional<double> peak =
       runs_on_matrix_units(dispatch) && peaks.matrix ? peaks.matrix : peaks.f32;
-  std::optional<double> share, runtime_speedup, openblas_seconds;
+  std::optional<double> share, runtime_speedup;
   if (rate && peak) share = 100 * *rate * 1e9 / *peak;
   if (runtime && runtime->sentinel_ratio) runtime_speedup = 1 / *runtime->sentinel_ratio;
-  if (measured.openblas) openblas_seconds = measured.openblas->median_seconds;
   const bool beaten = measured.beaten;
-  return {{dispatch.name, ""},
-          {dispatch.operation, ""},
-          time_cell(measured.default_seconds),
-          time_cell(measured.tuned_seconds),
-          beaten ? speedup_cell(dispatch.speedup, dispatch.speedup_low, dispatch.speedup_high)
-                 : Cell{1.0, "default kept"},
-          number_cell(runtime_speedup, "x", 2),
-          number_cell(rate, "", 1),
-          number_cell(share, " %", 0),
-          number_cell(gflops(dispatch.flops, openblas_seconds), "", 1),
-          {measured.counts.tried, ""},
-          {measured.counts.right, ""},
-          {measured.counts.failed, failures_text(measured.counts)},
-          {beaten ? nlohmann::json(*dispatch.selection->winner) : nlohmann::json(),
-           beaten ? fmt::format("{}", *dispatch.selection->winner) : "-"},
-          {beaten ? nlohmann::json::parse(dispatch.best ? dispatch.best->configuration : "{}",
-                                          nullptr, false)
-                  : nlohmann::json(),
-           ""},
-          {beaten ? nlohmann::json(dispatch.selection->ties) : nlohmann::json::array(), ""}};
+  std::vector<Cell> cells{
+      {dispatch.name, ""},
+      {dispatch.operation, ""},
+      time_cell(measured.default_seconds),
+      time_cell(measured.tuned_seconds),
+      beaten ? speedup_cell(dispatch.speedup, dispatch.speedup_low, dispatch.speedup_high)
+             : Cell{1.0, "default kept"},
+      number_cell(runtime_speedup, "x", 2),
+      number_cell(rate, "", 1),
+      number_cell(share, " %", 0)};
+  for (const LibraryColumn& library : libraries)
+    cells.push_back(number_cell(
+        gflops(dispatch.flops, library_seconds(measured.library(library.provider))), "", 1));
+  const Cell others[] = {
+      {measured.counts.tried, ""},
+      {measured.counts.right, ""},
+      {measured.counts.failed, failures_text(measured.counts)},
+      {beaten ? nlohmann::json(*dispatch.selection->winner) : nlohmann::json(),
+       beaten ? fmt::format("{}", *dispatch.selection->winner) : "-"},
+      {beaten ? nlohmann::json::parse(dispatch.best ? dispatch.best->configuration : "{}", nullptr,
+                                      false)
+              : nlohmann::json(),
+       ""},
+      {beaten ? nlohmann::json(dispatch.selection->ties) : nlohmann::json::array(), ""}};
+  cells.insert(cells.end(), std::begin(others), std::end(others));
+  return cells;
+}
+
+std::vector<Column> closing_columns(const std::vector<LibraryColumn>& libraries,
+                                    const std::vector<MeasuredDispatch>& dispatches) {
+  std::vector<Column> columns{{"dispatch", "dispatch"},
+                              {"operation", "operation"},
+                              {"default_seconds", "default", Align::kRight},
+                              {"tuned_seconds", "tuned", Align::kRight},
+                              {"speedup", "speed-up [95 %]", Align::kRight},
+                              {"runtime_speedup", "in IREE", Align::kRight},
+                              {"gflops", "GFLOP/s", Align::kRight},
+                              {"share_of_peak_percent", "of peak", Align::kRight}};
+  for (const LibraryColumn& library : libraries) {
+    const bool is_there = std::ranges::any_of(dispatches, [&](const MeasuredDispatch& dispatch) {
+      return !dispatch.library(library.provider).provider.empty();
+    });
+    columns.push_back({library.provider + "_gflops", library.title, Align::kRight, is_there});
+  }
+  const Column others[] = {{"tried", "tried", Align::kRight},
+                           {"verified", "verified", Align::kRight},
+                           {"failed", "failed"},
+                           {"winner", "id", Align::kRight},
+                           {"configuration", "", Align::kLeft, false},
+                           {"ties", "", Align::kLeft, false}};
+  columns.insert(columns.end(), std::begin(others), std::end(others));
+  return columns;
 }
 
 }  // namespace
 
 Result<Table> dispatch_table(store::Store& store, store::Id program, store::Id build,
-                             store::Id device) {
+                             store::Id device, const std::vector<LibraryColumn>& libraries) {
   HONE_ASSIGN(const Peaks peaks, peaks_of(store, device));
   HONE_ASSIGN(const std::vector<MeasuredDispatch> dispatches,
               measured_dispatches(store, program, build, device));
-  const bool has_openblas =
-      std::any_of(dispatches.begin(), dispatches.end(),
-                  [](const MeasuredDispatch& dispatch) { return dispatch.openblas.has_value(); });
-  Table table({{"dispatch", "dispatch"},
-               {"operation", "operation"},
-               {"default_seconds", "default", Align::kRight},
-               {"tuned_seconds", "tuned", Align::kRight},
-               {"speedup", "speed-up [95 %]", Align::kRight},
-               {"runtime_speedup", "in IREE", Align::kRight},
-               {"gflops", "GFLOP/s", Align::kRight},
-               {"share_of_peak_percent", "of peak", Align::kRight},
-               {"openblas_gflops", "OpenBLAS", Align::kRight, has_openblas},
-               {"tried", "tried", Align::kRight},
-               {"verified", "verified", Align::kRight},
-               {"failed", "failed"},
-               {"winner", "id", Align::kRight},
-               {"configuration", "", Align::kLeft, false},
-               {"ties", "", Align::kLeft, false}});
+  Table table(closing_columns(libraries, dispatches));
   for (const MeasuredDispatch& dispatch : dispatches) {
     std::optional<store::Measurement> runtime;
     if (dispatch.beaten) {
       HONE_ASSIGN(runtime, runtime_measurement(store, *dispatch.row.selection->winner, device));
     }
-    table.add(cells_of(dispatch, runtime, peaks));
+    table.add(cells_of(dispatch, runtime, peaks, libraries));
   }
   return table;
 }

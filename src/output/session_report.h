@@ -5,16 +5,18 @@
 #include <vector>
 
 #include "base/result.h"
+#include "output/measured_dispatch.h"
 #include "output/table.h"
 #include "store/store.h"
 
 namespace hone::output {
 
 // One row per dispatch of the program under one build on one device: default and tuned times, the
-// speed-up with its 95 % interval, GFLOP/s, share of the measured peak, OpenBLAS beside it where it
-// was measured, under IREE's own runtime, how many were tried, verified, wrong, and failed by kind.
+// speed-up with its 95 % interval, GFLOP/s, share of the measured peak, GFLOP/s of `libraries` (on
+// the screen only those that were measured), under IREE's own runtime, how many were tried,
+// verified, wrong, and failed by kind.
 Result<Table> dispatch_table(store::Store& store, store::Id program, store::Id build,
-                             store::Id device);
+                             store::Id device, const std::vector<LibraryColumn>& libraries);
 
 // One row per way to build the whole program that `run` measured: time, speed-up over the default
 // flags with its interval, verdict, outputs.

@@ -59,6 +59,13 @@ class ProgramProvider : public Provider {
   // `flags` and all that a compiler outside of hone needs to compile a whole program with the spec.
   virtual std::vector<std::string> with_spec(std::vector<std::string> flags,
                                              const std::filesystem::path& file) const = 0;
+  // Whether the compiler, given the flag called `name` ("--x" of "--x=1"), neither runs nor reads
+  // nor writes what the flag's value names, so that anybody's store may say it: a target, a level
+  // of optimisation.
+  virtual bool is_harmless_flag(std::string_view name) const {
+    static_cast<void>(name);
+    return false;
+  }
 
   // The functions of a compiled module that can be called from outside; those with arguments that
   // are no tensors are left out. A failure with the provider's words when the file is no module.

@@ -52,7 +52,7 @@ Result<std::unique_ptr<Strategy>> make_strategy(std::string_view name, const spa
     if (prior) return std::make_unique<PriorSearch>(space, seed, std::move(prior));
     return input_error(
         "the strategy 'prior' needs an estimate of each configuration's time, which there is for "
-        "contractions on a CPU and for Triton's GEMMs; use auto");
+        "contractions on a CPU and for GEMMs of the provider's own kernels; use auto");
   }
   const std::vector<std::string> names(std::begin(kStrategyNames), std::end(kStrategyNames));
   return input_error("'{}' is no strategy{}; known: {}", name, did_you_mean(name, names),

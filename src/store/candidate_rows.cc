@@ -20,7 +20,7 @@ WITH place AS (  -- where a dispatch's candidates of a build have been run
 )
 SELECT c.id, c.dispatch_id, d.name, o.description, c.build_id, b.compiler, b.flags,
        p.device_id, device.name, c.provider, c.configuration, c.constraint_set,
-       f.kind, f.message, f.created, a.identity, a.configured, a.compile_seconds,
+       f.kind, f.message, f.created, a.identity, a.format, a.configured, a.compile_seconds,
        v.correct, v.bad_index, v.share_bad, v.tolerance, v.rules, v.reference, v.created,
        m.phase, length(m.samples) / 8, m.min, m.median, m.low, m.high, m.spread,
        m.sentinel_ratio, nullif(o.flops, 0) / m.median, m.created, c.created
@@ -107,8 +107,8 @@ Result<std::vector<CandidateRow>> Store::candidate_rows(const Filter& filter) {
     statement.read(row.candidate, row.dispatch, row.dispatch_name, row.operation, row.build,
                    row.compiler, row.flags, row.device, row.device_name, row.provider,
                    row.configuration, row.constraint_set, row.failure_kind, row.failure_message,
-                   times.failed, row.identity, row.configured, row.compile_seconds, row.right,
-                   row.bad_index, row.share_bad, row.tolerance, row.rules, row.reference,
+                   times.failed, row.identity, row.format, row.configured, row.compile_seconds,
+                   row.right, row.bad_index, row.share_bad, row.tolerance, row.rules, row.reference,
                    times.verified, row.phase, row.samples, row.min_seconds, row.median_seconds,
                    row.low_seconds, row.high_seconds, row.spread, row.sentinel_ratio,
                    row.flops_per_second, times.measured, row.when);

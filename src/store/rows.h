@@ -115,7 +115,7 @@ struct Candidate {
   Id id = 0;
   Id dispatch = 0;
   Id build = 0;
-  std::string provider{};        // "iree", "openblas", "cublaslt"
+  std::string provider{};        // a compiler's, or a library beside the candidates: its name
   std::string configuration{};   // JSON; the store sorts its keys, so that equal ones are one row
   std::string constraint_set{};  // that proposed it first; empty when given by hand
   std::string when{};
@@ -123,6 +123,10 @@ struct Candidate {
 
   bool operator==(const Candidate&) const = default;
 };
+
+// The format of an artifact without code: a call of a library that is measured beside the
+// candidates. Its identity begins with the library's title, one word.
+inline constexpr std::string_view kLibraryFormat = "library";
 
 struct Artifact {
   Id candidate = 0;
@@ -181,11 +185,11 @@ struct Verification {
 };
 
 enum class Phase {
-  kSearch,       // beside other candidates, once
-  kSentinel,     // the default, again and again between candidates
-  kFinalist,     // interleaved with the other finalists
-  kIreeRuntime,  // as users run it: by IREE's own runtime
-  kProgram,      // inside the whole program
+  kSearch,      // beside other candidates, once
+  kSentinel,    // the default, again and again between candidates
+  kFinalist,    // interleaved with the other finalists
+  kOwnRuntime,  // as users run it: by the compiler's own runtime
+  kProgram,     // inside the whole program
 };
 std::string_view name_of(Phase phase);  // "search", "sentinel", "finalist", "iree_runtime", ...
 

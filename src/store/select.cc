@@ -15,7 +15,7 @@ constexpr Named<RunState> kRunStates[] = {{RunState::kRunning, "running"},
 constexpr Named<Phase> kPhases[] = {{Phase::kSearch, "search"},
                                     {Phase::kSentinel, "sentinel"},
                                     {Phase::kFinalist, "finalist"},
-                                    {Phase::kIreeRuntime, "iree_runtime"},
+                                    {Phase::kOwnRuntime, "iree_runtime"},
                                     {Phase::kProgram, "program"}};
 
 std::string_view name_of(RunState state) {

@@ -51,6 +51,7 @@ struct CandidateRow {
   std::string failure_kind{};  // empty unless failed
   std::string failure_message{};
   std::string identity{};  // of the artifact; empty before it is compiled
+  std::string format{};    // of the artifact, likewise
   std::string configured{};
   std::optional<double> compile_seconds{};
   std::optional<bool> right{};

@@ -19,16 +19,17 @@ struct Entry {
   std::string identity;
 };
 
+// Of one library.
 class Baselines {
  public:
   Baselines(Context& context, DispatchBench& bench, const problem::Dispatch& dispatch)
       : context_(context), bench_(bench), dispatch_(dispatch) {}
 
-  Result<std::string> measure(std::optional<store::Id> winner) {
-    HONE_ASSIGN(const Ran<std::vector<measure::Baseline>> loaded, context_.runner.load_baselines());
-    if (!loaded) return loaded.error().message;
+  // `loaded` are the library's kernels in the runner's present process, its own choice first.
+  Result<std::string> measure(const std::vector<measure::Baseline>& loaded,
+                              std::optional<store::Id> winner) {
     generation_ = context_.runner.generation();
-    HONE_TRY(enter(*loaded));
+    HONE_TRY(enter(loaded));
     if (entries_.empty() || known_) return std::string();
     HONE_TRY(verify());
     if (right_.empty()) return why_not_;
@@ -73,7 +74,7 @@ class Baselines {
       store::Artifact row;
       row.candidate = entry.candidate;
       row.identity = entry.identity;
-      row.format = "library";
+      row.format = store::kLibraryFormat;
       row.launch = "{}";
       row.configured = baseline.note;
       HONE_TRY(context_.store.record(row));
@@ -202,7 +203,22 @@ class Baselines {
 Result<std::string> measure_baselines(Context& context, DispatchBench& bench,
                                       const problem::Dispatch& dispatch,
                                       std::optional<store::Id> winner) {
-  return Baselines(context, bench, dispatch).measure(winner);
+  HONE_ASSIGN(const Ran<std::vector<measure::Baseline>> loaded, context.runner.load_baselines());
+  if (!loaded) return loaded.error().message;
+  const std::uint64_t generation = context.runner.generation();
+  std::string why_not;
+  for (auto first = loaded->begin(); first != loaded->end();) {
+    // Handles are worth nothing in the runner that has taken a dead one's place.
+    if (generation != context.runner.generation()) break;
+    const auto last = std::find_if(first, loaded->end(), [first](const measure::Baseline& each) {
+      return each.provider != first->provider;
+    });
+    HONE_ASSIGN(const std::string why,
+                Baselines(context, bench, dispatch).measure({first, last}, winner));
+    if (!why.empty()) why_not += (why_not.empty() ? "" : "; ") + why;
+    first = last;
+  }
+  return why_not;
 }
 
 }  // namespace hone::tune

@@ -140,7 +140,7 @@ Result<provider::Artifact> compile_again(const CompareContext& context, CompileS
         "to load it",
         dispatch.name, store.path().string(), details.candidate.provider);
   HONE_ASSIGN(const std::vector<std::string> flags,
-              flags_to_compile_with(details.build, context.options.own_flags));
+              flags_to_compile_with(details.build, context.options.own_flags, context.provider));
   std::optional<provider::Attributes> attributes;
   if (details.candidate.configuration != store::kDefaultConfiguration) {
     HONE_ASSIGN(const space::Space space, context.provider.space_of(dispatch));

@@ -8,13 +8,16 @@
 #include "problem/dispatch.h"
 #include "problem/given_size.h"
 #include "provider/artifact.h"
+#include "provider/jobs.h"
 #include "provider/provider.h"
-#include "tune/compile_jobs.h"
 #include "worker/worker_pool.h"
 
 namespace hone::tune {
 
-// Seconds that the parts of one compile took (iree::StageTimes; assembling is ptxas's).
+namespace jobs = provider::jobs;
+
+// Seconds that the parts of one compile took, as far as its provider tells them; `assemble` is the
+// GPU assembler's.
 struct CompileStages {
   double configure = 0, translate = 0, serialize = 0, assemble = 0;
 };

@@ -7,7 +7,7 @@
 
 namespace hone::tune {
 
-// Records a measurement of phase kIreeRuntime for both; the winner's sentinel_ratio is its paired
+// Records a measurement of phase kOwnRuntime for both; the winner's sentinel_ratio is its paired
 // ratio to the default there. What the runtime's tool refuses is an event of the run, not an error.
 Status measure_under_runtime(Context& context, DispatchBench& bench,
                              const problem::Dispatch& dispatch, store::Id winner);

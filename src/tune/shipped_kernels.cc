@@ -99,7 +99,7 @@ class ShippedPair {
       // Of the candidate, whose tables show it: the same PTX, assembled by the driver.
       row.identity = provider::identity(measured);
       row.device = context_.device;
-      row.phase = store::Phase::kIreeRuntime;
+      row.phase = store::Phase::kOwnRuntime;
       row.timing = timing_of(kernel.seconds);
       row.sentinel_ratio = &kernel == &kernels_.front() ? 1 : comparison.ratio;
       HONE_TRY(context_.store.record(row));

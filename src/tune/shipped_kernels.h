@@ -16,7 +16,7 @@ struct ShippedKernel {
 };
 
 // Compiles the winner and the default once more, to PTX, verifies and measures both as the driver
-// assembles them, interleaved, and records a measurement of phase kIreeRuntime for each; the
+// assembles them, interleaved, and records a measurement of phase kOwnRuntime for each; the
 // winner's sentinel_ratio is its paired ratio to the default there. The bench's problem must be the
 // runner's. Failure when the compiler does not make the winner again.
 Result<ShippedKernel> measure_as_shipped(Context& context, DispatchBench& bench,

@@ -7,23 +7,6 @@
 #include "tune/answer.h"
 
 namespace hone::tune {
-namespace {
-
-// Each takes a number, a word or a list of features, which name no file and no program.
-constexpr std::string_view kHarmless[] = {"--iree-cuda-target",
-                                          "--iree-hal-local-target-device-backends",
-                                          "--iree-hal-target-backends",
-                                          "--iree-hal-target-device",
-                                          "--iree-llvmcpu-enable-ukernels",
-                                          "--iree-llvmcpu-mlir-opt-level",
-                                          "--iree-llvmcpu-reassociate-fp-reductions",
-                                          "--iree-llvmcpu-target-cpu",
-                                          "--iree-llvmcpu-target-cpu-features",
-                                          "--iree-opt-data-tiling",
-                                          "--iree-opt-level",
-                                          "--iree-rocm-target"};
-
-}  // namespace
 
 Result<std::vector<std::string>> flags_in(const store::Build& build) {
   auto flags = read_answer<std::vector<std::string>>(
@@ -34,11 +17,12 @@ Result<std::vector<std::string>> flags_in(const store::Build& build) {
 }
 
 Result<std::vector<std::string>> flags_to_compile_with(const store::Build& build,
-                                                       const std::vector<std::string>& given) {
+                                                       const std::vector<std::string>& given,
+                                                       const provider::ProgramProvider& provider) {
   HONE_ASSIGN(std::vector<std::string> flags, flags_in(build));
   for (const std::string& flag : flags) {
     const std::string_view name = std::string_view(flag).substr(0, flag.find('='));
-    if (std::ranges::find(kHarmless, name) != std::end(kHarmless)) continue;
+    if (provider.is_harmless_flag(name)) continue;
     if (std::ranges::find(given, flag) != given.end()) continue;
     return input_error(
         "the store compiled with '{}', and a flag can make the compiler run or write what it "

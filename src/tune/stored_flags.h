@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "provider/program_provider.h"
 #include "store/rows.h"
 
 namespace hone::tune {
@@ -13,9 +14,10 @@ namespace hone::tune {
 // The flags of `build`. An input error where they are no list of texts.
 Result<std::vector<std::string>> flags_in(const store::Build& build);
 
-// The same to compile with: an input error that names the first flag which is neither one that hone
-// itself gives (targets, optimisation) nor among `given`, the user's own.
+// The same to compile with: an input error that names the first flag which is neither harmless, as
+// the provider has it, nor among `given`, the user's own.
 Result<std::vector<std::string>> flags_to_compile_with(const store::Build& build,
-                                                       const std::vector<std::string>& given);
+                                                       const std::vector<std::string>& given,
+                                                       const provider::ProgramProvider& provider);
 
 }  // namespace hone::tune

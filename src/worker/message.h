@@ -4,27 +4,18 @@
 
 #include <cstdint>
 #include <deque>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tl/expected.hpp>
-#include <vector>
 
 #include "base/fd.h"
 #include "base/result.h"
-#include "provider/artifact.h"
+#include "provider/compile_worker.h"
 
 namespace hone::worker {
 
-struct Message {
-  std::string kind;                // at most 64 bytes
-  nlohmann::json body = nullptr;   // as text at most 64 MiB, nested at most 60 deep
-  std::vector<std::string> blobs;  // bytes as they are; at most 1024, 1 GiB together
-};
-
-// What a job gives: an answer, or how it failed.
-using Outcome = tl::expected<Message, provider::Failure>;
+using provider::Message;
+using provider::Outcome;
 
 // Hard limits of the protocol: a frame that passes one is refused by sender and receiver.
 struct FrameLimits {

@@ -25,21 +25,50 @@ FOLDERS = {
     "provider": ["space"],
     "provider/iree": ["provider"],
     "provider/triton": ["provider"],
-    "provider/vendor": ["provider"],
+    "provider/library": ["device"],
     "worker": ["provider"],
-    "measure": ["provider", "provider/vendor", "device"],
+    "measure": ["provider", "device"],
     "store": ["space"],
     "tune": ["plan", "search", "worker", "measure", "provider", "store"],
     "output": ["store"],
-    "cli": ["tune", "output", "provider/iree", "provider/triton", "provider/vendor", "device/cpu", "device/cuda"],
+    "cli": ["tune", "output", "provider/iree", "provider/triton", "provider/library", "device/cpu", "device/cuda"],
 }
 
 # The seams: the only classes with pure virtual functions. A Kernel is what a Device loads, a
 # ProgramProvider a Provider of pieces of programs, a RunnerTransport the way to who has the Device.
-SEAMS = {"Provider", "ProgramProvider", "Device", "Kernel", "Strategy", "WorkerPool", "RunnerTransport", "Observer"}
+SEAMS = {"Provider", "ProgramProvider", "Device", "Kernel", "Library", "Strategy", "WorkerPool", "CompileWorker", "RunnerTransport", "Observer"}
 
 # Headers of libraries that only these folders may know.
 LIBRARY_OWNERS = {"sqlite3.h": ["store"], "CLI/": ["cli"], "zstd.h": ["store"], "yaml-cpp/": ["cli", "provider/triton"]}
+
+# Names of libraries, compilers and vendors -> the folders whose code may say them, besides cli, which knows all. A
+# further library or compiler is then a folder of its own and a line of cli/providers.cc.
+OWN_NAMES = {
+    "openblas": ["provider/library"],
+    "cublas": ["device/cuda"],
+    "(?-i:iree|Iree|IREE)": ["provider/iree"],  # and not what "requireEqual" is made of
+    "triton": ["provider/triton"],
+    "ptxas": ["device/cuda"],
+    "llvm": ["provider/iree"],
+    "nvidia": ["device/cuda", "provider/triton"],
+}
+# In comments too: these folders do not know that there are such libraries.
+STRICT_FOLDERS = {"measure", "tune", "output", "worker", "search", "space", "store"}
+STRICT_NAMES = {"openblas", "cublas"}
+# What is left, each file with what it may say and why.
+NAMED_ELSEWHERE = {
+    "device/cpu/executable_library.h": ("iree_hal_executable_library_query", "the format that a CPU loads: IREE's"),
+    "device/cpu/executable.cc": ("IREE", "the same format, in its errors"),
+    "device/cuda/toolkit.cc": ("triton/backends/nvidia", "a folder of its wheel, in which NVIDIA's tools are"),
+    "output/gpu_report.cc": ("what IREE emits", "a documented note of the report"),
+    "output/session_report.cc": ("in IREE", "a documented column"),
+    "problem/gpu_targets.cc": ("nvidia", "the table of GPUs, by their makers"),
+    "store/schema.cc": ("iree_runtime", "a phase that stores of today hold by this name"),
+    "store/select.cc": ("iree_runtime", "the same"),
+    "tune/program_tolerance.cc": ("iree-run-module", "where the tolerance comes from, as it is printed"),
+    "tune/select_dispatches.cc": ("IREE|iree.abi.declaration", "what a program lacks, in words for its author"),
+    "tune/verify_program.cc": ("--iree-hal-", "flags that say nothing about a result; not yet the provider's"),
+}
 
 # What cmake/precompiled/libraries.h brings along: with the presets that use it (HONE_PCH) a file that
 # lacks one of these includes compiles all the same. What a name needs -> how the name looks; any one
@@ -147,11 +176,11 @@ def includes(path):
             yield number, match[1], match[2]
 
 
-def code(path):
-    """The file's lines without comments and string contents, line numbers kept."""
+def code(path, strings=False):
+    """The file's lines without comments, and without the contents of strings unless asked for; line numbers kept."""
     pattern = r'R"(\w*)\((?:.|\n)*?\)\1"|"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*(?:.|\n)*?\*/'
-    blank = lambda match: "\n" * match[0].count("\n")
-    return re.sub(pattern, blank, path.read_text()).splitlines()
+    keep = lambda match: match[0] if strings and match[0][0] in 'R"' else "\n" * match[0].count("\n")
+    return re.sub(pattern, keep, path.read_text()).splitlines()
 
 
 def reached_includes(path, known):
@@ -209,6 +238,29 @@ class Rules(unittest.TestCase):
                     if name.startswith(header) and folder_of(place) not in owners:
                         broken.append(f"src/{place}:{line}: <{name}> belongs to {owners} of src")
         self.expect_none(broken, "some libraries are known to few folders only")
+
+    def test_names_of_compilers_and_libraries_stay_in_their_folder(self):
+        broken, used = [], set()
+        for path in sources("src"):
+            place = path.relative_to(SRC).as_posix()
+            folder = folder_of(place)
+            if folder == "cli":
+                continue
+            lines = code(path, strings=True)
+            everything = path.read_text().splitlines()
+            for name, owners in OWN_NAMES.items():
+                if folder in owners:
+                    continue
+                strict = folder in STRICT_FOLDERS and name in STRICT_NAMES
+                for number, line in enumerate(everything if strict else lines, 1):
+                    rest = line
+                    if place in NAMED_ELSEWHERE and re.search(name, line, re.I):
+                        rest = re.sub(NAMED_ELSEWHERE[place][0], "", line)
+                        used.add(place)
+                    if re.search(name, rest, re.I):
+                        broken.append(f"src/{place}:{number}: {line.strip()[:90]}")
+        broken += [f"{place} is listed for what it does not say" for place in NAMED_ELSEWHERE.keys() - used]
+        self.expect_none(broken, "a library, compiler or vendor is named in its own folder and in cli only")
 
     def test_a_source_includes_its_own_header_first(self):
         # Which also compiles every such header on its own; tests/architecture/CMakeLists.txt

@@ -45,6 +45,13 @@ TEST_F(WrongUse, MissingIreeSaysHowToGetIt) {
   EXPECT_NE(ran.err.find("pip install"), std::string::npos) << ran.err;
 }
 
+// What hone starts itself as finds a provider's half by its name alone.
+TEST_F(WrongUse, AWorkerOfAnUnknownProviderNamesIt) {
+  const Ran ran = hone({"worker", "compile", "--provider", "tango", "--installation", "here"});
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_NE(ran.err.find("no provider 'tango'"), std::string::npos) << ran.err;
+}
+
 TEST_F(WrongUse, ASyntaxErrorHasTheCompilersLineAndColumn) {
   const std::string path = write("wrong.mlir", "func.func @f() {\n  %a = nonsense\n}\n");
   const Ran ran = hone({"dispatches", path});

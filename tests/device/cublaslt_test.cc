@@ -1,13 +1,19 @@
 // cuBLASLt on a machine without it, and how products are put to it, by a library that multiplies
 // matrices on the host as cuBLASLt's documentation says. NVIDIA's own runs in tests/gpu.
+#include "device/cuda/cublaslt.h"
+
 #include <gmock/gmock.h>
 
 #include <cstdlib>
 
+#include "device/cpu/device.h"
+#include "device/cpu/target.h"
 #include "device/cuda/cublaslt_kernels.h"
 #include "device/cuda/cublaslt_layout.h"
+#include "device/cuda/device.h"
 #include "device/cuda/toolkit.h"
 #include "tests/device/fake_driver.h"
+#include "tests/device/matmul.h"
 
 namespace hone::device::cuda {
 namespace {
@@ -227,6 +233,32 @@ TEST_F(CublasLtKernelsTest, FindsTheOperandsInTheDispatchsBindings) {
   const LibraryKernels found = kernels({.m = 1, .n = 1, .k = 1, .bindings = {2, 1, 0}});
   EXPECT_TRUE(found.kernels.front().kernel->launch(bindings));
   EXPECT_EQ(c[0], 6);
+}
+
+// What the runner is given: it makes of a dispatch what the calls above make of a product.
+TEST_F(CublasLtKernelsTest, IsALibraryOfNvidiasDevices) {
+  setenv("HONE_CUBLASLT", fake_.path().c_str(), 1);
+  const auto gpu = open_device(Driver::open(driver_.library()).value(), Facts{});
+  ASSERT_TRUE(gpu) << gpu.error().message;
+  const std::unique_ptr<Library> library = cublaslt();
+  EXPECT_EQ(library->device_kind(), (*gpu)->kind());
+  problem::Dispatch dispatch = test::matmul(2, 2, 3);
+  const auto found = library->kernels(dispatch, **gpu, {});
+  unsetenv("HONE_CUBLASLT");
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->library.substr(0, found->library.find(' ')), library->title());
+  EXPECT_FALSE(found->problem);  // it runs over the candidates' own buffers
+  ASSERT_THAT(found->kernels, SizeIs(2));
+  std::vector<float> a{1, 2, 3, 4, 5, 6}, b{1, 0, 0, 1, 2, 2}, c(4);
+  const std::vector<Buffer> bindings{{a.data(), 0}, {b.data(), 0}, {c.data(), 0}};
+  EXPECT_TRUE(found->kernels.front().kernel->launch(bindings));
+  EXPECT_THAT(c, ElementsAre(7, 8, 16, 17));
+
+  dispatch.fused = {"fill", "elementwise(math.erf)"};
+  EXPECT_THAT(library->kernels(dispatch, **gpu, {}).error().message, HasSubstr("fused with fill"));
+  const int core = cpu::available_cores().front();
+  const auto cores = cpu::open_device({&core, 1});
+  EXPECT_FALSE(library->kernels(test::matmul(2, 2, 3), **cores, {}));
 }
 
 }  // namespace

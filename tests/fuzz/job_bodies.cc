@@ -1,9 +1,9 @@
 // The bodies of jobs and answers between the tuner, its runner and its compile workers. The first
 // byte says which, the rest is JSON.
 #include "measure/runner_requests.h"
+#include "provider/jobs.h"
 #include "provider/provider.h"
 #include "tests/fuzz/json_round_trip.h"
-#include "tune/compile_jobs.h"
 #include "tune/records.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
@@ -40,8 +40,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
       fuzz::round_trip<provider::Attributes>(body);
       break;
     case 7:
-      fuzz::round_trip<tune::jobs::ConfiguredDispatch>(body);
-      fuzz::round_trip<tune::jobs::SpecFileEntry>(body);
+      fuzz::round_trip<provider::jobs::ConfiguredDispatch>(body);
+      fuzz::round_trip<provider::jobs::SpecFileEntry>(body);
       break;
     case 8:
       fuzz::round_trip<provider::Launch>(body);

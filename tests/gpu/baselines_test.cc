@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "device/cpu/device.h"
+#include "device/cuda/cublaslt.h"
 #include "device/cuda/leased_devices.h"
 #include "measure/runner.h"
 #include "tests/gpu/problem.h"
@@ -65,8 +66,15 @@ class GpuBaselinesTest : public testing::Test {
     return *baselines;
   }
 
+  static Libraries libraries() {
+    Libraries libraries;
+    libraries.push_back(device::cuda::cublaslt());
+    return libraries;
+  }
+
   device::cuda::LeasedDevices gpus_;
-  Runner runner_{device::cpu::open_device, [this](int index) { return gpus_.open(index); }};
+  Runner runner_{device::cpu::open_device, [this](int index) { return gpus_.open(index); },
+                 libraries()};
 };
 
 TEST_F(GpuBaselinesTest, EveryAlgorithmIsRightInEveryTypeAndLayout) {

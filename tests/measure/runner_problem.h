@@ -1,4 +1,4 @@
-// A small matmul and kernels for it, right and wrong, for the runner's tests.
+// Problems of a small matmul, and kernels for it, right and wrong, for the runner's tests.
 #pragma once
 
 #include <string>
@@ -7,30 +7,9 @@
 #include "device/cpu/target.h"
 #include "measure/runner.h"
 #include "tests/device/kernel_library.h"
+#include "tests/device/matmul.h"
 
 namespace hone::test {
-
-// C[m,n] = A[m,k] B[k,n] in f32, filled with zero first.
-inline problem::Dispatch matmul(std::int64_t m, std::int64_t n, std::int64_t k) {
-  using namespace problem;
-  const auto type = [](std::int64_t rows, std::int64_t columns) {
-    return TensorType{ElementType::kF32, {rows, columns}};
-  };
-  Dispatch dispatch;
-  dispatch.name = "main_dispatch_0_matmul";
-  dispatch.root = {
-      .kind = OperationKind::kMatmul,
-      .name = "linalg.matmul",
-      .loops = {{false, m, LoopRole::kM}, {false, n, LoopRole::kN}, {true, k, LoopRole::kK}},
-      .operands = {
-          {type(m, k), {0, 2}, false}, {type(k, n), {2, 1}, false}, {type(m, n), {0, 1}, true}}};
-  dispatch.root_operations = 1;
-  dispatch.fused = {"fill"};
-  dispatch.bindings = {{Access::kReadOnly, BindingUse::kRootInput, type(m, k), m * k * 4},
-                       {Access::kReadOnly, BindingUse::kRootInput, type(k, n), k * n * 4},
-                       {Access::kWriteOnly, BindingUse::kOutput, type(m, n), m * n * 4}};
-  return dispatch;
-}
 
 // A kernel for matmul(8, 8, 8), one row per workgroup; `after` is C code that runs at the end of
 // each, with a, b, c and the row `i` at hand.
@@ -59,9 +38,9 @@ inline measure::ProblemRequest problem_request(problem::Dispatch dispatch,
   return request;
 }
 
-inline measure::Runner cpu_runner() {
-  return measure::Runner(
-      [](std::span<const int> cores) { return device::cpu::open_device(cores); });
+inline measure::Runner cpu_runner(measure::Libraries libraries = {}) {
+  return measure::Runner([](std::span<const int> cores) { return device::cpu::open_device(cores); },
+                         {}, std::move(libraries));
 }
 
 }  // namespace hone::test

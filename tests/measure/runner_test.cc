@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "measure/openblas_kernel.h"
 #include "measure/runner_jobs.h"
 #include "tests/measure/runner_problem.h"
 
@@ -269,50 +268,6 @@ TEST(VerificationTest, NanAndInfinitySurviveJson) {
   EXPECT_EQ(back.expected, verification.expected);
 }
 
-TEST_F(RunnerTest, OpenBlasIsOneMoreHandle) {
-  ASSERT_TRUE(runner_.set_problem(problem_request(matmul(48, 32, 64))));
-  const auto baselines = runner_.load_baselines();
-  if (!baselines && baselines.error().kind == ErrorKind::kEnvironment) {
-    EXPECT_THAT(baselines.error().message, HasSubstr("apt install libopenblas0-pthread"));
-    GTEST_SKIP() << baselines.error().message;
-  }
-  ASSERT_TRUE(baselines) << baselines.error().message;
-  ASSERT_EQ(baselines->size(), 1u);
-  const Baseline* const openblas = &baselines->front();
-  EXPECT_EQ(openblas->provider, "openblas");
-  EXPECT_THAT(openblas->library, HasSubstr("OpenBLAS"));
-  EXPECT_THAT(openblas->note, IsEmpty());
-  const auto verification = runner_.verify(openblas->handle);
-  ASSERT_TRUE(verification);
-  EXPECT_TRUE(verification->right) << verification->message;
-  EXPECT_TRUE(runner_.measure(
-      {.handles = {openblas->handle}, .sentinel = {}, .protocol = quick(), .best = {}}));
-}
-
-TEST_F(RunnerTest, OpenBlasTakesTransposedBatchedAndFusedF16) {
-  using namespace problem;
-  Dispatch dispatch = matmul(24, 40, 16);
-  dispatch.fused = {"fill", "elementwise(math.erf)"};
-  for (int i = 0; i < 2; ++i)
-    dispatch.root.operands[static_cast<std::size_t>(i)].type.element = ElementType::kF16;
-  dispatch.root.operands[1].type.shape = {40, 16};
-  dispatch.root.operands[1].loops = {1, 2};  // B is stored n x k
-  dispatch.bindings[0].type.element = dispatch.bindings[1].type.element = ElementType::kF16;
-  dispatch.bindings[0].bytes /= 2;
-  dispatch.bindings[1].bytes /= 2;
-  ProblemRequest request = problem_request(dispatch);
-  const auto device = device::cpu::open_device(request.cores).value();
-  const auto parts = make_openblas(request, *device);
-  if (!parts && parts.error().kind == ErrorKind::kEnvironment)
-    GTEST_SKIP() << parts.error().message;
-  ASSERT_TRUE(parts) << parts.error().message;
-  EXPECT_THAT(parts->note, HasSubstr("f16 operands as f32"));
-  EXPECT_THAT(parts->note, HasSubstr("without what is fused"));
-  const auto verification = verify_kernel(*parts->kernel, *parts->workload);
-  ASSERT_TRUE(verification);
-  EXPECT_TRUE(verification->right) << verification->message;
-}
-
 // The exponentials of 16384 numbers add up to some 18,000; in bf16 a sum stops to grow long before.
 TEST_F(RunnerTest, WhatARightKernelMissesByItselfCannotBeVerified) {
   using namespace problem;
@@ -345,30 +300,6 @@ TEST_F(RunnerTest, WhatARightKernelMissesByItselfCannotBeVerified) {
   ASSERT_FALSE(ready);
   EXPECT_EQ(ready.error().kind, ErrorKind::kFailure);
   EXPECT_THAT(ready.error().message, HasSubstr("cannot be verified: a right kernel's binding 1"));
-}
-
-TEST(SgemmPlanTest, FollowsTheLayoutsOfTheOperands) {
-  const Result<SgemmPlan> plain = plan_sgemm(matmul(2, 3, 4).root);
-  ASSERT_TRUE(plain);
-  EXPECT_EQ(plain->shape.m, 2);
-  EXPECT_EQ(plain->shape.n, 3);
-  EXPECT_EQ(plain->shape.k, 4);
-  EXPECT_FALSE(plain->shape.transpose_a || plain->shape.transpose_b || plain->swapped);
-
-  problem::Operation transposed = matmul(2, 3, 4).root;
-  transposed.operands[0].loops = {2, 0};
-  transposed.operands[2].loops = {1, 0};  // output n x m: C' = B' A'
-  const Result<SgemmPlan> swapped = plan_sgemm(transposed);
-  ASSERT_TRUE(swapped);
-  EXPECT_TRUE(swapped->swapped);
-  EXPECT_EQ(swapped->shape.m, 3);
-  EXPECT_EQ(swapped->shape.n, 2);
-  EXPECT_TRUE(swapped->shape.transpose_a);   // B lies as k x n, n x k is wanted
-  EXPECT_FALSE(swapped->shape.transpose_b);  // A lies as k x m, as wanted
-
-  problem::Operation integers = matmul(2, 3, 4).root;
-  integers.operands[0].type.element = problem::ElementType::kI8;
-  EXPECT_THAT(plan_sgemm(integers).error().message, HasSubstr("i8"));
 }
 
 }  // namespace

@@ -69,11 +69,15 @@ class ReportTest : public testing::Test {
   }
   // Right, and measured in the search.
   Id measured(const std::string& configuration, double seconds, double ratio,
-              const std::string& provider = "iree") {
+              const std::string& library = "") {
+    const std::string provider = library.empty() ? "iree" : "openblas";
     const Id id = add(configuration, provider);
-    const std::string identity = provider + configuration;
+    const std::string identity = (library.empty() ? provider : library) + configuration;
     EXPECT_TRUE(store_.record(
-        store::Artifact{.candidate = id, .identity = identity, .format = "f", .launch = "{}"}));
+        store::Artifact{.candidate = id,
+                        .identity = identity,
+                        .format = library.empty() ? "f" : std::string(store::kLibraryFormat),
+                        .launch = "{}"}));
     EXPECT_TRUE(store_.record(store::Verification{
         .dispatch = dispatch_, .identity = identity, .device = device_, .right = true}));
     measure(identity, seconds, Phase::kSearch, ratio);
@@ -92,7 +96,7 @@ class ReportTest : public testing::Test {
     other_ = measured(R"({"tile":2,"width":16})", 20e-6, 0.5);
     failed(R"({"tile":8,"width":8})", "error: <b>\n</script>");
     failed(R"({"tile":8,"width":16})", "error: <b>\n</script>");
-    measured(R"({"choice":0})", 30e-6, 0.75, "openblas");
+    measured("{}", 30e-6, 0.75, "OpenBLAS 0.3.21 of ");
     measure(R"(iree{"tile":2,"width":8})", 15e-6, Phase::kFinalist, 0.25);
     measure(R"(iree{"tile":4,"width":8})", 18e-6, Phase::kFinalist, 0.3);
     EXPECT_TRUE(store_.record(store::Selection{.dispatch = dispatch_,

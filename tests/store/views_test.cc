@@ -76,7 +76,7 @@ TEST_F(ViewsTest, TheBestPhaseIsShownWhateverCameLast) {
   EXPECT_EQ(row_of(candidate).phase, "sentinel");
   place_.measure(store_, "e1", 0.003, Phase::kFinalist);
   place_.measure(store_, "e1", 0.001, Phase::kSearch);
-  place_.measure(store_, "e1", 0.009, Phase::kIreeRuntime);
+  place_.measure(store_, "e1", 0.009, Phase::kOwnRuntime);
   EXPECT_EQ(row_of(candidate).phase, "finalist");
   EXPECT_EQ(row_of(candidate).median_seconds, 0.003);
 }

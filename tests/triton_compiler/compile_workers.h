@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -34,9 +36,8 @@ class CompileWorkers {
     const auto script = write_sources(folder_.path() / "triton");
     EXPECT_TRUE(script) << script.error().message;
     worker::PersistentPoolOptions options;
-    options.command = {
-        HONE_BINARY, "worker",        "triton", "--python", installed->python.string(),
-        "--script",  script->string()};
+    options.command = {HONE_BINARY, "worker", "exec"};
+    std::ranges::copy(worker_command(*installed, *script), std::back_inserter(options.command));
     options.environment = {{"TRITON_CACHE_DIR", (folder_.path() / "cache").string()},
                            {"TRITON_DEFAULT_FP_FUSION", "1"}};
     options.workers = workers;

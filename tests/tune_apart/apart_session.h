@@ -42,7 +42,12 @@ class ApartSession : public testing::Test {
   template <class Work>
   auto in_context(const Work& work) -> decltype(work(std::declval<Context&>())) {
     worker::CompilePoolOptions workers;
-    workers.command = {HONE_BINARY, "worker", "compile", "--iree",
+    workers.command = {HONE_BINARY,
+                       "worker",
+                       "compile",
+                       "--provider",
+                       "iree",
+                       "--installation",
                        installation_.compiler_library.string()};
     workers.jobs = 2;
     workers.stop_fd = stop_fd_;
@@ -52,6 +57,7 @@ class ApartSession : public testing::Test {
       options.command = {std::filesystem::read_symlink("/proc/self/exe").string(),
                          std::string(test::kServeRunner)};
       options.stop_fd = stop_fd_;
+      if (has_library_) options.environment = {{test::kLibrary, "1"}};
       if (!faults_.empty()) options.environment = {{test::kFaultsFile, faults_}};
       if (struck_at_ > 0) {
         options.environment.push_back({test::kStruckFile, struck_file().string()});
@@ -101,7 +107,8 @@ class ApartSession : public testing::Test {
   Options options_;
   SilentObserver observer_;
   std::string faults_;
-  int struck_at_ = 0;  // see test::kStruckFile; 0: nothing is
+  bool has_library_ = false;  // test::MadeUpLibrary is registered with the runner
+  int struck_at_ = 0;         // see test::kStruckFile; 0: nothing is
   int strikes_ = 1;
   double kernel_seconds_ = 60;
   int stop_fd_ = -1;

@@ -18,6 +18,8 @@ namespace hone::test {
 inline constexpr std::string_view kServeRunner = "--serve-runner";
 // The file; without it every code does right.
 inline constexpr const char* kFaultsFile = "HONE_TEST_FAULTS";
+// Set: a library is measured beside the candidates (tests/device/made_up_library.h).
+inline constexpr const char* kLibrary = "HONE_TEST_LIBRARY";
 // A file in which the runner writes its process, a line each time, when it stands in a launch that
 // is to be compared with the reference and waits to be killed: the launch of kStruckAt of the
 // second code that is loaded, as often as kStrikes says. That code is the fastest, and right.

@@ -11,7 +11,7 @@
 #include "provider/program_provider.h"
 #include "space/space.h"
 #include "tests/tune_fake/fake_program.h"
-#include "tune/compile_jobs.h"
+#include "tune/compile_service.h"
 #include "worker/worker_pool.h"
 
 namespace hone::test {

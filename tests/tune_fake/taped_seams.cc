@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/file.h"
-#include "tune/compile_jobs.h"
+#include "provider/jobs.h"
 
 namespace hone::test {
 namespace {
@@ -72,8 +72,8 @@ nlohmann::json TapedPool::compiled(const worker::Message& job, const worker::Out
   if (!outcome || outcome->blobs.empty()) return json;
   const std::string& code = outcome->blobs.front();
   std::string name;
-  if (job.kind == tune::jobs::kCompile) name = code_name(outcome->body, code);
-  if (job.kind == tune::jobs::kCompileProgram) name = module_name(code);
+  if (job.kind == provider::jobs::kCompile) name = code_name(outcome->body, code);
+  if (job.kind == provider::jobs::kCompileProgram) name = module_name(code);
   if (name.empty()) return json;
   tape_.code[name] = code;
   json["blobs"] = {name};

@@ -7,7 +7,8 @@
 #include "base/result.h"
 #include "device/cuda/cublaslt_library.h"
 #include "device/cuda/session.h"
-#include "device/device.h"
+#include "device/library.h"
+#include "device/product.h"
 
 namespace hone::device::cuda {
 

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "device/cuda/comparer.h"
-#include "device/cuda/cublaslt_kernels.h"
 #include "device/cuda/kernel.h"
 #include "device/cuda/kernel_sequence.h"
 #include "device/cuda/nvml.h"
@@ -116,12 +115,7 @@ class CudaDevice : public Device {
   }
 
   double busy_seconds() const override { return session_->busy_seconds(); }
-  Result<LibraryKernels> library_kernels(const Product& product, std::size_t most) override {
-    if (!cublaslt_) {
-      HONE_ASSIGN(cublaslt_, CublasLt::open());
-    }
-    return cublaslt_kernels(session_, cublaslt_, product, most);
-  }
+  const std::shared_ptr<Session>& session() const { return session_; }
 
   Peak measure_peak() override { return cuda::measure_peak(session_).value_or(Peak{}); }
   MachineState machine_state() override {
@@ -160,7 +154,6 @@ class CudaDevice : public Device {
   bool comparer_asked_ = false;
   std::optional<Comparer> comparer_;
   std::unique_ptr<CudaKernel> pause_;
-  std::shared_ptr<const CublasLt> cublaslt_;
   double last_look_ = 0;
   double last_clock_ = 0;
   bool held_down_ = false;
@@ -212,6 +205,11 @@ Result<BatchTime> CudaDevice::time(Kernel& kernel, std::span<const std::vector<B
 }
 
 }  // namespace
+
+std::shared_ptr<Session> session_of(Device& device) {
+  const auto* const cuda = dynamic_cast<const CudaDevice*>(&device);
+  return cuda != nullptr ? cuda->session() : nullptr;
+}
 
 Result<std::unique_ptr<Device>> open_device(std::shared_ptr<Driver> driver, const Facts& facts) {
   HONE_ASSIGN(auto session, Session::open(std::move(driver), facts));

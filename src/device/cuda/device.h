@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "device/cuda/facts.h"
+#include "device/cuda/session.h"
 #include "device/device.h"
 
 namespace hone::device::cuda {
@@ -15,5 +16,8 @@ namespace hone::device::cuda {
 Result<std::unique_ptr<Device>> open_device(int index);
 // The same by a driver that is open already.
 Result<std::unique_ptr<Device>> open_device(std::shared_ptr<Driver> driver, const Facts& facts);
+
+// What such a device runs on; null for a device of another kind.
+std::shared_ptr<Session> session_of(Device& device);
 
 }  // namespace hone::device::cuda

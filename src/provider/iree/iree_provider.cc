@@ -1,6 +1,7 @@
 #include "provider/iree/iree_provider.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "provider/iree/gpu_executable.h"
 #include "provider/iree/gpu_space.h"
@@ -113,6 +114,23 @@ std::vector<std::string> IreeProvider::with_spec(std::vector<std::string> flags,
 Result<std::vector<problem::Function>> IreeProvider::functions(
     const std::filesystem::path& module) const {
   return module_functions(installation_, module);
+}
+
+bool IreeProvider::is_harmless_flag(std::string_view name) const {
+  // Each takes a number, a word or a list of features, which name no file and no program.
+  static constexpr std::string_view kHarmless[] = {"--iree-cuda-target",
+                                                   "--iree-hal-local-target-device-backends",
+                                                   "--iree-hal-target-backends",
+                                                   "--iree-hal-target-device",
+                                                   "--iree-llvmcpu-enable-ukernels",
+                                                   "--iree-llvmcpu-mlir-opt-level",
+                                                   "--iree-llvmcpu-reassociate-fp-reductions",
+                                                   "--iree-llvmcpu-target-cpu",
+                                                   "--iree-llvmcpu-target-cpu-features",
+                                                   "--iree-opt-data-tiling",
+                                                   "--iree-opt-level",
+                                                   "--iree-rocm-target"};
+  return std::ranges::find(kHarmless, name) != std::end(kHarmless);
 }
 
 std::optional<std::string> IreeProvider::device_code(std::string_view module,

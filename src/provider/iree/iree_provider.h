@@ -38,6 +38,7 @@ class IreeProvider final : public provider::ProgramProvider {
   // iree-compile may wait for itself for ever (docs/status.md).
   std::vector<std::string> with_spec(std::vector<std::string> flags,
                                      const std::filesystem::path& file) const override;
+  bool is_harmless_flag(std::string_view name) const override;
   Result<std::vector<problem::Function>> functions(
       const std::filesystem::path& module) const override;
   std::optional<std::string> device_code(std::string_view module,

@@ -26,7 +26,7 @@ std::vector<Value> inner_sizes(std::initializer_list<Value> sizes, std::int64_t 
 }
 
 // Register tiles: small ones all, larger ones where a loop of powers of two or three has them.
-std::vector<Value> vector_sizes(std::int64_t size) {
+std::vector<Value> convolution_vector_sizes(std::int64_t size) {
   return inner_sizes({1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 48, 64, 80, 96, 128},
                      size, kLargestVectorTile);
 }
@@ -48,7 +48,7 @@ void add_knobs(ConvolutionContext& context, space::SpaceBuilder& builder) {
       common.vec[i] =
           builder.knob(tile_knob("vec", loops[i]),
                        "vector_common_parallel tile: " + loops[i].label + " of the register tile",
-                       vector_sizes(loops[i].size));
+                       convolution_vector_sizes(loops[i].size));
   for (std::size_t i = 0; i < loops.size(); ++i)
     if (loops[i].reduction)
       common.red[i] =

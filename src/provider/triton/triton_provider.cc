@@ -67,6 +67,11 @@ std::optional<provider::Attributes> TritonProvider::as_shipped(
   return shipped;
 }
 
+std::vector<std::string> worker_command(const Installation& installation,
+                                        const std::filesystem::path& script) {
+  return {installation.python.string(), "-B", script.string()};
+}
+
 std::vector<std::string> worker_flags(const GemmDevice& device) {
   return {fmt::format("--target={}:{}", device.backend, device.arch),
           fmt::format("--units={}", device.units), fmt::format("--shared={}", device.shared_bytes)};

@@ -9,6 +9,7 @@
 
 #include "provider/provider.h"
 #include "provider/triton/gemm_device.h"
+#include "provider/triton/installation.h"
 #include "provider/triton/user_kernel.h"
 
 namespace hone::triton {
@@ -44,6 +45,10 @@ class TritonProvider final : public provider::Provider {
   SpaceKind kind_;
   std::shared_ptr<const UserKernel> kernel_;
 };
+
+// The command line of a worker of `installation`, given its file (write_sources).
+std::vector<std::string> worker_command(const Installation& installation,
+                                        const std::filesystem::path& script);
 
 // Flags of the workers' job "prepare" (python/compile_worker.py).
 std::vector<std::string> worker_flags(const GemmDevice& device);

@@ -1,4 +1,4 @@
-#include "provider/vendor/openblas.h"
+#include "provider/library/openblas.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-namespace hone::provider::vendor {
+namespace hone::library {
 namespace {
 
 // Values of CBLAS's enumerations (cblas.h).
@@ -115,4 +115,4 @@ void OpenBlas::sgemm(const Sgemm& shape, const float* a, const float* b, float* 
                 shape.transpose_a ? m : k, b, shape.transpose_b ? k : n, 0, c, n);
 }
 
-}  // namespace hone::provider::vendor
+}  // namespace hone::library

@@ -1,5 +1,5 @@
-// The jobs of the compile workers as messages: what the tuner asks (compile_service.h) and the
-// worker process answers (cli/compile_worker.h).
+// The jobs of the compile workers as messages: what the tuner asks (tune/compile_service.h) and a
+// provider's half in the worker process answers (compile_worker.h).
 //
 //   once
 //     load_program    {"path", "flags", "sizes": [GivenSize]}, blob: the file -> problem::Program
@@ -15,20 +15,24 @@
 //                                                            -> {}, blob: the program's text
 //     constraints  {"path", "flags"}, blob: a dispatch's source (path: its name)
 //                                                            -> {"statements": opaque}
+//     revision        {}                                     -> {"revision"}
 //     canonical       {"attributes": [text]}                 -> {"attributes": [text]}
 //   prepare           {"flags", "assemble_for"}, blob: a dispatch's source   -> {}
 //   run
 //     compile         Attributes, or {} for the default      -> {"format", "launch", "configured",
-//                                                               "stages"}, blob: the code
+//                                                               "translation", "decomposition",
+//                                                               "stages": {name: seconds}},
+//                                                               blob: the code
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <string_view>
+#include <vector>
 
-#include "provider/artifact.h"
 #include "provider/provider.h"
 
-namespace hone::tune::jobs {
+namespace hone::provider::jobs {
 
 inline constexpr std::string_view kLoadProgram = "load_program";
 inline constexpr std::string_view kCompileProgram = "compile_program";
@@ -46,15 +50,15 @@ inline constexpr std::string_view kCompile = "compile";
 // What a compile of the whole program gave one dispatch.
 struct ConfiguredDispatch {
   std::string name;  // the export's symbol
-  provider::Attributes attributes;
+  Attributes attributes;
   std::vector<int> marks;  // entries of a marking spec that match in it
 };
 
 // An entry of a tuning spec, as the compiler reads it.
 struct SpecFileEntry {
   std::string matcher;
-  int line = 0;                     // 0: not known
-  provider::Attributes attributes;  // lowering_config and translation_info; empty: none in it
+  int line = 0;           // 0: not known
+  Attributes attributes;  // lowering_config and translation_info; empty: none in it
 };
 
 void to_json(nlohmann::json& json, const SpecFileEntry& entry);
@@ -62,4 +66,4 @@ void from_json(const nlohmann::json& json, SpecFileEntry& entry);
 void to_json(nlohmann::json& json, const ConfiguredDispatch& dispatch);
 void from_json(const nlohmann::json& json, ConfiguredDispatch& dispatch);
 
-}  // namespace hone::tune::jobs
+}  // namespace hone::provider::jobs

@@ -1,10 +1,10 @@
-#include "measure/product_plan.h"
+#include "device/product.h"
 
 #include <algorithm>
 
-#include "measure/reference.h"
+#include "problem/contraction.h"
 
-namespace hone::measure {
+namespace hone::device {
 namespace {
 
 using problem::BindingUse;
@@ -119,13 +119,13 @@ std::optional<std::array<std::size_t, 3>> narrowed_bindings(const Dispatch& disp
 
 }  // namespace
 
-Result<device::Product> plan_product(const Operation& operation) {
+Result<Product> plan_product(const Operation& operation) {
   if (!problem::is_contraction(operation.kind) || problem::is_dynamic(operation) ||
       operation.operands.size() != 3)
     return input_error("libraries have no counterpart to {}: it is no static matmul",
                        problem::describe(operation));
   const auto& operands = operation.operands;
-  device::Product product;
+  Product product;
   HONE_ASSIGN(const std::string left, layout_of(operation, operands[0]));
   HONE_ASSIGN(const std::string right, layout_of(operation, operands[1]));
   HONE_ASSIGN(const std::string output, layout_of(operation, operands[2]));
@@ -154,15 +154,15 @@ Result<device::Product> plan_product(const Operation& operation) {
   return product;
 }
 
-Result<device::Product> dispatch_product(const Dispatch& dispatch) {
-  HONE_ASSIGN(device::Product product, plan_product(dispatch.root));
+Result<Product> dispatch_product(const Dispatch& dispatch) {
+  HONE_ASSIGN(Product product, plan_product(dispatch.root));
   if (dispatch.root.operands[0].type.element != dispatch.root.operands[1].type.element)
     return input_error("a library multiplies operands of one type; {} has two",
                        problem::describe(dispatch.root));
   if (!dispatch.plain_products)
     return input_error("'{}' does not multiply and add as a library does", dispatch.name);
   std::array<std::size_t, 3> bindings{};
-  const auto exact = exact_bindings(dispatch);
+  const auto exact = problem::exact_bindings(dispatch);
   if (exact && !exact->bias) {
     bindings = {exact->lhs, exact->rhs, exact->output};
     product.output = dispatch.bindings[exact->output].type.element;
@@ -181,4 +181,4 @@ Result<device::Product> dispatch_product(const Dispatch& dispatch) {
   return product;
 }
 
-}  // namespace hone::measure
+}  // namespace hone::device

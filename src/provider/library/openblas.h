@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace hone::provider::vendor {
+namespace hone::library {
 
 // One row-major matrix product C = op(A) op(B), f32, alpha 1, beta 0.
 struct Sgemm {
@@ -40,4 +40,4 @@ class OpenBlas {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace hone::provider::vendor
+}  // namespace hone::library

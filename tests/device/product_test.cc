@@ -1,11 +1,11 @@
 // Which dispatches are one product of a library, and how.
-#include "measure/product_plan.h"
+#include "device/product.h"
 
 #include <gmock/gmock.h>
 
-#include "tests/measure/runner_problem.h"
+#include "tests/device/matmul.h"
 
-namespace hone::measure {
+namespace hone::device {
 namespace {
 
 using problem::ElementType;
@@ -16,7 +16,7 @@ TEST(DispatchProductTest, ABareMatmulIsOneOverItsBindings) {
   problem::Dispatch dispatch = test::matmul(2, 3, 4);
   const auto product = dispatch_product(dispatch);
   ASSERT_TRUE(product) << product.error().message;
-  EXPECT_EQ(*product, (device::Product{.m = 2, .n = 3, .k = 4}));
+  EXPECT_EQ(*product, (Product{.m = 2, .n = 3, .k = 4}));
 }
 
 TEST(DispatchProductTest, ATransposedBIsStoredNByK) {
@@ -24,7 +24,7 @@ TEST(DispatchProductTest, ATransposedBIsStoredNByK) {
   dispatch.root.operands[1].type.shape = dispatch.bindings[1].type.shape = {3, 4};
   dispatch.root.operands[1].loops = {1, 2};
   EXPECT_EQ(dispatch_product(dispatch).value(),
-            (device::Product{.m = 2, .n = 3, .k = 4, .transpose_b = true}));
+            (Product{.m = 2, .n = 3, .k = 4, .transpose_b = true}));
 }
 
 TEST(DispatchProductTest, AnOutputStoredNByMSwapsTheOperands) {
@@ -80,4 +80,4 @@ TEST(DispatchProductTest, ASumThatDoesNotStartFromZeroIsNoLibrarys) {
 }
 
 }  // namespace
-}  // namespace hone::measure
+}  // namespace hone::device

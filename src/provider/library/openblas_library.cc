@@ -1,17 +1,23 @@
-#include "measure/openblas_kernel.h"
+#include "provider/library/openblas_library.h"
 
-#include "measure/product_plan.h"
-#include "measure/reference.h"
+#include <fmt/format.h>
 
-namespace hone::measure {
+#include <span>
+#include <string>
+#include <utility>
+
+#include "device/product.h"
+#include "problem/contraction.h"
+
+namespace hone::library {
 namespace {
 
 using problem::Operand;
 using problem::Operation;
 
-class OpenBlasKernel : public device::Kernel {
+class SgemmKernel final : public device::Kernel {
  public:
-  OpenBlasKernel(provider::vendor::OpenBlas library, const SgemmPlan& plan)
+  SgemmKernel(OpenBlas library, const SgemmPlan& plan)
       : library_(std::move(library)), plan_(plan) {}
 
   Status launch(std::span<const device::Buffer> bindings) override {
@@ -27,7 +33,7 @@ class OpenBlasKernel : public device::Kernel {
   bool uses_device_threads() const override { return false; }
 
  private:
-  provider::vendor::OpenBlas library_;
+  OpenBlas library_;
   SgemmPlan plan_;
 };
 
@@ -56,15 +62,35 @@ std::string note_for(const problem::Dispatch& dispatch) {
                          problem::name_of(operand.type.element));
       break;
     }
-  if (!is_bare(dispatch))
+  if (!problem::is_bare(dispatch))
     note += (note.empty() ? "" : "; ") + std::string("without what is fused around the product");
   return note;
 }
 
+class OpenBlasLibrary final : public device::Library {
+ public:
+  std::string_view name() const override { return "openblas"; }
+  std::string_view title() const override { return "OpenBLAS"; }
+  std::string_view device_kind() const override { return "cpu"; }
+
+  Result<device::LibraryKernels> kernels(const problem::Dispatch& dispatch, device::Device&,
+                                         std::span<const int> cores) override {
+    HONE_ASSIGN(const SgemmPlan plan, plan_sgemm(dispatch.root));
+    HONE_ASSIGN(OpenBlas library, OpenBlas::open(cores));
+    const std::string& configuration = library.configuration();
+    device::LibraryKernels found{
+        .library = configuration.empty() ? std::string(title()) : configuration, .kernels = {}};
+    found.kernels.push_back({std::make_unique<SgemmKernel>(std::move(library), plan), ""});
+    found.problem = root_in_f32(dispatch);
+    found.note = note_for(dispatch);
+    return found;
+  }
+};
+
 }  // namespace
 
 Result<SgemmPlan> plan_sgemm(const Operation& operation) {
-  HONE_ASSIGN(const device::Product product, plan_product(operation));
+  HONE_ASSIGN(const device::Product product, device::plan_product(operation));
   for (const Operand& operand : operation.operands)
     if (!problem::is_float(operand.type.element) ||
         operand.type.element == problem::ElementType::kF64)
@@ -79,28 +105,8 @@ Result<SgemmPlan> plan_sgemm(const Operation& operation) {
                    .swapped = product.bindings[0] == 1};
 }
 
-Result<OpenBlasParts> make_openblas(const ProblemRequest& request, device::Device& device) {
-  HONE_ASSIGN(const SgemmPlan plan, plan_sgemm(request.dispatch.root));
-  HONE_ASSIGN(auto library, provider::vendor::OpenBlas::open(request.cores));
-  const problem::Dispatch root = root_in_f32(request.dispatch);
-  ProblemRequest problem = request;
-  problem.dispatch = root;
-  problem.inputs.clear();
-  problem.expected.clear();
-  problem.tolerance.reset();
-  HONE_ASSIGN(auto operands, launch_operands(problem));
-  HONE_ASSIGN(auto expected, computed_outputs(problem, operands));
-  if (!expected) return input_error("{} is no product that hone computes", root.name);
-  OpenBlasParts parts;
-  parts.note = note_for(request.dispatch);
-  std::string rotation_note;
-  HONE_ASSIGN(Buffers buffers, make_buffers(root.bindings, operands, request, rotation_note));
-  HONE_ASSIGN(Workload workload,
-              make_workload(std::move(buffers), std::move(*expected), operands, device));
-  parts.workload = std::make_unique<Workload>(std::move(workload));
-  parts.library = library.configuration();
-  parts.kernel = std::make_unique<OpenBlasKernel>(std::move(library), plan);
-  return parts;
+std::unique_ptr<device::Library> openblas() {
+  return std::make_unique<OpenBlasLibrary>();
 }
 
-}  // namespace hone::measure
+}  // namespace hone::library
