@@ -80,7 +80,8 @@ void add_tune_command(CLI::App& app, Run& run) {
   command->add_option("--candidates", tuning.candidates, "most to try per dispatch")
       ->check(CLI::PositiveNumber);
   command->add_option("--budget", options->budget,
-                      "time for searching: 90s, 10m, 2h (default: 10m; 20s for each GEMM)");
+                      "time for all dispatches or GEMMs together, before a program's proof: 90s, "
+                      "10m, 2h (default: 10m; 20s for each GEMM)");
   command->add_option("--seed", tuning.seed, "of the search and of the inputs")
       ->capture_default_str();
   command->add_option("--config", tuning.configurations,
