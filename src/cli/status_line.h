@@ -41,7 +41,7 @@ class StatusLine final : public tune::Observer {
 
   Verbosity verbosity_;
   bool terminal_;
-  std::mutex mutex_;  // what follows is this object's two threads'
+  std::mutex mutex_;   // what follows is this object's two threads'
   std::string shown_;  // on the terminal now
   std::string at_ = "starting";
   std::chrono::steady_clock::time_point last_said_, last_news_;

@@ -83,7 +83,7 @@ struct Buffers::State {
   Arrangement arrangement;
   const std::vector<Place>& places;
   std::vector<std::vector<device::Buffer>> rotation;
-  std::byte* memory = nullptr;   // of the first copy, between the fences
+  std::byte* memory = nullptr;  // of the first copy, between the fences
   std::size_t host_copies = 0;  // all, or on a device with its own memory one
 
   device::Device* device = nullptr;  // with memory of its own
@@ -223,8 +223,7 @@ Status Buffers::move_to_other_memory(std::uint64_t seed) {
     std::vector<device::Buffer>& buffers = state.rotation[static_cast<std::size_t>(copy)];
     std::byte* const start = state.device != nullptr ? state.device_copy(copy) : state.copy(copy);
     buffers.clear();
-    for (const Place& place : state.places)
-      buffers.push_back({start + place.start, place.bytes});
+    for (const Place& place : state.places) buffers.push_back({start + place.start, place.bytes});
     HONE_TRY(prepare(copy));
   }
   return {};

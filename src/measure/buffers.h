@@ -44,8 +44,9 @@ class Buffers {
 
   // `initial` is what the bindings hold before a launch, `second` what they hold before one of
   // variant 1 (prepare); empty: the same. An input error for a binding without a static size,
-  // contents of another size or views that overlap, an environment error when memory does not suffice. `device` is where
-  // they are used, and must outlive them; nullptr: a device that works in the host's memory.
+  // contents of another size or views that overlap, an environment error when memory does not
+  // suffice. `device` is where they are used, and must outlive them; nullptr: a device that works
+  // in the host's memory.
   static Result<Buffers> create(std::vector<problem::Binding> bindings, Contents initial,
                                 int copies, device::Device* device = nullptr, Contents second = {});
   ~Buffers();

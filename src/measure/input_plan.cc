@@ -535,8 +535,7 @@ class Planner {
     const double typical = std::ldexp(plan_.typical_sum, scale);
     InputValues& values = plan_.bindings[binding];
     values.kind = Kind::kIntegers;
-    values.magnitude =
-        static_cast<int>(std::clamp(2 * typical, 1.0, std::ldexp(1.0, digits)));
+    values.magnitude = static_cast<int>(std::clamp(2 * typical, 1.0, std::ldexp(1.0, digits)));
     values.exponent = -scale;
   }
 

@@ -196,9 +196,8 @@ Result<Buffers> make_buffers(const std::vector<problem::Binding>& bindings,
                                  ? device->last_level_cache()
                                  : request.last_level_cache;
   // Where memory is taken in one piece, what lies between views takes some too.
-  const double used = apart ? static_cast<double>(bytes) /
-                                  static_cast<double>(Arrangement(bindings).bytes)
-                            : 1;
+  const double used =
+      apart ? static_cast<double>(bytes) / static_cast<double>(Arrangement(bindings).bytes) : 1;
   const auto memory = static_cast<double>(apart ? device->free_memory() : available_memory());
   const Rotation rotation =
       rotation_for(request.cache, bytes, cache, static_cast<std::int64_t>(used * memory));

@@ -330,8 +330,7 @@ class Analysis {
       while (tensor->kind == Value::Kind::kElement)
         tensor = &computation_.values[static_cast<std::size_t>(tensor->operands.at(0))];
       if (tensor->kind != Value::Kind::kReduction || tensor->operation != "arith.addf") continue;
-      const Estimate& term =
-          rounding_.values[static_cast<std::size_t>(tensor->operands.front())];
+      const Estimate& term = rounding_.values[static_cast<std::size_t>(tensor->operands.front())];
       const double other = operand(1 - i).largest();
       // Of one term that is not zero: where it is added.
       if (tensor->root && plan_.single_products)

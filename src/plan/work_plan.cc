@@ -18,7 +18,8 @@ constexpr double kCoverage = 0.95;
 constexpr std::size_t kListed = 8;
 
 std::string percent(double share) {
-  return share >= 0.0995 ? fmt::format("{:.0f} %", 100 * share) : fmt::format("{:.1f} %", 100 * share);
+  return share >= 0.0995 ? fmt::format("{:.0f} %", 100 * share)
+                         : fmt::format("{:.1f} %", 100 * share);
 }
 
 }  // namespace

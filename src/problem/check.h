@@ -14,8 +14,8 @@ inline constexpr int kMostBindings = 1 << 10;                           // of on
 
 // Input errors that name the first thing that cannot be: an extent that is negative and not
 // kDynamic, a tensor of more than kMostBytes, a loop of more than kMostIterations, an operand that
-// names a loop which is not there or not one for each dimension, a binding of less than -1 bytes or with a
-// place in the kernel's that cannot be.
+// names a loop which is not there or not one for each dimension, a binding of less than -1 bytes or
+// with a place in the kernel's that cannot be.
 Status check(const TensorType& type);
 Status check(const Operation& operation);
 Status check(const Binding& binding);

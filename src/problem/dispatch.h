@@ -88,7 +88,7 @@ struct Dispatch {
   // 32-bit words the kernel is launched with, where they are static: values that the program
   // passes, and hone's own choice of those that only say where a view begins.
   std::vector<std::uint32_t> constants;
-  int launches_per_call = 0;  // dispatches of it that one call of the program makes
+  int launches_per_call = 0;          // dispatches of it that one call of the program makes
   std::string default_configuration;  // what the compiler chooses: "#iree_cpu.lowering_config<...>"
   std::string default_translation;    // "#iree_codegen.translation_info<...>"
   // On a GPU: what the compiler states about its legal configurations, as JSON that the provider

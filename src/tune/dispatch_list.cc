@@ -88,17 +88,10 @@ class ListTuner {
   }
 
   Status tune_one(const problem::Dispatch& dispatch, const Share& share) {
-    Result<TunedDispatch> tuned = tune_dispatch(context_, dispatch, nullptr, share);
-    if (!tuned && tuned.error().kind == ErrorKind::kFailure) {
-      context_.observer.note(tuned.error().message);
-      HONE_TRY(context_.store.log_event("not tuned", tuned.error().message));
-      result_.not_tuned.push_back({dispatch.name, tuned.error().message});
-      return {};
-    }
-    if (!tuned) return tl::unexpected(std::move(tuned).error());
-    HONE_TRY(keep_finished(context_, *tuned));
-    result_.tuned.push_back(std::move(*tuned));
-    tuned_here_ = true;
+    HONE_ASSIGN(std::optional<TunedDispatch> tuned,
+                tune_and_keep(context_, dispatch, nullptr, share, result_.not_tuned));
+    tuned_here_ = tuned_here_ || tuned;
+    if (tuned) result_.tuned.push_back(std::move(*tuned));
     return {};
   }
 

@@ -363,12 +363,12 @@ class DispatchTuner {
     progress.failed = failed_;
     progress.best_speedup = 1 / best_ratio_;
     const auto tried = static_cast<double>(search_->tried());
-    progress.seconds_left = tune::seconds_left(
-        {.searching = searching ? seconds_left : 0,
-         .per_candidate = searching && tried > 0 ? clock_.seconds() / tried : 0,
-         .candidates = static_cast<double>(search_->planned()) - tried,
-         .comparing = searching ? for_finalists() : seconds_left,
-         .after = share_.after});
+    progress.seconds_left =
+        tune::seconds_left({.searching = searching ? seconds_left : 0,
+                            .per_candidate = searching && tried > 0 ? clock_.seconds() / tried : 0,
+                            .candidates = static_cast<double>(search_->planned()) - tried,
+                            .comparing = searching ? for_finalists() : seconds_left,
+                            .after = share_.after});
     context_.observer.progress(progress);
   }
 

@@ -1,7 +1,7 @@
 #include "tune/finished_work.h"
 
 #include <nlohmann/json.hpp>
-#include <vector>
+#include <utility>
 
 namespace hone::tune {
 namespace {
@@ -36,8 +36,6 @@ std::optional<TunedDispatch> tuned_from(const std::string& text) {
   }
 }
 
-}  // namespace
-
 Status keep_finished(Context& context, TunedDispatch& tuned) {
   store::Selection& selection = tuned.selection;
   selection.dispatch = tuned.id;
@@ -54,6 +52,25 @@ Status keep_finished(Context& context, TunedDispatch& tuned) {
     return context.store.log_event(
         kTuned, kept.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   });
+}
+
+}  // namespace
+
+Result<std::optional<TunedDispatch>> tune_and_keep(Context& context,
+                                                   const problem::Dispatch& dispatch,
+                                                   const problem::Dispatch* reference,
+                                                   const Share& share,
+                                                   std::vector<NotTuned>& not_tuned) {
+  Result<TunedDispatch> tuned = tune_dispatch(context, dispatch, reference, share);
+  if (!tuned && tuned.error().kind == ErrorKind::kFailure) {
+    context.observer.note(tuned.error().message);
+    HONE_TRY(context.store.log_event("not tuned", tuned.error().message));
+    not_tuned.push_back({dispatch.name, tuned.error().message});
+    return std::nullopt;
+  }
+  HONE_TRY(tuned);
+  HONE_TRY(keep_finished(context, *tuned));
+  return std::move(*tuned);
 }
 
 Result<std::map<store::Id, TunedDispatch>> finished_work(Context& context,

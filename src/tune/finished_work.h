@@ -3,15 +3,23 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "tune/dispatch_tuner.h"
+#include "tune/select_dispatches.h"
 
 namespace hone::tune {
 
-// Keeps what came of a dispatch, so that a run which is stopped later need not tune it again. Its
-// selection is recorded with it.
-Status keep_finished(Context& context, TunedDispatch& tuned);
+// Tunes a dispatch (tune_dispatch) and keeps what came of it, with its selection, so that a run
+// which is stopped later need not tune it again. Nothing, and an entry of `not_tuned`, where it
+// cannot be tuned.
+Result<std::optional<TunedDispatch>> tune_and_keep(Context& context,
+                                                   const problem::Dispatch& dispatch,
+                                                   const problem::Dispatch* reference,
+                                                   const Share& share,
+                                                   std::vector<NotTuned>& not_tuned);
 
 // By dispatch, of this build and device: what was kept by the runs of `command` on `program` since
 // the last one that came to its end. `dispatch` of each is null.

@@ -54,8 +54,7 @@ Status Session::search(double seconds, const std::string& command) {
     const double left = seconds - watch.seconds();
     const std::size_t done = plan.count(plan::State::kFinished);
     const double share = plan.seconds_for(*place, left);
-    HONE_TRY(tune(*place,
-                  {done, done + plan.count(plan::State::kWaiting), share, left - share}));
+    HONE_TRY(tune(*place, {done, done + plan.count(plan::State::kWaiting), share, left - share}));
     plan.finish(*place);
     plan.deal(seconds - watch.seconds());  // what was not used may do for one that was left out
   }
@@ -80,8 +79,8 @@ Result<bool> Session::take_finished(std::size_t place) {
   const problem::Dispatch& dispatch = *chosen_[place];
   HONE_ASSIGN(const store::Id operation, context_.store.intern(operation_row(dispatch.root)));
   HONE_ASSIGN(const store::Id id, context_.store.intern(dispatch_row(dispatch, operation)));
-  HONE_TRY(context_.store.place({result_.program_id, id, static_cast<std::int64_t>(place),
-                                 dispatch.launches_per_call}));
+  HONE_TRY(context_.store.place(
+      {result_.program_id, id, static_cast<std::int64_t>(place), dispatch.launches_per_call}));
   const auto found = finished_.find(id);
   if (found == finished_.end()) return false;
   result_.tuned.push_back(found->second);
@@ -124,16 +123,9 @@ Status Session::weigh(plan::WorkPlan& plan, double seconds) {
 
 Status Session::tune(std::size_t place, const Share& share) {
   const problem::Dispatch& dispatch = *chosen_[place];
-  Result<TunedDispatch> tuned = tune_dispatch(context_, dispatch, reference_of(dispatch), share);
-  if (!tuned && tuned.error().kind == ErrorKind::kFailure) {
-    context_.observer.note(tuned.error().message);
-    HONE_TRY(context_.store.log_event("not tuned", tuned.error().message));
-    result_.not_tuned.push_back({dispatch.name, tuned.error().message});
-    return {};
-  }
-  if (!tuned) return tl::unexpected(std::move(tuned).error());
-  HONE_TRY(keep_finished(context_, *tuned));
-  result_.tuned.push_back(std::move(*tuned));
+  HONE_ASSIGN(std::optional<TunedDispatch> tuned,
+              tune_and_keep(context_, dispatch, reference_of(dispatch), share, result_.not_tuned));
+  if (tuned) result_.tuned.push_back(std::move(*tuned));
   return {};
 }
 

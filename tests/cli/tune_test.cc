@@ -134,11 +134,12 @@ TEST_F(Tune, TunesSumsThatMayBeReordered) {
 // Layers of one shape are one dispatch, told by its launches where each finds its tensors in memory
 // that they share; the last writes what is returned.
 TEST_F(Tune, TunesWhatSeveralLayersLaunch) {
-  std::string text = "func.func @net(%t0: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> "
-                     "(tensor<64x64xf32>, tensor<64x64xf32>) {\n"
-                     "%z = arith.constant 0.0 : f32\n%e = tensor.empty() : tensor<64x64xf32>\n"
-                     "%f = linalg.fill ins(%z : f32) outs(%e : tensor<64x64xf32>) -> "
-                     "tensor<64x64xf32>\n";
+  std::string text =
+      "func.func @net(%t0: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> "
+      "(tensor<64x64xf32>, tensor<64x64xf32>) {\n"
+      "%z = arith.constant 0.0 : f32\n%e = tensor.empty() : tensor<64x64xf32>\n"
+      "%f = linalg.fill ins(%z : f32) outs(%e : tensor<64x64xf32>) -> "
+      "tensor<64x64xf32>\n";
   constexpr int kLayers = 4;
   for (int layer = 0; layer < kLayers; ++layer)
     text += fmt::format(

@@ -107,7 +107,7 @@ TEST(BuffersTest, ViewsKeepTheirDistanceAndShareWhatLiesBetween) {
   };
   const std::vector<problem::Binding> views{
       view(Access::kReadOnly, 0, kFar + 64, 128), view(Access::kReadOnly, 0, 64, 256),
-      view(Access::kWriteOnly, 1, 0, 256),        view(Access::kReadWrite, 1, 256, 64),
+      view(Access::kWriteOnly, 1, 0, 256), view(Access::kReadWrite, 1, 256, 64),
       view(Access::kWriteOnly, 1, 1024, 64)};
   const auto bytes = [](std::size_t count) { return std::vector<std::byte>(count, std::byte{3}); };
   auto buffers = Buffers::create(views, {bytes(128), bytes(256), {}, bytes(64), {}}, 3);

@@ -242,11 +242,10 @@ Dispatch biased_product(std::int64_t k) {
   using Kind = problem::Value::Kind;
   Dispatch dispatch = matmul_dispatch(6, 5, k, ElementType::kF32, ElementType::kF32, false);
   dispatch.fused.emplace_back("elementwise(arith.addf)");
-  dispatch.bindings.insert(dispatch.bindings.begin() + 2,
-                           {problem::Access::kReadOnly,
-                            problem::BindingUse::kFusedInput,
-                            {ElementType::kF32, {5}},
-                            5 * 4});
+  dispatch.bindings.insert(dispatch.bindings.begin() + 2, {problem::Access::kReadOnly,
+                                                           problem::BindingUse::kFusedInput,
+                                                           {ElementType::kF32, {5}},
+                                                           5 * 4});
   dispatch.root_bindings = {0, 1, -1};
   std::vector<problem::Value>& values = dispatch.computation.values;
   const auto add = [&](Kind kind, std::vector<int> operands, std::string operation = {}) {

@@ -11,9 +11,8 @@ using testing::Not;
 // Four dispatches of 80, 15, 4.5 and 0.5 ms, all of which may be gained; each needs 8 seconds.
 WorkPlan four(double seconds, bool everything = false) {
   WorkPlan plan(seconds, everything);
-  for (const auto& [name, share] :
-       {std::pair("small", 4.5), std::pair("heavy", 80.0), std::pair("tiny", 0.5),
-        std::pair("middle", 15.0)})
+  for (const auto& [name, share] : {std::pair("small", 4.5), std::pair("heavy", 80.0),
+                                    std::pair("tiny", 0.5), std::pair("middle", 15.0)})
     plan.add({name, {share, share, 8}});
   plan.deal(seconds);
   return plan;

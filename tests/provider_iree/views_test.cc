@@ -109,14 +109,17 @@ std::vector<problem::Dispatch> dispatches_of(const Written& written) {
 }
 
 Binding view(Access access, int ordinal, std::int64_t offset) {
-  return {access, access == Access::kReadOnly ? BindingUse::kRootInput : BindingUse::kOutput,
-          {problem::ElementType::kF32, {64}}, 256, ordinal, offset};
+  return {access,
+          access == Access::kReadOnly ? BindingUse::kRootInput : BindingUse::kOutput,
+          {problem::ElementType::kF32, {64}},
+          256,
+          ordinal,
+          offset};
 }
 
 // What layers of one shape give: the launches differ in nothing but where their pieces lie.
-const Written kTwoLayers{
-    .constants = 2,
-    .body = R"(
+const Written kTwoLayers{.constants = 2,
+                         .body = R"(
       %i0 = arith.index_castui %w0 : i32 to index
       %i1 = arith.index_castui %w1 : i32 to index
       %a:2 = util.assume.int
@@ -124,8 +127,8 @@ const Written kTwoLayers{
           %i1[<umin = 0, umax = 0>, <umin = 4096, umax = 4096, udiv = 4096>] : index, index
       %fixed = arith.constant 512 : index
 )",
-    .offsets = {"%a#0", "%a#1", "%fixed"},
-    .launches = {{65536, 0}, {131072, 4096}}};
+                         .offsets = {"%a#0", "%a#1", "%fixed"},
+                         .launches = {{65536, 0}, {131072, 4096}}};
 
 TEST(Views, OfTwoLayersAreOneDispatchOverItsOwnPieces) {
   const auto dispatches = dispatches_of(kTwoLayers);
@@ -185,8 +188,8 @@ TEST(Views, KeepWhatOverlaps) {
   written.offsets = {"%i0", "%i1", "%fixed"};
   written.launches = {{1024, 1024}};
   const problem::Dispatch same = dispatches_of(written).at(0);
-  EXPECT_THAT(same.bindings, ElementsAre(view(Access::kReadOnly, 0, 1024),
-                                         view(Access::kWriteOnly, 1, 512)));
+  EXPECT_THAT(same.bindings,
+              ElementsAre(view(Access::kReadOnly, 0, 1024), view(Access::kWriteOnly, 1, 512)));
   EXPECT_THAT(same.computation.values.at(0).binding, 0);
 
   written.launches = {{1024, 1152}};

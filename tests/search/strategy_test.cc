@@ -96,7 +96,8 @@ TEST(Prior, IsAnErrorWithoutAnEstimate) {
   const auto strategy = make_strategy("prior", space, 1);
   ASSERT_FALSE(strategy);
   EXPECT_EQ(strategy.error().kind, ErrorKind::kInput);
-  EXPECT_THAT(strategy.error().message, testing::HasSubstr("GEMMs of the provider's own kernels; use auto"));
+  EXPECT_THAT(strategy.error().message,
+              testing::HasSubstr("GEMMs of the provider's own kernels; use auto"));
 }
 
 TEST(MakeStrategy, NamesTheNearest) {

@@ -21,12 +21,10 @@ TEST(TimeLeft, ASmallPlanEndsASearchBeforeItsTime) {
 TEST(TimeLeft, IsNeverNegative) {
   EXPECT_EQ(seconds_left({.searching = -4, .comparing = -1}), 0);
   EXPECT_EQ(seconds_left({.searching = -4, .comparing = 15}), 15);
-  EXPECT_EQ(seconds_left({.searching = -4,
-                          .per_candidate = 1,
-                          .candidates = 5,
-                          .comparing = -1,
-                          .after = 20}),
-            20);
+  EXPECT_EQ(
+      seconds_left(
+          {.searching = -4, .per_candidate = 1, .candidates = 5, .comparing = -1, .after = 20}),
+      20);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ struct Launches {
     int per_call = 0;  // in functions; those in initializers run once and do not count
   };
   std::vector<Different> different;  // in the program's order
-  std::string not_static;  // why the values of some are not known; empty when all are
+  std::string not_static;            // why the values of some are not known; empty when all are
 };
 
 // By "executable::export". Reads stream.cmd.dispatch (programs) and hal.command_buffer.dispatch

@@ -229,9 +229,9 @@ void name_open_sizes(const Ir& ir, const OwnedModule& module, std::vector<Part>&
   set_launches(ir, module, open.marked(ir), parts);
   for (Part& part : parts) {
     if (part.read.root.ptr == nullptr) continue;
-    const auto root =
-        root_with_sizes(ir, part.read.root,
-                        kernel_sizes(ir, Views(ir, part.read.function, part.sets.front()).constants()));
+    const auto root = root_with_sizes(
+        ir, part.read.root,
+        kernel_sizes(ir, Views(ir, part.read.function, part.sets.front()).constants()));
     if (!root) continue;
     part.marked = root->loops;
     open.name_by(*root);

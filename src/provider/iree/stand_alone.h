@@ -16,7 +16,8 @@ std::string stand_alone_text(const Ir& ir, const OwnedModule& program,
                              const std::string& executable);
 
 // Text of the module of a dispatch with that written into it: a dispatch of two sizes has two
-// sources, and who compiles one knows how its code is launched. Addresses among the constants must be zero (views.h).
+// sources, and who compiles one knows how its code is launched. Addresses among the constants must
+// be zero (views.h).
 std::string with_launch_values(const Ir& ir, const OwnedModule& dispatch,
                                const LaunchValues& values);
 // What was written there; empty where nothing was.

@@ -181,9 +181,8 @@ class Kernel {
     std::vector<Piece> pieces;
     for (const Subspan& subspan : subspans_) {
       const auto type = sizes.type(ir_.results(subspan.operation).at(0));
-      const std::int64_t bytes = !type || is_dynamic(*type)
-                                     ? 0
-                                     : element_count(*type) * byte_size(type->element);
+      const std::int64_t bytes =
+          !type || is_dynamic(*type) ? 0 : element_count(*type) * byte_size(type->element);
       pieces.push_back({subspan.ordinal,
                         sizes.integer(ir_.operands(subspan.operation).at(0)).value_or(0), bytes});
     }
@@ -335,8 +334,8 @@ Views::Views(const Ir& ir, MlirOperation function, const LaunchSet& set) {
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const MlirOperation operation = kernel.subspans()[i].operation;
     const MlirValue value = ir.results(operation).at(0);
-    View view{pieces[i].ordinal, pieces[i].offset, pieces[i].bytes, sizes.type(value),
-              {operation},       ir.text(ir.api().mlirValueGetType(value))};
+    View view{pieces[i].ordinal, pieces[i].offset, pieces[i].bytes,
+              sizes.type(value), {operation},      ir.text(ir.api().mlirValueGetType(value))};
     if (!view.type) view.type = parse_type(view.text);
     // What is united may reach others that it did not overlap before.
     for (std::size_t j = 0; j < all_.size();)

@@ -27,9 +27,9 @@ struct LaunchSet {
 std::vector<LaunchSet> launch_sets(const Ir& ir, MlirOperation function, const Launches& launches);
 
 struct View {
-  int ordinal = 0;          // of the binding
-  std::int64_t offset = 0;  // bytes from the binding's begin
-  std::int64_t bytes = 0;   // 0 while an extent is not known
+  int ordinal = 0;                          // of the binding
+  std::int64_t offset = 0;                  // bytes from the binding's begin
+  std::int64_t bytes = 0;                   // 0 while an extent is not known
   std::optional<problem::TensorType> type;  // nothing for one that hone does not know
   std::vector<MlirOperation> subspans;      // that give it
 
