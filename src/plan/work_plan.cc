@@ -114,7 +114,7 @@ double WorkPlan::enough_for(double coverage) const {
   return needs;
 }
 
-std::string WorkPlan::describe(const std::string& what) const {
+std::string WorkPlan::describe(const std::string& what, double seconds_left) const {
   const std::vector<std::size_t> places = waiting();
   std::string text = fmt::format("plan: {} of {} {}, those with most to gain first", places.size(),
                                  items_.size(), what);
@@ -124,7 +124,7 @@ std::string WorkPlan::describe(const std::string& what) const {
       break;
     }
     text += fmt::format("\n  {:>6} of their time, {:3.0f} s: {}", percent(share_of(places[i])),
-                        seconds_for(places[i], seconds_), items_[places[i]].name);
+                        seconds_for(places[i], seconds_left), items_[places[i]].name);
   }
   if (const std::size_t finished = count(State::kFinished); finished > 0)
     text += fmt::format("\n  {} were finished before", finished);
@@ -132,12 +132,13 @@ std::string WorkPlan::describe(const std::string& what) const {
     text += fmt::format("\n  {} keep their defaults, {} of the time together", left,
                         percent(share_of(State::kLeftOut)));
   const double enough = enough_for(kCoverage);
-  if (enough > seconds_)
+  if (enough > seconds_left)
     text += fmt::format(
-        "\nthe budget of {:.0f} s is too small: preparing, a few candidates of each and telling "
-        "them apart take about {:.0f} s for {}; --budget {} would do",
-        seconds_, enough, everything_ ? "all of them" : percent(kCoverage) + " of the time",
-        as_budget(enough));
+        "\nthe budget is too small: preparing, a few candidates of each and telling them apart "
+        "take "
+        "about {:.0f} s for {}, and there are {:.0f}; --budget {} would do",
+        enough, everything_ ? "all of them" : percent(kCoverage) + " of the time", seconds_left,
+        as_budget(enough / part_));
   return text;
 }
 

@@ -34,7 +34,8 @@ struct Item {
 class WorkPlan {
  public:
   // `everything`: no item is left out, however short the time is, as for those that a user named.
-  WorkPlan(double seconds, bool everything) : seconds_(seconds), everything_(everything) {}
+  // `part`: of the user's budget, which is for something else too, that the plan has.
+  explicit WorkPlan(bool everything, double part = 1) : everything_(everything), part_(part) {}
 
   // Its place.
   std::size_t add(Item item);
@@ -61,15 +62,16 @@ class WorkPlan {
   double enough_for(double coverage) const;
 
   // For people, before the work: what is done in which order and with how much time, what is left
-  // out, and whether the time suffices. Several lines. `what`: "dispatches", "GEMMs".
-  std::string describe(const std::string& what) const;
+  // out, and whether the seconds that are left suffice. Several lines. `what`: "dispatches",
+  // "GEMMs".
+  std::string describe(const std::string& what, double seconds_left) const;
 
  private:
   std::vector<std::size_t> waiting() const;  // those that may gain most first
   std::vector<std::size_t> heaviest(double coverage) const;
 
-  double seconds_;
   bool everything_;
+  double part_;
   std::vector<Item> items_;
 };
 

@@ -231,7 +231,7 @@ Result<CompiledProgram> compile_only(CompileService& compiler, const provider::P
   HONE_TRY(store.begin_run(run_row));
   Status status;
   const Stopwatch watch;
-  plan::WorkPlan plan(options.budget_seconds, /*everything=*/true);
+  plan::WorkPlan plan(/*everything=*/true);
   for (const problem::Dispatch* const dispatch : chosen) plan.add({dispatch->name});
   while (const auto place = plan.next()) {
     const double left = options.budget_seconds - watch.seconds();

@@ -15,10 +15,7 @@ class ListTuner {
  public:
   ListTuner(Context& context, const DispatchList& list,
             const std::function<Status(const TunedList&)>& after_each)
-      : context_(context),
-        list_(list),
-        after_each_(after_each),
-        plan_(context.options.budget_seconds, /*everything=*/true) {}
+      : context_(context), list_(list), after_each_(after_each), plan_(/*everything=*/true) {}
 
   Result<TunedList> run(store::Run row) {
     HONE_ASSIGN(result_.list,
@@ -39,7 +36,7 @@ class ListTuner {
     const Stopwatch watch(context_.clock);
     const double budget = context_.options.budget_seconds;
     HONE_TRY(make_plan());
-    context_.observer.note(plan_.describe("GEMMs"));
+    context_.observer.note(plan_.describe("GEMMs", budget));
     while (const auto place = plan_.next()) {
       const double left = budget - watch.seconds();
       const double share = plan_.seconds_for(*place, left);

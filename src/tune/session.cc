@@ -44,12 +44,14 @@ const problem::Dispatch* Session::reference_of(const problem::Dispatch& dispatch
   return reference == references_.end() ? nullptr : &*reference;
 }
 
-Status Session::search(double seconds, const std::string& command) {
+Status Session::search(double seconds, double part, const std::string& command) {
   const Stopwatch watch(context_.clock);
   HONE_ASSIGN(finished_, finished_work(context_, command, result_.program_id));
-  plan::WorkPlan plan(seconds, !context_.options.dispatches.empty());
+  plan::WorkPlan plan(!context_.options.dispatches.empty(), part);
   HONE_TRY(make_plan(plan, seconds));
-  if (plan.items().size() > 1) context_.observer.note(plan.describe("dispatches"));
+  plan.deal(seconds - watch.seconds());
+  if (plan.items().size() > 1)
+    context_.observer.note(plan.describe("dispatches", seconds - watch.seconds()));
   while (const auto place = plan.next()) {
     const double left = seconds - watch.seconds();
     const std::size_t done = plan.count(plan::State::kFinished);
@@ -70,9 +72,7 @@ Status Session::make_plan(plan::WorkPlan& plan, double seconds) {
     if (is_finished) plan.finish(i);
   }
   // Of one, all the time is its own.
-  if (plan.count(plan::State::kWaiting) > 1) HONE_TRY(weigh(plan, seconds * kWeighingShare));
-  plan.deal(seconds);
-  return {};
+  return plan.count(plan::State::kWaiting) > 1 ? weigh(plan, seconds * kWeighingShare) : Status();
 }
 
 Result<bool> Session::take_finished(std::size_t place) {

@@ -35,8 +35,8 @@ class Session {
   Status load();
   // Each dispatch's winner, within about so many seconds: those first that take most of the
   // program's time, and the more of them (plan/work_plan.h). What runs of the same `command` have
-  // finished is taken from them.
-  Status search(double seconds, const std::string& command);
+  // finished is taken from them. `part`: of the user's budget that the seconds are.
+  Status search(double seconds, double part, const std::string& command);
   // What the winners do in the whole program.
   Status prove();
   // Keeps what became of each dispatch, and the last proof. `best`: what is recommended at this

@@ -41,8 +41,9 @@ class TuningRun {
     const auto sizes = static_cast<double>(sessions_.size());
     const double budget = context_.options.budget_seconds / sizes;
     const bool several = one_configuration_for_several();
+    const double part = several ? kSearchShare : 1;
     for (Session& session : sessions_)
-      HONE_TRY(session.search(several ? budget * kSearchShare : budget, command));
+      HONE_TRY(session.search(budget * part, part / sizes, command));
     if (several) HONE_TRY(choose_for_all(context_.options.budget_seconds * (1 - kSearchShare)));
     if (std::any_of(sessions_.begin(), sessions_.end(),
                     [](const Session& session) { return !session.result().tuned.empty(); }))

@@ -10,7 +10,7 @@ using testing::Not;
 
 // Four dispatches of 80, 15, 4.5 and 0.5 ms, all of which may be gained; each needs 8 seconds.
 WorkPlan four(double seconds, bool everything = false) {
-  WorkPlan plan(seconds, everything);
+  WorkPlan plan(everything);
   for (const auto& [name, share] : {std::pair("small", 4.5), std::pair("heavy", 80.0),
                                     std::pair("tiny", 0.5), std::pair("middle", 15.0)})
     plan.add({name, {share, share, 8}});
@@ -42,9 +42,10 @@ TEST(WorkPlan, LeavesOutWhatItsPartWouldNotPayFor) {
   EXPECT_EQ(plan.count(State::kLeftOut), 2u);
   EXPECT_DOUBLE_EQ(plan.share_of(State::kLeftOut), 0.05);
   EXPECT_DOUBLE_EQ(plan.seconds_for(1, 60), 8 + 44 * 80 / 95.0);
-  EXPECT_THAT(plan.describe("dispatches"), HasSubstr("plan: 2 of 4 dispatches"));
-  EXPECT_THAT(plan.describe("dispatches"), HasSubstr("2 keep their defaults, 5.0 % of the time"));
-  EXPECT_THAT(plan.describe("dispatches"), Not(HasSubstr("too small")));
+  EXPECT_THAT(plan.describe("dispatches", 60), HasSubstr("plan: 2 of 4 dispatches"));
+  EXPECT_THAT(plan.describe("dispatches", 60),
+              HasSubstr("2 keep their defaults, 5.0 % of the time"));
+  EXPECT_THAT(plan.describe("dispatches", 60), Not(HasSubstr("too small")));
 }
 
 TEST(WorkPlan, KeepsOneHoweverShortTheTimeIs) {
@@ -72,15 +73,20 @@ TEST(WorkPlan, EndsWithItsTime) {
 
 // Three GEMMs that a user listed, which need 9 seconds each.
 TEST(WorkPlan, SaysBeforehandThatABudgetIsTooSmall) {
-  WorkPlan plan(10, /*everything=*/true);
+  WorkPlan plan(/*everything=*/true);
   for (const char* name : {"a", "b", "c"}) plan.add({name, {1, 1, 9}});
   plan.deal(10);
   EXPECT_EQ(plan.count(State::kWaiting), 3u);
   EXPECT_DOUBLE_EQ(plan.enough_for(0.95), 27);
   EXPECT_NEAR(plan.seconds_for(0, 10), 10 / 3.0, 1e-9);
-  EXPECT_THAT(plan.describe("GEMMs"),
-              HasSubstr("the budget of 10 s is too small: preparing, a few candidates of each and "
-                        "telling them apart take about 27 s for all of them; --budget 30s"));
+  EXPECT_THAT(
+      plan.describe("GEMMs", 10),
+      HasSubstr("the budget is too small: preparing, a few candidates of each and telling "
+                "them apart take about 27 s for all of them, and there are 10; --budget 30s"));
+  // Half of a budget is for something else.
+  WorkPlan half(/*everything=*/true, 0.5);
+  half.add({"a", {1, 1, 27}});
+  EXPECT_THAT(half.describe("GEMMs", 5), HasSubstr("--budget 55s would do"));
 }
 
 // 0.5 ms of 100 are not among the 95 %.
@@ -95,7 +101,7 @@ TEST(WorkPlan, WhatIsFinishedIsNotDoneAgain) {
   WorkPlan plan = four(1000);
   plan.finish(1);
   EXPECT_EQ(plan.next(), 3u);
-  EXPECT_THAT(plan.describe("dispatches"), HasSubstr("1 were finished before"));
+  EXPECT_THAT(plan.describe("dispatches", 60), HasSubstr("1 were finished before"));
 }
 
 }  // namespace
