@@ -39,7 +39,9 @@ Status Session::load() {
 const problem::Dispatch* Session::reference_of(const problem::Dispatch& dispatch) const {
   const auto reference =
       std::find_if(references_.begin(), references_.end(), [&](const problem::Dispatch& other) {
-        return other.name == dispatch.name && other.bindings == dispatch.bindings;
+        // Launch sets of a kernel differ in their constants.
+        return other.name == dispatch.name && other.bindings == dispatch.bindings &&
+               other.constants == dispatch.constants;
       });
   return reference == references_.end() ? nullptr : &*reference;
 }

@@ -21,10 +21,10 @@ bool same_attributes(const provider::Attributes& a, const provider::Attributes& 
   return texts(a) == texts(b);
 }
 
-// The functions of a dispatch's module without what differs from one dispatch to the next: the
-// symbols' names, and the target, which the flags are part of.
+// The export of a dispatch, with what it is launched with, and its functions, without what differs
+// from one dispatch to the next: the symbols' names, and the target, which the flags are part of.
 std::string anonymous_functions(const problem::Dispatch& dispatch) {
-  constexpr std::string_view kFunctions = "builtin.module";
+  constexpr std::string_view kFunctions = "hal.executable.export";
   std::string text = dispatch.source;
   const std::size_t start = text.find(kFunctions);
   if (start != std::string::npos) text.erase(0, start);

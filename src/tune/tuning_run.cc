@@ -1,6 +1,8 @@
 #include "tune/tuning_run.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "base/file.h"
 #include "base/response_file.h"
@@ -81,7 +83,11 @@ class TuningRun {
       for (TunedDispatch& tuned : session.result().tuned) {
         if (std::count(names.begin(), names.end(), tuned.dispatch->name) == 0) continue;
         std::vector<std::string> where;
-        if (names.size() > 1) where.push_back(tuned.dispatch->name);
+        // Launch sets of one kernel have its name: their sizes tell them apart.
+        const std::string& name = tuned.dispatch->name;
+        const bool one_of_several_sets = std::ranges::count(names, name) > 1;
+        if (names.size() > 1)
+          where.push_back(one_of_several_sets ? problem::describe(tuned.dispatch->root) : name);
         if (sessions_.size() > 1) where.push_back(problem::to_string(session.result().sizes));
         found.push_back({&tuned, session.reference_of(*tuned.dispatch),
                          fmt::format("{}", fmt::join(where, " at "))});
@@ -95,16 +101,12 @@ class TuningRun {
   // The names of tuned dispatches, those together that one entry of a spec is for.
   std::vector<std::vector<std::string>> spec_classes() {
     std::vector<std::vector<std::string>> classes;
-    const auto known = [&](const std::string& name) {
-      return std::any_of(classes.begin(), classes.end(), [&](const auto& names) {
-        return std::count(names.begin(), names.end(), name) > 0;
-      });
-    };
+    std::set<std::string> known;  // of the sessions before
     // Within a session, since neighbours have the sizes of theirs.
     for (const Session& session : sessions_) {
       std::vector<std::pair<const problem::Dispatch*, std::size_t>> first_of;  // of each class
       for (const problem::Dispatch* dispatch : session.chosen()) {
-        if (known(dispatch->name)) continue;
+        if (known.contains(dispatch->name)) continue;
         const auto same = std::find_if(first_of.begin(), first_of.end(), [&](const auto& first) {
           return one_entry_for(*dispatch, *first.first);
         });
@@ -115,12 +117,16 @@ class TuningRun {
           classes[same->second].push_back(dispatch->name);
         }
       }
+      for (const std::vector<std::string>& names : classes)
+        known.insert(names.begin(), names.end());
     }
     return classes;
   }
 
   // What is around the root is configured too, where the provider says so: that must be the same.
+  // Launch sets of a kernel have its name, and its code.
   bool one_entry_for(const problem::Dispatch& a, const problem::Dispatch& b) const {
+    if (a.name == b.name) return true;
     return context_.programs->same_spec_class(a.root, b.root) && a.neighbours == b.neighbours;
   }
 
@@ -170,15 +176,18 @@ class TuningRun {
       if (at.size() < sessions_.size()) continue;
       std::size_t shipping = 0;
       std::string reason;
-      for (std::size_t i = 0; i < at.size(); ++i) {
-        const ProvenProgram& proven = sessions_[i].result().proven;
-        if (std::count(proven.shipped.begin(), proven.shipped.end(), at[i].tuned->id) > 0)
-          ++shipping;
+      for (const Session& session : sessions_) {
+        const ProvenProgram& proven = session.result().proven;
+        const bool ships = std::ranges::any_of(at, [&](const DispatchAtSize& each) {
+          return std::ranges::count(proven.shipped, each.tuned->id) > 0;
+        });
+        if (ships) ++shipping;
         for (const LeftOut& left_out : proven.left_out)
           if (left_out.dispatch == name)
-            reason = fmt::format("at {}: {}", at[i].where, left_out.reason);
+            reason = fmt::format("at {}: {}", problem::to_string(session.result().sizes),
+                                 left_out.reason);
       }
-      if (shipping == 0 || shipping == at.size()) continue;
+      if (shipping == 0 || shipping == sessions_.size()) continue;
       for (const DispatchAtSize& each : at) each.tuned->keep_default(reason);
       dropped_.push_back({name, reason});
       return true;

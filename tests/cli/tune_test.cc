@@ -157,6 +157,38 @@ TEST_F(Tune, TunesWhatSeveralLayersLaunch) {
   EXPECT_EQ(listed["dispatches"][0]["launches_per_call"], kLayers);
 }
 
+// A kernel that a program launches with two sizes is one entry of a spec: verified at both, with
+// one winner for both.
+TEST_F(Tune, LaunchSetsOfAKernelGetOneWinner) {
+  const std::string program = write("two.mlir", R"(
+func.func @main(%a: tensor<?x128xf32>, %b: tensor<?x128xf32>, %w: tensor<128x64xf32>) -> (tensor<?x64xf32>, tensor<?x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %z = arith.constant 0.0 : f32
+  %m = tensor.dim %a, %c0 : tensor<?x128xf32>
+  %n = tensor.dim %b, %c0 : tensor<?x128xf32>
+  %e = tensor.empty(%m) : tensor<?x64xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %r = linalg.matmul ins(%a, %w : tensor<?x128xf32>, tensor<128x64xf32>) outs(%f : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %e2 = tensor.empty(%n) : tensor<?x64xf32>
+  %f2 = linalg.fill ins(%z : f32) outs(%e2 : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %r2 = linalg.matmul ins(%b, %w : tensor<?x128xf32>, tensor<128x64xf32>) outs(%f2 : tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %r, %r2 : tensor<?x64xf32>, tensor<?x64xf32>
+})");
+  const auto listed =
+      json({"dispatches", program, "--dim", "input0.0=48", "--dim", "input1.0=96", "--json"});
+  ASSERT_EQ(listed["dispatches"].size(), 2u);
+  EXPECT_EQ(listed["dispatches"][0]["name"], listed["dispatches"][1]["name"]);
+
+  std::vector<std::string> arguments = quick(program, 8, "24s");
+  arguments.insert(arguments.end(), {"--no-program", "--no-baselines", "--strategy", "prior",
+                                     "--dim", "input0.0=48", "--dim", "input1.0=96"});
+  const auto result = json(arguments);
+  ASSERT_EQ(result["dispatches"].size(), 2u);
+  for (const auto& dispatch : result["dispatches"]) EXPECT_EQ(dispatch["verified"], 8) << dispatch;
+  EXPECT_EQ(result["dispatches"][0]["configuration"], result["dispatches"][1]["configuration"])
+      << result["dispatches"];
+}
+
 // A vendor's library is verified as a candidate is, and shares 16 rounds of 3 samples with the
 // winner.
 TEST_F(Tune, AVendorsLibraryIsARowBesideTheWinner) {

@@ -229,12 +229,14 @@ void name_open_sizes(const Ir& ir, const OwnedModule& module, std::vector<Part>&
   set_launches(ir, module, open.marked(ir), parts);
   for (Part& part : parts) {
     if (part.read.root.ptr == nullptr) continue;
-    const auto root = root_with_sizes(
-        ir, part.read.root,
-        kernel_sizes(ir, Views(ir, part.read.function, part.sets.front()).constants()));
-    if (!root) continue;
-    part.marked = root->loops;
-    open.name_by(*root);
+    // What tells several launches apart has the same names in each.
+    for (const LaunchSet& set : part.sets) {
+      const Views views(ir, part.read.function, set);
+      const auto root = root_with_sizes(ir, part.read.root, kernel_sizes(ir, views.constants()));
+      if (!root) continue;
+      if (part.marked.empty()) part.marked = root->loops;
+      open.name_by(*root);
+    }
   }
 }
 
