@@ -184,7 +184,8 @@ func.func @main(%a: tensor<?x128xf32>, %b: tensor<?x128xf32>, %w: tensor<128x64x
                                      "--dim", "input0.0=48", "--dim", "input1.0=96"});
   const auto result = json(arguments);
   ASSERT_EQ(result["dispatches"].size(), 2u);
-  for (const auto& dispatch : result["dispatches"]) EXPECT_EQ(dispatch["verified"], 8) << dispatch;
+  // Eight of its own, and the other's winner where that is another.
+  for (const auto& dispatch : result["dispatches"]) EXPECT_GE(dispatch["verified"], 8) << dispatch;
   EXPECT_EQ(result["dispatches"][0]["configuration"], result["dispatches"][1]["configuration"])
       << result["dispatches"];
 }
