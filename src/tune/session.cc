@@ -9,6 +9,7 @@
 #include "tune/finished_work.h"
 #include "tune/load_program.h"
 #include "tune/records.h"
+#include "tune/spec_entries.h"
 
 namespace hone::tune {
 namespace {
@@ -62,7 +63,7 @@ Status Session::search(double seconds, double part, const std::string& command) 
     plan.finish(*place);
     plan.deal(seconds - watch.seconds());  // what was not used may do for one that was left out
   }
-  leave_out(plan);
+  HONE_TRY(leave_out(plan));
   std::ranges::sort(result_.tuned, {}, [](const TunedDispatch& each) { return each.dispatch; });
   return {};
 }
@@ -79,8 +80,7 @@ Status Session::make_plan(plan::WorkPlan& plan, double seconds) {
 
 Result<bool> Session::take_finished(std::size_t place) {
   const problem::Dispatch& dispatch = *chosen_[place];
-  HONE_ASSIGN(const store::Id operation, context_.store.intern(operation_row(dispatch.root)));
-  HONE_ASSIGN(const store::Id id, context_.store.intern(dispatch_row(dispatch, operation)));
+  HONE_ASSIGN(const store::Id id, intern(dispatch));
   HONE_TRY(context_.store.place(
       {result_.program_id, id, static_cast<std::int64_t>(place), dispatch.launches_per_call}));
   const auto found = finished_.find(id);
@@ -131,13 +131,33 @@ Status Session::tune(std::size_t place, const Share& share) {
   return {};
 }
 
-void Session::leave_out(const plan::WorkPlan& plan) {
-  for (std::size_t i = 0; i < chosen_.size(); ++i)
-    if (plan.items()[i].state == plan::State::kLeftOut)
-      result_.not_tuned.push_back(
-          {chosen_[i]->name,
-           fmt::format("{:.1f} % of the dispatches' time, for which this budget has none",
-                       100 * plan.share_of(i))});
+// One that shares its entry with a winner gets that winner too, or nobody does: what was searched
+// for the other is verified and measured in it (size_choice.h), so it counts as tuned.
+Status Session::leave_out(const plan::WorkPlan& plan) {
+  const std::size_t searched = result_.tuned.size();
+  for (std::size_t i = 0; i < chosen_.size(); ++i) {
+    if (plan.items()[i].state != plan::State::kLeftOut) continue;
+    const std::string reason = fmt::format(
+        "{:.1f} % of the dispatches' time, for which this budget has none", 100 * plan.share_of(i));
+    const auto last = result_.tuned.begin() + static_cast<std::ptrdiff_t>(searched);
+    const bool shares = std::any_of(result_.tuned.begin(), last, [&](const TunedDispatch& tuned) {
+      return tuned.attributes && one_entry_for(*context_.programs, *tuned.dispatch, *chosen_[i]);
+    });
+    if (!shares) {
+      result_.not_tuned.push_back({chosen_[i]->name, reason});
+      continue;
+    }
+    TunedDispatch& mate = result_.tuned.emplace_back();
+    mate.dispatch = chosen_[i];
+    HONE_ASSIGN(mate.id, intern(*chosen_[i]));
+    mate.keep_default(reason);
+  }
+  return {};
+}
+
+Result<store::Id> Session::intern(const problem::Dispatch& dispatch) {
+  HONE_ASSIGN(const store::Id operation, context_.store.intern(operation_row(dispatch.root)));
+  return context_.store.intern(dispatch_row(dispatch, operation));
 }
 
 Status Session::prove() {

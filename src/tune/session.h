@@ -56,7 +56,8 @@ class Session {
   Result<bool> take_finished(std::size_t place);
   Status weigh(plan::WorkPlan& plan, double seconds);
   Status tune(std::size_t place, const Share& share);
-  void leave_out(const plan::WorkPlan& plan);
+  Status leave_out(const plan::WorkPlan& plan);
+  Result<store::Id> intern(const problem::Dispatch& dispatch);
 
   Context& context_;
   std::string label_;

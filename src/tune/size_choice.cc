@@ -60,11 +60,23 @@ Status run_to_the_end(Context& context, DispatchBench& bench, std::vector<Trial>
   }
 }
 
-Status compare_at(Context& context, const DispatchAtSize& at, double seconds, Progress progress,
-                  std::vector<Rival>& rivals) {
+Result<DispatchBench> bench_of(Context& context, const DispatchAtSize& at) {
   HONE_ASSIGN(DispatchBench bench,
               DispatchBench::prepare(context, *at.tuned->dispatch, at.reference));
-  HONE_TRY(bench.set_up());
+  const Status ready = bench.set_up();
+  if (!ready) HONE_TRY(context.compiler.release(bench.key()));
+  HONE_TRY(ready);
+  return bench;
+}
+
+// Where the default itself cannot be verified or run, no rival is right.
+Status compare_at(Context& context, const DispatchAtSize& at, double seconds, Progress progress,
+                  std::vector<Rival>& rivals) {
+  Result<DispatchBench> ready = bench_of(context, at);
+  if (!ready && ready.error().kind == ErrorKind::kFailure)
+    return context.store.log_event("not compared", ready.error().message);
+  if (!ready) return tl::unexpected(ready.error());
+  DispatchBench& bench = *ready;
   std::vector<Trial> trials;
   for (const Rival& rival : rivals) {
     Trial trial;

@@ -47,6 +47,12 @@ bool same_views(const std::vector<problem::Binding>& a, const std::vector<proble
 
 }  // namespace
 
+bool one_entry_for(const provider::ProgramProvider& provider, const problem::Dispatch& a,
+                   const problem::Dispatch& b) {
+  if (a.name == b.name) return true;
+  return provider.same_spec_class(a.root, b.root) && a.neighbours == b.neighbours;
+}
+
 std::vector<VerifiedEntry> spec_entries(const provider::ProgramProvider& provider,
                                         const std::vector<TunedDispatch>& tuned,
                                         std::vector<LeftOut>& left_out) {

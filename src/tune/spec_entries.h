@@ -26,6 +26,12 @@ struct VerifiedEntry {
   const std::string& name() const { return tuned->dispatch->name; }
 };
 
+// Whether one entry of a spec is for both: no matcher tells their roots apart. What is around a
+// root is configured too, where the provider says so: that must be the same. Launch sets of a
+// kernel have its name, and its code.
+bool one_entry_for(const provider::ProgramProvider& provider, const problem::Dispatch& a,
+                   const problem::Dispatch& b);
+
 // One entry for each class of dispatches that one matcher lets through, that with the largest gain
 // first: operations of a call times the share of the time that is saved. What no spec can say, and
 // a dispatch with another winner than an entry that matches it, are named in `left_out`.

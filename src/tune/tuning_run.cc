@@ -8,6 +8,7 @@
 #include "base/response_file.h"
 #include "tune/session_steps.h"
 #include "tune/size_choice.h"
+#include "tune/spec_entries.h"
 #include "tune/sums.h"
 
 namespace hone::tune {
@@ -108,7 +109,7 @@ class TuningRun {
       for (const problem::Dispatch* dispatch : session.chosen()) {
         if (known.contains(dispatch->name)) continue;
         const auto same = std::find_if(first_of.begin(), first_of.end(), [&](const auto& first) {
-          return one_entry_for(*dispatch, *first.first);
+          return one_entry_for(*context_.programs, *dispatch, *first.first);
         });
         if (same == first_of.end()) {
           first_of.emplace_back(dispatch, classes.size());
@@ -121,13 +122,6 @@ class TuningRun {
         known.insert(names.begin(), names.end());
     }
     return classes;
-  }
-
-  // What is around the root is configured too, where the provider says so: that must be the same.
-  // Launch sets of a kernel have its name, and its code.
-  bool one_entry_for(const problem::Dispatch& a, const problem::Dispatch& b) const {
-    if (a.name == b.name) return true;
-    return context_.programs->same_spec_class(a.root, b.root) && a.neighbours == b.neighbours;
   }
 
   bool one_configuration_for_several() {

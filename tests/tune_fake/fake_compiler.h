@@ -123,7 +123,7 @@ class FakePool final : public worker::WorkerPool {
   std::deque<worker::Finished> finished_;
 };
 
-class FakeProvider final : public provider::ProgramProvider {
+class FakeProvider : public provider::ProgramProvider {
  public:
   std::string_view name() const override { return "fake"; }
   std::string_view constraint_set() const override { return "fake"; }

@@ -152,6 +152,33 @@ TEST_F(OneTuner, SpendsItsBudgetOnAllDispatchesAlike) {
   for (const TunedDispatch& each : tuned) EXPECT_NEAR(each.seconds, 100, 10);
 }
 
+// One entry of a spec is for all of them: the winner of the one that there was time to search is
+// verified and measured in the others, and ships.
+TEST_F(OneTuner, AWinnerIsTriedWhereItsEntryReachesToo) {
+  struct OneClass final : test::FakeProvider {
+    bool same_spec_class(const problem::Operation&, const problem::Operation&) const override {
+      return true;
+    }
+  } provider;
+  options_.budget_seconds = 30;
+  double seconds = 0;
+  auto runner = std::make_unique<test::FakeRunner>(log_);
+  runner->before_job = [&](const std::string&) { ++seconds; };
+  test::FakePool pool(6);
+  const auto result =
+      run_session(options_, store_, provider,
+                  {pool, std::move(runner), observer_, kLeaseTime, [&] { return seconds; }});
+  ASSERT_TRUE(result) << result.error().message;
+  const SessionResult& session = result->at_sizes.front();
+  EXPECT_THAT(observer_.notes, HasSubstr("keep their defaults"));
+  EXPECT_EQ(session.not_tuned.size(), 0u);
+  ASSERT_EQ(session.tuned.size(), 6u) << observer_.notes;
+  for (const TunedDispatch& tuned : session.tuned)
+    EXPECT_EQ(tuned.attributes->lowering_config, "tile=8") << tuned.dispatch->name;
+  ASSERT_TRUE(result->best);
+  EXPECT_EQ(result->best->name, "spec") << observer_.notes;
+}
+
 // A model of 200 dispatches: each is tuned, all are proved together.
 TEST_F(OneTuner, TunesTwoHundredDispatches) {
   options_.candidates = 4;
