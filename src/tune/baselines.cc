@@ -3,18 +3,17 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "measure/comparison.h"
-#include "measure/statistics.h"
 #include "measure/verification.h"
-#include "tune/finalists.h"
 #include "tune/protocols.h"
 #include "tune/records.h"
+#include "tune/rounds.h"
 
 namespace hone::tune {
 namespace {
 
 struct Entry {
   measure::Baseline baseline;
+  RunnerKernel kernel;
   store::Id candidate = 0;
   std::string identity;
 };
@@ -23,19 +22,18 @@ struct Entry {
 class Baselines {
  public:
   Baselines(Context& context, DispatchBench& bench, const problem::Dispatch& dispatch)
-      : context_(context), bench_(bench), dispatch_(dispatch) {}
+      : context_(context), bench_(bench), dispatch_(dispatch), rounds_(context.runner) {}
 
   // `loaded` are the library's kernels in the runner's present process, its own choice first.
   Result<std::string> measure(const std::vector<measure::Baseline>& loaded,
                               std::optional<store::Id> winner) {
-    generation_ = context_.runner.generation();
     HONE_TRY(enter(loaded));
     if (entries_.empty() || known_) return std::string();
     HONE_TRY(verify());
     if (right_.empty()) return why_not_;
-    HONE_ASSIGN(const Entry* const best, fastest());
+    HONE_ASSIGN(Entry* const best, fastest());
     if (best == nullptr) return why_not_;
-    std::vector<const Entry*> finalists{right_.front()};
+    std::vector<Entry*> finalists{right_.front()};
     if (best != right_.front()) finalists.push_back(best);
     HONE_TRY(separate(finalists, winner));
     return why_not_;
@@ -50,7 +48,8 @@ class Baselines {
   }
 
   Status enter(const measure::Baseline& baseline, std::size_t place) {
-    Entry entry{baseline, 0, {}};
+    const RunnerKernel kernel{{}, baseline.handle, context_.runner.generation()};
+    Entry entry{baseline, kernel, 0, {}};
     store::Candidate candidate;
     candidate.dispatch = bench_.dispatch_id();
     candidate.build = context_.build;
@@ -86,21 +85,17 @@ class Baselines {
     return {};
   }
 
-  bool lost() {
-    if (generation_ == context_.runner.generation()) return false;
-    why_not_ = "the runner died of a library's kernel: " + why_not_;
-    right_.clear();
-    return true;
-  }
-
   Status verify() {
-    for (const Entry& entry : entries_) {
-      HONE_ASSIGN(const Ran<measure::Verification> verified,
-                  context_.runner.verify(entry.baseline.handle));
+    for (Entry& entry : entries_) {
+      const std::uint64_t generation = context_.runner.generation();
+      HONE_ASSIGN(const Ran<measure::Verification> verified, rounds_.verify(entry.kernel));
       if (!verified) {
         why_not_ = verified.error().message;
-        if (lost()) return {};
-        continue;
+        if (generation == context_.runner.generation()) continue;
+        // The others were in the runner that died.
+        why_not_ = "the runner died of a library's kernel: " + why_not_;
+        right_.clear();
+        return {};
       }
       store::Verification row = verification_row(*verified, dispatch_.bindings);
       row.dispatch = bench_.dispatch_id();
@@ -117,21 +112,23 @@ class Baselines {
   }
 
   // Nothing when they cannot be measured.
-  Result<const Entry*> fastest() {
+  Result<Entry*> fastest() {
     if (right_.size() == 1) return right_.front();
-    measure::MeasureRequest request;
-    for (const Entry* entry : right_) request.handles.push_back(entry->baseline.handle);
-    HONE_ASSIGN(request.sentinel, load(bench_.default_candidate()));
-    if (!request.sentinel) return nullptr;
-    request.protocol = baseline_protocol();
-    request.seed = context_.options.seed;
-    HONE_ASSIGN(const Ran<measure::MeasureResult> measured, context_.runner.measure(request));
+    HONE_ASSIGN(provider::Artifact code, bench_.artifact(bench_.default_candidate()));
+    RunnerKernel sentinel{std::move(code)};
+    std::vector<RunnerKernel*> kernels;
+    for (Entry* entry : right_) kernels.push_back(&entry->kernel);
+    measure::MeasureRequest how;
+    how.protocol = baseline_protocol();
+    how.seed = context_.options.seed;
+    HONE_ASSIGN(const Ran<measure::MeasureResult> measured,
+                rounds_.measure(kernels, &sentinel, how));
     if (!measured) {
       why_not_ = measured.error().message;
       return nullptr;
     }
-    HONE_TRY(context_.runner.unload(*request.sentinel));
-    const Entry* best = right_.front();
+    HONE_TRY(rounds_.unload(sentinel));
+    Entry* best = right_.front();
     double best_ratio = 0;
     for (std::size_t i = 0; i < right_.size(); ++i) {
       const measure::HandleSamples& samples = measured->handles[i];
@@ -146,54 +143,47 @@ class Baselines {
     return best;
   }
 
-  Result<std::optional<int>> load(store::Id candidate) {
-    HONE_ASSIGN(const provider::Artifact artifact, bench_.artifact(candidate));
-    HONE_ASSIGN(const Ran<int> handle, context_.runner.load(artifact));
-    if (!handle) why_not_ = handle.error().message;
-    return handle ? std::optional<int>(*handle) : std::nullopt;
-  }
-
-  Status separate(const std::vector<const Entry*>& finalists, std::optional<store::Id> winner) {
+  Status separate(const std::vector<Entry*>& finalists, std::optional<store::Id> winner) {
     std::vector<store::Id> candidates;
     if (winner) candidates.push_back(*winner);
     candidates.push_back(bench_.default_candidate());
     std::vector<std::string> identities;
-    for (const Entry* entry : finalists) identities.push_back(entry->identity);
-    for (const store::Id candidate : candidates) {
-      HONE_ASSIGN(const provider::Artifact artifact, bench_.artifact(candidate));
-      identities.push_back(provider::identity(artifact));
+    std::vector<RunnerKernel*> kernels;
+    for (Entry* entry : finalists) {
+      identities.push_back(entry->identity);
+      kernels.push_back(&entry->kernel);
     }
-    FinalistSamples samples(identities);
+    std::vector<RunnerKernel> own(candidates.size());
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      HONE_ASSIGN(own[i].code, bench_.artifact(candidates[i]));
+      identities.push_back(provider::identity(*own[i].code));
+      kernels.push_back(&own[i]);
+    }
+    RoundSamples samples(identities);
     for (int round = 0; round < kBaselineRounds; ++round) {
-      measure::MeasureRequest request;
-      for (const Entry* entry : finalists) request.handles.push_back(entry->baseline.handle);
-      for (const store::Id candidate : candidates) {
-        HONE_ASSIGN(const std::optional<int> handle, load(candidate));
-        if (!handle || lost()) return {};
-        request.handles.push_back(*handle);
-      }
-      request.other_memory = true;
-      request.protocol = finalist_protocol(bench_.default_seconds());
-      request.seed = context_.options.seed + static_cast<std::uint64_t>(round);
-      HONE_ASSIGN(const Ran<measure::MeasureResult> measured, context_.runner.measure(request));
+      measure::MeasureRequest how;
+      how.other_memory = true;
+      how.protocol = finalist_protocol(bench_.default_seconds());
+      how.seed = context_.options.seed + static_cast<std::uint64_t>(round);
+      HONE_ASSIGN(const Ran<measure::MeasureResult> measured,
+                  rounds_.measure(kernels, nullptr, how));
       if (!measured) {
         why_not_ = measured.error().message;
         return {};
       }
       HONE_TRY(samples.add(*measured));
-      for (std::size_t i = finalists.size(); i < request.handles.size(); ++i)
-        HONE_TRY(context_.runner.unload(request.handles[i]));
+      for (RunnerKernel& kernel : own) HONE_TRY(rounds_.unload(kernel));
     }
     why_not_.clear();
-    return samples.record(bench_, finalists.size());
+    return bench_.record_rounds(samples, finalists.size());
   }
 
   Context& context_;
   DispatchBench& bench_;
   const problem::Dispatch& dispatch_;
-  std::uint64_t generation_ = 0;
+  Rounds rounds_;
   std::vector<Entry> entries_;
-  std::vector<const Entry*> right_;
+  std::vector<Entry*> right_;
   bool known_ = false;
   std::string why_not_;
 };

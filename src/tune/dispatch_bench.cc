@@ -238,108 +238,73 @@ Result<provider::Artifact> DispatchBench::artifact(store::Id candidate) {
   return artifact_from(row);
 }
 
-Result<std::optional<int>> DispatchBench::load(Lane& lane, Lock& lock, store::Id candidate) {
-  HONE_ASSIGN(const provider::Artifact code, artifact(candidate));
-  HONE_ASSIGN(const Ran<int> handle,
-              on_runner(lane, lock, Phase::kLoad,
-                        [&](RunnerService& runner) { return runner.load(code); }));
-  return handle ? std::optional<int>(*handle) : std::nullopt;
+// Of several devices the first one's time is the session's.
+Rounds DispatchBench::rounds_on(Lane& lane, Lock& lock) {
+  return {*lane.runner, [this, &lane, &lock](Phase phase, const std::function<void()>& call) {
+            std::optional<TimeBudget::Span> span;
+            if (&lane == &lanes_.front()) span.emplace(context_->time, phase);
+            lock.unlock();
+            call();
+            lock.lock();
+          }};
 }
 
-Result<std::optional<int>> DispatchBench::load_and_verify(Lane& lane, Lock& lock, Trial& trial) {
+Status DispatchBench::verify(Rounds& rounds, Trial& trial, RunnerKernel& kernel) {
   const Stopwatch watch;
-  HONE_ASSIGN(const provider::Artifact code, artifact(trial.candidate));
-  HONE_ASSIGN(Verified verified, try_to_verify(lane, lock, code));
-  if (verified.failure && provider::is_accident(verified.failure->kind)) {
-    HONE_ASSIGN(verified, try_to_verify(lane, lock, code));
-  }
-  if (verified.failure) {
-    HONE_TRY(fail(trial, *verified.failure, true, watch.seconds()));
-    return std::nullopt;
-  }
-  HONE_TRY(record_verification(trial.identity, *verified.verification));
-  if (verified.verification->right) return verified.handle;
-  trial.failure = {provider::FailureKind::kWrong, verified.verification->message};
-  HONE_TRY(lane.runner->unload(*verified.handle));
-  return std::nullopt;
+  HONE_ASSIGN(const Ran<measure::Verification> verified, rounds.verify(kernel));
+  if (!verified) return fail(trial, verified.error(), true, watch.seconds());
+  HONE_TRY(record_verification(trial.identity, *verified));
+  if (verified->right) return {};
+  trial.failure = {provider::FailureKind::kWrong, verified->message};
+  return rounds.unload(kernel);
 }
 
-Result<DispatchBench::Verified> DispatchBench::try_to_verify(Lane& lane, Lock& lock,
-                                                             const provider::Artifact& code) {
-  HONE_ASSIGN(const Ran<int> handle,
-              on_runner(lane, lock, Phase::kLoad,
-                        [&](RunnerService& runner) { return runner.load(code); }));
-  if (!handle) return Verified{std::nullopt, std::nullopt, handle.error()};
-  HONE_ASSIGN(const Ran<measure::Verification> verification,
-              on_runner(lane, lock, Phase::kVerify,
-                        [&](RunnerService& runner) { return runner.verify(*handle); }));
-  if (!verification) return Verified{std::nullopt, std::nullopt, verification.error()};
-  return Verified{*handle, *verification, std::nullopt};
-}
-
-Status DispatchBench::measure_together(Lane& lane, Lock& lock, const std::vector<Trial*>& trials,
-                                       bool is_second_try) {
-  std::map<Trial*, int> handles;
-  const auto forget_lost_handles = [&] {
-    if (lane.generation == lane.runner->generation()) return;
-    lane.generation = lane.runner->generation();
-    handles.clear();
-    lane.sentinel.reset();
-  };
+Status DispatchBench::measure_together(Lane& lane, Lock& lock, const std::vector<Trial*>& trials) {
+  Rounds rounds = rounds_on(lane, lock);
+  Kernels kernels;
   for (Trial* trial : trials) {
-    HONE_ASSIGN(const std::optional<int> handle, load_and_verify(lane, lock, *trial));
-    forget_lost_handles();
-    if (handle) handles[trial] = *handle;
+    HONE_ASSIGN(provider::Artifact code, artifact(trial->candidate));
+    RunnerKernel& kernel = kernels[trial] = {std::move(code)};
+    HONE_TRY(verify(rounds, *trial, kernel));
+    if (trial->done()) kernels.erase(trial);
   }
-  // A candidate that took the runner down took the others' handles with it; they are verified.
-  for (Trial* trial : trials) {
-    if (trial->done() || handles.count(trial) > 0) continue;
-    HONE_ASSIGN(const std::optional<int> handle, load(lane, lock, trial->candidate));
-    forget_lost_handles();
-    if (handle) handles[trial] = *handle;
-  }
-  if (handles.empty()) return {};
+  if (kernels.empty()) return {};
   const bool is_default = trials.front()->candidate == default_.candidate;
-  if (!lane.sentinel && !is_default) {
-    HONE_ASSIGN(lane.sentinel, load(lane, lock, default_.candidate));
-    forget_lost_handles();
+  if (!is_default && !lane.sentinel.code) {
+    HONE_ASSIGN(lane.sentinel.code, artifact(default_.candidate));
   }
 
-  measure::MeasureRequest request;
-  for (const auto& [trial, handle] : handles) request.handles.push_back(handle);
-  request.sentinel = is_default ? std::optional<int>() : lane.sentinel;
-  request.protocol = search_protocol(default_seconds_, context_->options.cuda.has_value());
-  request.seed = context_->options.seed + static_cast<std::uint64_t>(trials.front()->candidate);
-  request.best = best_seconds_;
-  request.least_seconds = least_seconds_;
+  std::vector<RunnerKernel*> verified;
+  for (auto& [trial, kernel] : kernels) verified.push_back(&kernel);
+  measure::MeasureRequest how;
+  how.protocol = search_protocol(default_seconds_, context_->options.cuda.has_value());
+  how.seed = context_->options.seed + static_cast<std::uint64_t>(trials.front()->candidate);
+  how.best = best_seconds_;
+  how.least_seconds = least_seconds_;
   HONE_ASSIGN(const Ran<measure::MeasureResult> measured,
-              on_runner(lane, lock, Phase::kMeasure,
-                        [&](RunnerService& runner) { return runner.measure(request); }));
+              rounds.measure(verified, is_default ? nullptr : &lane.sentinel, how));
   if (!measured) {
-    forget_lost_handles();
-    if (trials.size() > 1) {
-      // Some candidate of the group is to blame: each shows alone whether it was the one.
-      for (Trial* trial : trials)
-        if (!trial->done()) HONE_TRY(measure_together(lane, lock, {trial}));
-      return {};
+    if (kernels.size() == 1) return fail(*kernels.begin()->first, measured.error(), true, 0);
+    // Some candidate of the group is to blame: each shows alone whether it was the one.
+    for (auto& [trial, kernel] : kernels) {
+      HONE_TRY(rounds.unload(kernel));
+      HONE_TRY(measure_together(lane, lock, {trial}));
     }
-    if (!is_second_try && provider::is_accident(measured.error().kind))
-      return measure_together(lane, lock, trials, /*is_second_try=*/true);
-    return fail(*trials.front(), measured.error(), true, 0);
+    return {};
   }
-  HONE_TRY(fail_impossible(lane, handles, *measured));
-  HONE_TRY(context_->store.together([&] { return take_measured(lane, handles, *measured); }));
-  for (const auto& [trial, handle] : handles)
-    if (!is_default) HONE_TRY(lane.runner->unload(handle));
+  HONE_TRY(fail_impossible(lane, kernels, *measured));
+  HONE_TRY(context_->store.together([&] { return take_measured(lane, kernels, *measured); }));
+  for (auto& [trial, kernel] : kernels)
+    if (!is_default) HONE_TRY(rounds.unload(kernel));
   return {};
 }
 
-Status DispatchBench::fail_impossible(Lane& lane, const std::map<Trial*, int>& handles,
+Status DispatchBench::fail_impossible(Lane& lane, const Kernels& kernels,
                                       const measure::MeasureResult& measured) {
   bool is_default = false;
-  for (const auto& [trial, handle] : handles) {
+  for (const auto& [trial, kernel] : kernels) {
     is_default = trial->candidate == default_.candidate;
-    const measure::HandleSamples* const samples = samples_of(measured, handle);
+    const measure::HandleSamples* const samples = samples_of(measured, *kernel.handle);
     if (samples == nullptr) continue;
     HONE_ASSIGN(const std::string impossible, impossible_time(*lane.runner, *samples));
     if (!impossible.empty())
@@ -352,14 +317,14 @@ Status DispatchBench::fail_impossible(Lane& lane, const std::map<Trial*, int>& h
   return {};
 }
 
-Status DispatchBench::take_measured(Lane& lane, const std::map<Trial*, int>& handles,
+Status DispatchBench::take_measured(Lane& lane, const Kernels& kernels,
                                     const measure::MeasureResult& measured) {
   const measure::HandleSamples& baseline = measured.handles.back();
   bool is_default = false;
-  for (const auto& [trial, handle] : handles) {
+  for (const auto& [trial, kernel] : kernels) {
     is_default = trial->candidate == default_.candidate;
     if (trial->failure) continue;
-    const measure::HandleSamples* const samples = samples_of(measured, handle);
+    const measure::HandleSamples* const samples = samples_of(measured, *kernel.handle);
     if (samples == nullptr || samples->seconds.empty()) continue;
     HONE_ASSIGN(const bool mine, still_claims(*trial, measure_key_of(*trial)));
     if (mine) {
@@ -371,7 +336,7 @@ Status DispatchBench::take_measured(Lane& lane, const std::map<Trial*, int>& han
     const double seconds = timing_of(samples->seconds).median;
     best_seconds_ = std::min(best_seconds_.value_or(seconds), seconds);
     if (is_default) {
-      lane.sentinel = handle;
+      lane.sentinel = kernel;
       default_seconds_ = seconds;
     }
   }
@@ -400,6 +365,13 @@ Status DispatchBench::record_samples(const std::string& identity,
                                {"kept_disturbed", samples.kept_disturbed}}
                     .dump();
   HONE_TRY(context_->store.record(row));
+  return {};
+}
+
+Status DispatchBench::record_rounds(const RoundSamples& samples, std::size_t columns) {
+  for (std::size_t c = 0; c < columns; ++c)
+    HONE_TRY(record_samples(samples.identity(c), samples.samples(c), store::Phase::kFinalist,
+                            samples.ratio(c), samples.machine()));
   return {};
 }
 

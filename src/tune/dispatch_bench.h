@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tune/context.h"
+#include "tune/rounds.h"
 
 namespace hone::tune {
 
@@ -91,6 +92,8 @@ class DispatchBench {
   Status record_samples(const std::string& identity, const measure::HandleSamples& samples,
                         store::Phase phase, std::optional<double> ratio,
                         const measure::MeasureResult& result);
+  // Those of the first `columns` codes of rounds that they shared with the default, as finalists.
+  Status record_rounds(const RoundSamples& samples, std::size_t columns);
 
  private:
   DispatchBench(Context& context, const problem::Dispatch& dispatch)
@@ -103,8 +106,7 @@ class DispatchBench {
   struct Lane {
     RunnerService* runner = nullptr;
     std::optional<int> gpu;
-    std::optional<int> sentinel = {};  // handle of the default in runner `generation`
-    std::uint64_t generation = 0;
+    RunnerKernel sentinel = {};                 // the default, which stays loaded
     std::vector<double> sentinel_seconds = {};  // of each sample
   };
   // Trials that wait to be measured, each code once.
@@ -117,17 +119,8 @@ class DispatchBench {
   // Holds the bench alone, but while it waits for the lane's runner: lanes work side by side and
   // share the store and everything else.
   using Lock = std::unique_lock<std::mutex>;
-  // What `call` gives; the other lanes go on meanwhile.
-  template <class Call>
-  auto on_runner(Lane& lane, Lock& lock, Phase phase, const Call& call) {
-    // Of several devices the first one's time is the session's.
-    std::optional<TimeBudget::Span> span;
-    if (&lane == &lanes_.front()) span.emplace(context_->time, phase);
-    lock.unlock();
-    auto answer = call(*lane.runner);
-    lock.lock();
-    return answer;
-  }
+  // The lane's runner; while it works, the other lanes go on.
+  Rounds rounds_on(Lane& lane, Lock& lock);
 
   Status set_problem(const measure::ProblemRequest& problem);
   Status say_no_reference();
@@ -148,24 +141,16 @@ class DispatchBench {
   std::string measure_key_of(const Trial& trial) const;
   Status work(Lane& lane, Queue& queue);
   Result<std::vector<Trial*>> next_group(Queue& queue);
-  Result<std::optional<int>> load_and_verify(Lane& lane, Lock& lock, Trial& trial);
-  struct Verified {  // either what was found, with the code still loaded, or a failure
-    std::optional<int> handle;
-    std::optional<measure::Verification> verification;
-    std::optional<provider::Failure> failure;
-  };
-  Result<Verified> try_to_verify(Lane& lane, Lock& lock, const provider::Artifact& code);
-  // One that the runner was killed with, by somebody else, is tried once more.
-  Status measure_together(Lane& lane, Lock& lock, const std::vector<Trial*>& trials,
-                          bool is_second_try = false);
+  // Records what came of it; a trial that is right is not done then.
+  Status verify(Rounds& rounds, Trial& trial, RunnerKernel& kernel);
+  Status measure_together(Lane& lane, Lock& lock, const std::vector<Trial*>& trials);
   // Fails the trials that were measured to be faster than their device can be; a failure where the
   // default was.
-  Status fail_impossible(Lane& lane, const std::map<Trial*, int>& handles,
+  using Kernels = std::map<Trial*, RunnerKernel>;
+  Status fail_impossible(Lane& lane, const Kernels& kernels,
                          const measure::MeasureResult& measured);
-  // Records what was measured of the code that `handles` are of.
-  Status take_measured(Lane& lane, const std::map<Trial*, int>& handles,
-                       const measure::MeasureResult& measured);
-  Result<std::optional<int>> load(Lane& lane, Lock& lock, store::Id candidate);
+  // Records what was measured of them.
+  Status take_measured(Lane& lane, const Kernels& kernels, const measure::MeasureResult& measured);
   Status fail(Trial& trial, const provider::Failure& failure, bool on_device, double seconds);
 
   Context* context_;

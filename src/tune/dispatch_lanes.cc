@@ -39,7 +39,6 @@ Status DispatchBench::set_problem(const measure::ProblemRequest& problem) {
   HONE_TRY(status);
   if (!first->note.empty()) context_->observer.note(first->note);
   if (reference_.empty()) reference_ = first->reference;
-  for (Lane& lane : lanes_) lane.generation = lane.runner->generation();
   return {};
 }
 

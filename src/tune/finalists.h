@@ -4,7 +4,6 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,32 +13,6 @@
 #include "tune/dispatch_bench.h"
 
 namespace hone::tune {
-
-// How one round samples a kernel of about this time; the same for all that share it.
-measure::Protocol finalist_protocol(double seconds_per_launch);
-// What else their times depend on: how many rounds, when they end (protocols.h).
-nlohmann::json finalist_round_constants(bool gpu);
-
-// The samples of rounds that several codes shared, the default's last.
-class FinalistSamples {
- public:
-  explicit FinalistSamples(std::vector<std::string> identities);
-  // One round; its handles are those of the identities. A failure when one gave no sample.
-  Status add(const measure::MeasureResult& round);
-  // One in which only these columns took part, ascending, the default's last.
-  Status add(const measure::MeasureResult& round, const std::vector<std::size_t>& columns);
-  // rounds()[r][c]: seconds per launch; NaN where the column took no part.
-  const std::vector<std::vector<double>>& rounds() const { return rounds_; }
-  // Writes the first `columns` into the store as finalists, with the median of the ratios to the
-  // default.
-  Status record(DispatchBench& bench, std::size_t columns) const;
-
- private:
-  std::vector<std::string> identities_;
-  std::vector<measure::HandleSamples> samples_;
-  std::vector<std::vector<double>> rounds_;
-  measure::MeasureResult machine_;
-};
 
 struct Finalist {
   store::Id candidate = 0;

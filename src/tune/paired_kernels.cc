@@ -3,18 +3,22 @@
 #include <algorithm>
 #include <random>
 
+#include "tune/protocols.h"
 #include "tune/records.h"
+#include "tune/rounds.h"
 
 namespace hone::tune {
 namespace {
 
-// A kernel that takes seconds gets fewer rounds; one that hangs is ended by the runner's limit.
-constexpr double kMostSecondsPerLoad = 60;
-
 class PairedKernels {
  public:
   PairedKernels(const CompareContext& context, const KernelPair& kernels, ComparedPair& pair)
-      : context_(context), runner_(context.runner), kernels_(kernels), pair_(pair) {}
+      : context_(context),
+        rounds_(context.runner),
+        kernels_(kernels),
+        a_{kernels.a},
+        b_{kernels.b},
+        pair_(pair) {}
 
   Status verify() {
     const CompareOptions& options = context_.options;
@@ -22,51 +26,44 @@ class PairedKernels {
         kernels_.dispatch,        options.cores,     options.seed, options.cache,
         options.last_level_cache, kernels_.reference};
     problem.cuda = options.cuda;
-    HONE_ASSIGN(const measure::ProblemReady ready, runner_.set_problem(problem));
+    HONE_ASSIGN(const measure::ProblemReady ready, context_.runner.set_problem(problem));
     if (!ready.note.empty()) context_.observer.note(ready.note);
-    HONE_TRY(verify("A", kernels_.a));
-    if (pair_.failure.empty()) HONE_TRY(verify("B", kernels_.b));
+    HONE_TRY(verify("A", a_));
+    if (pair_.failure.empty()) HONE_TRY(verify("B", b_));
     return {};
   }
 
   // One load of both, and its rounds.
   Status measure(std::size_t load, std::size_t rounds) {
     const bool b_first = (std::mt19937_64(context_.options.seed + load)() & 1) != 0;
-    std::optional<int> handles[2];
-    for (const int which : {b_first ? 1 : 0, b_first ? 0 : 1}) {
-      HONE_ASSIGN(const Ran<int> handle, runner_.load(which == 0 ? kernels_.a : kernels_.b));
-      if (!handle) return fail(which == 0 ? "A" : "B", handle.error());
-      handles[which] = *handle;
-    }
-    measure::MeasureRequest request;
-    request.handles = {*handles[0], *handles[1]};
-    request.other_memory = true;
-    request.protocol.max_warm_up_seconds = 0.1;
-    request.protocol.min_samples = rounds;
-    request.protocol.max_samples = rounds;
-    request.protocol.max_seconds = kMostSecondsPerLoad;
-    request.protocol.early_stop_factor = 0;
-    request.seed = context_.options.seed * 1000 + load;
-    HONE_ASSIGN(const Ran<measure::MeasureResult> measured, runner_.measure(request));
+    std::vector<RunnerKernel*> kernels{&a_, &b_};
+    if (b_first) std::swap(kernels.front(), kernels.back());
+    measure::MeasureRequest how;
+    how.other_memory = true;
+    how.protocol = comparison_protocol(rounds);
+    how.seed = context_.options.seed * 1000 + load;
+    HONE_ASSIGN(const Ran<measure::MeasureResult> measured, rounds_.measure(kernels, nullptr, how));
     if (!measured) return fail("A or B", measured.error());
     if (load == 0 || measured->after.background > pair_.machine.background)
       pair_.machine = measured->after;
     for (const std::vector<double>& round : paired_rounds(*measured)) {
-      pair_.a_seconds.push_back(round[0]);
-      pair_.b_seconds.push_back(round[1]);
+      pair_.a_seconds.push_back(round[b_first ? 1 : 0]);
+      pair_.b_seconds.push_back(round[b_first ? 0 : 1]);
     }
-    for (const auto& handle : handles) HONE_TRY(runner_.unload(*handle));
-    return {};
+    return unload();
   }
 
  private:
-  Status verify(std::string_view side, const provider::Artifact& artifact) {
-    HONE_ASSIGN(const Ran<int> handle, runner_.load(artifact));
-    if (!handle) return fail(side, handle.error());
-    HONE_ASSIGN(const Ran<measure::Verification> verified, runner_.verify(*handle));
+  Status verify(std::string_view side, RunnerKernel& kernel) {
+    HONE_ASSIGN(const Ran<measure::Verification> verified, rounds_.verify(kernel));
     if (!verified) return fail(side, verified.error());
     if (!verified->right) pair_.failure = fmt::format("{}: {}", side, verified->message);
-    return runner_.unload(*handle);
+    return rounds_.unload(kernel);
+  }
+
+  Status unload() {
+    HONE_TRY(rounds_.unload(a_));
+    return rounds_.unload(b_);
   }
 
   Status fail(std::string_view side, const provider::Failure& failure) {
@@ -76,8 +73,9 @@ class PairedKernels {
   }
 
   const CompareContext& context_;
-  RunnerService& runner_;
+  Rounds rounds_;
   const KernelPair& kernels_;
+  RunnerKernel a_, b_;
   ComparedPair& pair_;
 };
 

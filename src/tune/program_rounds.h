@@ -7,13 +7,14 @@
 
 #include "provider/program_provider.h"
 #include "tune/observer.h"
+#include "tune/protocols.h"
 
 namespace hone::tune {
 
 struct ProgramRounds {
-  std::size_t rounds = 12;
-  double seconds = 0.15;   // of each call's sample
-  std::uint64_t seed = 1;  // of the order within each round
+  std::size_t rounds = kProgramRounds;
+  double seconds = kProgramSampleSeconds;  // of each call's sample
+  std::uint64_t seed = 1;                  // of the order within each round
 };
 
 // rounds[r][c]: seconds per call of calls[c] in round r. In every round each runs once, in random

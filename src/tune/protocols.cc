@@ -2,16 +2,22 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tune/finalists.h"
-#include "tune/program_rounds.h"
+#include "measure/race.h"
 
 namespace hone::tune {
 namespace {
 
 // A long launch averages over what disturbs a short one, and a search over slow kernels must not
-// take its whole budget for a few.
+// take its whole budget for a few. Three samples of a short one bridge an interruption.
 constexpr std::size_t kSamplesOfLongKernels = 3;
 constexpr double kLongKernelSeconds = 0.02;
+
+// A GPU that has just run the other finalists is warm.
+constexpr double kGpuWarmUpSeconds = 0.004;
+
+// Of two kernels that a user compares: one that takes seconds gets fewer rounds, one that hangs is
+// ended by the runner's limit.
+constexpr double kMostSecondsPerLoad = 60;
 
 // Before it is a finalist a candidate must be within a tenth of the best; a GPU's batches differ by
 // a percent, so that one batch tells who is not.
@@ -39,6 +45,39 @@ measure::Protocol search_protocol(double default_seconds, bool gpu) {
   return protocol;
 }
 
+measure::Protocol finalist_protocol(double seconds_per_launch, bool gpu) {
+  measure::Protocol protocol;
+  protocol.warm_up_seconds = 0.004;
+  protocol.max_warm_up_seconds = gpu ? kGpuWarmUpSeconds : 0.02;
+  protocol.min_samples = seconds_per_launch > kLongKernelSeconds ? 1 : 3;
+  protocol.max_samples = protocol.min_samples;
+  protocol.early_stop_factor = 0;
+  return protocol;
+}
+
+nlohmann::json finalist_round_constants(bool gpu) {
+  const measure::RaceOptions race;
+  nlohmann::json constants{{"fewest_of_four", measure::Race(4).fewest_rounds()},
+                           {"most", measure::Race::kMostRounds},
+                           {"looks", measure::Race::kLooks},
+                           {"alpha", race.ties.alpha},
+                           {"threshold", race.ties.threshold},
+                           {"band", race.ties.band},
+                           {"tight", race.tight}};
+  if (gpu) constants["max_warm_up_seconds"] = kGpuWarmUpSeconds;
+  return constants;
+}
+
+measure::Protocol comparison_protocol(std::size_t samples) {
+  measure::Protocol protocol;
+  protocol.max_warm_up_seconds = 0.1;
+  protocol.min_samples = samples;
+  protocol.max_samples = samples;
+  protocol.max_seconds = kMostSecondsPerLoad;
+  protocol.early_stop_factor = 0;
+  return protocol;
+}
+
 // To find a library's fastest; the rounds beside the winner say how fast it is.
 measure::Protocol baseline_protocol() {
   measure::Protocol protocol;
@@ -61,7 +100,6 @@ measure::Protocol shipped_protocol() {
 }
 
 nlohmann::json protocols_in_use(bool gpu) {
-  const ProgramRounds program;
   nlohmann::json protocols{
       {"version", kProtocolVersion},
       {"search",
@@ -70,7 +108,7 @@ nlohmann::json protocols_in_use(bool gpu) {
        {finalist_protocol(kShortKernelSeconds), finalist_protocol(kLongestKernelSeconds)}},
       {"finalist_rounds", finalist_round_constants(gpu)},
       {"baselines", {{"rounds", kBaselineRounds}, {"protocol", baseline_protocol()}}},
-      {"program", {{"rounds", program.rounds}, {"seconds", program.seconds}}}};
+      {"program", {{"rounds", kProgramRounds}, {"seconds", kProgramSampleSeconds}}}};
   if (gpu) protocols["shipped"] = {{"rounds", kShippedRounds}, {"protocol", shipped_protocol()}};
   return protocols;
 }

@@ -14,12 +14,22 @@ inline constexpr int kProtocolVersion = 3;
 
 // Of a candidate beside the default, whose launch takes `default_seconds`: enough to rank by.
 measure::Protocol search_protocol(double default_seconds, bool gpu);
+// How one round samples finalists of about this time; the same for all that share it.
+measure::Protocol finalist_protocol(double seconds_per_launch, bool gpu = false);
+// What else their times depend on: how many rounds, when they end.
+nlohmann::json finalist_round_constants(bool gpu);
 // Of libraries' kernels, of which the fastest is compared.
 measure::Protocol baseline_protocol();
 inline constexpr int kBaselineRounds = 16;  // a median's 95 % interval within a percent or two
 // Of one round of the winner and the default as they ship on a GPU.
 measure::Protocol shipped_protocol();
 inline constexpr int kShippedRounds = 8;  // enough for a verdict at 5 % (six) with some to spare
+
+// Of one load of two kernels that a user compares: so many samples of each.
+measure::Protocol comparison_protocol(std::size_t samples);
+// Of whole programs, each a process of the provider's runtime.
+inline constexpr std::size_t kProgramRounds = 12;
+inline constexpr double kProgramSampleSeconds = 0.15;
 
 // The version, and every constant of the protocols in use on a CPU or on a GPU: made by the very
 // functions that measuring asks, for a short and for a long kernel.

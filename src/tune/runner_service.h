@@ -58,7 +58,10 @@ class RunnerService {
   // runners' answers say; what one was at when it died is not in them.
   double busy_seconds() const { return busy_seconds_; }
 
-  // Changes when handles are lost.
+  // Starts a runner where none lives: generation() then tells which handles it knows.
+  Status start() { return runner_->start(); }
+  // Changes when the runner that takes a dead one's place is started: handles of the old one are
+  // lost.
   std::uint64_t generation() const { return runner_->generation(); }
 
  private:

@@ -5,6 +5,7 @@
 #include "provider/resources.h"
 #include "tune/protocols.h"
 #include "tune/records.h"
+#include "tune/rounds.h"
 
 namespace hone::tune {
 namespace {
@@ -15,7 +16,7 @@ constexpr double kCompareSeconds = 5;
 struct Kernel {
   store::Id candidate;
   std::optional<provider::Attributes> attributes;
-  provider::Artifact artifact = {};
+  RunnerKernel kernel = {};
   std::vector<double> seconds = {};  // by round
 };
 
@@ -25,9 +26,10 @@ class ShippedPair {
               const provider::Attributes& attributes)
       : context_(context),
         bench_(bench),
+        rounds_(context.runner),
         kernels_{{bench.default_candidate(), std::nullopt}, {winner, attributes}} {}
 
-  const provider::Artifact& winner() const { return kernels_.back().artifact; }
+  const provider::Artifact& winner() const { return *kernels_.back().kernel.code; }
 
   Status compile(const problem::Dispatch& dispatch) {
     const std::string key = bench_.key() + "#shipped";
@@ -37,49 +39,37 @@ class ShippedPair {
       if (!compiled.artifact)
         return failure("'{}' does not compile a second time: {}", dispatch.name,
                        compiled.artifact.error().message);
-      kernel.artifact = std::move(*compiled.artifact);
+      kernel.kernel.code = std::move(*compiled.artifact);
     }
     return context_.compiler.release(key);
   }
 
-  // The reason why not, or nothing. What an accident ended is verified once more, by another
-  // runner.
+  // The reason why not, or nothing.
   Result<std::string> verify() {
-    HONE_ASSIGN(const std::string why_not, verify_once());
-    if (!met_accident_) return why_not;
-    handles_.clear();  // they went with their runner
-    return verify_once();
-  }
-
-  Result<std::string> verify_once() {
-    for (const Kernel& kernel : kernels_) {
-      HONE_ASSIGN(const Ran<int> handle, context_.runner.load(kernel.artifact));
-      if (!handle) return fails("the driver does not take its PTX", handle.error());
-      HONE_ASSIGN(const Ran<measure::Verification> verified, context_.runner.verify(*handle));
-      if (!verified) return fails(kFails, verified.error());
+    for (Kernel& each : kernels_) {
+      HONE_ASSIGN(const Ran<measure::Verification> verified, rounds_.verify(each.kernel));
+      if (!verified) return fails(verified.error());
       if (!verified->right) return "assembled by the driver it is wrong: " + verified->message;
-      if (&kernel == &kernels_.back()) {
-        HONE_ASSIGN(const Ran<measure::Repeated> repeated,
-                    context_.runner.repeat({.handle = *handle,
-                                            .launches = measure::kComparedLaunches,
-                                            .max_seconds = kCompareSeconds}));
-        if (!repeated) return fails(kFails, repeated.error());
-        if (!repeated->verification.right)
-          return "assembled by the driver it is wrong: " + repeated->verification.message;
-      }
-      handles_.push_back(*handle);
     }
+    HONE_ASSIGN(
+        const Ran<measure::Repeated> repeated,
+        rounds_.compare(kernels_.back().kernel, measure::kComparedLaunches, kCompareSeconds));
+    if (!repeated) return fails(repeated.error());
+    if (!repeated->verification.right)
+      return "assembled by the driver it is wrong: " + repeated->verification.message;
     return std::string();
   }
 
   Status measure() {
-    measure::MeasureRequest request;
-    request.handles = handles_;
-    request.protocol = shipped_protocol();
-    request.other_memory = true;
+    std::vector<RunnerKernel*> kernels;
+    for (Kernel& each : kernels_) kernels.push_back(&each.kernel);
+    measure::MeasureRequest how;
+    how.protocol = shipped_protocol();
+    how.other_memory = true;
     for (int round = 0; round < kShippedRounds; ++round) {
-      request.seed = context_.options.seed + static_cast<std::uint64_t>(round);
-      HONE_ASSIGN(const Ran<measure::MeasureResult> measured, context_.runner.measure(request));
+      how.seed = context_.options.seed + static_cast<std::uint64_t>(round);
+      HONE_ASSIGN(const Ran<measure::MeasureResult> measured,
+                  rounds_.measure(kernels, nullptr, how));
       if (!measured) return failure("{}", measured.error().message);
       for (std::size_t k = 0; k < kernels_.size(); ++k) {
         if (measured->handles[k].seconds.empty()) return failure("a kernel gave no sample");
@@ -108,24 +98,22 @@ class ShippedPair {
   }
 
   Status unload() {
-    for (const int handle : handles_) HONE_TRY(context_.runner.unload(handle));
-    handles_.clear();
+    for (Kernel& each : kernels_) HONE_TRY(rounds_.unload(each.kernel));
     return {};
   }
 
  private:
-  static constexpr std::string_view kFails = "assembled by the driver it fails";
-
-  std::string fails(std::string_view what, const provider::Failure& failure) {
-    met_accident_ = provider::is_accident(failure.kind);
-    return fmt::format("{}: {}", what, failure.message);
+  static std::string fails(const provider::Failure& failed) {
+    const bool refused = failed.kind == provider::FailureKind::kLoadError;
+    return fmt::format(
+        "{}: {}", refused ? "the driver does not take its PTX" : "assembled by the driver it fails",
+        failed.message);
   }
 
   Context& context_;
   DispatchBench& bench_;
+  Rounds rounds_;
   std::vector<Kernel> kernels_;
-  std::vector<int> handles_;
-  bool met_accident_ = false;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "measure/reference.h"
 #include "space/configuration.h"
+#include "tune/rounds.h"
 #include "tune/verify.h"
 
 namespace hone::tune {
@@ -31,9 +32,8 @@ class DispatchVerification {
                 compile(dispatch_, request_.flags, attributes, "the dispatch"));
     if (!artifact) return failed(artifact.error());
     HONE_TRY(runner_.set_problem(problem));
-    HONE_ASSIGN(const Ran<int> handle, runner_.load(*artifact));
-    if (!handle) return failed(handle.error());
-    HONE_ASSIGN(const Ran<measure::Verification> verification, runner_.verify(*handle));
+    RunnerKernel kernel{*artifact};
+    HONE_ASSIGN(const Ran<measure::Verification> verification, Rounds(runner_).verify(kernel));
     if (!verification) return failed(verification.error());
     HONE_ASSIGN(Ran<measure::Outputs> outputs, runner_.outputs());
     if (!outputs) return failed(outputs.error());
