@@ -106,6 +106,7 @@ void add_commands(CLI::App& app, Run& run) {
       "input; 3 environment (no compiler, no device); 130 interrupted.");
   add_tune_command(app, run);
   add_compare_command(app, run);
+  add_flags_command(app, run);
   add_dispatches_command(app, run);
   add_space_command(app, run);
   add_verify_command(app, run);

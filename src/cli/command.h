@@ -14,6 +14,7 @@ using CommandResult = Result<int>;
 // Each adds its subcommand to `app` and sets `run` when that subcommand is chosen.
 using Run = std::function<CommandResult()>;
 void add_tune_command(CLI::App& app, Run& run);
+void add_flags_command(CLI::App& app, Run& run);
 void add_compare_command(CLI::App& app, Run& run);
 void add_dispatches_command(CLI::App& app, Run& run);
 void add_space_command(CLI::App& app, Run& run);

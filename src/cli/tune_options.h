@@ -31,6 +31,7 @@ struct TuneOptions {
   std::string device;
   double kernel_seconds = 60;
   bool no_program = false;
+  bool no_flags = false;
   bool no_baselines = false;
   bool compile_only = false;
   bool json = false;

@@ -23,6 +23,15 @@ struct SpecEntry {
   std::vector<std::string> only = {};
 };
 
+// One thing that a compiler can be told about a whole program.
+struct FlagChoice {
+  std::string name;   // "data tiling"
+  std::string group;  // at most one of a group is chosen: "data tiling", "convolutions"
+  std::vector<std::string> flags;
+  std::string reason;        // what it does, and when that helps
+  std::string why_not = {};  // it can do nothing for the program at hand; empty where it may
+};
+
 // A whole program under the provider's own runtime.
 struct ProgramCall {
   std::filesystem::path module;  // compiled
@@ -65,6 +74,15 @@ class ProgramProvider : public Provider {
   virtual bool is_harmless_flag(std::string_view name) const {
     static_cast<void>(name);
     return false;
+  }
+
+  // What the compiler can be told about a program for its target, what has helped most programs
+  // first. What the user's own flags say already is theirs to say, and is left out.
+  virtual std::vector<FlagChoice> flag_choices(const problem::Program& program,
+                                               const std::vector<std::string>& flags) const {
+    static_cast<void>(program);
+    static_cast<void>(flags);
+    return {};
   }
 
   // The functions of a compiled module that can be called from outside; those with arguments that

@@ -35,6 +35,8 @@ struct Context {
   // Added to the user's flags for all that is tuned, with its name; empty: nothing is. Whole
   // programs are compiled without and with it.
   FlagSet added = {};
+  // Of options.flag_sets, those that the search of flags has not compared.
+  std::vector<FlagSet> flag_sets = options.flag_sets;
   // The user's flags with what is added.
   std::vector<std::string> flags() const {
     std::vector<std::string> all = options.flags;

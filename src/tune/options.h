@@ -24,6 +24,9 @@ struct Options {
   std::vector<std::string> flags;            // of the compiler: target and the user's own
   std::vector<std::string> reference_flags;  // of a compile whose code the candidates do not share
   std::vector<FlagSet> flag_sets;
+  // Flags that make the whole program faster are searched first (flag_search.h), and its dispatches
+  // are tuned under them.
+  bool search_flags = false;
   // With these the compiler may reorder sums of floating-point numbers, which their vectorised form
   // takes. Programs that have some are tuned with them (sums.h); empty: nothing is added.
   FlagSet sums;

@@ -53,11 +53,8 @@ class Proof {
  private:
   const problem::Function* callable() const {
     if (!context_.options.prove) return nullptr;
-    for (const problem::Function& function : program_.functions) {
-      const bool wanted =
-          context_.options.function.empty() || function.name == context_.options.function;
-      if (wanted && is_callable(function)) return &function;
-    }
+    if (const auto* function = callable_function(program_, context_.options.function))
+      return function;
     context_.observer.note(why_none_is_callable(program_, context_.options.function) +
                            ": the program is compiled with the spec, which is checked to be "
                            "applied; its gain in the whole program is not measured");
@@ -142,7 +139,7 @@ class Proof {
     HONE_TRY(variants_->add({.name = std::string(kDefault)}));
     if (!context_.added.flags.empty())
       HONE_TRY(variants_->add({.name = context_.added.name, .flags = context_.added.flags}));
-    for (const FlagSet& set : context_.options.flag_sets)
+    for (const FlagSet& set : context_.flag_sets)
       HONE_TRY(variants_->add({.name = set.name, .flags = set.flags}));
     HONE_TRY(drop_entries_that_go_wrong());
     HONE_TRY(add_spec_variants(""));
@@ -213,7 +210,7 @@ class Proof {
     if (suffix.empty()) variant.compiled = std::move(module_);
     entries_of_[variant.name] = {.entries = entries_};
     HONE_TRY(variants_->add(std::move(variant)));
-    for (const FlagSet& set : context_.options.flag_sets) HONE_TRY(add_with(set, suffix));
+    for (const FlagSet& set : context_.flag_sets) HONE_TRY(add_with(set, suffix));
     return {};
   }
 

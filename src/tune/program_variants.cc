@@ -111,11 +111,7 @@ Status ProgramVariants::time(int rounds, const std::vector<std::string>& names,
     usable.push_back(i);
     calls.push_back(call(variants_[i]));
   }
-  ProgramRounds request;
-  request.rounds = static_cast<std::size_t>(rounds);
-  request.seconds = std::clamp(context_->options.budget_seconds / kSamplesWithinBudget,
-                               kShortestSampleSeconds, request.seconds);
-  request.seed = seed;
+  const ProgramRounds request{static_cast<std::size_t>(rounds), sample_seconds(), seed};
   HONE_ASSIGN(const std::vector<std::vector<double>> times,
               time_rounds(*context_->programs, calls, request, context_->observer));
   for (const std::vector<double>& round : times)
@@ -127,6 +123,27 @@ Status ProgramVariants::time(int rounds, const std::vector<std::string>& names,
                 measure::compare_paired(variants_.front().seconds, variant.seconds));
   }
   return {};
+}
+
+double ProgramVariants::sample_seconds() const {
+  return std::clamp(context_->options.budget_seconds / kSamplesWithinBudget, kShortestSampleSeconds,
+                    kProgramSampleSeconds);
+}
+
+Result<std::vector<double>> ProgramVariants::sample(const std::vector<std::string>& names,
+                                                    std::uint64_t seed) {
+  std::vector<provider::ProgramCall> calls;
+  for (const std::string& name : names) calls.push_back(call(*find(name)));
+  HONE_ASSIGN(
+      std::vector<std::vector<double>> times,
+      time_rounds(*context_->programs, calls, {1, sample_seconds(), seed}, context_->observer));
+  return std::move(times.front());
+}
+
+void ProgramVariants::discard(const std::string& name) {
+  std::error_code code;
+  if (const Variant* variant = find(name); variant != nullptr && !variant->module.empty())
+    std::filesystem::remove(variant->module, code);
 }
 
 Result<std::vector<store::ProgramMeasurement>> ProgramVariants::rows(std::string_view label) const {

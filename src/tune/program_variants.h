@@ -50,9 +50,15 @@ class ProgramVariants {
   // order.
   Status time(int rounds, const std::vector<std::string>& names, std::uint64_t seed);
 
+  // Seconds per call of each of these, which are usable: one round, interleaved in random order.
+  Result<std::vector<double>> sample(const std::vector<std::string>& names, std::uint64_t seed);
+  // Removes the file of a variant that will not run again.
+  void discard(const std::string& name);
+
   // One row per variant for the store, under its name with `label` behind it.
   Result<std::vector<store::ProgramMeasurement>> rows(std::string_view label) const;
 
+  store::Id program() const { return program_; }  // its row: the program and the function called
   const std::vector<Variant>& all() const { return variants_; }
   const Variant* find(std::string_view name) const;
   // The one that is timed for it: itself, or that with the same module. Nothing where it is unknown
@@ -63,6 +69,7 @@ class ProgramVariants {
   explicit ProgramVariants(Context& context) : context_(&context) {}
   Status make(Variant& variant);
   provider::ProgramCall call(const Variant& variant) const;
+  double sample_seconds() const;
   const Variant* with_code(std::string_view code) const;
 
   Context* context_;

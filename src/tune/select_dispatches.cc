@@ -71,6 +71,13 @@ bool is_callable(const problem::Function& function) {
                       [](const problem::TensorType& type) { return problem::is_dynamic(type); });
 }
 
+const problem::Function* callable_function(const problem::Program& program,
+                                           const std::string& wanted) {
+  for (const problem::Function& function : program.functions)
+    if ((wanted.empty() || function.name == wanted) && is_callable(function)) return &function;
+  return nullptr;
+}
+
 std::string why_none_is_callable(const problem::Program& program, const std::string& wanted) {
   if (program.functions.empty())
     return "no function of the program declares the types of its arguments to IREE "

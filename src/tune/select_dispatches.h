@@ -28,6 +28,9 @@ Result<const problem::Dispatch*> find_dispatch(const problem::Program& program,
 
 // Whether hone can make arguments for it, and compare what it returns.
 bool is_callable(const problem::Function& function);
+// The function called `wanted`, or with an empty name the first, that is; nothing where none is.
+const problem::Function* callable_function(const problem::Program& program,
+                                           const std::string& wanted);
 // Why no function of the program is (`wanted` names one; empty: any will do), in words.
 std::string why_none_is_callable(const problem::Program& program, const std::string& wanted = {});
 

@@ -25,14 +25,18 @@ Status Session::load() {
   HONE_ASSIGN(bytes_, read_file(options.input));
   context_.compiler.give(result_.sizes);
   HONE_ASSIGN(result_.program, tune::load_program(context_.compiler, *context_.programs,
-                                                  options.input, bytes_, options.flags));
+                                                  options.input, bytes_, context_.flags()));
   // The front half once more for another CPU: dispatches of the same names whose code shares
   // nothing with the candidates' code generation.
+  std::vector<std::string> reference_flags = options.reference_flags;
+  reference_flags.insert(reference_flags.end(), context_.added.flags.begin(),
+                         context_.added.flags.end());
   HONE_ASSIGN(problem::Program reference,
-              context_.compiler.load_program(options.input, bytes_, options.reference_flags));
+              context_.compiler.load_program(options.input, bytes_, reference_flags));
   references_ = std::move(reference.dispatches);
   HONE_ASSIGN(result_.program_id,
               context_.store.intern(store::Program{0, result_.program.hash, options.input, "{}"}));
+  result_.not_tuned.clear();
   HONE_ASSIGN(chosen_, select_dispatches(result_.program, options.dispatches, result_.not_tuned));
   return {};
 }

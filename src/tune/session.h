@@ -47,6 +47,7 @@ class Session {
   const std::vector<const problem::Dispatch*>& chosen() const { return chosen_; }
   // An independent compile of a dispatch of the program; none where there is no such.
   const problem::Dispatch* reference_of(const problem::Dispatch& dispatch) const;
+  const std::string& bytes() const { return bytes_; }  // of the program's file
   const std::string& label() const { return label_; }
   SessionResult& result() { return result_; }
   const SessionResult& result() const { return result_; }

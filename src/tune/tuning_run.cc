@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/response_file.h"
+#include "base/stopwatch.h"
 #include "tune/session_steps.h"
 #include "tune/size_choice.h"
 #include "tune/spec_entries.h"
@@ -13,6 +14,12 @@
 
 namespace hone::tune {
 namespace {
+
+// Of the budget, for the compiler's flags.
+constexpr double kFlagShare = 0.2;
+// With a whole session's time so many compiles are tried, however long they take.
+constexpr double kWholeSession = 600;
+constexpr std::size_t kFlagCompiles = 15;
 
 // Of the budget, where one configuration must serve several sizes, or several dispatches that no
 // matcher of a spec tells apart: for searching. The rest is for measuring what each one's winner
@@ -40,9 +47,10 @@ class TuningRun {
  private:
   Status steps(const std::string& command) {
     HONE_ASSIGN(result_.machine, look_at_machine(context_));
+    HONE_ASSIGN(const double spent, search_flags());
     HONE_TRY(add_flags());
     const auto sizes = static_cast<double>(sessions_.size());
-    const double budget = context_.options.budget_seconds / sizes;
+    const double budget = (context_.options.budget_seconds - spent) / sizes;
     const bool several = one_configuration_for_several();
     const double part = several ? kSearchShare : 1;
     for (Session& session : sessions_)
@@ -57,6 +65,58 @@ class TuningRun {
     return emit();
   }
 
+  // What they decide is which dispatches there are. The seconds of the budget that it took.
+  Result<double> search_flags() {
+    const Options& options = context_.options;
+    Session& session = sessions_.front();
+    const problem::Function* const function =
+        callable_function(session.result().program, options.function);
+    if (!options.search_flags || !options.prove || sessions_.size() > 1 || function == nullptr)
+      return 0.0;
+    const Stopwatch watch(context_.clock);
+    const FlagSearchRequest request{
+        .seconds = kFlagShare * options.budget_seconds,
+        .compiles = options.budget_seconds >= kWholeSession ? kFlagCompiles : 0,
+        .prove = false};
+    Result<FoundFlags> found =
+        tune::search_flags(context_, session.result().program, session.bytes(), *function, request);
+    // Where programs cannot be run here, their dispatches are tuned all the same.
+    if (!found && (found.error().kind == ErrorKind::kFailure ||
+                   found.error().kind == ErrorKind::kEnvironment)) {
+      context_.observer.note("the compiler's flags are not searched: " + found.error().message);
+      return 0.0;
+    }
+    if (!found) return tl::unexpected(found.error());
+    std::erase_if(context_.flag_sets, [&](const FlagSet& set) {
+      return std::ranges::any_of(found->trials,
+                                 [&](const FlagTrial& trial) { return trial.flags == set.flags; });
+    });
+    result_.flags = std::move(*found);
+    const FlagSet& best = result_.flags->best;
+    if (best.name.empty()) {
+      context_.observer.note(fmt::format("flags: none of {} makes the program faster",
+                                         result_.flags->trials.size() - 1));
+    } else {
+      HONE_TRY(add(best));
+      context_.observer.note(
+          fmt::format("flags: {} makes the program {:.2f}x as fast; its "
+                      "dispatches are tuned with {}",
+                      best.name, result_.flags->speedup(), fmt::join(best.flags, " ")));
+      HONE_TRY(session.load());
+    }
+    return std::min(watch.seconds(), kFlagShare * options.budget_seconds);
+  }
+
+  Status add(const FlagSet& set) {
+    FlagSet& added = context_.added;
+    added.name += (added.name.empty() ? "" : " + ") + set.name;
+    added.flags.insert(added.flags.end(), set.flags.begin(), set.flags.end());
+    HONE_ASSIGN(store::Build build, context_.store.build(context_.build));
+    build.flags = nlohmann::json(context_.flags()).dump();
+    HONE_ASSIGN(context_.build, context_.store.intern(build));
+    return {};
+  }
+
   // The build is another one then: what is compiled, stored and found again has these flags.
   Status add_flags() {
     const bool sums = std::any_of(sessions_.begin(), sessions_.end(), [](const Session& session) {
@@ -65,15 +125,16 @@ class TuningRun {
         return adds_along_vectors(*dispatch);
       });
     });
-    if (!sums || context_.options.sums.flags.empty()) return {};
-    context_.added = context_.options.sums;
-    HONE_ASSIGN(store::Build build, context_.store.build(context_.build));
-    build.flags = nlohmann::json(context_.flags()).dump();
-    HONE_ASSIGN(context_.build, context_.store.intern(build));
+    const FlagSet& set = context_.options.sums;
+    const std::vector<std::string>& flags = context_.added.flags;
+    const bool has_it = std::ranges::all_of(
+        set.flags, [&](const std::string& flag) { return std::ranges::count(flags, flag) > 0; });
+    if (!sums || has_it) return {};
+    HONE_TRY(add(set));
     context_.observer.note(fmt::format(
         "the program adds up floating-point numbers: it is tuned with {} ({}), the default of each "
         "dispatch included; the whole program is compared without it too",
-        fmt::join(context_.added.flags, " "), context_.added.name));
+        fmt::join(set.flags, " "), set.name));
     return {};
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "provider/iree/flag_choices.h"
 #include "provider/iree/gpu_executable.h"
 #include "provider/iree/gpu_space.h"
 #include "provider/iree/llvm_cpu_configuration.h"
@@ -111,6 +112,11 @@ std::vector<std::string> IreeProvider::with_spec(std::vector<std::string> flags,
   return flags;
 }
 
+std::vector<provider::FlagChoice> IreeProvider::flag_choices(
+    const problem::Program& program, const std::vector<std::string>& flags) const {
+  return iree::flag_choices(program, flags, gpu_.has_value());
+}
+
 Result<std::vector<problem::Function>> IreeProvider::functions(
     const std::filesystem::path& module) const {
   return module_functions(installation_, module);
@@ -122,15 +128,11 @@ bool IreeProvider::is_harmless_flag(std::string_view name) const {
                                                    "--iree-hal-local-target-device-backends",
                                                    "--iree-hal-target-backends",
                                                    "--iree-hal-target-device",
-                                                   "--iree-llvmcpu-enable-ukernels",
                                                    "--iree-llvmcpu-mlir-opt-level",
-                                                   "--iree-llvmcpu-reassociate-fp-reductions",
                                                    "--iree-llvmcpu-target-cpu",
                                                    "--iree-llvmcpu-target-cpu-features",
-                                                   "--iree-opt-data-tiling",
-                                                   "--iree-opt-level",
                                                    "--iree-rocm-target"};
-  return std::ranges::find(kHarmless, name) != std::end(kHarmless);
+  return std::ranges::find(kHarmless, name) != std::end(kHarmless) || is_plain_choice(name);
 }
 
 std::optional<std::string> IreeProvider::device_code(std::string_view module,

@@ -39,6 +39,8 @@ class IreeProvider final : public provider::ProgramProvider {
   std::vector<std::string> with_spec(std::vector<std::string> flags,
                                      const std::filesystem::path& file) const override;
   bool is_harmless_flag(std::string_view name) const override;
+  std::vector<provider::FlagChoice> flag_choices(
+      const problem::Program& program, const std::vector<std::string>& flags) const override;
   Result<std::vector<problem::Function>> functions(
       const std::filesystem::path& module) const override;
   std::optional<std::string> device_code(std::string_view module,

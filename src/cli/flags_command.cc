@@ -1,0 +1,179 @@
+// hone flags: which of the compiler's flags make this program fastest, before any kernel is tuned.
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/response_file.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/device_options.h"
+#include "cli/program_session.h"
+#include "cli/schema_version.h"
+#include "output/json_text.h"
+#include "output/table.h"
+#include "tune/flag_search.h"
+#include "tune/load_program.h"
+#include "tune/select_dispatches.h"
+#include "tune/session_steps.h"
+
+namespace hone::cli {
+namespace {
+
+using output::Align;
+
+// A compiler's complaint goes over many lines.
+std::string first_line(const std::string& text) {
+  constexpr std::size_t kMost = 100;
+  const std::string line = text.substr(0, text.find('\n'));
+  return line.size() <= kMost ? line : line.substr(0, kMost) + "...";
+}
+
+std::string outcome_of(const tune::FlagTrial& trial) {
+  if (!trial.failure.empty()) return trial.failure;
+  if (!trial.same_as.empty()) return fmt::format("the same code as '{}'", trial.same_as);
+  return trial.known ? "of an earlier run" : "";
+}
+
+// The fastest first; what has no time, last.
+output::Table table_of(const tune::FoundFlags& found) {
+  output::Table table({{"variant", "flags of"},
+                       {"speedup", "speed-up", Align::kRight},
+                       {"seconds", "ms", Align::kRight},
+                       {"rounds", "rounds", Align::kRight},
+                       {"outcome", ""}});
+  std::vector<const tune::FlagTrial*> trials;
+  for (const tune::FlagTrial& trial : found.trials) trials.push_back(&trial);
+  std::ranges::stable_sort(trials, {}, [](const tune::FlagTrial* trial) {
+    return trial->ratio.value_or(std::numeric_limits<double>::infinity());
+  });
+  for (const tune::FlagTrial* trial : trials) {
+    const bool timed = trial->ratio && !trial->seconds.empty();
+    const double fastest =
+        timed ? *std::min_element(trial->seconds.begin(), trial->seconds.end()) : 0;
+    const double speedup = trial->ratio ? 1 / *trial->ratio : 0;
+    table.add({{trial->name, ""},
+               {trial->ratio ? nlohmann::json(speedup) : nlohmann::json(),
+                trial->ratio ? fmt::format("{:.2f}x", speedup) : "-"},
+               {timed ? nlohmann::json(fastest) : nlohmann::json(),
+                timed ? fmt::format("{:.3g}", fastest * 1e3) : "-"},
+               {trial->rounds, ""},
+               {outcome_of(*trial), first_line(outcome_of(*trial))}});
+  }
+  return table;
+}
+
+nlohmann::json document_of(const TuneOptions& options, const tune::FoundFlags& found,
+                           const std::vector<std::string>& flags) {
+  nlohmann::json not_tried = nlohmann::json::array();
+  for (const provider::FlagChoice& choice : found.not_tried)
+    not_tried.push_back(
+        {{"name", choice.name}, {"flags", choice.flags}, {"reason", choice.why_not}});
+  const tune::RightVariant best{.name = found.best.name, .flags = found.best.flags};
+  return {{"schema_version", kSchemaVersion},
+          {"program", options.tuning.input},
+          {"threads", options.tuning.cores.size()},
+          {"best", found.best.name},
+          {"compile_flags", flags},
+          {"proof", found.verdict ? tune::json_of(*found.verdict, best) : nlohmann::json()},
+          {"flags", table_of(found).to_json()},
+          {"not_tried", not_tried}};
+}
+
+void print(const tune::FoundFlags& found, const std::filesystem::path& file) {
+  fmt::print("{}", table_of(found).to_text());
+  if (!found.not_tried.empty()) fmt::print("\nnot tried:\n");
+  for (const provider::FlagChoice& choice : found.not_tried)
+    fmt::print("  {}: {}\n", choice.name, choice.why_not);
+  fmt::print("\n");
+  if (!found.verdict) {
+    fmt::print("Nothing is faster than the default flags.\n");
+  } else {
+    const measure::PairedComparison& gain = found.verdict->chosen.at_sizes.front();
+    fmt::print("proof, by rounds of its own: {} against default: {}, {:.2f}x [{:.2f}, {:.2f}]\n",
+               found.best.name, measure::name_of(gain.verdict), 1 / gain.ratio,
+               1 / gain.interval.high, 1 / gain.interval.low);
+  }
+  fmt::print("flags: {} (iree-compile @{} takes them)\n", file.string(), file.string());
+}
+
+CommandResult search_flags(TuneOptions options) {
+  if (options.budget.empty()) options.budget = "2m";
+  HONE_ASSIGN(const std::vector<problem::SizeSet> sizes,
+              problem::given_size_sets(options.toolchain.sizes));
+  if (sizes.size() > 1) return input_error("--dim with several sizes: flags are searched at one");
+  options.toolchain.sizes.clear();
+  return with_program_session(std::move(options), [&](ProgramSession& session) -> CommandResult {
+    tune::Context& context = session.context;
+    const tune::Options& tuning = session.options.tuning;
+    HONE_ASSIGN(const std::string bytes, read_file(tuning.input));
+    context.compiler.give(sizes.front());
+    HONE_ASSIGN(const problem::Program program,
+                context.compiler.load_program(tuning.input, bytes, tuning.flags));
+    const problem::Function* const function = tune::callable_function(program, tuning.function);
+    if (function == nullptr)
+      return input_error("'{}': {}", tuning.input,
+                         tune::why_none_is_callable(program, tuning.function));
+    store::Run row = run_row(session.options);
+    HONE_ASSIGN(row.program,
+                context.store.intern(store::Program{0, program.hash, tuning.input, "{}"}));
+    HONE_TRY(context.store.begin_run(row));
+    Result<tune::FoundFlags> found =
+        tune::search_flags(context, program, bytes, *function, {.seconds = tuning.budget_seconds});
+    session.status.clear();
+    HONE_TRY(tune::end_run(context, found ? Status() : tl::unexpected(found.error())));
+    if (!found) return tl::unexpected(session.stopped(found.error()));
+
+    const bool faster =
+        found->verdict && found->verdict->recommended != tune::Recommended::kDefault;
+    std::vector<std::string> flags = tuning.flags;
+    if (faster) flags.insert(flags.end(), found->best.flags.begin(), found->best.flags.end());
+    const std::filesystem::path file = tuning.out / "compile_flags.txt";
+    HONE_TRY(write_file_atomically(file, response_file(flags)));
+    if (session.options.json)
+      fmt::print("{}\n", output::json_text(document_of(session.options, *found, flags)));
+    else
+      print(*found, file);
+    return faster ? 0 : 1;
+  });
+}
+
+}  // namespace
+
+void add_flags_command(CLI::App& app, Run& run) {
+  auto options = std::make_shared<TuneOptions>();
+  tune::Options& tuning = options->tuning;
+  CLI::App* command =
+      app.add_subcommand("flags", "Find the compiler flags that make a program fastest");
+  command->add_option("INPUT", tuning.input, "program (.mlir)")->required();
+  add_toolchain_options(*command, options->toolchain);
+  command->add_option("--out", tuning.out, "folder for compile_flags.txt")->capture_default_str();
+  command->add_option("--store", options->store, "SQLite file that keeps every result")
+      ->capture_default_str();
+  command->add_option("--budget", options->budget,
+                      "time to search, 15 compiles at least: 90s, 10m (default: 2m)");
+  command->add_option("--function", tuning.function, "of the program to time (default: the first)");
+  command->add_option("--runtime-flag", tuning.runtime_flags,
+                      "passed to IREE's runtime tools; repeatable");
+  command->add_option("--seed", tuning.seed, "of the inputs and of the order of runs")
+      ->capture_default_str();
+  add_device_option(*command, options->device);
+  add_core_options(*command, options->cores);
+  command->add_flag("--json", options->json, "one JSON document on stdout");
+  command->add_flag("--quiet", options->quiet, "no progress");
+  command->add_flag("--plain", options->plain, "progress as plain lines, as without a terminal");
+  command->footer(
+      "What the compiler can be told is tried alone, then together with the best, interleaved, "
+      "and\n"
+      "outputs are compared with the default's. docs/flags.md lists it. Exit code 1 when nothing "
+      "is\n"
+      "faster than the default.");
+  command->callback([&run, options] {
+    run = [options]() -> CommandResult {
+      options->command_line = "hone flags " + shell_word(options->tuning.input);
+      return search_flags(*options);
+    };
+  });
+}
+
+}  // namespace hone::cli

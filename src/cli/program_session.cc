@@ -1,0 +1,133 @@
+#include "cli/program_session.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/core_options.h"
+#include "cli/device_options.h"
+#include "cli/toolchain.h"
+#include "device/cpu/core_lease.h"
+#include "device/cpu/placement.h"
+#include "device/cpu/target.h"
+#include "provider/iree/iree_provider.h"
+
+namespace hone::cli {
+namespace {
+
+// Flags that compete with tuning on a CPU, alone and together (IREE 3.13).
+std::vector<tune::FlagSet> competing_flag_sets() {
+  return {{"data tiling", {"--iree-opt-data-tiling"}},
+          {"data tiling + micro-kernels",
+           {"--iree-opt-data-tiling", "--iree-llvmcpu-enable-ukernels=all"}},
+          {"O3", {"--iree-opt-level=O3"}}};
+}
+
+constexpr std::string_view kReassociate = "--iree-llvmcpu-reassociate-fp-reductions";
+
+// IREE keeps the order of such sums below its optimisation level O2. Nothing where the user says
+// what to do about them.
+tune::FlagSet flags_of_sums(const std::vector<std::string>& flags) {
+  const bool said = std::any_of(flags.begin(), flags.end(), [](const std::string& flag) {
+    return flag.starts_with(kReassociate) || flag.starts_with("--iree-opt-level") ||
+           flag.starts_with("--iree-llvmcpu-mlir-opt-level");
+  });
+  return said ? tune::FlagSet() : tune::FlagSet{"reordered sums", {std::string(kReassociate)}};
+}
+
+Status complete(TuneOptions& options, const problem::CpuTarget& target,
+                const std::vector<device::cuda::Facts>& gpus) {
+  tune::Options& tuning = options.tuning;
+  const device::cuda::Facts* const gpu = gpus.empty() ? nullptr : &gpus.front();
+  HONE_ASSIGN(tuning.budget_seconds,
+              parse_duration(options.budget.empty() ? "10m" : options.budget));
+  HONE_ASSIGN(tuning.cores, choose_cores(options.cores));
+  tuning.flags = compile_flags(options.toolchain);
+  tuning.reference_flags = reference_flags(options.toolchain);
+  if (gpu == nullptr) {
+    tuning.flag_sets = competing_flag_sets();
+    tuning.sums = flags_of_sums(tuning.flags);
+  }
+  tuning.cache = options.cache == "cold" ? measure::CacheMode::kCold : measure::CacheMode::kWarm;
+  tuning.last_level_cache =
+      gpu != nullptr ? gpu->l2_bytes : std::max(target.l3_bytes, target.l2_bytes);
+  tuning.reuse = options.reuse == "any" ? store::Reuse::kAny : store::Reuse::kEqualIdentities;
+  tuning.trust = options.trust ? store::Trust::kAnyone : store::Trust::kOwn;
+  tuning.prove = !options.no_program;
+  tuning.search_flags = !options.no_flags;
+  if (gpu == nullptr) return {};
+  tuning.cuda = gpu->index;
+  for (std::size_t i = 1; i < gpus.size(); ++i) tuning.more_gpus.push_back(gpus[i].index);
+  tuning.assemble_for = gpu->arch();
+  // One core is each runner's.
+  if (options.toolchain.jobs == 0)
+    options.toolchain.jobs = std::max(
+        1, static_cast<int>(device::cpu::available_cores().size()) - static_cast<int>(gpus.size()));
+  tuning.compile_ahead = 2 * static_cast<std::size_t>(options.toolchain.jobs);
+  return {};
+}
+
+}  // namespace
+
+store::Build build_row(const Toolchain& toolchain, const tune::Options& options,
+                       const std::optional<problem::GpuTarget>& gpu,
+                       const problem::CpuTarget& target) {
+  store::Build row;
+  row.compiler = "IREE " + toolchain.revision();
+  row.flags = nlohmann::json(options.flags).dump();
+  row.target = gpu ? nlohmann::json{{"gpu", gpu->arch}, {"compiled_as", gpu->compiled_as}}.dump()
+                   : nlohmann::json{{"cpu", target.cpu}, {"features", target.features}}.dump();
+  return row;
+}
+
+Error ProgramSession::stopped(const Error& error) const {
+  if (error.kind != ErrorKind::kInterrupted) return error;
+  return {
+      ErrorKind::kInterrupted,
+      fmt::format("stopped; everything finished is in '{}', and the same command continues from "
+                  "there",
+                  options.store)};
+}
+
+CommandResult with_program_session(TuneOptions options,
+                                   const std::function<CommandResult(ProgramSession&)>& action) {
+  HONE_ASSIGN(const problem::CpuTarget target, device::cpu::detect_target());
+  HONE_ASSIGN(const std::vector<device::cuda::Facts> gpus,
+              choose_gpus(options.device, options.toolchain));
+  HONE_TRY(complete(options, target, gpus));
+  HONE_TRY(make_out(options));
+  HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
+  const store::Device device =
+      gpus.empty() ? cpu_row(options.tuning) : gpu_row(options.tuning, gpus.front());
+  // Before anything is started: who is refused must not disturb who measures.
+  HONE_ASSIGN(const std::vector<device::LockFile> gpu_leases, lease_gpus(gpus));
+  std::optional<device::cpu::CoreLease> lease;
+  if (gpus.empty()) {
+    HONE_ASSIGN(lease, device::cpu::CoreLease::acquire(options.tuning.cores));
+  }
+  // Of cores that were named, others may be another tuner's: it measures while this one compiles.
+  if (!options.cores.cores.empty()) HONE_TRY(device::cpu::stay_on(options.cores.cores));
+  HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
+  HONE_ASSIGN(const iree::IreeProvider provider,
+              make_provider(options.toolchain, toolchain.installation(),
+                            static_cast<int>(options.tuning.cores.size())));
+  const std::string note = target_note(options.toolchain);
+  tune::RunnerService runner(toolchain.make_runner(), options.kernel_seconds);
+  std::vector<tune::RunnerService> more_runners;
+  for (std::size_t i = 1; i < gpus.size(); ++i)
+    more_runners.emplace_back(toolchain.make_runner(), options.kernel_seconds);
+  StatusLine status(verbosity_of(options.quiet, options.plain, options.json));
+  HONE_ASSIGN(tune::LeaseKeeper leases, tune::LeaseKeeper::start(store, toolchain.stop_fd()));
+  if (!note.empty()) status.note(note);
+  tune::Context context{options.tuning, provider, toolchain.compiler(), runner, store, status};
+  for (tune::RunnerService& each : more_runners) context.more_runners.push_back(&each);
+  context.leases = &leases;
+  context.programs = &provider;
+  context.stop_fd = toolchain.stop_fd();
+  HONE_ASSIGN(context.build, store.intern(build_row(toolchain, options.tuning,
+                                                    gpu_of(options.toolchain), target)));
+  HONE_ASSIGN(context.device, store.intern(device));
+  ProgramSession session{options, store, context, status};
+  return action(session);
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,24 @@
+// What iree-compile can be told about a whole program that makes it faster or slower: each flag
+// with what it does and which programs it can do something for (IREE 3.13, iree-compile
+// --help-hidden). None is best for all: on convolutional networks they were worth 2.5 to 7.5x, and
+// the best set of one model was the worst of another (docs/flags.md).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "provider/program_provider.h"
+
+namespace hone::iree {
+
+// For a CPU or a GPU, what has helped most programs first. Left out is what `flags`, the user's
+// own, say already; what the program has no use for says why not.
+std::vector<provider::FlagChoice> flag_choices(const problem::Program& program,
+                                               const std::vector<std::string>& flags, bool gpu);
+
+// Whether `name` ("--x" of "--x=1") is that of a flag among them whose value is no text that names
+// passes, which might read files.
+bool is_plain_choice(std::string_view name);
+
+}  // namespace hone::iree

@@ -1,0 +1,320 @@
+#include "tune/flag_search.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/stopwatch.h"
+#include "measure/statistics.h"
+#include "tune/records.h"
+
+namespace hone::tune {
+namespace {
+
+constexpr std::string_view kDefault = "default";
+
+// What is tried on top of the best at a time: few, so that the next best is known soon.
+constexpr std::size_t kTogether = 4;
+// One that alone makes the program slower than this many times is not tried with others.
+constexpr double kHopeless = 1.5;
+// How much slower than the best of a round one may be to stay, after each of its rounds. A sample
+// of a program differs by up to a tenth from the next on a machine that others use too.
+constexpr double kStays[] = {1.5, 1.3, 1.2, 1.12, 1.08, 1.08};
+// A best must be faster than the one before by this much, lest noise be climbed.
+constexpr double kStep = 0.985;
+// Begins the name of a trial's row in the store.
+constexpr std::string_view kFlagRows = "flags: ";
+constexpr std::string_view kSameModule = "the same module as ";
+
+std::string_view name_in(std::string_view flag) {
+  return flag.substr(0, flag.find('='));
+}
+
+class FlagSearch {
+ public:
+  FlagSearch(Context& context, const FlagSearchRequest& request, ProgramVariants& variants)
+      : context_(context), request_(request), variants_(variants), watch_(context.clock) {}
+
+  Result<FoundFlags> run(std::vector<provider::FlagChoice> choices) {
+    for (provider::FlagChoice& choice : choices)
+      (choice.why_not.empty() ? choices_ : found_.not_tried).push_back(std::move(choice));
+    HONE_ASSIGN(rows_, context_.store.program_measurements(variants_.program()));
+    found_.trials.push_back({.name = std::string(kDefault)});
+    HONE_TRY(variants_.add({.name = std::string(kDefault)}));
+    std::vector<std::size_t> alone;
+    for (std::size_t i = 0; i < choices_.size(); ++i) {
+      if (i > 0 && is_over()) break;
+      HONE_ASSIGN(const std::size_t trial, make({i}));
+      alone.push_back(trial);
+    }
+    HONE_TRY(race(alone));
+    HONE_TRY(climb());
+    for (const provider::FlagChoice& choice : choices_)
+      if (std::ranges::none_of(found_.trials, [&](const FlagTrial& trial) {
+            return std::ranges::count(trial.choices, choice.name) > 0;
+          })) {
+        found_.not_tried.push_back(choice);
+        found_.not_tried.back().why_not = "there was no time for it";
+      }
+    const FlagTrial& best = found_.trials[best_];
+    if (best_ > 0) found_.best = {best.name, best.flags};
+    return std::move(found_);
+  }
+
+ private:
+  using Set = std::vector<std::size_t>;  // of choices, in the order they were added
+
+  bool is_over() const {
+    return watch_.seconds() > request_.seconds && compiles_ >= request_.compiles;
+  }
+
+  // The others on top of the best, those that did best alone first, until none helps.
+  Status climb() {
+    while (!is_over()) {
+      std::vector<Set> next = additions();
+      if (next.empty()) return {};
+      if (next.size() > kTogether) next.resize(kTogether);
+      std::vector<std::size_t> made;
+      for (Set& set : next) {
+        if (is_over()) break;
+        HONE_ASSIGN(const std::size_t trial, make(std::move(set)));
+        made.push_back(trial);
+      }
+      HONE_TRY(race(made));
+    }
+    return {};
+  }
+
+  // Sets that were not tried: the best's with one more, or with one in place of those that it
+  // cannot be with.
+  std::vector<Set> additions() const {
+    std::vector<std::pair<double, Set>> sets;
+    for (std::size_t i = 0; i < choices_.size(); ++i) {
+      const double alone = ratio_alone(i);
+      if (alone > kHopeless) continue;
+      Set set;
+      for (const std::size_t other : sets_[best_])
+        if (!excludes(choices_[other], choices_[i])) set.push_back(other);
+      if (std::ranges::count(sets_[best_], i) > 0) continue;
+      set.push_back(i);
+      if (!was_tried(set)) sets.emplace_back(alone, std::move(set));
+    }
+    std::ranges::stable_sort(sets, {}, &std::pair<double, Set>::first);
+    std::vector<Set> sorted;
+    for (auto& [alone, set] : sets) sorted.push_back(std::move(set));
+    return sorted;
+  }
+
+  // Of one that failed, so much that it is not tried again.
+  double ratio_alone(std::size_t choice) const {
+    for (std::size_t t = 0; t < sets_.size(); ++t)
+      if (sets_[t] == Set{choice}) {
+        const FlagTrial& trial = found_.trials[t];
+        if (!trial.failure.empty()) return 2 * kHopeless;
+        // The same module as without: it may do something together with another.
+        return trial.ratio.value_or(1);
+      }
+    return 1;
+  }
+
+  static bool excludes(const provider::FlagChoice& a, const provider::FlagChoice& b) {
+    if (a.group == b.group) return true;
+    for (const std::string& one : a.flags)
+      for (const std::string& other : b.flags)
+        if (name_in(one) == name_in(other)) return true;
+    return false;
+  }
+
+  bool was_tried(const Set& set) const {
+    const std::set<std::size_t> wanted(set.begin(), set.end());
+    return std::ranges::any_of(sets_, [&](const Set& tried) {
+      return std::set<std::size_t>(tried.begin(), tried.end()) == wanted;
+    });
+  }
+
+  // Compiled and checked, or known.
+  Result<std::size_t> make(Set set) {
+    FlagTrial trial;
+    for (const std::size_t choice : set) {
+      trial.choices.push_back(choices_[choice].name);
+      trial.flags.insert(trial.flags.end(), choices_[choice].flags.begin(),
+                         choices_[choice].flags.end());
+    }
+    trial.name = fmt::format("{}", fmt::join(trial.choices, " + "));
+    HONE_ASSIGN(trial.build, build_of(trial.flags));
+    if (!take_known(trial)) {
+      report(trial.name);
+      HONE_TRY(compile(trial));
+      if (trial.is_settled()) HONE_TRY(record(trial));
+    }
+    sets_.push_back(std::move(set));
+    found_.trials.push_back(std::move(trial));
+    return found_.trials.size() - 1;
+  }
+
+  Status compile(FlagTrial& trial) {
+    HONE_TRY(variants_.add({.name = trial.name, .flags = trial.flags}));
+    const Variant& made = *variants_.find(trial.name);
+    trial.same_as = made.same_as;
+    if (made.same_as.empty()) trial.failure = made.failure;
+    ++compiles_;
+    return {};
+  }
+
+  Result<store::Id> build_of(const std::vector<std::string>& flags) {
+    HONE_ASSIGN(store::Build build, context_.store.build(context_.build));
+    std::vector<std::string> all = context_.options.flags;
+    all.insert(all.end(), flags.begin(), flags.end());
+    build.flags = nlohmann::json(all).dump();
+    return context_.store.intern(build);
+  }
+
+  // What an earlier run found. Its ratio is to the default of then, at the same time.
+  bool take_known(FlagTrial& trial) const {
+    for (const store::ProgramMeasurement& row : rows_) {
+      if (row.variant != row_name(trial) || row.build != trial.build ||
+          row.device != context_.device)
+        continue;
+      trial.known = true;
+      trial.ratio = row.ratio;
+      trial.rounds = row.timing.samples.size();
+      if (row.ratio) continue;
+      const bool same = row.verdict.starts_with(kSameModule);
+      (same ? trial.same_as : trial.failure) =
+          same ? row.verdict.substr(kSameModule.size()) : row.verdict;
+    }
+    return trial.known;
+  }
+
+  static std::string row_name(const FlagTrial& trial) {
+    return std::string(kFlagRows) + trial.name;
+  }
+
+  Status record(const FlagTrial& trial) {
+    store::ProgramMeasurement row;
+    row.program = variants_.program();
+    row.build = trial.build;
+    row.device = context_.device;
+    row.variant = row_name(trial);
+    row.ratio = trial.ratio;
+    if (trial.ratio) {
+      row.timing = timing_of(trial.seconds);
+      row.right = true;
+      row.verdict = *trial.ratio < kStep       ? "faster"
+                    : *trial.ratio > 1 / kStep ? "slower"
+                                               : "no different";
+    } else {
+      row.verdict =
+          trial.same_as.empty() ? trial.failure : std::string(kSameModule) + trial.same_as;
+    }
+    HONE_TRY(context_.store.record(row));
+    return {};
+  }
+
+  // Beside the default and the best of before. The fastest becomes the best.
+  Status race(const std::vector<std::size_t>& trials) {
+    std::vector<std::size_t> running;
+    for (const std::size_t trial : trials)
+      if (!found_.trials[trial].is_settled()) running.push_back(trial);
+    if (!running.empty()) {
+      if (best_ > 0) running.push_back(best_);
+      HONE_TRY(take_rounds(running));
+    }
+    const std::size_t before = best_;
+    for (const std::size_t trial : trials) {
+      const std::optional<double> ratio = found_.trials[trial].ratio;
+      if (ratio && *ratio < kStep * ratio_of(before) && *ratio < ratio_of(best_)) best_ = trial;
+    }
+    // One that an earlier run found runs beside those that come.
+    if (best_ > 0 && variants_.find(found_.trials[best_].name) == nullptr)
+      HONE_TRY(compile(found_.trials[best_]));
+    for (const std::size_t trial : running)
+      if (trial != best_) variants_.discard(found_.trials[trial].name);
+    return {};
+  }
+
+  double ratio_of(std::size_t trial) const { return found_.trials[trial].ratio.value_or(1); }
+
+  // Of the trials in `running`, among them the best, those stay that are near the fastest.
+  Status take_rounds(std::vector<std::size_t> running) {
+    const std::vector<std::size_t> all = running;
+    std::map<std::size_t, std::vector<double>> ratios;
+    for (const double stays : kStays) {
+      std::vector<std::string> names{std::string(kDefault)};
+      for (const std::size_t trial : running) names.push_back(found_.trials[trial].name);
+      HONE_ASSIGN(const std::vector<double> seconds,
+                  variants_.sample(names, context_.options.seed + rounds_++));
+      found_.trials.front().seconds.push_back(seconds.front());
+      double fastest = 1;
+      for (std::size_t i = 0; i < running.size(); ++i) {
+        FlagTrial& trial = found_.trials[running[i]];
+        trial.seconds.push_back(seconds[i + 1]);
+        ratios[running[i]].push_back(seconds[i + 1] / seconds.front());
+        trial.ratio = measure::median(ratios[running[i]]);
+        trial.rounds = trial.seconds.size();
+        fastest = std::min(fastest, *trial.ratio);
+      }
+      std::erase_if(running, [&](std::size_t trial) {
+        return *found_.trials[trial].ratio > stays * fastest && trial != best_;
+      });
+      if (running.empty()) break;
+    }
+    found_.trials.front().ratio = 1;
+    for (const std::size_t trial : all)
+      if (trial != best_) HONE_TRY(record(found_.trials[trial]));
+    return {};
+  }
+
+  void report(const std::string& name) {
+    Progress progress;
+    progress.step = "flags: " + name;
+    progress.tried = compiles_;
+    progress.planned = std::max(request_.compiles, compiles_);
+    if (best_ > 0) progress.best_speedup = 1 / *found_.trials[best_].ratio;
+    context_.observer.progress(progress);
+  }
+
+  Context& context_;
+  const FlagSearchRequest& request_;
+  ProgramVariants& variants_;
+  Stopwatch watch_;
+  std::vector<provider::FlagChoice> choices_;
+  FoundFlags found_;
+  std::vector<store::ProgramMeasurement> rows_;  // of earlier runs
+  std::vector<Set> sets_{{}};                    // of each trial
+  std::size_t best_ = 0;                         // a trial
+  std::size_t compiles_ = 0;
+  std::uint64_t rounds_ = 0;
+};
+
+}  // namespace
+
+double FoundFlags::speedup() const {
+  const auto found = std::ranges::find(trials, best.name, &FlagTrial::name);
+  return found == trials.end() ? 1 : 1 / found->ratio.value_or(1);
+}
+
+Result<FoundFlags> search_flags(Context& context, const problem::Program& program,
+                                const std::string& bytes, const problem::Function& function,
+                                const FlagSearchRequest& request) {
+  const TimeBudget::Span span(context.time, Phase::kProgram);
+  HONE_ASSIGN(TemporaryFolder folder, TemporaryFolder::create("hone-flags-"));
+  HONE_ASSIGN(ProgramVariants made,
+              ProgramVariants::create(context, program, bytes, function, folder.path()));
+  ProgramBench bench{std::move(folder), std::move(made)};
+  HONE_ASSIGN(FoundFlags found,
+              FlagSearch(context, request, bench.variants)
+                  .run(context.programs->flag_choices(program, context.options.flags)));
+  if (request.prove && !found.best.name.empty()) {
+    const RightVariant best{.name = found.best.name, .flags = found.best.flags};
+    HONE_ASSIGN(const ProvingRounds rounds, prove_variant(context, bench, best));
+    HONE_ASSIGN(found.verdict, verdict_of(std::vector<ProvingRounds>{rounds}));
+    HONE_TRY(context.store.log_event("flags", json_of(*found.verdict, best).dump()));
+  }
+  return found;
+}
+
+}  // namespace hone::tune
