@@ -105,7 +105,7 @@ Result<std::string> effect_of_spec(const tune::VerifyRequest& request,
   HONE_ASSIGN(const auto tuned, configured(request.flags));
   std::size_t changed = 0;
   for (std::size_t i = 0; i < plain.size() && i < tuned.size(); ++i)
-    changed += plain[i].attributes == tuned[i].attributes ? 0 : 1;
+    changed += plain[i].payload == tuned[i].payload ? 0 : 1;
   return fmt::format("changes the configuration of {} of {} dispatches", changed, plain.size());
 }
 

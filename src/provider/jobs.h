@@ -16,13 +16,12 @@
 //     constraints  {"path", "flags"}, blob: a dispatch's source (path: its name)
 //                                                            -> {"statements": opaque}
 //     revision        {}                                     -> {"revision"}
-//     canonical       {"attributes": [text]}                 -> {"attributes": [text]}
+//     canonical       {"attributes": [NamedText::text]}      -> {"attributes": [text]}
 //   prepare           {"flags", "assemble_for"}, blob: a dispatch's source   -> {}
 //   run
-//     compile         Attributes, or {} for the default      -> {"format", "launch", "configured",
-//                                                               "translation", "decomposition",
-//                                                               "stages": {name: seconds}},
-//                                                               blob: the code
+//     compile         a Payload, or {} for the default       -> {"format", "launch", "configured",
+//                                                               "stages": {name: seconds}} and
+//                                                               Artifact::more, blob: the code
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -30,7 +29,7 @@
 #include <string_view>
 #include <vector>
 
-#include "provider/provider.h"
+#include "provider/payload.h"
 
 namespace hone::provider::jobs {
 
@@ -49,16 +48,16 @@ inline constexpr std::string_view kCompile = "compile";
 
 // What a compile of the whole program gave one dispatch.
 struct ConfiguredDispatch {
-  std::string name;  // the export's symbol
-  Attributes attributes;
+  std::string name;        // the export's symbol
+  Payload payload;         // "attributes" in JSON
   std::vector<int> marks;  // entries of a marking spec that match in it
 };
 
 // An entry of a tuning spec, as the compiler reads it.
 struct SpecFileEntry {
   std::string matcher;
-  int line = 0;           // 0: not known
-  Attributes attributes;  // lowering_config and translation_info; empty: none in it
+  int line = 0;     // 0: not known
+  Payload payload;  // as far as the entry says it; "attributes" in JSON
 };
 
 void to_json(nlohmann::json& json, const SpecFileEntry& entry);

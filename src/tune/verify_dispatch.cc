@@ -25,10 +25,9 @@ class DispatchVerification {
       if (problem::is_dynamic(binding.type))
         return input_error("{} has a dynamic shape ({}); hone runs static ones only",
                            dispatch_.name, problem::to_string(binding.type));
-    HONE_ASSIGN(const auto attributes, attributes_of(configuration));
+    HONE_ASSIGN(const auto payload, payload_of(configuration));
     HONE_ASSIGN(const measure::ProblemRequest problem, problem_request());
-    HONE_ASSIGN(const auto artifact,
-                compile(dispatch_, request_.flags, attributes, "the dispatch"));
+    HONE_ASSIGN(const auto artifact, compile(dispatch_, request_.flags, payload, "the dispatch"));
     if (!artifact) return failed(artifact.error());
     HONE_TRY(runner_.set_problem(problem));
     HONE_ASSIGN(const Ran<int> handle, runner_.load(*artifact));
@@ -41,14 +40,14 @@ class DispatchVerification {
   }
 
  private:
-  Result<std::optional<provider::Attributes>> attributes_of(
+  Result<std::optional<provider::Payload>> payload_of(
       const std::optional<std::string>& configuration) const {
-    if (!configuration) return std::optional<provider::Attributes>();
+    if (!configuration) return std::optional<provider::Payload>();
     HONE_ASSIGN(const space::Space space, provider_.space_of(dispatch_));
     HONE_ASSIGN(const space::Configuration parsed,
                 space::parse_configuration(space, *configuration));
-    HONE_ASSIGN(provider::Attributes attributes, provider_.attributes(dispatch_, space, parsed));
-    return std::optional<provider::Attributes>(std::move(attributes));
+    HONE_ASSIGN(provider::Payload payload, provider_.payload_of(dispatch_, space, parsed));
+    return std::optional<provider::Payload>(std::move(payload));
   }
 
   Result<measure::ProblemRequest> problem_request() {
@@ -114,9 +113,9 @@ class DispatchVerification {
 
   Result<tl::expected<provider::Artifact, provider::Failure>> compile(
       const problem::Dispatch& dispatch, const std::vector<std::string>& flags,
-      const std::optional<provider::Attributes>& attributes, const std::string& key) {
+      const std::optional<provider::Payload>& payload, const std::string& key) {
     HONE_TRY(compiler_.prepare(key, dispatch.source, flags));
-    HONE_ASSIGN(CompiledCandidate compiled, compiler_.compile(key, attributes));
+    HONE_ASSIGN(CompiledCandidate compiled, compiler_.compile(key, payload));
     HONE_TRY(compiler_.release(key));
     return std::move(compiled.artifact);
   }

@@ -15,7 +15,9 @@ std::string name(std::string_view backend,
   nlohmann::json knobs = {{"STRUCTURE", 5}, {"BLOCK_M", 64}, {"GROUP_M", 1},
                           {"SPLIT_K", 1},   {"FIXED", 0},    {"kpack", 1}};
   knobs.update(changed);
-  return code_of(device, knobs);
+  provider::Payload payload;
+  payload.json["knobs"] = knobs;
+  return code_of(device, payload);
 }
 
 TEST(CodeOf, LeavesOutWhatIsAnArgument) {
