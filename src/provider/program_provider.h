@@ -89,6 +89,10 @@ class ProgramProvider : public Provider {
     return false;
   }
 
+  // Why a program has no function that can be called from outside, in words for its author.
+  virtual std::string why_no_function() const {
+    return "no function of the program can be called from outside";
+  }
   // The functions of a compiled module that can be called from outside; those with arguments that
   // are no tensors are left out. A failure with the provider's words when the file is no module.
   virtual Result<std::vector<problem::Function>> functions(

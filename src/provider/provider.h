@@ -51,6 +51,12 @@ class Provider {
   // The same candidate as it is to ship, where it is searched for in another form (values that are
   // arguments then are constants of what ships); nothing where there is one form.
   virtual std::optional<ShippedForm> as_shipped(const Payload&) const { return std::nullopt; }
+  // Whether a flag of the compiler's says only where code will run: all compiles for devices of one
+  // kind have it, and it tells nothing of what two of them differ in.
+  virtual bool names_the_device(std::string_view flag) const {
+    static_cast<void>(flag);
+    return false;
+  }
 };
 
 }  // namespace hone::provider

@@ -58,9 +58,10 @@ class Proof {
           context_.options.function.empty() || function.name == context_.options.function;
       if (wanted && is_callable(function)) return &function;
     }
-    context_.observer.note(why_none_is_callable(program_, context_.options.function) +
-                           ": the program is compiled with the spec, which is checked to be "
-                           "applied; its gain in the whole program is not measured");
+    context_.observer.note(
+        why_none_is_callable(*context_.programs, program_, context_.options.function) +
+        ": the program is compiled with the spec, which is checked to be "
+        "applied; its gain in the whole program is not measured");
     return nullptr;
   }
 

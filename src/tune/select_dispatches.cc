@@ -71,10 +71,9 @@ bool is_callable(const problem::Function& function) {
                       [](const problem::TensorType& type) { return problem::is_dynamic(type); });
 }
 
-std::string why_none_is_callable(const problem::Program& program, const std::string& wanted) {
-  if (program.functions.empty())
-    return "no function of the program declares the types of its arguments to IREE "
-           "(iree.abi.declaration), as those that come from PyTorch do not";
+std::string why_none_is_callable(const provider::ProgramProvider& provider,
+                                 const problem::Program& program, const std::string& wanted) {
+  if (program.functions.empty()) return provider.why_no_function();
   bool is_there = wanted.empty(), returns = false;
   for (const problem::Function& function : program.functions) {
     if (!wanted.empty() && function.name != wanted) continue;

@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "problem/dispatch.h"
+#include "provider/program_provider.h"
 
 namespace hone::tune {
 
@@ -29,6 +30,7 @@ Result<const problem::Dispatch*> find_dispatch(const problem::Program& program,
 // Whether hone can make arguments for it, and compare what it returns.
 bool is_callable(const problem::Function& function);
 // Why no function of the program is (`wanted` names one; empty: any will do), in words.
-std::string why_none_is_callable(const problem::Program& program, const std::string& wanted = {});
+std::string why_none_is_callable(const provider::ProgramProvider& provider,
+                                 const problem::Program& program, const std::string& wanted = {});
 
 }  // namespace hone::tune

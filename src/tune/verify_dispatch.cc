@@ -97,10 +97,10 @@ class DispatchVerification {
     if (!independent && request_.cuda)
       return failure("'{}' cannot be verified: compiled for a CPU the program has no such dispatch",
                      dispatch_.name);
-    reference_ = independent
-                     ? "the same dispatch compiled with " + in_words(request_.reference_flags)
-                     : "the same dispatch with the compiler's own choices (its file says "
-                       "what it is compiled for: code generation is shared)";
+    reference_ = independent ? "the same dispatch compiled with " +
+                                   in_words(provider_, request_.reference_flags)
+                             : "the same dispatch with the compiler's own choices (its file says "
+                               "what it is compiled for: code generation is shared)";
     HONE_ASSIGN(auto artifact, compile(independent ? *found : dispatch_,
                                        independent ? request_.reference_flags : request_.flags,
                                        std::nullopt, "the reference"));

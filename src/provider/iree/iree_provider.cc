@@ -177,6 +177,15 @@ bool IreeProvider::is_harmless_flag(std::string_view name) const {
   return std::ranges::find(kHarmless, name) != std::end(kHarmless);
 }
 
+bool IreeProvider::names_the_device(std::string_view flag) const {
+  return flag.starts_with("--iree-hal-");
+}
+
+std::string IreeProvider::why_no_function() const {
+  return "no function of the program declares the types of its arguments to IREE "
+         "(iree.abi.declaration), as those that come from PyTorch do not";
+}
+
 std::optional<std::string> IreeProvider::device_code(std::string_view module,
                                                      const std::string& entry) const {
   auto kernel = kernel_in_module(module, entry);

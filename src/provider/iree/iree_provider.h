@@ -48,6 +48,8 @@ class IreeProvider final : public provider::ProgramProvider {
   std::vector<std::string> with_spec(std::vector<std::string> flags,
                                      const std::filesystem::path& file) const override;
   bool is_harmless_flag(std::string_view name) const override;
+  bool names_the_device(std::string_view flag) const override;
+  std::string why_no_function() const override;
   Result<std::vector<problem::Function>> functions(
       const std::filesystem::path& module) const override;
   std::optional<std::string> device_code(std::string_view module,

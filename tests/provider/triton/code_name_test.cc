@@ -41,5 +41,14 @@ TEST(CodeOf, LeavesOutWhatTheBackendDoesNotRead) {
   EXPECT_NE(name("hip", {{"kpack", 2}}), name("hip"));
 }
 
+// The store has it by its knobs, as versions before wrote it.
+TEST(ShippedForm, IsTheCandidateWithItsArgumentsFixed) {
+  const TritonProvider provider({}, SpaceKind::kOwn);
+  const auto shipped = provider.as_shipped(payload_of({{"STRUCTURE", 5}, {"GROUP_M", 4}}));
+  ASSERT_TRUE(shipped);
+  EXPECT_EQ(shipped->payload.json.dump(), R"({"knobs":{"FIXED":1,"GROUP_M":4,"STRUCTURE":5}})");
+  EXPECT_EQ(shipped->configuration, R"({"FIXED":1,"GROUP_M":4,"STRUCTURE":5})");
+}
+
 }  // namespace
 }  // namespace hone::triton
