@@ -1,27 +1,28 @@
 // The jobs of the compile workers as messages: what the tuner asks (tune/compile_service.h) and a
 // provider's half in the worker process answers (compile_worker.h).
 //
+// Of every provider:
 //   once
+//     revision        {}                                     -> {"revision"}
+//   prepare           {"flags", "assemble_for"}, blob: a dispatch's source   -> {}
+//   run
+//     compile         a Payload, or {} for the default       -> {"format", "launch", "configured",
+//                                                               "stages": {name: seconds}} and
+//                                                               Artifact::more, blob: the code
+// Of one whose dispatches are pieces of programs, all once:
 //     load_program    {"path", "flags", "sizes": [GivenSize]}, blob: the file -> problem::Program
 //     compile_program {"path", "flags"}, blob: the file      -> {}, blob: the module
 //     configured      {"path", "flags"}, blob: the file      -> {"dispatches":
 //                                                               [ConfiguredDispatch]}
 //     configured_dispatch {"path", "flags"}, blob: a dispatch's source -> as configured
 //     compile_dispatch {"path", "flags"}, blob: a dispatch's source   -> {}
-//     read_spec       {"path", "flags"}, blob: a tuning spec          -> {"entries":
-//     [SpecFileEntry]},
+//     read_spec       {"path", "flags"}, blob: a tuning spec -> {"entries": [SpecFileEntry]},
 //                                                               blob: its marking spec
 //     extract_root    {"path", "flags"}, blob: a dispatch's source (path: its name)
 //                                                            -> {}, blob: the program's text
-//     constraints  {"path", "flags"}, blob: a dispatch's source (path: its name)
+//     constraints     {"path", "flags"}, blob: a dispatch's source (path: its name)
 //                                                            -> {"statements": opaque}
-//     revision        {}                                     -> {"revision"}
 //     canonical       {"attributes": [NamedText::text]}      -> {"attributes": [text]}
-//   prepare           {"flags", "assemble_for"}, blob: a dispatch's source   -> {}
-//   run
-//     compile         a Payload, or {} for the default       -> {"format", "launch", "configured",
-//                                                               "stages": {name: seconds}} and
-//                                                               Artifact::more, blob: the code
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
