@@ -23,7 +23,7 @@ double seconds(const timeval& time) {
 
 void compile(PreparedDispatch& prepared, const hone::space::Space& space,
              const hone::space::Configuration& configuration,
-             const hone::provider::Attributes& attributes) {
+             const hone::iree::Attributes& attributes) {
   StageTimes stages;
   const auto artifact = prepared.compile(attributes, &stages);
   rusage usage{};

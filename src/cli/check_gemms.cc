@@ -11,6 +11,7 @@
 #include "output/cells.h"
 #include "output/json_text.h"
 #include "provider/triton/configuration_keys.h"
+#include "provider/triton/triton_provider.h"
 #include "tune/given_candidates.h"
 
 namespace hone::cli {
@@ -26,10 +27,8 @@ Result<tune::GivenList> given_list(const std::vector<triton::GemmEntry>& entries
       return input_error("{}no configuration to check: no BLOCK_SIZE_M, BLOCK_SIZE_N, ...", place);
     const auto knobs = triton::knobs_of(entry.gemm, entry.configuration);
     if (!knobs) return input_error("{}{}", place, knobs.error().message);
-    tune::GivenCandidate given{triton::dispatch_of(entry.gemm), nlohmann::json(*knobs).dump(), {}};
-    given.attributes.statement = 0;
-    given.attributes.knobs = *knobs;
-    list.candidates.push_back(std::move(given));
+    list.candidates.push_back({triton::dispatch_of(entry.gemm), nlohmann::json(*knobs).dump(),
+                               triton::payload_of(*knobs)});
     all += triton::result_line(entry, std::nan(""));
   }
   list.hash = content_hash(all);

@@ -113,7 +113,7 @@ CommandResult search_flags(TuneOptions options) {
     const problem::Function* const function = tune::callable_function(program, tuning.function);
     if (function == nullptr)
       return input_error("'{}': {}", tuning.input,
-                         tune::why_none_is_callable(program, tuning.function));
+                         tune::why_none_is_callable(*context.programs, program, tuning.function));
     store::Run row = run_row(session.options);
     HONE_ASSIGN(row.program,
                 context.store.intern(store::Program{0, program.hash, tuning.input, "{}"}));

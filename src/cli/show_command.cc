@@ -34,26 +34,23 @@ std::optional<std::string> gpu_of(const store::CandidateDetails& details) {
   return gpu ? std::optional<std::string>(*gpu) : std::nullopt;
 }
 
-// On a GPU the compiler makes the attributes of knobs' values: it is asked once more.
-Result<provider::Attributes> as_compiled(const ToolchainOptions& options, bool trust,
-                                         const store::CandidateDetails& details,
-                                         const problem::Dispatch& dispatch,
-                                         const iree::IreeProvider& provider,
-                                         provider::Attributes attributes) {
+// On a GPU a spec says what the compiler makes of knobs' values: it is asked once more.
+Result<provider::Payload> as_compiled(const ToolchainOptions& options, bool trust,
+                                      const store::CandidateDetails& details,
+                                      const problem::Dispatch& dispatch,
+                                      const iree::IreeProvider& provider,
+                                      const provider::Payload& payload) {
   HONE_ASSIGN(const std::vector<std::string> flags,
               trust ? tune::flags_in(details.build)
                     : tune::flags_to_compile_with(details.build, options.flags, provider));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options));
   HONE_TRY(toolchain.compiler().prepare("shown", dispatch.source, flags));
   HONE_ASSIGN(const tune::CompiledCandidate compiled,
-              toolchain.compiler().compile("shown", attributes));
+              toolchain.compiler().compile("shown", payload));
   if (!compiled.artifact)
     return failure("candidate {} does not compile: {}", details.candidate.id,
                    compiled.artifact.error().message);
-  attributes.lowering_config = compiled.artifact->configured;
-  attributes.translation_info = compiled.artifact->translation;
-  attributes.decomposition_config = compiled.artifact->decomposition;
-  return attributes;
+  return provider.as_compiled(payload, *compiled.artifact);
 }
 
 Result<iree::IreeProvider> provider_of(const store::CandidateDetails& details) {
@@ -78,12 +75,12 @@ Result<std::string> spec_of(const ShowOptions& options, const store::CandidateDe
               space::configuration_from_json(
                   space, nlohmann::ordered_json::parse(details.candidate.configuration, nullptr,
                                                        /*allow_exceptions=*/false)));
-  HONE_ASSIGN(provider::Attributes attributes, provider.attributes(dispatch, space, configuration));
+  HONE_ASSIGN(provider::Payload payload, provider.payload_of(dispatch, space, configuration));
   if (gpu_of(details)) {
-    HONE_ASSIGN(attributes, as_compiled(options.toolchain, options.trust, details, dispatch,
-                                        provider, attributes));
+    HONE_ASSIGN(payload, as_compiled(options.toolchain, options.trust, details, dispatch, provider,
+                                     payload));
   }
-  return provider.spec({{dispatch.name, dispatch.root, attributes}});
+  return provider.spec({{dispatch.name, dispatch.root, payload}});
 }
 
 // For a comment: without what ends a line.

@@ -80,11 +80,10 @@ nlohmann::json json_of(const tune::CheckedSpec& checked) {
                       {"note", use.note}});
     entries.push_back({{"matcher", entry.entry.matcher},
                        {"line", entry.entry.line},
-                       {"lowering_config", entry.entry.attributes.lowering_config},
-                       {"translation_info", entry.entry.attributes.translation_info},
                        {"parses", true},
                        {"matches", uses},
                        {"works", entry.works()}});
+    for (const provider::NamedText& part : entry.says) entries.back()[part.name] = part.text;
   }
   return entries;
 }

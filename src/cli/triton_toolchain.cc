@@ -30,7 +30,7 @@ Result<TritonToolchain> TritonToolchain::start(triton::Installation installation
   pool.limits = {.seconds = options.compile_seconds,
                  .memory_bytes = static_cast<std::uint64_t>(options.compile_gigabytes * 1e9)};
   pool.same_work = [device](const worker::Message& job) {
-    return job.body.contains("knobs") ? triton::code_of(device, job.body["knobs"]) : "";
+    return triton::code_of(device, {job.body});
   };
   pool.stop_fd = toolchain.stop_.fd();
   pool.temporary = toolchain.folder_.parent();

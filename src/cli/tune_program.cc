@@ -137,7 +137,7 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
   for (const tune::SessionResult& session : result.at_sizes)
     for (const tune::TunedDispatch& tuned : session.tuned) {
       spent[tuned.id] = {tuned.seconds, tuned.busy_seconds};
-      found = found || tuned.attributes.has_value();
+      found = found || tuned.payload.has_value();
     }
   HONE_ASSIGN(const output::GpuReport gpu,
               output::gpu_report(store, program, context.build, context.device, spent,

@@ -64,7 +64,8 @@ struct Subject {
   std::string name() const { return function != nullptr ? function->name : dispatch->name; }
 };
 
-Result<Subject> choose_function(const problem::Program& program, const std::string& wanted) {
+Result<Subject> choose_function(const provider::ProgramProvider& provider,
+                                const problem::Program& program, const std::string& wanted) {
   std::vector<std::string> names;
   for (const problem::Function& function : program.functions) {
     if (wanted.empty() ? tune::is_callable(function) : function.name == wanted)
@@ -75,17 +76,18 @@ Result<Subject> choose_function(const problem::Program& program, const std::stri
     return input_error("'{}' has no function '{}'{}; there are: {}", program.path, wanted,
                        did_you_mean(wanted, names), fmt::join(names, ", "));
   return input_error("'{}': {}; --dispatch verifies one dispatch", program.path,
-                     tune::why_none_is_callable(program));
+                     tune::why_none_is_callable(provider, program));
 }
 
 // A dispatch where one is named, configured, or all that the file holds.
-Result<Subject> choose(const problem::Program& program, const VerifyOptions& options) {
+Result<Subject> choose(const provider::ProgramProvider& provider, const problem::Program& program,
+                       const VerifyOptions& options) {
   if (!options.dispatch.empty()) {
     HONE_ASSIGN(const problem::Dispatch* dispatch, tune::find_dispatch(program, options.dispatch));
     return Subject{.dispatch = dispatch};
   }
   if (!options.configuration && !program.functions.empty())
-    return choose_function(program, options.function);
+    return choose_function(provider, program, options.function);
   if (program.dispatches.size() == 1) return Subject{.dispatch = &program.dispatches.front()};
   std::vector<std::string> names;
   for (const problem::Dispatch& dispatch : program.dispatches) names.push_back(dispatch.name);
@@ -105,7 +107,7 @@ Result<std::string> effect_of_spec(const tune::VerifyRequest& request,
   HONE_ASSIGN(const auto tuned, configured(request.flags));
   std::size_t changed = 0;
   for (std::size_t i = 0; i < plain.size() && i < tuned.size(); ++i)
-    changed += plain[i].attributes == tuned[i].attributes ? 0 : 1;
+    changed += plain[i].payload == tuned[i].payload ? 0 : 1;
   return fmt::format("changes the configuration of {} of {} dispatches", changed, plain.size());
 }
 
@@ -199,7 +201,7 @@ CommandResult verify(VerifyOptions options) {
   request.reference_flags = reference_flags(plain);
   HONE_ASSIGN(request.program, load_for_target(toolchain.compiler(), options.toolchain,
                                                options.input, request.bytes));
-  HONE_ASSIGN(const Subject subject, choose(request.program, options));
+  HONE_ASSIGN(const Subject subject, choose(provider, request.program, options));
   if (const std::size_t count = output_count(subject); options.outputs.size() > count)
     return input_error("--output is given {} times, but '{}' has {} outputs",
                        options.outputs.size(), subject.name(), count);

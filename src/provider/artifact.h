@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "problem/launch.h"
+#include "provider/payload.h"
 
 namespace hone::provider {
 
@@ -50,11 +51,10 @@ struct Artifact {
   std::string format;  // "embedded-elf-x86_64"
   std::string code;    // the binary
   Launch launch;
-  std::string configured;  // lowering configuration read back from the compiler's IR
-  // Where the compiler made the attributes from knobs: its translation info and the configurations
-  // of the root's parts, for specs.
-  std::string translation = {};
-  std::string decomposition = {};
+  std::string configured;  // what the compiler says that it was configured with, for people
+  // What else the worker said of it, for its provider's other half (ProgramProvider::as_compiled);
+  // not stored.
+  Payload more = {};
 };
 
 // Names what is executed: code plus grid, block, shared memory and constants, as a content hash.

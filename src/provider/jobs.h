@@ -1,28 +1,28 @@
 // The jobs of the compile workers as messages: what the tuner asks (tune/compile_service.h) and a
 // provider's half in the worker process answers (compile_worker.h).
 //
+// Of every provider:
 //   once
+//     revision        {}                                     -> {"revision"}
+//   prepare           {"flags", "assemble_for"}, blob: a dispatch's source   -> {}
+//   run
+//     compile         a Payload, or {} for the default       -> {"format", "launch", "configured",
+//                                                               "stages": {name: seconds}} and
+//                                                               Artifact::more, blob: the code
+// Of one whose dispatches are pieces of programs, all once:
 //     load_program    {"path", "flags", "sizes": [GivenSize]}, blob: the file -> problem::Program
 //     compile_program {"path", "flags"}, blob: the file      -> {}, blob: the module
 //     configured      {"path", "flags"}, blob: the file      -> {"dispatches":
 //                                                               [ConfiguredDispatch]}
 //     configured_dispatch {"path", "flags"}, blob: a dispatch's source -> as configured
 //     compile_dispatch {"path", "flags"}, blob: a dispatch's source   -> {}
-//     read_spec       {"path", "flags"}, blob: a tuning spec          -> {"entries":
-//     [SpecFileEntry]},
+//     read_spec       {"path", "flags"}, blob: a tuning spec -> {"entries": [SpecFileEntry]},
 //                                                               blob: its marking spec
 //     extract_root    {"path", "flags"}, blob: a dispatch's source (path: its name)
 //                                                            -> {}, blob: the program's text
-//     constraints  {"path", "flags"}, blob: a dispatch's source (path: its name)
+//     constraints     {"path", "flags"}, blob: a dispatch's source (path: its name)
 //                                                            -> {"statements": opaque}
-//     revision        {}                                     -> {"revision"}
-//     canonical       {"attributes": [text]}                 -> {"attributes": [text]}
-//   prepare           {"flags", "assemble_for"}, blob: a dispatch's source   -> {}
-//   run
-//     compile         Attributes, or {} for the default      -> {"format", "launch", "configured",
-//                                                               "translation", "decomposition",
-//                                                               "stages": {name: seconds}},
-//                                                               blob: the code
+//     canonical       {"attributes": [NamedText::text]}      -> {"attributes": [text]}
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -30,7 +30,7 @@
 #include <string_view>
 #include <vector>
 
-#include "provider/provider.h"
+#include "provider/payload.h"
 
 namespace hone::provider::jobs {
 
@@ -49,16 +49,16 @@ inline constexpr std::string_view kCompile = "compile";
 
 // What a compile of the whole program gave one dispatch.
 struct ConfiguredDispatch {
-  std::string name;  // the export's symbol
-  Attributes attributes;
+  std::string name;        // the export's symbol
+  Payload payload;         // "attributes" in JSON
   std::vector<int> marks;  // entries of a marking spec that match in it
 };
 
 // An entry of a tuning spec, as the compiler reads it.
 struct SpecFileEntry {
   std::string matcher;
-  int line = 0;           // 0: not known
-  Attributes attributes;  // lowering_config and translation_info; empty: none in it
+  int line = 0;     // 0: not known
+  Payload payload;  // as far as the entry says it; "attributes" in JSON
 };
 
 void to_json(nlohmann::json& json, const SpecFileEntry& entry);

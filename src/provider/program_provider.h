@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "problem/npy.h"
+#include "provider/artifact.h"
 #include "provider/provider.h"
 
 namespace hone::provider {
@@ -17,7 +18,7 @@ namespace hone::provider {
 struct SpecEntry {
   std::string name;  // of the dispatch
   problem::Operation root;
-  Attributes attributes;
+  Payload payload;
   std::vector<problem::Neighbour> neighbours = {};  // of the dispatch
   // Dispatches, by name, that it is for, where what a matcher sees is not enough; empty: all.
   std::vector<std::string> only = {};
@@ -30,6 +31,12 @@ struct FlagChoice {
   std::vector<std::string> flags;
   std::string reason;        // what it does, and when that helps
   std::string why_not = {};  // it can do nothing for the program at hand; empty where it may
+};
+
+// A part of what a compiler's IR says of a dispatch's configuration.
+struct NamedText {
+  std::string name;  // as the IR has it; in documents a key
+  std::string text;
 };
 
 // A whole program under the provider's own runtime.
@@ -59,10 +66,25 @@ struct ArtifactCall {
 
 class ProgramProvider : public Provider {
  public:
-  // The text of a spec that gives each entry's root operation its attributes. Entries that one
+  // The text of a spec that gives each entry's root operation its configuration. Entries that one
   // matcher cannot tell apart (same_spec_class) must be given once.
   virtual Result<std::string> spec(const std::vector<SpecEntry>& entries) const = 0;
   virtual bool same_spec_class(const problem::Operation& a, const problem::Operation& b) const = 0;
+  // Whether a spec says the same for both, whatever else they hold.
+  virtual bool same_in_spec(const Payload& a, const Payload& b) const { return a == b; }
+  // `payload` in the words that the compiler found for it when it made `artifact` of it, where a
+  // spec must have those.
+  virtual Result<Payload> as_compiled(const Payload& payload, const Artifact& artifact) const {
+    static_cast<void>(artifact);
+    return payload;
+  }
+  // What the IR of a dispatch says that is configured so, always in the same order; the parts that
+  // every configuration has are there even if they are empty. A part is as the compiler prints it
+  // where it came from there (jobs::kConfigured), else as CompileService::canonical() makes it. A
+  // failure for what is no payload of this provider's.
+  virtual Result<std::vector<NamedText>> texts_in_ir(const Payload& configured) const = 0;
+  // What the compiler chooses for a dispatch by itself, as far as the dispatch says it.
+  virtual Payload default_of(const problem::Dispatch& dispatch) const = 0;
   // The compiler flag that applies the spec in `file`.
   virtual std::string spec_flag(const std::filesystem::path& file) const = 0;
   // `flags` and all that a compiler outside of hone needs to compile a whole program with the spec.
@@ -85,6 +107,10 @@ class ProgramProvider : public Provider {
     return {};
   }
 
+  // Why a program has no function that can be called from outside, in words for its author.
+  virtual std::string why_no_function() const {
+    return "no function of the program can be called from outside";
+  }
   // The functions of a compiled module that can be called from outside; those with arguments that
   // are no tensors are left out. A failure with the provider's words when the file is no module.
   virtual Result<std::vector<problem::Function>> functions(

@@ -4,50 +4,22 @@
 #pragma once
 
 #include <functional>
-#include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/result.h"
 #include "problem/dispatch.h"
-#include "problem/npy.h"
-#include "provider/artifact.h"
+#include "provider/payload.h"
 #include "space/space.h"
 
 namespace hone::provider {
 
-// A configuration as the compiler reads it.
-struct Attributes {
-  std::string lowering_config;   // "#iree_cpu.lowering_config<distribution = [64, 64, 0], ...>"
-  std::string translation_info;  // "#iree_codegen.translation_info<pipeline = ...>"
-  // Lowering configurations of the operation that initialises the root's output and of those that
-  // read its result, where the root's configuration needs theirs to fit; else empty.
-  std::string init_config = {};
-  std::string consumer_config = {};
-  // Likewise of the other operations of the dispatch that have as many loops as the root: of those
-  // that reduce, and of those that read what was reduced.
-  std::string sibling_reduction_config = {};
-  std::string sibling_config = {};
-  // Of a root that is made of two products (attention): the configurations of its parts.
-  std::string decomposition_config = {};
-  // Of each of the dispatch's neighbours, in order; "" for one that gets none. Empty: of none.
-  std::vector<std::string> neighbour_configs = {};
-  // Where the compiler states its own constraints: which of its statements, and a value for each of
-  // its knobs. The compiler makes the texts above of them; they are empty.
-  int statement = -1;
-  std::map<std::string, std::int64_t> knobs = {};
-  // Knobs of hone's own, of what the compiler leaves out of its statement: they change what it made
-  // of the others.
-  std::map<std::string, std::int64_t> options = {};
-
-  bool operator==(const Attributes&) const = default;
+// A candidate as it is to ship, where it is searched for in another form.
+struct ShippedForm {
+  Payload payload;
+  std::string configuration;  // JSON, for the store: the space does not have the form's values
 };
-
-void to_json(nlohmann::json& json, const Attributes& attributes);
-void from_json(const nlohmann::json& json, Attributes& attributes);
 
 class Provider {
  public:
@@ -68,9 +40,8 @@ class Provider {
   virtual Result<space::Space> space_of(const problem::Dispatch& dispatch) const = 0;
 
   // What the compiler is told for `configuration`, which is one of space_of(dispatch).
-  virtual Result<Attributes> attributes(const problem::Dispatch& dispatch,
-                                        const space::Space& space,
-                                        const space::Configuration& configuration) const = 0;
+  virtual Result<Payload> payload_of(const problem::Dispatch& dispatch, const space::Space& space,
+                                     const space::Configuration& configuration) const = 0;
   // What a model expects of a configuration, lower is better, for searches that try the best of it
   // first; empty where there is no model. The function may outlive dispatch and space.
   virtual std::function<double(const space::Configuration&)> prior(const problem::Dispatch&,
@@ -79,7 +50,13 @@ class Provider {
   }
   // The same candidate as it is to ship, where it is searched for in another form (values that are
   // arguments then are constants of what ships); nothing where there is one form.
-  virtual std::optional<Attributes> as_shipped(const Attributes&) const { return std::nullopt; }
+  virtual std::optional<ShippedForm> as_shipped(const Payload&) const { return std::nullopt; }
+  // Whether a flag of the compiler's says only where code will run: all compiles for devices of one
+  // kind have it, and it tells nothing of what two of them differ in.
+  virtual bool names_the_device(std::string_view flag) const {
+    static_cast<void>(flag);
+    return false;
+  }
 };
 
 }  // namespace hone::provider

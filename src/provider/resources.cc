@@ -125,6 +125,12 @@ std::optional<KernelResources> hsaco_resources(std::string_view hsaco, std::stri
   return std::nullopt;
 }
 
+std::optional<KernelResources> kernel_resources(const Artifact& artifact) {
+  if (artifact.format == kCudaCubin) return cubin_resources(artifact.code, artifact.launch.entry);
+  if (artifact.format == kRocmHsaco) return hsaco_resources(artifact.code, artifact.launch.entry);
+  return std::nullopt;
+}
+
 void to_json(nlohmann::json& json, const KernelResources& resources) {
   json = {{"registers", resources.registers},
           {"scalar_registers", resources.scalar_registers},

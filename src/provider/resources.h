@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "provider/artifact.h"
+
 namespace hone::provider {
 
 inline constexpr std::string_view kCudaPtx = "cuda-ptx";      // Artifact::format of PTX text
@@ -35,6 +37,9 @@ std::optional<KernelResources> hsaco_resources(std::string_view hsaco, std::stri
 // for the file does not say what the stack is for, and so does `shared_bytes`: the section's size
 // includes, from sm_90 on, what the system takes.
 std::optional<KernelResources> cubin_resources(std::string_view cubin, std::string_view entry);
+
+// Of the artifact's kernel, by its format. Nothing for PTX and what runs on no GPU.
+std::optional<KernelResources> kernel_resources(const Artifact& artifact);
 
 void to_json(nlohmann::json& json, const KernelResources& resources);
 void from_json(const nlohmann::json& json, KernelResources& resources);

@@ -29,8 +29,8 @@ class DispatchCompiles {
   }
 
   Result<provider::Artifact> compile(std::string_view what,
-                                     const std::optional<provider::Attributes>& attributes) {
-    HONE_ASSIGN(CompiledCandidate compiled, compiler_->compile(key_, attributes));
+                                     const std::optional<provider::Payload>& payload) {
+    HONE_ASSIGN(CompiledCandidate compiled, compiler_->compile(key_, payload));
     if (!compiled.artifact)
       return failure("{} does not compile: {}", what, compiled.artifact.error().message);
     return std::move(*compiled.artifact);
@@ -59,15 +59,15 @@ Result<const problem::Dispatch*> choose_dispatch(const problem::Program& program
                      fmt::join(names, ", "));
 }
 
-Result<std::optional<provider::Attributes>> attributes_of(const CompareContext& context,
-                                                          const problem::Dispatch& dispatch,
-                                                          const std::string& text) {
-  if (text == kDefault) return std::optional<provider::Attributes>();
+Result<std::optional<provider::Payload>> payload_of(const CompareContext& context,
+                                                    const problem::Dispatch& dispatch,
+                                                    const std::string& text) {
+  if (text == kDefault) return std::optional<provider::Payload>();
   HONE_ASSIGN(const space::Space space, context.provider.space_of(dispatch));
   HONE_ASSIGN(const space::Configuration configuration, space::parse_configuration(space, text));
-  HONE_ASSIGN(provider::Attributes attributes,
-              context.provider.attributes(dispatch, space, configuration));
-  return std::optional<provider::Attributes>(std::move(attributes));
+  HONE_ASSIGN(provider::Payload payload,
+              context.provider.payload_of(dispatch, space, configuration));
+  return std::optional<provider::Payload>(std::move(payload));
 }
 
 // Of a compile for another CPU, which shares no code generation with A and B.
@@ -141,21 +141,21 @@ Result<provider::Artifact> compile_again(const CompareContext& context, CompileS
         dispatch.name, store.path().string(), details.candidate.provider);
   HONE_ASSIGN(const std::vector<std::string> flags,
               flags_to_compile_with(details.build, context.options.own_flags, context.provider));
-  std::optional<provider::Attributes> attributes;
+  std::optional<provider::Payload> payload;
   if (details.candidate.configuration != store::kDefaultConfiguration) {
     HONE_ASSIGN(const space::Space space, context.provider.space_of(dispatch));
     HONE_ASSIGN(const space::Configuration configuration,
                 space::configuration_from_json(
                     space, nlohmann::ordered_json::parse(details.candidate.configuration, nullptr,
                                                          /*allow_exceptions=*/false)));
-    HONE_ASSIGN(attributes, context.provider.attributes(dispatch, space, configuration));
+    HONE_ASSIGN(payload, context.provider.payload_of(dispatch, space, configuration));
   }
   HONE_ASSIGN(
       DispatchCompiles compiles,
       DispatchCompiles::open(compiler, problem::fingerprint(dispatch), dispatch.source, flags));
-  HONE_ASSIGN(provider::Artifact artifact,
-              compiles.compile(fmt::format("'{}' of '{}'", dispatch.name, store.path().string()),
-                               attributes));
+  HONE_ASSIGN(
+      provider::Artifact artifact,
+      compiles.compile(fmt::format("'{}' of '{}'", dispatch.name, store.path().string()), payload));
   HONE_TRY(compiles.close());
   return artifact;
 }
@@ -210,16 +210,16 @@ Result<ComparedPair> compare_configurations(const CompareContext& context, Compi
   HONE_ASSIGN(const problem::Program loaded,
               load_program(compiler, context.provider, program, bytes, context.options.flags));
   HONE_ASSIGN(const problem::Dispatch* chosen, choose_dispatch(loaded, dispatch));
-  HONE_ASSIGN(const auto a_attributes, attributes_of(context, *chosen, a));
-  HONE_ASSIGN(const auto b_attributes, attributes_of(context, *chosen, b));
+  HONE_ASSIGN(const auto a_payload, payload_of(context, *chosen, a));
+  HONE_ASSIGN(const auto b_payload, payload_of(context, *chosen, b));
 
   KernelPair kernels;
   kernels.dispatch = *chosen;
   HONE_ASSIGN(DispatchCompiles compiles,
               DispatchCompiles::open(compiler, problem::fingerprint(*chosen), chosen->source,
                                      context.options.flags));
-  HONE_ASSIGN(kernels.a, compiles.compile("configuration A", a_attributes));
-  HONE_ASSIGN(kernels.b, compiles.compile("configuration B", b_attributes));
+  HONE_ASSIGN(kernels.a, compiles.compile("configuration A", a_payload));
+  HONE_ASSIGN(kernels.b, compiles.compile("configuration B", b_payload));
   HONE_TRY(compiles.close());
   if (!measure::has_exact_reference(*chosen)) {
     HONE_ASSIGN(kernels.reference,

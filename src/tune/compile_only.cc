@@ -80,14 +80,13 @@ class CompileOnly {
   Status submit_configurations(const problem::Dispatch& dispatch, const space::Space& space) {
     HONE_ASSIGN(const std::vector<space::Configuration> configurations, chosen(space));
     for (const space::Configuration& configuration : configurations) {
-      HONE_ASSIGN(provider::Attributes attributes,
-                  provider_.attributes(dispatch, space, configuration));
-      HONE_TRY(submit(space::to_json(space, configuration).dump(), std::move(attributes)));
+      HONE_ASSIGN(provider::Payload payload, provider_.payload_of(dispatch, space, configuration));
+      HONE_TRY(submit(space::to_json(space, configuration).dump(), std::move(payload)));
     }
     return {};
   }
 
-  Status submit(const std::string& configuration, std::optional<provider::Attributes> attributes) {
+  Status submit(const std::string& configuration, std::optional<provider::Payload> payload) {
     store::Candidate row;
     row.dispatch = dispatch_;
     row.build = build_;
@@ -107,7 +106,7 @@ class CompileOnly {
       return {};
     }
     waiting_.push_back({candidate, configuration});
-    return compiler_.submit(key_, waiting_.size() - 1, attributes);
+    return compiler_.submit(key_, waiting_.size() - 1, payload);
   }
 
   double seconds_left() const { return share_.seconds - clock_.seconds(); }
@@ -179,10 +178,7 @@ class CompileOnly {
                     .launch = artifact.launch,
                     .resources = {},
                     .occupancy = 0};
-    const bool is_cubin = artifact.format == provider::kCudaCubin;
-    const auto read = is_cubin ? provider::cubin_resources(artifact.code, artifact.launch.entry)
-                               : provider::hsaco_resources(artifact.code, artifact.launch.entry);
-    if (read) row.resources = *read;
+    if (const auto read = provider::kernel_resources(artifact)) row.resources = *read;
     row.resources.shared_bytes += artifact.launch.shared_bytes;
     if (row.resources.subgroup_size == 0)
       row.resources.subgroup_size = target_.subgroup_sizes.front();

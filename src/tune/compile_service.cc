@@ -42,9 +42,10 @@ Result<provider::Artifact> artifact_from(worker::Message message) {
   HONE_ASSIGN(artifact.format, read_answer<std::string>(message.body, "format"));
   HONE_ASSIGN(artifact.launch, read_answer<provider::Launch>(message.body, "launch"));
   HONE_ASSIGN(artifact.configured, read_answer<std::string>(message.body, "configured"));
-  HONE_ASSIGN(artifact.translation, read_answer<std::string>(message.body, "translation"));
-  HONE_ASSIGN(artifact.decomposition, read_answer<std::string>(message.body, "decomposition"));
   HONE_ASSIGN(artifact.code, first_blob(message));
+  artifact.more.json = std::move(message.body);
+  for (const char* ours : {"format", "launch", "configured", "stages"})
+    artifact.more.json.erase(ours);
   return artifact;
 }
 
@@ -163,10 +164,9 @@ Result<std::vector<std::string>> CompileService::stated_constraints(
   return stated;
 }
 
-Result<std::vector<std::string>> CompileService::canonical(
-    const std::vector<std::string>& attributes) {
+Result<std::vector<std::string>> CompileService::canonical(const std::vector<std::string>& texts) {
   HONE_ASSIGN(const worker::Message answer,
-              accepted(once({std::string(jobs::kCanonical), {{"attributes", attributes}}, {}})));
+              accepted(once({std::string(jobs::kCanonical), {{"attributes", texts}}, {}})));
   return understood(read_answer<std::vector<std::string>>(answer.body, "attributes"));
 }
 
@@ -180,9 +180,9 @@ Status CompileService::prepare(const std::string& key, const std::string& source
 }
 
 Status CompileService::submit(const std::string& key, worker::JobId id,
-                              const std::optional<provider::Attributes>& attributes) {
+                              const std::optional<provider::Payload>& payload) {
   nlohmann::json body = nlohmann::json::object();
-  if (attributes) body = *attributes;
+  if (payload) body = payload->json;
   return pool_.submit(key, id, {std::string(jobs::kCompile), std::move(body), {}});
 }
 
@@ -198,9 +198,9 @@ Result<std::optional<CompiledCandidate>> CompileService::next_finished(double se
   return std::optional<CompiledCandidate>(std::move(candidate));
 }
 
-Result<CompiledCandidate> CompileService::compile(
-    const std::string& key, const std::optional<provider::Attributes>& attributes) {
-  HONE_TRY(submit(key, 0, attributes));
+Result<CompiledCandidate> CompileService::compile(const std::string& key,
+                                                  const std::optional<provider::Payload>& payload) {
+  HONE_TRY(submit(key, 0, payload));
   HONE_ASSIGN(std::optional<CompiledCandidate> finished, next_finished());
   if (!finished) return failure("the compile workers lost a job of '{}'", key);
   return std::move(*finished);

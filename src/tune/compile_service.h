@@ -9,7 +9,7 @@
 #include "problem/given_size.h"
 #include "provider/artifact.h"
 #include "provider/jobs.h"
-#include "provider/provider.h"
+#include "provider/payload.h"
 #include "worker/worker_pool.h"
 
 namespace hone::tune {
@@ -72,23 +72,23 @@ class CompileService {
   Result<std::vector<std::string>> stated_constraints(
       const std::vector<const problem::Dispatch*>& dispatches,
       const std::vector<std::string>& flags);
-  // The compiler's own print of each attribute.
-  Result<std::vector<std::string>> canonical(const std::vector<std::string>& attributes);
+  // The compiler's own print of each text (provider::NamedText).
+  Result<std::vector<std::string>> canonical(const std::vector<std::string>& texts);
 
   // Makes a server for the candidates of one dispatch. A failure with the compiler's words.
   // `assemble_for`: the GPU ("sm_90") that the workers assemble PTX for, where they find ptxas.
   Status prepare(const std::string& key, const std::string& source,
                  const std::vector<std::string>& flags, const std::string& assemble_for = {});
   Status release(const std::string& key) { return pool_.release(key); }
-  // Hands in a candidate; no attributes: the compiler's own choice.
+  // Hands in a candidate; no payload: the compiler's own choice.
   Status submit(const std::string& key, worker::JobId id,
-                const std::optional<provider::Attributes>& attributes);
+                const std::optional<provider::Payload>& payload);
   // Waits at most `seconds` (negative: without limit) for the next finished candidate; nothing when
   // none finished, or none is outstanding.
   Result<std::optional<CompiledCandidate>> next_finished(double seconds = -1);
   // One candidate of a prepared dispatch, waited for; none other may be outstanding.
   Result<CompiledCandidate> compile(const std::string& key,
-                                    const std::optional<provider::Attributes>& attributes);
+                                    const std::optional<provider::Payload>& payload);
   Status cancel_all() { return pool_.cancel_all(); }
 
  private:

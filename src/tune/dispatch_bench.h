@@ -20,8 +20,8 @@ namespace hone::tune {
 // A candidate on its way.
 struct Trial {
   store::Id candidate = 0;
-  std::optional<provider::Attributes> attributes;  // none: the compiler's own choice
-  std::string identity;                            // of its code, once compiled
+  std::optional<provider::Payload> payload;  // none: the compiler's own choice
+  std::string identity;                      // of its code, once compiled
   std::optional<provider::Failure> failure;
   std::optional<double> ratio;  // its time / the default's at the same time
   std::optional<double> noise;  // of a ratio measured here: its standard error, as a share

@@ -26,7 +26,7 @@ Status DispatchBench::begin(std::vector<Trial>& trials) {
     return {};
   }));
   for (const Trial* trial : mine) {
-    HONE_TRY(context_->compiler.submit(key_, ++last_job_, trial->attributes));
+    HONE_TRY(context_->compiler.submit(key_, ++last_job_, trial->payload));
     compiling_[last_job_] = trial->candidate;
   }
   return {};

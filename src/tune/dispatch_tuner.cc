@@ -92,7 +92,7 @@ class DispatchTuner {
  private:
   struct Tried {
     space::Configuration configuration;
-    provider::Attributes attributes;
+    provider::Payload payload;
     double ratio;
   };
 
@@ -176,8 +176,7 @@ class DispatchTuner {
           row.constraint_set = context_.provider.constraint_set();
         Trial trial;
         HONE_ASSIGN(trial.candidate, context_.store.add_candidate(row));
-        HONE_ASSIGN(trial.attributes,
-                    context_.provider.attributes(dispatch_, space_, configuration));
+        HONE_ASSIGN(trial.payload, context_.provider.payload_of(dispatch_, space_, configuration));
         round->trials.push_back(std::move(trial));
       }
       return {};
@@ -211,7 +210,7 @@ class DispatchTuner {
       ++failed_;
       return;
     }
-    tried_.emplace(trial.candidate, Tried{configuration, *trial.attributes, *trial.ratio});
+    tried_.emplace(trial.candidate, Tried{configuration, *trial.payload, *trial.ratio});
     best_ratio_ = std::min(best_ratio_, *trial.ratio);
   }
 
@@ -269,13 +268,12 @@ class DispatchTuner {
     std::vector<store::Id> searched;
     for (const store::Id finalist : finalists) {
       const Tried& tried = tried_.at(finalist);
-      const auto shipped = context_.provider.as_shipped(tried.attributes);
+      const auto shipped = context_.provider.as_shipped(tried.payload);
       if (!shipped) continue;
       Trial trial;
-      trial.attributes = *shipped;
-      // The knobs as the compiler is told them, since the space does not have the form's.
-      HONE_ASSIGN(trial.candidate, context_.store.add_candidate(bench_.candidate_row(
-                                       nlohmann::json(shipped->knobs).dump())));
+      trial.payload = shipped->payload;
+      HONE_ASSIGN(trial.candidate,
+                  context_.store.add_candidate(bench_.candidate_row(shipped->configuration)));
       trials.push_back(std::move(trial));
       searched.push_back(finalist);
     }
@@ -286,7 +284,7 @@ class DispatchTuner {
       if (!trials[i].ratio || *trials[i].ratio > tried.ratio * kSameTime) continue;
       std::replace(finalists.begin(), finalists.end(), searched[i], trials[i].candidate);
       tried_.emplace(trials[i].candidate,
-                     Tried{tried.configuration, *trials[i].attributes, *trials[i].ratio});
+                     Tried{tried.configuration, *trials[i].payload, *trials[i].ratio});
     }
     return {};
   }
@@ -322,7 +320,7 @@ class DispatchTuner {
     selection.speedup_low = 1 / comparison.interval.high;
     selection.speedup_high = 1 / comparison.interval.low;
     selection.reason = reason_of(won, race.tied().size());
-    tuned.attributes = tried_.at(columns[winner]).attributes;
+    tuned.payload = tried_.at(columns[winner]).payload;
     if (context_.programs == nullptr) return tuned;
     const TimeBudget::Span span(context_.time, Phase::kBaselines);
     if (context_.options.cuda) return as_shipped(std::move(tuned));
@@ -334,11 +332,10 @@ class DispatchTuner {
 
   // On a GPU; iree-benchmark-executable would take its code in IREE's own container only.
   Result<TunedDispatch> as_shipped(TunedDispatch tuned) {
-    HONE_ASSIGN(ShippedKernel shipped,
-                measure_as_shipped(context_, bench_, dispatch_, *tuned.selection.winner,
-                                   *tuned.attributes));
+    HONE_ASSIGN(ShippedKernel shipped, measure_as_shipped(context_, bench_, dispatch_,
+                                                          *tuned.selection.winner, *tuned.payload));
     if (!shipped.why_not.empty()) return keep_default("the winner cannot ship: " + shipped.why_not);
-    tuned.attributes = std::move(shipped.attributes);
+    tuned.payload = std::move(shipped.payload);
     tuned.code = std::move(shipped.code);
     return tuned;
   }

@@ -16,8 +16,8 @@ namespace hone::tune {
 struct TunedDispatch {
   const problem::Dispatch* dispatch = nullptr;
   store::Id id = 0;
-  // The winner's configuration as the compiler reads it; none when the default is not beaten.
-  std::optional<provider::Attributes> attributes;
+  // The winner's configuration as the compiler is told it; none when the default is not beaten.
+  std::optional<provider::Payload> payload;
   store::Selection selection;
   // Of a GPU: what the whole program must hold when it is compiled with the winner. Else empty.
   std::string code = {};
@@ -27,7 +27,7 @@ struct TunedDispatch {
 
   // No configuration of its own, for this reason.
   void keep_default(std::string reason) {
-    attributes.reset();
+    payload.reset();
     code.clear();
     selection = {};
     selection.reason = std::move(reason);

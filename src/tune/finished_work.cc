@@ -27,8 +27,7 @@ std::optional<TunedDispatch> tuned_from(const std::string& text) {
     const nlohmann::json json = nlohmann::json::parse(text);
     TunedDispatch tuned;
     tuned.id = json.at("dispatch").get<store::Id>();
-    if (!json.at("attributes").is_null())
-      tuned.attributes = json.at("attributes").get<provider::Attributes>();
+    if (!json.at("attributes").is_null()) tuned.payload = provider::Payload{json.at("attributes")};
     tuned.code = json.at("code").get<std::string>();
     return tuned;
   } catch (const nlohmann::json::exception&) {
@@ -43,10 +42,10 @@ Status keep_finished(Context& context, TunedDispatch& tuned) {
   selection.device = context.device;
   return context.store.together([&]() -> Status {
     HONE_TRY(context.store.record(selection));
-    nlohmann::json attributes;
-    if (tuned.attributes) attributes = *tuned.attributes;
+    nlohmann::json payload;
+    if (tuned.payload) payload = tuned.payload->json;
     const nlohmann::json kept{
-        {"dispatch", tuned.id}, {"attributes", attributes}, {"code", tuned.code}};
+        {"dispatch", tuned.id}, {"attributes", payload}, {"code", tuned.code}};
     // The code is PTX: text. Of a device that takes something else, what is no text is lost, and
     // the note on whether it ships with it.
     return context.store.log_event(

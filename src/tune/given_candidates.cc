@@ -35,7 +35,7 @@ Result<CheckedCandidate> check_on(Context& context, DispatchBench& bench,
   row.provider = context.provider.name();
   row.configuration = given.configuration;
   Trial trial;
-  trial.attributes = given.attributes;
+  trial.payload = given.payload;
   HONE_ASSIGN(trial.candidate, context.store.add_candidate(row));
   checked.candidate = trial.candidate;
   HONE_TRY(bench.set_up());

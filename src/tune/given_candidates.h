@@ -13,7 +13,7 @@ namespace hone::tune {
 struct GivenCandidate {
   problem::Dispatch dispatch;
   std::string configuration;  // JSON, for the store
-  provider::Attributes attributes;
+  provider::Payload payload;
 };
 
 struct GivenList {

@@ -55,9 +55,10 @@ class Proof {
     if (!context_.options.prove) return nullptr;
     if (const auto* function = callable_function(program_, context_.options.function))
       return function;
-    context_.observer.note(why_none_is_callable(program_, context_.options.function) +
-                           ": the program is compiled with the spec, which is checked to be "
-                           "applied; its gain in the whole program is not measured");
+    context_.observer.note(
+        why_none_is_callable(*context_.programs, program_, context_.options.function) +
+        ": the program is compiled with the spec, which is checked to be "
+        "applied; its gain in the whole program is not measured");
     return nullptr;
   }
 

@@ -78,10 +78,9 @@ const problem::Function* callable_function(const problem::Program& program,
   return nullptr;
 }
 
-std::string why_none_is_callable(const problem::Program& program, const std::string& wanted) {
-  if (program.functions.empty())
-    return "no function of the program declares the types of its arguments to IREE "
-           "(iree.abi.declaration), as those that come from PyTorch do not";
+std::string why_none_is_callable(const provider::ProgramProvider& provider,
+                                 const problem::Program& program, const std::string& wanted) {
+  if (program.functions.empty()) return provider.why_no_function();
   bool is_there = wanted.empty(), returns = false;
   for (const problem::Function& function : program.functions) {
     if (!wanted.empty() && function.name != wanted) continue;

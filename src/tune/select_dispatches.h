@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "problem/dispatch.h"
+#include "provider/program_provider.h"
 
 namespace hone::tune {
 
@@ -32,6 +33,7 @@ bool is_callable(const problem::Function& function);
 const problem::Function* callable_function(const problem::Program& program,
                                            const std::string& wanted);
 // Why no function of the program is (`wanted` names one; empty: any will do), in words.
-std::string why_none_is_callable(const problem::Program& program, const std::string& wanted = {});
+std::string why_none_is_callable(const provider::ProgramProvider& provider,
+                                 const problem::Program& program, const std::string& wanted = {});
 
 }  // namespace hone::tune

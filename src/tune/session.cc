@@ -145,7 +145,7 @@ Status Session::leave_out(const plan::WorkPlan& plan) {
         "{:.1f} % of the dispatches' time, for which this budget has none", 100 * plan.share_of(i));
     const auto last = result_.tuned.begin() + static_cast<std::ptrdiff_t>(searched);
     const bool shares = std::any_of(result_.tuned.begin(), last, [&](const TunedDispatch& tuned) {
-      return tuned.attributes && one_entry_for(*context_.programs, *tuned.dispatch, *chosen_[i]);
+      return tuned.payload && one_entry_for(*context_.programs, *tuned.dispatch, *chosen_[i]);
     });
     if (!shares) {
       result_.not_tuned.push_back({chosen_[i]->name, reason});

@@ -15,7 +15,7 @@ constexpr double kCompareSeconds = 5;
 
 struct Kernel {
   store::Id candidate;
-  std::optional<provider::Attributes> attributes;
+  std::optional<provider::Payload> payload;
   RunnerKernel kernel = {};
   std::vector<double> seconds = {};  // by round
 };
@@ -23,11 +23,11 @@ struct Kernel {
 class ShippedPair {
  public:
   ShippedPair(Context& context, DispatchBench& bench, store::Id winner,
-              const provider::Attributes& attributes)
+              const provider::Payload& payload)
       : context_(context),
         bench_(bench),
         rounds_(context.runner),
-        kernels_{{bench.default_candidate(), std::nullopt}, {winner, attributes}} {}
+        kernels_{{bench.default_candidate(), std::nullopt}, {winner, payload}} {}
 
   const provider::Artifact& winner() const { return *kernels_.back().kernel.code; }
 
@@ -35,7 +35,7 @@ class ShippedPair {
     const std::string key = bench_.key() + "#shipped";
     HONE_TRY(context_.compiler.prepare(key, dispatch.source, context_.flags()));
     for (Kernel& kernel : kernels_) {
-      HONE_ASSIGN(CompiledCandidate compiled, context_.compiler.compile(key, kernel.attributes));
+      HONE_ASSIGN(CompiledCandidate compiled, context_.compiler.compile(key, kernel.payload));
       if (!compiled.artifact)
         return failure("'{}' does not compile a second time: {}", dispatch.name,
                        compiled.artifact.error().message);
@@ -120,14 +120,11 @@ class ShippedPair {
 
 Result<ShippedKernel> measure_as_shipped(Context& context, DispatchBench& bench,
                                          const problem::Dispatch& dispatch, store::Id winner,
-                                         const provider::Attributes& attributes) {
-  ShippedPair pair(context, bench, winner, attributes);
+                                         const provider::Payload& payload) {
+  ShippedPair pair(context, bench, winner, payload);
   HONE_TRY(pair.compile(dispatch));
   ShippedKernel shipped;
-  shipped.attributes = attributes;
-  shipped.attributes.lowering_config = pair.winner().configured;
-  shipped.attributes.translation_info = pair.winner().translation;
-  shipped.attributes.decomposition_config = pair.winner().decomposition;
+  HONE_ASSIGN(shipped.payload, context.programs->as_compiled(payload, pair.winner()));
   shipped.code = pair.winner().code;
   HONE_ASSIGN(shipped.why_not, pair.verify());
   if (!shipped.why_not.empty()) return shipped;

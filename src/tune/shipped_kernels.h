@@ -8,8 +8,8 @@
 namespace hone::tune {
 
 struct ShippedKernel {
-  provider::Attributes attributes;  // the winner's, as the compiler spells them: for the spec
-  std::string code;                 // its PTX, which the compiled program must hold
+  provider::Payload payload;  // the winner's, as the compiler spells them: for the spec
+  std::string code;           // its PTX, which the compiled program must hold
   // Why the winner does not ship after all: the driver refuses its PTX, or what the driver makes of
   // it computes something else. Empty else.
   std::string why_not;
@@ -21,6 +21,6 @@ struct ShippedKernel {
 // runner's. Failure when the compiler does not make the winner again.
 Result<ShippedKernel> measure_as_shipped(Context& context, DispatchBench& bench,
                                          const problem::Dispatch& dispatch, store::Id winner,
-                                         const provider::Attributes& attributes);
+                                         const provider::Payload& payload);
 
 }  // namespace hone::tune

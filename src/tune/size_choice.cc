@@ -15,7 +15,7 @@ namespace {
 struct Rival {
   std::string configuration;  // JSON
   double speedup = 1;         // where it won
-  provider::Attributes attributes;
+  provider::Payload payload;
   std::string code;  // TunedDispatch::code
   // Against the default, at each size where it is right.
   std::vector<measure::PairedComparison> comparisons = {};
@@ -34,14 +34,14 @@ std::string speedups(const Rival& rival) {
 Result<std::vector<Rival>> rivals_of(store::Store& store, const std::vector<DispatchAtSize>& at) {
   std::vector<Rival> rivals;
   for (const DispatchAtSize& each : at) {
-    if (!each.tuned->attributes) continue;
+    if (!each.tuned->payload) continue;
     HONE_ASSIGN(store::Candidate row, store.candidate(*each.tuned->selection.winner));
     const bool known = std::any_of(rivals.begin(), rivals.end(), [&](const Rival& rival) {
       return rival.configuration == row.configuration;
     });
     if (!known)
       rivals.push_back({std::move(row.configuration), each.tuned->selection.speedup.value_or(1),
-                        *each.tuned->attributes, each.tuned->code});
+                        *each.tuned->payload, each.tuned->code});
   }
   std::stable_sort(rivals.begin(), rivals.end(),
                    [](const Rival& a, const Rival& b) { return a.speedup > b.speedup; });
@@ -80,7 +80,7 @@ Status compare_at(Context& context, const DispatchAtSize& at, double seconds, Pr
   std::vector<Trial> trials;
   for (const Rival& rival : rivals) {
     Trial trial;
-    trial.attributes = rival.attributes;
+    trial.payload = rival.payload;
     HONE_ASSIGN(trial.candidate,
                 context.store.add_candidate(bench.candidate_row(rival.configuration)));
     trials.push_back(std::move(trial));
@@ -125,7 +125,7 @@ void take(const std::vector<DispatchAtSize>& at, const Rival& chosen) {
   for (std::size_t i = 0; i < at.size(); ++i) {
     TunedDispatch& tuned = *at[i].tuned;
     const measure::PairedComparison& comparison = chosen.comparisons[i];
-    tuned.attributes = chosen.attributes;
+    tuned.payload = chosen.payload;
     tuned.code = chosen.code;
     tuned.selection.winner = chosen.candidates[i];
     tuned.selection.ties = {chosen.candidates[i]};

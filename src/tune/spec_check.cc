@@ -9,6 +9,27 @@ namespace hone::tune {
 namespace {
 
 using problem::Dispatch;
+using Texts = std::vector<provider::NamedText>;
+
+// Whether `got` has every part of `wanted`, the empty ones too.
+bool say(const Texts& got, const Texts& wanted) {
+  return std::ranges::all_of(wanted, [&](const provider::NamedText& part) {
+    return std::ranges::any_of(got, [&](const provider::NamedText& each) {
+      return each.name == part.name && each.text == part.text;
+    });
+  });
+}
+
+bool says_nothing(const Texts& entry) {
+  return std::ranges::all_of(entry,
+                             [](const provider::NamedText& part) { return part.text.empty(); });
+}
+
+std::string in_words(const Texts& texts) {
+  std::vector<std::string> words;
+  for (const provider::NamedText& each : texts) words.push_back(each.text);
+  return fmt::format("{}", fmt::join(words, " with "));
+}
 
 class SpecCheck {
  public:
@@ -21,7 +42,10 @@ class SpecCheck {
                 compiler_.read_spec(request_.spec_path.string(), request_.spec_bytes));
     HONE_ASSIGN(checked_.program, compiler_.load_program(request_.program_path,
                                                          request_.program_bytes, request_.flags));
-    for (const jobs::SpecFileEntry& entry : spec.entries) checked_.entries.push_back({entry, {}});
+    for (const jobs::SpecFileEntry& entry : spec.entries) {
+      HONE_ASSIGN(std::vector<provider::NamedText> says, provider_.texts_in_ir(entry.payload));
+      checked_.entries.push_back({entry, std::move(says), {}});
+    }
     set_spec_classes();
     HONE_ASSIGN(const auto matched, matches_of(spec));
     for (std::size_t d = 0; d < checked_.program.dispatches.size(); ++d) {
@@ -78,30 +102,27 @@ class SpecCheck {
         use.effect = SpecEffect::kIllegal;
         use.note = refusal;
       } else {
-        compare(entry.entry, dispatch, got->attributes, use);
+        HONE_TRY(compare(entry, dispatch, got->payload, use));
       }
       entry.uses.push_back(std::move(use));
     }
     return {};
   }
 
-  static void compare(const jobs::SpecFileEntry& entry, const Dispatch& dispatch,
-                      const provider::Attributes& got, SpecUse& use) {
-    const bool changed = got.lowering_config != dispatch.default_configuration ||
-                         got.translation_info != dispatch.default_translation;
-    const provider::Attributes& wanted = entry.attributes;
-    const bool as_wanted = wanted.lowering_config.empty()
-                               ? changed
-                               : got.lowering_config == wanted.lowering_config &&
-                                     got.translation_info == wanted.translation_info;
+  Status compare(const CheckedEntry& entry, const Dispatch& dispatch,
+                 const provider::Payload& configured, SpecUse& use) const {
+    HONE_ASSIGN(const auto got, provider_.texts_in_ir(configured));
+    HONE_ASSIGN(const auto defaults, provider_.texts_in_ir(provider_.default_of(dispatch)));
+    const bool changed = !say(got, defaults);
+    const bool as_wanted = says_nothing(entry.says) ? changed : say(got, entry.says);
     if (!as_wanted) {
       use.effect = SpecEffect::kIgnored;
-      use.note = changed ? fmt::format("the compiler configures {} with {} instead",
-                                       got.lowering_config, got.translation_info)
+      use.note = changed ? fmt::format("the compiler configures {} instead", in_words(got))
                          : "the dispatch is configured as without the spec";
     } else if (!changed) {
       use.note = "what the compiler chooses without it";
     }
+    return {};
   }
 
   // What the compiler says about the spec, as opposed to what keeps hone from asking.

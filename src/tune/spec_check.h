@@ -31,7 +31,8 @@ struct SpecUse {
 
 struct CheckedEntry {
   jobs::SpecFileEntry entry;
-  std::vector<SpecUse> uses;  // empty: it matches nothing of the program
+  std::vector<provider::NamedText> says;  // of the configuration; texts are empty where it does not
+  std::vector<SpecUse> uses;              // empty: it matches nothing of the program
 
   bool works() const;  // applied to something, and neither ignored nor illegal anywhere
 };

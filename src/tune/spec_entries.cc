@@ -1,7 +1,6 @@
 #include "tune/spec_entries.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace hone::tune {
 namespace {
@@ -10,15 +9,6 @@ double gain(const TunedDispatch& tuned) {
   const double speedup = tuned.selection.speedup.value_or(1);
   return problem::flop_count(tuned.dispatch->root) * tuned.dispatch->launches_per_call *
          (1 - 1 / speedup);
-}
-
-bool same_attributes(const provider::Attributes& a, const provider::Attributes& b) {
-  const auto texts = [](const provider::Attributes& each) {
-    return std::tie(each.lowering_config, each.translation_info, each.init_config,
-                    each.consumer_config, each.sibling_reduction_config, each.sibling_config,
-                    each.decomposition_config, each.neighbour_configs);
-  };
-  return texts(a) == texts(b);
 }
 
 // The export of a dispatch, with what it is launched with, and its functions, without what differs
@@ -58,7 +48,7 @@ std::vector<VerifiedEntry> spec_entries(const provider::ProgramProvider& provide
                                         std::vector<LeftOut>& left_out) {
   std::vector<const TunedDispatch*> by_gain;
   for (const TunedDispatch& candidate : tuned)
-    if (candidate.attributes) by_gain.push_back(&candidate);
+    if (candidate.payload) by_gain.push_back(&candidate);
   std::stable_sort(by_gain.begin(), by_gain.end(),
                    [](const auto* a, const auto* b) { return gain(*a) > gain(*b); });
   std::vector<VerifiedEntry> entries;
@@ -73,7 +63,7 @@ std::vector<VerifiedEntry> spec_entries(const provider::ProgramProvider& provide
     });
     if (same == entries.end())
       entries.push_back({.tuned = candidate, .verified = {candidate}});
-    else if (same_attributes(*same->tuned->attributes, *candidate->attributes))
+    else if (provider.same_in_spec(*same->tuned->payload, *candidate->payload))
       same->verified.push_back(candidate);
     else
       left_out.push_back(
@@ -88,7 +78,7 @@ Result<std::string> spec_text(const provider::ProgramProvider& provider,
                               const std::vector<VerifiedEntry>& entries) {
   std::vector<provider::SpecEntry> rows;
   for (const VerifiedEntry& entry : entries)
-    rows.push_back({entry.name(), entry.tuned->dispatch->root, *entry.tuned->attributes,
+    rows.push_back({entry.name(), entry.tuned->dispatch->root, *entry.tuned->payload,
                     entry.tuned->dispatch->neighbours, entry.only});
   if (rows.empty()) return std::string();
   return provider.spec(rows);

@@ -30,13 +30,6 @@ std::string reason_in(const std::string& words) {
                                     : std::string_view(words).substr(end + 1)));
 }
 
-// What the compiler's IR of a configured dispatch says.
-std::vector<std::string> texts_of(const provider::Attributes& attributes) {
-  std::vector<std::string> texts{attributes.lowering_config, attributes.translation_info};
-  if (!attributes.decomposition_config.empty()) texts.push_back(attributes.decomposition_config);
-  return texts;
-}
-
 class Vetting {
  public:
   Vetting(Context& context, const VettingRequest& request, std::vector<VerifiedEntry> entries)
@@ -62,6 +55,14 @@ class Vetting {
     return (request_.program != nullptr ? *request_.program : loaded_).dispatches;
   }
 
+  // What the compiler's IR of a dispatch says that is configured so.
+  Result<std::vector<std::string>> texts_of(const provider::Payload& configured) const {
+    HONE_ASSIGN(const auto named, context_.programs->texts_in_ir(configured));
+    std::vector<std::string> texts;
+    for (const provider::NamedText& each : named) texts.push_back(each.text);
+    return texts;
+  }
+
   // Whether the first so many entries do wrong.
   using Wrong = std::function<Result<bool>(std::size_t)>;
 
@@ -71,13 +72,14 @@ class Vetting {
                   context_.compiler.load_program(request_.path, request_.bytes, request_.flags));
     }
     for (const VerifiedEntry& entry : entries_) {
-      HONE_ASSIGN(wanted_[entry.tuned],
-                  context_.compiler.canonical(texts_of(*entry.tuned->attributes)));
+      HONE_ASSIGN(const std::vector<std::string> texts, texts_of(*entry.tuned->payload));
+      HONE_ASSIGN(wanted_[entry.tuned], context_.compiler.canonical(texts));
     }
     HONE_ASSIGN(const auto configured,
                 context_.compiler.configured(request_.path, request_.bytes, request_.flags));
-    for (const jobs::ConfiguredDispatch& each : configured)
-      defaults_[each.name] = texts_of(each.attributes);
+    for (const jobs::ConfiguredDispatch& each : configured) {
+      HONE_ASSIGN(defaults_[each.name], texts_of(each.payload));
+    }
     return {};
   }
 
@@ -96,8 +98,9 @@ class Vetting {
       return false;
     }
     std::map<std::string, std::vector<std::string>> by_name;
-    for (const jobs::ConfiguredDispatch& each : *got)
-      by_name[each.name] = texts_of(each.attributes);
+    for (const jobs::ConfiguredDispatch& each : *got) {
+      HONE_ASSIGN(by_name[each.name], texts_of(each.payload));
+    }
     std::set<const TunedDispatch*> applied;
     changed_.clear();
     for (const Dispatch& dispatch : dispatches()) {
@@ -134,7 +137,9 @@ class Vetting {
       HONE_ASSIGN(const std::vector<std::string> flags, with(count));
       const auto got = context_.compiler.configured_dispatch(dispatch.name, dispatch.source, flags);
       if (!got && !is_refusal(got.error())) return tl::unexpected(got.error());
-      return !got || astray(dispatch, own, texts_of(got->attributes));
+      if (!got) return true;
+      HONE_ASSIGN(const std::vector<std::string> alone, texts_of(got->payload));
+      return astray(dispatch, own, alone);
     };
     HONE_ASSIGN(std::optional<std::size_t> culprit, first_with(wrong));
     // Alone the dispatch is configured otherwise than within the program.

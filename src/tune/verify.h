@@ -76,7 +76,7 @@ std::optional<measure::Tolerance> given_tolerance(const VerifyRequest& request);
 // "absolute 1e-05, relative 1e-04: why".
 std::string in_words(const measure::Tolerance& tolerance);
 
-// Compiler flags without those that every CPU compile has: "--iree-llvmcpu-target-cpu=x86-64".
-std::string in_words(const std::vector<std::string>& flags);
+// Compiler flags without those that all compiles for the device have: "--target-cpu=x86-64".
+std::string in_words(const provider::Provider& provider, const std::vector<std::string>& flags);
 
 }  // namespace hone::tune

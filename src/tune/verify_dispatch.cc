@@ -26,10 +26,9 @@ class DispatchVerification {
       if (problem::is_dynamic(binding.type))
         return input_error("{} has a dynamic shape ({}); hone runs static ones only",
                            dispatch_.name, problem::to_string(binding.type));
-    HONE_ASSIGN(const auto attributes, attributes_of(configuration));
+    HONE_ASSIGN(const auto payload, payload_of(configuration));
     HONE_ASSIGN(const measure::ProblemRequest problem, problem_request());
-    HONE_ASSIGN(const auto artifact,
-                compile(dispatch_, request_.flags, attributes, "the dispatch"));
+    HONE_ASSIGN(const auto artifact, compile(dispatch_, request_.flags, payload, "the dispatch"));
     if (!artifact) return failed(artifact.error());
     HONE_TRY(runner_.set_problem(problem));
     RunnerKernel kernel{*artifact};
@@ -41,14 +40,14 @@ class DispatchVerification {
   }
 
  private:
-  Result<std::optional<provider::Attributes>> attributes_of(
+  Result<std::optional<provider::Payload>> payload_of(
       const std::optional<std::string>& configuration) const {
-    if (!configuration) return std::optional<provider::Attributes>();
+    if (!configuration) return std::optional<provider::Payload>();
     HONE_ASSIGN(const space::Space space, provider_.space_of(dispatch_));
     HONE_ASSIGN(const space::Configuration parsed,
                 space::parse_configuration(space, *configuration));
-    HONE_ASSIGN(provider::Attributes attributes, provider_.attributes(dispatch_, space, parsed));
-    return std::optional<provider::Attributes>(std::move(attributes));
+    HONE_ASSIGN(provider::Payload payload, provider_.payload_of(dispatch_, space, parsed));
+    return std::optional<provider::Payload>(std::move(payload));
   }
 
   Result<measure::ProblemRequest> problem_request() {
@@ -98,10 +97,10 @@ class DispatchVerification {
     if (!independent && request_.cuda)
       return failure("'{}' cannot be verified: compiled for a CPU the program has no such dispatch",
                      dispatch_.name);
-    reference_ = independent
-                     ? "the same dispatch compiled with " + in_words(request_.reference_flags)
-                     : "the same dispatch with the compiler's own choices (its file says "
-                       "what it is compiled for: code generation is shared)";
+    reference_ = independent ? "the same dispatch compiled with " +
+                                   in_words(provider_, request_.reference_flags)
+                             : "the same dispatch with the compiler's own choices (its file says "
+                               "what it is compiled for: code generation is shared)";
     HONE_ASSIGN(auto artifact, compile(independent ? *found : dispatch_,
                                        independent ? request_.reference_flags : request_.flags,
                                        std::nullopt, "the reference"));
@@ -114,9 +113,9 @@ class DispatchVerification {
 
   Result<tl::expected<provider::Artifact, provider::Failure>> compile(
       const problem::Dispatch& dispatch, const std::vector<std::string>& flags,
-      const std::optional<provider::Attributes>& attributes, const std::string& key) {
+      const std::optional<provider::Payload>& payload, const std::string& key) {
     HONE_TRY(compiler_.prepare(key, dispatch.source, flags));
-    HONE_ASSIGN(CompiledCandidate compiled, compiler_.compile(key, attributes));
+    HONE_ASSIGN(CompiledCandidate compiled, compiler_.compile(key, payload));
     HONE_TRY(compiler_.release(key));
     return std::move(compiled.artifact);
   }

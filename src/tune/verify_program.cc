@@ -68,7 +68,8 @@ class ProgramVerification {
       return fit(request_.expected, function_.outputs,
                  fmt::format("the results of '{}'", function_.name));
     }
-    verdict.reference = "the same program compiled with " + in_words(request_.reference_flags);
+    verdict.reference =
+        "the same program compiled with " + in_words(provider_, request_.reference_flags);
     HONE_ASSIGN(const std::string module, compile("reference", request_.reference_flags));
     Result<std::vector<problem::Array>> results = call(module, {});
     if (!results && results.error().kind == ErrorKind::kFailure)
@@ -147,10 +148,10 @@ std::string in_words(const measure::Tolerance& tolerance) {
                      tolerance.basis);
 }
 
-std::string in_words(const std::vector<std::string>& flags) {
+std::string in_words(const provider::Provider& provider, const std::vector<std::string>& flags) {
   std::vector<std::string> telling;
   for (const std::string& flag : flags)
-    if (!flag.starts_with("--iree-hal-")) telling.push_back(flag);
+    if (!provider.names_the_device(flag)) telling.push_back(flag);
   return fmt::format("{}", fmt::join(telling, " "));
 }
 

@@ -50,6 +50,8 @@ OWN_NAMES = {
     "triton": ["provider/triton"],
     "ptxas": ["device/cuda"],
     "llvm": ["provider/iree"],
+    # What its compiler is told, which is opaque to everybody else (provider/payload.h).
+    "lowering_config|translation_info|compilation_info": ["provider/iree"],
     "nvidia": ["device/cuda", "provider/triton"],
 }
 # In comments too: these folders do not know that there are such libraries.
@@ -66,8 +68,6 @@ NAMED_ELSEWHERE = {
     "store/schema.cc": ("iree_runtime", "a phase that stores of today hold by this name"),
     "store/select.cc": ("iree_runtime", "the same"),
     "tune/program_tolerance.cc": ("iree-run-module", "where the tolerance comes from, as it is printed"),
-    "tune/select_dispatches.cc": ("IREE|iree.abi.declaration", "what a program lacks, in words for its author"),
-    "tune/verify_program.cc": ("--iree-hal-", "flags that say nothing about a result; not yet the provider's"),
 }
 
 # What cmake/precompiled/libraries.h brings along: with the presets that use it (HONE_PCH) a file that

@@ -1,8 +1,8 @@
 // The bodies of jobs and answers between the tuner, its runner and its compile workers. The first
 // byte says which, the rest is JSON.
 #include "measure/runner_requests.h"
+#include "provider/iree/attributes.h"
 #include "provider/jobs.h"
-#include "provider/provider.h"
 #include "tests/fuzz/json_round_trip.h"
 #include "tune/records.h"
 
@@ -37,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
           (void)tune::paired_ratio(samples, result->handles.back());
       break;
     case 6:
-      fuzz::round_trip<provider::Attributes>(body);
+      fuzz::round_trip<iree::Attributes>(body);
       break;
     case 7:
       fuzz::round_trip<provider::jobs::ConfiguredDispatch>(body);

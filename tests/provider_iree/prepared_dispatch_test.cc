@@ -13,7 +13,7 @@ using provider::FailureKind;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-ConfigurationAttributes tiles(const std::string& lists) {
+Attributes tiles(const std::string& lists) {
   return {"#iree_cpu.lowering_config<" + lists + ">", kDoubleTiling};
 }
 
@@ -108,7 +108,7 @@ TEST(PreparedDispatch, PassesOnTheCompilersWordsAboutAnIllegalConfiguration) {
   EXPECT_EQ(large.error().kind, FailureKind::kCompileError);
   EXPECT_THAT(large.error().message, HasSubstr("large vector sizes (32768 bytes)"));
 
-  const auto text = prepared.compile(ConfigurationAttributes{"#iree_cpu.nothing", kDoubleTiling});
+  const auto text = prepared.compile(Attributes{"#iree_cpu.nothing", kDoubleTiling});
   ASSERT_FALSE(text);
   EXPECT_EQ(text.error().kind, FailureKind::kCompileError);
 

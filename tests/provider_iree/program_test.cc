@@ -216,7 +216,7 @@ TEST(LoadProgram, RefusesASizeThatIsNotOpen) {
 
 // Blocks of 64 rows and 64 columns: 6 x 4 workgroups for 384 rows, 1 x 4 for 16.
 TEST(LoadProgram, LetsTheNumberOfWorkgroupsFollow) {
-  const ConfigurationAttributes attributes{
+  const Attributes attributes{
       "#iree_cpu.lowering_config<distribution = [64, 64, 0], vector_common_parallel = [8, 16, 0], "
       "vector_reduction = [0, 0, 16]>",
       kDoubleTiling};

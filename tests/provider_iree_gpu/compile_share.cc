@@ -58,8 +58,7 @@ std::string in_child(const Work& work) {
 }
 
 // "ok IDENTITY", or the first line of what is wrong.
-std::string compiled(PreparedDispatch& prepared,
-                     const std::optional<provider::Attributes>& attributes) {
+std::string compiled(PreparedDispatch& prepared, const std::optional<Attributes>& attributes) {
   return in_child([&]() -> std::string {
     // Of processor time: the machine may be busy with something else.
     const rlimit limit{60, 60};

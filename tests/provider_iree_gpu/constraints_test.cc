@@ -180,7 +180,7 @@ TEST(StatedRules, KeepTheThreadsThatCopyATileFromHavingARest) {
   EXPECT_THAT(broken[0].reason, HasSubstr("input 1: 64 threads must cover its tile of 64x320"));
   // The compiler says so too.
   auto prepared = PreparedDispatch::create(compiler(), dispatch.source, flags_for("gfx942"));
-  provider::Attributes attributes;
+  Attributes attributes;
   attributes.statement = 1;
   for (const space::Knob& knob : distribute.knobs())
     if (!is_own_knob(knob.name))
@@ -317,10 +317,11 @@ TEST(OwnKnobs, ChangeTheTranslationInfoThatTheCompilerMade) {
     ASSERT_TRUE(artifact) << artifact.error().message;
     made.push_back(*artifact);
   }
-  EXPECT_THAT(made[0].translation, ::testing::Not(HasSubstr("waves")));
-  EXPECT_THAT(made[1].translation,
+  EXPECT_THAT(made_texts_from(made[0].more)->translation, ::testing::Not(HasSubstr("waves")));
+  EXPECT_THAT(made_texts_from(made[1].more)->translation,
               HasSubstr("llvm_func_attrs = {\"amdgpu-waves-per-eu\" = \"2\"}"));
-  EXPECT_THAT(made[2].translation, HasSubstr("no_reduce_shared_memory_bank_conflicts = true"));
+  EXPECT_THAT(made_texts_from(made[2].more)->translation,
+              HasSubstr("no_reduce_shared_memory_bank_conflicts = true"));
   // Without padding rows take less of the shared memory.
   const auto bytes = [](const provider::Artifact& artifact) {
     return provider::hsaco_resources(artifact.code, artifact.launch.entry)->shared_bytes;

@@ -80,7 +80,7 @@ TEST(GpuExecutable, RefusesWhatIsNone) {
 
 TEST(PreparedGpuDispatch, TakesTheConfigurationThatTheCompilerMakesOfKnobs) {
   PreparedDispatch prepared = prepared_for(matmul(2048, 10240, 1280), "gfx942");
-  provider::Attributes attributes;
+  Attributes attributes;
   attributes.statement = 0;
   attributes.knobs = {{"wg_0", 64},       {"wg_1", 128},
                       {"sg_0", 2},        {"sg_1", 4},
@@ -96,7 +96,7 @@ TEST(PreparedGpuDispatch, TakesTheConfigurationThatTheCompilerMakesOfKnobs) {
             "workgroup = [64, 128, 0]}>");
   EXPECT_THAT(artifact->launch.grid, ElementsAre(2560, 1, 1));  // 32 x 80
   // What the compiler made, given as text, compiles to the same code.
-  const provider::Attributes text{artifact->configured, artifact->translation};
+  const Attributes text{artifact->configured, made_texts_from(artifact->more)->translation};
   const auto again = prepared.compile(text);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(provider::identity(*again), provider::identity(*artifact));

@@ -29,7 +29,7 @@ Texts configured(const std::string& program, const std::vector<std::string>& fla
   const std::string answer = in_child([&] {
     const auto dispatches = configured_dispatches(compiler(), "program.mlir", program, flags);
     if (!dispatches) return nlohmann::json(Texts{dispatches.error().message}).dump();
-    const provider::Attributes& last = dispatches->back().attributes;
+    const Attributes& last = dispatches->back().attributes;
     return nlohmann::json(
                Texts{last.lowering_config, last.translation_info, last.decomposition_config})
         .dump();
@@ -40,13 +40,14 @@ Texts configured(const std::string& program, const std::vector<std::string>& fla
 
 // The same of a candidate, and its code last.
 Texts compiled(const problem::Dispatch& dispatch, const std::string& arch,
-               const std::optional<provider::Attributes>& attributes) {
+               const std::optional<Attributes>& attributes) {
   const std::string answer = in_child([&] {
     auto prepared = PreparedDispatch::create(compiler(), dispatch.source, flags_for(arch));
     if (!prepared) return prepared.error().message;
     const auto artifact = prepared->compile(attributes);
     if (!artifact) return artifact.error().message;
-    const Texts texts{artifact->configured, artifact->translation, artifact->decomposition,
+    const MadeTexts made = made_texts_from(artifact->more).value();
+    const Texts texts{artifact->configured, made.translation, made.decomposition,
                       artifact->format == "cuda-ptx" ? artifact->code : ""};
     return nlohmann::json(texts).dump();
   });
@@ -83,15 +84,16 @@ class GpuSpec : public ::testing::TestWithParam<Case> {
 };
 
 // A configuration of the dispatch's space that compiles and is not the compiler's own choice.
-std::pair<provider::Attributes, Texts> some_candidate(const IreeProvider& provider,
-                                                      const problem::Dispatch& dispatch,
-                                                      const std::string& arch) {
+std::pair<Attributes, Texts> some_candidate(const IreeProvider& provider,
+                                            const problem::Dispatch& dispatch,
+                                            const std::string& arch) {
   const auto space = provider.space_of(dispatch);
   if (!space) throw std::runtime_error(space.error().message);
   const auto samples = space->samples(8, 3);
   if (!samples) throw std::runtime_error(samples.error().message);
   for (const space::Configuration& configuration : *samples) {
-    provider::Attributes attributes = provider.attributes(dispatch, *space, configuration).value();
+    const Attributes attributes =
+        attributes_from(provider.payload_of(dispatch, *space, configuration).value()).value();
     const Texts texts = compiled(dispatch, arch, attributes);
     if (texts.size() == 4 && texts[0] != dispatch.default_configuration) return {attributes, texts};
   }
@@ -102,10 +104,11 @@ TEST_P(GpuSpec, GivesTheProgramTheConfigurationOfACandidate) {
   const std::string &program = GetParam().program, &arch = GetParam().arch;
   const problem::Dispatch dispatch = with_statement(program, arch);
   const IreeProvider provider(compiler().installation(), *problem::gpu_target(arch));
-  auto [attributes, texts] = some_candidate(provider, dispatch, arch);
-  attributes.lowering_config = texts[0];
-  attributes.translation_info = texts[1];
-  attributes.decomposition_config = texts[2];
+  const auto [attributes, texts] = some_candidate(provider, dispatch, arch);
+  provider::Artifact artifact;
+  artifact.configured = texts[0];
+  artifact.more = MadeTexts{texts[1], texts[2]}.to_payload();
+  const provider::Payload payload = provider.as_compiled(payload_of(attributes), artifact).value();
 
   // What a session compares is the compiler's own print of what it asked for.
   for (std::size_t i = 0; i < 3; ++i) {
@@ -117,7 +120,7 @@ TEST_P(GpuSpec, GivesTheProgramTheConfigurationOfACandidate) {
     EXPECT_EQ(printed, texts[i]);
   }
 
-  const auto spec = provider.spec({{dispatch.name, dispatch.root, attributes}});
+  const auto spec = provider.spec({{dispatch.name, dispatch.root, payload}});
   ASSERT_TRUE(spec) << spec.error().message;
   std::vector<std::string> flags = flags_for(arch);
   EXPECT_NE(configured(program, flags)[0], texts[0]);
@@ -179,7 +182,9 @@ TEST_P(GpuSpecOfOpenSizes, GivesTheProgramOneConfigurationForAllSizes) {
         space::parse_configuration(*space, "mma=0,wg_m=64,wg_n=64,sg_m=2,sg_n=2,red_k=2");
     ASSERT_TRUE(configuration) << configuration.error().message;
     EXPECT_THAT(space->check(*configuration), ::testing::IsEmpty());
-    const auto attributes = provider.attributes(dispatch, *space, *configuration);
+    const auto payload = provider.payload_of(dispatch, *space, *configuration);
+    ASSERT_TRUE(payload);
+    const auto attributes = attributes_from(*payload);
     ASSERT_TRUE(attributes);
     EXPECT_THAT(attributes->lowering_config, HasSubstr("promote_operands = [0, 1, 2]"));
     const std::string launch = in_child([&] {
@@ -192,7 +197,7 @@ TEST_P(GpuSpecOfOpenSizes, GivesTheProgramOneConfigurationForAllSizes) {
     ASSERT_TRUE(read.is_object()) << launch;
     EXPECT_EQ(read["constants"], nlohmann::json({size, 0}));
     EXPECT_EQ(read["grid"], nlohmann::json({workgroups, 1, 1}));
-    const auto spec = provider.spec({{"product", dispatch.root, *attributes}});
+    const auto spec = provider.spec({{"product", dispatch.root, *payload}});
     ASSERT_TRUE(spec) << spec.error().message;
     std::vector<std::string> flags = flags_for(arch);
     flags.push_back(provider.spec_flag(write(*spec)));
@@ -212,8 +217,8 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Softmax, CannotBeInASpec) {
   const problem::Dispatch dispatch = dispatch_of(softmax(256, 512), "sm_80");
   const IreeProvider provider(compiler().installation(), *problem::gpu_target("sm_80"));
-  const auto spec = provider.spec(
-      {{dispatch.name, dispatch.root, {dispatch.default_configuration, "#translation"}}});
+  const auto spec = provider.spec({{dispatch.name, dispatch.root,
+                                    payload_of({dispatch.default_configuration, "#translation"})}});
   ASSERT_FALSE(spec);
   EXPECT_THAT(spec.error().message, HasSubstr("IREE takes linalg.softmax apart"));
 }
@@ -232,12 +237,12 @@ TEST(GpuSpecOfANormalisation, LeavesAProgramThatCompiles) {
       "pipeline=0,rows=2,row_subgroups=1,subgroups=2,lanes=32,vector=4,steps=1,wg_0=0,threads=0,"
       "red_1=0");
   ASSERT_TRUE(configuration) << configuration.error().message;
-  auto attributes = *provider.attributes(dispatch, *space, *configuration);
+  auto attributes = *attributes_from(*provider.payload_of(dispatch, *space, *configuration));
   ASSERT_EQ(compiled(dispatch, "gfx942", attributes).size(), 4u);
 
   const auto folder = TemporaryFolder::create("hone-test-");
-  const auto compiles_with = [&](const provider::Attributes& given) {
-    const auto spec = provider.spec({{dispatch.name, dispatch.root, given}});
+  const auto compiles_with = [&](const Attributes& given) {
+    const auto spec = provider.spec({{dispatch.name, dispatch.root, payload_of(given)}});
     const std::string file = (folder->path() / "spec.mlir").string();
     if (!spec || !write_file_atomically(file, *spec)) return std::string("no spec");
     std::vector<std::string> flags = flags_for("gfx942");

@@ -12,8 +12,7 @@ namespace hone::iree {
 namespace {
 
 // A spec of one sample of the last dispatch's space.
-Result<std::string> sampled_spec(const problem::Dispatch& dispatch,
-                                 provider::Attributes& attributes) {
+Result<std::string> sampled_spec(const problem::Dispatch& dispatch, Attributes& attributes) {
   const space::Space space = llvm_cpu_generic_space(dispatch, avx512_target()).value();
   const space::Configuration configuration = space.samples(1, 7).value().at(0);
   attributes = llvm_cpu_generic_attributes(dispatch, space, configuration).value();
@@ -29,7 +28,7 @@ class RowSpec : public testing::TestWithParam<RowProgram> {};
 TEST_P(RowSpec, IsAppliedToTheRootAndToWhatIsAroundIt) {
   const RowProgram& program = GetParam();
   const problem::Dispatch dispatch = load("main", program.text).dispatches.back();
-  provider::Attributes attributes;
+  Attributes attributes;
   const auto spec = sampled_spec(dispatch, attributes);
   ASSERT_TRUE(spec) << spec.error().message;
   const auto compiled = compile_with_spec(program.text, *spec);
@@ -54,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(Programs, RowSpec, testing::ValuesIn(row_programs()),
 // like the one that the spec was made for, but has readers that it says nothing about.
 TEST(RowSpec, LeavesASumAloneThatHasReaders) {
   const problem::Dispatch dispatch = load("main", sum_program()).dispatches.back();
-  provider::Attributes attributes;
+  Attributes attributes;
   const std::string spec = sampled_spec(dispatch, attributes).value();
   const std::string block = example("attention_block.mlir");
   const auto with = compile_with_spec(block, spec, {"--iree-opt-level=O3"});

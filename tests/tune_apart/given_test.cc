@@ -26,10 +26,10 @@ class ApartGiven : public ApartSession {
       list_ = {"results.yaml", "given", {}};
       for (const std::uint64_t seed : seeds) {
         HONE_ASSIGN(const auto drawn, space.samples(1, seed));
-        HONE_ASSIGN(const provider::Attributes attributes,
-                    context.provider.attributes(dispatch, space, drawn.front()));
+        HONE_ASSIGN(const provider::Payload payload,
+                    context.provider.payload_of(dispatch, space, drawn.front()));
         list_.candidates.push_back(
-            {dispatch, space::to_json(space, drawn.front()).dump(), attributes});
+            {dispatch, space::to_json(space, drawn.front()).dump(), payload});
       }
       return check_candidates(context, store::Run{}, list_);
     });

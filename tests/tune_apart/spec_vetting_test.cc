@@ -36,8 +36,8 @@ class SpecVetting : public ApartSession {
         HONE_ASSIGN(const space::Space stated, context.provider.space_of(*tuned[i].dispatch));
         HONE_ASSIGN(const space::Space space, stated.relax({"all"}));
         HONE_ASSIGN(const auto configuration, space::parse_configuration(space, winners[i]));
-        HONE_ASSIGN(tuned[i].attributes,
-                    context.provider.attributes(*tuned[i].dispatch, space, configuration));
+        HONE_ASSIGN(tuned[i].payload,
+                    context.provider.payload_of(*tuned[i].dispatch, space, configuration));
       }
       std::vector<LeftOut> unsayable;
       std::vector<VerifiedEntry> entries = spec_entries(*context.programs, tuned, unsayable);

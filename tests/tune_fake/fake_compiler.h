@@ -18,13 +18,13 @@ namespace hone::test {
 
 inline constexpr std::string_view kSpecFlag = "--fake-spec=";
 
-// A file with a line for each dispatch: its name and its attributes.
+// A file with a line for each dispatch: its name and its tile.
 inline std::map<std::string, std::string> spec_in(const std::vector<std::string>& flags) {
   std::map<std::string, std::string> found;
   for (const std::string& flag : flags) {
     if (!flag.starts_with(kSpecFlag)) continue;
     std::istringstream lines(read_file(flag.substr(kSpecFlag.size())).value_or(""));
-    for (std::string name, attributes; lines >> name >> attributes;) found[name] = attributes;
+    for (std::string name, tile; lines >> name >> tile;) found[name] = tile;
   }
   return found;
 }
@@ -57,16 +57,16 @@ class FakePool final : public worker::WorkerPool {
         tune::jobs::ConfiguredDispatch configured;
         configured.name = fmt::format("main_dispatch_{}", i);
         const auto entry = spec.find(configured.name);
-        configured.attributes.lowering_config =
-            entry == spec.end() ? fmt::format("{}{}", kTile, kDefaultTile) : entry->second;
+        configured.payload =
+            entry == spec.end() ? payload_with(kDefaultTile) : provider::Payload{entry->second};
         dispatches.push_back(configured);
       }
       return worker::Outcome(worker::Message{"configured", {{"dispatches", dispatches}}, {}});
     }
     if (message.kind == tune::jobs::kCompileProgram) {
       double seconds = dispatches_ * fake_seconds(kDefaultTile);
-      for (const auto& [name, attributes] : spec)
-        seconds += fake_seconds(tile_in(attributes)) - fake_seconds(kDefaultTile);
+      for (const auto& [name, tile] : spec)
+        seconds += fake_seconds(tile_in(tile)) - fake_seconds(kDefaultTile);
       return worker::Outcome(
           worker::Message{"module", nlohmann::json::object(), {fmt::format("{}", seconds)}});
     }
@@ -84,18 +84,16 @@ class FakePool final : public worker::WorkerPool {
   }
   Status submit(const std::string& key, worker::JobId id, const worker::Message& message) override {
     worker::Finished finished{id, {}, 0.001};
-    const std::string attributes = message.body.value("lowering_config", std::string());
     const auto failure = failures.find(++compiled);
     if (failure != failures.end()) {
       finished.outcome = tl::unexpected(failure->second);
     } else {
-      const auto tile = tile_in(attributes);
+      const auto tile =
+          message.body.empty() ? kDefaultTile : tile_in(message.body.get<std::string>());
       finished.outcome = worker::Message{"artifact",
                                          {{"format", "fake"},
                                           {"launch", provider::Launch()},
-                                          {"configured", fmt::format("{}{}", kTile, tile)},
-                                          {"translation", ""},
-                                          {"decomposition", ""}},
+                                          {"configured", fmt::format("{}{}", kTile, tile)}},
                                          {fmt::format("{} {}{}", sources_.at(key), kTile, tile)}};
     }
     finished_.push_back(std::move(finished));
@@ -132,18 +130,22 @@ class FakeProvider : public provider::ProgramProvider {
     builder.knob("tile", "", {1, 2, 4, 8, 16, 32, 64});
     return builder.build();
   }
-  Result<provider::Attributes> attributes(
-      const problem::Dispatch&, const space::Space&,
-      const space::Configuration& configuration) const override {
-    provider::Attributes attributes;
-    attributes.lowering_config = fmt::format("{}{}", kTile, configuration.values.at(0));
-    return attributes;
+  Result<provider::Payload> payload_of(const problem::Dispatch&, const space::Space&,
+                                       const space::Configuration& configuration) const override {
+    return payload_with(configuration.values.at(0));
   }
   Result<std::string> spec(const std::vector<provider::SpecEntry>& entries) const override {
     std::string text;
     for (const provider::SpecEntry& entry : entries)
-      text += entry.name + " " + entry.attributes.lowering_config + "\n";
+      text += entry.name + " " + entry.payload.json.get<std::string>() + "\n";
     return text;
+  }
+  Result<std::vector<provider::NamedText>> texts_in_ir(
+      const provider::Payload& configured) const override {
+    return std::vector{provider::NamedText{"tile", configured.json.get<std::string>()}};
+  }
+  provider::Payload default_of(const problem::Dispatch&) const override {
+    return payload_with(kDefaultTile);
   }
   bool same_spec_class(const problem::Operation& a, const problem::Operation& b) const override {
     return a == b;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "problem/dispatch.h"
+#include "provider/payload.h"
 #include "tests/provider/contractions.h"
 
 namespace hone::test {
@@ -49,6 +50,11 @@ inline std::int64_t tile_in(const std::string& attributes) {
   const std::size_t at = attributes.find(kTile);
   return at == std::string::npos ? kDefaultTile
                                  : std::atoll(attributes.c_str() + at + kTile.size());
+}
+
+// What the fake compiler is told: a text and nothing else.
+inline provider::Payload payload_with(std::int64_t tile) {
+  return provider::Payload{fmt::format("{}{}", kTile, tile)};
 }
 
 // Least at kBestTile; the compiler's own choice takes 1.3 times as long.

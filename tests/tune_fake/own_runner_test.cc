@@ -39,8 +39,8 @@ TEST_F(OwnRunnerSession, FindsAndProvesTheFastest) {
   ASSERT_TRUE(result) << result.error().message;
   ASSERT_EQ(result->at_sizes.front().tuned.size(), 2u) << observer_.notes;
   for (const TunedDispatch& tuned : result->at_sizes.front().tuned) {
-    ASSERT_TRUE(tuned.attributes) << tuned.selection.reason;
-    EXPECT_EQ(tuned.attributes->lowering_config, "tile=8");
+    ASSERT_TRUE(tuned.payload) << tuned.selection.reason;
+    EXPECT_EQ(tuned.payload->json, "tile=8");
     // Tile 1, the compiler's own choice, takes 1.3 times as long as tile 8.
     EXPECT_NEAR(*tuned.selection.speedup, 1.3, 0.01);
   }
@@ -60,8 +60,8 @@ TEST_F(OwnRunnerSession, WhatAKernelDoesIsARowAndTheBestThatIsRightWins) {
   ASSERT_TRUE(result) << result.error().message;
   ASSERT_EQ(result->at_sizes.front().tuned.size(), 1u) << observer_.notes;
   const TunedDispatch& tuned = result->at_sizes.front().tuned.front();
-  ASSERT_TRUE(tuned.attributes) << tuned.selection.reason;
-  EXPECT_EQ(tuned.attributes->lowering_config, "tile=2");
+  ASSERT_TRUE(tuned.payload) << tuned.selection.reason;
+  EXPECT_EQ(tuned.payload->json, "tile=2");
   EXPECT_NEAR(*tuned.selection.speedup, 1.3 / 1.2, 0.01);
 
   std::map<std::string, std::string> failures, wrong;  // words, by configuration

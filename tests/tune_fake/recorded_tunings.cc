@@ -93,7 +93,7 @@ nlohmann::json json_of(const std::vector<tune::TunedDispatch>& tuned) {
   nlohmann::json json = nlohmann::json::array();
   for (const tune::TunedDispatch& each : tuned)
     json.push_back({{"dispatch", each.dispatch->name},
-                    {"attributes", each.attributes ? nlohmann::json(*each.attributes) : nullptr},
+                    {"attributes", each.payload ? each.payload->json : nlohmann::json()},
                     {"speedup", each.selection.speedup.value_or(1)},
                     {"ties", each.selection.ties.size()},
                     {"shipped", each.selection.shipped},

@@ -45,7 +45,7 @@ TEST_F(OneTuner, FindsTheFastestOfEachDispatchAndProvesIt) {
   ASSERT_EQ(result->tuned.size(), 3u) << observer_.notes;
   for (const TunedDispatch& tuned : result->tuned) {
     ASSERT_TRUE(tuned.selection.winner) << tuned.selection.reason;
-    EXPECT_EQ(tuned.attributes->lowering_config, "tile=8");
+    EXPECT_EQ(tuned.payload->json, "tile=8");
     EXPECT_NEAR(*tuned.selection.speedup, 1.3, 0.01);
   }
   EXPECT_EQ(best_, "spec") << observer_.notes;
@@ -83,7 +83,7 @@ TEST_F(OneTuner, GoesOnWhereItWasStopped) {
     const auto result = run(second);
     ASSERT_TRUE(result) << result.error().message;
     for (const TunedDispatch& tuned : result->tuned)
-      EXPECT_EQ(tuned.attributes->lowering_config, "tile=8") << "stopped after " << stop;
+      EXPECT_EQ(tuned.payload->json, "tile=8") << "stopped after " << stop;
     for (const auto& [code, times] : log_.verified)
       EXPECT_EQ(times, 1) << code << ", stopped after " << stop;
   }
@@ -174,7 +174,7 @@ TEST_F(OneTuner, AWinnerIsTriedWhereItsEntryReachesToo) {
   EXPECT_EQ(session.not_tuned.size(), 0u);
   ASSERT_EQ(session.tuned.size(), 6u) << observer_.notes;
   for (const TunedDispatch& tuned : session.tuned)
-    EXPECT_EQ(tuned.attributes->lowering_config, "tile=8") << tuned.dispatch->name;
+    EXPECT_EQ(tuned.payload->json, "tile=8") << tuned.dispatch->name;
   ASSERT_TRUE(result->best);
   EXPECT_EQ(result->best->name, "spec") << observer_.notes;
 }

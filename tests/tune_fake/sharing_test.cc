@@ -59,8 +59,8 @@ class TwoTuners : public FakeSession {
     ASSERT_TRUE(result) << result.error().message;
     ASSERT_THAT(result->at_sizes.front().tuned, SizeIs(dispatches));
     for (const TunedDispatch& tuned : result->at_sizes.front().tuned) {
-      ASSERT_TRUE(tuned.attributes) << tuned.selection.reason;
-      EXPECT_EQ(tuned.attributes->lowering_config, "tile=8");
+      ASSERT_TRUE(tuned.payload) << tuned.selection.reason;
+      EXPECT_EQ(tuned.payload->json, "tile=8");
     }
   }
 

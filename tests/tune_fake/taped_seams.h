@@ -79,24 +79,36 @@ class TapedPrograms final : public provider::ProgramProvider {
   Result<space::Space> space_of(const problem::Dispatch& dispatch) const override {
     return provider_.space_of(dispatch);
   }
-  Result<provider::Attributes> attributes(
-      const problem::Dispatch& dispatch, const space::Space& space,
-      const space::Configuration& configuration) const override {
-    return provider_.attributes(dispatch, space, configuration);
+  Result<provider::Payload> payload_of(const problem::Dispatch& dispatch, const space::Space& space,
+                                       const space::Configuration& configuration) const override {
+    return provider_.payload_of(dispatch, space, configuration);
   }
   std::function<double(const space::Configuration&)> prior(
       const problem::Dispatch& dispatch, const space::Space& space) const override {
     return provider_.prior(dispatch, space);
   }
-  std::optional<provider::Attributes> as_shipped(
-      const provider::Attributes& attributes) const override {
-    return provider_.as_shipped(attributes);
+  std::optional<provider::ShippedForm> as_shipped(const provider::Payload& payload) const override {
+    return provider_.as_shipped(payload);
   }
   Result<std::string> spec(const std::vector<provider::SpecEntry>& entries) const override {
     return provider_.spec(entries);
   }
   bool same_spec_class(const problem::Operation& a, const problem::Operation& b) const override {
     return provider_.same_spec_class(a, b);
+  }
+  bool same_in_spec(const provider::Payload& a, const provider::Payload& b) const override {
+    return provider_.same_in_spec(a, b);
+  }
+  Result<provider::Payload> as_compiled(const provider::Payload& payload,
+                                        const provider::Artifact& artifact) const override {
+    return provider_.as_compiled(payload, artifact);
+  }
+  Result<std::vector<provider::NamedText>> texts_in_ir(
+      const provider::Payload& configured) const override {
+    return provider_.texts_in_ir(configured);
+  }
+  provider::Payload default_of(const problem::Dispatch& dispatch) const override {
+    return provider_.default_of(dispatch);
   }
   std::string spec_flag(const std::filesystem::path& file) const override {
     return provider_.spec_flag(file);
@@ -106,6 +118,10 @@ class TapedPrograms final : public provider::ProgramProvider {
     return provider_.with_spec(std::move(flags), file);
   }
 
+  bool names_the_device(std::string_view flag) const override {
+    return provider_.names_the_device(flag);
+  }
+  std::string why_no_function() const override { return provider_.why_no_function(); }
   Result<std::vector<problem::Function>> functions(
       const std::filesystem::path& module) const override;
   std::optional<std::string> device_code(std::string_view module,

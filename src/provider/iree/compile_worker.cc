@@ -78,21 +78,19 @@ class IreeWorker : public provider::CompileWorker {
   }
 
   Outcome run(const Message& job) override {
-    std::optional<provider::Attributes> attributes;
-    if (!job.body.empty()) attributes = job.body.get<provider::Attributes>();
+    std::optional<Attributes> attributes;
+    if (!job.body.empty()) attributes = job.body.get<Attributes>();
     StageTimes stages;
     auto artifact = prepared_->compile(attributes, &stages);
     if (!artifact) return tl::unexpected(std::move(artifact).error());
-    return done({{"format", artifact->format},
-                 {"launch", artifact->launch},
-                 {"configured", artifact->configured},
-                 {"translation", artifact->translation},
-                 {"decomposition", artifact->decomposition},
-                 {"stages",
-                  {{"configure", stages.configure},
-                   {"translate", stages.translate},
-                   {"serialize", stages.serialize}}}},
-                {std::move(artifact->code)});
+    nlohmann::json answer = std::move(artifact->more.json);
+    answer["format"] = artifact->format;
+    answer["launch"] = artifact->launch;
+    answer["configured"] = artifact->configured;
+    answer["stages"] = {{"configure", stages.configure},
+                        {"translate", stages.translate},
+                        {"serialize", stages.serialize}};
+    return done(std::move(answer), {std::move(artifact->code)});
   }
 
  private:
@@ -102,7 +100,7 @@ class IreeWorker : public provider::CompileWorker {
     if (!configured) return refused(configured.error());
     std::vector<jobs::ConfiguredDispatch> dispatches;
     for (const ConfiguredDispatch& dispatch : *configured)
-      dispatches.push_back({dispatch.name, dispatch.attributes, dispatch.marks});
+      dispatches.push_back({dispatch.name, payload_of(dispatch.attributes), dispatch.marks});
     return done({{"dispatches", dispatches}});
   }
 
@@ -112,7 +110,7 @@ class IreeWorker : public provider::CompileWorker {
     std::vector<jobs::SpecFileEntry> entries;
     for (const SpecFileEntry& entry : spec->entries)
       entries.push_back(
-          {entry.matcher, entry.line, {entry.lowering_config, entry.translation_info}});
+          {entry.matcher, entry.line, payload_of({entry.lowering_config, entry.translation_info})});
     return done({{"entries", entries}}, {spec->marking});
   }
 

@@ -59,8 +59,8 @@ MlirOperation same_location(const Ir& ir, MlirOperation function, MlirOperation 
   });
 }
 
-ConfigurationAttributes configuration_of(const Ir& ir, MlirOperation function, MlirOperation root) {
-  ConfigurationAttributes read;
+Attributes configuration_of(const Ir& ir, MlirOperation function, MlirOperation root) {
+  Attributes read;
   if (root.ptr != nullptr) {
     read.lowering_config = ir.text(ir.attribute(root, "lowering_config"));
     read.decomposition_config = ir.text(ir.attribute(root, "decomposition_config"));

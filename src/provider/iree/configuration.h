@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "provider/iree/attributes.h"
 #include "provider/iree/ir.h"
-#include "provider/iree/prepared_dispatch.h"
 
 namespace hone::iree {
 
@@ -32,6 +32,6 @@ MlirOperation same_location(const Ir& ir, MlirOperation function, MlirOperation 
 
 // What `root` (may be null) and its function are configured to; fields are empty where they are
 // not.
-ConfigurationAttributes configuration_of(const Ir& ir, MlirOperation function, MlirOperation root);
+Attributes configuration_of(const Ir& ir, MlirOperation function, MlirOperation root);
 
 }  // namespace hone::iree

@@ -14,7 +14,7 @@ MlirOperation last_structured(const Ir& ir, MlirOperation function) {
   return all.empty() ? MlirOperation{} : all.back();
 }
 
-bool restores_batch(const ConfigurationAttributes& defaults, const problem::Operation& before,
+bool restores_batch(const Attributes& defaults, const problem::Operation& before,
                     const problem::Operation& after) {
   return defaults.translation_info.find("#iree_cpu.pipeline") != std::string::npos &&
          before.kind == problem::OperationKind::kConvolution &&

@@ -34,7 +34,7 @@ struct DispatchIr {
   // Tensors of it have encodings, which the compiler makes other shapes of after it has read
   // configurations (data tiling): what the root is given in `module` is lost.
   bool encoded = false;
-  ConfigurationAttributes defaults;  // of the root operation and its function
+  Attributes defaults;  // of the root operation and its function
 };
 
 // Parses the source and configures a copy to learn the root operation (marked by the compiler;

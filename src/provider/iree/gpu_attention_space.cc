@@ -108,8 +108,8 @@ Result<space::Space> attention_space(const problem::Operation& root,
   return builder.build();
 }
 
-provider::Attributes attention_attributes(const problem::Operation& root,
-                                          const problem::GpuTarget& target, const Values& values) {
+Attributes attention_attributes(const problem::Operation& root, const problem::GpuTarget& target,
+                                const Values& values) {
   const auto parts = parts_of(root, target);
   if (!parts) return {};
   constexpr std::string_view kDerived = "#iree_gpu.derived_thread_config";
@@ -134,7 +134,7 @@ provider::Attributes attention_attributes(const problem::Operation& root,
   for (const int loop : parts->batch) tile.set(loop, 1);
   tile.set(parts->m, values.of("wg_m")).set(parts->n, values.of("wg_n"));
   step.set(parts->k2, values.of("red_k2"));
-  provider::Attributes attributes;
+  Attributes attributes;
   attributes.lowering_config = fmt::format(
       "#iree_gpu.lowering_config<{{promote_operands = [0, 1, 2], promotion_types = [{0}, {0}, "
       "{0}], reduction = {1}, workgroup = {2}}}>",

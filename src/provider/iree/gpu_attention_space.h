@@ -13,8 +13,8 @@
 #include "base/result.h"
 #include "problem/operation.h"
 #include "problem/target.h"
+#include "provider/iree/attributes.h"
 #include "provider/iree/own_space_parts.h"
-#include "provider/provider.h"
 
 namespace hone::iree::own {
 
@@ -22,7 +22,7 @@ namespace hone::iree::own {
 bool is_known_attention(const problem::Operation& root, const problem::GpuTarget& target);
 Result<space::Space> attention_space(const problem::Operation& root,
                                      const problem::GpuTarget& target);
-provider::Attributes attention_attributes(const problem::Operation& root,
-                                          const problem::GpuTarget& target, const Values& values);
+Attributes attention_attributes(const problem::Operation& root, const problem::GpuTarget& target,
+                                const Values& values);
 
 }  // namespace hone::iree::own

@@ -105,9 +105,8 @@ Result<space::Space> instruction_space(const problem::Operation& root,
   return builder.build();
 }
 
-Result<provider::Attributes> instruction_attributes(const problem::Operation& root,
-                                                    const problem::GpuTarget& target,
-                                                    const Values& values) {
+Result<Attributes> instruction_attributes(const problem::Operation& root,
+                                          const problem::GpuTarget& target, const Values& values) {
   const auto instructions = instructions_for(root, target);
   const auto mma = static_cast<std::size_t>(values.of("mma"));
   if (mma >= instructions.size()) return input_error("mma = {} is no matrix instruction", mma);
@@ -117,7 +116,7 @@ Result<provider::Attributes> instruction_attributes(const problem::Operation& ro
   const Value wg_m = values.of("wg_m"), wg_n = values.of("wg_n");
   const Value sg_m = values.of("sg_m"), sg_n = values.of("sg_n");
   const Value subgroups = wg_m / (sg_m * chosen.m) * (wg_n / (sg_n * chosen.n));
-  provider::Attributes attributes;
+  Attributes attributes;
   const bool padded = is_padded(root, target);
   std::string padding;
   if (padded)
@@ -166,12 +165,12 @@ Result<space::Space> thread_space(const problem::Operation& root,
   return builder.build();
 }
 
-provider::Attributes thread_attributes(const problem::Operation& root,
-                                       const problem::GpuTarget& target, const Values& values) {
+Attributes thread_attributes(const problem::Operation& root, const problem::GpuTarget& target,
+                             const Values& values) {
   const Loops loops = loops_of(root);
   const Value wg_m = values.of("wg_m"), wg_n = values.of("wg_n");
   const Value th_m = values.of("th_m"), th_n = values.of("th_n");
-  provider::Attributes attributes;
+  Attributes attributes;
   attributes.lowering_config =
       fmt::format("#iree_gpu.lowering_config<{{reduction = {}, thread = {}, workgroup = {}}}>",
                   PerLoop(root).set(loops.k[0], values.of("red_k")).text(),

@@ -14,8 +14,8 @@
 #include "base/result.h"
 #include "problem/operation.h"
 #include "problem/target.h"
+#include "provider/iree/attributes.h"
 #include "provider/iree/own_space_parts.h"
-#include "provider/provider.h"
 
 namespace hone::iree::own {
 
@@ -28,12 +28,11 @@ bool has_open_k(const problem::Operation& root);
 // For operands that the target has matrix instructions for.
 Result<space::Space> instruction_space(const problem::Operation& root,
                                        const problem::GpuTarget& target);
-Result<provider::Attributes> instruction_attributes(const problem::Operation& root,
-                                                    const problem::GpuTarget& target,
-                                                    const Values& values);
+Result<Attributes> instruction_attributes(const problem::Operation& root,
+                                          const problem::GpuTarget& target, const Values& values);
 // For others.
 Result<space::Space> thread_space(const problem::Operation& root, const problem::GpuTarget& target);
-provider::Attributes thread_attributes(const problem::Operation& root,
-                                       const problem::GpuTarget& target, const Values& values);
+Attributes thread_attributes(const problem::Operation& root, const problem::GpuTarget& target,
+                             const Values& values);
 
 }  // namespace hone::iree::own

@@ -109,8 +109,8 @@ Result<space::Space> output_space(const problem::Operation& root,
   return builder.build();
 }
 
-provider::Attributes output_attributes(const problem::Operation& root,
-                                       const problem::GpuTarget& target, const Values& values) {
+Attributes output_attributes(const problem::Operation& root, const problem::GpuTarget& target,
+                             const Values& values) {
   PerLoop tile(root), thread(root), step(root);
   for (const int loop : parallel_loops(root)) {
     tile.set(loop, 1);
@@ -125,7 +125,7 @@ provider::Attributes output_attributes(const problem::Operation& root,
   }
   if (const int operand = transposed_operand(root); operand >= 0 && values.of("promote") == 1)
     parts = fmt::format("promote_operands = [{}], {}", operand, parts);
-  provider::Attributes attributes;
+  Attributes attributes;
   attributes.lowering_config = fmt::format("#iree_gpu.lowering_config<{{{}}}>", parts);
   attributes.translation_info =
       translation("TileAndFuse", values.of("threads"), target.subgroup_sizes.front(),

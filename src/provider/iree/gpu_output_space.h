@@ -12,14 +12,14 @@
 #include "base/result.h"
 #include "problem/operation.h"
 #include "problem/target.h"
+#include "provider/iree/attributes.h"
 #include "provider/iree/own_space_parts.h"
-#include "provider/provider.h"
 
 namespace hone::iree::own {
 
 bool goes_by_outputs(const problem::Operation& root);
 Result<space::Space> output_space(const problem::Operation& root, const problem::GpuTarget& target);
-provider::Attributes output_attributes(const problem::Operation& root,
-                                       const problem::GpuTarget& target, const Values& values);
+Attributes output_attributes(const problem::Operation& root, const problem::GpuTarget& target,
+                             const Values& values);
 
 }  // namespace hone::iree::own

@@ -46,9 +46,8 @@ Result<space::Space> space_of(Form form, const problem::Operation& root,
   return own::attention_space(root, target);
 }
 
-Result<provider::Attributes> attributes_of(Form form, const problem::Operation& root,
-                                           const problem::GpuTarget& target,
-                                           const own::Values& values) {
+Result<Attributes> attributes_of(Form form, const problem::Operation& root,
+                                 const problem::GpuTarget& target, const own::Values& values) {
   switch (form) {
     case Form::kMatrixInstructions:
       return own::instruction_attributes(root, target, values);
@@ -103,10 +102,9 @@ Result<space::Space> gpu_own_space(const problem::Operation& root,
                              std::move(parts));
 }
 
-Result<provider::Attributes> gpu_own_attributes(const problem::Operation& root,
-                                                const problem::GpuTarget& target,
-                                                const space::Space& space,
-                                                const space::Configuration& configuration) {
+Result<Attributes> gpu_own_attributes(const problem::Operation& root,
+                                      const problem::GpuTarget& target, const space::Space& space,
+                                      const space::Configuration& configuration) {
   const std::vector<Form> forms = forms_of(root, target);
   if (forms.empty()) return input_error("{}", why_no_own_space(root, target));
   const own::Values values(space, configuration);

@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "problem/dispatch.h"
 #include "problem/target.h"
-#include "provider/provider.h"
+#include "provider/iree/attributes.h"
 #include "space/space.h"
 
 namespace hone::iree {
@@ -24,9 +24,8 @@ std::string why_no_own_space(const problem::Operation& root, const problem::GpuT
 Result<space::Space> gpu_own_space(const problem::Operation& root,
                                    const problem::GpuTarget& target);
 // What the compiler is told for one of its configurations.
-Result<provider::Attributes> gpu_own_attributes(const problem::Operation& root,
-                                                const problem::GpuTarget& target,
-                                                const space::Space& space,
-                                                const space::Configuration& configuration);
+Result<Attributes> gpu_own_attributes(const problem::Operation& root,
+                                      const problem::GpuTarget& target, const space::Space& space,
+                                      const space::Configuration& configuration);
 
 }  // namespace hone::iree

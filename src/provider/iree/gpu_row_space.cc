@@ -82,8 +82,8 @@ Result<space::Space> row_space(const problem::Operation& root, const problem::Gp
   return builder.build();
 }
 
-provider::Attributes row_attributes(const problem::Operation& root,
-                                    const problem::GpuTarget& target, const Values& values) {
+Attributes row_attributes(const problem::Operation& root, const problem::GpuTarget& target,
+                          const Values& values) {
   const int row = row_loop(root), across = parallel_loops(root).back();
   const int all_lanes = target.subgroup_sizes.front();
   const Value subgroups = values.of("subgroups"), beside = values.of("row_subgroups");
@@ -101,7 +101,7 @@ provider::Attributes row_attributes(const problem::Operation& root,
   const Value at_once = subgroups * lanes * vector * values.of("steps");
   step.set(row, at_once);
   serial.set(row, at_once);
-  provider::Attributes attributes;
+  Attributes attributes;
   attributes.lowering_config =
       fmt::format("#iree_gpu.lowering_config<{{partial_reduction = {}, workgroup = {}, {}}}>",
                   step.text(), tile.text(), layout);

@@ -17,15 +17,15 @@
 #include "base/result.h"
 #include "problem/operation.h"
 #include "problem/target.h"
+#include "provider/iree/attributes.h"
 #include "provider/iree/own_space_parts.h"
-#include "provider/provider.h"
 
 namespace hone::iree::own {
 
 // Whether the root goes along rows that threads can share without a rest.
 bool goes_along_rows(const problem::Operation& root, const problem::GpuTarget& target);
 Result<space::Space> row_space(const problem::Operation& root, const problem::GpuTarget& target);
-provider::Attributes row_attributes(const problem::Operation& root,
-                                    const problem::GpuTarget& target, const Values& values);
+Attributes row_attributes(const problem::Operation& root, const problem::GpuTarget& target,
+                          const Values& values);
 
 }  // namespace hone::iree::own

@@ -57,13 +57,12 @@ std::vector<std::string> pipeline_names(const space::Space& space) {
   return names;
 }
 
-Result<provider::Attributes> gpu_attributes(const problem::Dispatch& dispatch,
-                                            const problem::GpuTarget& target,
-                                            const space::Space& space,
-                                            const space::Configuration& configuration) {
+Result<Attributes> gpu_attributes(const problem::Dispatch& dispatch,
+                                  const problem::GpuTarget& target, const space::Space& space,
+                                  const space::Configuration& configuration) {
   if (dispatch.stated_constraints.empty())
     return gpu_own_attributes(dispatch.root, target, space, configuration);
-  provider::Attributes attributes;
+  Attributes attributes;
   HONE_ASSIGN(const space::Value statement, space.value(configuration, kPipelineKnob));
   if (statement < 0 || statement >= std::ssize(space.parts()))
     return input_error("{} = {} is none of the compiler's statements", kPipelineKnob, statement);

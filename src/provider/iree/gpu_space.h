@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "problem/dispatch.h"
 #include "problem/target.h"
-#include "provider/provider.h"
+#include "provider/iree/attributes.h"
 #include "space/space.h"
 
 namespace hone::iree {
@@ -24,9 +24,8 @@ std::string why_no_gpu_space(const problem::Dispatch& dispatch, const problem::G
 std::vector<std::string> pipeline_names(const space::Space& space);
 
 // What the compiler is told for one of its configurations.
-Result<provider::Attributes> gpu_attributes(const problem::Dispatch& dispatch,
-                                            const problem::GpuTarget& target,
-                                            const space::Space& space,
-                                            const space::Configuration& configuration);
+Result<Attributes> gpu_attributes(const problem::Dispatch& dispatch,
+                                  const problem::GpuTarget& target, const space::Space& space,
+                                  const space::Configuration& configuration);
 
 }  // namespace hone::iree

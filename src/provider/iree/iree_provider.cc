@@ -45,9 +45,9 @@ Result<space::Space> IreeProvider::space_of(const problem::Dispatch& dispatch) c
   return gpu_ ? gpu_space(dispatch, *gpu_, audited_) : cpu_space(dispatch, target_, audited_);
 }
 
-Result<provider::Attributes> IreeProvider::attributes(
-    const problem::Dispatch& dispatch, const space::Space& space,
-    const space::Configuration& configuration) const {
+Result<Attributes> IreeProvider::attributes_of(const problem::Dispatch& dispatch,
+                                               const space::Space& space,
+                                               const space::Configuration& configuration) const {
   if (gpu_) return gpu_attributes(dispatch, *gpu_, space, configuration);
   if (has_generic_space(dispatch))
     return llvm_cpu_generic_attributes(dispatch, space, configuration);
@@ -55,8 +55,15 @@ Result<provider::Attributes> IreeProvider::attributes(
   HONE_ASSIGN(LlvmCpuAttributes attributes,
               convolution ? llvm_cpu_convolution_attributes(dispatch.root, space, configuration)
                           : llvm_cpu_attributes(dispatch.root, space, configuration));
-  return provider::Attributes{attributes.lowering_config, attributes.translation_info,
-                              attributes.init_config, attributes.consumer_config};
+  return Attributes{attributes.lowering_config, attributes.translation_info, attributes.init_config,
+                    attributes.consumer_config};
+}
+
+Result<provider::Payload> IreeProvider::payload_of(
+    const problem::Dispatch& dispatch, const space::Space& space,
+    const space::Configuration& configuration) const {
+  HONE_ASSIGN(const Attributes attributes, attributes_of(dispatch, space, configuration));
+  return iree::payload_of(attributes);
 }
 
 std::function<double(const space::Configuration&)> IreeProvider::prior(
@@ -67,11 +74,13 @@ std::function<double(const space::Configuration&)> IreeProvider::prior(
 
 Result<std::string> IreeProvider::spec(const std::vector<provider::SpecEntry>& entries) const {
   std::vector<SpecEntry> rows;
-  for (const provider::SpecEntry& entry : entries)
-    rows.push_back({entry.root, entry.attributes.lowering_config, entry.attributes.translation_info,
-                    entry.attributes.init_config, entry.attributes.consumer_config, entry.name,
-                    entry.attributes.decomposition_config, entry.attributes.sibling_config,
-                    entry.neighbours, entry.attributes.neighbour_configs, entry.only});
+  for (const provider::SpecEntry& entry : entries) {
+    HONE_ASSIGN(const Attributes attributes, attributes_from(entry.payload));
+    rows.push_back({entry.root, attributes.lowering_config, attributes.translation_info,
+                    attributes.init_config, attributes.consumer_config, entry.name,
+                    attributes.decomposition_config, attributes.sibling_config, entry.neighbours,
+                    attributes.neighbour_configs, entry.only});
+  }
   return tuning_spec_text(rows, fmt::format("Tuning spec made by hone for IREE {} on {}.\n"
                                             "Use: iree-compile {}",
                                             installation_.version, gpu_ ? gpu_->arch : target_.cpu,
@@ -80,6 +89,41 @@ Result<std::string> IreeProvider::spec(const std::vector<provider::SpecEntry>& e
 
 bool IreeProvider::same_spec_class(const problem::Operation& a, const problem::Operation& b) const {
   return iree::same_spec_class(a, b);
+}
+
+bool IreeProvider::same_in_spec(const provider::Payload& a, const provider::Payload& b) const {
+  Result<Attributes> one = attributes_from(a), other = attributes_from(b);
+  if (!one || !other) return false;
+  for (Attributes* each : {&*one, &*other}) {
+    each->statement = -1;
+    each->knobs.clear();
+    each->options.clear();
+  }
+  return *one == *other;
+}
+
+Result<provider::Payload> IreeProvider::as_compiled(const provider::Payload& payload,
+                                                    const provider::Artifact& artifact) const {
+  HONE_ASSIGN(Attributes attributes, attributes_from(payload));
+  HONE_ASSIGN(const MadeTexts made, made_texts_from(artifact.more));
+  attributes.lowering_config = artifact.configured;
+  attributes.translation_info = made.translation;
+  attributes.decomposition_config = made.decomposition;
+  return iree::payload_of(attributes);
+}
+
+Result<std::vector<provider::NamedText>> IreeProvider::texts_in_ir(
+    const provider::Payload& configured) const {
+  HONE_ASSIGN(const Attributes attributes, attributes_from(configured));
+  std::vector<provider::NamedText> texts{{"lowering_config", attributes.lowering_config},
+                                         {"translation_info", attributes.translation_info}};
+  if (!attributes.decomposition_config.empty())
+    texts.push_back({"decomposition_config", attributes.decomposition_config});
+  return texts;
+}
+
+provider::Payload IreeProvider::default_of(const problem::Dispatch& dispatch) const {
+  return iree::payload_of({dispatch.default_configuration, dispatch.default_translation});
 }
 
 std::string IreeProvider::spec_flag(const std::filesystem::path& file) const {
@@ -133,6 +177,15 @@ bool IreeProvider::is_harmless_flag(std::string_view name) const {
                                                    "--iree-llvmcpu-target-cpu-features",
                                                    "--iree-rocm-target"};
   return std::ranges::find(kHarmless, name) != std::end(kHarmless) || is_plain_choice(name);
+}
+
+bool IreeProvider::names_the_device(std::string_view flag) const {
+  return flag.starts_with("--iree-hal-");
+}
+
+std::string IreeProvider::why_no_function() const {
+  return "no function of the program declares the types of its arguments to IREE "
+         "(iree.abi.declaration), as those that come from PyTorch do not";
 }
 
 std::optional<std::string> IreeProvider::device_code(std::string_view module,

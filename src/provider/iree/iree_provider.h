@@ -2,6 +2,7 @@
 #pragma once
 
 #include "problem/target.h"
+#include "provider/iree/attributes.h"
 #include "provider/iree/library.h"
 #include "provider/program_provider.h"
 
@@ -25,14 +26,22 @@ class IreeProvider final : public provider::ProgramProvider {
   bool compiler_states_spaces() const override { return gpu_.has_value(); }
   std::string why_no_space(const problem::Dispatch& dispatch) const override;
   Result<space::Space> space_of(const problem::Dispatch& dispatch) const override;
-  Result<provider::Attributes> attributes(const problem::Dispatch& dispatch,
-                                          const space::Space& space,
-                                          const space::Configuration& configuration) const override;
+  // Its payloads are Attributes (attributes.h).
+  Result<provider::Payload> payload_of(const problem::Dispatch& dispatch, const space::Space& space,
+                                       const space::Configuration& configuration) const override;
   // On a CPU llvm_cpu_model.h; nothing on a GPU.
   std::function<double(const space::Configuration&)> prior(
       const problem::Dispatch& dispatch, const space::Space& space) const override;
   Result<std::string> spec(const std::vector<provider::SpecEntry>& entries) const override;
   bool same_spec_class(const problem::Operation& a, const problem::Operation& b) const override;
+  // Knobs that the compiler makes its attributes of are in no spec.
+  bool same_in_spec(const provider::Payload& a, const provider::Payload& b) const override;
+  Result<provider::Payload> as_compiled(const provider::Payload& payload,
+                                        const provider::Artifact& artifact) const override;
+  // "lowering_config", "translation_info" and, of a root with parts, "decomposition_config".
+  Result<std::vector<provider::NamedText>> texts_in_ir(
+      const provider::Payload& configured) const override;
+  provider::Payload default_of(const problem::Dispatch& dispatch) const override;
   std::string spec_flag(const std::filesystem::path& file) const override;
   // With a pass that reads the spec before dispatches are compiled in parallel: without it
   // iree-compile may wait for itself for ever (docs/status.md).
@@ -41,6 +50,8 @@ class IreeProvider final : public provider::ProgramProvider {
   bool is_harmless_flag(std::string_view name) const override;
   std::vector<provider::FlagChoice> flag_choices(
       const problem::Program& program, const std::vector<std::string>& flags) const override;
+  bool names_the_device(std::string_view flag) const override;
+  std::string why_no_function() const override;
   Result<std::vector<problem::Function>> functions(
       const std::filesystem::path& module) const override;
   std::optional<std::string> device_code(std::string_view module,
@@ -51,6 +62,9 @@ class IreeProvider final : public provider::ProgramProvider {
   Result<double> time_artifact(const provider::ArtifactCall& call, double seconds) const override;
 
  private:
+  Result<Attributes> attributes_of(const problem::Dispatch& dispatch, const space::Space& space,
+                                   const space::Configuration& configuration) const;
+
   Installation installation_;
   // What it compiles for: gpu_ where there is one.
   problem::CpuTarget target_;

@@ -1,6 +1,9 @@
 #include "provider/iree/library.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -165,6 +168,24 @@ Result<Library> Library::open(const Installation& installation) {
   library.links_in_process_ = iree::links_in_process();
   library.installation_ = std::make_shared<Installation>(installation);
   return library;
+}
+
+bool Library::has_option(std::string_view name) const {
+  const int file = ::open(installation_->compiler_library.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  struct stat facts {};
+  bool found = false;
+  if (::fstat(file, &facts) == 0 && facts.st_size > 0) {
+    const auto size = static_cast<std::size_t>(facts.st_size);
+    void* const bytes = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (bytes != MAP_FAILED) {
+      const std::string text = '\0' + std::string(name) + '\0';
+      found = ::memmem(bytes, size, text.data(), text.size()) != nullptr;
+      ::munmap(bytes, size);
+    }
+  }
+  ::close(file);
+  return found;
 }
 
 Status Library::set_process_flags(const std::vector<std::string>& flags) const {

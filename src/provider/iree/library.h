@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -51,6 +52,10 @@ class Library {
   // Failure when the process has others already: use one process per set. The compiler ends the
   // process over a flag that it does not know.
   Status set_process_flags(const std::vector<std::string>& flags) const;
+  const std::vector<std::string>& process_flags() const { return *process_flags_; }
+  // Whether the compiler has an option of this name ("iree-opt-level"), of a session or of the
+  // process: its library holds the name, as text that ends there.
+  bool has_option(std::string_view name) const;
   // Whether the compiler's linker runs in a fork of this process (in_process_linker.h).
   bool links_in_process() const { return links_in_process_; }
 

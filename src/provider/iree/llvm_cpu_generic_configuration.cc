@@ -72,14 +72,14 @@ std::string neighbour_text(const Neighbour& neighbour, const problem::Operation&
 
 }  // namespace
 
-Result<provider::Attributes> llvm_cpu_generic_attributes(
-    const problem::Dispatch& dispatch, const space::Space& space,
-    const space::Configuration& configuration) {
+Result<Attributes> llvm_cpu_generic_attributes(const problem::Dispatch& dispatch,
+                                               const space::Space& space,
+                                               const space::Configuration& configuration) {
   const problem::Operation& root = dispatch.root;
   for (std::size_t i = 0; i < root.loops.size(); ++i)
     if (!root.loops[i].reduction) HONE_TRY(space.knob_index(fmt::format("dist_{}", i)));
   const Tiles tiles = tiles_of(root, space, configuration);
-  provider::Attributes attributes;
+  Attributes attributes;
   attributes.lowering_config = lowering_config_text({{"distribution", tiles.distribution},
                                                      {"vector_common_parallel", tiles.parallel},
                                                      {"vector_reduction", tiles.reduction}});

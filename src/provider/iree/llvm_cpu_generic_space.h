@@ -15,7 +15,7 @@
 #include "base/result.h"
 #include "problem/dispatch.h"
 #include "problem/target.h"
-#include "provider/provider.h"
+#include "provider/iree/attributes.h"
 #include "space/space.h"
 
 namespace hone::iree {
@@ -34,9 +34,9 @@ Result<space::Space> llvm_cpu_generic_space(const problem::Dispatch& dispatch,
 
 // What the compiler is told for one of its configurations: the root's and each neighbour's
 // lowering_config, the function's translation_info. Input error: a space of another operation.
-Result<provider::Attributes> llvm_cpu_generic_attributes(const problem::Dispatch& dispatch,
-                                                         const space::Space& space,
-                                                         const space::Configuration& configuration);
+Result<Attributes> llvm_cpu_generic_attributes(const problem::Dispatch& dispatch,
+                                               const space::Space& space,
+                                               const space::Configuration& configuration);
 
 // The configuration that the root's lowering_config and the translation_info state. What the two
 // do not say, inner_i, is taken to be red_i, as the compiler chooses it where it fits. Input

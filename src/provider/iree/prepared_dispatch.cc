@@ -84,7 +84,7 @@ std::optional<provider::Launch> launch_of(const Ir& ir, MlirOperation export_ope
 }
 
 // The compiler's attribute for a configuration: what a tuning spec annotates a root operation with.
-std::string compilation_info(const ConfigurationAttributes& configuration) {
+std::string compilation_info(const Attributes& configuration) {
   return fmt::format("#iree_codegen.compilation_info<lowering_config = {}, translation_info = {}>",
                      configuration.lowering_config, configuration.translation_info);
 }
@@ -108,7 +108,7 @@ class Candidate {
   }
 
   // Up to executable-configurations; checks that the configuration is there.
-  Step configure(const std::optional<ConfigurationAttributes>& wanted, Artifact& artifact) {
+  Step configure(const std::optional<Attributes>& wanted, Artifact& artifact) {
     if (!imported_) return compile_error(invocation_, "read the dispatch");
     export_ = exports_in(ir_, module_).at(0);
     if (wanted) HONE_TRY(annotate(*wanted));
@@ -117,13 +117,12 @@ class Candidate {
     const MlirOperation function = function_of(ir_, export_);
     for (const MlirOperation constraints : constraint_operations(ir_, function))
       session_.api().mlirOperationDestroy(constraints);
-    const ConfigurationAttributes got =
-        configuration_of(ir_, function, configured_root(ir_, function));
+    const Attributes got = configuration_of(ir_, function, configured_root(ir_, function));
     artifact.configured = got.lowering_config;
+    artifact.more = MadeTexts().to_payload();
     if (!wanted) return {};
     artifact.configured = ir_.text(lowering_);
-    artifact.translation = ir_.text(translation_);
-    artifact.decomposition = ir_.text(decomposition_);
+    artifact.more = MadeTexts{ir_.text(translation_), ir_.text(decomposition_)}.to_payload();
     if (carries(function, "translation_info", translation_) && is_configured(function)) return {};
     return fail(FailureKind::kNotApplied,
                 fmt::format("the compiler configured '{}' and '{}' instead", got.lowering_config,
@@ -182,7 +181,7 @@ class Candidate {
   }
 
   // Sets the root operation's compilation_info, as a tuning spec does.
-  Step annotate(const ConfigurationAttributes& wanted) {
+  Step annotate(const Attributes& wanted) {
     if (dispatch_.root.ptr == nullptr)
       return fail(FailureKind::kNotApplied, "the dispatch has no root operation to configure");
     MlirAttribute info;
@@ -209,8 +208,7 @@ class Candidate {
   }
 
   // Gives each neighbour its own configuration.
-  Step annotate_found(const ConfigurationAttributes& wanted, MlirOperation function,
-                      MlirOperation root) {
+  Step annotate_found(const Attributes& wanted, MlirOperation function, MlirOperation root) {
     const std::vector<FoundNeighbour> found = find_neighbours(ir_, function, root);
     if (found.size() != wanted.neighbour_configs.size())
       return fail(FailureKind::kNotApplied,
@@ -224,8 +222,7 @@ class Candidate {
   }
 
   // Gives the other operations with the root's loops the layout that the root has.
-  Step annotate_siblings(const ConfigurationAttributes& wanted, MlirOperation function,
-                         MlirOperation root) {
+  Step annotate_siblings(const Attributes& wanted, MlirOperation function, MlirOperation root) {
     if (wanted.sibling_config.empty()) return {};
     const auto described_root = describe_operation(ir_, root);
     std::vector<MlirOperation> reduced{root};
@@ -250,7 +247,7 @@ class Candidate {
     return {};
   }
 
-  Step parse(const ConfigurationAttributes& wanted, MlirAttribute& info) {
+  Step parse(const Attributes& wanted, MlirAttribute& info) {
     const MlirContext context = session_.context();
     lowering_ = ir_.parse_attribute(context, wanted.lowering_config);
     if (lowering_.ptr == nullptr) return compile_error(invocation_, "read the lowering_config");
@@ -266,7 +263,7 @@ class Candidate {
   }
 
   // Lets the compiler make the attributes of the knobs' values.
-  Step materialise(const ConfigurationAttributes& wanted, MlirAttribute& info) {
+  Step materialise(const Attributes& wanted, MlirAttribute& info) {
     const MlirOperation function =
         function_of(ir_, exports_in(ir_, dispatch_.configured.get()).at(0));
     const std::vector<MlirOperation> stated = constraint_operations(ir_, function);
@@ -297,8 +294,7 @@ class Candidate {
   // Gives the operations next to the root the configurations that the root's needs there: the fill
   // that defines its output operand and the structured operations that read its result, as the
   // spec does (tuning_spec.cc).
-  Step annotate_neighbours(const ConfigurationAttributes& wanted, MlirOperation function,
-                           MlirOperation root) {
+  Step annotate_neighbours(const Attributes& wanted, MlirOperation function, MlirOperation root) {
     const std::vector<MlirValue> operands = ir_.operands(root);
     if (!wanted.init_config.empty() && !operands.empty()) {
       const MlirOperation init = ir_.defining_operation(operands.back());
@@ -372,12 +368,12 @@ Result<PreparedDispatch> PreparedDispatch::create(const Library& library, const 
       std::make_unique<State>(State{std::move(session), std::move(dispatch), targets_gpu(flags)}));
 }
 
-const ConfigurationAttributes& PreparedDispatch::default_configuration() const {
+const Attributes& PreparedDispatch::default_configuration() const {
   return state_->dispatch.defaults;
 }
 
 tl::expected<Artifact, Failure> PreparedDispatch::compile(
-    const std::optional<ConfigurationAttributes>& configuration, StageTimes* times) {
+    const std::optional<Attributes>& configuration, StageTimes* times) {
   StageTimes spent;
   Stopwatch stopwatch;
   Artifact artifact;

@@ -9,12 +9,10 @@
 
 #include "base/result.h"
 #include "provider/artifact.h"
+#include "provider/iree/attributes.h"
 #include "provider/iree/library.h"
-#include "provider/provider.h"
 
 namespace hone::iree {
-
-using ConfigurationAttributes = provider::Attributes;
 
 // Seconds each stage of one compile took.
 struct StageTimes {
@@ -38,10 +36,10 @@ class PreparedDispatch {
   // does not hold the configuration that was asked for. The compiler may also crash or hang on an
   // illegal configuration: call it in a process of its own.
   tl::expected<provider::Artifact, provider::Failure> compile(
-      const std::optional<ConfigurationAttributes>& configuration, StageTimes* times = nullptr);
+      const std::optional<Attributes>& configuration, StageTimes* times = nullptr);
 
   // What the compiler chooses by default; empty when it configures no root operation.
-  const ConfigurationAttributes& default_configuration() const;
+  const Attributes& default_configuration() const;
 
  private:
   struct State;

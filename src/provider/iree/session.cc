@@ -1,5 +1,6 @@
 #include "provider/iree/session.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace hone::iree {
@@ -28,28 +29,59 @@ void on_diagnostic(Severity severity, const char* message, std::size_t size, voi
   text += words;
 }
 
+// How a session says that it does not know a flag.
+constexpr std::string_view kNotOfASession = "option not found";
+
+// A session takes most flags; of some there is one value in a process (llvm::cl), and a session
+// does not know them.
+bool is_of_process(const Library& library, const std::string& flag) {
+  const CApi& api = library.api();
+  Session_t* const probe = api.ireeCompilerSessionCreate();
+  const char* const text = flag.c_str();
+  Error_t* const error = api.ireeCompilerSessionSetFlags(probe, 1, &text);
+  const bool unknown =
+      error != nullptr && take_message(api, error).find(kNotOfASession) != std::string::npos;
+  api.ireeCompilerSessionDestroy(probe);
+  const std::size_t first = flag.find_first_not_of('-');
+  return unknown && first != std::string::npos &&
+         library.has_option(flag.substr(first, flag.find('=') - first));
+}
+
 }  // namespace
 
 Result<Session> Session::create(const Library& library, const std::vector<std::string>& flags) {
   const CApi& api = library.api();
-  std::vector<std::string> of_process;
-  std::vector<const char*> arguments;
-  for (const std::string& flag : flags)
-    if (flag.starts_with(kTransformLibraryFlag))
-      of_process.push_back(flag);
-    else
-      arguments.push_back(flag.c_str());
-  HONE_TRY(library.set_process_flags(of_process));
-  Session session(library, api.ireeCompilerSessionCreate());
-  if (Error_t* error = api.ireeCompilerSessionSetFlags(
-          session.session_, static_cast<int>(arguments.size()), arguments.data()))
-    return input_error("IREE's compiler does not accept the flags '{}': {}", fmt::join(flags, " "),
-                       take_message(api, error));
+  std::string words;
+  // What a session does not know is looked for among the process's flags only then: that takes a
+  // session for each flag.
+  for (const bool sorted : {false, true}) {
+    std::vector<std::string> of_process;
+    std::vector<const char*> arguments;
+    for (const std::string& flag : flags)
+      if (flag.starts_with(kTransformLibraryFlag) ||
+          std::ranges::count(library.process_flags(), flag) > 0 ||
+          (sorted && is_of_process(library, flag)))
+        of_process.push_back(flag);
+      else
+        arguments.push_back(flag.c_str());
+    HONE_TRY(library.set_process_flags(of_process));
+    Session session(library, api.ireeCompilerSessionCreate());
+    Error_t* const error = api.ireeCompilerSessionSetFlags(
+        session.session_, static_cast<int>(arguments.size()), arguments.data());
+    if (error == nullptr) return with_one_thread(std::move(session), flags);
+    words = take_message(api, error);
+    if (words.find(kNotOfASession) == std::string::npos) break;
+  }
+  return input_error("IREE's compiler does not accept the flags '{}': {}", fmt::join(flags, " "),
+                     words);
+}
+
+Result<Session> Session::with_one_thread(Session session, const std::vector<std::string>& flags) {
   const MlirContext context = session.context();
   if (context.ptr == nullptr)
     return environment_error("IREE's compiler could not start a session with flags {}",
                              fmt::join(flags, " "));
-  api.mlirContextEnableMultithreading(context, false);
+  session.api().mlirContextEnableMultithreading(context, false);
   return session;
 }
 

@@ -41,6 +41,7 @@ class Session {
 
  private:
   Session(Library library, Session_t* session) : library_(std::move(library)), session_(session) {}
+  static Result<Session> with_one_thread(Session session, const std::vector<std::string>& flags);
   Library library_;
   Session_t* session_;
 };

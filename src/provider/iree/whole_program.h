@@ -24,7 +24,7 @@ struct ConfiguredDispatch {
   std::string name;        // export's symbol
   std::string root;        // the compiler's name of the root operation; empty when none
   // Of the root operation, its function and its parts (attention); each empty where it has none.
-  ConfigurationAttributes attributes;
+  Attributes attributes;
   std::vector<int> marks;  // entries of a spec that match in it (spec_reader.h)
 };
 

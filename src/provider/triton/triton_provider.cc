@@ -10,6 +10,11 @@
 #include "provider/triton/tune_gemm_space.h"
 
 namespace hone::triton {
+namespace {
+
+constexpr const char* kKnobs = "knobs";
+
+}  // namespace
 
 std::string_view TritonProvider::constraint_set() const {
   if (kernel_) return "user's kernel";
@@ -38,18 +43,15 @@ Result<space::Space> TritonProvider::space_of(const problem::Dispatch& dispatch)
   return gemm_space(gemm, device_);
 }
 
-Result<provider::Attributes> TritonProvider::attributes(
+Result<provider::Payload> TritonProvider::payload_of(
     const problem::Dispatch& dispatch, const space::Space& space,
     const space::Configuration& configuration) const {
   HONE_ASSIGN(const Gemm gemm, gemm_of(dispatch));
-  provider::Attributes attributes;
-  attributes.statement = 0;
-  if (kernel_)
-    for (std::size_t i = 0; i < space.knobs().size(); ++i)
-      attributes.knobs[space.knobs()[i].name] = configuration.values[i];
-  else
-    attributes.knobs = worker_knobs(gemm, space, configuration);
-  return attributes;
+  if (!kernel_) return triton::payload_of(worker_knobs(gemm, space, configuration));
+  std::map<std::string, std::int64_t> knobs;
+  for (std::size_t i = 0; i < space.knobs().size(); ++i)
+    knobs[space.knobs()[i].name] = configuration.values[i];
+  return triton::payload_of(knobs);
 }
 
 std::function<double(const space::Configuration&)> TritonProvider::prior(
@@ -59,12 +61,18 @@ std::function<double(const space::Configuration&)> TritonProvider::prior(
   return gemm_prior(*gemm, device_, space);
 }
 
-std::optional<provider::Attributes> TritonProvider::as_shipped(
-    const provider::Attributes& attributes) const {
-  if (kernel_) return std::nullopt;
-  provider::Attributes shipped = attributes;
-  shipped.knobs["FIXED"] = 1;
-  return shipped;
+std::optional<provider::ShippedForm> TritonProvider::as_shipped(
+    const provider::Payload& payload) const {
+  if (kernel_ || !payload.json.contains(kKnobs)) return std::nullopt;
+  provider::Payload shipped = payload;
+  shipped.json[kKnobs]["FIXED"] = 1;
+  return provider::ShippedForm{shipped, shipped.json[kKnobs].dump()};
+}
+
+provider::Payload payload_of(const std::map<std::string, std::int64_t>& knobs) {
+  provider::Payload payload;
+  payload.json[kKnobs] = knobs;
+  return payload;
 }
 
 std::vector<std::string> worker_command(const Installation& installation,
@@ -77,8 +85,9 @@ std::vector<std::string> worker_flags(const GemmDevice& device) {
           fmt::format("--units={}", device.units), fmt::format("--shared={}", device.shared_bytes)};
 }
 
-std::string code_of(const GemmDevice& device, const nlohmann::json& knobs) {
-  nlohmann::json read = knobs;
+std::string code_of(const GemmDevice& device, const provider::Payload& payload) {
+  if (!payload.json.contains(kKnobs)) return {};
+  nlohmann::json read = payload.json.at(kKnobs);
   // Of a user's kernel, which has no structure, nobody knows what is an argument.
   if (!read.is_object() || !read.contains("STRUCTURE")) return read.dump();
   if (read.value("FIXED", 0) == 0) {

@@ -1,9 +1,10 @@
 // Triton as a Provider: spaces of GEMMs, and what compile workers are told.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -29,22 +30,23 @@ class TritonProvider final : public provider::Provider {
   std::string_view constraint_set() const override;
   // Of a dispatch of dispatch_of(Gemm), or with_kernel().
   Result<space::Space> space_of(const problem::Dispatch& dispatch) const override;
-  Result<provider::Attributes> attributes(const problem::Dispatch& dispatch,
-                                          const space::Space& space,
-                                          const space::Configuration& configuration) const override;
+  Result<provider::Payload> payload_of(const problem::Dispatch& dispatch, const space::Space& space,
+                                       const space::Configuration& configuration) const override;
   // gemm_model.h
   std::function<double(const space::Configuration&)> prior(
       const problem::Dispatch& dispatch, const space::Space& space) const override;
   // GROUP_M and SPLIT_K as constants of the code; while searching they are arguments, so that one
   // compile serves many candidates.
-  std::optional<provider::Attributes> as_shipped(
-      const provider::Attributes& attributes) const override;
+  std::optional<provider::ShippedForm> as_shipped(const provider::Payload& payload) const override;
 
  private:
   GemmDevice device_;
   SpaceKind kind_;
   std::shared_ptr<const UserKernel> kernel_;
 };
+
+// What a worker is told: {"knobs": {name: value}} (python/compile_worker.py).
+provider::Payload payload_of(const std::map<std::string, std::int64_t>& knobs);
 
 // The command line of a worker of `installation`, given its file (write_sources).
 std::vector<std::string> worker_command(const Installation& installation,
@@ -53,10 +55,10 @@ std::vector<std::string> worker_command(const Installation& installation,
 // Flags of the workers' job "prepare" (python/compile_worker.py).
 std::vector<std::string> worker_flags(const GemmDevice& device);
 
-// Names the code that a job "compile" of a worker asks for, by its knobs: jobs that differ in
-// arguments only, or in what the backend does not read, have one name. Jobs of one name have the
-// same code: what is known of one's compile is taken for the others' (PersistentPoolOptions).
-std::string code_of(const GemmDevice& device, const nlohmann::json& knobs);
+// Names the code that a job "compile" of a worker asks for: jobs that differ in arguments only, or
+// in what the backend does not read, have one name. Jobs of one name have the same code: what is
+// known of one's compile is taken for the others' (PersistentPoolOptions). Empty for the default.
+std::string code_of(const GemmDevice& device, const provider::Payload& payload);
 
 // Writes the sources that a worker runs (sources.h) into `folder`. The worker's own file.
 Result<std::filesystem::path> write_sources(const std::filesystem::path& folder);

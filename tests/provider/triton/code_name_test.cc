@@ -15,7 +15,9 @@ std::string name(std::string_view backend,
   nlohmann::json knobs = {{"STRUCTURE", 5}, {"BLOCK_M", 64}, {"GROUP_M", 1},
                           {"SPLIT_K", 1},   {"FIXED", 0},    {"kpack", 1}};
   knobs.update(changed);
-  return code_of(device, knobs);
+  provider::Payload payload;
+  payload.json["knobs"] = knobs;
+  return code_of(device, payload);
 }
 
 TEST(CodeOf, LeavesOutWhatIsAnArgument) {
@@ -37,6 +39,15 @@ TEST(CodeOf, HoldsWhatIsFixed) {
 TEST(CodeOf, LeavesOutWhatTheBackendDoesNotRead) {
   EXPECT_EQ(name("cuda", {{"kpack", 2}}), name("cuda"));
   EXPECT_NE(name("hip", {{"kpack", 2}}), name("hip"));
+}
+
+// The store has it by its knobs, as versions before wrote it.
+TEST(ShippedForm, IsTheCandidateWithItsArgumentsFixed) {
+  const TritonProvider provider({}, SpaceKind::kOwn);
+  const auto shipped = provider.as_shipped(payload_of({{"STRUCTURE", 5}, {"GROUP_M", 4}}));
+  ASSERT_TRUE(shipped);
+  EXPECT_EQ(shipped->payload.json.dump(), R"({"knobs":{"FIXED":1,"GROUP_M":4,"STRUCTURE":5}})");
+  EXPECT_EQ(shipped->configuration, R"({"FIXED":1,"GROUP_M":4,"STRUCTURE":5})");
 }
 
 }  // namespace

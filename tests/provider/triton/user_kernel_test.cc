@@ -137,10 +137,9 @@ TEST(UserKernel, TheProviderTellsWorkersTheKnobsAndNoStructure) {
   const TritonProvider provider(device("sm_90"), SpaceKind::kOwn, user);
   const auto dispatch = with_kernel(dispatch_of(gemm(512, 512, 512)), *user);
   const auto space = provider.space_of(dispatch).value();
-  const auto attributes = provider.attributes(dispatch, space, space.at(0).value()).value();
-  EXPECT_EQ(attributes.knobs, (std::map<std::string, std::int64_t>{
-                                  {"BLOCK_M", 32}, {"BLOCK_K", 16}, {"num_warps", 4}}));
-  EXPECT_FALSE(provider.as_shipped(attributes));
+  const auto payload = provider.payload_of(dispatch, space, space.at(0).value()).value();
+  EXPECT_EQ(payload.json.dump(), R"({"knobs":{"BLOCK_K":16,"BLOCK_M":32,"num_warps":4}})");
+  EXPECT_FALSE(provider.as_shipped(payload));
   EXPECT_FALSE(provider.prior(dispatch, space));
 }
 

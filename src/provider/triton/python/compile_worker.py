@@ -70,8 +70,6 @@ class Worker:
             "format": "cuda-cubin" if self.device.backend == "cuda" else "rocm-hsaco",
             "launch": first,
             "configured": json.dumps(knobs, sort_keys=True),
-            "translation": "",
-            "decomposition": "",
             "stages": {"configure": 0, "translate": time.monotonic() - begin, "serialize": 0},
         }, [b"".join(code for _, code in compiled)]
 

@@ -1,10 +1,10 @@
-#include "provider/provider.h"
+#include "provider/iree/attributes.h"
 
 #include <nlohmann/json.hpp>
 
 #include "base/exact_json.h"
 
-namespace hone::provider {
+namespace hone::iree {
 
 void to_json(nlohmann::json& json, const Attributes& attributes) {
   json = {{"lowering_config", attributes.lowering_config},
@@ -40,4 +40,32 @@ void from_json(const nlohmann::json& json, Attributes& attributes) {
   attributes.options = exact_or(json, "options", std::map<std::string, std::int64_t>());
 }
 
-}  // namespace hone::provider
+provider::Payload payload_of(const Attributes& attributes) {
+  return {nlohmann::json(attributes)};
+}
+
+Result<Attributes> attributes_from(const provider::Payload& payload) {
+  try {
+    return payload.json.get<Attributes>();
+  } catch (const nlohmann::json::exception& error) {
+    return failure("a configuration for IREE cannot be read: {}", error.what());
+  }
+}
+
+provider::Payload MadeTexts::to_payload() const {
+  provider::Payload more;
+  more.json["translation"] = translation;
+  more.json["decomposition"] = decomposition;
+  return more;
+}
+
+Result<MadeTexts> made_texts_from(const provider::Payload& more) {
+  try {
+    return MadeTexts{more.json.at("translation").get<std::string>(),
+                     more.json.at("decomposition").get<std::string>()};
+  } catch (const nlohmann::json::exception& error) {
+    return failure("what IREE made of a configuration cannot be read: {}", error.what());
+  }
+}
+
+}  // namespace hone::iree

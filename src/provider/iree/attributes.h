@@ -1,0 +1,58 @@
+// A configuration as IREE's compiler reads it: the attributes of a dispatch's operations.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "provider/payload.h"
+
+namespace hone::iree {
+
+struct Attributes {
+  std::string lowering_config;   // "#iree_cpu.lowering_config<distribution = [64, 64, 0], ...>"
+  std::string translation_info;  // "#iree_codegen.translation_info<pipeline = ...>"
+  // Lowering configurations of the operation that initialises the root's output and of those that
+  // read its result, where the root's configuration needs theirs to fit; else empty.
+  std::string init_config = {};
+  std::string consumer_config = {};
+  // Likewise of the other operations of the dispatch that have as many loops as the root: of those
+  // that reduce, and of those that read what was reduced.
+  std::string sibling_reduction_config = {};
+  std::string sibling_config = {};
+  // Of a root that is made of two products (attention): the configurations of its parts.
+  std::string decomposition_config = {};
+  // Of each of the dispatch's neighbours, in order; "" for one that gets none. Empty: of none.
+  std::vector<std::string> neighbour_configs = {};
+  // Where the compiler states its own constraints: which of its statements, and a value for each of
+  // its knobs. The compiler makes the texts above of them; they are empty.
+  int statement = -1;
+  std::map<std::string, std::int64_t> knobs = {};
+  // Knobs of hone's own, of what the compiler leaves out of its statement: they change what it made
+  // of the others.
+  std::map<std::string, std::int64_t> options = {};
+
+  bool operator==(const Attributes&) const = default;
+};
+
+void to_json(nlohmann::json& json, const Attributes& attributes);
+void from_json(const nlohmann::json& json, Attributes& attributes);
+
+provider::Payload payload_of(const Attributes& attributes);
+// A failure for a payload that IREE's two halves did not make.
+Result<Attributes> attributes_from(const provider::Payload& payload);
+
+// Artifact::more: what the compiler made of a configuration, beside the lowering configuration of
+// the root, which is Artifact::configured. Each empty for the compiler's own choice.
+struct MadeTexts {
+  std::string translation;    // the function's
+  std::string decomposition;  // of the root's parts; may be empty
+
+  provider::Payload to_payload() const;
+};
+Result<MadeTexts> made_texts_from(const provider::Payload& more);
+
+}  // namespace hone::iree

@@ -1,0 +1,17 @@
+// A configuration as a compiler is told it, or says that it was configured with: JSON that a
+// provider's half in the tuner and its half in the workers understand, and nobody between them. It
+// is kept, sent and compared; what else is to be known of it the provider is asked (provider.h,
+// program_provider.h).
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+namespace hone::provider {
+
+struct Payload {
+  nlohmann::json json;
+
+  bool operator==(const Payload&) const = default;
+};
+
+}  // namespace hone::provider

@@ -1,0 +1,104 @@
+// What IREE's compiler is told, as the payload that everybody else passes on.
+#include "provider/iree/attributes.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "provider/iree/iree_provider.h"
+
+namespace hone::iree {
+namespace {
+
+using testing::HasSubstr;
+
+const IreeProvider& provider() {
+  static const IreeProvider made({}, problem::CpuTarget());
+  return made;
+}
+
+Attributes of_knobs() {
+  Attributes attributes;
+  attributes.statement = 1;
+  attributes.knobs = {{"wg_0", 64}};
+  attributes.options = {{"waves_per_eu", 2}};
+  return attributes;
+}
+
+std::vector<std::string> in_ir(const Attributes& attributes) {
+  const auto texts = provider().texts_in_ir(payload_of(attributes)).value();
+  std::vector<std::string> words;
+  for (const auto& [name, text] : texts) words.push_back(name + " " + text);
+  return words;
+}
+
+// Stores hold it in this form.
+TEST(Payload, IsReadAsItWasWritten) {
+  Attributes texts{"#lowering", "#translation", "#init", "#consumer"};
+  EXPECT_EQ(payload_of(texts).json.dump(),
+            R"({"consumer_config":"#consumer","init_config":"#init",)"
+            R"("lowering_config":"#lowering","translation_info":"#translation"})");
+  texts.sibling_config = texts.sibling_reduction_config = "#sibling";
+  texts.decomposition_config = "#parts";
+  texts.neighbour_configs = {"", "#neighbour"};
+  for (const Attributes& each : {texts, of_knobs(), Attributes()})
+    EXPECT_EQ(attributes_from(payload_of(each)).value(), each);
+}
+
+TEST(Payload, OfSomebodyElseIsAFailure) {
+  for (const char* text : {"null", "7", "{}", R"({"knobs":{"BLOCK_M":64}})"}) {
+    const provider::Payload payload{nlohmann::json::parse(text)};
+    EXPECT_FALSE(attributes_from(payload)) << text;
+    EXPECT_FALSE(provider().texts_in_ir(payload)) << text;
+    EXPECT_FALSE(provider().same_in_spec(payload, payload)) << text;
+    EXPECT_FALSE(provider().spec({{"main_dispatch_0", {}, payload}})) << text;
+    EXPECT_FALSE(provider().as_compiled(payload, {})) << text;
+  }
+}
+
+TEST(Payload, OfKnobsSaysInASpecWhatTheCompilerMadeOfIt) {
+  provider::Artifact artifact;
+  artifact.configured = "#lowering";
+  artifact.more = MadeTexts{"#translation", "#parts"}.to_payload();
+  const provider::Payload knobs = payload_of(of_knobs());
+  const provider::Payload compiled = provider().as_compiled(knobs, artifact).value();
+  Attributes expected = of_knobs();
+  expected.lowering_config = "#lowering";
+  expected.translation_info = "#translation";
+  expected.decomposition_config = "#parts";
+  EXPECT_EQ(attributes_from(compiled).value(), expected);
+  artifact.more = {};
+  EXPECT_THAT(provider().as_compiled(knobs, artifact).error().message, HasSubstr("IREE made"));
+}
+
+TEST(Payload, IsTheSameInASpecWhateverKnobsItWasMadeOf) {
+  Attributes made = of_knobs();
+  made.lowering_config = "#lowering";
+  Attributes written;
+  written.lowering_config = "#lowering";
+  EXPECT_TRUE(provider().same_in_spec(payload_of(made), payload_of(written)));
+  for (auto text :
+       {&Attributes::lowering_config, &Attributes::translation_info, &Attributes::init_config,
+        &Attributes::consumer_config, &Attributes::decomposition_config}) {
+    Attributes other = written;
+    other.*text = "#another";
+    EXPECT_FALSE(provider().same_in_spec(payload_of(made), payload_of(other)));
+  }
+  written.neighbour_configs = {"#neighbour"};
+  EXPECT_FALSE(provider().same_in_spec(payload_of(made), payload_of(written)));
+}
+
+TEST(Payload, IsFoundInTheIrByTheNamesThere) {
+  Attributes attributes{"#lowering", "#translation", "#init"};
+  EXPECT_THAT(in_ir(attributes),
+              testing::ElementsAre("lowering_config #lowering", "translation_info #translation"));
+  attributes.decomposition_config = "#parts";
+  EXPECT_THAT(in_ir(attributes), testing::Contains("decomposition_config #parts"));
+  problem::Dispatch dispatch;
+  dispatch.default_configuration = "#chosen";
+  EXPECT_THAT(in_ir(attributes_from(provider().default_of(dispatch)).value()),
+              testing::ElementsAre("lowering_config #chosen", "translation_info "));
+}
+
+}  // namespace
+}  // namespace hone::iree
