@@ -18,6 +18,8 @@ constexpr std::string_view kDefault = "default";
 
 // What is tried on top of the best at a time: few, so that the next best is known soon.
 constexpr std::size_t kTogether = 4;
+// One that changed nothing, alone and together with another, is not tried with more.
+constexpr std::size_t kWithoutEffect = 2;
 // One that alone makes the program slower than this many times is not tried with others.
 constexpr double kHopeless = 1.5;
 // How much slower than the best of a round one may be to stay, after each of its rounds. A sample
@@ -94,7 +96,7 @@ class FlagSearch {
     std::vector<std::pair<double, Set>> sets;
     for (std::size_t i = 0; i < choices_.size(); ++i) {
       const double alone = ratio_alone(i);
-      if (alone > kHopeless) continue;
+      if (alone > kHopeless || times_without_effect(i) >= kWithoutEffect) continue;
       Set set;
       for (const std::size_t other : sets_[best_])
         if (!excludes(choices_[other], choices_[i])) set.push_back(other);
@@ -106,6 +108,14 @@ class FlagSearch {
     std::vector<Set> sorted;
     for (auto& [alone, set] : sets) sorted.push_back(std::move(set));
     return sorted;
+  }
+
+  // As the last of a set whose module is another's.
+  std::size_t times_without_effect(std::size_t choice) const {
+    std::size_t times = 0;
+    for (std::size_t t = 1; t < sets_.size(); ++t)
+      if (sets_[t].back() == choice && !found_.trials[t].same_as.empty()) ++times;
+    return times;
   }
 
   // Of one that failed, so much that it is not tried again.
