@@ -17,6 +17,10 @@
 namespace hone::test {
 
 inline constexpr std::string_view kSpecFlag = "--fake-spec=";
+// Flags of whole programs: "--fake-times-by-fusion=0.8" makes it take so many times as long; with
+// the others it does not compile, and computes something else.
+inline constexpr std::string_view kTimesFlag = "--fake-times", kRefusedFlag = "--fake-refused",
+                                  kWrongFlag = "--fake-wrong";
 
 // A file with a line for each dispatch: its name and its tile.
 inline std::map<std::string, std::string> spec_in(const std::vector<std::string>& flags) {
@@ -34,6 +38,7 @@ class FakePool final : public worker::WorkerPool {
  public:
   explicit FakePool(int dispatches) : dispatches_(dispatches) {}
   int compiled = 0;
+  int programs_compiled = 0;
   // Candidates that are compiled before the user stops hone.
   int stopped_after = std::numeric_limits<int>::max();
   // By the number of the candidate, from 1: what becomes of it instead of code.
@@ -67,8 +72,17 @@ class FakePool final : public worker::WorkerPool {
       double seconds = dispatches_ * fake_seconds(kDefaultTile);
       for (const auto& [name, tile] : spec)
         seconds += fake_seconds(tile_in(tile)) - fake_seconds(kDefaultTile);
-      return worker::Outcome(
-          worker::Message{"module", nlohmann::json::object(), {fmt::format("{}", seconds)}});
+      std::string_view wrong;
+      for (const std::string& flag : flags) {
+        if (flag.starts_with(kTimesFlag)) seconds *= std::stod(flag.substr(flag.find('=') + 1));
+        if (flag == kWrongFlag) wrong = " wrong";
+        if (flag == kRefusedFlag)
+          return worker::Outcome(
+              tl::unexpected(provider::Failure{provider::FailureKind::kCompileError, "refused"}));
+      }
+      ++programs_compiled;
+      return worker::Outcome(worker::Message{
+          "module", nlohmann::json::object(), {fmt::format("{}{}", seconds, wrong)}});
     }
     return worker::Outcome(tl::unexpected(provider::Failure{
         provider::FailureKind::kCompileError, "the fake compiler has no job " + message.kind}));
@@ -164,9 +178,15 @@ class FakeProvider : public provider::ProgramProvider {
   std::optional<std::string> device_code(std::string_view, const std::string&) const override {
     return std::nullopt;
   }
-  Result<std::vector<problem::Array>> run_program(const provider::ProgramCall&,
+  Result<std::vector<problem::Array>> run_program(const provider::ProgramCall& call,
                                                   std::size_t) const override {
-    return std::vector{problem::Array{fake_function().outputs[0], std::string(16, '\0')}};
+    HONE_ASSIGN(const std::string module, read_file(call.module));
+    const std::string_view element = module.ends_with("wrong")
+                                         ? std::string_view("\0\0\x80\x3f", 4)  // 1.0f
+                                         : std::string_view("\0\0\0\0", 4);
+    std::string bytes;
+    for (int i = 0; i < 4; ++i) bytes += element;
+    return std::vector{problem::Array{fake_function().outputs[0], bytes}};
   }
   Result<double> time_program(const provider::ProgramCall& call, double) const override {
     HONE_ASSIGN(const std::string module, read_file(call.module));

@@ -1,0 +1,137 @@
+// The search of the compiler's flags, on fakes: which sets are tried, and which is the best.
+#include "tune/flag_search.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/tune_fake/fake_session.h"
+
+namespace hone::tune {
+namespace {
+
+using testing::HasSubstr;
+
+struct ProviderWithFlags final : test::FakeProvider {
+  std::vector<provider::FlagChoice> choices;
+  std::vector<provider::FlagChoice> flag_choices(const problem::Program&,
+                                                 const std::vector<std::string>&) const override {
+    return choices;
+  }
+};
+
+provider::FlagChoice choice(const std::string& name, const std::string& group,
+                            const std::string& flag) {
+  return {name, group, {flag}, "a reason"};
+}
+
+std::string times(const std::string& factor, const std::string& by = "") {
+  return std::string(test::kTimesFlag) + by + "=" + factor;
+}
+
+class FlagSearch : public FakeSession {
+ protected:
+  Result<FoundFlags> search() {
+    options_.search_flags = true;
+    CompileService compiler(pool_);
+    test::FakeRunner::Log log;
+    RunnerService runner(std::make_unique<test::FakeRunner>(log));
+    Context context{options_, provider_, compiler, runner, store_, observer_};
+    context.programs = &provider_;
+    store::Build build;
+    build.compiler = "fake";
+    build.flags = "[]";
+    build.target = "{}";
+    HONE_ASSIGN(context.build, store_.intern(build));
+    store::Device device;
+    device.name = "fake";
+    device.protocol = "{}";
+    HONE_ASSIGN(context.device, store_.intern(device));
+    HONE_ASSIGN(const problem::Program program,
+                compiler.load_program(options_.input, "a program", options_.flags));
+    HONE_TRY(store_.begin_run({}));
+    Result<FoundFlags> found =
+        search_flags(context, program, "a program", program.functions.front(), {});
+    HONE_TRY(store_.end_run(store::RunState::kFinished));
+    return found;
+  }
+
+  static const FlagTrial* trial(const FoundFlags& found, const std::string& name) {
+    const auto at = std::ranges::find(found.trials, name, &FlagTrial::name);
+    return at == found.trials.end() ? nullptr : &*at;
+  }
+
+  store::Store store_ = open_store();
+  SilentObserver observer_;
+  ProviderWithFlags provider_;
+  test::FakePool pool_{2};
+};
+
+TEST_F(FlagSearch, FindsTheBestOfEachGroupTogether) {
+  provider_.choices = {choice("early tiling", "tiling", times("0.9")),
+                       choice("tiling", "tiling", times("0.8")),
+                       choice("fusion", "fusion", times("0.9", "-by-fusion")),
+                       choice("slower", "speed", times("1.1", "-by-nothing"))};
+  const auto found = search();
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->best.name, "tiling + fusion");
+  EXPECT_NEAR(found->speedup(), 1 / (0.8 * 0.9), 0.01);
+  // Two of one group are never together.
+  for (const FlagTrial& each : found->trials)
+    EXPECT_FALSE(std::ranges::count(each.choices, "tiling") > 0 &&
+                 std::ranges::count(each.choices, "early tiling") > 0);
+  ASSERT_TRUE(found->verdict);
+  EXPECT_EQ(found->verdict->recommended, Recommended::kChosen);
+}
+
+TEST_F(FlagSearch, WhatFailsIsARowAndNotTheEnd) {
+  provider_.choices = {choice("refused", "a", std::string(test::kRefusedFlag)),
+                       choice("wrong", "b", std::string(test::kWrongFlag)),
+                       choice("without effect", "c", "--nothing"),
+                       choice("tiling", "d", times("0.8"))};
+  const auto found = search();
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_THAT(trial(*found, "refused")->failure, HasSubstr("does not compile: refused"));
+  EXPECT_THAT(trial(*found, "wrong")->failure, HasSubstr("wrong"));
+  EXPECT_EQ(trial(*found, "without effect")->same_as, "default");
+  EXPECT_EQ(found->best.name, "tiling");
+  // What failed alone is not tried with others; what did nothing is, once.
+  EXPECT_EQ(trial(*found, "tiling + refused"), nullptr);
+  EXPECT_EQ(trial(*found, "tiling + wrong"), nullptr);
+  ASSERT_NE(trial(*found, "tiling + without effect"), nullptr);
+  EXPECT_EQ(trial(*found, "tiling + without effect")->same_as, "tiling");
+}
+
+TEST_F(FlagSearch, NothingIsBestWhereNothingIsFaster) {
+  provider_.choices = {choice("slower", "a", times("1.2")), choice("same", "b", times("0.999"))};
+  const auto found = search();
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->best.name, "");
+  EXPECT_FALSE(found->verdict);
+}
+
+// Only what is to run again is compiled: the default, and the best.
+TEST_F(FlagSearch, ASecondRunKnowsWhatTheFirstFound) {
+  provider_.choices = {choice("slower", "a", times("1.2")),
+                       choice("refused", "b", std::string(test::kRefusedFlag)),
+                       choice("tiling", "c", times("0.8"))};
+  ASSERT_TRUE(search());
+  pool_.programs_compiled = 0;
+  const auto again = search();
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->best.name, "tiling");
+  EXPECT_TRUE(trial(*again, "slower")->known);
+  EXPECT_THAT(trial(*again, "refused")->failure, HasSubstr("refused"));
+  EXPECT_EQ(pool_.programs_compiled, 2);
+}
+
+TEST_F(FlagSearch, WhatHasNoUseIsNamedWithItsReason) {
+  provider_.choices = {choice("tiling", "a", times("0.8")), choice("im2col", "b", "--im2col")};
+  provider_.choices[1].why_not = "the program has no convolution";
+  const auto found = search();
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_EQ(found->not_tried.size(), 1u);
+  EXPECT_EQ(found->not_tried[0].why_not, "the program has no convolution");
+  EXPECT_EQ(trial(*found, "im2col"), nullptr);
+}
+
+}  // namespace
+}  // namespace hone::tune
