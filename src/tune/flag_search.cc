@@ -53,7 +53,8 @@ class FlagSearch {
       alone.push_back(trial);
     }
     HONE_TRY(race(alone));
-    HONE_TRY(climb());
+    HONE_TRY(climb(best_));
+    if (request_.for_tuning && tunable_ != best_) HONE_TRY(climb(tunable_));
     for (const provider::FlagChoice& choice : choices_)
       if (std::ranges::none_of(found_.trials, [&](const FlagTrial& trial) {
             return std::ranges::count(trial.choices, choice.name) > 0;
@@ -61,8 +62,8 @@ class FlagSearch {
         found_.not_tried.push_back(choice);
         found_.not_tried.back().why_not = "there was no time for it";
       }
-    const FlagTrial& best = found_.trials[best_];
-    if (best_ > 0) found_.best = {best.name, best.flags};
+    found_.best = set_of(best_);
+    found_.tunable = set_of(tunable_);
     return std::move(found_);
   }
 
@@ -73,10 +74,20 @@ class FlagSearch {
     return watch_.seconds() > request_.seconds && compiles_ >= request_.compiles;
   }
 
-  // The others on top of the best, those that did best alone first, until none helps.
-  Status climb() {
+  FlagSet set_of(std::size_t trial) const {
+    if (trial == 0) return {};
+    return {found_.trials[trial].name, found_.trials[trial].flags};
+  }
+
+  bool is_tunable(const Set& set) const {
+    return std::ranges::none_of(set, [&](std::size_t i) { return choices_[i].hides_from_specs; });
+  }
+
+  // The others on top of the best (or of the best that is tunable), those that did best alone
+  // first, until none helps.
+  Status climb(const std::size_t& best) {
     while (!is_over()) {
-      std::vector<Set> next = additions();
+      std::vector<Set> next = additions(best);
       if (next.empty()) return {};
       if (next.size() > kTogether) next.resize(kTogether);
       std::vector<std::size_t> made;
@@ -92,16 +103,17 @@ class FlagSearch {
 
   // Sets that were not tried: the best's with one more, or with one in place of those that it
   // cannot be with.
-  std::vector<Set> additions() const {
+  std::vector<Set> additions(const std::size_t& best) const {
     std::vector<std::pair<double, Set>> sets;
     for (std::size_t i = 0; i < choices_.size(); ++i) {
       const double alone = ratio_alone(i);
       if (alone > kHopeless || times_without_effect(i) >= kWithoutEffect) continue;
       Set set;
-      for (const std::size_t other : sets_[best_])
+      for (const std::size_t other : sets_[best])
         if (!excludes(choices_[other], choices_[i])) set.push_back(other);
-      if (std::ranges::count(sets_[best_], i) > 0) continue;
+      if (std::ranges::count(sets_[best], i) > 0) continue;
       set.push_back(i);
+      if (&best == &tunable_ && !is_tunable(set)) continue;
       if (!was_tried(set)) sets.emplace_back(alone, std::move(set));
     }
     std::ranges::stable_sort(sets, {}, &std::pair<double, Set>::first);
@@ -230,20 +242,33 @@ class FlagSearch {
     for (const std::size_t trial : trials)
       if (!found_.trials[trial].is_settled()) running.push_back(trial);
     if (!running.empty()) {
-      if (best_ > 0) running.push_back(best_);
+      for (const std::size_t best : {best_, tunable_})
+        if (best > 0 && std::ranges::count(running, best) == 0) running.push_back(best);
       HONE_TRY(take_rounds(running));
     }
-    const std::size_t before = best_;
+    best_ = best_of(trials, best_, [](std::size_t) { return true; });
+    tunable_ = best_of(trials, tunable_, [&](std::size_t i) { return is_tunable(sets_[i]); });
+    for (const std::size_t best : {best_, tunable_})
+      // One that an earlier run found runs beside those that come.
+      if (best > 0 && variants_.find(found_.trials[best].name) == nullptr)
+        HONE_TRY(compile(found_.trials[best]));
+    for (const std::size_t trial : running)
+      if (!is_a_best(trial)) variants_.discard(found_.trials[trial].name);
+    return {};
+  }
+
+  bool is_a_best(std::size_t trial) const { return trial == best_ || trial == tunable_; }
+
+  template <class MayBe>
+  std::size_t best_of(const std::vector<std::size_t>& trials, std::size_t before,
+                      const MayBe& may_be) const {
+    std::size_t best = before;
     for (const std::size_t trial : trials) {
       const std::optional<double> ratio = found_.trials[trial].ratio;
-      if (ratio && *ratio < kStep * ratio_of(before) && *ratio < ratio_of(best_)) best_ = trial;
+      if (ratio && may_be(trial) && *ratio < kStep * ratio_of(before) && *ratio < ratio_of(best))
+        best = trial;
     }
-    // One that an earlier run found runs beside those that come.
-    if (best_ > 0 && variants_.find(found_.trials[best_].name) == nullptr)
-      HONE_TRY(compile(found_.trials[best_]));
-    for (const std::size_t trial : running)
-      if (trial != best_) variants_.discard(found_.trials[trial].name);
-    return {};
+    return best;
   }
 
   double ratio_of(std::size_t trial) const { return found_.trials[trial].ratio.value_or(1); }
@@ -268,13 +293,13 @@ class FlagSearch {
         fastest = std::min(fastest, *trial.ratio);
       }
       std::erase_if(running, [&](std::size_t trial) {
-        return *found_.trials[trial].ratio > stays * fastest && trial != best_;
+        return *found_.trials[trial].ratio > stays * fastest && !is_a_best(trial);
       });
       if (running.empty()) break;
     }
     found_.trials.front().ratio = 1;
     for (const std::size_t trial : all)
-      if (trial != best_) HONE_TRY(record(found_.trials[trial]));
+      if (!is_a_best(trial)) HONE_TRY(record(found_.trials[trial]));
     return {};
   }
 
@@ -302,8 +327,8 @@ class FlagSearch {
 
 }  // namespace
 
-double FoundFlags::speedup() const {
-  const auto found = std::ranges::find(trials, best.name, &FlagTrial::name);
+double FoundFlags::speedup(const FlagSet& set) const {
+  const auto found = std::ranges::find(trials, set.name, &FlagTrial::name);
   return found == trials.end() ? 1 : 1 / found->ratio.value_or(1);
 }
 

@@ -36,18 +36,21 @@ struct FlagSearchRequest {
   // It goes on until both are used up, or nothing is left to try.
   double seconds = 120;
   std::size_t compiles = 15;
-  bool prove = true;  // the best anew against the default, in rounds that chose nothing
+  bool for_tuning = false;  // `tunable` is climbed to as well
+  bool prove = true;        // the best anew against the default, in rounds that chose nothing
 };
 
 struct FoundFlags {
   std::vector<FlagTrial> trials;                // the default first, in the order tried
   std::vector<provider::FlagChoice> not_tried;  // with the reason in why_not
   FlagSet best;                                 // its name is empty where nothing is faster
-  std::optional<ProgramVerdict> verdict;        // where it was asked for and there is a best
+  // Of those under which a spec reaches all dispatches: what they are to be tuned with.
+  FlagSet tunable;
+  std::optional<ProgramVerdict> verdict;  // where it was asked for and there is a best
 
-  // Of the best over the default, by the rounds that chose it: looks better than it is. 1 where
-  // nothing is faster.
-  double speedup() const;
+  // Of one of them over the default, by the rounds that chose it: looks better than it is. 1 for
+  // one without a name.
+  double speedup(const FlagSet& set) const;
 };
 
 // `function`: what is called; its arguments are made up. Each trial is a row of the store under

@@ -17,6 +17,8 @@ namespace hone::tune {
 struct FlagSet {
   std::string name;                // "data tiling"
   std::vector<std::string> flags;  // {"--iree-opt-data-tiling"}
+  // It is tried with nothing that dispatches are tuned with: it was found as a whole.
+  bool is_whole = false;
 };
 
 struct Options {

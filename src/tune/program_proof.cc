@@ -220,10 +220,11 @@ class Proof {
   Status add_with(const FlagSet& set, std::string_view suffix) {
     const Variant* const alone = variants_->timed_for(set.name);
     if (alone == nullptr) return {};
-    Variant variant{.name = both(set.name, spec_name()) + std::string(suffix),
-                    .flags = joined(set.flags, context_.added.flags)};
+    const std::string name = both(set.name, set.is_whole ? std::string(kSpec) : spec_name());
+    Variant variant{.name = name + std::string(suffix),
+                    .flags = set.is_whole ? set.flags : joined(set.flags, context_.added.flags)};
     variant.without_spec = both(set.name, context_.added.name);
-    if (context_.added.name.empty()) variant.without_spec = set.name;
+    if (context_.added.name.empty() || set.is_whole) variant.without_spec = set.name;
     const VettingRequest request{program_.path, bytes_,
                                  joined(context_.options.flags, variant.flags), folder_};
     auto vetted = vet_spec(context_, request, entries_);

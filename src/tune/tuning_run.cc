@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "base/file.h"
 #include "base/response_file.h"
@@ -77,6 +78,7 @@ class TuningRun {
     const FlagSearchRequest request{
         .seconds = kFlagShare * options.budget_seconds,
         .compiles = options.budget_seconds >= kWholeSession ? kFlagCompiles : 0,
+        .for_tuning = true,
         .prove = false};
     Result<FoundFlags> found =
         tune::search_flags(context_, session.result().program, session.bytes(), *function, request);
@@ -92,16 +94,25 @@ class TuningRun {
                                  [&](const FlagTrial& trial) { return trial.flags == set.flags; });
     });
     result_.flags = std::move(*found);
-    const FlagSet& best = result_.flags->best;
-    if (best.name.empty()) {
+    const auto& [best, tunable] = std::tie(result_.flags->best, result_.flags->tunable);
+    const auto describe = [&](const FlagSet& set) {
+      return fmt::format("{} ({}: {:.2f}x as fast)", set.name, fmt::join(set.flags, " "),
+                         result_.flags->speedup(set));
+    };
+    if (best.name.empty())
       context_.observer.note(fmt::format("flags: none of {} makes the program faster",
                                          result_.flags->trials.size() - 1));
-    } else {
-      HONE_TRY(add(best));
+    if (!best.name.empty() && best.name != tunable.name) {
+      context_.flag_sets.push_back({best.name, best.flags, /*is_whole=*/true});
       context_.observer.note(
-          fmt::format("flags: {} makes the program {:.2f}x as fast; its "
-                      "dispatches are tuned with {}",
-                      best.name, result_.flags->speedup(), fmt::join(best.flags, " ")));
+          fmt::format("flags: {} is best, and lets no spec reach all dispatches: it competes with "
+                      "what is tuned",
+                      describe(best)));
+    }
+    if (!tunable.name.empty()) {
+      HONE_TRY(add(tunable));
+      context_.observer.note(
+          fmt::format("flags: the dispatches are tuned with {}", describe(tunable)));
       HONE_TRY(session.load());
     }
     return std::min(watch.seconds(), kFlagShare * options.budget_seconds);
