@@ -41,10 +41,15 @@ Result<std::vector<device::Place>> list_places(const std::string& kind,
     command.arguments.emplace_back("--cores");
     command.arguments.push_back(fmt::format("{}", fmt::join(cores, ",")));
   }
-  HONE_ASSIGN(const ProcessResult listed, run_process(command, kLimits));
+  HONE_ASSIGN(ProcessResult listed, run_process(command, kLimits));
+  if (listed.signal != 0) {  // somebody may have killed it
+    HONE_ASSIGN(listed, run_process(command, kLimits));
+  }
   if (!listed.succeeded())
-    return environment_error("listing the devices of kind '{}' failed ({}): {}", kind,
-                             describe(listed, kLimits), listed.standard_error.text());
+    return environment_error("the process that lists the devices of kind '{}' failed: {}{}{}", kind,
+                             describe(listed, kLimits),
+                             listed.standard_error.text().empty() ? "" : "; ",
+                             listed.standard_error.text());
   return answer_in(listed.standard_output.text());
 }
 

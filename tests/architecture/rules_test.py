@@ -284,6 +284,17 @@ class Rules(unittest.TestCase):
         }
         self.assertEqual(named, KINDS_IN_CLI.keys(), "those in cli that name a kind of devices")
 
+    def test_no_tuner_opens_a_driver(self):
+        opening = re.compile(r"\bDriver::open\b|\bopen_device\(|\bLeasedDevices\b|\blist_devices\(")
+        broken = [
+            f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+            for path in sources("src")
+            if not folder_of(path.relative_to(SRC).as_posix()).startswith("device")
+            for number, line in enumerate(code(path), 1)
+            if opening.search(line)
+        ]
+        self.expect_none(broken, "devices are opened and listed by their kind (device/device_kind.h) only")
+
     def test_a_source_includes_its_own_header_first(self):
         # Which also compiles every such header on its own; tests/architecture/CMakeLists.txt
         # compiles those that have no source of their own.
