@@ -12,9 +12,7 @@
 #include "cli/device_options.h"
 #include "cli/status_line.h"
 #include "cli/toolchain.h"
-#include "device/cpu/core_lease.h"
 #include "device/cpu/machine_state.h"
-#include "device/cpu/target.h"
 #include "provider/iree/iree_provider.h"
 #include "tune/compare.h"
 #include "tune/machine_check.h"
@@ -105,17 +103,13 @@ Result<std::vector<tune::ComparedPair>> compare(const CompareCommand& options, K
   return std::vector{std::move(*pair)};
 }
 
-Status complete(CompareCommand& options, const problem::CpuTarget& target,
-                const std::optional<device::cuda::Facts>& gpu) {
+Status complete(CompareCommand& options) {
   tune::CompareOptions& compare = options.compare;
-  HONE_ASSIGN(compare.cores, choose_cores(options.cores));
   compare.flags = compile_flags(options.toolchain);
   compare.own_flags = options.toolchain.flags;
   compare.trust = options.trust ? store::Trust::kAnyone : store::Trust::kOwn;
   compare.reference_flags = reference_flags(options.toolchain);
   compare.cache = options.cache == "cold" ? measure::CacheMode::kCold : measure::CacheMode::kWarm;
-  compare.last_level_cache = gpu ? gpu->l2_bytes : std::max(target.l3_bytes, target.l2_bytes);
-  if (gpu) compare.cuda = gpu->index;
   if (compare.find <= compare.statistics.threshold)
     return input_error(
         "--find {:g} must be above --threshold {:g}, below which nothing is reported", compare.find,
@@ -129,15 +123,11 @@ Status complete(CompareCommand& options, const problem::CpuTarget& target,
 
 CommandResult run_compare(CompareCommand options) {
   HONE_ASSIGN(const Kind kind, kind_of(options));
-  HONE_ASSIGN(const problem::CpuTarget target, device::cpu::detect_target());
-  HONE_ASSIGN(const std::optional<device::cuda::Facts> gpu,
-              choose_gpu(options.device, options.toolchain));
-  HONE_TRY(complete(options, target, gpu));
-  std::optional<device::cpu::CoreLease> lease;
-  std::vector<device::LockFile> gpu_leases;
-  if (gpu) {
-    HONE_ASSIGN(gpu_leases, lease_gpus({&*gpu, 1}));
-  }
+  HONE_ASSIGN(const std::vector<int> cores, choose_cores(options.cores));
+  HONE_ASSIGN(options.compare.place, choose_place(options.device, options.toolchain, cores));
+  HONE_TRY(complete(options));
+  const device::Place& place = options.compare.place;
+  HONE_ASSIGN(const std::vector<device::LockFile> held, lease({&place, 1}));
   // Modules and stores hold compiled code: no compiler need be started, unless a store's is
   // somebody else's.
   bool compiles = kind == Kind::kSpecs || kind == Kind::kConfigurations;
@@ -165,9 +155,6 @@ CommandResult run_compare(CompareCommand options) {
     stop.emplace(std::move(installed));
     options.compare.stop_fd = stop->fd();
   }
-  if (!gpu) {
-    HONE_ASSIGN(lease, device::cpu::CoreLease::acquire(options.compare.cores));
-  }
   HONE_ASSIGN(const iree::IreeProvider provider, make_provider(options.toolchain, installation));
   tune::RunnerService runner(toolchain ? toolchain->make_runner()
                                        : make_runner(options.compare.stop_fd, folder->parent()));
@@ -175,11 +162,10 @@ CommandResult run_compare(CompareCommand options) {
   measure::NoiseOptions noise;
   noise.rounds = options.compare.rounds;
   noise.comparison = options.compare.statistics;
-  HONE_ASSIGN(
-      const tune::MachineCheck machine,
-      tune::check_machine(runner, options.compare.cores, options.compare.cuda, noise, status));
+  HONE_ASSIGN(const tune::MachineCheck machine,
+              tune::check_machine(runner, place.address, noise, status));
 
-  device::cpu::MachineSampler sampler(options.compare.cores);
+  device::cpu::MachineSampler sampler(cores);
   const tune::CompareContext context{options.compare, provider, runner, status,
                                      [&sampler] { return sampler.sample_in_detail(); }};
   Result<std::vector<tune::ComparedPair>> pairs =

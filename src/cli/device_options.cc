@@ -1,15 +1,17 @@
 #include "cli/device_options.h"
 
+#include <algorithm>
 #include <charconv>
-#include <nlohmann/json.hpp>
+#include <iterator>
+#include <optional>
 
-#include "device/cuda/driver.h"
-#include "device/cuda/lease.h"
+#include "cli/device_list.h"
+#include "cli/providers.h"
+#include "device/cuda/facts.h"
 
 namespace hone::cli {
 namespace {
 
-constexpr std::string_view kCpu = "cpu";
 constexpr std::string_view kCuda = "cuda:";
 
 std::optional<int> index_in(std::string_view text) {
@@ -43,38 +45,38 @@ std::optional<std::vector<int>> indices_in(const std::string& device) {
   return indices;
 }
 
-Result<std::vector<device::cuda::Facts>> cuda_devices(const std::vector<int>& indices) {
-  HONE_ASSIGN(const auto there, all_gpus());
-  std::vector<device::cuda::Facts> devices;
+// Those of one kind with these indices.
+Result<std::vector<device::Place>> places_at(const std::string& kind,
+                                             const std::vector<int>& indices,
+                                             const std::vector<int>& cores) {
+  HONE_ASSIGN(const std::vector<device::Place> there, list_places(kind, cores));
+  std::vector<device::Place> places;
   for (const int index : indices) {
-    HONE_ASSIGN(device::cuda::Facts facts, device::cuda::find_device(there, index));
-    for (const device::cuda::Facts& other : devices) {
-      if (other.index == index) return input_error("--device names cuda:{} twice", index);
-      if (device::cuda::device_identity(other) != device::cuda::device_identity(facts))
+    HONE_ASSIGN(device::Place place, device::find_place(there, kind, index));
+    const std::string name = name_of(place.address);
+    for (const device::Place& other : places) {
+      if (other.address == place.address) return input_error("--device names {} twice", name);
+      if (other.facts.identity != place.facts.identity)
         return input_error(
-            "--device: cuda:{} ({}) and cuda:{} ({}) are not of one kind, and their results cannot "
+            "--device: {} ({}) and {} ({}) are not of one kind, and their results cannot "
             "be shared; tune for one after the other",
-            other.index, other.name, index, facts.name);
+            name_of(other.address), other.facts.name, name, place.facts.name);
     }
-    devices.push_back(std::move(facts));
+    places.push_back(std::move(place));
   }
-  return devices;
+  return places;
 }
 
 }  // namespace
-
-Result<std::vector<device::cuda::Facts>> all_gpus() {
-  HONE_ASSIGN(const auto driver, device::cuda::Driver::open());
-  return device::cuda::list_devices(*driver);
-}
 
 void add_device_option(CLI::App& command, std::string& device) {
   command.add_option("--device", device,
                      "to measure on: cpu, cuda:0, cuda:0,2, ... (default: what the target is of)");
 }
 
-Result<std::vector<device::cuda::Facts>> choose_gpus(const std::string& device,
-                                                     ToolchainOptions& toolchain) {
+Result<std::vector<device::Place>> choose_places(const std::string& device,
+                                                 ToolchainOptions& toolchain,
+                                                 const std::vector<int>& cores) {
   std::string& target = toolchain.target;
   if (device.starts_with("hip") || device.starts_with("rocm"))
     return input_error(
@@ -86,10 +88,10 @@ Result<std::vector<device::cuda::Facts>> choose_gpus(const std::string& device,
         "--target {} is an AMD GPU, which hone does not run on; --compile-only compiles, "
         "stores and ranks candidates for it",
         target);
-  if (device == kCpu || (device.empty() && !is_cuda(target))) {
+  if (device == device::kHostKind || (device.empty() && !is_cuda(target))) {
     if (is_cuda(target))
       return input_error("--target {} is a GPU and --device {} is not", target, device);
-    return std::vector<device::cuda::Facts>();
+    return list_places(std::string(device::kHostKind), cores);
   }
   const auto indices =
       device.empty() ? std::optional<std::vector<int>>(std::vector<int>{0}) : indices_in(device);
@@ -98,26 +100,28 @@ Result<std::vector<device::cuda::Facts>> choose_gpus(const std::string& device,
                        device);
   if (!is_cuda(target) && target != "host")
     return input_error("--device {} is an NVIDIA GPU and --target {} is not", device, target);
-  HONE_ASSIGN(std::vector<device::cuda::Facts> devices, cuda_devices(*indices));
-  if (target == "host") target = devices.front().arch();
-  return devices;
+  HONE_ASSIGN(std::vector<device::Place> places,
+              places_at(std::string(device::cuda::kKind), *indices, cores));
+  if (target == "host") target = places.front().facts.target;
+  return places;
 }
 
-Result<std::optional<device::cuda::Facts>> choose_gpu(const std::string& device,
-                                                      ToolchainOptions& toolchain) {
-  HONE_ASSIGN(const std::vector<device::cuda::Facts> gpus, choose_gpus(device, toolchain));
-  if (gpus.size() > 1)
+Result<device::Place> choose_place(const std::string& device, ToolchainOptions& toolchain,
+                                   const std::vector<int>& cores) {
+  HONE_ASSIGN(std::vector<device::Place> places, choose_places(device, toolchain, cores));
+  if (places.size() > 1)
     return input_error("--device {}: this command runs on one device; hone tune takes several",
                        device);
-  if (gpus.empty()) return std::optional<device::cuda::Facts>();
-  return std::optional<device::cuda::Facts>(gpus.front());
+  return std::move(places.front());
 }
 
-Result<std::vector<device::LockFile>> lease_gpus(std::span<const device::cuda::Facts> gpus) {
+Result<std::vector<device::LockFile>> lease(std::span<const device::Place> places) {
+  const std::vector<device::DeviceKind> kinds = device_kinds();
   std::vector<device::LockFile> locks;
-  for (const device::cuda::Facts& gpu : gpus) {
-    HONE_ASSIGN(device::LockFile lock, device::cuda::lease_for_command(gpu));
-    locks.push_back(std::move(lock));
+  for (const device::Place& place : places) {
+    const auto kind = std::ranges::find(kinds, place.address.kind, &device::DeviceKind::name);
+    HONE_ASSIGN(auto more, kind->lease(place));
+    std::ranges::move(more, std::back_inserter(locks));
   }
   return locks;
 }

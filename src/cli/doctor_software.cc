@@ -8,9 +8,10 @@
 
 #include "base/text.h"
 #include "cli/command_help.h"
-#include "cli/device_options.h"
+#include "cli/device_list.h"
 #include "device/cpu/target.h"
 #include "device/cuda/cublaslt_library.h"
+#include "device/cuda/facts.h"
 #include "device/cuda/nvml.h"
 #include "device/cuda/nvrtc.h"
 #include "device/cuda/ptxas.h"
@@ -137,7 +138,7 @@ std::vector<Finding> check_compilers(const DoctorPlaces& places) {
 
 std::vector<Finding> check_gpus() {
   std::vector<Finding> findings;
-  const auto gpus = all_gpus();
+  const auto gpus = list_places(std::string(device::cuda::kKind));
   if (!gpus) {
     const bool there = has_nvidia_gpu();
     findings.push_back(from_error("gpu", "NVIDIA driver", there ? Health::kWarning : Health::kNote,
@@ -145,11 +146,11 @@ std::vector<Finding> check_gpus() {
                                   there ? "nvidia-smi says what is wrong with the driver" : ""));
     if (!there) return findings;
   } else {
-    for (const device::cuda::Facts& gpu : *gpus) {
-      findings.push_back({"gpu", fmt::format("cuda:{}", gpu.index), Health::kGood,
-                          fmt::format("{} ({}), driver of CUDA {}.{}", gpu.name, gpu.arch(),
-                                      gpu.driver_version / 1000, gpu.driver_version % 1000 / 10)});
-      const auto nvml = device::cuda::Nvml::open(gpu.uuid);
+    for (const device::Place& gpu : *gpus) {
+      findings.push_back({"gpu", device::name_of(gpu.address), Health::kGood,
+                          fmt::format("{} ({}), driver of {}", gpu.facts.name, gpu.facts.target,
+                                      gpu.facts.driver)});
+      const auto nvml = device::cuda::Nvml::open(gpu.facts.id);
       findings.push_back(nvml ? Finding{"gpu", "NVML", Health::kGood, "clocks and power are seen"}
                               : from_error("gpu", "NVML", Health::kWarning, nvml.error(),
                                            "install libnvidia-ml1 of the driver's version"));

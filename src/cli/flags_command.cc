@@ -72,7 +72,7 @@ nlohmann::json document_of(const TuneOptions& options, const tune::FoundFlags& f
   const tune::RightVariant best{.name = found.best.name, .flags = found.best.flags};
   return {{"schema_version", kSchemaVersion},
           {"program", options.tuning.input},
-          {"threads", options.tuning.cores.size()},
+          {"threads", options.tuning.place().address.cores.size()},
           {"best", found.best.name},
           {"compile_flags", flags},
           {"proof", found.verdict ? tune::json_of(*found.verdict, best) : nlohmann::json()},

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "device/cpu/target.h"
 #include "search/strategy.h"
 
 namespace hone::cli {
@@ -12,11 +11,11 @@ namespace {
 constexpr double kSecondsPerGemm = 20;
 
 // The facts of the GPU's kind, with what its driver says of this one.
-Result<triton::GemmDevice> device_of(const device::cuda::Facts& gpu) {
-  HONE_ASSIGN(triton::GemmDevice device, triton::gemm_device(gpu.arch()));
-  device.units = gpu.multiprocessors;
-  device.shared_bytes = gpu.shared_bytes;
-  device.l2_bytes = gpu.l2_bytes;
+Result<triton::GemmDevice> device_of(const device::Facts& gpu) {
+  HONE_ASSIGN(triton::GemmDevice device, triton::gemm_device(gpu.target));
+  device.units = gpu.units;
+  device.shared_bytes = gpu.workgroup_memory_bytes;
+  device.l2_bytes = gpu.last_level_cache_bytes;
   return device;
 }
 
@@ -31,30 +30,22 @@ store::Build triton_build(const triton::Installation& installation, const tune::
   return row;
 }
 
-Status complete(TuneOptions& options, const std::vector<device::cuda::Facts>& gpus,
-                const triton::GemmDevice& device, std::size_t gemms) {
+Status complete(TuneOptions& options, const triton::GemmDevice& device, std::size_t gemms) {
   tune::Options& tuning = options.tuning;
   tuning.budget_seconds = kSecondsPerGemm * static_cast<double>(gemms);
   if (!options.budget.empty()) {
     HONE_ASSIGN(tuning.budget_seconds, parse_duration(options.budget));
   }
-  HONE_ASSIGN(tuning.cores, choose_cores(options.cores));
   tuning.flags = triton::worker_flags(device);
   tuning.cache = options.cache == "cold" ? measure::CacheMode::kCold : measure::CacheMode::kWarm;
   tuning.reuse = options.reuse == "any" ? store::Reuse::kAny : store::Reuse::kEqualIdentities;
   tuning.trust = options.trust ? store::Trust::kAnyone : store::Trust::kOwn;
-  if (options.toolchain.jobs == 0)
-    options.toolchain.jobs = std::max(
-        1, static_cast<int>(device::cpu::available_cores().size()) - static_cast<int>(gpus.size()));
+  leave_cores_to_runners(options);
   // Many candidates share one compile: of more at a time more compiles are in flight.
   const bool learns = tuning.configurations.empty() &&
                       (tuning.strategy == "auto" || search::learns(tuning.strategy));
   tuning.compile_ahead = (learns ? 2 : 16) * static_cast<std::size_t>(options.toolchain.jobs);
-  if (gpus.empty()) return {};
-  // A cold rotation is of more than twice as much.
-  tuning.last_level_cache = std::max(gpus.front().l2_bytes, options.rotating_bytes / 2);
-  tuning.cuda = gpus.front().index;
-  for (std::size_t i = 1; i < gpus.size(); ++i) tuning.more_gpus.push_back(gpus[i].index);
+  tuning.rotating_bytes = options.rotating_bytes;
   return {};
 }
 
@@ -62,39 +53,38 @@ Result<std::unique_ptr<GemmSession>> GemmSession::open(
     TuneOptions options, const std::vector<triton::GemmEntry>& entries, const std::string& path,
     std::shared_ptr<const triton::UserKernel> kernel) {
   if (options.device.empty() && options.toolchain.target == "host") options.device = "cuda:0";
-  HONE_ASSIGN(std::vector<device::cuda::Facts> gpus,
-              choose_gpus(options.device, options.toolchain));
-  if (gpus.empty())
+  HONE_ASSIGN(const std::vector<int> cores, choose_cores(options.cores));
+  HONE_ASSIGN(options.tuning.places, choose_places(options.device, options.toolchain, cores));
+  const device::Facts& facts = options.tuning.place().facts;
+  if (!options.tuning.traits().own_memory)
     return input_error(
         "Triton's kernels run on GPUs: give --device cuda:0, or --compile-only and "
         "--target sm_90 or gfx942");
-  HONE_ASSIGN(const triton::GemmDevice device, device_of(gpus.front()));
+  HONE_ASSIGN(const triton::GemmDevice device, device_of(facts));
   for (const triton::GemmEntry& entry : entries) {
-    HONE_TRY(check_fits(entry, path, gpus.front().name, gpus.front().memory_bytes, device));
+    HONE_TRY(check_fits(entry, path, facts.name, facts.memory_bytes, device));
     HONE_TRY(check_kernel(kernel.get(), entry, device));
   }
-  HONE_TRY(complete(options, gpus, device, entries.size()));
+  HONE_TRY(complete(options, device, entries.size()));
   HONE_ASSIGN(triton::Installation installation, triton::find_installation(options.gemms.triton));
   HONE_TRY(make_out(options));
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
-  HONE_ASSIGN(std::vector<device::LockFile> leases_on_gpus, lease_gpus(gpus));
+  HONE_ASSIGN(std::vector<device::LockFile> held, lease(options.tuning.places));
   HONE_ASSIGN(TritonToolchain toolchain,
               TritonToolchain::start(std::move(installation), device, options.toolchain));
-  std::unique_ptr<GemmSession> session(new GemmSession(std::move(options), std::move(gpus), device,
-                                                       std::move(leases_on_gpus), std::move(store),
-                                                       std::move(toolchain), std::move(kernel)));
+  std::unique_ptr<GemmSession> session(new GemmSession(std::move(options), device, std::move(held),
+                                                       std::move(store), std::move(toolchain),
+                                                       std::move(kernel)));
   HONE_TRY(session->begin());
   return session;
 }
 
-GemmSession::GemmSession(TuneOptions options, std::vector<device::cuda::Facts> gpus,
-                         const triton::GemmDevice& device,
-                         std::vector<device::LockFile> leases_on_gpus, store::Store store,
+GemmSession::GemmSession(TuneOptions options, const triton::GemmDevice& device,
+                         std::vector<device::LockFile> held, store::Store store,
                          TritonToolchain toolchain,
                          std::shared_ptr<const triton::UserKernel> kernel)
     : options_(std::move(options)),
-      gpus_(std::move(gpus)),
-      leases_on_gpus_(std::move(leases_on_gpus)),
+      held_(std::move(held)),
       store_(std::move(store)),
       toolchain_(std::move(toolchain)),
       provider_(device, space_kind(options_.gemms), std::move(kernel)),
@@ -103,7 +93,7 @@ GemmSession::GemmSession(TuneOptions options, std::vector<device::cuda::Facts> g
       context_{options_.tuning, provider_, toolchain_.compiler(), runner_, store_, status_} {}
 
 Status GemmSession::begin() {
-  for (std::size_t i = 1; i < gpus_.size(); ++i)
+  for (std::size_t i = 1; i < options_.tuning.places.size(); ++i)
     more_runners_.emplace_back(toolchain_.make_runner(), options_.kernel_seconds);
   for (tune::RunnerService& each : more_runners_) context_.more_runners.push_back(&each);
   HONE_ASSIGN(tune::LeaseKeeper leases, tune::LeaseKeeper::start(store_, toolchain_.stop_fd()));
@@ -111,8 +101,8 @@ Status GemmSession::begin() {
   context_.leases = &*leases_;
   context_.stop_fd = toolchain_.stop_fd();
   HONE_ASSIGN(context_.build, store_.intern(triton_build(toolchain_.installation(), options_.tuning,
-                                                         gpus_.front().arch())));
-  HONE_ASSIGN(context_.device, store_.intern(gpu_row(options_.tuning, gpus_.front())));
+                                                         options_.tuning.place().facts.target)));
+  HONE_ASSIGN(context_.device, store_.intern(device_row(options_.tuning)));
   return {};
 }
 

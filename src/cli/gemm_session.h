@@ -32,15 +32,13 @@ class GemmSession {
   Error stopped(const std::string& results) const;
 
  private:
-  GemmSession(TuneOptions options, std::vector<device::cuda::Facts> gpus,
-              const triton::GemmDevice& device, std::vector<device::LockFile> leases_on_gpus,
-              store::Store store, TritonToolchain toolchain,
+  GemmSession(TuneOptions options, const triton::GemmDevice& device,
+              std::vector<device::LockFile> held, store::Store store, TritonToolchain toolchain,
               std::shared_ptr<const triton::UserKernel> kernel);
   Status begin();
 
   TuneOptions options_;
-  std::vector<device::cuda::Facts> gpus_;
-  std::vector<device::LockFile> leases_on_gpus_;
+  std::vector<device::LockFile> held_;  // on the GPUs
   store::Store store_;
   TritonToolchain toolchain_;
   triton::TritonProvider provider_;
@@ -51,10 +49,8 @@ class GemmSession {
   std::optional<tune::LeaseKeeper> leases_;
 };
 
-// The rest of `options` for Triton: budget, cores, flags, cache, compile processes. `gpus`: none
-// where nothing is measured.
-Status complete(TuneOptions& options, const std::vector<device::cuda::Facts>& gpus,
-                const triton::GemmDevice& device, std::size_t gemms);
+// The rest of `options` for Triton: budget, flags, cache, compile processes.
+Status complete(TuneOptions& options, const triton::GemmDevice& device, std::size_t gemms);
 
 // The build's row in the store.
 store::Build triton_build(const triton::Installation& installation, const tune::Options& options,

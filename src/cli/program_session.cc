@@ -6,7 +6,6 @@
 #include "cli/core_options.h"
 #include "cli/device_options.h"
 #include "cli/toolchain.h"
-#include "device/cpu/core_lease.h"
 #include "device/cpu/placement.h"
 #include "device/cpu/target.h"
 #include "provider/iree/iree_provider.h"
@@ -34,34 +33,23 @@ tune::FlagSet flags_of_sums(const std::vector<std::string>& flags) {
   return said ? tune::FlagSet() : tune::FlagSet{"reordered sums", {std::string(kReassociate)}};
 }
 
-Status complete(TuneOptions& options, const problem::CpuTarget& target,
-                const std::vector<device::cuda::Facts>& gpus) {
+Status complete(TuneOptions& options) {
   tune::Options& tuning = options.tuning;
-  const device::cuda::Facts* const gpu = gpus.empty() ? nullptr : &gpus.front();
   HONE_ASSIGN(tuning.budget_seconds,
               parse_duration(options.budget.empty() ? "10m" : options.budget));
-  HONE_ASSIGN(tuning.cores, choose_cores(options.cores));
   tuning.flags = compile_flags(options.toolchain);
   tuning.reference_flags = reference_flags(options.toolchain);
-  if (gpu == nullptr) {
+  if (!gpu_of(options.toolchain)) {
     tuning.flag_sets = competing_flag_sets();
     tuning.sums = flags_of_sums(tuning.flags);
   }
   tuning.cache = options.cache == "cold" ? measure::CacheMode::kCold : measure::CacheMode::kWarm;
-  tuning.last_level_cache =
-      gpu != nullptr ? gpu->l2_bytes : std::max(target.l3_bytes, target.l2_bytes);
   tuning.reuse = options.reuse == "any" ? store::Reuse::kAny : store::Reuse::kEqualIdentities;
   tuning.trust = options.trust ? store::Trust::kAnyone : store::Trust::kOwn;
   tuning.prove = !options.no_program;
   tuning.search_flags = !options.no_flags;
-  if (gpu == nullptr) return {};
-  tuning.cuda = gpu->index;
-  for (std::size_t i = 1; i < gpus.size(); ++i) tuning.more_gpus.push_back(gpus[i].index);
-  tuning.assemble_for = gpu->arch();
-  // One core is each runner's.
-  if (options.toolchain.jobs == 0)
-    options.toolchain.jobs = std::max(
-        1, static_cast<int>(device::cpu::available_cores().size()) - static_cast<int>(gpus.size()));
+  if (tuning.traits().compiling_disturbs) return {};
+  leave_cores_to_runners(options);
   tuning.compile_ahead = 2 * static_cast<std::size_t>(options.toolchain.jobs);
   return {};
 }
@@ -91,29 +79,23 @@ Error ProgramSession::stopped(const Error& error) const {
 CommandResult with_program_session(TuneOptions options,
                                    const std::function<CommandResult(ProgramSession&)>& action) {
   HONE_ASSIGN(const problem::CpuTarget target, device::cpu::detect_target());
-  HONE_ASSIGN(const std::vector<device::cuda::Facts> gpus,
-              choose_gpus(options.device, options.toolchain));
-  HONE_TRY(complete(options, target, gpus));
+  HONE_ASSIGN(const std::vector<int> cores, choose_cores(options.cores));
+  HONE_ASSIGN(options.tuning.places, choose_places(options.device, options.toolchain, cores));
+  HONE_TRY(complete(options));
   HONE_TRY(make_out(options));
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
-  const store::Device device =
-      gpus.empty() ? cpu_row(options.tuning) : gpu_row(options.tuning, gpus.front());
-  // Before anything is started: who is refused must not disturb who measures.
-  HONE_ASSIGN(const std::vector<device::LockFile> gpu_leases, lease_gpus(gpus));
-  std::optional<device::cpu::CoreLease> lease;
-  if (gpus.empty()) {
-    HONE_ASSIGN(lease, device::cpu::CoreLease::acquire(options.tuning.cores));
-  }
+  const store::Device device = device_row(options.tuning);
+  HONE_ASSIGN(const std::vector<device::LockFile> held, lease(options.tuning.places));
   // Of cores that were named, others may be another tuner's: it measures while this one compiles.
   if (!options.cores.cores.empty()) HONE_TRY(device::cpu::stay_on(options.cores.cores));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
-  HONE_ASSIGN(const iree::IreeProvider provider,
-              make_provider(options.toolchain, toolchain.installation(),
-                            static_cast<int>(options.tuning.cores.size())));
+  HONE_ASSIGN(
+      const iree::IreeProvider provider,
+      make_provider(options.toolchain, toolchain.installation(), static_cast<int>(cores.size())));
   const std::string note = target_note(options.toolchain);
   tune::RunnerService runner(toolchain.make_runner(), options.kernel_seconds);
   std::vector<tune::RunnerService> more_runners;
-  for (std::size_t i = 1; i < gpus.size(); ++i)
+  for (std::size_t i = 1; i < options.tuning.places.size(); ++i)
     more_runners.emplace_back(toolchain.make_runner(), options.kernel_seconds);
   StatusLine status(verbosity_of(options.quiet, options.plain, options.json));
   HONE_ASSIGN(tune::LeaseKeeper leases, tune::LeaseKeeper::start(store, toolchain.stop_fd()));

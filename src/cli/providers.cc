@@ -1,7 +1,9 @@
 #include "cli/providers.h"
 
 #include "cli/assembling_worker.h"
+#include "device/cpu/kind.h"
 #include "device/cuda/cublaslt.h"
+#include "device/cuda/kind.h"
 #include "provider/iree/compile_worker.h"
 #include "provider/library/openblas_library.h"
 
@@ -19,6 +21,12 @@ constexpr CompileWorkerOf kCompileWorkers[] = {
     {"iree", iree::open_compile_worker},
 };
 
+// In the order in which they are shown.
+constexpr device::DeviceKind (*kDeviceKinds[])() = {
+    device::cpu::kind,
+    device::cuda::kind,
+};
+
 // Those beside which candidates are measured, in the order of the tables' columns.
 constexpr std::unique_ptr<device::Library> (*kLibraries[])() = {
     library::openblas,
@@ -28,7 +36,7 @@ constexpr std::unique_ptr<device::Library> (*kLibraries[])() = {
 std::vector<output::LibraryColumn> library_columns(bool on_cores) {
   std::vector<output::LibraryColumn> columns;
   for (const auto& library : libraries())
-    if ((library->device_kind() == "cpu") == on_cores)
+    if ((library->device_kind() == device::kHostKind) == on_cores)
       columns.push_back({std::string(library->name()), std::string(library->title())});
   return columns;
 }
@@ -43,6 +51,12 @@ Result<std::unique_ptr<provider::CompileWorker>> open_compile_worker(
       return assembling(std::move(worker));
     }
   return input_error("there is no provider '{}' with compile workers in this program", name);
+}
+
+std::vector<device::DeviceKind> device_kinds() {
+  std::vector<device::DeviceKind> kinds;
+  for (const auto kind : kDeviceKinds) kinds.push_back(kind());
+  return kinds;
 }
 
 std::vector<std::unique_ptr<device::Library>> libraries() {

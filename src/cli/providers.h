@@ -1,5 +1,5 @@
-// The lists of what this program compiles with, and of what it compares with: each provider and
-// each library is a line of providers.cc.
+// The lists of what this program compiles with, runs on, and compares with: each provider, each
+// kind of devices and each library is a line of providers.cc.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "device/device_kind.h"
 #include "device/library.h"
 #include "output/measured_dispatch.h"
 #include "provider/compile_worker.h"
@@ -19,6 +20,9 @@ namespace hone::cli {
 // what opening the compiler gives.
 Result<std::unique_ptr<provider::CompileWorker>> open_compile_worker(
     std::string_view name, const std::string& installation);
+
+// What candidates run on. Nothing is opened yet.
+std::vector<device::DeviceKind> device_kinds();
 
 // What is measured beside the candidates, for every kind of device; nothing is opened yet.
 std::vector<std::unique_ptr<device::Library>> libraries();

@@ -79,7 +79,7 @@ CommandResult compile_gemms(TuneOptions& options, Gemms gemms) {
   HONE_ASSIGN(const triton::GemmDevice device, triton::gemm_device(target->arch));
   for (const auto& entry : gemms.entries)
     HONE_TRY(check_kernel(gemms.kernel.get(), entry.second, device));
-  HONE_TRY(complete(options, {}, device, gemms.list.dispatches.size()));
+  HONE_TRY(complete(options, device, gemms.list.dispatches.size()));
   HONE_ASSIGN(triton::Installation installation, triton::find_installation(options.gemms.triton));
   HONE_TRY(make_out(options));
   HONE_ASSIGN(TritonToolchain toolchain,

@@ -1,10 +1,10 @@
 #include "cli/tune_options.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/version.h"
-#include "device/cpu/placement.h"
 #include "device/cpu/target.h"
 #include "tune/protocols.h"
 
@@ -26,38 +26,26 @@ Result<double> parse_duration(const std::string& text) {
   return value * scale;
 }
 
-namespace {
-
-// What all measurements of a device have in common.
-nlohmann::json protocol_of(const tune::Options& options, const nlohmann::json& identity) {
-  return {{"identity", identity},
-          {"cache", options.cache == measure::CacheMode::kCold ? "cold" : "warm"},
-          {"measuring", tune::protocols_in_use(options.cuda.has_value())}};
-}
-
-}  // namespace
-
-store::Device cpu_row(const tune::Options& options) {
-  const nlohmann::json identity = device::cpu::device_identity();
+store::Device device_row(const tune::Options& options) {
+  const device::Facts& facts = options.place().facts;
   store::Device row;
-  row.name = identity.value("model", "unknown CPU");
-  row.driver = identity.value("kernel", "");
-  nlohmann::json protocol = protocol_of(options, identity);
-  protocol["threads"] = options.cores.size();
-  protocol["placement"] = device::cpu::placement(options.cores);
+  row.name = facts.name;
+  row.driver = facts.driver;
+  nlohmann::json protocol = nlohmann::json::parse(facts.identity);
+  protocol["cache"] = options.cache == measure::CacheMode::kCold ? "cold" : "warm";
+  protocol["measuring"] = tune::protocols_in_use(options.traits());
+  if (options.cache == measure::CacheMode::kCold &&
+      options.last_level_cache() > facts.last_level_cache_bytes)
+    protocol["rotating_bytes"] = 2 * options.last_level_cache();
   row.protocol = protocol.dump();
   return row;
 }
 
-store::Device gpu_row(const tune::Options& options, const device::cuda::Facts& gpu) {
-  store::Device row;
-  row.name = gpu.name;
-  row.driver = fmt::format("CUDA {}.{}", gpu.driver_version / 1000, gpu.driver_version % 1000 / 10);
-  nlohmann::json protocol = protocol_of(options, device::cuda::device_identity(gpu));
-  if (options.cache == measure::CacheMode::kCold && options.last_level_cache > gpu.l2_bytes)
-    protocol["rotating_bytes"] = 2 * options.last_level_cache;
-  row.protocol = protocol.dump();
-  return row;
+void leave_cores_to_runners(TuneOptions& options) {
+  if (options.toolchain.jobs > 0) return;
+  const int runners = options.compile_only ? 0 : static_cast<int>(options.tuning.places.size());
+  options.toolchain.jobs =
+      std::max(1, static_cast<int>(device::cpu::available_cores().size()) - runners);
 }
 
 Status make_out(const TuneOptions& options) {

@@ -9,7 +9,6 @@
 #include "cli/gemm_options.h"
 #include "cli/toolchain.h"
 #include "cli/tune_gemm_options.h"
-#include "device/cuda/facts.h"
 #include "store/store.h"
 #include "tune/options.h"
 
@@ -43,9 +42,12 @@ struct TuneOptions {
 // "90", "90s", "10m", "2h" in seconds; an input error for anything else.
 Result<double> parse_duration(const std::string& text);
 
-// The devices' rows in the store, by which results are shared.
-store::Device cpu_row(const tune::Options& options);
-store::Device gpu_row(const tune::Options& options, const device::cuda::Facts& gpu);
+// The row in the store of what is measured on, by which results are shared.
+store::Device device_row(const tune::Options& options);
+
+// Where no number of compile processes was given: one on each core but those of the runners, for a
+// device beside which compiling does not disturb.
+void leave_cores_to_runners(TuneOptions& options);
 
 // Makes the folder of --out. First of all, so that a store inside it can be made and a folder that
 // cannot is said at once: an environment error.

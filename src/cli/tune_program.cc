@@ -72,7 +72,7 @@ nlohmann::json document_of(const TuneOptions& options, const tune::TuningResult&
       {"schema_version", kSchemaVersion},
       {"program", options.tuning.input},
       {"sizes", names_of(result.at_sizes)},
-      {"threads", options.tuning.cores.size()},
+      {"threads", options.tuning.place().address.cores.size()},
       {"gpu", nlohmann::json()},
       {"notes", nlohmann::json::array()},
       {"best", result.best ? result.best->name : ""},
@@ -148,7 +148,7 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
     document["dispatches"] = dispatches.to_json();
     document["programs"] = programs.to_json();
     document["time_budget"] = time_table(context.time).to_json();
-    if (options.tuning.cuda) {
+    if (options.tuning.traits().own_memory) {
       document["gpu"] = gpu.table.to_json();
       document["notes"] = gpu.notes;
     }
@@ -156,14 +156,14 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
     return found ? 0 : 1;
   }
   fmt::print("{}", dispatches.to_text());
-  if (options.tuning.cuda) {
+  if (options.tuning.traits().own_memory) {
     fmt::print("\n{}", gpu.table.to_text());
     for (const std::string& note : gpu.notes) fmt::print("{}\n", note);
   }
   if (!programs.empty()) fmt::print("\n{}", programs.to_text());
   fmt::print("\n");
   print_notes(options, result);
-  if (options.tuning.cuda) fmt::print("\n{}\n", time_table(context.time).to_text());
+  if (options.tuning.traits().own_memory) fmt::print("\n{}\n", time_table(context.time).to_text());
   fmt::print("flags: {}\n", (out / "compile_flags.txt").string());
   fmt::print("report: {}\n", (out / "report.html").string());
   if (!found) fmt::print("No dispatch has a configuration that beats the compiler's own.\n");

@@ -177,12 +177,12 @@ void print(const VerifyOptions& options, const Subject& subject, const std::stri
 CommandResult verify(VerifyOptions options) {
   HONE_TRY(check_use(options));
   tune::VerifyRequest request;
-  HONE_ASSIGN(const std::optional<device::cuda::Facts> gpu,
-              choose_gpu(options.device, options.toolchain));
-  std::vector<device::LockFile> leases;
-  if (gpu) {
-    request.cuda = gpu->index;
-    HONE_ASSIGN(leases, lease_gpus({&*gpu, 1}));
+  HONE_ASSIGN(request.place,
+              choose_place(options.device, options.toolchain, device::cpu::available_cores()));
+  // Nothing is measured: the cores may be anybody's meanwhile, while a GPU is opened by one.
+  std::vector<device::LockFile> held;
+  if (request.place.traits.own_memory) {
+    HONE_ASSIGN(held, lease({&request.place, 1}));
   }
   HONE_ASSIGN(request.bytes, read_file(options.input));
   HONE_ASSIGN(request.inputs, read_arrays(options.inputs, "--input"));
@@ -190,7 +190,6 @@ CommandResult verify(VerifyOptions options) {
   request.absolute = options.atol;
   request.relative = options.rtol;
   request.seed = options.seed;
-  request.cores = device::cpu::available_cores();
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
   HONE_ASSIGN(const iree::IreeProvider provider,
               make_provider(options.toolchain, toolchain.installation()));

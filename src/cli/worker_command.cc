@@ -1,9 +1,8 @@
-// What hone starts itself as: the compile workers and the runner.
+// What hone starts itself as: the compile workers, the runner, and who lists devices.
 #include "base/process.h"
 #include "cli/command.h"
+#include "cli/device_list.h"
 #include "cli/providers.h"
-#include "device/cpu/device.h"
-#include "device/cuda/leased_devices.h"
 #include "measure/runner_jobs.h"
 #include "worker/exec_worker.h"
 #include "worker/fork_server.h"
@@ -24,9 +23,7 @@ CommandResult serve_compiles(const std::string& provider, const std::string& ins
 }
 
 CommandResult serve_runs() {
-  device::cuda::LeasedDevices gpus;
-  measure::Runner runner(
-      device::cpu::open_device, [&gpus](int index) { return gpus.open(index); }, libraries());
+  measure::Runner runner(device_kinds(), libraries());
   return worker::serve_runner(
       ChildProcess::kChildSocket,
       [&runner](const Message& message) -> Outcome {
@@ -60,6 +57,13 @@ void add_worker_command(CLI::App& app, Run& run) {
   });
   CLI::App* runner = worker->add_subcommand("run", "");
   runner->callback([&run] { run = serve_runs; });
+  CLI::App* devices = worker->add_subcommand("devices", "");
+  auto kind = std::make_shared<std::string>();
+  auto cores = std::make_shared<std::vector<int>>();
+  devices->add_option("KIND", *kind)->required();
+  devices->add_option("--cores", *cores)->delimiter(',');
+  devices->callback(
+      [&run, kind, cores] { run = [kind, cores] { return print_places(*kind, *cores); }; });
 }
 
 }  // namespace hone::cli

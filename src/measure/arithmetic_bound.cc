@@ -8,7 +8,7 @@ namespace hone::measure {
 namespace {
 
 constexpr double kClocksOfCores = 1.5;
-constexpr double kClockOfGpu = 1.05;
+constexpr double kClockOfMaker = 1.05;
 constexpr double kSumsIn16Bits = 2;
 
 bool is_multiply_add(problem::OperationKind kind) {
@@ -18,7 +18,8 @@ bool is_multiply_add(problem::OperationKind kind) {
 
 }  // namespace
 
-double most_flops(const problem::Operation& operation, const device::Peak& peak, bool gpu) {
+double most_flops(const problem::Operation& operation, const device::Peak& peak,
+                  bool matrix_units) {
   if (!is_multiply_add(operation.kind)) return 0;
   std::int64_t narrowest = 8, output = 8;
   for (const problem::Operand& operand : operation.operands) {
@@ -27,13 +28,14 @@ double most_flops(const problem::Operation& operation, const device::Peak& peak,
     narrowest = std::min(narrowest, bytes);
     if (operand.output) output = std::min(output, bytes);
   }
-  if (!gpu) return narrowest >= 4 ? peak.gflops * 1e9 * kClocksOfCores : 0;
+  if (!matrix_units) return narrowest >= 4 ? peak.gflops * 1e9 * kClocksOfCores : 0;
   if (narrowest < 2) return 0;
-  return peak.stated_matrix_gflops * 1e9 * kClockOfGpu * (output < 4 ? kSumsIn16Bits : 1);
+  return peak.stated_matrix_gflops * 1e9 * kClockOfMaker * (output < 4 ? kSumsIn16Bits : 1);
 }
 
-double least_seconds(const problem::Operation& operation, const device::Peak& peak, bool gpu) {
-  const double most = most_flops(operation, peak, gpu);
+double least_seconds(const problem::Operation& operation, const device::Peak& peak,
+                     bool matrix_units) {
+  const double most = most_flops(operation, peak, matrix_units);
   return most > 0 ? problem::flop_count(operation) / most : 0;
 }
 

@@ -16,15 +16,16 @@ namespace hone::measure {
 //   has half, times 1.5: between two moments the clock may differ by what lies between base clock
 //   and the highest one (2.0 and 3.0 GHz are usual in servers). Narrower types may go through units
 //   of their own (AMX, VNNI, AVX512-FP16) of up to 32 times that, which nothing here measures.
-// - GPUs (`gpu`): floats of 16 bits and more, from the maker's figure for dense f16 products at the
-//   highest clock, times 1.05 for the clock's own error; tensor cores do TF32 and f64 at a part of
-//   that. Twice that where the output is of 16 bits, and sums may be too: some GPUs add up in f16
-//   twice as fast. Where the maker's figure is not known there is no bound: what mma.sync was
-//   measured to reach is not the most on a GPU that has faster instructions.
-double most_flops(const problem::Operation& operation, const device::Peak& peak, bool gpu);
+// - Matrix units (device::Traits), a GPU's: floats of 16 bits and more, from the maker's figure for
+//   dense f16 products at the highest clock, times 1.05 for the clock's own error; tensor cores do
+//   TF32 and f64 at a part of that. Twice that where the output is of 16 bits, and sums may be too:
+//   some GPUs add up in f16 twice as fast. Where the maker's figure is not known there is no bound:
+//   what mma.sync was measured to reach is not the most on a GPU that has faster instructions.
+double most_flops(const problem::Operation& operation, const device::Peak& peak, bool matrix_units);
 
 // Seconds of one launch at most_flops(); 0 where none is known.
-double least_seconds(const problem::Operation& operation, const device::Peak& peak, bool gpu);
+double least_seconds(const problem::Operation& operation, const device::Peak& peak,
+                     bool matrix_units);
 
 // "measured above the device's arithmetic peak: 1201 of 1124 GFLOP/s".
 std::string impossible_time(const problem::Operation& operation, double seconds,

@@ -47,15 +47,12 @@ Result<Calibration> calibrate(device::Device& device, std::size_t rounds) {
 }
 
 void to_json(nlohmann::json& json, const CalibrationRequest& request) {
-  json = {{"cores", request.cores}, {"rounds", request.rounds}};
-  if (request.cuda) json["cuda"] = *request.cuda;
+  json = {{"device", request.device}, {"rounds", request.rounds}};
 }
 
 void from_json(const nlohmann::json& json, CalibrationRequest& request) {
-  exact_to(json.at("cores"), request.cores);
+  json.at("device").get_to(request.device);
   exact_to(json.at("rounds"), request.rounds);
-  request.cuda.reset();
-  if (const auto cuda = json.find("cuda"); cuda != json.end()) request.cuda = exact<int>(*cuda);
 }
 
 void to_json(nlohmann::json& json, const Calibration& calibration) {

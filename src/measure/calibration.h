@@ -3,18 +3,17 @@
 
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <vector>
 
 #include "base/result.h"
 #include "device/device.h"
+#include "device/place.h"
 
 namespace hone::measure {
 
 struct CalibrationRequest {
-  std::vector<int> cores;
+  device::Address device;
   std::size_t rounds = 60;
-  std::optional<int> cuda = {};  // the GPU to calibrate instead of the cores
 };
 
 // The same kernel as A and as B, as a comparison would sample them.

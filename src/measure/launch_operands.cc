@@ -91,7 +91,8 @@ Result<std::array<LaunchOperands, kOperandSets>> launch_operands(const ProblemRe
     HONE_ASSIGN(each.contents, contents_of(dispatch, plan, seed));
     HONE_TRY(replace_contents(dispatch, request.inputs, each.contents));
     if (given)
-      plan = plan_of_contents(dispatch, each.contents, static_cast<int>(request.cores.size()));
+      plan =
+          plan_of_contents(dispatch, each.contents, static_cast<int>(request.device.cores.size()));
     each.tolerances = tolerances_for(dispatch, plan);
     if (request.tolerance) each.tolerances.assign(dispatch.bindings.size(), *request.tolerance);
   }
@@ -132,7 +133,7 @@ Result<std::optional<ExpectedOutputs>> computed_outputs(
     const Buffers::Contents& contents = operands[variant].contents;
     HONE_ASSIGN(ExactContraction exact,
                 exact_contraction(dispatch.root, contents[bindings->lhs], contents[bindings->rhs],
-                                  static_cast<int>(request.cores.size()),
+                                  static_cast<int>(request.device.cores.size()),
                                   initial_output(dispatch, contents[bindings->output])));
     const std::span<const std::byte> bias =
         bindings->bias ? contents[*bindings->bias] : std::span<const std::byte>();

@@ -18,14 +18,14 @@ namespace {
 // A reference of which some element is not finite is run again on other inputs, this often.
 constexpr int kMostDraws = 4;
 
-// What the reference, CPU code, gives on a device of its own.
-Result<ExpectedOutputs> run_reference_on(device::Device& cpu, const ProblemRequest& request,
+// What the reference, code for the host, gives on a device of its own.
+Result<ExpectedOutputs> run_reference_on(device::Device& host, const ProblemRequest& request,
                                          const std::array<LaunchOperands, kOperandSets>& operands) {
   const provider::Artifact& reference = *request.reference;
   HONE_ASSIGN(Buffers buffers, Buffers::create(request.dispatch.bindings, operands[0].contents, 1,
-                                               &cpu, operands[1].contents));
-  HONE_ASSIGN(auto kernel, cpu.load(reference.format, reference.code,
-                                    problem::over_bindings(reference.launch, request.dispatch)));
+                                               &host, operands[1].contents));
+  HONE_ASSIGN(auto kernel, host.load(reference.format, reference.code,
+                                     problem::over_bindings(reference.launch, request.dispatch)));
   return run_reference(*kernel, buffers);
 }
 
@@ -56,8 +56,7 @@ struct Candidate {
 }  // namespace
 
 struct Runner::State {
-  OpenDevice open_cpu;
-  OpenGpu open_gpu;
+  std::vector<device::DeviceKind> kinds;
   Libraries libraries;
   ProblemRequest problem;
   // In this order: kernels go before the device that runs them.
@@ -67,11 +66,11 @@ struct Runner::State {
   std::map<int, Candidate> candidates;
   int next_handle = 1;  // never used again, so that a stale one is noticed
 
-  template <class Request>  // of a problem or a calibration
-  Result<std::unique_ptr<device::Device>> open(const Request& request) const {
-    if (!request.cuda) return open_cpu(request.cores);
-    if (!open_gpu) return environment_error("this runner knows no GPUs");
-    return open_gpu(*request.cuda);
+  Result<std::unique_ptr<device::Device>> open(const device::Address& address) const {
+    const auto kind = std::ranges::find(kinds, address.kind, &device::DeviceKind::name);
+    if (kind == kinds.end())
+      return environment_error("this runner knows no devices of kind '{}'", address.kind);
+    return kind->open(address);
   }
 
   void clear() {
@@ -101,7 +100,7 @@ struct Runner::State {
 
   Result<std::vector<Baseline>> load(device::Library& library) {
     HONE_ASSIGN(device::LibraryKernels found,
-                library.kernels(problem.dispatch, *device, problem.cores));
+                library.kernels(problem.dispatch, *device, problem.device.cores));
     Workload* on = workload.get();
     if (found.problem) {
       HONE_ASSIGN(Workload own, own_workload(problem, std::move(*found.problem), *device));
@@ -118,10 +117,9 @@ struct Runner::State {
   }
 };
 
-Runner::Runner(OpenDevice open_device, OpenGpu open_gpu, Libraries libraries)
+Runner::Runner(std::vector<device::DeviceKind> kinds, Libraries libraries)
     : state_(std::make_unique<State>()) {
-  state_->open_cpu = std::move(open_device);
-  state_->open_gpu = std::move(open_gpu);
+  state_->kinds = std::move(kinds);
   state_->libraries = std::move(libraries);
 }
 
@@ -150,8 +148,8 @@ Result<ProblemReady> Runner::set_problem(const ProblemRequest& request) {
             "{} is no contraction that hone computes; its reference must be given as an artifact",
             request.dispatch.name);
       // Before the device is opened, while no driver watches what the reference does.
-      HONE_ASSIGN(const auto cpu, state_->open_cpu(request.cores));
-      HONE_ASSIGN(computed, run_reference_on(*cpu, request, operands));
+      HONE_ASSIGN(const auto host, state_->open(device::host_of(request.device)));
+      HONE_ASSIGN(computed, run_reference_on(*host, request, operands));
     }
     expected = std::move(*computed);
     if (ready.reference == "given" || !request.inputs.empty()) break;  // as the user has them
@@ -161,7 +159,7 @@ Result<ProblemReady> Runner::set_problem(const ProblemRequest& request) {
       return failure("{} cannot be verified: of its reference {}, whatever the inputs",
                      request.dispatch.name, wrong);
   }
-  HONE_ASSIGN(auto device, state_->open(request));
+  HONE_ASSIGN(auto device, state_->open(request.device));
   HONE_ASSIGN(Buffers buffers,
               make_buffers(request.dispatch.bindings, operands, request, ready.note, device.get()));
   ready.copies = buffers.copies();
@@ -263,11 +261,10 @@ Result<MeasureResult> Runner::measure(const MeasureRequest& request) {
 
 Result<Calibration> Runner::calibrate(const CalibrationRequest& request) {
   if (request.rounds < 1) return input_error("a calibration takes at least one round");
-  if (state_->device && state_->problem.cores == request.cores &&
-      state_->problem.cuda == request.cuda)
+  if (state_->device && state_->problem.device == request.device)
     return measure::calibrate(*state_->device, request.rounds);
   state_->clear();  // the pool below pins this thread anew
-  HONE_ASSIGN(const auto device, state_->open(request));
+  HONE_ASSIGN(const auto device, state_->open(request.device));
   return measure::calibrate(*device, request.rounds);
 }
 

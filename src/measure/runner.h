@@ -2,14 +2,12 @@
 // runner process, which may die of any candidate; one thread.
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
-#include "device/device.h"
+#include "device/device_kind.h"
 #include "device/library.h"
 #include "measure/calibration.h"
 #include "measure/repeated_verification.h"
@@ -17,24 +15,20 @@
 
 namespace hone::measure {
 
-// Opens the device that consists of these cores (device::cpu::open_device).
-using OpenDevice =
-    std::function<Result<std::unique_ptr<device::Device>>(std::span<const int> cores)>;
-// Opens the GPU of this number (device::cuda::open_device).
-using OpenGpu = std::function<Result<std::unique_ptr<device::Device>>(int index)>;
 // What candidates are compared with.
 using Libraries = std::vector<std::unique_ptr<device::Library>>;
 
 class Runner {
  public:
-  // Without `open_gpu` a request for one is an environment error.
-  explicit Runner(OpenDevice open_device, OpenGpu open_gpu = {}, Libraries libraries = {});
+  // `kinds`: of the devices it can open, the host's cores (device::kHostKind) among them where a
+  // reference is to be run. A request for a device of another kind is an environment error.
+  explicit Runner(std::vector<device::DeviceKind> kinds, Libraries libraries = {});
   ~Runner();
 
   // Opens the device, builds inputs and the reference outputs. A bare contraction (nothing fused
   // around it but a fill) is computed exactly by hone itself; anything else by running
   // `reference`, an artifact that was compiled independently of the candidates (input error when
-  // it is missing), on the CPU also where the candidates run on a GPU. What was loaded before is
+  // it is missing), on the host's cores wherever the candidates run. What was loaded before is
   // gone.
   Result<ProblemReady> set_problem(const ProblemRequest& request);
 

@@ -40,11 +40,10 @@ void get_optional(const nlohmann::json& json, const char* key, std::optional<T>&
 
 void to_json(nlohmann::json& json, const ProblemRequest& request) {
   json = {{"dispatch", request.dispatch},
-          {"cores", request.cores},
+          {"device", request.device},
           {"seed", request.seed},
           {"cache", name_in(kCacheModes, request.cache)},
           {"last_level_cache", request.last_level_cache}};
-  if (request.cuda) json["cuda"] = *request.cuda;
   if (request.reference) json["reference"] = artifact_facts(*request.reference);
   if (const std::optional<Tolerance>& tolerance = request.tolerance)
     json["tolerance"] = {{"absolute", tolerance->absolute},
@@ -54,11 +53,10 @@ void to_json(nlohmann::json& json, const ProblemRequest& request) {
 
 void from_json(const nlohmann::json& json, ProblemRequest& request) {
   json.at("dispatch").get_to(request.dispatch);
-  exact_to(json.at("cores"), request.cores);
+  json.at("device").get_to(request.device);
   exact_to(json.at("seed"), request.seed);
   request.cache = named(json.at("cache"), kCacheModes);
   exact_to(json.at("last_level_cache"), request.last_level_cache);
-  get_optional(json, "cuda", request.cuda);
   request.reference.reset();
   if (const auto found = json.find("reference"); found != json.end())
     request.reference = artifact_from(*found, "");

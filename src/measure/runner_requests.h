@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/machine_state.h"
+#include "device/place.h"
 #include "measure/buffers.h"
 #include "measure/sampling.h"
 #include "measure/verification.h"
@@ -18,8 +19,10 @@ namespace hone::measure {
 
 struct ProblemRequest {
   problem::Dispatch dispatch;  // `source` may be empty
-  std::vector<int> cores;      // one thread each; the first also runs the runner itself
-  std::uint64_t seed = 1;      // of the inputs
+  // That candidates run on. Of its cores the first also runs the runner itself; an artifact for the
+  // reference is code for them, compiled independently where the device is another.
+  device::Address device;
+  std::uint64_t seed = 1;  // of the inputs
   CacheMode cache = CacheMode::kWarm;
   // Bytes; kCold rotates through more than twice as much. 0: as the device says, where it does.
   std::int64_t last_level_cache = 0;
@@ -30,9 +33,6 @@ struct ProblemRequest {
   std::vector<std::string> expected = {};
   // Instead of the tolerance that follows from the dispatch and its inputs.
   std::optional<Tolerance> tolerance = {};
-  // The GPU, by the driver's number, that candidates run on. `cores` then compute the reference:
-  // an artifact for it is CPU code, compiled independently. Absent: the cores are the device.
-  std::optional<int> cuda = {};
 };
 
 struct ProblemReady {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "device/place.h"
 #include "problem/npy.h"
 #include "provider/artifact.h"
 #include "provider/provider.h"
@@ -46,12 +47,11 @@ struct ProgramCall {
   std::filesystem::path module;  // compiled
   std::string function;
   std::vector<std::filesystem::path> inputs;  // .npy files, one per argument
-  std::vector<int> cores;                     // to run on, one thread each
+  device::Address device;                     // to run on
   std::vector<std::string> runtime_flags;     // passed through
   // Where they are known: results of a type that NumPy lacks cannot be read back otherwise.
   std::vector<problem::TensorType> results = {};
   int stop_fd = -1;  // once it is readable the call ends with an error of kind kInterrupted
-  std::optional<int> cuda = {};  // the GPU to run on instead of the cores, by the driver's number
 };
 
 // One artifact under the provider's own runtime.
@@ -60,7 +60,7 @@ struct ArtifactCall {
   // One per binding: a .npy file with its content, or empty for a buffer that is only written.
   std::vector<std::filesystem::path> contents;
   std::vector<problem::TensorType> types;
-  std::vector<int> cores;  // to run on, one thread each
+  device::Address device;  // to run on
   int stop_fd = -1;        // as ProgramCall's
   int launches =
       64;  // one after the other in what is timed as one, so that submitting counts little

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "device/place.h"
 #include "measure/buffers.h"
 #include "measure/comparison.h"
 #include "provider/program_provider.h"
@@ -39,13 +39,10 @@ struct CompareOptions {
   std::vector<std::string> reference_flags;  // of a compile whose code A and B do not share
   std::string function;                      // of a program or module; empty: the only one
   std::vector<std::string> runtime_flags;
-  std::vector<int> cores;  // to run on, one thread each
-  // The GPU to run on instead, by the driver's number; the cores then compute references.
-  std::optional<int> cuda = {};
+  device::Place place;  // to run on
   measure::CacheMode cache = measure::CacheMode::kWarm;
-  std::int64_t last_level_cache = 0;  // bytes
-  std::uint64_t seed = 42;            // of inputs and orders
-  int stop_fd = -1;                   // once it is readable: kInterrupted
+  std::uint64_t seed = 42;  // of inputs and orders
+  int stop_fd = -1;         // once it is readable: kInterrupted
 };
 
 // One pair that was compared.

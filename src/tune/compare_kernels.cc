@@ -183,13 +183,13 @@ class Codes {
 };
 
 Result<KernelPair> load_pair(const Codes& codes, store::Store& a_store, const Choice& a,
-                             store::Store& b_store, const Choice& b, bool is_gpu) {
+                             store::Store& b_store, const Choice& b, bool runs_on_host) {
   KernelPair kernels;
   kernels.dispatch = a.dispatch;
   HONE_ASSIGN(kernels.a, codes.of(a_store, a.candidate, a.dispatch));
   HONE_ASSIGN(kernels.b, codes.of(b_store, b.candidate, b.dispatch));
   if (measure::has_exact_reference(a.dispatch)) return kernels;
-  if (is_gpu)
+  if (!runs_on_host)
     return input_error(
         "'{}' has more fused around it than its product, and stores of a GPU hold no code for a "
         "CPU to verify it against; compare the configurations on the program (--config)",
@@ -274,7 +274,7 @@ Result<std::vector<ComparedPair>> compare_stores(const CompareContext& context,
   for (const auto& [mine, other] : shared) {
     HONE_ASSIGN(const KernelPair kernels,
                 load_pair(Codes(context, compiler), a_store, *mine, b_store, *other,
-                          context.options.cuda.has_value()));
+                          context.options.place.traits.runs_on_host));
     ComparedPair& pair = pairs.emplace_back();
     pair.what = mine->dispatch.name;
     pair.a = mine->configuration;

@@ -43,11 +43,10 @@ Status complete(const CompareContext& context, const std::filesystem::path& fold
   side.call = {side.module,
                side.function.name,
                std::move(inputs),
-               context.options.cores,
+               context.options.place.address,
                context.options.runtime_flags,
                side.function.outputs,
                context.options.stop_fd};
-  side.call.cuda = context.options.cuda;
   return {};
 }
 

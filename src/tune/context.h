@@ -25,7 +25,7 @@ struct Context {
   Observer& observer;
   store::Id build = 0;
   store::Id device = 0;
-  std::vector<RunnerService*> more_runners = {};  // one for each of options.more_gpus
+  std::vector<RunnerService*> more_runners = {};  // one for each of options.places but the first
   // The provider again, where its dispatches are pieces of whole programs.
   const provider::ProgramProvider* programs = nullptr;
   LeaseKeeper* leases = nullptr;  // none: no other tuner works on the store

@@ -48,18 +48,18 @@ Result<DispatchBench> DispatchBench::prepare(Context& context, const problem::Di
   HONE_ASSIGN(const store::Id operation, store.intern(operation_row(dispatch.root)));
   HONE_ASSIGN(bench.dispatch_id_, store.intern(dispatch_row(dispatch, operation)));
   bench.key_ = problem::fingerprint(dispatch);
+  const device::Place& place = context.options.place();
   HONE_TRY(context.compiler.prepare(bench.key_, dispatch.source, context.flags(),
-                                    context.options.assemble_for));
+                                    place.traits.assembles_code ? place.facts.target : ""));
 
   measure::ProblemRequest problem{dispatch,
-                                  context.options.cores,
+                                  place.address,
                                   context.options.seed,
                                   context.options.cache,
-                                  context.options.last_level_cache,
+                                  context.options.last_level_cache(),
                                   {}};
-  problem.cuda = context.options.cuda;
   if (!measure::has_exact_reference(dispatch)) {
-    if (reference == nullptr && problem.cuda)
+    if (reference == nullptr && !place.traits.runs_on_host)
       return failure("'{}' cannot be verified: compiled for a CPU the program has no such dispatch",
                      dispatch.name);
     // A source says itself what it is compiled for: of an equal one the code would be the same.
@@ -102,7 +102,7 @@ Status DispatchBench::compile_default() {
 }
 
 Status DispatchBench::set_up() {
-  if (context_->options.compile_ahead > 0) HONE_TRY(compile_default());
+  if (!context_->options.traits().compiling_disturbs) HONE_TRY(compile_default());
   {
     const TimeBudget::Span span(context_->time, Phase::kPrepare);
     HONE_TRY(set_problem(*problem_));
@@ -118,16 +118,16 @@ Status DispatchBench::set_up() {
 
 // The device is asked once in a session, and only where its peak bounds something.
 Status DispatchBench::learn_least_seconds() {
-  const bool gpu = context_->options.cuda.has_value();
+  const bool matrix_units = context_->options.traits().matrix_units;
   device::Peak any;
   any.gflops = any.stated_matrix_gflops = 1;
-  if (measure::most_flops(root_, any, gpu) == 0) return {};
+  if (measure::most_flops(root_, any, matrix_units) == 0) return {};
   if (!context_->peak) {
     const Result<device::Peak> peak = lanes_.front().runner->peak();
     if (!peak && peak.error().kind != ErrorKind::kFailure) return tl::unexpected(peak.error());
     context_->peak = peak.value_or(device::Peak{});
   }
-  least_seconds_ = measure::least_seconds(root_, *context_->peak, gpu);
+  least_seconds_ = measure::least_seconds(root_, *context_->peak, matrix_units);
   return {};
 }
 
@@ -140,7 +140,7 @@ Result<std::string> DispatchBench::impossible_time(RunnerService& runner,
   HONE_ASSIGN(const device::Peak again, runner.peak());
   device::Peak& peak = *context_->peak;
   peak.gflops = std::max(peak.gflops, again.gflops);
-  least_seconds_ = measure::least_seconds(root_, peak, context_->options.cuda.has_value());
+  least_seconds_ = measure::least_seconds(root_, peak, context_->options.traits().matrix_units);
   if (seconds >= least_seconds_) return std::string();
   return measure::impossible_time(root_, seconds, least_seconds_);
 }
@@ -277,7 +277,7 @@ Status DispatchBench::measure_together(Lane& lane, Lock& lock, const std::vector
   std::vector<RunnerKernel*> verified;
   for (auto& [trial, kernel] : kernels) verified.push_back(&kernel);
   measure::MeasureRequest how;
-  how.protocol = search_protocol(default_seconds_, context_->options.cuda.has_value());
+  how.protocol = search_protocol(default_seconds_, context_->options.traits());
   how.seed = context_->options.seed + static_cast<std::uint64_t>(trials.front()->candidate);
   how.best = best_seconds_;
   how.least_seconds = least_seconds_;
@@ -340,7 +340,7 @@ Status DispatchBench::take_measured(Lane& lane, const Kernels& kernels,
       default_seconds_ = seconds;
     }
   }
-  if (lane.gpu)
+  if (lanes_.size() > 1)
     lane.sentinel_seconds.insert(lane.sentinel_seconds.end(), baseline.seconds.begin(),
                                  baseline.seconds.end());
   if (is_default) return {};
@@ -360,7 +360,7 @@ Status DispatchBench::record_samples(const std::string& identity,
   row.sentinel_ratio = ratio;
   row.machine = nlohmann::json{{"before", result.before},
                                {"after", result.after},
-                               {"cores", context_->options.cores},
+                               {"cores", context_->options.place().address.cores},
                                {"stop", samples.stop},
                                {"kept_disturbed", samples.kept_disturbed}}
                     .dump();

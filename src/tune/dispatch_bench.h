@@ -105,7 +105,7 @@ class DispatchBench {
   // A device with its runner, and what is loaded there.
   struct Lane {
     RunnerService* runner = nullptr;
-    std::optional<int> gpu;
+    device::Address device = {};
     RunnerKernel sentinel = {};                 // the default, which stays loaded
     std::vector<double> sentinel_seconds = {};  // of each sample
   };

@@ -20,12 +20,11 @@ constexpr double kNoDifference = 0.005;
 
 // The others' references are computed while the first one's is.
 Status DispatchBench::set_problem(const measure::ProblemRequest& problem) {
-  lanes_.push_back({context_->runner_of(0), context_->options.cuda});
-  for (std::size_t i = 0; i < context_->more_runners.size(); ++i)
-    lanes_.push_back({context_->runner_of(i + 1), context_->options.more_gpus.at(i)});
+  for (std::size_t i = 0; i <= context_->more_runners.size(); ++i)
+    lanes_.push_back({context_->runner_of(i), context_->options.places.at(i).address});
   const auto set = [&problem](Lane& lane) {
     measure::ProblemRequest request = problem;
-    request.cuda = lane.gpu;
+    request.device = lane.device;
     return lane.runner->set_problem(request);
   };
   std::vector<std::future<Result<measure::ProblemReady>>> others;
@@ -106,14 +105,14 @@ Result<std::vector<Trial*>> DispatchBench::next_group(Queue& queue) {
 
 std::string DispatchBench::differing_devices() const {
   struct Seen {
-    int gpu;
+    std::string device;
     double median;
     measure::Interval interval;
   };
   std::vector<Seen> seen;
   for (const Lane& lane : lanes_)
-    if (lane.gpu && !lane.sentinel_seconds.empty())
-      seen.push_back({*lane.gpu, measure::median(lane.sentinel_seconds),
+    if (!lane.sentinel_seconds.empty())
+      seen.push_back({device::name_of(lane.device), measure::median(lane.sentinel_seconds),
                       measure::median_interval(lane.sentinel_seconds)});
   if (seen.size() < 2) return {};
   const auto [fast, slow] = std::minmax_element(
@@ -121,10 +120,9 @@ std::string DispatchBench::differing_devices() const {
   const double difference = slow->median / fast->median - 1;
   if (difference < kNoDifference || !(slow->interval.low > fast->interval.high)) return {};
   return fmt::format(
-      "cuda:{} runs the default of '{}' in {:.2f} % more time than cuda:{}, which is more than "
-      "their "
-      "noise; each candidate was compared with the default on its own device",
-      slow->gpu, name_, 100 * difference, fast->gpu);
+      "{} runs the default of '{}' in {:.2f} % more time than {}, which is more than their noise; "
+      "each candidate was compared with the default on its own device",
+      slow->device, name_, 100 * difference, fast->device);
 }
 
 }  // namespace hone::tune

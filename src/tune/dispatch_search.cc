@@ -10,10 +10,10 @@
 namespace hone::tune {
 namespace {
 
-// What a candidate takes before it is known here: on a CPU with two cores, and on a GPU beside 16
-// cores that compile (docs/benchmarks.md).
+// What a candidate takes before it is known here: on a CPU with two cores, and beside 16 cores that
+// compile for a GPU (docs/benchmarks.md).
 constexpr double kUsualSeconds = 0.5;
-constexpr double kUsualSecondsOnGpu = 0.05;
+constexpr double kUsualSecondsBesideCompiles = 0.05;
 
 }  // namespace
 
@@ -39,10 +39,11 @@ Result<DispatchSearch> DispatchSearch::begin(Context& context, const problem::Di
 
 void DispatchSearch::choose_strategy(double seconds, bool has_prior) {
   const Options& options = context_.options;
-  const double each = options.cuda ? kUsualSecondsOnGpu : kUsualSeconds;
+  const bool compiles_ahead = !options.traits().compiling_disturbs;
+  const double each = compiles_ahead ? kUsualSecondsBesideCompiles : kUsualSeconds;
   const auto affordable = static_cast<std::size_t>(std::max(0.0, seconds) / each);
   const search::Choice choice = search::choose_strategy(
-      {space_.count(), std::min(note_.planned, affordable), has_prior, options.compile_ahead > 0});
+      {space_.count(), std::min(note_.planned, affordable), has_prior, compiles_ahead});
   note_.strategy = choice.strategy;
   note_.why = choice.why;
   stop_rule_.emplace(context_.noise);

@@ -30,9 +30,14 @@ constexpr std::size_t kFewestInRound = 4;
 constexpr double kRoundShare = 0.1;
 // Seconds that a round waits for its compiles where others can be measured meanwhile.
 constexpr double kCompilePatience = 0.5;
-// A search is given at least these, whatever its dispatch's time: a first round of candidates. A
-// GPU's compile beside one another.
-constexpr double kLeastSearch = 3, kLeastSearchOnGpu = 2;
+// A search is given at least these, whatever its dispatch's time: a first round of candidates,
+// fewer where they compile while others are measured.
+constexpr double kLeastSearch = 3, kLeastSearchBesideCompiles = 2;
+
+double least_search(const device::Traits& traits) {
+  return traits.compiling_disturbs ? kLeastSearch : kLeastSearchBesideCompiles;
+}
+
 // Of a dispatch's time, for libraries and the compiler's own runtime beside the winner, within
 // bounds.
 constexpr double kBaselineShare = 0.1, kMostForBaselines = 8;
@@ -108,7 +113,7 @@ class DispatchTuner {
     HONE_ASSIGN(DispatchSearch begun,
                 DispatchSearch::begin(context_, dispatch_, space_, seconds_to_search()));
     search_.emplace(std::move(begun));
-    if (options.compile_ahead == 0) return {};
+    if (options.traits().compiling_disturbs) return {};
     HONE_TRY(bench_.compile_default());
     HONE_ASSIGN(const std::vector<space::Configuration> proposals,
                 search_->propose(std::min(options.compile_ahead, search_->planned())));
@@ -150,7 +155,7 @@ class DispatchTuner {
 
   // Few at first, then as many as fit into a part of the time, by what one took until now.
   std::size_t round_size(double seconds) const {
-    if (context_.options.compile_ahead > 0) return context_.options.compile_ahead;
+    if (!traits().compiling_disturbs) return context_.options.compile_ahead;
     if (search_->tried() == 0) return kFewestInRound;
     const double each = clock_.seconds() / static_cast<double>(search_->tried());
     const double time = std::min(seconds * kRoundShare, seconds - clock_.seconds());
@@ -163,7 +168,7 @@ class DispatchTuner {
   Status try_all(const std::vector<space::Configuration>& proposals) {
     HONE_ASSIGN(std::unique_ptr<Round> round, begin_round(proposals));
     compiling_.push_back(std::move(round));
-    return finish_compiling(context_.options.compile_ahead == 0 ? 0 : search_->learns() ? 1 : 2);
+    return finish_compiling(traits().compiling_disturbs ? 0 : search_->learns() ? 1 : 2);
   }
 
   Result<std::unique_ptr<Round>> begin_round(const std::vector<space::Configuration>& proposals) {
@@ -186,7 +191,7 @@ class DispatchTuner {
   }
 
   // Some configurations compile for a hundred times as long as others: the device does not wait.
-  double patience() const { return context_.options.compile_ahead > 0 ? kCompilePatience : -1; }
+  double patience() const { return traits().compiling_disturbs ? -1 : kCompilePatience; }
 
   // Measures the oldest rounds, until at most `most` are left to compile.
   Status finish_compiling(std::size_t most) {
@@ -228,7 +233,7 @@ class DispatchTuner {
     std::vector<Trial> trials;
     for (const auto& [configuration, trial] : aside) trials.push_back(trial);
     HONE_TRY(bench_.begin(trials));
-    HONE_TRY(bench_.finish(trials, context_.options.compile_ahead > 0 ? 0 : -1));
+    HONE_TRY(bench_.finish(trials, traits().compiling_disturbs ? -1 : 0));
     for (std::size_t i = 0; i < trials.size(); ++i) settle(aside[i].first, trials[i]);
     return {};
   }
@@ -239,8 +244,10 @@ class DispatchTuner {
     return context_.leases->wait();
   }
 
+  const device::Traits& traits() const { return context_.options.traits(); }
+
   double for_finalists() const {
-    return finalist_seconds(share_.seconds, context_.options.cuda.has_value());
+    return finalist_seconds(share_.seconds, traits().one_batch_tells);
   }
 
   double for_baselines() const {
@@ -250,15 +257,15 @@ class DispatchTuner {
 
   // From now on: what the dispatch was given, less what was spent on it, and what comes after.
   double seconds_to_search() const {
-    return std::max(context_.options.cuda ? kLeastSearchOnGpu : kLeastSearch,
+    return std::max(least_search(traits()),
                     share_.seconds - whole_.seconds() - for_finalists() - for_baselines());
   }
 
   std::vector<store::Id> finalists() const {
     std::vector<Measured> measured;
     for (const auto& [candidate, tried] : tried_) measured.emplace_back(tried.ratio, candidate);
-    return choose_finalists(std::move(measured), {for_finalists(), bench_.default_seconds(),
-                                                  context_.options.cuda.has_value()});
+    return choose_finalists(std::move(measured),
+                            {for_finalists(), bench_.default_seconds(), traits().one_batch_tells});
   }
 
   // A finalist that ships in another form is compared in that form, where that is right and no
@@ -323,14 +330,14 @@ class DispatchTuner {
     tuned.payload = tried_.at(columns[winner]).payload;
     if (context_.programs == nullptr) return tuned;
     const TimeBudget::Span span(context_.time, Phase::kBaselines);
-    if (context_.options.cuda) return as_shipped(std::move(tuned));
+    if (traits().assembles_code) return as_shipped(std::move(tuned));
     // For the report only: the choice is made.
     if (context_.options.baselines && for_baselines() >= kSecondsUnderRuntime)
       HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
     return tuned;
   }
 
-  // On a GPU; iree-benchmark-executable would take its code in IREE's own container only.
+  // Its code would be run under the compiler's own runtime in that one's container only.
   Result<TunedDispatch> as_shipped(TunedDispatch tuned) {
     HONE_ASSIGN(ShippedKernel shipped, measure_as_shipped(context_, bench_, dispatch_,
                                                           *tuned.selection.winner, *tuned.payload));
@@ -395,21 +402,19 @@ double busy_seconds(const Context& context) {
 }  // namespace
 
 double seconds_needed(const Context& context, std::optional<double> ready) {
-  const bool gpu = context.options.cuda.has_value();
-  return ready.value_or(kReady) + (gpu ? kLeastSearchOnGpu : kLeastSearch) +
-         finalist_seconds(0, gpu);
+  const device::Traits& traits = context.options.traits();
+  return ready.value_or(kReady) + least_search(traits) +
+         finalist_seconds(0, traits.one_batch_tells);
 }
 
 plan::Weight estimated_weight(const Context& context, const problem::Dispatch& dispatch) {
-  // Per second, of one core or a GPU; only what they are to one another matters much.
-  constexpr double kFlops = 3e10, kBytes = 1e10, kGpuFlops = 2e14, kGpuBytes = 2e12;
-  const bool gpu = context.options.cuda.has_value();
+  const device::Facts& facts = context.options.place().facts;
   double bytes = 0;
   for (const problem::Binding& binding : dispatch.bindings)
     bytes += static_cast<double>(std::max<std::int64_t>(0, binding.bytes));
-  const double seconds = std::max(problem::flop_count(dispatch.root) / (gpu ? kGpuFlops : kFlops),
-                                  bytes / (gpu ? kGpuBytes : kBytes)) *
-                         std::max(1, dispatch.launches_per_call);
+  const double seconds =
+      std::max(problem::flop_count(dispatch.root) / facts.rough_flops, bytes / facts.rough_bytes) *
+      std::max(1, dispatch.launches_per_call);
   return {seconds, seconds, seconds_needed(context, {})};
 }
 

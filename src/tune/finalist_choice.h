@@ -12,20 +12,20 @@ namespace hone::tune {
 using Measured = std::pair<double, store::Id>;
 
 struct FinalistTime {
-  double seconds = 0;          // there are for all rounds
-  double default_seconds = 0;  // of one launch of the default
-  bool on_gpu = false;
+  double seconds = 0;            // there are for all rounds
+  double default_seconds = 0;    // of one launch of the default
+  bool one_batch_tells = false;  // device::Traits
 };
 
 // Seconds for the finalists of a dispatch that may take `seconds` in all: a part of them, within
-// bounds. A GPU, whose rounds are shorter and quieter, needs fewer.
-double finalist_seconds(double seconds, bool on_gpu);
+// bounds. Where one batch tells, rounds are shorter and quieter, and fewer serve.
+double finalist_seconds(double seconds, bool one_batch_tells);
 
 // Those of `measured` that are faster than the default and may be the fastest, best first: within a
-// tenth of the best on a CPU, within 3 % on a GPU, whose first measurements are good to about a
-// percent (docs/measuring.md); the best four are taken anyway, since one of them may owe its place
-// to a lucky measurement. At most 10 (6 on a GPU), and no more than the time gives enough rounds
-// for a verdict, but four.
+// tenth of the best, or where one batch tells, so that first measurements are good to about a
+// percent (docs/measuring.md), within 3 %; the best four are taken anyway, since one of them may
+// owe its place to a lucky measurement. At most 10 (6 where one batch tells), and no more than the
+// time gives enough rounds for a verdict, but four.
 std::vector<store::Id> choose_finalists(std::vector<Measured> measured, const FinalistTime& time);
 
 }  // namespace hone::tune

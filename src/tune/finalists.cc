@@ -97,7 +97,7 @@ class FinalistRace {
     for (const std::size_t column : columns) kernels.push_back(&kernels_[column]);
     measure::MeasureRequest how;
     how.other_memory = true;
-    how.protocol = finalist_protocol(bench_.default_seconds(), context_.options.cuda.has_value());
+    how.protocol = finalist_protocol(bench_.default_seconds(), context_.options.traits());
     how.seed = context_.options.seed + taken_++;
     how.least_seconds = bench_.least_seconds();
     HONE_ASSIGN(const Ran<measure::MeasureResult> measured, rounds_.measure(kernels, nullptr, how));

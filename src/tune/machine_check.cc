@@ -2,10 +2,9 @@
 
 namespace hone::tune {
 
-Result<MachineCheck> check_machine(RunnerService& runner, const std::vector<int>& cores,
-                                   std::optional<int> cuda, const measure::NoiseOptions& options,
-                                   Observer& observer) {
-  HONE_ASSIGN(measure::Calibration calibration, runner.calibrate(cores, cuda));
+Result<MachineCheck> check_machine(RunnerService& runner, const device::Address& device,
+                                   const measure::NoiseOptions& options, Observer& observer) {
+  HONE_ASSIGN(measure::Calibration calibration, runner.calibrate(device));
   MachineCheck check{measure::judge_noise(calibration, options), std::move(calibration.after)};
   if (const std::string text = measure::warning(check.noise, options); !text.empty())
     observer.note(text);

@@ -1,8 +1,6 @@
 // Before anything is measured: is the machine quiet enough to tell 1 % apart?
 #pragma once
 
-#include <vector>
-
 #include "measure/noise.h"
 #include "tune/observer.h"
 #include "tune/runner_service.h"
@@ -14,10 +12,9 @@ struct MachineCheck {
   device::MachineState state;  // while it was measured
 };
 
-// Calibrates the device on `cores` (half a second) and notes the warning, if there is one. Errors:
-// those of the runner.
-Result<MachineCheck> check_machine(RunnerService& runner, const std::vector<int>& cores,
-                                   std::optional<int> cuda, const measure::NoiseOptions& options,
-                                   Observer& observer);
+// Calibrates the device (half a second) and notes the warning, if there is one. Errors: those of
+// the runner.
+Result<MachineCheck> check_machine(RunnerService& runner, const device::Address& device,
+                                   const measure::NoiseOptions& options, Observer& observer);
 
 }  // namespace hone::tune

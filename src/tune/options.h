@@ -1,12 +1,14 @@
 // What a tuning session is asked to do.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "device/place.h"
 #include "measure/buffers.h"
 #include "store/store.h"
 
@@ -41,18 +43,19 @@ struct Options {
   std::vector<std::string> configurations;  // given by hand, instead of a search
   std::uint64_t seed = 42;
 
-  std::vector<int> cores;  // that candidates run on, one thread each
-  // The GPU, by the driver's number, that they run on instead; the cores then compute references.
-  std::optional<int> cuda;
-  // Further ones of the same kind, which candidates are shared out over; finalists run on `cuda`.
-  std::vector<int> more_gpus;
-  // PTX is assembled for it ("sm_90") where it is compiled; empty: left to the driver.
-  std::string assemble_for;
-  // Candidates that compile while others are measured, where that does not disturb: a GPU's kernels
-  // run on no core. 0: compiling and measuring take turns.
-  std::size_t compile_ahead = 0;
+  // That candidates are shared out over, one at least; several are alike in all but their address.
+  // Finalists run on the first.
+  std::vector<device::Place> places{device::Place()};
+  const device::Place& place() const { return places.front(); }
+  const device::Traits& traits() const { return place().traits; }
+  // Candidates that compile while others are measured, where that does not disturb; 1 at least.
+  std::size_t compile_ahead = 8;
   measure::CacheMode cache = measure::CacheMode::kWarm;
-  std::int64_t last_level_cache = 0;  // bytes
+  std::int64_t rotating_bytes = 0;  // of cold operands at least; 0: twice the last-level cache
+  // Bytes; cold operands are of more than twice as much.
+  std::int64_t last_level_cache() const {
+    return std::max(place().facts.last_level_cache_bytes, rotating_bytes / 2);
+  }
   store::Reuse reuse = store::Reuse::kEqualIdentities;
   store::Trust trust = store::Trust::kOwn;  // whose code of the store is loaded
   // Candidates that another run gave up for what may come out otherwise are tried again

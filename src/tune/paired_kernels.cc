@@ -22,10 +22,12 @@ class PairedKernels {
 
   Status verify() {
     const CompareOptions& options = context_.options;
-    measure::ProblemRequest problem{
-        kernels_.dispatch,        options.cores,     options.seed, options.cache,
-        options.last_level_cache, kernels_.reference};
-    problem.cuda = options.cuda;
+    const measure::ProblemRequest problem{kernels_.dispatch,
+                                          options.place.address,
+                                          options.seed,
+                                          options.cache,
+                                          options.place.facts.last_level_cache_bytes,
+                                          kernels_.reference};
     HONE_ASSIGN(const measure::ProblemReady ready, context_.runner.set_problem(problem));
     if (!ready.note.empty()) context_.observer.note(ready.note);
     HONE_TRY(verify("A", a_));

@@ -41,11 +41,10 @@ provider::ProgramCall ProgramVariants::call(const Variant& variant) const {
   return {variant.module,
           function_,
           inputs_,
-          context_->options.cores,
+          context_->options.place().address,
           context_->options.runtime_flags,
           results_,
-          context_->stop_fd,
-          context_->options.cuda};
+          context_->stop_fd};
 }
 
 Status ProgramVariants::make(Variant& variant) {

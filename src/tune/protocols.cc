@@ -12,15 +12,15 @@ namespace {
 constexpr std::size_t kSamplesOfLongKernels = 3;
 constexpr double kLongKernelSeconds = 0.02;
 
-// A GPU that has just run the other finalists is warm.
-constexpr double kGpuWarmUpSeconds = 0.004;
+// A device whose batches differ little is warm once it has run the other finalists.
+constexpr double kWarmUpSecondsOfBatches = 0.004;
 
 // Of two kernels that a user compares: one that takes seconds gets fewer rounds, one that hangs is
 // ended by the runner's limit.
 constexpr double kMostSecondsPerLoad = 60;
 
-// Before it is a finalist a candidate must be within a tenth of the best; a GPU's batches differ by
-// a percent, so that one batch tells who is not.
+// Before it is a finalist a candidate must be within a tenth of the best; where one batch tells, it
+// says who is not.
 constexpr double kScreenFactor = 1.3;
 
 // On either side of every length at which a protocol changes.
@@ -28,9 +28,9 @@ constexpr double kShortKernelSeconds = 1e-4, kLongestKernelSeconds = 10;
 
 }  // namespace
 
-measure::Protocol search_protocol(double default_seconds, bool gpu) {
+measure::Protocol search_protocol(double default_seconds, const device::Traits& traits) {
   measure::Protocol protocol;
-  if (gpu) {
+  if (traits.one_batch_tells) {
     // Its clocks are up from the candidate before, and no other process takes it away.
     protocol.screen_factor = kScreenFactor;
     protocol.warm_up_seconds = 0.002;
@@ -45,17 +45,17 @@ measure::Protocol search_protocol(double default_seconds, bool gpu) {
   return protocol;
 }
 
-measure::Protocol finalist_protocol(double seconds_per_launch, bool gpu) {
+measure::Protocol finalist_protocol(double seconds_per_launch, const device::Traits& traits) {
   measure::Protocol protocol;
   protocol.warm_up_seconds = 0.004;
-  protocol.max_warm_up_seconds = gpu ? kGpuWarmUpSeconds : 0.02;
+  protocol.max_warm_up_seconds = traits.one_batch_tells ? kWarmUpSecondsOfBatches : 0.02;
   protocol.min_samples = seconds_per_launch > kLongKernelSeconds ? 1 : 3;
   protocol.max_samples = protocol.min_samples;
   protocol.early_stop_factor = 0;
   return protocol;
 }
 
-nlohmann::json finalist_round_constants(bool gpu) {
+nlohmann::json finalist_round_constants(const device::Traits& traits) {
   const measure::RaceOptions race;
   nlohmann::json constants{{"fewest_of_four", measure::Race(4).fewest_rounds()},
                            {"most", measure::Race::kMostRounds},
@@ -64,7 +64,7 @@ nlohmann::json finalist_round_constants(bool gpu) {
                            {"threshold", race.ties.threshold},
                            {"band", race.ties.band},
                            {"tight", race.tight}};
-  if (gpu) constants["max_warm_up_seconds"] = kGpuWarmUpSeconds;
+  if (traits.one_batch_tells) constants["max_warm_up_seconds"] = kWarmUpSecondsOfBatches;
   return constants;
 }
 
@@ -99,17 +99,19 @@ measure::Protocol shipped_protocol() {
   return protocol;
 }
 
-nlohmann::json protocols_in_use(bool gpu) {
+nlohmann::json protocols_in_use(const device::Traits& traits) {
   nlohmann::json protocols{
       {"version", kProtocolVersion},
       {"search",
-       {search_protocol(kShortKernelSeconds, gpu), search_protocol(kLongestKernelSeconds, gpu)}},
+       {search_protocol(kShortKernelSeconds, traits),
+        search_protocol(kLongestKernelSeconds, traits)}},
       {"finalists",
        {finalist_protocol(kShortKernelSeconds), finalist_protocol(kLongestKernelSeconds)}},
-      {"finalist_rounds", finalist_round_constants(gpu)},
+      {"finalist_rounds", finalist_round_constants(traits)},
       {"baselines", {{"rounds", kBaselineRounds}, {"protocol", baseline_protocol()}}},
       {"program", {{"rounds", kProgramRounds}, {"seconds", kProgramSampleSeconds}}}};
-  if (gpu) protocols["shipped"] = {{"rounds", kShippedRounds}, {"protocol", shipped_protocol()}};
+  if (traits.assembles_code)
+    protocols["shipped"] = {{"rounds", kShippedRounds}, {"protocol", shipped_protocol()}};
   return protocols;
 }
 

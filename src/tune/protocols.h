@@ -4,6 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "device/place.h"
 #include "measure/sampling.h"
 
 namespace hone::tune {
@@ -13,15 +14,16 @@ namespace hone::tune {
 inline constexpr int kProtocolVersion = 3;
 
 // Of a candidate beside the default, whose launch takes `default_seconds`: enough to rank by.
-measure::Protocol search_protocol(double default_seconds, bool gpu);
+measure::Protocol search_protocol(double default_seconds, const device::Traits& traits);
 // How one round samples finalists of about this time; the same for all that share it.
-measure::Protocol finalist_protocol(double seconds_per_launch, bool gpu = false);
+measure::Protocol finalist_protocol(double seconds_per_launch,
+                                    const device::Traits& traits = device::Traits());
 // What else their times depend on: how many rounds, when they end.
-nlohmann::json finalist_round_constants(bool gpu);
+nlohmann::json finalist_round_constants(const device::Traits& traits);
 // Of libraries' kernels, of which the fastest is compared.
 measure::Protocol baseline_protocol();
 inline constexpr int kBaselineRounds = 16;  // a median's 95 % interval within a percent or two
-// Of one round of the winner and the default as they ship on a GPU.
+// Of one round of the winner and the default as they ship where a driver assembles them.
 measure::Protocol shipped_protocol();
 inline constexpr int kShippedRounds = 8;  // enough for a verdict at 5 % (six) with some to spare
 
@@ -31,8 +33,8 @@ measure::Protocol comparison_protocol(std::size_t samples);
 inline constexpr std::size_t kProgramRounds = 12;
 inline constexpr double kProgramSampleSeconds = 0.15;
 
-// The version, and every constant of the protocols in use on a CPU or on a GPU: made by the very
-// functions that measuring asks, for a short and for a long kernel.
-nlohmann::json protocols_in_use(bool gpu);
+// The version, and every constant of the protocols in use on a device of these traits: made by the
+// very functions that measuring asks, for a short and for a long kernel.
+nlohmann::json protocols_in_use(const device::Traits& traits);
 
 }  // namespace hone::tune

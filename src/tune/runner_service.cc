@@ -162,11 +162,9 @@ Result<Ran<std::vector<measure::Baseline>>> RunnerService::load_baselines() {
   return Ran<Baselines>(std::move(*baselines));
 }
 
-Result<measure::Calibration> RunnerService::calibrate(const std::vector<int>& cores,
-                                                      std::optional<int> cuda) {
+Result<measure::Calibration> RunnerService::calibrate(const device::Address& device) {
   measure::CalibrationRequest request;
-  request.cores = cores;
-  request.cuda = cuda;
+  request.device = device;
   HONE_ASSIGN(worker::Outcome outcome, ask_device({"calibrate", request, {}}));
   const Ran<measure::Calibration> calibration = answer_of<measure::Calibration>(outcome);
   if (!calibration) return failure("{}", calibration.error().message);

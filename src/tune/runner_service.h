@@ -47,10 +47,9 @@ class RunnerService {
   Status unload(int handle);
   // What vendors' libraries make of the problem; a failure's message says why there is none.
   Result<Ran<std::vector<measure::Baseline>>> load_baselines();
-  // How quiet the device is: the GPU, else these cores. To be asked before the problem is set: a
-  // problem of other cores would have to be set again.
-  Result<measure::Calibration> calibrate(const std::vector<int>& cores,
-                                         std::optional<int> cuda = {});
+  // How quiet the device is. To be asked before the problem is set: a problem of another device
+  // would have to be set again.
+  Result<measure::Calibration> calibrate(const device::Address& device);
   // Of the cores of the problem.
   Result<device::Peak> peak();
 

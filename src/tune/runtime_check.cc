@@ -42,10 +42,10 @@ Status measure_under_runtime(Context& context, DispatchBench& bench,
   for (int round = 0; round < kRounds; ++round) {
     const std::size_t first = coin() & 1;
     for (const std::size_t which : {first, 1 - first}) {
-      const Result<double> seconds =
-          context.programs->time_artifact({&artifacts[which], files->contents, files->types,
-                                           context.options.cores, context.stop_fd, launches},
-                                          kSecondsPerRound);
+      const Result<double> seconds = context.programs->time_artifact(
+          {&artifacts[which], files->contents, files->types, context.options.place().address,
+           context.stop_fd, launches},
+          kSecondsPerRound);
       if (!seconds && seconds.error().kind == ErrorKind::kInterrupted)
         return tl::unexpected(seconds.error());
       if (!seconds) return context.store.log_event("runtime", seconds.error().message);

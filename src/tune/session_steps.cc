@@ -21,8 +21,8 @@ Status record_time(Context& context) {
 
 Result<MachineCheck> look_at_machine(Context& context) {
   const TimeBudget::Span span(context.time, Phase::kCalibrate);
-  HONE_ASSIGN(MachineCheck machine, check_machine(context.runner, context.options.cores,
-                                                  context.options.cuda, {}, context.observer));
+  HONE_ASSIGN(MachineCheck machine,
+              check_machine(context.runner, context.options.place().address, {}, context.observer));
   context.noise = std::clamp(machine.noise.smallest_difference, kLeastNoise, kMostNoise);
   HONE_TRY(context.store.log_event("machine", nlohmann::json(machine.noise).dump()));
   return machine;

@@ -29,9 +29,7 @@ struct VerifyRequest {
   std::vector<GivenArray> expected;          // none: the reference's
   std::optional<double> absolute, relative;  // tolerance; none: what follows from the types
   std::uint64_t seed = 42;                   // of the generated inputs
-  std::vector<int> cores;
-  // The GPU to run on, by the driver's number; the cores then run the reference only.
-  std::optional<int> cuda = {};
+  device::Place place;                       // to run on
 };
 
 struct VerifiedOutput {

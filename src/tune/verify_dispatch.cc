@@ -53,8 +53,7 @@ class DispatchVerification {
   Result<measure::ProblemRequest> problem_request() {
     measure::ProblemRequest problem;
     problem.dispatch = dispatch_;
-    problem.cores = request_.cores;
-    problem.cuda = request_.cuda;
+    problem.device = request_.place.address;
     problem.seed = request_.seed;
     problem.tolerance = given_tolerance(request_);
     HONE_ASSIGN(problem.inputs, by_binding(request_.inputs, Access::kWriteOnly, "read"));
@@ -94,7 +93,7 @@ class DispatchVerification {
           return each.name == dispatch_.name && each.bindings == dispatch_.bindings;
         });
     const bool independent = found != other.dispatches.end() && found->source != dispatch_.source;
-    if (!independent && request_.cuda)
+    if (!independent && !request_.place.traits.runs_on_host)
       return failure("'{}' cannot be verified: compiled for a CPU the program has no such dispatch",
                      dispatch_.name);
     reference_ = independent ? "the same dispatch compiled with " +

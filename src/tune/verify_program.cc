@@ -24,7 +24,7 @@ class ProgramVerification {
     Verdict verdict;
     HONE_ASSIGN(const std::vector<problem::Array> expected, expected_results(verdict));
     HONE_ASSIGN(const std::string module, compile("program", request_.flags));
-    Result<std::vector<problem::Array>> results = call(module, request_.cuda);
+    Result<std::vector<problem::Array>> results = call(module, request_.place.address);
     if (!results && results.error().kind != ErrorKind::kFailure)
       return tl::unexpected(std::move(results).error());
     if (!results) {
@@ -71,7 +71,8 @@ class ProgramVerification {
     verdict.reference =
         "the same program compiled with " + in_words(provider_, request_.reference_flags);
     HONE_ASSIGN(const std::string module, compile("reference", request_.reference_flags));
-    Result<std::vector<problem::Array>> results = call(module, {});
+    Result<std::vector<problem::Array>> results =
+        call(module, device::host_of(request_.place.address));
     if (!results && results.error().kind == ErrorKind::kFailure)
       return failure("the reference does not run: {}", results.error().message);
     return results;
@@ -92,10 +93,10 @@ class ProgramVerification {
     return path.string();
   }
 
-  Result<std::vector<problem::Array>> call(const std::string& module, std::optional<int> cuda) {
-    provider::ProgramCall call{module,         function_.name, inputs_,
-                               request_.cores, runtime_flags_, function_.outputs};
-    call.cuda = cuda;
+  Result<std::vector<problem::Array>> call(const std::string& module,
+                                           const device::Address& device) {
+    const provider::ProgramCall call{module, function_.name, inputs_,
+                                     device, runtime_flags_, function_.outputs};
     HONE_ASSIGN(std::vector<problem::Array> results,
                 provider_.run_program(call, function_.outputs.size()));
     for (std::size_t i = 0; i < results.size(); ++i) {

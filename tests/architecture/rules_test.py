@@ -22,7 +22,7 @@ FOLDERS = {
     "device": ["problem"],
     "device/cpu": ["device"],
     "device/cuda": ["device"],
-    "provider": ["space"],
+    "provider": ["space", "device"],
     "provider/iree": ["provider"],
     "provider/triton": ["provider"],
     "provider/library": ["device"],
@@ -53,6 +53,20 @@ OWN_NAMES = {
     # What its compiler is told, which is opaque to everybody else (provider/payload.h).
     "lowering_config|translation_info|compilation_info": ["provider/iree"],
     "nvidia": ["device/cuda", "provider/triton"],
+    # Besides the device: what code is compiled for, and its formats.
+    "cuda": ["device/cuda", "problem", "provider", "provider/iree", "provider/triton"],
+    # Nobody asks whether a place is the host's cores: what follows from that is a trait (device/place.h).
+    "kHostKind": ["device", "device/cpu"],
+}
+# Kinds of devices in cli, which knows all: registered, chosen by the command line, and what belongs to one of them.
+KINDS_IN_CLI = {
+    "assembling_worker.cc": "calls its assembler",
+    "device_options.cc": "reads --device",
+    "devices_command.cc": "shows its assembler and library",
+    "doctor_software.cc": "looks for its software",
+    "gemm_session.cc": "the default of --device",
+    "providers.cc": "registers it",
+    "tune_gemm_options.cc": "tune_gemm's --gpu-ids as --device",
 }
 # In comments too: these folders do not know that there are such libraries.
 STRICT_FOLDERS = {"measure", "tune", "output", "worker", "search", "space", "store"}
@@ -261,6 +275,25 @@ class Rules(unittest.TestCase):
                         broken.append(f"src/{place}:{number}: {line.strip()[:90]}")
         broken += [f"{place} is listed for what it does not say" for place in NAMED_ELSEWHERE.keys() - used]
         self.expect_none(broken, "a library, compiler or vendor is named in its own folder and in cli only")
+
+    def test_kinds_of_devices_are_named_in_few_files_of_the_command_line(self):
+        named = {
+            path.name
+            for path in sources("src/cli")
+            if re.search("kHostKind|cuda", "\n".join(code(path, strings=True)), re.I)
+        }
+        self.assertEqual(named, KINDS_IN_CLI.keys(), "those in cli that name a kind of devices")
+
+    def test_no_tuner_opens_a_driver(self):
+        opening = re.compile(r"\bDriver::open\b|\bopen_device\(|\bLeasedDevices\b|\blist_devices\(")
+        broken = [
+            f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+            for path in sources("src")
+            if not folder_of(path.relative_to(SRC).as_posix()).startswith("device")
+            for number, line in enumerate(code(path), 1)
+            if opening.search(line)
+        ]
+        self.expect_none(broken, "devices are opened and listed by their kind (device/device_kind.h) only")
 
     def test_a_source_includes_its_own_header_first(self):
         # Which also compiles every such header on its own; tests/architecture/CMakeLists.txt

@@ -70,6 +70,28 @@ TEST_F(GpuEnvironment, ADriverThatIsTooOldOrSeesNoGpuIsAnErrorOfTheEnvironment) 
             "hone: the NVIDIA driver finds no GPU on this machine\n");
 }
 
+TEST_F(GpuEnvironment, ADriverThatDiesCostsTheProcessThatOpensIt) {
+  const FakeDriver dies(Functions{{"cuInit", "(unsigned flags) { __builtin_trap(); }"}});
+  const Ran ran = tune_on("cuda:0", dies);
+  EXPECT_EQ(ran.exit_code, 3);
+  EXPECT_EQ(ran.err, "hone: the process that lists the devices of kind 'cuda' failed: SIGILL\n");
+}
+
+TEST_F(GpuEnvironment, DevicesAreShownAsTheDriverStatesThem) {
+  const FakeDriver driver(test::two_h200s());
+  const Ran ran = hone({"devices"}, {{"LD_LIBRARY_PATH", driver.folder()}});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  for (const char* name : {"\ncuda:0 NVIDIA H200: sm_90, ", "\ncuda:1 NVIDIA H200: sm_90, "})
+    EXPECT_THAT(ran.out, HasSubstr(name));
+  const auto document = nlohmann::json::parse(
+      hone({"devices", "--json"}, {{"LD_LIBRARY_PATH", driver.folder()}}).out);
+  ASSERT_EQ(document.at("devices").size(), 3u);
+  EXPECT_EQ(document.at("devices")[0].at("kind"), "cpu");
+  EXPECT_EQ(document.at("devices")[2].at("kind"), "cuda");
+  EXPECT_EQ(document.at("devices")[2].at("target").at("index"), 1);
+  EXPECT_EQ(document.at("devices")[2].at("target").at("arch"), "sm_90");
+}
+
 TEST_F(GpuEnvironment, NoDriverIsAnErrorOfTheEnvironment) {
   // A file that is no library stands before any driver that this machine may have.
   write("libcuda.so.1", "no library");

@@ -40,8 +40,8 @@ class Subject {
   Subject(const problem::Dispatch& dispatch, const problem::Dispatch& independent)
       : dispatch_(dispatch) {
     request_.dispatch = dispatch;
-    request_.cores = {device::cpu::available_cores().front()};
-    device_ = device::cpu::open_device(request_.cores).value();
+    request_.device.cores = {device::cpu::available_cores().front()};
+    device_ = device::cpu::open_device(request_.device.cores).value();
     operands_ = launch_operands(request_).value();
     reference_ = compile(independent, "x86-64");
     kernel_ = compile(dispatch, "host");

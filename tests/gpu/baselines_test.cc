@@ -1,9 +1,9 @@
 // cuBLASLt over the candidates' own buffers, verified as they are.
 #include <gmock/gmock.h>
 
-#include "device/cpu/device.h"
+#include "device/cpu/kind.h"
 #include "device/cuda/cublaslt.h"
-#include "device/cuda/leased_devices.h"
+#include "device/cuda/kind.h"
 #include "measure/runner.h"
 #include "tests/gpu/problem.h"
 
@@ -72,9 +72,7 @@ class GpuBaselinesTest : public testing::Test {
     return libraries;
   }
 
-  device::cuda::LeasedDevices gpus_;
-  Runner runner_{device::cpu::open_device, [this](int index) { return gpus_.open(index); },
-                 libraries()};
+  Runner runner_{{device::cpu::kind(), device::cuda::kind()}, libraries()};
 };
 
 TEST_F(GpuBaselinesTest, EveryAlgorithmIsRightInEveryTypeAndLayout) {

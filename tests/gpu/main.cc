@@ -1,8 +1,8 @@
 // Tests that need a GPU. The program serves as its own runner process.
 #include <gtest/gtest.h>
 
-#include "device/cpu/device.h"
-#include "device/cuda/leased_devices.h"
+#include "device/cpu/kind.h"
+#include "device/cuda/kind.h"
 #include "tests/gpu/problem.h"
 #include "tests/measure/serve_runner.h"
 
@@ -11,8 +11,7 @@ namespace {
 using namespace hone;
 
 int serve() {
-  device::cuda::LeasedDevices gpus;
-  measure::Runner runner(device::cpu::open_device, [&gpus](int index) { return gpus.open(index); });
+  measure::Runner runner({device::cpu::kind(), device::cuda::kind()});
   return test::serve_runner(runner);
 }
 

@@ -69,9 +69,8 @@ inline measure::ProblemRequest on_gpu(problem::Dispatch dispatch,
                                       measure::CacheMode cache = measure::CacheMode::kWarm) {
   measure::ProblemRequest request;
   request.dispatch = std::move(dispatch);
-  request.cores = device::cpu::available_cores();
+  request.device = {"cuda", 0, device::cpu::available_cores()};
   request.cache = cache;
-  request.cuda = 0;
   return request;
 }
 

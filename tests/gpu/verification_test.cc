@@ -1,9 +1,9 @@
 // The verification of kernels is on a GPU what it is on a CPU.
 #include <gmock/gmock.h>
 
-#include "device/cpu/device.h"
+#include "device/cpu/kind.h"
 #include "device/cuda/facts.h"
-#include "device/cuda/leased_devices.h"
+#include "device/cuda/kind.h"
 #include "measure/runner.h"
 #include "tests/gpu/problem.h"
 
@@ -30,8 +30,7 @@ class GpuVerificationTest : public testing::Test {
     return verification.value_or(Verification{});
   }
 
-  device::cuda::LeasedDevices gpus_;
-  Runner runner_{device::cpu::open_device, [this](int index) { return gpus_.open(index); }};
+  Runner runner_{std::vector{device::cpu::kind(), device::cuda::kind()}};
 };
 
 TEST_F(GpuVerificationTest, WhatTheCompilerMadeIsRight) {
@@ -130,7 +129,7 @@ TEST_F(GpuVerificationTest, AColdRotationIsLargerThanTwiceTheCache) {
 
 TEST_F(GpuVerificationTest, CalibratesTheGpu) {
   CalibrationRequest request;
-  request.cuda = 0;
+  request.device = {"cuda", 0, {0}};
   request.rounds = 20;
   const auto calibration = runner_.calibrate(request);
   ASSERT_TRUE(calibration) << calibration.error().message;

@@ -1,7 +1,7 @@
 // The test program serves as its own compile workers and as its own runner, as `hone worker` does.
 #include <gtest/gtest.h>
 
-#include "device/cpu/device.h"
+#include "device/cpu/kind.h"
 #include "tests/made_up_provider/compile_worker.h"
 #include "tests/measure/serve_runner.h"
 #include "worker/fork_server.h"
@@ -22,7 +22,7 @@ int serve_compiles() {
 }
 
 int serve_runs() {
-  measure::Runner runner(device::cpu::open_device);
+  measure::Runner runner({device::cpu::kind()});
   return test::serve_runner(runner);
 }
 

@@ -24,7 +24,7 @@ class MadeUpProvider : public testing::Test {
   void SetUp() override {
     options_.input = "products";
     options_.flags = {"-w"};
-    options_.cores = {device::cpu::available_cores().front()};
+    options_.places.front().address.cores = {device::cpu::available_cores().front()};
     options_.strategy = "prior";
     options_.budget_seconds = 5;
     options_.baselines = options_.prove = false;

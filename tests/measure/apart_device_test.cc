@@ -17,7 +17,8 @@ using namespace hone::test;
 class ApartDeviceTest : public testing::Test {
  protected:
   void set_problem(ProblemRequest request) {
-    request.cuda = 0;
+    request.device.kind = "apart";
+    request.device.index = 0;
     const auto ready = runner_.set_problem(request);
     ASSERT_TRUE(ready) << ready.error().message;
     EXPECT_EQ(ready->reference, "exact");
@@ -35,14 +36,16 @@ class ApartDeviceTest : public testing::Test {
 
   bool compares_ = true;
   ApartDevice* device_ = nullptr;
-  Runner runner_{[](std::span<const int> cores) { return device::cpu::open_device(cores); },
-                 [this](int) -> Result<std::unique_ptr<device::Device>> {
-                   const int core = device::cpu::available_cores().front();
-                   HONE_ASSIGN(auto cpu, device::cpu::open_device({&core, 1}));
-                   auto apart = std::make_unique<ApartDevice>(std::move(cpu));
-                   device_ = apart.get();
-                   return apart;
-                 }};
+  Runner runner_{std::vector<device::DeviceKind>{
+      device::cpu::kind(),
+      {.name = "apart",
+       .open = [this](const device::Address&) -> Result<std::unique_ptr<device::Device>> {
+         const int core = device::cpu::available_cores().front();
+         HONE_ASSIGN(auto cpu, device::cpu::open_device({&core, 1}));
+         auto apart = std::make_unique<ApartDevice>(std::move(cpu));
+         device_ = apart.get();
+         return apart;
+       }}}};
 };
 
 TEST_F(ApartDeviceTest, WhatIsRightIsNotFetched) {

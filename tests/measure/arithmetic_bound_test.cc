@@ -70,7 +70,8 @@ class ImpossibleTime : public testing::Test {
  protected:
   HandleSamples measure(int lies) {
     ProblemRequest request = test::problem_request(test::matmul(8, 8, 8));
-    request.cuda = 0;
+    request.device.kind = "apart";
+    request.device.index = 0;
     EXPECT_TRUE(runner_.set_problem(request));
     MeasureRequest measure;
     measure.handles = {runner_.load(test::matmul_8()).value()};
@@ -89,14 +90,16 @@ class ImpossibleTime : public testing::Test {
   }
 
   LyingDevice* device_ = nullptr;
-  Runner runner_{[](std::span<const int> cores) { return device::cpu::open_device(cores); },
-                 [this](int) -> Result<std::unique_ptr<device::Device>> {
-                   const int core = device::cpu::available_cores().front();
-                   HONE_ASSIGN(auto cpu, device::cpu::open_device({&core, 1}));
-                   auto lying = std::make_unique<LyingDevice>(std::move(cpu));
-                   device_ = lying.get();
-                   return lying;
-                 }};
+  Runner runner_{std::vector<device::DeviceKind>{
+      device::cpu::kind(),
+      {.name = "apart",
+       .open = [this](const device::Address&) -> Result<std::unique_ptr<device::Device>> {
+         const int core = device::cpu::available_cores().front();
+         HONE_ASSIGN(auto cpu, device::cpu::open_device({&core, 1}));
+         auto lying = std::make_unique<LyingDevice>(std::move(cpu));
+         device_ = lying.get();
+         return lying;
+       }}}};
 };
 
 TEST_F(ImpossibleTime, IsMeasuredAgain) {

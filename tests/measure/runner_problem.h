@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "device/cpu/device.h"
+#include "device/cpu/kind.h"
 #include "device/cpu/target.h"
 #include "measure/runner.h"
 #include "tests/device/kernel_library.h"
@@ -33,14 +33,14 @@ inline measure::ProblemRequest problem_request(problem::Dispatch dispatch,
                                                std::size_t threads = 1) {
   measure::ProblemRequest request;
   request.dispatch = std::move(dispatch);
-  request.cores = device::cpu::available_cores();
-  request.cores.resize(std::min(request.cores.size(), threads));
+  std::vector<int>& cores = request.device.cores;
+  cores = device::cpu::available_cores();
+  cores.resize(std::min(cores.size(), threads));
   return request;
 }
 
 inline measure::Runner cpu_runner(measure::Libraries libraries = {}) {
-  return measure::Runner([](std::span<const int> cores) { return device::cpu::open_device(cores); },
-                         {}, std::move(libraries));
+  return measure::Runner({device::cpu::kind()}, std::move(libraries));
 }
 
 }  // namespace hone::test

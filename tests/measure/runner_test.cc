@@ -51,14 +51,14 @@ class RunnerTest : public testing::Test {
 
 TEST_F(RunnerTest, CalibratesBeforeAnyProblemAndLeavesOneAlone) {
   CalibrationRequest request;
-  request.cores = problem_request(matmul(8, 8, 8)).cores;
+  request.device = problem_request(matmul(8, 8, 8)).device;
   request.rounds = 8;
   const auto before = runner_.calibrate(request);
   ASSERT_TRUE(before) << before.error().message;
   EXPECT_THAT(before->a_seconds, SizeIs(8));
   EXPECT_THAT(before->b_seconds, SizeIs(8));
   EXPECT_THAT(before->a_seconds, testing::Each(testing::Gt(0)));
-  EXPECT_THAT(before->after.cores, SizeIs(request.cores.size()));
+  EXPECT_THAT(before->after.cores, SizeIs(request.device.cores.size()));
 
   ASSERT_TRUE(runner_.set_problem(problem_request(matmul(8, 8, 8))));
   const int handle = runner_.load(matmul_8()).value();

@@ -48,10 +48,10 @@ TEST(ChooseFinalists, TakesNoMoreThanCanBeToldApart) {
 }
 
 TEST(FinalistSeconds, AreAQuarterWithinBounds) {
-  EXPECT_EQ(finalist_seconds(40, /*on_gpu=*/false), 10);
-  EXPECT_EQ(finalist_seconds(4, /*on_gpu=*/false), 3);
-  EXPECT_EQ(finalist_seconds(4, /*on_gpu=*/true), 1);
-  EXPECT_EQ(finalist_seconds(600, /*on_gpu=*/true), 20);
+  EXPECT_EQ(finalist_seconds(40, /*one_batch_tells=*/false), 10);
+  EXPECT_EQ(finalist_seconds(4, /*one_batch_tells=*/false), 3);
+  EXPECT_EQ(finalist_seconds(4, /*one_batch_tells=*/true), 1);
+  EXPECT_EQ(finalist_seconds(600, /*one_batch_tells=*/true), 20);
 }
 
 }  // namespace

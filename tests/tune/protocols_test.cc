@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/device/places.h"
 #include "tune/finalists.h"
 
 namespace hone::tune {
@@ -30,19 +31,20 @@ void expect_every_constant_in(const measure::Protocol& protocol) {
 }
 
 TEST(Protocols, HoldEveryConstantOfEachProtocolInUse) {
-  for (const bool gpu : {false, true}) {
-    const nlohmann::json in_use = protocols_in_use(gpu);
+  const device::Traits core, gpu = test::gpu_place().traits;
+  for (const device::Traits& traits : {core, gpu}) {
+    const nlohmann::json in_use = protocols_in_use(traits);
     EXPECT_EQ(in_use.at("version"), kProtocolVersion);
-    EXPECT_EQ(in_use.at("search"),
-              nlohmann::json::array({search_protocol(kShort, gpu), search_protocol(kLong, gpu)}));
+    EXPECT_EQ(in_use.at("search"), nlohmann::json::array({search_protocol(kShort, traits),
+                                                          search_protocol(kLong, traits)}));
     EXPECT_EQ(in_use.at("finalists"),
               nlohmann::json::array({finalist_protocol(kShort), finalist_protocol(kLong)}));
-    EXPECT_EQ(in_use.at("finalist_rounds"), finalist_round_constants(gpu));
-    EXPECT_EQ(in_use.contains("shipped"), gpu);
-    expect_every_constant_in(search_protocol(kShort, gpu));
+    EXPECT_EQ(in_use.at("finalist_rounds"), finalist_round_constants(traits));
+    EXPECT_EQ(in_use.contains("shipped"), traits.assembles_code);
+    expect_every_constant_in(search_protocol(kShort, traits));
     expect_every_constant_in(finalist_protocol(kShort));
   }
-  EXPECT_NE(protocols_in_use(false), protocols_in_use(true));
+  EXPECT_NE(protocols_in_use(core), protocols_in_use(gpu));
 }
 
 }  // namespace

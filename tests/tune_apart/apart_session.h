@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "device/cpu/target.h"
 #include "provider/iree/iree_provider.h"
+#include "tests/device/places.h"
 #include "tests/tune/silent_observer.h"
 #include "tests/tune_apart/faulty_device.h"
 #include "tune/tuning_run.h"
@@ -30,8 +31,7 @@ class ApartSession : public testing::Test {
                                 "--iree-hal-local-target-device-backends=llvm-cpu",
                                 "--iree-llvmcpu-target-cpu=x86-64"};
     options_.strategy = "random";
-    options_.cores = {0};
-    options_.cuda = 0;
+    options_.places = {test::gpu_place(0, "apart")};
     options_.compile_ahead = 4;
     options_.prove = false;
     options_.budget_seconds = 40;
@@ -68,7 +68,7 @@ class ApartSession : public testing::Test {
     };
     RunnerService first = runner();
     std::vector<RunnerService> others;
-    for (std::size_t i = 0; i < options_.more_gpus.size(); ++i) others.push_back(runner());
+    for (std::size_t i = 0; i + 1 < options_.places.size(); ++i) others.push_back(runner());
     const iree::IreeProvider provider(installation_, device::cpu::detect_target().value());
     CompileService compiler(*pool);
     LeaseKeeper leases = std::move(*LeaseKeeper::start(store_, stop_fd_));

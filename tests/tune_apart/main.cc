@@ -1,6 +1,7 @@
 // The test program serves as its own runner.
 #include <gtest/gtest.h>
 
+#include "device/cpu/kind.h"
 #include "tests/device/made_up_library.h"
 #include "tests/measure/serve_runner.h"
 #include "tests/tune_apart/faulty_device.h"
@@ -15,12 +16,13 @@ int serve() {
   if (std::getenv(test::kLibrary) != nullptr)
     libraries.push_back(std::make_unique<test::MadeUpLibrary>("apart", to_host));
   measure::Runner runner(
-      device::cpu::open_device,
-      [](int index) -> Result<std::unique_ptr<device::Device>> {
-        const int core = 0;
-        HONE_ASSIGN(auto cpu, device::cpu::open_device({&core, 1}));
-        return std::make_unique<test::FaultyDevice>(std::move(cpu), index);
-      },
+      {device::cpu::kind(),
+       {.name = "apart",
+        .open = [](const device::Address& address) -> Result<std::unique_ptr<device::Device>> {
+          const int core = 0;
+          HONE_ASSIGN(auto cpu, device::cpu::open_device({&core, 1}));
+          return std::make_unique<test::FaultyDevice>(std::move(cpu), *address.index);
+        }}},
       std::move(libraries));
   return test::serve_runner(runner);
 }

@@ -19,7 +19,7 @@ using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
 TEST_F(ApartSession, SharesCandidatesOutOverDevices) {
-  options_.more_gpus = {1};
+  options_.places.push_back(test::gpu_place(1, "apart"));
   options_.candidates = 24;
   options_.budget_seconds = 16;
   const auto result = run();
@@ -152,7 +152,7 @@ TEST_F(ApartSession, ASecondRunOnTheStoreMeasuresNothingAgain) {
   options_.budget_seconds = 8;
   ASSERT_TRUE(run());
   const auto first = store_.candidate_rows().value().size();
-  options_.more_gpus = {1};
+  options_.places.push_back(test::gpu_place(1, "apart"));
   const auto again = run();
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(store_.candidate_rows().value().size(), first);

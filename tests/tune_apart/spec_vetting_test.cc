@@ -22,7 +22,7 @@ class SpecVetting : public ApartSession {
   // whatever hone thinks of it. Then each entry is verified for the dispatches `verified` names.
   Result<VettedSpec> vet(const std::string& text, const std::vector<std::string>& winners,
                          const std::vector<std::size_t>& verified_too = {}) {
-    options_.cuda.reset();
+    options_.places = {test::core_place()};
     return in_context([&](Context& context) -> Result<VettedSpec> {
       const std::string path = (folder_.path() / "program.mlir").string();
       HONE_ASSIGN(const problem::Program program,

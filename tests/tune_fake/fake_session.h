@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "tests/device/places.h"
 #include "tests/tune/silent_observer.h"
 #include "tests/tune_fake/fake_compiler.h"
 #include "tests/tune_fake/fake_runner.h"
@@ -63,7 +64,7 @@ class FakeSession : public testing::Test {
     options_.flags = {"--target=host"};
     options_.reference_flags = {"--target=baseline"};
     options_.strategy = "random";
-    options_.cores = {0};
+    options_.places = {test::core_place()};
     options_.baselines = false;
     options_.budget_seconds = 600;
     options_.out = folder_.path();

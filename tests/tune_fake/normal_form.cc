@@ -64,6 +64,17 @@ void forget_processes(nlohmann::json& json) {
   for (auto& [key, value] : json.items()) forget_processes(value);
 }
 
+// Which device a job is for was said in two fields of the job's own: its cores, and the index of a
+// GPU. The recordings are of then.
+void name_device(nlohmann::json& body) {
+  const auto device = body.is_object() ? body.find("device") : body.end();
+  if (device == body.end()) return;
+  const nlohmann::json address = *device;
+  body.erase("device");
+  body["cores"] = address.at("cores");
+  if (address.contains("index")) body[address.at("kind").get<std::string>()] = address.at("index");
+}
+
 std::string shortened(std::string text) {
   constexpr std::size_t kMost = 200;
   return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
@@ -83,6 +94,7 @@ std::string Places::placed(std::string text) const {
 
 nlohmann::json normal_job(const worker::Message& job) {
   nlohmann::json body = job.body;
+  name_device(body);
   walk(body, [](std::string& text) { text = without_paths(text); });
   nlohmann::json blobs = nlohmann::json::array();
   for (const std::string& blob : job.blobs) blobs.push_back(hash_and_length(blob));

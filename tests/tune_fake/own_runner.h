@@ -2,9 +2,10 @@
 // its own: a device that is lost takes the runner with it.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "measure/runner_jobs.h"
 #include "worker/runner_transport.h"
@@ -13,11 +14,11 @@ namespace hone::test {
 
 class OwnRunner final : public worker::RunnerTransport {
  public:
-  explicit OwnRunner(measure::OpenDevice open) : open_(std::move(open)) {}
+  explicit OwnRunner(std::vector<device::DeviceKind> kinds) : kinds_(std::move(kinds)) {}
 
   Status start() override {
     if (runner_) return {};
-    runner_.emplace(open_);
+    runner_.emplace(kinds_);
     ++generation_;
     return {};
   }
@@ -39,7 +40,7 @@ class OwnRunner final : public worker::RunnerTransport {
   }
 
  private:
-  measure::OpenDevice open_;
+  std::vector<device::DeviceKind> kinds_;
   std::optional<measure::Runner> runner_;
   std::uint64_t generation_ = 0;
 };

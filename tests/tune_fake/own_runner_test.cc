@@ -20,11 +20,14 @@ class OwnRunnerSession : public FakeSession {
  protected:
   Result<TuningResult> run(int dispatches) {
     test::FakePool pool(dispatches);
-    auto runner = std::make_unique<test::OwnRunner>(
-        [this](std::span<const int>) -> Result<std::unique_ptr<device::Device>> {
+    const device::DeviceKind fake{
+        .name = "fake",
+        .open = [this](const device::Address&) -> Result<std::unique_ptr<device::Device>> {
           ++devices_;
           return std::make_unique<test::FakeDevice>(faults_);
-        });
+        }};
+    options_.places.front().address.kind = fake.name;
+    auto runner = std::make_unique<test::OwnRunner>(std::vector{fake});
     return run_session(options_, store_, provider_, {pool, std::move(runner), observer_});
   }
 

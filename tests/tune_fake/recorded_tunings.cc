@@ -5,6 +5,7 @@
 #include "provider/triton/gemm.h"
 #include "provider/triton/installation.h"
 #include "provider/triton/triton_provider.h"
+#include "tests/device/places.h"
 #include "tests/tune/silent_observer.h"
 #include "tests/tune_fake/fake_runner.h"
 #include "tests/tune_fake/taped_seams.h"
@@ -38,7 +39,7 @@ Options common_options(const std::filesystem::path& folder) {
   options.input = recorded_program().string();
   options.strategy = "random";
   options.candidates = 8;
-  options.cores = {0};
+  options.places = {core_place()};
   // More than what is recorded takes: what is decided does not depend on how fast the machine was.
   options.budget_seconds = 3600;
   options.out = folder;
@@ -177,9 +178,9 @@ Result<nlohmann::json> tune_on_a_gpu(Tape& tape, const std::filesystem::path& fo
   Options options = common_options(folder);
   options.flags = iree::gpu_flags(gpu);
   options.reference_flags = cpu_flags("x86-64");
-  options.cuda = 0;
+  options.places = {gpu_place()};
+  options.places.front().facts.target = "sm_80";
   options.compile_ahead = 2;
-  options.assemble_for = "sm_80";
   HONE_ASSIGN(iree::Installation installation, installation_of(hone));
   FakeRunner::Log log;
   return tune_with_iree(tape, options, hone, iree::IreeProvider(std::move(installation), gpu),
@@ -192,7 +193,7 @@ Result<nlohmann::json> tune_gemms(Tape& tape, const std::filesystem::path& folde
   Options options = common_options(folder);
   options.strategy = "auto";
   options.flags = triton::worker_flags(device);
-  options.cuda = 0;
+  options.places = {gpu_place()};
   options.compile_ahead = 2;
   std::unique_ptr<worker::PersistentPool> real_pool;
   if (!hone.empty()) {

@@ -99,7 +99,7 @@ TEST_P(KilledRunner, CostsNothing) {
   options_.baselines = true;
   options_.prove = false;   // which takes no job of the runner
   options_.candidates = 3;  // jobs of every kind; more would be more of the same
-  if (GetParam()) options_.cuda = 0;
+  if (GetParam()) options_.places = {test::gpu_place()};
   test::FakePool whole(1);
   ASSERT_TRUE(run(whole));
   const std::vector<std::string> jobs = log_.jobs;

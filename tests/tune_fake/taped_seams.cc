@@ -59,9 +59,9 @@ worker::Message program_job(std::string kind, const provider::ProgramCall& call)
           {{"module", call.module.string()},
            {"function", call.function},
            {"inputs", inputs},
-           {"cores", call.cores},
+           {"cores", call.device.cores},
            {"runtime_flags", call.runtime_flags},
-           {"gpu", call.cuda ? nlohmann::json(*call.cuda) : nlohmann::json()}},
+           {"gpu", call.device.index ? nlohmann::json(*call.device.index) : nlohmann::json()}},
           {}};
 }
 
@@ -236,7 +236,7 @@ Result<double> TapedPrograms::time_artifact(const provider::ArtifactCall& call,
   const worker::Message job{"time_artifact",
                             {{"contents", contents},
                              {"types", call.types},
-                             {"cores", call.cores},
+                             {"cores", call.device.cores},
                              {"launches", call.launches},
                              {"launch", call.artifact->launch},
                              {"seconds", seconds}},

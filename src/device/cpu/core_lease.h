@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -21,6 +22,8 @@ class CoreLease {
                                    const std::filesystem::path& folder = {});
 
   const std::vector<int>& cores() const { return cores_; }  // ascending
+  // The hold as such, one lock for each core.
+  std::vector<LockFile> locks() && { return std::move(locks_); }
 
   static std::filesystem::path default_folder() { return lock_folder(); }
 

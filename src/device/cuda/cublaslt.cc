@@ -14,7 +14,7 @@ class CublasLtLibrary final : public Library {
  public:
   std::string_view name() const override { return "cublaslt"; }
   std::string_view title() const override { return "cuBLASLt"; }
-  std::string_view device_kind() const override { return "cuda"; }
+  std::string_view device_kind() const override { return kKind; }
 
   Result<LibraryKernels> kernels(const problem::Dispatch& dispatch, Device& device,
                                  std::span<const int>) override {

@@ -51,7 +51,7 @@ class CudaDevice : public Device {
     if (nvml_) most_megahertz_ = nvml_->most_megahertz().value_or(0);
   }
 
-  std::string_view kind() const override { return "cuda"; }
+  std::string_view kind() const override { return kKind; }
   int threads() const override { return 1; }
   bool is_lost() const override { return session_->driver().is_lost(); }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "device/place.h"
+
 namespace hone::device::cuda {
 namespace {
 
@@ -78,18 +80,15 @@ Result<std::vector<Facts>> list_devices(Driver& driver) {
 }
 
 Result<Facts> find_device(const std::vector<Facts>& devices, int index) {
-  const auto found = std::find_if(devices.begin(), devices.end(),
-                                  [index](const Facts& facts) { return facts.index == index; });
+  const auto found = std::ranges::find(devices, index, &Facts::index);
   if (found != devices.end()) return *found;
-  std::string present;
-  for (const Facts& facts : devices)
-    present += fmt::format("{}cuda:{} ({})", present.empty() ? "" : ", ", facts.index, facts.name);
-  return input_error("device cuda:{} is not there: this machine has {}", index,
-                     present.empty() ? "no GPU" : present);
+  std::vector<std::pair<int, std::string>> present;
+  for (const Facts& facts : devices) present.emplace_back(facts.index, facts.name);
+  return no_such_device(kKind, index, present);
 }
 
 nlohmann::json device_identity(const Facts& facts) {
-  return {{"kind", "cuda"},
+  return {{"kind", kKind},
           {"name", facts.name},
           {"arch", facts.arch()},
           {"multiprocessors", facts.multiprocessors},

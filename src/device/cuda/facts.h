@@ -4,12 +4,16 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "device/cuda/driver.h"
 
 namespace hone::device::cuda {
+
+// Device::kind() of these devices.
+inline constexpr std::string_view kKind = "cuda";
 
 struct Facts {
   int index = 0;       // the driver's, as in "cuda:0"

@@ -40,8 +40,7 @@ bool is_raw(const provider::ProgramCall& call, std::size_t result) {
 }
 
 std::vector<std::string> call_arguments(const provider::ProgramCall& call) {
-  std::vector<std::string> arguments =
-      call.cuda ? cuda_device_flags(*call.cuda) : device_flags(call.cores);
+  std::vector<std::string> arguments = device_flags(call.device);
   arguments.push_back("--module=" + call.module.string());
   arguments.push_back("--function=" + call.function);
   for (const std::filesystem::path& input : call.inputs)
@@ -50,9 +49,9 @@ std::vector<std::string> call_arguments(const provider::ProgramCall& call) {
   return arguments;
 }
 
-// The host's part of a call to a GPU may run anywhere.
-std::vector<int> cores_of(const provider::ProgramCall& call) {
-  return call.cuda ? std::vector<int>() : call.cores;
+// The host's part of a call to another device may run anywhere.
+std::vector<int> host_cores(const device::Address& address) {
+  return address.index ? std::vector<int>() : address.cores;
 }
 
 void add_benchmark_arguments(std::vector<std::string>& arguments, double seconds) {
@@ -63,13 +62,12 @@ void add_benchmark_arguments(std::vector<std::string>& arguments, double seconds
 
 }  // namespace
 
-std::vector<std::string> device_flags(const std::vector<int>& cores) {
+std::vector<std::string> device_flags(const device::Address& address) {
+  const auto& [kind, index, cores] = address;
+  if (index)
+    return {*index == 0 ? "--device=" + kind : fmt::format("--device={}://{}", kind, *index)};
   if (cores.size() <= 1) return {"--device=local-sync"};
   return {"--device=local-task", fmt::format("--task_topology_cpu_ids={}", fmt::join(cores, ","))};
-}
-
-std::vector<std::string> cuda_device_flags(int index) {
-  return {index == 0 ? "--device=cuda" : fmt::format("--device=cuda://{}", index)};
 }
 
 Result<std::vector<problem::Function>> module_functions(const Installation& installation,
@@ -89,7 +87,7 @@ Result<std::vector<problem::Array>> run_module(const Installation& installation,
     files.push_back(folder.path() / fmt::format("result{}.{}", i, is_raw(call, i) ? "bin" : "npy"));
     arguments.push_back("--output=@" + files.back().string());
   }
-  HONE_TRY(run_tool(installation.run_module, "iree-run-module", cores_of(call),
+  HONE_TRY(run_tool(installation.run_module, "iree-run-module", host_cores(call.device),
                     std::move(arguments), call.stop_fd));
   std::vector<problem::Array> arrays;
   for (std::size_t i = 0; i < files.size(); ++i) {
@@ -109,8 +107,8 @@ Result<double> benchmark_module(const Installation& installation, const provider
   std::vector<std::string> arguments = call_arguments(call);
   add_benchmark_arguments(arguments, seconds);
   HONE_ASSIGN(const std::string report,
-              run_tool(installation.benchmark_module, "iree-benchmark-module", cores_of(call),
-                       std::move(arguments), call.stop_fd));
+              run_tool(installation.benchmark_module, "iree-benchmark-module",
+                       host_cores(call.device), std::move(arguments), call.stop_fd));
   return time_in_report(report);
 }
 
@@ -120,7 +118,7 @@ Result<double> benchmark_executable(const Installation& installation,
   const std::filesystem::path code = folder.path() / "executable.so";
   HONE_TRY(write_file_atomically(code, call.artifact->code));
   const provider::Launch& launch = call.artifact->launch;
-  std::vector<std::string> arguments = device_flags(call.cores);
+  std::vector<std::string> arguments = device_flags(call.device);
   arguments.push_back("--executable_format=" + call.artifact->format);
   arguments.push_back("--executable_file=" + code.string());
   arguments.push_back(fmt::format("--entry_point={}", launch.ordinal));
@@ -133,8 +131,8 @@ Result<double> benchmark_executable(const Installation& installation,
                                                  : "--binding=@" + call.contents[i].string());
   add_benchmark_arguments(arguments, seconds);
   HONE_ASSIGN(const std::string report,
-              run_tool(installation.benchmark_executable, "iree-benchmark-executable", call.cores,
-                       std::move(arguments), call.stop_fd));
+              run_tool(installation.benchmark_executable, "iree-benchmark-executable",
+                       host_cores(call.device), std::move(arguments), call.stop_fd));
   return time_in_report(report);
 }
 

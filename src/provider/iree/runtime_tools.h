@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "device/place.h"
 #include "problem/dispatch.h"
 #include "problem/npy.h"
 #include "provider/iree/library.h"
@@ -15,11 +16,10 @@
 
 namespace hone::iree {
 
-// The device flags for one thread on each of `cores`: the synchronous device for one (no worker
-// thread, no queue), else the task system with a worker pinned to each.
-std::vector<std::string> device_flags(const std::vector<int>& cores);
-// The same for NVIDIA's GPU `index`, by the driver's number.
-std::vector<std::string> cuda_device_flags(int index);
+// The flags that make IREE's runtime run on the device. Those that have an index are called there
+// as here, by their kind. The host's cores have one thread each: the synchronous device for one (no
+// worker thread, no queue), else the task system with a worker pinned to each.
+std::vector<std::string> device_flags(const device::Address& address);
 
 // iree-dump-module: the functions that a module exports. A failure with the tool's words when the
 // file is no module.

@@ -1,0 +1,73 @@
+#include "device/cuda/kind.h"
+
+#include <nlohmann/json.hpp>
+
+#include "device/cuda/leased_devices.h"
+
+namespace hone::device::cuda {
+namespace {
+
+// Of an H200, in f16 and from its memory, as kernels reach it.
+constexpr double kRoughFlops = 2e14, kRoughBytes = 2e12;
+
+Result<std::vector<Place>> places(const std::vector<int>& cores) {
+  HONE_ASSIGN(const auto driver, Driver::open());
+  HONE_ASSIGN(const std::vector<Facts> devices, list_devices(*driver));
+  std::vector<Place> places;
+  for (const Facts& facts : devices) places.push_back(place_of(facts, cores));
+  return places;
+}
+
+}  // namespace
+
+Place place_of(const Facts& facts, std::vector<int> cores) {
+  Place place;
+  place.address = {std::string(kKind), facts.index, std::move(cores)};
+  place.traits = {.own_memory = true,
+                  .compiling_disturbs = false,
+                  .one_batch_tells = true,
+                  .assembles_code = true,
+                  .runs_on_host = false,
+                  .matrix_units = true};
+  const std::string driver =
+      fmt::format("CUDA {}.{}", facts.driver_version / 1000, facts.driver_version % 1000 / 10);
+  place.facts = {
+      .name = facts.name,
+      .driver = driver,
+      .target = facts.arch(),
+      .description = fmt::format(
+          "{}: {}, {} multiprocessors, {:.0f} GiB, L2 {:.0f} MiB, driver of {}", facts.name,
+          facts.arch(), facts.multiprocessors, static_cast<double>(facts.memory_bytes) / (1 << 30),
+          static_cast<double>(facts.l2_bytes) / (1 << 20), driver),
+      .id = facts.uuid,
+      .identity = nlohmann::json{{"identity", device_identity(facts)}}.dump(),
+      .details = nlohmann::json(facts).dump(),
+      .last_level_cache_bytes = facts.l2_bytes,
+      .memory_bytes = facts.memory_bytes,
+      .workgroup_memory_bytes = facts.shared_bytes,
+      .units = facts.multiprocessors,
+      .rough_flops = kRoughFlops,
+      .rough_bytes = kRoughBytes};
+  return place;
+}
+
+DeviceKind kind() {
+  const auto devices = std::make_shared<LeasedDevices>();
+  return {.name = std::string(kKind),
+          .places = places,
+          .open = [devices](const device::Address& address) -> Result<std::unique_ptr<Device>> {
+            return devices->open(address.index.value_or(0));
+          },
+          .lease = [](const Place& place) -> Result<std::vector<LockFile>> {
+            Facts facts;
+            facts.index = place.address.index.value_or(0);
+            facts.name = place.facts.name;
+            facts.uuid = place.facts.id;
+            HONE_ASSIGN(LockFile lock, lease_for_command(facts));
+            std::vector<LockFile> locks;
+            locks.push_back(std::move(lock));
+            return locks;
+          }};
+}
+
+}  // namespace hone::device::cuda
