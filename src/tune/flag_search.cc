@@ -320,7 +320,7 @@ class FlagSearch {
   FoundFlags found_;
   std::vector<store::ProgramMeasurement> rows_;  // of earlier runs
   std::vector<Set> sets_{{}};                    // of each trial
-  std::size_t best_ = 0;                         // a trial
+  std::size_t best_ = 0, tunable_ = 0;           // trials
   std::size_t compiles_ = 0;
   std::uint64_t rounds_ = 0;
 };
