@@ -32,8 +32,9 @@ struct FlagChoice {
   std::vector<std::string> flags;
   std::string reason;        // what it does, and when that helps
   std::string why_not = {};  // it can do nothing for the program at hand; empty where it may
-  // With it a spec no longer reaches the program's heaviest dispatches: what is tuned is lost.
-  bool hides_from_specs = false;
+  // It lays out anew what a spec would configure, so that it competes with tuning and is no ground
+  // for it.
+  bool competes_with_specs = false;
 };
 
 // A part of what a compiler's IR says of a dispatch's configuration.

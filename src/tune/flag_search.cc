@@ -80,7 +80,8 @@ class FlagSearch {
   }
 
   bool is_tunable(const Set& set) const {
-    return std::ranges::none_of(set, [&](std::size_t i) { return choices_[i].hides_from_specs; });
+    return std::ranges::none_of(set,
+                                [&](std::size_t i) { return choices_[i].competes_with_specs; });
   }
 
   // The others on top of the best (or of the best that is tunable), those that did best alone

@@ -44,7 +44,7 @@ struct FoundFlags {
   std::vector<FlagTrial> trials;                // the default first, in the order tried
   std::vector<provider::FlagChoice> not_tried;  // with the reason in why_not
   FlagSet best;                                 // its name is empty where nothing is faster
-  // Of those under which a spec reaches all dispatches: what they are to be tuned with.
+  // Of those that do not compete with tuning: what the dispatches are to be tuned with.
   FlagSet tunable;
   std::optional<ProgramVerdict> verdict;  // where it was asked for and there is a best
 

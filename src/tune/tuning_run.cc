@@ -105,9 +105,7 @@ class TuningRun {
     if (!best.name.empty() && best.name != tunable.name) {
       context_.flag_sets.push_back({best.name, best.flags, /*is_whole=*/true});
       context_.observer.note(
-          fmt::format("flags: {} is best, and lets no spec reach all dispatches: it competes with "
-                      "what is tuned",
-                      describe(best)));
+          fmt::format("flags: {} is best; it competes with what is tuned", describe(best)));
     }
     if (!tunable.name.empty()) {
       HONE_TRY(add(tunable));

@@ -82,12 +82,12 @@ TEST_F(FlagSearch, FindsTheBestOfEachGroupTogether) {
   EXPECT_EQ(found->verdict->recommended, Recommended::kChosen);
 }
 
-// What is tuned must stay in reach of a spec: the best of those has its own climb.
+// What competes with tuning is no ground for it: the best of the others has its own climb.
 TEST_F(FlagSearch, FindsWhatToTuneWithBesideTheBest) {
   provider_.choices = {choice("tiling", "tiling", times("0.7")),
                        choice("im2col", "convolutions", times("0.8", "-by-im2col")),
                        choice("fusion", "fusion", times("0.9", "-by-fusion"))};
-  provider_.choices[0].hides_from_specs = true;
+  provider_.choices[0].competes_with_specs = true;
   const auto found = search({.for_tuning = true});
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(found->best.name, "tiling + im2col + fusion");

@@ -31,10 +31,10 @@ std::string pipeline(std::string_view pass) {
 }
 
 std::vector<Row> rows() {
-  constexpr std::string_view kTiling = "data tiling", kConvolutions = "convolutions",
-                             kLayout = "layout of convolutions", kLevel = "optimisation level",
-                             kFusion = "fusion", kTranspose = "transposes";
-  const std::string tiled(kLateTiling);
+  constexpr std::string_view kConvolutions = "convolutions", kLayout = "layout of convolutions",
+                             kLevel = "optimisation level", kFusion = "fusion",
+                             kTranspose = "transposes";
+  const std::string tiled = "--iree-opt-data-tiling";
   const std::string tile_op = "--iree-dispatch-creation-experimental-set-data-tiling-ops=";
   return {
       {"im2col",
@@ -241,9 +241,8 @@ std::vector<provider::FlagChoice> flag_choices(const problem::Program& program,
     if (row.target == (gpu ? For::kCpu : For::kGpu) || says(flags, row)) continue;
     std::string why_not;
     if (!holds(program, row.needs)) why_not = missing(row.needs);
-    const bool hides = std::ranges::count(row.flags, kLateTiling) > 0;
     choices.push_back({std::string(row.name), std::string(row.group), std::move(row.flags),
-                       std::string(row.reason), std::move(why_not), hides});
+                       std::string(row.reason), std::move(why_not), row.group == kTiling});
   }
   return choices;
 }
