@@ -43,7 +43,7 @@ def tune(options, name, program, threads, budget):
     if not document.exists():
         folder.mkdir(parents=True, exist_ok=True)
         begin = time.monotonic()
-        run = subprocess.run([str(options.hone), "tune", str(program), "--threads", str(threads), "--budget", budget,
+        run = subprocess.run([str(options.hone), "tune", str(program), "--no-flags", "--threads", str(threads), "--budget", budget,
                               "--json", "--no-baselines", "--store", str(folder / "hone.db"), "--out",
                               str(folder / "out")], capture_output=True, text=True, check=False)
         if run.returncode not in (0, 1):

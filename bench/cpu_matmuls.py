@@ -73,7 +73,7 @@ def tune(hone, name, text, threads, budget, folder):
     folder.mkdir()
     program = folder / "program.mlir"
     program.write_text(text)
-    command = [hone, "tune", program, "--threads", str(threads), "--budget", budget, "--json",
+    command = [hone, "tune", program, "--no-flags", "--threads", str(threads), "--budget", budget, "--json",
                "--store", folder / "hone.db", "--out", folder / "out"]
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
     if done.returncode not in (0, 1):

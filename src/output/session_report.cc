@@ -134,8 +134,11 @@ Result<Table> program_table(store::Store& store, store::Id program, store::Id ru
                {"seconds", "time", Align::kRight},
                {"speedup", "over default [95 %]", Align::kRight},
                {"verdict", "verdict"}});
-  HONE_ASSIGN(const std::vector<store::ProgramMeasurement> rows,
-              store.program_measurements(program));
+  HONE_ASSIGN(std::vector<store::ProgramMeasurement> rows, store.program_measurements(program));
+  // What was tried of flags, before anything was tuned, comes last.
+  std::stable_partition(rows.begin(), rows.end(), [](const store::ProgramMeasurement& row) {
+    return !row.variant.starts_with(store::kFlagRows);
+  });
   for (const store::ProgramMeasurement& row : rows) {
     if (row.run != run) continue;
     const bool measured = !row.timing.samples.empty();

@@ -222,6 +222,9 @@ struct Measurement {
   bool operator==(const Measurement&) const = default;
 };
 
+// Begins the variant's name in rows of the search of flags.
+inline constexpr std::string_view kFlagRows = "flags: ";
+
 // One way to build a whole program: flags and a spec, and how it did.
 struct ProgramMeasurement {
   Id id = 0;

@@ -27,8 +27,6 @@ constexpr double kHopeless = 1.5;
 constexpr double kStays[] = {1.5, 1.3, 1.2, 1.12, 1.08, 1.08};
 // A best must be faster than the one before by this much, lest noise be climbed.
 constexpr double kStep = 0.985;
-// Begins the name of a trial's row in the store.
-constexpr std::string_view kFlagRows = "flags: ";
 constexpr std::string_view kSameModule = "the same module as ";
 
 std::string_view name_in(std::string_view flag) {
@@ -213,7 +211,7 @@ class FlagSearch {
   }
 
   static std::string row_name(const FlagTrial& trial) {
-    return std::string(kFlagRows) + trial.name;
+    return std::string(store::kFlagRows) + trial.name;
   }
 
   Status record(const FlagTrial& trial) {

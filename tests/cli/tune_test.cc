@@ -18,8 +18,9 @@ class Tune : public HoneCommand {
   // A quarter of the budget, 5 s, is the most that telling finalists apart takes.
   std::vector<std::string> quick(const std::string& program, int candidates,
                                  const std::string& budget = "14s") const {
-    return {"tune",      program, "--candidates", std::to_string(candidates), "--budget", budget,
-            "--threads", "1",     "--json"};
+    return {"tune",       program, "--candidates", std::to_string(candidates),
+            "--budget",   budget,  "--threads",    "1",
+            "--no-flags", "--json"};
   }
   // Rows of candidates, without the default and OpenBLAS.
   nlohmann::json tried() const {
@@ -53,6 +54,20 @@ TEST_F(Tune, FindsVerifiesAndProvesASpec) {
   ASSERT_TRUE(report);
   EXPECT_NE(report->find(" --json\","), std::string::npos);
   EXPECT_NE(report->find("--iree-llvmcpu-target-cpu=host"), std::string::npos);
+}
+
+// Flags are searched first: each is a row, and what is best of them is tuned with or competes.
+TEST_F(Tune, BeginsWithTheFlags) {
+  std::vector<std::string> arguments = quick(example("matmul_512.mlir"), 3, "10s");
+  std::erase(arguments, "--no-flags");
+  const auto result = json(arguments);
+  std::vector<std::string> tried;
+  for (const auto& row : result["programs"])
+    if (const std::string variant = row["variant"]; variant.starts_with("flags: "))
+      tried.push_back(variant);
+  EXPECT_THAT(tried, testing::Contains("flags: data tiling"));
+  EXPECT_THAT(tried, testing::Not(testing::Contains("flags: im2col")));  // of convolutions
+  EXPECT_EQ(result["programs"][0]["variant"], "default");
 }
 
 // A spec sees an open dimension as open, so one entry serves every size, and is proved at each.
