@@ -8,6 +8,8 @@
 #include "cli/compiled_report.h"
 #include "cli/core_options.h"
 #include "cli/device_options.h"
+#include "cli/input_program.h"
+#include "cli/program_parameters.h"
 #include "cli/providers.h"
 #include "cli/report_file.h"
 #include "cli/schema_version.h"
@@ -79,6 +81,9 @@ Status complete(TuneOptions& options, const problem::CpuTarget& target,
   tuning.reuse = options.reuse == "any" ? store::Reuse::kAny : store::Reuse::kEqualIdentities;
   tuning.trust = options.trust ? store::Trust::kAnyone : store::Trust::kOwn;
   tuning.prove = !options.no_program;
+  tuning.function = options.runtime.function;
+  HONE_ASSIGN(tuning.inputs, given_arguments(options.runtime));
+  HONE_ASSIGN(tuning.runtime_flags, runtime_flags(options.runtime));
   if (gpu == nullptr) return {};
   tuning.cuda = gpu->index;
   for (std::size_t i = 1; i < gpus.size(); ++i) tuning.more_gpus.push_back(gpus[i].index);
@@ -142,6 +147,7 @@ nlohmann::json document_of(const TuneOptions& options, const tune::TuningResult&
   nlohmann::json document{
       {"schema_version", kSchemaVersion},
       {"program", options.tuning.input},
+      {"model", options.model.empty() ? nlohmann::json() : nlohmann::json(options.model)},
       {"sizes", names_of(result.at_sizes)},
       {"threads", options.tuning.cores.size()},
       {"gpu", nlohmann::json()},
@@ -235,6 +241,8 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
   fmt::print("\n");
   print_notes(options, result);
   if (options.tuning.cuda) fmt::print("\n{}\n", time_table(context.time).to_text());
+  if (!options.model.empty())
+    fmt::print("program: {}, made of {}\n", options.tuning.input, options.model);
   fmt::print("flags: {}\n", (out / "compile_flags.txt").string());
   fmt::print("report: {}\n", (out / "report.html").string());
   if (!found) fmt::print("No dispatch has a configuration that beats the compiler's own.\n");
@@ -249,12 +257,15 @@ CommandResult compile_program(TuneOptions& options) {
               parse_duration(options.budget.empty() ? "10m" : options.budget));
   options.tuning.flags = compile_flags(options.toolchain);
   HONE_TRY(make_out(options));
-  HONE_ASSIGN(const std::string bytes, read_file(options.tuning.input));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
+  HONE_ASSIGN(const InputProgram input,
+              read_program(options.tuning.input, toolchain, options.tuning.out));
+  print_notes_of(input);
+  options.tuning.input = input.path;
   HONE_ASSIGN(const iree::IreeProvider provider,
               make_provider(options.toolchain, toolchain.installation()));
   HONE_ASSIGN(problem::Program program, load_for_target(toolchain.compiler(), options.toolchain,
-                                                        options.tuning.input, bytes));
+                                                        options.tuning.input, input.bytes));
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
   // The same as of a tuning on the device, which then finds what was compiled here.
   HONE_ASSIGN(const store::Id build_id,
@@ -274,6 +285,21 @@ CommandResult compile_program(TuneOptions& options) {
   const bool any = std::any_of(compiled.dispatches.begin(), compiled.dispatches.end(),
                                [](const auto& each) { return each.compiled > 0; });
   return any ? 0 : 1;
+}
+
+// The program as the compiler takes it, and what it needs to run; what to say of it.
+Result<std::vector<std::string>> use_input(TuneOptions& options, const Toolchain& toolchain) {
+  const std::string given = options.tuning.input;
+  HONE_ASSIGN(InputProgram input, read_program(given, toolchain, options.tuning.out));
+  options.tuning.input = std::move(input.path);
+  if (options.tuning.input != given) options.model = given;
+  if (!options.tuning.prove) return std::move(input.notes);
+  HONE_ASSIGN(const std::vector<std::string> flags,
+              parameter_flags(options.runtime, given, input.bytes,
+                              std::filesystem::temp_directory_path(), options.tuning.seed));
+  std::vector<std::string>& all = options.tuning.runtime_flags;
+  all.insert(all.end(), flags.begin(), flags.end());
+  return std::move(input.notes);
 }
 
 }  // namespace
@@ -301,6 +327,7 @@ CommandResult tune_program(TuneOptions options) {
   // Of cores that were named, others may be another tuner's: it measures while this one compiles.
   if (!options.cores.cores.empty()) HONE_TRY(device::cpu::stay_on(options.cores.cores));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
+  HONE_ASSIGN(const std::vector<std::string> notes, use_input(options, toolchain));
   HONE_ASSIGN(const iree::IreeProvider provider,
               make_provider(options.toolchain, toolchain.installation(),
                             static_cast<int>(options.tuning.cores.size())));
@@ -313,6 +340,7 @@ CommandResult tune_program(TuneOptions options) {
   if (options.tuning.prove) status.then("the proof");
   HONE_ASSIGN(tune::LeaseKeeper leases, tune::LeaseKeeper::start(store, toolchain.stop_fd()));
   if (!note.empty()) status.note(note);
+  for (const std::string& each : notes) status.note(each);
   tune::Context context{options.tuning, provider, toolchain.compiler(), runner, store, status};
   for (tune::RunnerService& each : more_runners) context.more_runners.push_back(&each);
   context.leases = &leases;

@@ -65,26 +65,4 @@ Result<const problem::Dispatch*> find_dispatch(const problem::Program& program,
                      did_you_mean(wanted, names), fmt::join(names, ", "));
 }
 
-bool is_callable(const problem::Function& function) {
-  return !function.outputs.empty() &&
-         std::none_of(function.inputs.begin(), function.inputs.end(),
-                      [](const problem::TensorType& type) { return problem::is_dynamic(type); });
-}
-
-std::string why_none_is_callable(const problem::Program& program, const std::string& wanted) {
-  if (program.functions.empty())
-    return "no function of the program declares the types of its arguments to IREE "
-           "(iree.abi.declaration), as those that come from PyTorch do not";
-  bool is_there = wanted.empty(), returns = false;
-  for (const problem::Function& function : program.functions) {
-    if (!wanted.empty() && function.name != wanted) continue;
-    is_there = true;
-    returns = returns || !function.outputs.empty();
-  }
-  if (!is_there) return fmt::format("the program has no function '{}'", wanted);
-  return fmt::format("{} {}", wanted.empty() ? "each function of the program" : wanted,
-                     returns ? "takes an argument whose shape is open, or returns no tensor"
-                             : "returns no tensor");
-}
-
 }  // namespace hone::tune

@@ -26,9 +26,4 @@ Result<std::vector<const problem::Dispatch*>> select_dispatches(
 Result<const problem::Dispatch*> find_dispatch(const problem::Program& program,
                                                const std::string& wanted);
 
-// Whether hone can make arguments for it, and compare what it returns.
-bool is_callable(const problem::Function& function);
-// Why no function of the program is (`wanted` names one; empty: any will do), in words.
-std::string why_none_is_callable(const problem::Program& program, const std::string& wanted = {});
-
 }  // namespace hone::tune

@@ -66,7 +66,6 @@ NAMED_ELSEWHERE = {
     "store/schema.cc": ("iree_runtime", "a phase that stores of today hold by this name"),
     "store/select.cc": ("iree_runtime", "the same"),
     "tune/program_tolerance.cc": ("iree-run-module", "where the tolerance comes from, as it is printed"),
-    "tune/select_dispatches.cc": ("IREE|iree.abi.declaration", "what a program lacks, in words for its author"),
     "tune/verify_program.cc": ("--iree-hal-", "flags that say nothing about a result; not yet the provider's"),
 }
 

@@ -113,7 +113,14 @@ std::vector<std::string> IreeProvider::with_spec(std::vector<std::string> flags,
 
 Result<std::vector<problem::Function>> IreeProvider::functions(
     const std::filesystem::path& module) const {
-  return module_functions(installation_, module);
+  HONE_ASSIGN(const std::string dump, dump_module(installation_, module));
+  return functions_in_dump(dump);
+}
+
+Result<std::vector<provider::UntypedFunction>> IreeProvider::untyped_functions(
+    const std::filesystem::path& module) const {
+  HONE_ASSIGN(const std::string dump, dump_module(installation_, module));
+  return untyped_in_dump(dump);
 }
 
 bool IreeProvider::is_harmless_flag(std::string_view name) const {

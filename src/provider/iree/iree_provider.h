@@ -41,6 +41,8 @@ class IreeProvider final : public provider::ProgramProvider {
   bool is_harmless_flag(std::string_view name) const override;
   Result<std::vector<problem::Function>> functions(
       const std::filesystem::path& module) const override;
+  Result<std::vector<provider::UntypedFunction>> untyped_functions(
+      const std::filesystem::path& module) const override;
   std::optional<std::string> device_code(std::string_view module,
                                          const std::string& entry) const override;
   Result<std::vector<problem::Array>> run_program(const provider::ProgramCall& call,

@@ -72,11 +72,10 @@ std::vector<std::string> cuda_device_flags(int index) {
   return {index == 0 ? "--device=cuda" : fmt::format("--device=cuda://{}", index)};
 }
 
-Result<std::vector<problem::Function>> module_functions(const Installation& installation,
-                                                        const std::filesystem::path& module) {
-  HONE_ASSIGN(const std::string dump, run_tool(installation.dump_module, "iree-dump-module", {},
-                                               {"--output=metadata", module.string()}));
-  return functions_in_dump(dump);
+Result<std::string> dump_module(const Installation& installation,
+                                const std::filesystem::path& module) {
+  return run_tool(installation.dump_module, "iree-dump-module", {},
+                  {"--output=metadata", module.string()});
 }
 
 Result<std::vector<problem::Array>> run_module(const Installation& installation,
