@@ -291,8 +291,8 @@ void add_compare_command(CLI::App& app, Run& run) {
   command->add_flag("--quiet", options->quiet, "no progress");
   command->add_flag("--plain", options->plain, "progress as plain lines, as without a terminal");
   command->footer(
-      "Exit code 1 when B is slower than A, fails or computes something else; of arrays when an "
-      "element is off by more than the tolerance.");
+      "Exit code 1 when B is slower than A, fails or computes something else; of\n"
+      "arrays when an element is off by more than the tolerance.");
   command->callback([&run, options] { run = [options] { return run_compare(*options); }; });
 }
 

@@ -1,6 +1,6 @@
 #include "provider/iree/onnx_import.h"
 
-#include <sstream>
+#include <string_view>
 
 #include "base/process.h"
 #include "base/text.h"
@@ -12,6 +12,9 @@ namespace fs = std::filesystem;
 
 constexpr char kHowToGetImporter[] =
     "it comes with `./scripts/setup`, or `pip install iree-base-compiler[onnx]`";
+
+// Some errors print a whole tensor.
+constexpr std::size_t kMostOfAnError = 1000;
 
 // The wheel's folders: <prefix>/lib/python3.*/site-packages.
 fs::path packages_of(const Installation& installation) {
@@ -29,19 +32,19 @@ ProcessLimits limits_for(std::uintmax_t model_bytes) {
 }  // namespace
 
 std::string error_in_traceback(const std::string& text) {
-  std::istringstream lines(text);
-  std::string error;
-  bool any = false;
-  // What follows the last line that is indented, as those of the way are.
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("  ") || line.starts_with("Traceback (")) {
-      error.clear();
-      any = true;
-    } else if (!line.empty()) {
-      error += error.empty() ? line : "\n" + line;
-    }
+  constexpr std::string_view kWay = "Traceback (most recent call last):\n";
+  const auto way = text.rfind(kWay);
+  if (way == std::string::npos) return text;
+  std::string_view rest = std::string_view(text).substr(way + kWay.size());
+  while (rest.starts_with("  ")) {
+    const auto end = rest.find('\n');
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
   }
-  return any && !error.empty() ? error : text;
+  rest = rest.substr(0, rest.find_last_not_of(" \n") + 1);
+  if (rest.empty()) return text;
+  if (rest.size() <= kMostOfAnError) return std::string(rest);
+  return fmt::format("{}\n[... {} bytes left out ...]", rest.substr(0, kMostOfAnError),
+                     rest.size() - kMostOfAnError);
 }
 
 Status import_onnx(const Installation& installation, const fs::path& model, const fs::path& program,

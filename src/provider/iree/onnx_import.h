@@ -19,7 +19,8 @@ inline constexpr int kOnnxOpset = 17;
 Status import_onnx(const Installation& installation, const std::filesystem::path& model,
                    const std::filesystem::path& program, int stop_fd = -1);
 
-// Of what a Python program prints when it fails: the error without the way to it.
+// Of what a Python program prints when it fails: the error without the way to it, and no more than
+// its beginning.
 std::string error_in_traceback(const std::string& text);
 
 }  // namespace hone::iree
