@@ -1,5 +1,7 @@
 #include "cli/input_program.h"
 
+#include <fmt/ranges.h>
+
 #include <cstdio>
 #include <fstream>
 
@@ -35,19 +37,47 @@ bool has_files_beside_it(const std::string& model) {
   return model.find("\x0a\x08location") != std::string::npos;
 }
 
-// The path of the imported program.
-Result<std::string> imported(const std::string& given, const Toolchain& toolchain,
-                             const fs::path& into) {
+// Above it (bytes of the model) weights are left out of the program: as text they would take twice
+// the room, in each of its compiles.
+constexpr std::uintmax_t kLargestWithWeights = std::uintmax_t{256} << 20;
+
+// Weights in files beside the model count too, by what lies in its folder under names it mentions.
+std::uintmax_t bytes_with_weights(const fs::path& given, const std::string& model) {
+  std::uintmax_t bytes = model.size();
+  if (!has_files_beside_it(model)) return bytes;
+  std::error_code code;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(fs::absolute(given).parent_path(), code))
+    if (entry.is_regular_file(code) && entry.path().filename() != given.filename() &&
+        model.find(entry.path().filename().string()) != std::string::npos)
+      bytes += entry.file_size(code);
+  return bytes;
+}
+
+Result<InputProgram> imported(const std::string& given, const Toolchain& toolchain,
+                              const fs::path& into) {
   HONE_ASSIGN(const std::string model, read_file(given));
   const std::string mark = mark_of(toolchain, given, model);
-  const fs::path program = into / (fs::path(given).stem().string() + ".mlir");
-  if (!has_files_beside_it(model) && first_line_of(program) == mark) return program.string();
+  const fs::path stem = into / fs::path(given).stem();
+  InputProgram program{stem.string() + ".mlir", {}};
+  fs::path weights;
+  if (bytes_with_weights(given, model) > kLargestWithWeights) {
+    weights = stem.string() + ".irpa";
+    program.runtime_flags.push_back(
+        fmt::format("--parameters={}={}", iree::kOnnxScope, weights.string()));
+  }
+  std::error_code code;
+  const bool is_there =
+      first_line_of(program.path) == mark && (weights.empty() || fs::exists(weights, code));
+  if (is_there && !has_files_beside_it(model)) return program;
+  fs::remove(program.path, code);  // weights of another import must not be taken for its own
   HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-import-"));
   const fs::path text = folder.path() / "program.mlir";
-  HONE_TRY(iree::import_onnx(toolchain.installation(), given, text, toolchain.stop_fd()));
-  HONE_ASSIGN(const std::string bytes, read_file(text));
-  HONE_TRY(write_file_atomically(program, mark + "\n" + bytes));
-  return program.string();
+  HONE_TRY(iree::import_onnx(toolchain.installation(), given, text, weights, toolchain.stop_fd()));
+  HONE_ASSIGN(std::string bytes, read_file(text));
+  bytes.insert(0, mark + "\n");
+  HONE_TRY(write_file_atomically(program.path, bytes));
+  return program;
 }
 
 constexpr std::uint64_t kSeedOfConstants = 42;
@@ -75,7 +105,7 @@ Result<InputProgram> read_program(const std::string& given, const Toolchain& too
   const fs::path into = folder.empty() ? fs::temp_directory_path() : folder;
   InputProgram program{given, {}};
   if (fs::path(given).extension() == ".onnx") {
-    HONE_ASSIGN(program.path, imported(given, toolchain, into));
+    HONE_ASSIGN(program, imported(given, toolchain, into));
   }
   HONE_ASSIGN(program.bytes, read_file(program.path));
   if (iree::has_elided_constants(program.bytes)) HONE_TRY(fill(program, into));

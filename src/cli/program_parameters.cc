@@ -141,19 +141,26 @@ Status write_random_parameters(const std::vector<iree::ProgramParameter>& parame
 }
 
 Result<std::vector<std::string>> parameter_flags(const RuntimeOptions& options,
-                                                 const std::string& program, std::string_view bytes,
+                                                 const std::string& given,
+                                                 const InputProgram& program,
                                                  const std::filesystem::path& folder,
                                                  std::uint64_t seed) {
-  HONE_ASSIGN(const std::vector<std::string> given, runtime_flags(options));
+  HONE_ASSIGN(const std::vector<std::string> of_user, runtime_flags(options));
   std::map<std::string, std::vector<iree::ProgramParameter>> by_scope;
-  for (iree::ProgramParameter& parameter : iree::parameters_in(bytes))
+  for (iree::ProgramParameter& parameter : iree::parameters_in(program.bytes))
     by_scope[parameter.scope].push_back(std::move(parameter));
   std::vector<std::string> flags;
   for (const auto& [scope, parameters] : by_scope) {
-    if (std::ranges::any_of(
-            given, [&scope = scope](const std::string& flag) { return gives_scope(flag, scope); }))
+    const auto gives = [&scope = scope](const std::string& flag) {
+      return gives_scope(flag, scope);
+    };
+    if (std::ranges::any_of(of_user, gives)) continue;
+    const auto own = std::ranges::find_if(program.runtime_flags, gives);
+    if (own != program.runtime_flags.end()) {
+      flags.push_back(*own);
       continue;
-    if (!options.random_parameters) return tl::unexpected(not_given(program, scope, parameters));
+    }
+    if (!options.random_parameters) return tl::unexpected(not_given(given, scope, parameters));
     const std::filesystem::path file =
         folder / fmt::format("random_parameters{}.safetensors", flags.size());
     HONE_TRY(write_random_parameters(parameters, file, seed));

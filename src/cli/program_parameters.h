@@ -4,20 +4,21 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "cli/input_program.h"
 #include "cli/runtime_options.h"
 #include "provider/iree/program_parameters.h"
 
 namespace hone::cli {
 
-// Flags for the runtime's tools beyond runtime_flags(): one file of random numbers in `folder` for
-// each scope that is not given, where `options` ask for that. `program`: its path, for messages;
-// `bytes`: its text or bytecode. Input error for a scope that is not given otherwise, with some of
-// its names; environment error where a file cannot be written.
+// Flags for the runtime's tools beyond runtime_flags(), for each scope of the program's parameters
+// that those do not give: the program's own, or a file of random numbers in `folder`, where
+// `options` ask for that. `given`: its path, for messages. Input error for a scope that is not
+// given otherwise, with some of its names; environment error where a file cannot be written.
 Result<std::vector<std::string>> parameter_flags(const RuntimeOptions& options,
-                                                 const std::string& program, std::string_view bytes,
+                                                 const std::string& given,
+                                                 const InputProgram& program,
                                                  const std::filesystem::path& folder,
                                                  std::uint64_t seed);
 

@@ -291,12 +291,12 @@ CommandResult compile_program(TuneOptions& options) {
 Result<std::vector<std::string>> use_input(TuneOptions& options, const Toolchain& toolchain) {
   const std::string given = options.tuning.input;
   HONE_ASSIGN(InputProgram input, read_program(given, toolchain, options.tuning.out));
-  options.tuning.input = std::move(input.path);
-  if (options.tuning.input != given) options.model = given;
+  options.tuning.input = input.path;
+  if (input.path != given) options.model = given;
   if (!options.tuning.prove) return std::move(input.notes);
   HONE_ASSIGN(const std::vector<std::string> flags,
-              parameter_flags(options.runtime, given, input.bytes,
-                              std::filesystem::temp_directory_path(), options.tuning.seed));
+              parameter_flags(options.runtime, given, input, std::filesystem::temp_directory_path(),
+                              options.tuning.seed));
   std::vector<std::string>& all = options.tuning.runtime_flags;
   all.insert(all.end(), flags.begin(), flags.end());
   return std::move(input.notes);

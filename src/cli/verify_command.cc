@@ -194,9 +194,9 @@ CommandResult verify(VerifyOptions options) {
   request.seed = options.seed;
   request.cores = device::cpu::available_cores();
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
-  HONE_ASSIGN(InputProgram program, read_program(options.input, toolchain));
+  HONE_ASSIGN(const InputProgram program, read_program(options.input, toolchain));
   print_notes_of(program);
-  request.bytes = std::move(program.bytes);
+  request.bytes = program.bytes;
   HONE_ASSIGN(const iree::IreeProvider provider,
               make_provider(options.toolchain, toolchain.installation()));
   request.flags = compile_flags(options.toolchain);
@@ -212,8 +212,7 @@ CommandResult verify(VerifyOptions options) {
                        options.outputs.size(), subject.name(), count);
 
   if (!subject.function && !options.save_inputs.empty())
-    return input_error("--save-inputs keeps those of a whole program, not of '{}'",
-                       subject.name());
+    return input_error("--save-inputs keeps those of a whole program, not of '{}'", subject.name());
 
   std::string spec;
   if (!options.spec.empty()) {
@@ -224,7 +223,7 @@ CommandResult verify(VerifyOptions options) {
   tune::Verdict verdict;
   if (subject.function) {
     HONE_ASSIGN(const std::vector<std::string> parameters,
-                parameter_flags(options.runtime, options.input, request.bytes,
+                parameter_flags(options.runtime, options.input, program,
                                 std::filesystem::temp_directory_path(), options.seed));
     flags_of_runtime.insert(flags_of_runtime.end(), parameters.begin(), parameters.end());
     HONE_ASSIGN(verdict, tune::verify_program(request, *subject.function, flags_of_runtime,

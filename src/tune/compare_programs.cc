@@ -30,7 +30,7 @@ Result<problem::Function> typed(const CompareContext& context, const Side& side,
   if (found.inputs.size() == function.inputs) return found;
   return input_error(
       "'{}' does not say which types '{}' takes, as modules of programs from PyTorch and ONNX do "
-      "not: give the type of each of its {} arguments (--input 1x3x224x224xf32)",
+      "not: give the type of each argument, {} in all (--input 1x3x224x224xf32)",
       side.module.string(), function.name, function.inputs);
 }
 

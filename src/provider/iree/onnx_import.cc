@@ -13,6 +13,9 @@ namespace fs = std::filesystem;
 constexpr char kHowToGetImporter[] =
     "it comes with `./scripts/setup`, or `pip install iree-base-compiler[onnx]`";
 
+// Smaller constants are shapes and the like, which the compiler must see.
+constexpr int kFewestExternal = 4096;
+
 // Some errors print a whole tensor.
 constexpr std::size_t kMostOfAnError = 1000;
 
@@ -48,7 +51,7 @@ std::string error_in_traceback(const std::string& text) {
 }
 
 Status import_onnx(const Installation& installation, const fs::path& model, const fs::path& program,
-                   int stop_fd) {
+                   const fs::path& parameters, int stop_fd) {
   const fs::path packages = packages_of(installation);
   std::error_code code;
   if (!fs::exists(packages / "iree" / "compiler" / "tools" / "import_onnx", code))
@@ -66,6 +69,12 @@ Status import_onnx(const Installation& installation, const fs::path& model, cons
                        "-o",
                        program.string(),
                        fmt::format("--opset-version={}", kOnnxOpset)};
+  if (!parameters.empty())
+    for (const std::string& each :
+         {std::string("--externalize-params"), fmt::format("--params-scope={}", kOnnxScope),
+          "--save-params-to=" + parameters.string(),
+          fmt::format("--num-elements-threshold={}", kFewestExternal)})
+      command.arguments.push_back(each);
   if (!has_own) command.environment.emplace_back("PYTHONPATH", packages.string());
   const ProcessLimits limits = limits_for(bytes);
   HONE_ASSIGN(const ProcessResult result, run_process(command, limits, stop_fd));
