@@ -51,7 +51,7 @@ void add_runtime_options(CLI::App& command, RuntimeOptions& options, const std::
                      "of the function, one for each argument in order: @a.npy, 2x3xf32=0.5, =0.5, "
                      "or 2x3xf32 of generated values; repeatable (default: generated)");
   command.add_option("--parameters", options.parameters,
-                     "SCOPE=FILE (.irpa, .safetensors, .gguf) that the program's parameters are "
+                     ".irpa, .safetensors or .gguf that the program's parameters of a scope are "
                      "in; repeatable");
   command.add_flag("--random-parameters", options.random_parameters,
                    "where parameters are not given: random numbers of their types");
