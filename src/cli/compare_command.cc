@@ -7,9 +7,13 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/compare_arrays.h"
 #include "cli/comparison_report.h"
 #include "cli/core_options.h"
 #include "cli/device_options.h"
+#include "cli/input_program.h"
+#include "cli/program_parameters.h"
+#include "cli/runtime_options.h"
 #include "cli/status_line.h"
 #include "cli/toolchain.h"
 #include "device/cpu/machine_state.h"
@@ -23,12 +27,14 @@ namespace {
 struct CompareCommand {
   ToolchainOptions toolchain;
   tune::CompareOptions compare;
+  RuntimeOptions runtime;
   CoreOptions cores;
   std::vector<std::string> operands;  // A and B
   std::string program;
   std::vector<std::string> dispatches;
   std::vector<std::string> configurations;
   std::string cache = "warm";
+  std::optional<double> atol, rtol;  // of arrays
   bool trust = false;
   bool json = false;
   bool quiet = false;
@@ -36,12 +42,12 @@ struct CompareCommand {
   std::string device = {};
 };
 
-enum class Kind { kModules, kSpecs, kConfigurations, kStores };
+enum class Kind { kModules, kSpecs, kConfigurations, kStores, kArrays };
 
 constexpr std::string_view kUses =
     "hone compare a.vmfb b.vmfb; hone compare a.db b.db; hone compare a_spec.mlir b_spec.mlir "
     "--program P (or 'none' for no spec); hone compare --program P --dispatch NAME --config A "
-    "--config B (or 'default')";
+    "--config B (or 'default'); hone compare expected.npy got.npy";
 
 constexpr std::string_view kSqliteHead = "SQLite format 3";
 
@@ -56,8 +62,11 @@ Result<Kind> kind_of(const std::string& operand) {
   const std::filesystem::path path = operand;
   if (path.extension() == ".vmfb") return Kind::kModules;
   if (path.extension() == ".mlir") return Kind::kSpecs;
-  return input_error("'{}' is neither a module (.vmfb), a store of hone, nor a spec (.mlir)",
-                     operand);
+  if (path.extension() == ".npy") return Kind::kArrays;
+  return input_error(
+      "'{}' is neither a module (.vmfb), a store of hone, a spec (.mlir), nor an "
+      "array (.npy)",
+      operand);
 }
 
 Result<Kind> kind_of(const CompareCommand& options) {
@@ -105,6 +114,9 @@ Result<std::vector<tune::ComparedPair>> compare(const CompareCommand& options, K
 
 Status complete(CompareCommand& options) {
   tune::CompareOptions& compare = options.compare;
+  compare.function = options.runtime.function;
+  HONE_ASSIGN(compare.inputs, given_arguments(options.runtime));
+  HONE_ASSIGN(compare.runtime_flags, runtime_flags(options.runtime));
   compare.flags = compile_flags(options.toolchain);
   compare.own_flags = options.toolchain.flags;
   compare.trust = options.trust ? store::Trust::kAnyone : store::Trust::kOwn;
@@ -121,8 +133,26 @@ Status complete(CompareCommand& options) {
   return {};
 }
 
+// The program as the compiler takes it, and what it needs to run as a whole.
+Status use_program(CompareCommand& options, const Toolchain& toolchain, Kind kind) {
+  const std::string given = options.program;
+  HONE_ASSIGN(const InputProgram input, read_program(given, toolchain));
+  print_notes_of(input);
+  options.program = input.path;
+  if (kind != Kind::kSpecs) return {};
+  HONE_ASSIGN(const std::vector<std::string> flags,
+              parameter_flags(options.runtime, given, input, std::filesystem::temp_directory_path(),
+                              options.compare.seed));
+  std::vector<std::string>& all = options.compare.runtime_flags;
+  all.insert(all.end(), flags.begin(), flags.end());
+  return {};
+}
+
 CommandResult run_compare(CompareCommand options) {
   HONE_ASSIGN(const Kind kind, kind_of(options));
+  if (kind == Kind::kArrays)
+    return compare_arrays(
+        {options.operands[0], options.operands[1], options.atol, options.rtol, options.json});
   HONE_ASSIGN(const std::vector<int> cores, choose_cores(options.cores));
   HONE_ASSIGN(options.compare.place, choose_place(options.device, options.toolchain, cores));
   HONE_TRY(complete(options));
@@ -145,6 +175,7 @@ CommandResult run_compare(CompareCommand options) {
     toolchain.emplace(std::move(started));
     installation = toolchain->installation();
     options.compare.stop_fd = toolchain->stop_fd();
+    if (!options.program.empty()) HONE_TRY(use_program(options, *toolchain, kind));
   } else {
     if (kind == Kind::kModules) {
       HONE_ASSIGN(installation, iree::find_installation(options.toolchain.iree));
@@ -188,19 +219,22 @@ void add_compare_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<CompareCommand>();
   tune::CompareOptions& compare = options->compare;
   CLI::App* command = app.add_subcommand(
-      "compare", "Is B slower than A? Two modules, specs, configurations or stores");
+      "compare",
+      "Is B slower than A? Two modules, specs, configurations or stores; or how far "
+      "two arrays lie apart");
   command
       ->add_option("A", options->operands,
-                   "A and B: two modules (.vmfb), two specs (.mlir, or 'none'), two stores")
+                   "A and B: two modules (.vmfb), two specs (.mlir, or 'none'), two stores, two "
+                   "arrays (.npy: expected, got)")
       ->expected(0, 2);
   add_toolchain_options(*command, options->toolchain);
   command->add_option("--program", options->program,
-                      "that specs or configurations are for (.mlir)");
+                      "that specs or configurations are for (.mlir, .mlirbc, .onnx)");
   command->add_option("--dispatch", options->dispatches,
                       "of the program or the stores; those whose name matches");
   command->add_option("--config", options->configurations,
                       "given twice: A and B, each dist_m=64,... or 'default'");
-  command->add_option("--function", compare.function, "of a module or program (default: the only)");
+  add_runtime_options(*command, options->runtime, "the only one");
   command->add_option("--rounds", compare.rounds, "at least, in which A and B each run once")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
@@ -225,6 +259,10 @@ void add_compare_command(CLI::App& app, Run& run) {
                    "differences up to this share are none")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1.0));
+  command->add_option("--atol", options->atol, "of arrays: absolute tolerance (default: by type)")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--rtol", options->rtol, "of arrays: tolerance relative to the expected")
+      ->check(CLI::NonNegativeNumber);
   add_device_option(*command, options->device);
   add_core_options(*command, options->cores);
   command->add_option("--cache", options->cache, "warm or cold operands, of kernels")
@@ -232,15 +270,15 @@ void add_compare_command(CLI::App& app, Run& run) {
       ->capture_default_str();
   command->add_option("--seed", compare.seed, "of the inputs and of the order")
       ->capture_default_str();
-  command->add_option("--runtime-flag", compare.runtime_flags,
-                      "passed to IREE's runtime tools; repeatable");
   command->add_flag("--trust", options->trust,
                     "load machine code that a store holds even where somebody else compiled it; "
                     "else it is compiled again");
   command->add_flag("--json", options->json, "one JSON document on stdout");
   command->add_flag("--quiet", options->quiet, "no progress");
   command->add_flag("--plain", options->plain, "progress as plain lines, as without a terminal");
-  command->footer("Exit code 1 when B is slower than A, fails or computes something else.");
+  command->footer(
+      "Exit code 1 when B is slower than A, fails or computes something else; of\n"
+      "arrays when an element is off by more than the tolerance.");
   command->callback([&run, options] { run = [options] { return run_compare(*options); }; });
 }
 

@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/input_program.h"
 #include "cli/schema_version.h"
 #include "cli/toolchain.h"
 #include "output/json_text.h"
@@ -64,7 +65,7 @@ CommandResult write_root(const DispatchesOptions& options, const problem::Progra
   const std::string commented =
       fmt::format("// {}, the root operation of {} in {}, without what is fused around it.\n{}",
                   problem::describe(dispatch->root), dispatch->name,
-                  std::filesystem::path(program.path).filename().string(), text);
+                  std::filesystem::path(options.input).filename().string(), text);
   if (options.output.empty()) {
     fmt::print("{}", commented);
     return 0;
@@ -77,10 +78,11 @@ CommandResult write_root(const DispatchesOptions& options, const problem::Progra
 CommandResult list_dispatches(const DispatchesOptions& options) {
   if (!options.output.empty() && options.extract_root.empty())
     return input_error("-o names the program that --extract-root writes; which dispatch's root?");
-  HONE_ASSIGN(const std::string bytes, read_file(options.input));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
+  HONE_ASSIGN(const InputProgram input, read_program(options.input, toolchain));
+  print_notes_of(input);
   HONE_ASSIGN(const problem::Program program,
-              load_for_target(toolchain.compiler(), options.toolchain, options.input, bytes));
+              load_for_target(toolchain.compiler(), options.toolchain, options.input, input.bytes));
   const std::string note = target_note(options.toolchain);
   if (!note.empty()) fmt::print(stderr, "{}\n", note);
   if (!options.extract_root.empty()) return write_root(options, program, toolchain.compiler());
@@ -105,7 +107,7 @@ void add_dispatches_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<DispatchesOptions>();
   CLI::App* command =
       app.add_subcommand("dispatches", "List what the compiler splits a program into");
-  command->add_option("INPUT", options->input, "program (.mlir) or *_benchmark.mlir")->required();
+  command->add_option("INPUT", options->input, kProgramFiles)->required();
   add_toolchain_options(*command, options->toolchain);
   command->add_option("--extract-root", options->extract_root,
                       "write the root operation of this dispatch (number or name), without its "

@@ -9,12 +9,13 @@
 #include "cli/command.h"
 #include "cli/device_options.h"
 #include "cli/program_session.h"
+#include "cli/runtime_options.h"
 #include "cli/schema_version.h"
 #include "output/json_text.h"
 #include "output/table.h"
 #include "tune/flag_search.h"
+#include "tune/function_choice.h"
 #include "tune/load_program.h"
-#include "tune/select_dispatches.h"
 #include "tune/session_steps.h"
 
 namespace hone::cli {
@@ -110,10 +111,11 @@ CommandResult search_flags(TuneOptions options) {
     context.compiler.give(sizes.front());
     HONE_ASSIGN(const problem::Program program,
                 context.compiler.load_program(tuning.input, bytes, tuning.flags));
-    const problem::Function* const function = tune::callable_function(program, tuning.function);
-    if (function == nullptr)
-      return input_error("'{}': {}", tuning.input,
-                         tune::why_none_is_callable(*context.programs, program, tuning.function));
+    const Result<problem::Function> function =
+        tune::function_to_call(program, tuning.function, tuning.inputs);
+    if (!function && function.error().kind == ErrorKind::kFailure)
+      return input_error("'{}': {}", tuning.input, function.error().message);
+    if (!function) return tl::unexpected(function.error());
     store::Run row = run_row(session.options);
     HONE_ASSIGN(row.program,
                 context.store.intern(store::Program{0, program.hash, tuning.input, "{}"}));
@@ -145,16 +147,14 @@ void add_flags_command(CLI::App& app, Run& run) {
   tune::Options& tuning = options->tuning;
   CLI::App* command =
       app.add_subcommand("flags", "Find the compiler flags that make a program fastest");
-  command->add_option("INPUT", tuning.input, "program (.mlir)")->required();
+  command->add_option("INPUT", tuning.input, "program (.mlir, .onnx)")->required();
   add_toolchain_options(*command, options->toolchain);
   command->add_option("--out", tuning.out, "folder for compile_flags.txt")->capture_default_str();
   command->add_option("--store", options->store, "SQLite file that keeps every result")
       ->capture_default_str();
   command->add_option("--budget", options->budget,
                       "time to search, 15 compiles at least: 90s, 10m (default: 2m)");
-  command->add_option("--function", tuning.function, "of the program to time (default: the first)");
-  command->add_option("--runtime-flag", tuning.runtime_flags,
-                      "passed to IREE's runtime tools; repeatable");
+  add_runtime_options(*command, options->runtime, "the first");
   command->add_option("--seed", tuning.seed, "of the inputs and of the order of runs")
       ->capture_default_str();
   add_device_option(*command, options->device);

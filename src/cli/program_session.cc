@@ -5,6 +5,9 @@
 
 #include "cli/core_options.h"
 #include "cli/device_options.h"
+#include "cli/input_program.h"
+#include "cli/program_parameters.h"
+#include "cli/runtime_options.h"
 #include "cli/toolchain.h"
 #include "device/cpu/placement.h"
 #include "device/cpu/target.h"
@@ -48,10 +51,28 @@ Status complete(TuneOptions& options) {
   tuning.trust = options.trust ? store::Trust::kAnyone : store::Trust::kOwn;
   tuning.prove = !options.no_program;
   tuning.search_flags = !options.no_flags;
+  tuning.function = options.runtime.function;
+  HONE_ASSIGN(tuning.inputs, given_arguments(options.runtime));
+  HONE_ASSIGN(tuning.runtime_flags, runtime_flags(options.runtime));
   if (tuning.traits().compiling_disturbs) return {};
   leave_cores_to_runners(options);
   tuning.compile_ahead = 2 * static_cast<std::size_t>(options.toolchain.jobs);
   return {};
+}
+
+// The program as the compiler takes it, and what it needs to run; what to say of it.
+Result<std::vector<std::string>> use_input(TuneOptions& options, const Toolchain& toolchain) {
+  const std::string given = options.tuning.input;
+  HONE_ASSIGN(InputProgram input, read_program(given, toolchain, options.tuning.out));
+  options.tuning.input = input.path;
+  if (input.path != given) options.model = given;
+  if (!options.tuning.prove) return std::move(input.notes);
+  HONE_ASSIGN(const std::vector<std::string> flags,
+              parameter_flags(options.runtime, given, input, std::filesystem::temp_directory_path(),
+                              options.tuning.seed));
+  std::vector<std::string>& all = options.tuning.runtime_flags;
+  all.insert(all.end(), flags.begin(), flags.end());
+  return std::move(input.notes);
 }
 
 }  // namespace
@@ -89,6 +110,7 @@ CommandResult with_program_session(TuneOptions options,
   // Of cores that were named, others may be another tuner's: it measures while this one compiles.
   if (!options.cores.cores.empty()) HONE_TRY(device::cpu::stay_on(options.cores.cores));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
+  HONE_ASSIGN(const std::vector<std::string> notes, use_input(options, toolchain));
   HONE_ASSIGN(
       const iree::IreeProvider provider,
       make_provider(options.toolchain, toolchain.installation(), static_cast<int>(cores.size())));
@@ -100,6 +122,7 @@ CommandResult with_program_session(TuneOptions options,
   StatusLine status(verbosity_of(options.quiet, options.plain, options.json));
   HONE_ASSIGN(tune::LeaseKeeper leases, tune::LeaseKeeper::start(store, toolchain.stop_fd()));
   if (!note.empty()) status.note(note);
+  for (const std::string& each : notes) status.note(each);
   tune::Context context{options.tuning, provider, toolchain.compiler(), runner, store, status};
   for (tune::RunnerService& each : more_runners) context.more_runners.push_back(&each);
   context.leases = &leases;

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/input_program.h"
 #include "cli/schema_version.h"
 #include "cli/toolchain.h"
 #include "output/json_text.h"
@@ -109,10 +110,11 @@ Result<std::vector<std::string>> names_of(const problem::Program& program,
 }
 
 CommandResult show_space(const SpaceOptions& options) {
-  HONE_ASSIGN(const std::string bytes, read_file(options.input));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
+  HONE_ASSIGN(const InputProgram input, read_program(options.input, toolchain));
+  print_notes_of(input);
   HONE_ASSIGN(const problem::Program program,
-              load_for_target(toolchain.compiler(), options.toolchain, options.input, bytes));
+              load_for_target(toolchain.compiler(), options.toolchain, options.input, input.bytes));
   const std::string note = target_note(options.toolchain);
   if (!note.empty()) fmt::print(stderr, "{}\n", note);
   std::vector<tune::NotTuned> not_tuned;
@@ -151,7 +153,7 @@ void add_space_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<SpaceOptions>();
   CLI::App* command = app.add_subcommand(
       "space", "Show the knobs, constraints and number of configurations of each dispatch");
-  command->add_option("INPUT", options->input, "program (.mlir) or *_benchmark.mlir")->required();
+  command->add_option("INPUT", options->input, kProgramFiles)->required();
   add_toolchain_options(*command, options->toolchain);
   command->add_option("--dispatch", options->dispatches,
                       "only those whose name matches; repeatable, or a number");

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/input_program.h"
 #include "cli/schema_version.h"
 #include "cli/spec_emit.h"
 #include "cli/toolchain.h"
@@ -129,10 +130,12 @@ CommandResult check(const SpecOptions& options) {
   tune::SpecCheckRequest request;
   request.spec_path = options.spec;
   HONE_ASSIGN(request.spec_bytes, read_file(options.spec));
-  request.program_path = options.program;
-  HONE_ASSIGN(request.program_bytes, read_file(options.program));
   request.flags = compile_flags(options.toolchain);
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
+  HONE_ASSIGN(InputProgram program, read_program(options.program, toolchain));
+  print_notes_of(program);
+  request.program_path = options.program;
+  request.program_bytes = std::move(program.bytes);
   HONE_ASSIGN(const iree::IreeProvider provider,
               make_provider(options.toolchain, toolchain.installation()));
   const std::string note = target_note(options.toolchain);
@@ -179,7 +182,9 @@ void add_spec_command(CLI::App& app, Run& run) {
       "Say what each entry of a spec does to a program: what it matches, whether it is applied or "
       "ignored without a word, whether the result compiles");
   command->add_option("SPEC", options->spec, "tuning spec (.mlir or .mlirbc)")->required();
-  command->add_option("--program", options->program, "program (.mlir) that it is for")->required();
+  command
+      ->add_option("--program", options->program, "program (.mlir, .mlirbc, .onnx) that it is for")
+      ->required();
   add_toolchain_options(*command, options->toolchain);
   command->add_flag("--json", options->json, "one JSON document on stdout");
   command->footer(

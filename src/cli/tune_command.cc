@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/device_options.h"
+#include "cli/input_program.h"
 #include "cli/tune_options.h"
 #include "search/strategy.h"
 
@@ -57,7 +58,7 @@ void add_tune_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand(
       "tune", "Find, verify and prove the fastest configuration of each dispatch");
   command->add_option("INPUT", tuning.input,
-                      "program (.mlir), *_benchmark.mlir, or a list of GEMMs (.yaml)");
+                      std::string(kProgramFiles) + ", or a list of GEMMs (.yaml)");
   command->add_option("--provider", options->provider, "iree or triton (default: by INPUT)")
       ->check(CLI::IsMember({"iree", "triton"}));
   add_toolchain_options(*command, options->toolchain);
@@ -111,9 +112,7 @@ void add_tune_command(CLI::App& app, Run& run) {
   command->add_flag("--trust", options->trust,
                     "load machine code that the store holds even where somebody else compiled it; "
                     "else it is compiled again");
-  command->add_option("--function", tuning.function, "of the program to prove the spec on");
-  command->add_option("--runtime-flag", tuning.runtime_flags,
-                      "passed to IREE's runtime tools; repeatable");
+  add_runtime_options(*command, options->runtime, "the first");
   command->add_flag("--no-baselines", options->no_baselines,
                     "do not measure OpenBLAS or cuBLASLt beside the winner, nor the winner under "
                     "IREE's runtime");
@@ -149,7 +148,8 @@ void add_tune_command(CLI::App& app, Run& run) {
         return old.check_only ? check_gemms(*options) : tune_gemms(*options);
       }
       HONE_TRY(flags);
-      if (options->tuning.input.empty()) return input_error("INPUT is missing: a program (.mlir)");
+      if (options->tuning.input.empty())
+        return input_error("INPUT is missing: a program (.mlir, .mlirbc, .onnx)");
       return tune_program(*options);
     };
   });

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/core_options.h"
 #include "cli/gemm_options.h"
+#include "cli/runtime_options.h"
 #include "cli/toolchain.h"
 #include "cli/tune_gemm_options.h"
 #include "store/store.h"
@@ -17,12 +18,14 @@ namespace hone::cli {
 struct TuneOptions {
   ToolchainOptions toolchain;
   tune::Options tuning;
+  std::string model;  // what tuning.input was made of (read_program); empty: it is as it was given
   std::string store = "hone.db";
   std::string budget;  // empty: 10m for a program, 20s for each GEMM
   std::string reuse = "equal";
   bool trust = false;  // load code of the store that somebody else compiled
   std::string cache = "warm";
   std::int64_t rotating_bytes = 0;  // of cold operands at least; 0: twice the last-level cache
+  RuntimeOptions runtime;
   CoreOptions cores;
   std::string provider;  // "iree" or "triton"; empty: by INPUT
   GemmOptions gemms;

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/response_file.h"
 #include "cli/compiled_report.h"
+#include "cli/input_program.h"
 #include "cli/program_session.h"
 #include "cli/providers.h"
 #include "cli/report_file.h"
@@ -71,6 +72,7 @@ nlohmann::json document_of(const TuneOptions& options, const tune::TuningResult&
   nlohmann::json document{
       {"schema_version", kSchemaVersion},
       {"program", options.tuning.input},
+      {"model", options.model.empty() ? nlohmann::json() : nlohmann::json(options.model)},
       {"sizes", names_of(result.at_sizes)},
       {"threads", options.tuning.place().address.cores.size()},
       {"gpu", nlohmann::json()},
@@ -164,6 +166,8 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
   fmt::print("\n");
   print_notes(options, result);
   if (options.tuning.traits().own_memory) fmt::print("\n{}\n", time_table(context.time).to_text());
+  if (!options.model.empty())
+    fmt::print("program: {}, made of {}\n", options.tuning.input, options.model);
   fmt::print("flags: {}\n", (out / "compile_flags.txt").string());
   fmt::print("report: {}\n", (out / "report.html").string());
   if (!found) fmt::print("No dispatch has a configuration that beats the compiler's own.\n");
@@ -178,12 +182,15 @@ CommandResult compile_program(TuneOptions& options) {
               parse_duration(options.budget.empty() ? "10m" : options.budget));
   options.tuning.flags = compile_flags(options.toolchain);
   HONE_TRY(make_out(options));
-  HONE_ASSIGN(const std::string bytes, read_file(options.tuning.input));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
+  HONE_ASSIGN(const InputProgram input,
+              read_program(options.tuning.input, toolchain, options.tuning.out));
+  print_notes_of(input);
+  options.tuning.input = input.path;
   HONE_ASSIGN(const iree::IreeProvider provider,
               make_provider(options.toolchain, toolchain.installation()));
   HONE_ASSIGN(problem::Program program, load_for_target(toolchain.compiler(), options.toolchain,
-                                                        options.tuning.input, bytes));
+                                                        options.tuning.input, input.bytes));
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
   // The same as of a tuning on the device, which then finds what was compiled here.
   HONE_ASSIGN(const store::Id build_id,

@@ -5,11 +5,15 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/device_options.h"
+#include "cli/input_program.h"
+#include "cli/program_parameters.h"
+#include "cli/runtime_options.h"
 #include "cli/schema_version.h"
 #include "cli/toolchain.h"
 #include "device/cpu/target.h"
 #include "measure/runner_requests.h"
 #include "provider/iree/iree_provider.h"
+#include "tune/function_choice.h"
 #include "tune/select_dispatches.h"
 #include "tune/verify.h"
 
@@ -20,11 +24,12 @@ struct VerifyOptions {
   ToolchainOptions toolchain;
   std::string input;
   std::string dispatch;  // number, name or pattern
-  std::string function;
+  RuntimeOptions runtime;
   std::optional<std::string> configuration;
   std::string spec;
-  std::vector<std::string> reference_flags, runtime_flags;
-  std::vector<std::string> inputs, expected, outputs;  // @files
+  std::vector<std::string> reference_flags;
+  std::vector<std::string> expected, outputs;  // @files
+  std::string save_inputs;                     // folder
   std::optional<double> atol, rtol;
   std::uint64_t seed = 42;
   std::string device;
@@ -49,7 +54,7 @@ Result<std::vector<tune::GivenArray>> read_arrays(const std::vector<std::string>
 }
 
 Status check_use(const VerifyOptions& options) {
-  if (!options.expected.empty() && options.inputs.empty())
+  if (!options.expected.empty() && options.runtime.inputs.empty())
     return input_error("--expected without --input: whose outputs are they?");
   for (const auto& [value, name] : {std::pair(options.atol, "--atol"), {options.rtol, "--rtol"}})
     if (value && !(*value >= 0)) return input_error("{} {} is negative", name, *value);
@@ -59,35 +64,30 @@ Status check_use(const VerifyOptions& options) {
 
 // What is verified.
 struct Subject {
-  const problem::Function* function = nullptr;  // of the whole program, or
-  const problem::Dispatch* dispatch = nullptr;  // one dispatch
-  std::string name() const { return function != nullptr ? function->name : dispatch->name; }
+  std::optional<problem::Function> function = {};  // of the whole program, or
+  const problem::Dispatch* dispatch = nullptr;     // one dispatch
+  std::string name() const { return function ? function->name : dispatch->name; }
 };
 
-Result<Subject> choose_function(const provider::ProgramProvider& provider,
-                                const problem::Program& program, const std::string& wanted) {
-  std::vector<std::string> names;
-  for (const problem::Function& function : program.functions) {
-    if (wanted.empty() ? tune::is_callable(function) : function.name == wanted)
-      return Subject{.function = &function};
-    names.push_back(function.name);
-  }
-  if (!wanted.empty())
-    return input_error("'{}' has no function '{}'{}; there are: {}", program.path, wanted,
-                       did_you_mean(wanted, names), fmt::join(names, ", "));
+Result<Subject> choose_function(const problem::Program& program, const std::string& wanted,
+                                const std::vector<tune::GivenArgument>& inputs) {
+  Result<problem::Function> function = tune::function_to_call(program, wanted, inputs);
+  if (function) return Subject{.function = std::move(*function)};
+  if (function.error().kind != ErrorKind::kFailure)
+    return tl::unexpected(std::move(function).error());
   return input_error("'{}': {}; --dispatch verifies one dispatch", program.path,
-                     tune::why_none_is_callable(provider, program));
+                     function.error().message);
 }
 
 // A dispatch where one is named, configured, or all that the file holds.
-Result<Subject> choose(const provider::ProgramProvider& provider, const problem::Program& program,
-                       const VerifyOptions& options) {
+Result<Subject> choose(const tune::VerifyRequest& request, const VerifyOptions& options) {
+  const problem::Program& program = request.program;
   if (!options.dispatch.empty()) {
     HONE_ASSIGN(const problem::Dispatch* dispatch, tune::find_dispatch(program, options.dispatch));
     return Subject{.dispatch = dispatch};
   }
-  if (!options.configuration && !program.functions.empty())
-    return choose_function(provider, program, options.function);
+  if (!options.configuration && (!program.functions.empty() || !options.runtime.function.empty()))
+    return choose_function(program, options.runtime.function, request.inputs);
   if (program.dispatches.size() == 1) return Subject{.dispatch = &program.dispatches.front()};
   std::vector<std::string> names;
   for (const problem::Dispatch& dispatch : program.dispatches) names.push_back(dispatch.name);
@@ -118,7 +118,7 @@ Status write_outputs(const tune::Verdict& verdict, const std::vector<std::string
 }
 
 std::size_t output_count(const Subject& subject) {
-  if (subject.function != nullptr) return subject.function->outputs.size();
+  if (subject.function) return subject.function->outputs.size();
   return static_cast<std::size_t>(
       std::count_if(subject.dispatch->bindings.begin(), subject.dispatch->bindings.end(),
                     [](const auto& b) { return b.access != problem::Access::kReadOnly; }));
@@ -127,7 +127,7 @@ std::size_t output_count(const Subject& subject) {
 nlohmann::ordered_json document_of(const VerifyOptions& options, const Subject& subject,
                                    const std::string& spec, const tune::Verdict& verdict) {
   nlohmann::ordered_json document{{"schema_version", kSchemaVersion}, {"program", options.input}};
-  document[subject.function != nullptr ? "function" : "dispatch"] = subject.name();
+  document[subject.function ? "function" : "dispatch"] = subject.name();
   document["configuration"] = options.configuration.value_or("default");
   if (!spec.empty()) document["spec"] = spec;
   document["right"] = verdict.right;
@@ -149,9 +149,10 @@ void print(const VerifyOptions& options, const Subject& subject, const std::stri
   fmt::print("{} of {}\n", subject.name(), options.input);
   if (options.configuration) fmt::print("  configuration  {}\n", *options.configuration);
   if (!spec.empty()) fmt::print("  spec           {} {}\n", options.spec, spec);
-  fmt::print("  inputs         {}\n", options.inputs.empty()
-                                          ? fmt::format("generated, seed {}", options.seed)
-                                          : fmt::format("{}", fmt::join(options.inputs, ", ")));
+  fmt::print("  inputs         {}\n",
+             options.runtime.inputs.empty()
+                 ? fmt::format("generated, seed {}", options.seed)
+                 : fmt::format("{}", fmt::join(options.runtime.inputs, ", ")));
   fmt::print("  reference      {}\n", verdict.reference);
   for (const tune::VerifiedOutput& output : verdict.outputs) {
     const measure::Comparison& comparison = output.comparison;
@@ -184,13 +185,17 @@ CommandResult verify(VerifyOptions options) {
   if (request.place.traits.own_memory) {
     HONE_ASSIGN(held, lease({&request.place, 1}));
   }
-  HONE_ASSIGN(request.bytes, read_file(options.input));
-  HONE_ASSIGN(request.inputs, read_arrays(options.inputs, "--input"));
+  HONE_ASSIGN(request.inputs, given_arguments(options.runtime));
+  HONE_ASSIGN(std::vector<std::string> flags_of_runtime, runtime_flags(options.runtime));
   HONE_ASSIGN(request.expected, read_arrays(options.expected, "--expected"));
+  request.save_inputs = options.save_inputs;
   request.absolute = options.atol;
   request.relative = options.rtol;
   request.seed = options.seed;
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
+  HONE_ASSIGN(const InputProgram program, read_program(options.input, toolchain));
+  print_notes_of(program);
+  request.bytes = program.bytes;
   HONE_ASSIGN(const iree::IreeProvider provider,
               make_provider(options.toolchain, toolchain.installation()));
   request.flags = compile_flags(options.toolchain);
@@ -200,10 +205,13 @@ CommandResult verify(VerifyOptions options) {
   request.reference_flags = reference_flags(plain);
   HONE_ASSIGN(request.program, load_for_target(toolchain.compiler(), options.toolchain,
                                                options.input, request.bytes));
-  HONE_ASSIGN(const Subject subject, choose(provider, request.program, options));
+  HONE_ASSIGN(const Subject subject, choose(request, options));
   if (const std::size_t count = output_count(subject); options.outputs.size() > count)
     return input_error("--output is given {} times, but '{}' has {} outputs",
                        options.outputs.size(), subject.name(), count);
+
+  if (!subject.function && !options.save_inputs.empty())
+    return input_error("--save-inputs keeps those of a whole program, not of '{}'", subject.name());
 
   std::string spec;
   if (!options.spec.empty()) {
@@ -212,8 +220,12 @@ CommandResult verify(VerifyOptions options) {
     HONE_ASSIGN(spec, effect_of_spec(request, without, toolchain.compiler()));
   }
   tune::Verdict verdict;
-  if (subject.function != nullptr) {
-    HONE_ASSIGN(verdict, tune::verify_program(request, *subject.function, options.runtime_flags,
+  if (subject.function) {
+    HONE_ASSIGN(const std::vector<std::string> parameters,
+                parameter_flags(options.runtime, options.input, program,
+                                std::filesystem::temp_directory_path(), options.seed));
+    flags_of_runtime.insert(flags_of_runtime.end(), parameters.begin(), parameters.end());
+    HONE_ASSIGN(verdict, tune::verify_program(request, *subject.function, flags_of_runtime,
                                               provider, toolchain.compiler()));
   } else {
     tune::RunnerService runner(toolchain.make_runner());
@@ -234,7 +246,7 @@ void add_verify_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<VerifyOptions>();
   CLI::App* command =
       app.add_subcommand("verify", "Check what a program, or one of its dispatches, computes");
-  command->add_option("INPUT", options->input, "program (.mlir) or *_benchmark.mlir")->required();
+  command->add_option("INPUT", options->input, kProgramFiles)->required();
   add_toolchain_options(*command, options->toolchain);
   add_device_option(*command, options->device);
   command->add_option("--dispatch", options->dispatch,
@@ -242,9 +254,9 @@ void add_verify_command(CLI::App& app, Run& run) {
   command->add_option("--config", options->configuration,
                       "of the dispatch: dist_m=64,dist_n=64,... (default: the compiler's own)");
   command->add_option("--spec", options->spec, "tuning spec to compile with");
-  command->add_option("--function", options->function, "of the program (default: the first)");
-  command->add_option("--input", options->inputs,
-                      "@a.npy, one for each input in order; repeatable (default: generated)");
+  add_runtime_options(*command, options->runtime, "the first");
+  command->add_option("--save-inputs", options->save_inputs,
+                      "folder to write the inputs to, as argument0.npy, ...");
   command->add_option("--expected", options->expected,
                       "@c.npy, one for each output in order; repeatable (default: what an "
                       "independent compile for baseline x86-64 computes)");
@@ -254,8 +266,6 @@ void add_verify_command(CLI::App& app, Run& run) {
   command->add_option("--rtol", options->rtol, "tolerance relative to the expected element");
   command->add_option("--reference-flag", options->reference_flags,
                       "for iree-compile of the reference, which --flag is not for; repeatable");
-  command->add_option("--runtime-flag", options->runtime_flags,
-                      "passed to IREE's runtime tools; repeatable");
   command->add_option("--seed", options->seed, "of generated inputs")->capture_default_str();
   command->add_flag("--json", options->json, "one JSON document on stdout");
   command->footer("Exit code 1 when an output is wrong.");

@@ -67,6 +67,15 @@ struct ArtifactCall {
       64;  // one after the other in what is timed as one, so that submitting counts little
 };
 
+// A function of a compiled module that does not say which types it takes, as those of programs that
+// come from PyTorch and ONNX do not.
+struct UntypedFunction {
+  std::string name;
+  std::size_t inputs = 0, outputs = 0;
+
+  bool operator==(const UntypedFunction&) const = default;
+};
+
 class ProgramProvider : public Provider {
  public:
   // The text of a spec that gives each entry's root operation its configuration. Entries that one
@@ -110,14 +119,16 @@ class ProgramProvider : public Provider {
     return {};
   }
 
-  // Why a program has no function that can be called from outside, in words for its author.
-  virtual std::string why_no_function() const {
-    return "no function of the program can be called from outside";
-  }
   // The functions of a compiled module that can be called from outside; those with arguments that
   // are no tensors are left out. A failure with the provider's words when the file is no module.
   virtual Result<std::vector<problem::Function>> functions(
       const std::filesystem::path& module) const = 0;
+  // Those that take and return buffers only and do not say of which types.
+  virtual Result<std::vector<UntypedFunction>> untyped_functions(
+      const std::filesystem::path& module) const {
+    static_cast<void>(module);
+    return std::vector<UntypedFunction>();
+  }
   // The device code of kernel `entry` inside a compiled module: PTX on an NVIDIA GPU. Nothing where
   // the module has no such kernel or is not for a GPU.
   virtual std::optional<std::string> device_code(std::string_view module,

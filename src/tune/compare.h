@@ -15,6 +15,7 @@
 #include "provider/program_provider.h"
 #include "store/store.h"
 #include "tune/compile_service.h"
+#include "tune/given_arguments.h"
 #include "tune/observer.h"
 #include "tune/runner_service.h"
 
@@ -38,6 +39,7 @@ struct CompareOptions {
   store::Trust trust = store::Trust::kOwn;   // whose code of a store is loaded
   std::vector<std::string> reference_flags;  // of a compile whose code A and B do not share
   std::string function;                      // of a program or module; empty: the only one
+  std::vector<GivenArgument> inputs;         // of that function; none: generated
   std::vector<std::string> runtime_flags;
   device::Place place;  // to run on
   measure::CacheMode cache = measure::CacheMode::kWarm;

@@ -1,6 +1,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "tune/compare.h"
+#include "tune/function_choice.h"
 #include "tune/input_files.h"
 #include "tune/program_outputs.h"
 #include "tune/program_rounds.h"
@@ -13,33 +14,61 @@ constexpr std::string_view kNone = "none";
 struct Side {
   std::string label;
   std::filesystem::path module;
+  std::vector<problem::Function> known{};  // of the program that it was compiled from
   problem::Function function{};
   provider::ProgramCall call{};
 };
 
-Result<problem::Function> choose_function(const CompareContext& context,
-                                          const std::filesystem::path& module) {
-  HONE_ASSIGN(const std::vector<problem::Function> functions, context.provider.functions(module));
+// Of a function that does not say its types: those that the program's has, or that were given.
+Result<problem::Function> typed(const CompareContext& context, const Side& side,
+                                const provider::UntypedFunction& function) {
+  for (const problem::Function& known : side.known)
+    if (known.name == function.name) return known;
+  problem::Function found{function.name, {}, std::vector<problem::TensorType>(function.outputs)};
+  for (const GivenArgument& given : context.options.inputs)
+    if (given.type) found.inputs.push_back(*given.type);
+  if (found.inputs.size() == function.inputs) return found;
+  return input_error(
+      "'{}' does not say which types '{}' takes, as modules of programs from PyTorch and ONNX do "
+      "not: give the type of each argument, {} in all (--input 1x3x224x224xf32)",
+      side.module.string(), function.name, function.inputs);
+}
+
+Result<problem::Function> choose_function(const CompareContext& context, const Side& side) {
+  const std::string module = side.module.string();
+  HONE_ASSIGN(const std::vector<problem::Function> functions,
+              context.provider.functions(side.module));
+  HONE_ASSIGN(const std::vector<provider::UntypedFunction> untyped,
+              context.provider.untyped_functions(side.module));
   std::vector<std::string> names;
   for (const problem::Function& function : functions) names.push_back(function.name);
+  for (const provider::UntypedFunction& function : untyped) names.push_back(function.name);
   const std::string& wanted = context.options.function;
+  const auto is_wanted = [&](const std::string& name) {
+    return wanted.empty() ? names.size() == 1 : name == wanted;
+  };
   for (const problem::Function& function : functions)
-    if (function.name == wanted || (wanted.empty() && functions.size() == 1)) return function;
-  if (functions.empty())
-    return input_error("'{}' has no function that takes tensors only: nothing to call",
-                       module.string());
+    if (is_wanted(function.name)) return as_called(function, context.options.inputs);
+  for (const provider::UntypedFunction& function : untyped) {
+    if (!is_wanted(function.name)) continue;
+    HONE_ASSIGN(problem::Function found, typed(context, side, function));
+    return as_called(std::move(found), context.options.inputs);
+  }
+  if (names.empty())
+    return input_error("'{}' has no function that takes tensors only: nothing to call", module);
   if (wanted.empty())
-    return input_error("'{}' has several functions; say which with --function: {}", module.string(),
+    return input_error("'{}' has several functions; say which with --function: {}", module,
                        fmt::join(names, ", "));
-  return input_error("'{}' has no function '{}'{}; there are: {}", module.string(), wanted,
+  return input_error("'{}' has no function '{}'{}; there are: {}", module, wanted,
                      did_you_mean(wanted, names), fmt::join(names, ", "));
 }
 
 Status complete(const CompareContext& context, const std::filesystem::path& folder, Side& side) {
-  HONE_ASSIGN(side.function, choose_function(context, side.module));
+  HONE_ASSIGN(side.function, choose_function(context, side));
   std::error_code code;
   std::filesystem::create_directories(folder, code);
-  HONE_ASSIGN(auto inputs, write_argument_files(side.function, folder, context.options.seed));
+  HONE_ASSIGN(auto inputs, write_argument_files(side.function, context.options.inputs, folder,
+                                                context.options.seed));
   side.call = {side.module,
                side.function.name,
                std::move(inputs),
@@ -131,7 +160,14 @@ Result<ComparedPair> compare_specs(const CompareContext& context, CompileService
               compile_with(context, compiler, program, bytes, a, folder.path() / "a.vmfb"));
   HONE_ASSIGN(const auto b_module,
               compile_with(context, compiler, program, bytes, b, folder.path() / "b.vmfb"));
-  return compare_sides(context, folder.path(), {a, a_module}, {b, b_module});
+  HONE_ASSIGN(const auto untyped, context.provider.untyped_functions(a_module));
+  std::vector<problem::Function> known;
+  if (!untyped.empty()) {
+    HONE_ASSIGN(problem::Program loaded,
+                compiler.load_program(program, bytes, context.options.flags));
+    known = std::move(loaded.functions);
+  }
+  return compare_sides(context, folder.path(), {a, a_module, known}, {b, b_module, known});
 }
 
 }  // namespace hone::tune

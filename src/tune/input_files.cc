@@ -11,10 +11,6 @@
 namespace hone::tune {
 namespace {
 
-// Weights and activations of a model are below one; sums over thousands of them stay moderate.
-constexpr measure::InputValues kRealArgument{measure::InputValues::Kind::kReals, 1, 0, 1, 1};
-constexpr measure::InputValues kIntegerArgument{measure::InputValues::Kind::kIntegers, 3, 0, 1, 1};
-
 problem::Array filled(const problem::TensorType& type, const measure::InputValues& values,
                       std::uint64_t seed) {
   problem::Array array{type, {}};
@@ -74,19 +70,15 @@ Result<BindingFiles> write_binding_files(const problem::Dispatch& dispatch,
   return files;
 }
 
-Result<std::vector<std::filesystem::path>> write_argument_files(const problem::Function& function,
-                                                                const std::filesystem::path& folder,
-                                                                std::uint64_t seed) {
+Result<std::vector<std::filesystem::path>> write_argument_files(
+    const problem::Function& function, const std::vector<GivenArgument>& given,
+    const std::filesystem::path& folder, std::uint64_t seed) {
+  HONE_ASSIGN(const std::vector<problem::Array> arrays,
+              arguments_for(function.inputs, given,
+                            fmt::format("the inputs of '{}'", function.name), seed));
   std::vector<std::filesystem::path> files;
-  for (std::size_t i = 0; i < function.inputs.size(); ++i) {
-    const problem::TensorType& type = function.inputs[i];
-    if (problem::is_dynamic(type))
-      return input_error("argument {} of '{}' has a dynamic shape ({}), so hone cannot call it", i,
-                         function.name, problem::to_string(type));
-    const problem::Array array =
-        filled(type, problem::is_float(type.element) ? kRealArgument : kIntegerArgument,
-               measure::binding_seed(seed, i));
-    files.push_back(folder / fmt::format("argument{}.npy", i));
+  for (const problem::Array& array : arrays) {
+    files.push_back(folder / fmt::format("argument{}.npy", files.size()));
     HONE_TRY(write_file_atomically(files.back(), problem::to_npy(array)));
   }
   return files;

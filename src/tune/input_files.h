@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "problem/dispatch.h"
+#include "tune/given_arguments.h"
 
 namespace hone::tune {
 
@@ -19,10 +19,10 @@ struct BindingFiles {
 Result<BindingFiles> write_binding_files(const problem::Dispatch& dispatch,
                                          const std::filesystem::path& folder, std::uint64_t seed);
 
-// Arguments of a whole program: reals of about unit size, small integers for integer types. An
-// input error for a function with a dynamic shape.
-Result<std::vector<std::filesystem::path>> write_argument_files(const problem::Function& function,
-                                                                const std::filesystem::path& folder,
-                                                                std::uint64_t seed);
+// Arguments of a whole program, those given and those made up, as arguments_for has them. An input
+// error where they do not fit the function, or a shape stays open.
+Result<std::vector<std::filesystem::path>> write_argument_files(
+    const problem::Function& function, const std::vector<GivenArgument>& given,
+    const std::filesystem::path& folder, std::uint64_t seed);
 
 }  // namespace hone::tune

@@ -11,6 +11,7 @@
 #include "device/place.h"
 #include "measure/buffers.h"
 #include "store/store.h"
+#include "tune/given_arguments.h"
 
 namespace hone::tune {
 
@@ -62,9 +63,10 @@ struct Options {
   // (provider::may_differ_next_time); those that met an accident are in any case.
   bool retry_failed = false;
 
-  bool baselines = true;  // libraries beside the winner
-  bool prove = true;      // in the whole program
-  std::string function;   // of the program to prove on; empty: the first
+  bool baselines = true;              // libraries beside the winner
+  bool prove = true;                  // in the whole program
+  std::string function;               // of the program to prove on; empty: the first
+  std::vector<GivenArgument> inputs;  // of that function; none: made up
   std::vector<std::string> runtime_flags;
   std::filesystem::path out = "out";
 };

@@ -5,7 +5,7 @@
 
 #include "provider/ptx_kernel.h"
 #include "tune/entry_choice.h"
-#include "tune/select_dispatches.h"
+#include "tune/function_choice.h"
 #include "tune/spec_vetting.h"
 
 namespace hone::tune {
@@ -39,9 +39,9 @@ class Proof {
     folder_ = folder.path();
     entries_ = spec_entries(*context_.programs, tuned_, proven_.left_out);
     HONE_TRY(vet());
-    const problem::Function* function = callable();
-    if (function != nullptr) HONE_TRY(compare_where_it_runs(*function));
-    if (function == nullptr && entries_.empty()) HONE_TRY(compile_without_spec());
+    const std::optional<problem::Function> function = callable();
+    if (function) HONE_TRY(compare_where_it_runs(*function));
+    if (!function && entries_.empty()) HONE_TRY(compile_without_spec());
     HONE_ASSIGN(proven_.spec, spec_text(*context_.programs, entries_));
     proven_.shipped = verified_by(entries_);
     if (variants_ && !proven_.variants.empty())
@@ -51,15 +51,15 @@ class Proof {
   }
 
  private:
-  const problem::Function* callable() const {
-    if (!context_.options.prove) return nullptr;
-    if (const auto* function = callable_function(program_, context_.options.function))
-      return function;
-    context_.observer.note(
-        why_none_is_callable(*context_.programs, program_, context_.options.function) +
-        ": the program is compiled with the spec, which is checked to be "
-        "applied; its gain in the whole program is not measured");
-    return nullptr;
+  std::optional<problem::Function> callable() const {
+    if (!context_.options.prove) return std::nullopt;
+    Result<problem::Function> function =
+        function_to_call(program_, context_.options.function, context_.options.inputs);
+    if (function) return std::move(*function);
+    context_.observer.note(function.error().message +
+                           ": the program is compiled with the spec, which is checked to be "
+                           "applied; its gain in the whole program is not measured");
+    return std::nullopt;
   }
 
   // With the flags that the entries were found with, whether the program can be run or not.

@@ -32,8 +32,8 @@ Result<ProgramVariants> ProgramVariants::create(Context& context, const problem:
   HONE_ASSIGN(variants.program_, context.store.intern(store::Program{
                                      0, program.hash, program.path,
                                      nlohmann::json{{"function", function.name}}.dump()}));
-  HONE_ASSIGN(variants.inputs_,
-              write_argument_files(function, variants.folder_, context.options.seed));
+  HONE_ASSIGN(variants.inputs_, write_argument_files(function, context.options.inputs,
+                                                     variants.folder_, context.options.seed));
   return variants;
 }
 

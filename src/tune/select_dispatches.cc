@@ -65,32 +65,4 @@ Result<const problem::Dispatch*> find_dispatch(const problem::Program& program,
                      did_you_mean(wanted, names), fmt::join(names, ", "));
 }
 
-bool is_callable(const problem::Function& function) {
-  return !function.outputs.empty() &&
-         std::none_of(function.inputs.begin(), function.inputs.end(),
-                      [](const problem::TensorType& type) { return problem::is_dynamic(type); });
-}
-
-const problem::Function* callable_function(const problem::Program& program,
-                                           const std::string& wanted) {
-  for (const problem::Function& function : program.functions)
-    if ((wanted.empty() || function.name == wanted) && is_callable(function)) return &function;
-  return nullptr;
-}
-
-std::string why_none_is_callable(const provider::ProgramProvider& provider,
-                                 const problem::Program& program, const std::string& wanted) {
-  if (program.functions.empty()) return provider.why_no_function();
-  bool is_there = wanted.empty(), returns = false;
-  for (const problem::Function& function : program.functions) {
-    if (!wanted.empty() && function.name != wanted) continue;
-    is_there = true;
-    returns = returns || !function.outputs.empty();
-  }
-  if (!is_there) return fmt::format("the program has no function '{}'", wanted);
-  return fmt::format("{} {}", wanted.empty() ? "each function of the program" : wanted,
-                     returns ? "takes an argument whose shape is open, or returns no tensor"
-                             : "returns no tensor");
-}
-
 }  // namespace hone::tune

@@ -6,7 +6,6 @@
 
 #include "base/result.h"
 #include "problem/dispatch.h"
-#include "provider/program_provider.h"
 
 namespace hone::tune {
 
@@ -26,14 +25,5 @@ Result<std::vector<const problem::Dispatch*>> select_dispatches(
 // its name matches. An input error with what there is otherwise.
 Result<const problem::Dispatch*> find_dispatch(const problem::Program& program,
                                                const std::string& wanted);
-
-// Whether hone can make arguments for it, and compare what it returns.
-bool is_callable(const problem::Function& function);
-// The function called `wanted`, or with an empty name the first, that is; nothing where none is.
-const problem::Function* callable_function(const problem::Program& program,
-                                           const std::string& wanted);
-// Why no function of the program is (`wanted` names one; empty: any will do), in words.
-std::string why_none_is_callable(const provider::ProgramProvider& provider,
-                                 const problem::Program& program, const std::string& wanted = {});
 
 }  // namespace hone::tune

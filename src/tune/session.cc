@@ -7,6 +7,7 @@
 #include "base/stopwatch.h"
 #include "measure/statistics.h"
 #include "tune/finished_work.h"
+#include "tune/function_choice.h"
 #include "tune/load_program.h"
 #include "tune/records.h"
 #include "tune/spec_entries.h"
@@ -38,6 +39,17 @@ Status Session::load() {
               context_.store.intern(store::Program{0, result_.program.hash, options.input, "{}"}));
   result_.not_tuned.clear();
   HONE_ASSIGN(chosen_, select_dispatches(result_.program, options.dispatches, result_.not_tuned));
+  return check_call();
+}
+
+// What the user says of the call must fit before anything is tuned; that nothing can be called is
+// no mistake.
+Status Session::check_call() const {
+  const Options& options = context_.options;
+  if (!options.prove || (options.function.empty() && options.inputs.empty())) return {};
+  const auto function = function_to_call(result_.program, options.function, options.inputs);
+  if (!function && function.error().kind == ErrorKind::kInput)
+    return tl::unexpected(function.error());
   return {};
 }
 

@@ -53,6 +53,7 @@ class Session {
   const SessionResult& result() const { return result_; }
 
  private:
+  Status check_call() const;
   Status make_plan(plan::WorkPlan& plan, double seconds);
   Result<bool> take_finished(std::size_t place);
   Status weigh(plan::WorkPlan& plan, double seconds);

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/response_file.h"
 #include "base/stopwatch.h"
+#include "tune/function_choice.h"
 #include "tune/session_steps.h"
 #include "tune/size_choice.h"
 #include "tune/spec_entries.h"
@@ -70,10 +71,9 @@ class TuningRun {
   Result<double> search_flags() {
     const Options& options = context_.options;
     Session& session = sessions_.front();
-    const problem::Function* const function =
-        callable_function(session.result().program, options.function);
-    if (!options.search_flags || !options.prove || sessions_.size() > 1 || function == nullptr)
-      return 0.0;
+    const Result<problem::Function> function =
+        function_to_call(session.result().program, options.function, options.inputs);
+    if (!options.search_flags || !options.prove || sessions_.size() > 1 || !function) return 0.0;
     const Stopwatch watch(context_.clock);
     const FlagSearchRequest request{
         .seconds = kFlagShare * options.budget_seconds,

@@ -11,12 +11,13 @@
 #include "problem/npy.h"
 #include "provider/program_provider.h"
 #include "tune/compile_service.h"
+#include "tune/given_arguments.h"
 #include "tune/runner_service.h"
 
 namespace hone::tune {
 
 struct GivenArray {
-  std::string name;  // for messages: "--input a.npy"
+  std::string name;  // for messages: "--expected 'c.npy'"
   problem::Array array;
 };
 
@@ -25,8 +26,9 @@ struct VerifyRequest {
   std::string bytes;                         // of the program's file
   std::vector<std::string> flags;            // of the compile that is verified
   std::vector<std::string> reference_flags;  // of the compile that it is compared with
-  std::vector<GivenArray> inputs;            // none: generated
+  std::vector<GivenArgument> inputs;         // none: generated
   std::vector<GivenArray> expected;          // none: the reference's
+  std::filesystem::path save_inputs;         // folder for argument0.npy, ...; empty: not kept
   std::optional<double> absolute, relative;  // tolerance; none: what follows from the types
   std::uint64_t seed = 42;                   // of the generated inputs
   device::Place place;                       // to run on

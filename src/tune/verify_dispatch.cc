@@ -56,8 +56,16 @@ class DispatchVerification {
     problem.device = request_.place.address;
     problem.seed = request_.seed;
     problem.tolerance = given_tolerance(request_);
-    HONE_ASSIGN(problem.inputs, by_binding(request_.inputs, Access::kWriteOnly, "read"));
-    HONE_ASSIGN(problem.expected, by_binding(request_.expected, Access::kReadOnly, "written"));
+    if (!request_.inputs.empty()) {
+      HONE_ASSIGN(auto arrays, arguments_for(types_but(Access::kWriteOnly), request_.inputs,
+                                             bindings("read"), request_.seed));
+      problem.inputs = by_binding(std::move(arrays), Access::kWriteOnly);
+    }
+    if (!request_.expected.empty()) {
+      HONE_ASSIGN(auto arrays,
+                  fit(request_.expected, types_but(Access::kReadOnly), bindings("written")));
+      problem.expected = by_binding(std::move(arrays), Access::kReadOnly);
+    }
     if (!request_.expected.empty())
       reference_ = "the given outputs";
     else if (measure::has_exact_reference(dispatch_))
@@ -67,20 +75,23 @@ class DispatchVerification {
     return problem;
   }
 
-  // Arrays to the bindings of any access but `not_these`, in ordinal order.
-  Result<std::vector<std::string>> by_binding(const std::vector<GivenArray>& arrays,
-                                              Access not_these, std::string_view verb) const {
-    if (arrays.empty()) return std::vector<std::string>();
+  std::string bindings(std::string_view verb) const {
+    return fmt::format("the bindings that '{}' has {}", dispatch_.name, verb);
+  }
+
+  std::vector<problem::TensorType> types_but(Access not_these) const {
     std::vector<problem::TensorType> types;
     for (const problem::Binding& binding : dispatch_.bindings)
       if (binding.access != not_these) types.push_back(binding.type);
-    HONE_ASSIGN(
-        std::vector<problem::Array> fitting,
-        fit(arrays, types, fmt::format("the bindings that '{}' has {}", dispatch_.name, verb)));
+    return types;
+  }
+
+  // Arrays to the bindings of any access but `not_these`, in ordinal order.
+  std::vector<std::string> by_binding(std::vector<problem::Array> arrays, Access not_these) const {
     std::vector<std::string> bytes(dispatch_.bindings.size());
     std::size_t next = 0;
     for (std::size_t i = 0; i < bytes.size(); ++i)
-      if (dispatch_.bindings[i].access != not_these) bytes[i] = std::move(fitting[next++].bytes);
+      if (dispatch_.bindings[i].access != not_these) bytes[i] = std::move(arrays[next++].bytes);
     return bytes;
   }
 

@@ -49,15 +49,11 @@ class ProgramVerification {
 
  private:
   Status write_inputs() {
-    if (request_.inputs.empty()) {
-      HONE_ASSIGN(inputs_, write_argument_files(function_, folder_, request_.seed));
-      return {};
-    }
-    HONE_ASSIGN(const auto arrays, fit(request_.inputs, function_.inputs,
-                                       fmt::format("the inputs of '{}'", function_.name)));
-    for (std::size_t i = 0; i < arrays.size(); ++i) {
-      inputs_.push_back(folder_ / fmt::format("argument{}.npy", i));
-      HONE_TRY(write_file_atomically(inputs_.back(), problem::to_npy(arrays[i])));
+    HONE_ASSIGN(inputs_, write_argument_files(function_, request_.inputs, folder_, request_.seed));
+    if (request_.save_inputs.empty()) return {};
+    for (const std::filesystem::path& file : inputs_) {
+      HONE_ASSIGN(const std::string bytes, read_file(file));
+      HONE_TRY(write_file_atomically(request_.save_inputs / file.filename(), bytes));
     }
     return {};
   }
@@ -100,7 +96,8 @@ class ProgramVerification {
     HONE_ASSIGN(std::vector<problem::Array> results,
                 provider_.run_program(call, function_.outputs.size()));
     for (std::size_t i = 0; i < results.size(); ++i) {
-      auto result = problem::as_tensor(std::move(results[i]), function_.outputs[i]);
+      const problem::TensorType wanted = filled_in(function_.outputs[i], results[i].type);
+      auto result = problem::as_tensor(std::move(results[i]), wanted);
       if (!result) return failure("result {}: {}", i, result.error().message);
       results[i] = std::move(*result);
     }
@@ -129,7 +126,7 @@ Result<std::vector<problem::Array>> fit(const std::vector<GivenArray>& arrays,
   }
   std::vector<problem::Array> fitting;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
-    auto array = problem::as_tensor(arrays[i].array, types[i]);
+    auto array = problem::as_tensor(arrays[i].array, filled_in(types[i], arrays[i].array.type));
     if (!array)
       return input_error("{} does not fit, number {} of {}: {}", arrays[i].name, i, what,
                          array.error().message);

@@ -46,5 +46,29 @@ TEST(ModuleFunctions, OtherTextHasNone) {
               IsEmpty());
 }
 
+// As iree-dump-module 3.13 prints a module that comes from ONNX.
+constexpr std::string_view kUntypedDump = R"(
+Imported Functions:
+  [  0] hal.fence.create(!vm.ref<?>, i64) -> (!vm.ref<?>)
+
+Exported Functions:
+  [  0] net$async(!vm.ref<?>, !vm.ref<?>, !vm.ref<?>) -> (!vm.ref<?>)
+  [  1] net(!vm.ref<?>) -> (!vm.ref<?>)
+  [  2] pair(!vm.ref<?>, !vm.ref<?>) -> (!vm.ref<?>, !vm.ref<?>)
+  [  3] number(i32) -> (i32)
+  [  4] __init() -> ()
+
+//===------------===//
+// Sections
+  [  0] later(!vm.ref<?>) -> (!vm.ref<?>)
+)";
+
+TEST(ModuleFunctions, WithoutDeclarationAreCountedByTheirBuffers) {
+  EXPECT_THAT(untyped_in_dump(kUntypedDump), ElementsAre(provider::UntypedFunction{"net", 1, 1},
+                                                         provider::UntypedFunction{"pair", 2, 2}));
+  EXPECT_THAT(untyped_in_dump(kDump), IsEmpty());
+  EXPECT_THAT(untyped_in_dump(""), IsEmpty());
+}
+
 }  // namespace
 }  // namespace hone::iree

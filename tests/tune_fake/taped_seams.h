@@ -121,7 +121,6 @@ class TapedPrograms final : public provider::ProgramProvider {
   bool names_the_device(std::string_view flag) const override {
     return provider_.names_the_device(flag);
   }
-  std::string why_no_function() const override { return provider_.why_no_function(); }
   Result<std::vector<problem::Function>> functions(
       const std::filesystem::path& module) const override;
   std::optional<std::string> device_code(std::string_view module,

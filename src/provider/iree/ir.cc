@@ -1,9 +1,9 @@
 #include "provider/iree/ir.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
+#include "problem/tensor_text.h"
 #include "provider/iree/sizes.h"
 
 namespace hone::iree {
@@ -208,22 +208,11 @@ std::optional<problem::TensorType> parse_type(std::string_view text) {
       text = text.substr(0, text.find_first_of(",>"));
       break;
     }
-  problem::TensorType type;
-  while (!text.empty() && (text.front() == '?' || (text.front() >= '0' && text.front() <= '9'))) {
-    const auto x = text.find('x');
-    if (x == std::string_view::npos) return std::nullopt;
-    std::int64_t extent = problem::kDynamic;
-    if (text.front() != '?') {
-      const auto [end, error] = std::from_chars(text.data(), text.data() + x, extent);
-      if (error != std::errc() || end != text.data() + x) return std::nullopt;
-    }
-    type.shape.push_back(extent);
-    text.remove_prefix(x + 1);
+  if (text.ends_with("index")) {
+    std::string as_integer(text.substr(0, text.size() - 5));
+    return problem::tensor_type_from(as_integer + "i64");
   }
-  const auto element = problem::element_type_from(text == "index" ? "i64" : text);
-  if (!element) return std::nullopt;
-  type.element = *element;
-  return type;
+  return problem::tensor_type_from(text);
 }
 
 }  // namespace hone::iree

@@ -163,7 +163,14 @@ std::vector<provider::FlagChoice> IreeProvider::flag_choices(
 
 Result<std::vector<problem::Function>> IreeProvider::functions(
     const std::filesystem::path& module) const {
-  return module_functions(installation_, module);
+  HONE_ASSIGN(const std::string dump, dump_module(installation_, module));
+  return functions_in_dump(dump);
+}
+
+Result<std::vector<provider::UntypedFunction>> IreeProvider::untyped_functions(
+    const std::filesystem::path& module) const {
+  HONE_ASSIGN(const std::string dump, dump_module(installation_, module));
+  return untyped_in_dump(dump);
 }
 
 bool IreeProvider::is_harmless_flag(std::string_view name) const {
@@ -181,11 +188,6 @@ bool IreeProvider::is_harmless_flag(std::string_view name) const {
 
 bool IreeProvider::names_the_device(std::string_view flag) const {
   return flag.starts_with("--iree-hal-");
-}
-
-std::string IreeProvider::why_no_function() const {
-  return "no function of the program declares the types of its arguments to IREE "
-         "(iree.abi.declaration), as those that come from PyTorch do not";
 }
 
 std::optional<std::string> IreeProvider::device_code(std::string_view module,

@@ -51,8 +51,9 @@ class IreeProvider final : public provider::ProgramProvider {
   std::vector<provider::FlagChoice> flag_choices(
       const problem::Program& program, const std::vector<std::string>& flags) const override;
   bool names_the_device(std::string_view flag) const override;
-  std::string why_no_function() const override;
   Result<std::vector<problem::Function>> functions(
+      const std::filesystem::path& module) const override;
+  Result<std::vector<provider::UntypedFunction>> untyped_functions(
       const std::filesystem::path& module) const override;
   std::optional<std::string> device_code(std::string_view module,
                                          const std::string& entry) const override;

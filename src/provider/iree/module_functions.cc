@@ -1,31 +1,13 @@
-#include <charconv>
+#include <algorithm>
 #include <optional>
 
+#include "problem/tensor_text.h"
 #include "provider/iree/runtime_tools.h"
 
 namespace hone::iree {
 namespace {
 
 constexpr std::string_view kDeclaration = "iree.abi.declaration: ";
-
-// "4x?xf32" or "f32".
-std::optional<problem::TensorType> tensor_from(std::string_view text) {
-  problem::TensorType type;
-  for (std::size_t cross = text.find('x'); cross != std::string_view::npos;
-       cross = text.find('x')) {
-    std::int64_t extent = problem::kDynamic;
-    if (text[0] != '?') {
-      const auto [end, error] = std::from_chars(text.data(), text.data() + cross, extent);
-      if (error != std::errc() || end != text.data() + cross) return std::nullopt;
-    }
-    type.shape.push_back(extent);
-    text.remove_prefix(cross + 1);
-  }
-  const auto element = problem::element_type_from(text);
-  if (!element) return std::nullopt;
-  type.element = *element;
-  return type;
-}
 
 // The types of "%input0: tensor<4xf32>, %input1: tensor<f32> {...}"; nothing when one is no tensor.
 std::optional<std::vector<problem::TensorType>> types_in(std::string_view text) {
@@ -38,7 +20,7 @@ std::optional<std::vector<problem::TensorType>> types_in(std::string_view text) 
     const std::size_t end = text.find('>');
     if (text.substr(0, kTensor.size()) != kTensor || end == std::string_view::npos)
       return std::nullopt;
-    const auto type = tensor_from(text.substr(kTensor.size(), end - kTensor.size()));
+    const auto type = problem::tensor_type_from(text.substr(kTensor.size(), end - kTensor.size()));
     if (!type) return std::nullopt;
     types.push_back(*type);
     text.remove_prefix(end);
@@ -59,6 +41,34 @@ std::optional<problem::Function> function_from(std::string_view declaration) {
                            *outputs};
 }
 
+// The number of "!vm.ref<?>, !vm.ref<?>"; nothing where something else is in the list.
+std::optional<std::size_t> references_in(std::string_view list) {
+  constexpr std::string_view kReference = "!vm.ref<?>";
+  std::size_t count = 0;
+  for (; !list.empty(); ++count) {
+    if (!list.starts_with(kReference)) return std::nullopt;
+    list.remove_prefix(kReference.size());
+    if (list.starts_with(", ")) list.remove_prefix(2);
+  }
+  return count;
+}
+
+// "  [  1] net(!vm.ref<?>) -> (!vm.ref<?>)".
+std::optional<provider::UntypedFunction> exported_function(std::string_view line) {
+  constexpr std::string_view kArrow = ") -> (";
+  const std::size_t number = line.find("] "), open = line.find('('), arrow = line.find(kArrow);
+  if (!line.starts_with("  [") || number == std::string_view::npos ||
+      open == std::string_view::npos || arrow == std::string_view::npos || open < number ||
+      arrow < open || !line.ends_with(')'))
+    return std::nullopt;
+  const std::size_t results = arrow + kArrow.size();
+  const auto inputs = references_in(line.substr(open + 1, arrow - open - 1));
+  const auto outputs = references_in(line.substr(results, line.size() - 1 - results));
+  if (!inputs || !outputs) return std::nullopt;
+  return provider::UntypedFunction{std::string(line.substr(number + 2, open - number - 2)), *inputs,
+                                   *outputs};
+}
+
 }  // namespace
 
 std::vector<problem::Function> functions_in_dump(std::string_view dump) {
@@ -68,6 +78,29 @@ std::vector<problem::Function> functions_in_dump(std::string_view dump) {
     dump.remove_prefix(at + kDeclaration.size());
     if (auto function = function_from(dump.substr(0, dump.find('\n'))))
       functions.push_back(std::move(*function));
+  }
+  return functions;
+}
+
+std::vector<provider::UntypedFunction> untyped_in_dump(std::string_view dump) {
+  constexpr std::string_view kExports = "\nExported Functions:\n";
+  std::vector<provider::UntypedFunction> functions;
+  const std::size_t begin = dump.find(kExports);
+  if (begin == std::string_view::npos) return functions;
+  dump.remove_prefix(begin + kExports.size());
+  bool last_is_one = false;  // which a declaration in the next line takes back
+  while (!dump.empty() && !dump.starts_with('\n')) {
+    const std::string_view line = dump.substr(0, dump.find('\n'));
+    dump.remove_prefix(std::min(dump.size(), line.size() + 1));
+    if (line.find(kDeclaration) != std::string_view::npos && last_is_one) functions.pop_back();
+    if (!line.starts_with("  [")) {
+      last_is_one = last_is_one && line.find(kDeclaration) == std::string_view::npos;
+      continue;
+    }
+    auto function = exported_function(line);
+    last_is_one =
+        function && !function->name.ends_with("$async") && !function->name.starts_with("__");
+    if (last_is_one) functions.push_back(std::move(*function));
   }
   return functions;
 }

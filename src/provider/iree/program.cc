@@ -11,6 +11,7 @@
 #include "provider/iree/dispatch_ir.h"
 #include "provider/iree/llvm_cpu_generic_space.h"
 #include "provider/iree/open_sizes.h"
+#include "provider/iree/program_functions.h"
 #include "provider/iree/root_operation.h"
 #include "provider/iree/stand_alone.h"
 
@@ -18,46 +19,6 @@ namespace hone::iree {
 namespace {
 
 using problem::Dispatch;
-
-// "%input0: tensor<2x3xf32> {...}, %input1: f32" -> types. Commas inside <> and () do not separate.
-std::vector<problem::TensorType> types_in(std::string_view list) {
-  std::vector<problem::TensorType> types;
-  int depth = 0;
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i <= list.size(); ++i) {
-    const char c = i < list.size() ? list[i] : ',';
-    if (c == '<' || c == '(' || c == '{') ++depth;
-    if (c == '>' || c == ')' || c == '}') --depth;
-    if (c != ',' || depth > 0) continue;
-    std::string_view item = list.substr(begin, i - begin);
-    begin = i + 1;
-    if (const auto colon = item.find(": "); colon != std::string_view::npos)
-      item.remove_prefix(colon + 2);
-    item = item.substr(0, item.find_first_of(" {"));
-    if (const auto type = parse_type(item)) types.push_back(*type);
-  }
-  return types;
-}
-
-// Reads "sync func @f(%input0: tensor<2xf32>) -> (%output0: tensor<2xf32>)", which IREE leaves on
-// every function that can be called from outside.
-std::optional<problem::Function> read_function(const Ir& ir, MlirOperation operation) {
-  const MlirAttribute reflection = ir.attribute(operation, "iree.reflection");
-  if (reflection.ptr == nullptr || !ir.api().mlirAttributeIsADictionary(reflection)) return {};
-  const auto declaration = ir.string_value(
-      ir.api().mlirDictionaryAttrGetElementByName(reflection, to_ref("iree.abi.declaration")));
-  if (!declaration) return {};
-  const std::string_view text = *declaration;
-  const auto arrow = text.find(" -> ");
-  const auto inner = [](std::string_view part) {
-    const auto open = part.find('('), close = part.rfind(')');
-    if (open == std::string_view::npos || close == std::string_view::npos) return part.substr(0, 0);
-    return part.substr(open + 1, close - open - 1);
-  };
-  problem::Function function{ir.symbol(operation), types_in(inner(text.substr(0, arrow))), {}};
-  if (arrow != std::string_view::npos) function.outputs = types_in(inner(text.substr(arrow + 4)));
-  return function;
-}
 
 // A dispatch on its way from the program.
 struct Part {
@@ -178,8 +139,10 @@ Dispatch describe(const Ir& ir, const Part& part, const LaunchSet& set, const Op
   return dispatch;
 }
 
-// The program at executable-sources, whichever of the two kinds of file it comes from.
-Result<OwnedModule> split(const Session& session, const std::string& path, std::string_view bytes) {
+// The program at executable-sources, whichever of the two kinds of file it comes from. `torch`:
+// what is said of its functions before it is compiled.
+Result<OwnedModule> split(const Session& session, const std::string& path, std::string_view bytes,
+                          TorchArguments& torch) {
   const Ir ir(session.api());
   Invocation invocation(session);
   if (!invocation.parse(path, bytes))
@@ -189,6 +152,7 @@ Result<OwnedModule> split(const Session& session, const std::string& path, std::
     remove_configurations(ir, parsed);
     return parsed;
   }
+  torch = torch_arguments(ir, parsed);
   Invocation compile(session);
   if (!compile.import(std::move(parsed)) || !compile.run(kStart, kExecutableSources))
     return input_error("IREE cannot compile '{}':\n{}", path, compile.diagnostics());
@@ -266,7 +230,8 @@ Result<problem::Program> load_program(const Library& library, const std::string&
   all.emplace_back(kTunerAttributesFlag);
   HONE_ASSIGN(const Session session, Session::create(library, all));
   const Ir ir(session.api());
-  HONE_ASSIGN(const OwnedModule module, split(session, path, bytes));
+  TorchArguments torch;
+  HONE_ASSIGN(const OwnedModule module, split(session, path, bytes, torch));
 
   HONE_ASSIGN(std::vector<Part> parts, parts_of(session, module));
   OpenSizes open = OpenSizes::find(ir, module);
@@ -276,11 +241,10 @@ Result<problem::Program> load_program(const Library& library, const std::string&
 
   problem::Program program{
       .path = path, .hash = content_hash(bytes), .functions = {}, .dispatches = {}};
-  for (const MlirOperation function : ir.children(module.get(), "util.func"))
-    if (auto read = read_function(ir, function)) {
-      open.fill_in(*read);
-      program.functions.push_back(std::move(*read));
-    }
+  for (problem::Function& function : functions_of(ir, module, torch)) {
+    open.fill_in(function);
+    program.functions.push_back(std::move(function));
+  }
   for (const Part& part : parts)
     for (const LaunchSet& set : part.sets)
       program.dispatches.push_back(describe(ir, part, set, open, !targets_gpu(flags)));

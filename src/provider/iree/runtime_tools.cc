@@ -70,11 +70,10 @@ std::vector<std::string> device_flags(const device::Address& address) {
   return {"--device=local-task", fmt::format("--task_topology_cpu_ids={}", fmt::join(cores, ","))};
 }
 
-Result<std::vector<problem::Function>> module_functions(const Installation& installation,
-                                                        const std::filesystem::path& module) {
-  HONE_ASSIGN(const std::string dump, run_tool(installation.dump_module, "iree-dump-module", {},
-                                               {"--output=metadata", module.string()}));
-  return functions_in_dump(dump);
+Result<std::string> dump_module(const Installation& installation,
+                                const std::filesystem::path& module) {
+  return run_tool(installation.dump_module, "iree-dump-module", {},
+                  {"--output=metadata", module.string()});
 }
 
 Result<std::vector<problem::Array>> run_module(const Installation& installation,

@@ -21,16 +21,20 @@ namespace hone::iree {
 // worker thread, no queue), else the task system with a worker pinned to each.
 std::vector<std::string> device_flags(const device::Address& address);
 
-// iree-dump-module: the functions that a module exports. A failure with the tool's words when the
+// What iree-dump-module prints of a module's metadata. A failure with the tool's words when the
 // file is no module.
-Result<std::vector<problem::Function>> module_functions(const Installation& installation,
-                                                        const std::filesystem::path& module);
+Result<std::string> dump_module(const Installation& installation,
+                                const std::filesystem::path& module);
 
 // The functions in what iree-dump-module prints, from the declarations that the compiler keeps in a
 // module for its users (the attribute iree.abi.declaration):
 //   sync func @f(%input0: tensor<4x8xf32>, %input1: tensor<f32>) -> (%output0: tensor<4x8xf32>)
 // A function without one, or with an argument that is no tensor of a type hone knows, is left out.
 std::vector<problem::Function> functions_in_dump(std::string_view dump);
+
+// The exported functions there without a declaration that take and return references only, without
+// those that take fences ("f$async", which "f" calls) and the compiler's own ("__init").
+std::vector<provider::UntypedFunction> untyped_in_dump(std::string_view dump);
 
 // iree-run-module: calls the function once and returns its results. A failure with the tool's
 // words when it does not run; an environment error when the tool is not installed.

@@ -1,0 +1,78 @@
+#include "cli/compare_arrays.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/schema_version.h"
+#include "measure/array_difference.h"
+#include "measure/runner_requests.h"
+#include "measure/verification.h"
+#include "tune/program_tolerance.h"
+#include "tune/verify.h"
+
+namespace hone::cli {
+namespace {
+
+Result<problem::Array> read_array(const std::string& path) {
+  HONE_ASSIGN(const std::string bytes, read_file(path));
+  auto array = problem::from_npy(bytes);
+  if (!array) return input_error("'{}': {}", path, array.error().message);
+  return array;
+}
+
+std::string counted(std::int64_t number) {
+  return format_count(static_cast<std::uint64_t>(number));
+}
+
+}  // namespace
+
+Result<int> compare_arrays(const ArrayComparison& options) {
+  HONE_ASSIGN(const problem::Array expected, read_array(options.expected));
+  HONE_ASSIGN(const problem::Array got, read_array(options.got));
+  HONE_ASSIGN(const measure::ArrayDifference difference, measure::difference_of(got, expected));
+  measure::Tolerance tolerance = tune::program_tolerance(expected);
+  if (options.absolute || options.relative)
+    tolerance = {options.absolute.value_or(0), options.relative.value_or(0), "as given"};
+  HONE_ASSIGN(const measure::Comparison comparison,
+              measure::compare(std::as_bytes(std::span(got.bytes)),
+                               std::as_bytes(std::span(expected.bytes)), expected.type, tolerance));
+  const double share = difference.elements == 0 ? 0
+                                                : static_cast<double>(difference.different) /
+                                                      static_cast<double>(difference.elements);
+  if (options.json) {
+    nlohmann::json document = comparison;
+    document.update({{"schema_version", kSchemaVersion},
+                     {"expected_file", options.expected},
+                     {"got_file", options.got},
+                     {"type", problem::to_string(expected.type)},
+                     {"different", difference.different},
+                     {"different_share", share},
+                     {"largest_error", difference.largest},
+                     {"mean_error", difference.mean},
+                     {"largest_relative", difference.largest_relative},
+                     {"largest_ulp", difference.largest_ulp},
+                     {"tolerance", tune::in_words(tolerance)}});
+    fmt::print("{}\n", document.dump(2));
+    return comparison.right ? 0 : 1;
+  }
+  fmt::print("{} against {}, {}\n", options.got, options.expected,
+             problem::to_string(expected.type));
+  fmt::print("  different        {} of {} elements ({:.3g} %)\n", counted(difference.different),
+             counted(difference.elements), 100 * share);
+  fmt::print("  absolute error   largest {:.4g}, mean {:.4g}\n", difference.largest,
+             difference.mean);
+  fmt::print("  relative error   largest {:.4g}\n", difference.largest_relative);
+  fmt::print("  ulp              largest {:.6g}\n", difference.largest_ulp);
+  if (comparison.nan_count > 0)
+    fmt::print("  NaN              in {} elements where none is expected\n",
+               counted(comparison.nan_count));
+  fmt::print("  tolerance        {}\n", tune::in_words(tolerance));
+  fmt::print("{}\n", measure::describe(comparison));
+  return comparison.right ? 0 : 1;
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,86 @@
+#include "tune/given_arguments.h"
+
+#include <gmock/gmock.h>
+
+#include <cstring>
+
+#include "tune/function_choice.h"
+
+namespace hone::tune {
+namespace {
+
+using problem::ElementType;
+using problem::TensorType;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const TensorType kRow{ElementType::kF32, {2}};
+const TensorType kOpen{ElementType::kF32, {problem::kDynamic, 2}};
+
+std::vector<float> floats(const problem::Array& array) {
+  std::vector<float> values(array.bytes.size() / sizeof(float));
+  std::memcpy(values.data(), array.bytes.data(), array.bytes.size());
+  return values;
+}
+
+std::vector<GivenArgument> given(const std::vector<std::string>& texts) {
+  std::vector<GivenArgument> arguments;
+  for (const std::string& text : texts) arguments.push_back(given_argument(text).value());
+  return arguments;
+}
+
+std::string message(const std::string& text) {
+  const auto argument = given_argument(text);
+  return argument ? "" : argument.error().message;
+}
+
+TEST(GivenArguments, AreValuesOfATypeOrOfTheOneThatIsWanted) {
+  const auto arrays =
+      arguments_for({kRow, kRow, kRow}, given({"=0.5", "2xf32=3", "2xf32=1,-2"}), "the inputs", 1);
+  ASSERT_TRUE(arrays) << arrays.error().message;
+  EXPECT_THAT(floats((*arrays)[0]), ElementsAre(0.5f, 0.5f));
+  EXPECT_THAT(floats((*arrays)[1]), ElementsAre(3.0f, 3.0f));
+  EXPECT_THAT(floats((*arrays)[2]), ElementsAre(1.0f, -2.0f));
+}
+
+TEST(GivenArguments, SayWhatAFunctionLeavesOpen) {
+  const problem::Program program{"p.mlir", "", {{"f", {kOpen}, {kOpen}}}, {}};
+  EXPECT_THAT(function_to_call(program, "", {}).error().message,
+              HasSubstr("takes an argument whose shape is open"));
+  const auto called = function_to_call(program, "f", given({"3x2xf32"}));
+  ASSERT_TRUE(called) << called.error().message;
+  EXPECT_EQ(problem::to_string(called->inputs.at(0)), "3x2xf32");
+  const auto arrays = arguments_for({kOpen}, given({"3x2xf32"}), "the inputs", 1);
+  ASSERT_TRUE(arrays) << arrays.error().message;
+  EXPECT_EQ(floats(arrays->at(0)).size(), 6u);
+}
+
+TEST(GivenArguments, ThatDoNotFitSayWhatIsWanted) {
+  const auto types = [](const std::vector<std::string>& texts) {
+    return types_given({kRow, kOpen}, given(texts), "the inputs of 'f'").error().message;
+  };
+  EXPECT_EQ(types({"2xf32"}), "the inputs of 'f' are 2 (2xf32, ?x2xf32), but 1 is given");
+  EXPECT_EQ(types({"3xf32", "2x2xf32"}),
+            "--input '3xf32' does not fit, number 0 of the inputs of 'f': 2xf32 is wanted");
+  EXPECT_EQ(types({"2xf32", "2x2xf16=1"}),
+            "--input '2x2xf16=1' does not fit, number 1 of the inputs of 'f': 2x2xf32 is wanted");
+}
+
+TEST(GivenArguments, MistakesAreNamed) {
+  EXPECT_EQ(message("2xf32=1,2,3"), "--input '2xf32=1,2,3' gives 3 values for 2 elements of 2xf32");
+  EXPECT_EQ(message("2xf32=one"), "--input '2xf32=one': 'one' is no number");
+  EXPECT_EQ(message("2xf32="), "--input '2xf32=': no value after '='");
+  EXPECT_EQ(message("?x2xf32"), "--input '?x2xf32' leaves an extent open");
+  EXPECT_EQ(message("@none.npy"), "cannot read 'none.npy': No such file or directory");
+}
+
+TEST(FunctionChoice, NamesWhatThereIs) {
+  const problem::Program program{"p.mlir", "", {{"net", {kRow}, {kRow}}, {"log", {kRow}, {}}}, {}};
+  EXPECT_EQ(function_to_call(program, "", {})->name, "net");
+  EXPECT_EQ(function_to_call(program, "nett", {}).error().message,
+            "'p.mlir' has no function 'nett' (did you mean 'net'?); there are: net, log");
+  EXPECT_EQ(function_to_call(program, "log", {}).error().message, "log returns no tensor");
+}
+
+}  // namespace
+}  // namespace hone::tune
