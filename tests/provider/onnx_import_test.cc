@@ -11,6 +11,9 @@ TEST(OnnxImport, ItsErrorIsSaidWithoutTheWayToIt) {
                                "    f()\n"
                                "    ^^^\n"
                                "onnx.ValidationError: No Op registered for Foo\n"
+                               "\n"
+                               "==> Context: Bad node spec for node. Name:  OpType: Foo\n"),
+            "onnx.ValidationError: No Op registered for Foo\n"
             "\n"
             "==> Context: Bad node spec for node. Name:  OpType: Foo");
   EXPECT_EQ(error_in_traceback("Traceback (most recent call last):\n"
