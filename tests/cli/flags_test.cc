@@ -1,0 +1,61 @@
+// hone flags, and the flags that hone takes for the compiler.
+#include <gmock/gmock.h>
+
+#include "tests/cli/hone_command.h"
+
+namespace hone::cli {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+class Flags : public HoneCommand {};
+
+std::string product(std::string_view size) {
+  const std::string type = fmt::format("tensor<{0}x{0}xf32>", size);
+  return fmt::format(
+      "func.func @product(%a: {0}, %b: {0}) -> {0} {{\n%z = arith.constant 0.0 : f32\n"
+      "%e = tensor.empty() : {0}\n%f = linalg.fill ins(%z : f32) outs(%e : {0}) -> {0}\n"
+      "%c = linalg.matmul ins(%a, %b : {0}, {0}) outs(%f : {0}) -> {0}\nreturn %c : {0}\n}}\n",
+      type);
+}
+
+TEST_F(Flags, AreTriedAndListedWithWhatCameOfThem) {
+  const std::string program = write("product.mlir", product("256"));
+  const Ran ran = hone({"flags", program, "--budget", "1s", "--threads", "1", "--json"});
+  ASSERT_LE(ran.exit_code, 1) << ran.err;
+  const nlohmann::json document = nlohmann::json::parse(ran.out);
+  std::vector<std::string> tried, not_tried;
+  for (const auto& row : document["flags"]) tried.push_back(row["variant"]);
+  for (const auto& row : document["not_tried"])
+    not_tried.push_back(row["name"].get<std::string>() + ": " + row["reason"].get<std::string>());
+  EXPECT_THAT(tried, Contains("default"));
+  EXPECT_THAT(tried, Contains("data tiling"));
+  EXPECT_THAT(not_tried, Contains("im2col: the program has no convolution"));
+  // What is recommended is what the file says.
+  const auto file = read_file(folder() / "out" / "compile_flags.txt");
+  ASSERT_TRUE(file);
+  for (const auto& flag : document["compile_flags"])
+    EXPECT_THAT(*file, HasSubstr(flag.get<std::string>()));
+}
+
+TEST_F(Flags, AreOfAWholeProgramThatCanBeCalled) {
+  const std::string program = write("none.mlir", "module {\n}\n");
+  const Ran ran = hone({"flags", program});
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("no function of the program"));
+}
+
+// LLVM keeps one value of some of the compiler's options in a process, and a session of IREE's
+// compiler does not know them; iree-compile takes them.
+TEST_F(Flags, OfTheCompilersProcessAreTaken) {
+  const std::string program = write("product.mlir", product("32"));
+  const std::string flag = "--iree-dispatch-creation-enable-fuse-horizontal-contractions";
+  EXPECT_EQ(hone({"dispatches", program, "--flag=" + flag}).exit_code, 0);
+  const Ran unknown = hone({"dispatches", program, "--flag=" + flag + "s"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("option not found: " + flag.substr(2) + "s"));
+}
+
+}  // namespace
+}  // namespace hone::cli
