@@ -50,7 +50,9 @@ Status complete(TuneOptions& options) {
   tuning.reuse = options.reuse == "any" ? store::Reuse::kAny : store::Reuse::kEqualIdentities;
   tuning.trust = options.trust ? store::Trust::kAnyone : store::Trust::kOwn;
   tuning.prove = !options.no_program;
-  tuning.search_flags = !options.no_flags;
+  // Dispatches that were named, and their configurations, are those of the flags as they are.
+  tuning.search_flags = !options.no_flags && tuning.dispatches.empty() &&
+                        tuning.configurations.empty() && options.toolchain.audited_rule.empty();
   tuning.function = options.runtime.function;
   HONE_ASSIGN(tuning.inputs, given_arguments(options.runtime));
   HONE_ASSIGN(tuning.runtime_flags, runtime_flags(options.runtime));

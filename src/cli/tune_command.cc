@@ -116,8 +116,10 @@ void add_tune_command(CLI::App& app, Run& run) {
   command->add_flag("--no-baselines", options->no_baselines,
                     "do not measure OpenBLAS or cuBLASLt beside the winner, nor the winner under "
                     "IREE's runtime");
-  command->add_flag("--no-flags", options->no_flags,
-                    "do not search the compiler's flags first (hone flags does only that)");
+  command->add_flag(
+      "--no-flags", options->no_flags,
+      "do not search the compiler's flags first (hone flags does only that); nor are they "
+      "where --dispatch or --config say what is tuned");
   command->add_flag("--no-program", options->no_program, "do not time the whole program");
   command->add_flag("--compile-only", options->compile_only,
                     "for a GPU --target: compile, store and rank candidates by what their code "
