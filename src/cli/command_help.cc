@@ -34,6 +34,9 @@ constexpr Example kExamples[] = {
     {"dispatches", "hone dispatches model.onnx", "of a model"},
     {"dispatches", "hone dispatches examples/feed_forward.mlir --extract-root 0 -o root.mlir",
      "the first one's matrix product as a program"},
+    {"dispatches", "hone dispatches model.onnx --profile", "where its time goes"},
+    {"flags", "hone flags model.onnx", "the flags that make it fastest"},
+    {"flags", "hone flags model.mlir --budget 10m --threads 1", "longer, on one core"},
     {"doctor", "hone doctor", "what is missing or mis-set, and what mends it"},
     {"doctor", "hone doctor --store /mnt/shared/hone.db", "the same for a store elsewhere"},
     {"man", "hone man | man -l -", "read the manual page"},
@@ -102,13 +105,14 @@ constexpr EnvironmentVariable kVariables[] = {
 };
 
 constexpr std::pair<std::string_view, std::string_view> kGroups[] = {
-    {"tune", "Tune and prove"},       {"compare", "Tune and prove"},
-    {"verify", "Tune and prove"},     {"dispatches", "Look into a program"},
-    {"space", "Look into a program"}, {"store", "What was found"},
-    {"show", "What was found"},       {"spec", "What was found"},
-    {"report", "What was found"},     {"devices", "This machine"},
-    {"doctor", "This machine"},       {"config", "This machine"},
-    {"completion", "For the shell"},  {"man", "For the shell"},
+    {"tune", "Tune and prove"},   {"compare", "Tune and prove"},
+    {"verify", "Tune and prove"}, {"dispatches", "Look into a program"},
+    {"flags", "Tune and prove"},  {"space", "Look into a program"},
+    {"store", "What was found"},  {"show", "What was found"},
+    {"spec", "What was found"},   {"report", "What was found"},
+    {"devices", "This machine"},  {"doctor", "This machine"},
+    {"config", "This machine"},   {"completion", "For the shell"},
+    {"man", "For the shell"},
 };
 
 constexpr std::pair<std::string_view, const char*> kPlaceholders[] = {

@@ -2,7 +2,11 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/core_options.h"
+#include "cli/device_options.h"
 #include "cli/input_program.h"
+#include "cli/profile_table.h"
+#include "cli/runtime_options.h"
 #include "cli/schema_version.h"
 #include "cli/toolchain.h"
 #include "output/json_text.h"
@@ -15,6 +19,8 @@ namespace {
 using output::Align;
 
 struct DispatchesOptions {
+  TuneOptions profiling;  // what --profile takes beside the others
+  bool profile = false;
   ToolchainOptions toolchain;
   std::string input;
   std::string extract_root;  // number or name of a dispatch
@@ -75,7 +81,19 @@ CommandResult write_root(const DispatchesOptions& options, const problem::Progra
   return 0;
 }
 
+CommandResult profile(const DispatchesOptions& options) {
+  if (!options.extract_root.empty())
+    return input_error("--profile measures, --extract-root writes a program: one at a time");
+  TuneOptions profiling = options.profiling;
+  profiling.toolchain = options.toolchain;
+  profiling.tuning.input = options.input;
+  profiling.json = options.json;
+  profiling.command_line = "hone dispatches --profile " + shell_word(options.input);
+  return profile_dispatches(std::move(profiling));
+}
+
 CommandResult list_dispatches(const DispatchesOptions& options) {
+  if (options.profile) return profile(options);
   if (!options.output.empty() && options.extract_root.empty())
     return input_error("-o names the program that --extract-root writes; which dispatch's root?");
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
@@ -113,6 +131,19 @@ void add_dispatches_command(CLI::App& app, Run& run) {
                       "write the root operation of this dispatch (number or name), without its "
                       "fusions, as a program");
   command->add_option("-o,--output", options->output, "file for it (default: the screen)");
+  command->add_flag("--profile", options->profile,
+                    "measure each as the compiler makes it, and the whole program: where the time "
+                    "goes");
+  TuneOptions& profiling = options->profiling;
+  command
+      ->add_option("--store", profiling.store, "with --profile: SQLite file that keeps the times")
+      ->capture_default_str();
+  command->add_option("--out", profiling.tuning.out, "with --profile: folder for imported models")
+      ->capture_default_str();
+  add_device_option(*command, profiling.device);
+  add_core_options(*command, profiling.cores);
+  add_runtime_options(*command, profiling.runtime, "the first");
+  command->add_flag("--plain", profiling.plain, "progress as plain lines, as without a terminal");
   command->add_flag("--json", options->json, "one JSON document on stdout");
   command->callback([&run, options] { run = [options] { return list_dispatches(*options); }; });
 }

@@ -163,11 +163,9 @@ void add_flags_command(CLI::App& app, Run& run) {
   command->add_flag("--quiet", options->quiet, "no progress");
   command->add_flag("--plain", options->plain, "progress as plain lines, as without a terminal");
   command->footer(
-      "What the compiler can be told is tried alone, then together with the best, interleaved, "
-      "and\n"
-      "outputs are compared with the default's. docs/flags.md lists it. Exit code 1 when nothing "
-      "is\n"
-      "faster than the default.");
+      "What the compiler can be told is tried alone, then on top of the best,\n"
+      "interleaved; outputs are compared with the default's. docs/flags.md lists it.\n"
+      "Exit code 1 when nothing is faster than the default.");
   command->callback([&run, options] {
     run = [options]() -> CommandResult {
       options->command_line = "hone flags " + shell_word(options->tuning.input);

@@ -418,13 +418,30 @@ plan::Weight estimated_weight(const Context& context, const problem::Dispatch& d
   return {seconds, seconds, seconds_needed(context, {})};
 }
 
-Result<plan::Weight> weigh_dispatch(Context& context, const problem::Dispatch& dispatch,
-                                    const problem::Dispatch* reference) {
-  const Stopwatch clock(context.clock);
+namespace {
+
+// Verified and measured, with nothing left behind.
+Result<DispatchBench> bench_with_default(Context& context, const problem::Dispatch& dispatch,
+                                         const problem::Dispatch* reference) {
   HONE_ASSIGN(DispatchBench bench, DispatchBench::prepare(context, dispatch, reference));
   const Status ready = bench.set_up();
   HONE_TRY(context.compiler.release(bench.key()));
   HONE_TRY(ready);
+  return bench;
+}
+
+}  // namespace
+
+Result<double> default_seconds(Context& context, const problem::Dispatch& dispatch,
+                               const problem::Dispatch* reference) {
+  HONE_ASSIGN(const DispatchBench bench, bench_with_default(context, dispatch, reference));
+  return bench.default_seconds();
+}
+
+Result<plan::Weight> weigh_dispatch(Context& context, const problem::Dispatch& dispatch,
+                                    const problem::Dispatch* reference) {
+  const Stopwatch clock(context.clock);
+  HONE_ASSIGN(const DispatchBench bench, bench_with_default(context, dispatch, reference));
   const double launch = bench.default_seconds();
   const double launches = std::max(1, dispatch.launches_per_call);
   // What no kernel can save: its arithmetic at the device's peak. The least is for what a tuner

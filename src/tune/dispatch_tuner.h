@@ -42,6 +42,11 @@ struct Share {
   double after = 0;    // for those after it, as they are known now
 };
 
+// Of one launch of its default, which is verified and measured where the store does not have it.
+// Errors as tune_dispatch().
+Result<double> default_seconds(Context& context, const problem::Dispatch& dispatch,
+                               const problem::Dispatch* reference);
+
 // What may be gained by it, in seconds of one call of the program: by the time that its arithmetic
 // and its bytes take on a machine of the device's kind, which orders dispatches before any of them
 // is measured.

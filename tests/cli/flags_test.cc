@@ -46,6 +46,25 @@ TEST_F(Flags, AreOfAWholeProgramThatCanBeCalled) {
   EXPECT_THAT(ran.err, HasSubstr("no function of the program"));
 }
 
+class Profile : public HoneCommand {};
+
+// 2 x 256^3 flops, and the bytes of three views.
+TEST_F(Profile, SaysWhereTheTimeGoes) {
+  const auto document = json({"dispatches", write("product.mlir", product("256")), "--profile",
+                              "--threads", "1", "--json"});
+  ASSERT_EQ(document["dispatches"].size(), 1u);
+  const auto& row = document["dispatches"][0];
+  const double seconds = row["seconds"];
+  EXPECT_GT(seconds, 0);
+  EXPECT_EQ(row["launches_per_call"], 1);
+  EXPECT_EQ(row["seconds_per_call"], row["seconds"]);
+  EXPECT_EQ(row["share"], 1);
+  EXPECT_EQ(row["bytes"], 3 * 256 * 256 * 4);
+  EXPECT_DOUBLE_EQ(row["flops_per_second"].get<double>() * seconds, 2.0 * 256 * 256 * 256);
+  EXPECT_EQ(document["sum_seconds"], row["seconds"]);
+  EXPECT_GT(document["seconds"].get<double>(), 0);
+}
+
 // LLVM keeps one value of some of the compiler's options in a process, and a session of IREE's
 // compiler does not know them; iree-compile takes them.
 TEST_F(Flags, OfTheCompilersProcessAreTaken) {
