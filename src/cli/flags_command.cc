@@ -24,7 +24,7 @@ namespace {
 using output::Align;
 
 // A compiler's complaint goes over many lines.
-std::string first_line(const std::string& text) {
+std::string in_one_line(const std::string& text) {
   constexpr std::size_t kMost = 100;
   const std::string line = text.substr(0, text.find('\n'));
   return line.size() <= kMost ? line : line.substr(0, kMost) + "...";
@@ -59,7 +59,7 @@ output::Table table_of(const tune::FoundFlags& found) {
                {timed ? nlohmann::json(fastest) : nlohmann::json(),
                 timed ? fmt::format("{:.3g}", fastest * 1e3) : "-"},
                {trial->rounds, ""},
-               {outcome_of(*trial), first_line(outcome_of(*trial))}});
+               {outcome_of(*trial), in_one_line(outcome_of(*trial))}});
   }
   return table;
 }

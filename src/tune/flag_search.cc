@@ -14,7 +14,7 @@
 namespace hone::tune {
 namespace {
 
-constexpr std::string_view kDefault = "default";
+constexpr std::string_view kDefaultFlags = "default";
 
 // What is tried on top of the best at a time: few, so that the next best is known soon.
 constexpr std::size_t kTogether = 4;
@@ -42,8 +42,8 @@ class FlagSearch {
     for (provider::FlagChoice& choice : choices)
       (choice.why_not.empty() ? choices_ : found_.not_tried).push_back(std::move(choice));
     HONE_ASSIGN(rows_, context_.store.program_measurements(variants_.program()));
-    found_.trials.push_back({.name = std::string(kDefault)});
-    HONE_TRY(variants_.add({.name = std::string(kDefault)}));
+    found_.trials.push_back({.name = std::string(kDefaultFlags)});
+    HONE_TRY(variants_.add({.name = std::string(kDefaultFlags)}));
     std::vector<std::size_t> alone;
     for (std::size_t i = 0; i < choices_.size(); ++i) {
       if (i > 0 && is_over()) break;
@@ -277,7 +277,7 @@ class FlagSearch {
     const std::vector<std::size_t> all = running;
     std::map<std::size_t, std::vector<double>> ratios;
     for (const double stays : kStays) {
-      std::vector<std::string> names{std::string(kDefault)};
+      std::vector<std::string> names{std::string(kDefaultFlags)};
       for (const std::size_t trial : running) names.push_back(found_.trials[trial].name);
       HONE_ASSIGN(const std::vector<double> seconds,
                   variants_.sample(names, context_.options.seed + rounds_++));

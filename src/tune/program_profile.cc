@@ -11,7 +11,7 @@ namespace hone::tune {
 namespace {
 
 // Of the whole program, from scratch: enough for a median.
-constexpr int kRounds = 5;
+constexpr int kWholeRounds = 5;
 // A launch costs about so much whatever it does; a kernel this short is mostly that.
 constexpr double kShortLaunch = 5e-6;
 // What reaches this share of a bound is limited by it.
@@ -53,7 +53,7 @@ Result<double> time_whole(Context& context, const Session& session) {
   HONE_ASSIGN(ProgramVariants variants,
               ProgramVariants::create(context, program, session.bytes(), function, folder.path()));
   HONE_TRY(variants.add({.name = "default"}));
-  HONE_TRY(variants.time(kRounds, {"default"}, context.options.seed));
+  HONE_TRY(variants.time(kWholeRounds, {"default"}, context.options.seed));
   return measure::median(variants.all().front().seconds);
 }
 

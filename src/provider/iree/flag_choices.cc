@@ -25,10 +25,10 @@ struct Row {
 // itself where both were tried (docs/flags.md).
 constexpr std::string_view kTiling = "data tiling";
 
-constexpr std::string_view kPipeline = "--iree-preprocessing-pass-pipeline";
+constexpr std::string_view kPreprocessing = "--iree-preprocessing-pass-pipeline";
 
 std::string pipeline(std::string_view pass) {
-  return fmt::format("{}=builtin.module(util.func({}))", kPipeline, pass);
+  return fmt::format("{}=builtin.module(util.func({}))", kPreprocessing, pass);
 }
 
 std::vector<Row> rows() {
@@ -250,7 +250,7 @@ std::vector<provider::FlagChoice> flag_choices(const problem::Program& program,
 
 bool is_plain_choice(std::string_view name) {
   const std::vector<Row> all = rows();
-  return name != kPipeline && std::any_of(all.begin(), all.end(), [&](const Row& row) {
+  return name != kPreprocessing && std::any_of(all.begin(), all.end(), [&](const Row& row) {
            return std::any_of(row.flags.begin(), row.flags.end(),
                               [&](const std::string& flag) { return name_in(flag) == name; });
          });
