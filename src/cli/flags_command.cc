@@ -104,6 +104,12 @@ CommandResult search_flags(TuneOptions options) {
               problem::given_size_sets(options.toolchain.sizes));
   if (sizes.size() > 1) return input_error("--dim with several sizes: flags are searched at one");
   options.toolchain.sizes.clear();
+  // Its compile_flags.txt names the spec beside it.
+  if (std::filesystem::exists(options.tuning.out / "tuning_spec.mlir"))
+    return input_error(
+        "'{}' holds the spec and the flags of a tuning, which flags alone would replace: name "
+        "another folder with --out",
+        options.tuning.out.string());
   return with_program_session(std::move(options), [&](ProgramSession& session) -> CommandResult {
     tune::Context& context = session.context;
     const tune::Options& tuning = session.options.tuning;

@@ -46,9 +46,6 @@ output::Table table_of(const tune::ProgramProfile& profile) {
   const double sum = profile.sum_seconds();
   for (const tune::DispatchProfile* row : rows) {
     const problem::Dispatch& dispatch = *row->dispatch;
-    double bytes = 0;
-    for (const problem::Binding& binding : dispatch.bindings)
-      bytes += static_cast<double>(std::max<std::int64_t>(0, binding.bytes));
     const bool bounded = row->seconds && row->bound_seconds() > 0;
     const double of_roofline = bounded ? row->bound_seconds() / *row->seconds : 0;
     const std::optional<double> call =
@@ -60,8 +57,8 @@ output::Table table_of(const tune::ProgramProfile& profile) {
                output::time_cell(row->seconds),
                output::time_cell(call),
                share_cell(row->call_seconds(), sum),
-               {bytes, fmt::format("{:.2f}", bytes / 1e6)},
-               rate_cell(bytes, row->seconds),
+               {row->bytes, fmt::format("{:.2f}", row->bytes / 1e6)},
+               rate_cell(row->bytes, row->seconds),
                rate_cell(problem::flop_count(dispatch.root), row->seconds),
                {bounded ? nlohmann::json(of_roofline) : nlohmann::json(),
                 bounded ? fmt::format("{:.0f} %", 100 * of_roofline) : "-"},

@@ -7,6 +7,26 @@ namespace hone::tune {
 namespace {
 
 constexpr std::string_view kTuned = "tuned";
+constexpr std::string_view kChosenFlags = "chosen flags";
+
+nlohmann::json json_of(const FlagSet& set) {
+  return {{"name", set.name}, {"flags", set.flags}};
+}
+
+FlagSet flag_set_from(const nlohmann::json& json) {
+  return {json.at("name").get<std::string>(), json.at("flags").get<std::vector<std::string>>()};
+}
+
+// Of an event; one that this version does not understand is as none.
+std::optional<ChosenFlags> chosen_from(const std::string& text) {
+  try {
+    const nlohmann::json json = nlohmann::json::parse(text);
+    return ChosenFlags{flag_set_from(json.at("best")), flag_set_from(json.at("tunable")),
+                       json.at("tried").get<std::vector<std::vector<std::string>>>()};
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+}
 
 std::vector<store::Id> unfinished_runs(const std::vector<store::Run>& runs,
                                        const std::string& command, store::Id program) {
@@ -91,6 +111,26 @@ Result<std::map<store::Id, TunedDispatch>> finished_work(Context& context,
             }
   }
   return finished;
+}
+
+Status keep_flags(Context& context, const ChosenFlags& chosen) {
+  return context.store.log_event(kChosenFlags, nlohmann::json{{"best", json_of(chosen.best)},
+                                                              {"tunable", json_of(chosen.tunable)},
+                                                              {"tried", chosen.tried}}
+                                                   .dump());
+}
+
+Result<std::optional<ChosenFlags>> kept_flags(Context& context, const std::string& command,
+                                              store::Id program) {
+  HONE_ASSIGN(const std::vector<store::Run> runs, context.store.runs());
+  std::optional<ChosenFlags> chosen;
+  for (const store::Id run : unfinished_runs(runs, command, program)) {
+    HONE_ASSIGN(const std::vector<store::Event> events, context.store.events(run));
+    for (const store::Event& event : events)
+      if (event.kind == kChosenFlags)
+        if (auto kept = chosen_from(event.text)) chosen = std::move(kept);
+  }
+  return chosen;
 }
 
 }  // namespace hone::tune

@@ -27,4 +27,14 @@ Result<std::map<store::Id, TunedDispatch>> finished_work(Context& context,
                                                          const std::string& command,
                                                          store::Id program);
 
+// What the search of flags chose, so that what is tuned under it is found again.
+struct ChosenFlags {
+  FlagSet best, tunable;                        // FoundFlags
+  std::vector<std::vector<std::string>> tried;  // flags of each trial
+};
+Status keep_flags(Context& context, const ChosenFlags& chosen);
+// What the runs that finished_work() looks at kept; nothing where none did.
+Result<std::optional<ChosenFlags>> kept_flags(Context& context, const std::string& command,
+                                              store::Id program);
+
 }  // namespace hone::tune

@@ -35,8 +35,14 @@ std::string_view name_in(std::string_view flag) {
 
 class FlagSearch {
  public:
-  FlagSearch(Context& context, const FlagSearchRequest& request, ProgramVariants& variants)
-      : context_(context), request_(request), variants_(variants), watch_(context.clock) {}
+  // `called`: the function and its arguments, by which rows of other calls are told apart.
+  FlagSearch(Context& context, const FlagSearchRequest& request, ProgramVariants& variants,
+             std::string called)
+      : context_(context),
+        request_(request),
+        variants_(variants),
+        called_(std::move(called)),
+        watch_(context.clock) {}
 
   Result<FoundFlags> run(std::vector<provider::FlagChoice> choices) {
     for (provider::FlagChoice& choice : choices)
@@ -169,7 +175,7 @@ class FlagSearch {
     if (!take_known(trial)) {
       report(trial.name);
       HONE_TRY(compile(trial));
-      if (trial.is_settled()) HONE_TRY(record(trial));
+      if (trial.is_settled() && !trial.may_differ) HONE_TRY(record(trial));
     }
     sets_.push_back(std::move(set));
     found_.trials.push_back(std::move(trial));
@@ -181,6 +187,7 @@ class FlagSearch {
     const Variant& made = *variants_.find(trial.name);
     trial.same_as = made.same_as;
     if (made.same_as.empty()) trial.failure = made.failure;
+    trial.may_differ = made.may_differ;
     ++compiles_;
     return {};
   }
@@ -197,7 +204,7 @@ class FlagSearch {
   bool take_known(FlagTrial& trial) const {
     for (const store::ProgramMeasurement& row : rows_) {
       if (row.variant != row_name(trial) || row.build != trial.build ||
-          row.device != context_.device)
+          row.device != context_.device || row.machine != called_)
         continue;
       trial.known = true;
       trial.ratio = row.ratio;
@@ -220,13 +227,13 @@ class FlagSearch {
     row.build = trial.build;
     row.device = context_.device;
     row.variant = row_name(trial);
+    row.machine = called_;
     row.ratio = trial.ratio;
     if (trial.ratio) {
       row.timing = timing_of(trial.seconds);
       row.right = true;
-      row.verdict = *trial.ratio < kStep       ? "faster"
-                    : *trial.ratio > 1 / kStep ? "slower"
-                                               : "no different";
+      // Rounds that choose claim nothing.
+      row.verdict = fmt::format("timed in {} rounds, to choose by", trial.rounds);
     } else {
       row.verdict =
           trial.same_as.empty() ? trial.failure : std::string(kSameModule) + trial.same_as;
@@ -245,15 +252,31 @@ class FlagSearch {
         if (best > 0 && std::ranges::count(running, best) == 0) running.push_back(best);
       HONE_TRY(take_rounds(running));
     }
-    best_ = best_of(trials, best_, [](std::size_t) { return true; });
-    tunable_ = best_of(trials, tunable_, [&](std::size_t i) { return is_tunable(sets_[i]); });
-    for (const std::size_t best : {best_, tunable_})
-      // One that an earlier run found runs beside those that come.
-      if (best > 0 && variants_.find(found_.trials[best].name) == nullptr)
-        HONE_TRY(compile(found_.trials[best]));
+    const std::size_t was_best = best_, was_tunable = tunable_;
+    do {
+      best_ = best_of(trials, was_best, [](std::size_t) { return true; });
+      tunable_ = best_of(trials, was_tunable, [&](std::size_t i) { return is_tunable(sets_[i]); });
+      HONE_TRY(bring_back(best_));
+      HONE_TRY(bring_back(tunable_));
+    } while (!can_run(best_) || !can_run(tunable_));
     for (const std::size_t trial : running)
       if (!is_a_best(trial)) variants_.discard(found_.trials[trial].name);
     return {};
+  }
+
+  // One that an earlier run found runs beside those that come. What no longer compiles or runs has
+  // no time either.
+  Status bring_back(std::size_t trial) {
+    FlagTrial& best = found_.trials[trial];
+    if (variants_.find(best.name) != nullptr) return {};
+    HONE_TRY(compile(best));
+    if (!can_run(trial)) best.ratio.reset();
+    return {};
+  }
+
+  bool can_run(std::size_t trial) const {
+    const Variant* variant = variants_.find(found_.trials[trial].name);
+    return variant != nullptr && variant->usable();
   }
 
   bool is_a_best(std::size_t trial) const { return trial == best_ || trial == tunable_; }
@@ -296,7 +319,9 @@ class FlagSearch {
       });
       if (running.empty()) break;
     }
-    found_.trials.front().ratio = 1;
+    FlagTrial& base = found_.trials.front();
+    base.ratio = 1;
+    base.rounds = base.seconds.size();
     for (const std::size_t trial : all)
       if (!is_a_best(trial)) HONE_TRY(record(found_.trials[trial]));
     return {};
@@ -314,6 +339,7 @@ class FlagSearch {
   Context& context_;
   const FlagSearchRequest& request_;
   ProgramVariants& variants_;
+  std::string called_;
   Stopwatch watch_;
   std::vector<provider::FlagChoice> choices_;
   FoundFlags found_;
@@ -323,6 +349,18 @@ class FlagSearch {
   std::size_t compiles_ = 0;
   std::uint64_t rounds_ = 0;
 };
+
+// Of store::ProgramMeasurement::machine, which is JSON.
+std::string call_of(const Context& context, const problem::Function& function) {
+  nlohmann::json given = nlohmann::json::array(), types = nlohmann::json::array();
+  for (const GivenArgument& argument : context.options.inputs) given.push_back(argument.name);
+  for (const problem::TensorType& type : function.inputs) types.push_back(problem::to_string(type));
+  return nlohmann::json{{"function", function.name},
+                        {"types", types},
+                        {"given", given},
+                        {"runtime_flags", context.options.runtime_flags}}
+      .dump();
+}
 
 }  // namespace
 
@@ -340,7 +378,7 @@ Result<FoundFlags> search_flags(Context& context, const problem::Program& progra
               ProgramVariants::create(context, program, bytes, function, folder.path()));
   ProgramBench bench{std::move(folder), std::move(made)};
   HONE_ASSIGN(FoundFlags found,
-              FlagSearch(context, request, bench.variants)
+              FlagSearch(context, request, bench.variants, call_of(context, function))
                   .run(context.programs->flag_choices(program, context.options.flags)));
   if (request.prove && !found.best.name.empty()) {
     const RightVariant best{.name = found.best.name, .flags = found.best.flags};

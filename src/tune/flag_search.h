@@ -22,6 +22,7 @@ struct FlagTrial {
   std::vector<std::string> flags = {};    // beyond the user's
   store::Id build = 0;                    // of the compiler with these flags
   std::string failure = {};               // does not compile or run, wrong outputs; else empty
+  bool may_differ = false;                // a failure that another run may not meet
   std::string same_as = {};               // the name of one that compiles to the same module
   std::optional<double> ratio = {};       // of its time to the default's, median over shared rounds
   std::size_t rounds = 0;                 // that it took part in

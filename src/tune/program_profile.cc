@@ -33,15 +33,17 @@ Status measure(Context& context, const problem::Dispatch* reference, DispatchPro
     context.peak = peak.value_or(device::Peak{});
   }
   const device::Peak& peak = *context.peak;
-  const double gflops = std::max(peak.gflops, peak.matrix_gflops);
+  // Matrix units were measured on floats of 16 bits.
+  const std::vector<problem::Operand>& operands = profile.dispatch->root.operands;
+  const bool narrow = !operands.empty() && problem::byte_size(operands.front().type.element) == 2;
+  const double gflops = narrow ? std::max(peak.gflops, peak.matrix_gflops) : peak.gflops;
   constexpr double kGiga = 1e9;
   if (gflops > 0)
     profile.arithmetic_seconds = problem::flop_count(profile.dispatch->root) / (gflops * kGiga);
   // Launched again and again it finds in the cache what the cache holds.
-  const double bytes = bytes_of(*profile.dispatch);
   const auto cache = static_cast<double>(context.options.place().facts.last_level_cache_bytes);
-  if (peak.gbytes_per_second > 0 && bytes > cache)
-    profile.memory_seconds = bytes / (peak.gbytes_per_second * kGiga);
+  if (peak.gbytes_per_second > 0 && profile.bytes > cache)
+    profile.memory_seconds = profile.bytes / (peak.gbytes_per_second * kGiga);
   return {};
 }
 
@@ -87,6 +89,7 @@ Result<ProgramProfile> profile_program(Context& context, Session& session) {
     context.observer.progress(progress);
     DispatchProfile& each = profile.dispatches.emplace_back();
     each.dispatch = &dispatches[i];
+    each.bytes = bytes_of(dispatches[i]);
     const Status measured = measure(context, session.reference_of(dispatches[i]), each);
     if (!measured && measured.error().kind != ErrorKind::kFailure)
       return tl::unexpected(measured.error());

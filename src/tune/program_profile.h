@@ -18,6 +18,7 @@ struct DispatchProfile {
   std::string why_not = {};
   // What the device's measured peak needs for its arithmetic, and its bandwidth for the bytes of
   // its views, each once, where the last-level cache does not hold them; 0 where it is not known.
+  double bytes = 0;  // of its views, each once
   double arithmetic_seconds = 0, memory_seconds = 0;
 
   double call_seconds() const;  // of all its launches in one call of the program; 0: not measured

@@ -63,6 +63,7 @@ Status ProgramVariants::make(Variant& variant) {
   }
   if (!compiled) {
     variant.failure = "does not compile: " + compiled.error().message;
+    variant.may_differ = provider::may_differ_next_time(compiled.error().kind);
   } else if (const Variant* same = with_code(content_hash(*compiled)); same != nullptr) {
     variant.failure = fmt::format("the same module as '{}'", same->name);
     variant.same_as = same->name;
@@ -76,6 +77,7 @@ Status ProgramVariants::make(Variant& variant) {
       if (outputs.error().kind != ErrorKind::kFailure || variants_.empty())
         return tl::unexpected(std::move(outputs).error());
       variant.failure = "does not run: " + outputs.error().message;
+      variant.may_differ = true;
     } else if (variants_.empty()) {
       expected_ = std::move(*outputs);
     } else {

@@ -22,6 +22,7 @@ struct Variant {
 
   std::filesystem::path module = {};  // compiled; empty when it does not compile
   std::string failure = {};  // why it is not timed: does not compile or run, wrong outputs, a copy
+  bool may_differ = false;   // the failure may come out otherwise: an accident, a limit of time
   std::string code = {};     // content hash of the module
   std::string same_as = {};  // the name of the one with the same module, where there is one
   std::vector<double> seconds = {};  // per call, by round

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <set>
 #include <string>
-#include <tuple>
 
 #include "base/file.h"
 #include "base/response_file.h"
 #include "base/stopwatch.h"
+#include "tune/finished_work.h"
+#include "tune/flag_search.h"
 #include "tune/function_choice.h"
 #include "tune/session_steps.h"
 #include "tune/size_choice.h"
@@ -49,7 +50,7 @@ class TuningRun {
  private:
   Status steps(const std::string& command) {
     HONE_ASSIGN(result_.machine, look_at_machine(context_));
-    HONE_ASSIGN(const double spent, search_flags());
+    HONE_ASSIGN(const double spent, search_flags(command));
     HONE_TRY(add_flags());
     const auto sizes = static_cast<double>(sessions_.size());
     const double budget = (context_.options.budget_seconds - spent) / sizes;
@@ -68,12 +69,20 @@ class TuningRun {
   }
 
   // What they decide is which dispatches there are. The seconds of the budget that it took.
-  Result<double> search_flags() {
+  Result<double> search_flags(const std::string& command) {
     const Options& options = context_.options;
-    Session& session = sessions_.front();
+    const Session& session = sessions_.front();
     const Result<problem::Function> function =
         function_to_call(session.result().program, options.function, options.inputs);
     if (!options.search_flags || !options.prove || sessions_.size() > 1 || !function) return 0.0;
+    HONE_ASSIGN(const std::optional<ChosenFlags> kept,
+                kept_flags(context_, command, session.result().program_id));
+    // A run that goes on must find the dispatches of the one before, however long it could search.
+    if (kept) {
+      HONE_TRY(keep_flags(context_, *kept));
+      HONE_TRY(use(*kept));
+      return 0.0;
+    }
     const Stopwatch watch(context_.clock);
     const FlagSearchRequest request{
         .seconds = kFlagShare * options.budget_seconds,
@@ -89,31 +98,43 @@ class TuningRun {
       return 0.0;
     }
     if (!found) return tl::unexpected(found.error());
-    std::erase_if(context_.flag_sets, [&](const FlagSet& set) {
-      return std::ranges::any_of(found->trials,
-                                 [&](const FlagTrial& trial) { return trial.flags == set.flags; });
-    });
-    result_.flags = std::move(*found);
-    const auto& [best, tunable] = std::tie(result_.flags->best, result_.flags->tunable);
-    const auto describe = [&](const FlagSet& set) {
-      return fmt::format("{} ({}: {:.2f}x as fast)", set.name, fmt::join(set.flags, " "),
-                         result_.flags->speedup(set));
+    const auto say = [&](std::string_view what, const FlagSet& set) {
+      if (set.name.empty()) return;
+      context_.observer.note(fmt::format("flags: {} {} ({}; {:.2f}x by the rounds that chose it)",
+                                         what, set.name, fmt::join(set.flags, " "),
+                                         found->speedup(set)));
     };
-    if (best.name.empty())
-      context_.observer.note(fmt::format("flags: none of {} makes the program faster",
-                                         result_.flags->trials.size() - 1));
-    if (!best.name.empty() && best.name != tunable.name) {
-      context_.flag_sets.push_back({best.name, best.flags, /*is_whole=*/true});
+    if (found->best.name.empty())
       context_.observer.note(
-          fmt::format("flags: {} is best; it competes with what is tuned", describe(best)));
-    }
-    if (!tunable.name.empty()) {
-      HONE_TRY(add(tunable));
-      context_.observer.note(
-          fmt::format("flags: the dispatches are tuned with {}", describe(tunable)));
-      HONE_TRY(session.load());
-    }
+          fmt::format("flags: none of {} seems faster", found->trials.size() - 1));
+    if (found->best.name != found->tunable.name) say("what competes with tuning:", found->best);
+    say("the dispatches are tuned with", found->tunable);
+    ChosenFlags chosen{found->best, found->tunable, {}};
+    for (const FlagTrial& trial : found->trials) chosen.tried.push_back(trial.flags);
+    HONE_TRY(keep_flags(context_, chosen));
+    HONE_TRY(use(chosen));
     return std::min(watch.seconds(), kFlagShare * options.budget_seconds);
+  }
+
+  Status use(const ChosenFlags& chosen) {
+    std::erase_if(context_.flag_sets, [&](const FlagSet& set) {
+      return std::ranges::count(chosen.tried, set.flags) > 0;
+    });
+    if (!chosen.best.name.empty() && chosen.best.name != chosen.tunable.name)
+      context_.flag_sets.push_back({chosen.best.name, chosen.best.flags, /*is_whole=*/true});
+    if (chosen.tunable.name.empty()) return {};
+    const FlagSet before = context_.added;
+    const store::Id build = context_.build;
+    HONE_TRY(add(chosen.tunable));
+    const Status loaded = sessions_.front().load();
+    if (loaded || loaded.error().kind == ErrorKind::kInterrupted) return loaded;
+    // Under these flags nothing can be tuned, or taken apart: they compete with what can without.
+    context_.observer.note(fmt::format("flags: with {} the dispatches cannot be tuned: {}",
+                                       chosen.tunable.name, loaded.error().message));
+    context_.added = before;
+    context_.build = build;
+    context_.flag_sets.push_back({chosen.tunable.name, chosen.tunable.flags, /*is_whole=*/true});
+    return sessions_.front().load();
   }
 
   Status add(const FlagSet& set) {

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "tune/flag_search.h"
 #include "tune/machine_check.h"
 #include "tune/session.h"
 
@@ -15,8 +14,7 @@ namespace hone::tune {
 struct TuningResult {
   std::vector<SessionResult> at_sizes;  // one for each set of sizes
   store::Id run = 0;
-  MachineCheck machine;             // before the first measurement
-  std::optional<FoundFlags> flags;  // where they were searched
+  MachineCheck machine;  // before the first measurement
   // Text: compiles, and is applied to what its entries were verified for; empty without an entry.
   std::string spec;
   // What is recommended; none where the program could not be run. Where it has no spec, the one

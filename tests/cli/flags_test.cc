@@ -65,6 +65,14 @@ TEST_F(Profile, SaysWhereTheTimeGoes) {
   EXPECT_GT(document["seconds"].get<double>(), 0);
 }
 
+TEST_F(Flags, DoNotTakeThePlaceOfATuning) {
+  ASSERT_TRUE(std::filesystem::create_directory(folder() / "out"));
+  ASSERT_TRUE(write_file_atomically(folder() / "out" / "tuning_spec.mlir", "a spec"));
+  const Ran ran = hone({"flags", write("product.mlir", product("32"))});
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("name another folder with --out"));
+}
+
 // LLVM keeps one value of some of the compiler's options in a process, and a session of IREE's
 // compiler does not know them; iree-compile takes them.
 TEST_F(Flags, OfTheCompilersProcessAreTaken) {
