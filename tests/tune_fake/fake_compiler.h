@@ -20,7 +20,7 @@ inline constexpr std::string_view kSpecFlag = "--fake-spec=";
 // Flags of whole programs: "--fake-times-by-fusion=0.8" makes it take so many times as long; with
 // the others it does not compile, and computes something else.
 inline constexpr std::string_view kTimesFlag = "--fake-times", kRefusedFlag = "--fake-refused",
-                                  kWrongFlag = "--fake-wrong";
+                                  kWrongFlag = "--fake-wrong", kUntunableFlag = "--fake-untunable";
 
 // A file with a line for each dispatch: its name and its tile.
 inline std::map<std::string, std::string> spec_in(const std::vector<std::string>& flags) {
@@ -53,6 +53,9 @@ class FakePool final : public worker::WorkerPool {
       program.hash = content_hash(message.blobs.at(0));
       program.functions = {fake_function()};
       for (int i = 0; i < dispatches_; ++i) program.dispatches.push_back(fake_dispatch(i, flags));
+      for (const std::string& flag : flags)
+        if (flag.starts_with(kUntunableFlag))
+          for (problem::Dispatch& each : program.dispatches) each.not_tunable = "by a flag";
       return worker::Outcome(worker::Message{"program", program, {}});
     }
     const std::map<std::string, std::string> spec = spec_in(flags);

@@ -146,5 +146,47 @@ TEST_F(FlagSearch, WhatHasNoUseIsNamedWithItsReason) {
   EXPECT_EQ(trial(*found, "im2col"), nullptr);
 }
 
+class TuningWithFlags : public FlagSearch {
+ protected:
+  void SetUp() override {
+    FlagSearch::SetUp();
+    options_.search_flags = true;
+    options_.candidates = 4;
+  }
+  Result<TuningResult> tune(test::FakePool& pool) {
+    test::FakeRunner::Log log;
+    return run_session(options_, store_, provider_,
+                       {pool, std::make_unique<test::FakeRunner>(log), observer_});
+  }
+};
+
+// What was tuned under the flags that the stopped run chose is found again only under them.
+TEST_F(TuningWithFlags, ARunThatGoesOnKeepsItsFlags) {
+  provider_.choices = {choice("fusion", "fusion", times("0.8", "-by-fusion"))};
+  test::FakePool first(2), second(2);
+  first.stopped_after = 5;
+  const auto stopped = tune(first);
+  ASSERT_FALSE(stopped);
+  ASSERT_EQ(stopped.error().kind, ErrorKind::kInterrupted) << stopped.error().message;
+  provider_.choices.push_back(choice("better", "better", times("0.5", "-by-more")));
+  const auto result = tune(second);
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_TRUE(result->best);
+  EXPECT_EQ(result->best->name, "fusion + spec") << observer_.notes;
+}
+
+TEST_F(TuningWithFlags, FlagsUnderWhichNothingCanBeTunedCompete) {
+  provider_.choices = {choice("untunable", "a", std::string(test::kUntunableFlag))};
+  provider_.choices[0].flags.push_back(times("0.9"));
+  test::FakePool pool(2);
+  const auto result = tune(pool);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_THAT(observer_.notes, HasSubstr("with untunable the dispatches cannot be tuned"));
+  EXPECT_EQ(result->at_sizes.front().tuned.size(), 2u);
+  ASSERT_TRUE(result->best);
+  // What was found without the flags ships with them where both together are proved best.
+  EXPECT_EQ(result->best->name, "untunable + spec") << observer_.notes;
+}
+
 }  // namespace
 }  // namespace hone::tune
