@@ -118,6 +118,24 @@ TEST(CompileProgram, TakesWholeProgramFlags) {
 }
 
 // The dumps hold what the compiler configured; taken back, they compile to the program's own code.
+// IREE leaves such a pipeline out, with a line on stderr and no error.
+TEST(CompileProgram, RefusesAPipelineThatTheCompilerWouldLeaveOut) {
+  const auto with_pass = [](const std::string& passes) {
+    std::vector<std::string> flags = avx512_flags();
+    flags.push_back("--iree-preprocessing-pass-pipeline=builtin.module(" + passes + ")");
+    return compile_program(compiler(), "m.mlir", example("matmul_512.mlir"), flags);
+  };
+  const auto misplaced = with_pass("util.func(iree-preprocessing-pad-to-intrinsics)");
+  ASSERT_FALSE(misplaced);
+  EXPECT_THAT(misplaced.error().message,
+              HasSubstr("Can't add pass 'PadToIntrinsicsPass' restricted to 'builtin.module'"));
+  const auto unknown = with_pass("no-such-pass");
+  ASSERT_FALSE(unknown);
+  EXPECT_THAT(unknown.error().message,
+              HasSubstr("'no-such-pass' does not refer to a registered pass"));
+  EXPECT_TRUE(with_pass("util.func(iree-preprocessing-convert-conv-to-channels-last)"));
+}
+
 TEST(LoadProgram, AcceptsTheCompilersBenchmarkFiles) {
   const Library library = compiler();
   const auto folder = TemporaryFolder::create("hone-test-");

@@ -1,9 +1,9 @@
 // The part of libIREECompiler's C interface that hone calls, declared here because the library is
 // opened at run time and its headers are not needed to build. Sources: IREE's embedding_api.h,
 // mlir_interop.h, tool_entry_points_api.h and dialects/iree_codegen.h; MLIR's mlir-c/IR.h,
-// AffineMap.h, BuiltinAttributes.h, BuiltinTypes.h and Dialect/Linalg.h. The MLIR part promises no
-// stable interface: every symbol is resolved when the library is opened, and a missing one is
-// named.
+// AffineMap.h, BuiltinAttributes.h, BuiltinTypes.h, Pass.h and Dialect/Linalg.h. The MLIR part
+// promises no stable interface: every symbol is resolved when the library is opened, and a missing
+// one is named.
 #pragma once
 
 #include <cstddef>
@@ -31,6 +31,15 @@ struct MlirRegion {
 };
 struct MlirOpPrintingFlags {
   void* ptr = nullptr;
+};
+struct MlirPassManager {
+  void* ptr = nullptr;
+};
+struct MlirOpPassManager {
+  void* ptr = nullptr;
+};
+struct MlirLogicalResult {
+  std::int8_t value = 0;  // 0: failure
 };
 struct MlirAttribute {
   const void* ptr = nullptr;
@@ -152,6 +161,11 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
   X(bool, mlirLinalgIsAConvolutionOp, (MlirOperation))                                           \
   X(MlirAttribute, mlirLinalgGetIndexingMapsAttribute, (MlirOperation))                          \
   X(void, mlirContextEnableMultithreading, (MlirContext, bool))                                  \
+  X(MlirPassManager, mlirPassManagerCreate, (MlirContext))                                       \
+  X(void, mlirPassManagerDestroy, (MlirPassManager))                                             \
+  X(MlirOpPassManager, mlirPassManagerGetAsOpPassManager, (MlirPassManager))                     \
+  X(MlirLogicalResult, mlirParsePassPipeline,                                                    \
+    (MlirOpPassManager, MlirStringRef, MlirStringCallback, void*))                               \
   X(MlirOperation, mlirOperationClone, (MlirOperation))                                          \
   X(void, mlirOperationDestroy, (MlirOperation))                                                 \
   X(MlirContext, mlirOperationGetContext, (MlirOperation))                                       \

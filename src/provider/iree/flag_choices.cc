@@ -27,8 +27,12 @@ constexpr std::string_view kTiling = "data tiling";
 
 constexpr std::string_view kPreprocessing = "--iree-preprocessing-pass-pipeline";
 
-std::string pipeline(std::string_view pass) {
-  return fmt::format("{}=builtin.module(util.func({}))", kPreprocessing, pass);
+std::string of_module(std::string_view pass) {
+  return fmt::format("{}=builtin.module({})", kPreprocessing, pass);
+}
+
+std::string of_functions(std::string_view pass) {
+  return of_module(fmt::format("util.func({})", pass));
 }
 
 std::vector<Row> rows() {
@@ -90,7 +94,7 @@ std::vector<Row> rows() {
        kLayout,
        For::kBoth,
        Needs::kConvolutions,
-       {pipeline("iree-preprocessing-convert-conv-to-channels-last")},
+       {of_functions("iree-preprocessing-convert-conv-to-channels-last")},
        "vectors of channels lie together; helps convolutions that are written NCHW"},
       {"padding into consumers",
        "padding",
@@ -138,26 +142,26 @@ std::vector<Row> rows() {
        kConvolutions,
        For::kCpu,
        Needs::kConvolutions,
-       {pipeline("iree-linalg-ext-convert-conv2d-to-winograd{replace-all-convs=true}")},
+       {of_functions("iree-linalg-ext-convert-conv2d-to-winograd{replace-all-convs=true}")},
        "3x3 convolutions in fewer multiplications; rounds otherwise"},
       {"img2col pass",
        kConvolutions,
        For::kCpu,
        Needs::kConvolutions,
-       {pipeline("iree-global-opt-convert-conv2d-to-img2col")},
+       {of_functions("iree-global-opt-convert-conv2d-to-img2col")},
        "convolutions become products by another pass than im2col's"},
       {"transposed convolutions",
        kLayout,
        For::kGpu,
        Needs::kConvolutions,
-       {pipeline("iree-preprocessing-transpose-convolution-pipeline"),
+       {of_module("iree-preprocessing-transpose-convolution-pipeline"),
         "--iree-global-opt-propagate-transposes-through-conv"},
        "layouts that matrix instructions load in order"},
       {"padded to intrinsics",
        kLayout,
        For::kGpu,
        Needs::kProducts,
-       {pipeline("iree-preprocessing-pad-to-intrinsics")},
+       {of_module("iree-preprocessing-pad-to-intrinsics")},
        "products of odd sizes use matrix instructions too"},
       {"direct convolutions",
        kConvolutions,

@@ -47,6 +47,25 @@ bool is_of_process(const Library& library, const std::string& flag) {
          library.has_option(flag.substr(first, flag.find('=') - first));
 }
 
+constexpr std::string_view kPassPipelineFlag = "--iree-preprocessing-pass-pipeline=";
+
+// The compiler leaves out a pipeline that it cannot build, with a line on stderr and no error (IREE
+// 3.13): what would be compiled and measured then is not what was asked for.
+Status check_pipeline(const CApi& api, MlirContext context, std::string_view pipeline) {
+  std::string words;
+  const auto append = [](MlirStringRef text, void* data) {
+    static_cast<std::string*>(data)->append(text.data, text.length);
+  };
+  const MlirPassManager passes = api.mlirPassManagerCreate(context);
+  const MlirLogicalResult parsed =
+      api.mlirParsePassPipeline(api.mlirPassManagerGetAsOpPassManager(passes),
+                                {pipeline.data(), pipeline.size()}, append, &words);
+  api.mlirPassManagerDestroy(passes);
+  if (parsed.value != 0) return {};
+  while (words.ends_with('\n')) words.pop_back();
+  return input_error("IREE's compiler cannot build the pass pipeline '{}': {}", pipeline, words);
+}
+
 }  // namespace
 
 Result<Session> Session::create(const Library& library, const std::vector<std::string>& flags) {
@@ -68,7 +87,7 @@ Result<Session> Session::create(const Library& library, const std::vector<std::s
     Session session(library, api.ireeCompilerSessionCreate());
     Error_t* const error = api.ireeCompilerSessionSetFlags(
         session.session_, static_cast<int>(arguments.size()), arguments.data());
-    if (error == nullptr) return with_one_thread(std::move(session), flags);
+    if (error == nullptr) return checked(std::move(session), flags);
     words = take_message(api, error);
     if (words.find(kNotOfASession) == std::string::npos) break;
   }
@@ -76,12 +95,15 @@ Result<Session> Session::create(const Library& library, const std::vector<std::s
                      words);
 }
 
-Result<Session> Session::with_one_thread(Session session, const std::vector<std::string>& flags) {
+Result<Session> Session::checked(Session session, const std::vector<std::string>& flags) {
   const MlirContext context = session.context();
   if (context.ptr == nullptr)
     return environment_error("IREE's compiler could not start a session with flags {}",
                              fmt::join(flags, " "));
   session.api().mlirContextEnableMultithreading(context, false);
+  for (const std::string_view flag : flags)
+    if (flag.starts_with(kPassPipelineFlag))
+      HONE_TRY(check_pipeline(session.api(), context, flag.substr(kPassPipelineFlag.size())));
   return session;
 }
 

@@ -29,7 +29,8 @@ class Session {
  public:
   // MLIR's own threads are off: a process that forks must have one thread. A flag that LLVM keeps
   // per process (--iree-codegen-transform-dialect-library) may be among them, see
-  // Library::set_process_flags. Input error with the compiler's words for a flag it does not know.
+  // Library::set_process_flags. Input error with the compiler's words for a flag it does not know
+  // and for a pass pipeline that it would leave out.
   static Result<Session> create(const Library& library, const std::vector<std::string>& flags);
   Session(Session&& other) noexcept;
   Session& operator=(Session&& other) noexcept;
@@ -41,7 +42,7 @@ class Session {
 
  private:
   Session(Library library, Session_t* session) : library_(std::move(library)), session_(session) {}
-  static Result<Session> with_one_thread(Session session, const std::vector<std::string>& flags);
+  static Result<Session> checked(Session session, const std::vector<std::string>& flags);
   Library library_;
   Session_t* session_;
 };
