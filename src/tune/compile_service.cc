@@ -13,14 +13,16 @@ worker::Message program_job(std::string_view kind, const std::string& path,
   return {std::string(kind), {{"path", path}, {"flags", flags}}, {bytes}};
 }
 
+bool has_crashed(const worker::Outcome& outcome) {
+  return !outcome && outcome.error().kind == provider::FailureKind::kCompileCrash;
+}
+
 // A process that dies is given a second chance where nothing goes on without its answer: it may
 // have been the system's doing (no memory left) and not the compiler's.
 template <class Call>
 Result<worker::Outcome> twice(const Call& call) {
   Result<worker::Outcome> outcome = call();
-  if (!outcome || *outcome || outcome->error().kind != provider::FailureKind::kCompileCrash)
-    return outcome;
-  return call();
+  return outcome && has_crashed(*outcome) ? call() : std::move(outcome);
 }
 
 // The answer, or the compiler's words as an error about the user's program.
@@ -95,13 +97,30 @@ Result<problem::Program> CompileService::load_program(const std::string& path,
   return understood(read_answer<problem::Program>(answer.body));
 }
 
-Result<tl::expected<std::string, provider::Failure>> CompileService::compile_program(
-    const std::string& path, const std::string& bytes, const std::vector<std::string>& flags) {
-  HONE_ASSIGN(worker::Outcome outcome,
-              once(program_job(jobs::kCompileProgram, path, bytes, flags)));
-  if (!outcome)
-    return tl::expected<std::string, provider::Failure>(tl::unexpected(std::move(outcome).error()));
-  return or_crash(first_blob(*outcome));
+Result<CompiledModule> CompileService::compile_program(const std::string& path,
+                                                       const std::string& bytes,
+                                                       const std::vector<std::string>& flags) {
+  HONE_ASSIGN(std::vector<CompiledModule> compiled, compile_programs(path, bytes, {flags}));
+  return std::move(compiled.front());
+}
+
+Result<std::vector<CompiledModule>> CompileService::compile_programs(
+    const std::string& path, const std::string& bytes,
+    const std::vector<std::vector<std::string>>& flags) {
+  std::vector<worker::Message> messages;
+  for (const std::vector<std::string>& each : flags)
+    messages.push_back(program_job(jobs::kCompileProgram, path, bytes, each));
+  HONE_ASSIGN(std::vector<worker::Outcome> outcomes, pool_.once_each(messages));
+  std::vector<CompiledModule> compiled;
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    worker::Outcome& outcome = outcomes[i];
+    if (has_crashed(outcome)) {
+      HONE_ASSIGN(outcome, pool_.once(messages[i]));
+    }
+    compiled.push_back(outcome ? or_crash(first_blob(*outcome))
+                               : CompiledModule(tl::unexpected(std::move(outcome).error())));
+  }
+  return compiled;
 }
 
 Result<std::vector<jobs::ConfiguredDispatch>> CompileService::configured(

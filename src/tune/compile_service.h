@@ -29,6 +29,9 @@ struct CompiledCandidate {
   CompileStages stages = {};  // of what compiled
 };
 
+// A whole module's bytes, or why the compiler gave none.
+using CompiledModule = tl::expected<std::string, provider::Failure>;
+
 // A tuning spec's entries, and a spec that marks what they match (iree::SpecFile).
 struct SpecFile {
   std::vector<jobs::SpecFileEntry> entries;
@@ -48,9 +51,12 @@ class CompileService {
   Result<std::string> revision();
   Result<problem::Program> load_program(const std::string& path, const std::string& bytes,
                                         const std::vector<std::string>& flags);
-  // The module's bytes, or why the compiler gave none.
-  Result<tl::expected<std::string, provider::Failure>> compile_program(
-      const std::string& path, const std::string& bytes, const std::vector<std::string>& flags);
+  Result<CompiledModule> compile_program(const std::string& path, const std::string& bytes,
+                                         const std::vector<std::string>& flags);
+  // The same program with each of these lists of flags, side by side where the pool can; in order.
+  Result<std::vector<CompiledModule>> compile_programs(
+      const std::string& path, const std::string& bytes,
+      const std::vector<std::vector<std::string>>& flags);
   // How each dispatch is configured by a compile with `flags`.
   Result<std::vector<jobs::ConfiguredDispatch>> configured(const std::string& path,
                                                            const std::string& bytes,

@@ -51,10 +51,12 @@ class FlagSearch {
     found_.trials.push_back({.name = std::string(kDefaultFlags)});
     HONE_TRY(variants_.add({.name = std::string(kDefaultFlags)}));
     std::vector<std::size_t> alone;
-    for (std::size_t i = 0; i < choices_.size(); ++i) {
-      if (i > 0 && is_over()) break;
-      HONE_ASSIGN(const std::size_t trial, make({i}));
-      alone.push_back(trial);
+    while (alone.size() < choices_.size() && (alone.empty() || !is_over())) {
+      std::vector<Set> next;
+      while (next.size() < at_once() && alone.size() + next.size() < choices_.size())
+        next.push_back({alone.size() + next.size()});
+      HONE_ASSIGN(const std::vector<std::size_t> made, make(std::move(next)));
+      alone.insert(alone.end(), made.begin(), made.end());
     }
     HONE_TRY(race(alone));
     HONE_TRY(climb(best_));
@@ -73,6 +75,9 @@ class FlagSearch {
 
  private:
   using Set = std::vector<std::size_t>;  // of choices, in the order they were added
+
+  // As many as keep the compile processes busy.
+  std::size_t at_once() const { return std::max<std::size_t>(1, context_.options.compile_ahead); }
 
   bool is_over() const {
     return watch_.seconds() > request_.seconds && compiles_ >= request_.compiles;
@@ -95,12 +100,7 @@ class FlagSearch {
       std::vector<Set> next = additions(best);
       if (next.empty()) return {};
       if (next.size() > kTogether) next.resize(kTogether);
-      std::vector<std::size_t> made;
-      for (Set& set : next) {
-        if (is_over()) break;
-        HONE_ASSIGN(const std::size_t trial, make(std::move(set)));
-        made.push_back(trial);
-      }
+      HONE_ASSIGN(const std::vector<std::size_t> made, make(std::move(next)));
       HONE_TRY(race(made));
     }
     return {};
@@ -162,33 +162,45 @@ class FlagSearch {
     });
   }
 
-  // Compiled and checked, or known.
-  Result<std::size_t> make(Set set) {
-    FlagTrial trial;
-    for (const std::size_t choice : set) {
-      trial.choices.push_back(choices_[choice].name);
-      trial.flags.insert(trial.flags.end(), choices_[choice].flags.begin(),
-                         choices_[choice].flags.end());
+  // Compiled and checked, or known; the trials' places, in order.
+  Result<std::vector<std::size_t>> make(std::vector<Set> sets) {
+    std::vector<std::size_t> made, unknown;
+    for (Set& set : sets) {
+      FlagTrial trial;
+      for (const std::size_t choice : set) {
+        trial.choices.push_back(choices_[choice].name);
+        trial.flags.insert(trial.flags.end(), choices_[choice].flags.begin(),
+                           choices_[choice].flags.end());
+      }
+      trial.name = fmt::format("{}", fmt::join(trial.choices, " + "));
+      HONE_ASSIGN(trial.build, build_of(trial.flags));
+      made.push_back(found_.trials.size());
+      if (!take_known(trial)) unknown.push_back(made.back());
+      sets_.push_back(std::move(set));
+      found_.trials.push_back(std::move(trial));
     }
-    trial.name = fmt::format("{}", fmt::join(trial.choices, " + "));
-    HONE_ASSIGN(trial.build, build_of(trial.flags));
-    if (!take_known(trial)) {
-      report(trial.name);
-      HONE_TRY(compile(trial));
-      if (trial.is_settled() && !trial.may_differ) HONE_TRY(record(trial));
-    }
-    sets_.push_back(std::move(set));
-    found_.trials.push_back(std::move(trial));
-    return found_.trials.size() - 1;
+    HONE_TRY(compile(unknown));
+    for (const std::size_t i : unknown)
+      if (const FlagTrial& trial = found_.trials[i]; trial.is_settled() && !trial.may_differ)
+        HONE_TRY(record(trial));
+    return made;
   }
 
-  Status compile(FlagTrial& trial) {
-    HONE_TRY(variants_.add({.name = trial.name, .flags = trial.flags}));
-    const Variant& made = *variants_.find(trial.name);
-    trial.same_as = made.same_as;
-    if (made.same_as.empty()) trial.failure = made.failure;
-    trial.may_differ = made.may_differ;
-    ++compiles_;
+  Status compile(const std::vector<std::size_t>& trials) {
+    if (trials.empty()) return {};
+    std::vector<Variant> variants;
+    for (const std::size_t i : trials)
+      variants.push_back({.name = found_.trials[i].name, .flags = found_.trials[i].flags});
+    report(variants);
+    HONE_TRY(variants_.add_each(std::move(variants)));
+    compiles_ += trials.size();
+    for (const std::size_t i : trials) {
+      FlagTrial& trial = found_.trials[i];
+      const Variant& made = *variants_.find(trial.name);
+      trial.same_as = made.same_as;
+      if (made.same_as.empty()) trial.failure = made.failure;
+      trial.may_differ = made.may_differ;
+    }
     return {};
   }
 
@@ -269,7 +281,7 @@ class FlagSearch {
   Status bring_back(std::size_t trial) {
     FlagTrial& best = found_.trials[trial];
     if (variants_.find(best.name) != nullptr) return {};
-    HONE_TRY(compile(best));
+    HONE_TRY(compile({trial}));
     if (!can_run(trial)) best.ratio.reset();
     return {};
   }
@@ -327,9 +339,10 @@ class FlagSearch {
     return {};
   }
 
-  void report(const std::string& name) {
+  void report(const std::vector<Variant>& compiling) {
     Progress progress;
-    progress.step = "flags: " + name;
+    progress.step = "flags: " + compiling.front().name;
+    if (compiling.size() > 1) progress.step += fmt::format(" and {} more", compiling.size() - 1);
     progress.tried = compiles_;
     progress.planned = std::max(request_.compiles, compiles_);
     if (best_ > 0) progress.best_speedup = 1 / *found_.trials[best_].ratio;

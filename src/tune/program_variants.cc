@@ -47,57 +47,88 @@ provider::ProgramCall ProgramVariants::call(const Variant& variant) const {
           context_->stop_fd};
 }
 
-Status ProgramVariants::make(Variant& variant) {
-  std::vector<std::string> flags = context_->options.flags;
-  flags.insert(flags.end(), variant.flags.begin(), variant.flags.end());
-  const std::string stem = fmt::format("variant{}", made_++);
-  if (!variant.spec.empty()) {
-    const std::filesystem::path spec = folder_ / (stem + "_spec.mlir");
-    HONE_TRY(write_file_atomically(spec, variant.spec));
-    flags = context_->programs->with_spec(std::move(flags), spec);
+Result<std::vector<CompiledModule>> ProgramVariants::compile(std::vector<Variant>& variants) {
+  std::vector<CompiledModule> programs(variants.size());
+  std::vector<std::vector<std::string>> flags;
+  std::vector<std::size_t> to_compile;
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    Variant& variant = variants[i];
+    variant.module = folder_ / fmt::format("variant{}.vmfb", made_++);
+    programs[i] = std::move(variant.compiled);
+    variant.compiled.clear();
+    if (!programs[i]->empty()) continue;
+    std::vector<std::string> all = context_->options.flags;
+    all.insert(all.end(), variant.flags.begin(), variant.flags.end());
+    if (!variant.spec.empty()) {
+      const std::filesystem::path spec = variant.module.string() + "_spec.mlir";
+      HONE_TRY(write_file_atomically(spec, variant.spec));
+      all = context_->programs->with_spec(std::move(all), spec);
+    }
+    flags.push_back(std::move(all));
+    to_compile.push_back(i);
   }
-  tl::expected<std::string, provider::Failure> compiled = std::move(variant.compiled);
-  variant.compiled.clear();
-  if (compiled->empty()) {
-    HONE_ASSIGN(compiled, context_->compiler.compile_program(path_, bytes_, flags));
-  }
+  if (to_compile.empty()) return programs;
+  HONE_ASSIGN(std::vector<CompiledModule> compiled,
+              context_->compiler.compile_programs(path_, bytes_, flags));
+  for (std::size_t i = 0; i < to_compile.size(); ++i)
+    programs[to_compile[i]] = std::move(compiled[i]);
+  return programs;
+}
+
+Status ProgramVariants::check(Variant& variant, const CompiledModule& compiled) {
   if (!compiled) {
+    variant.module.clear();
     variant.failure = "does not compile: " + compiled.error().message;
     variant.may_differ = provider::may_differ_next_time(compiled.error().kind);
-  } else if (const Variant* same = with_code(content_hash(*compiled)); same != nullptr) {
+    return {};
+  }
+  const std::string code = content_hash(*compiled);
+  if (const Variant* same = with_code(code); same != nullptr) {
+    variant.module.clear();
     variant.failure = fmt::format("the same module as '{}'", same->name);
     variant.same_as = same->name;
+    return {};
+  }
+  variant.code = code;
+  HONE_TRY(write_file_atomically(variant.module, *compiled));
+  Result<std::vector<problem::Array>> outputs =
+      context_->programs->run_program(call(variant), results_.size());
+  if (!outputs) {
+    if (outputs.error().kind != ErrorKind::kFailure || variants_.empty())
+      return tl::unexpected(std::move(outputs).error());
+    variant.failure = "does not run: " + outputs.error().message;
+    variant.may_differ = true;
+  } else if (variants_.empty()) {
+    expected_ = std::move(*outputs);
   } else {
-    variant.code = content_hash(*compiled);
-    variant.module = folder_ / (stem + ".vmfb");
-    HONE_TRY(write_file_atomically(variant.module, *compiled));
-    Result<std::vector<problem::Array>> outputs =
-        context_->programs->run_program(call(variant), results_.size());
-    if (!outputs) {
-      if (outputs.error().kind != ErrorKind::kFailure || variants_.empty())
-        return tl::unexpected(std::move(outputs).error());
-      variant.failure = "does not run: " + outputs.error().message;
-      variant.may_differ = true;
-    } else if (variants_.empty()) {
-      expected_ = std::move(*outputs);
-    } else {
-      HONE_ASSIGN(variant.failure, difference_of_outputs(*outputs, expected_));
-    }
+    HONE_ASSIGN(variant.failure, difference_of_outputs(*outputs, expected_));
+  }
+  return {};
+}
+
+Status ProgramVariants::add_each(std::vector<Variant> variants) {
+  HONE_ASSIGN(const std::vector<CompiledModule> compiled, compile(variants));
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    HONE_TRY(check(variants[i], compiled[i]));
+    if (variants_.empty() && !variants[i].usable())
+      return failure("the program does not work with the default flags: {}", variants[i].failure);
+    variants_.push_back(std::move(variants[i]));
   }
   return {};
 }
 
 Status ProgramVariants::add(Variant variant) {
-  HONE_TRY(make(variant));
-  if (variants_.empty() && !variant.usable())
-    return failure("the program does not work with the default flags: {}", variant.failure);
-  variants_.push_back(std::move(variant));
-  return {};
+  std::vector<Variant> one;
+  one.push_back(std::move(variant));
+  return add_each(std::move(one));
 }
 
 Result<std::string> ProgramVariants::failure_of(Variant variant) {
-  HONE_TRY(make(variant));
-  return variant.same_as.empty() ? variant.failure : std::string();
+  std::vector<Variant> one;
+  one.push_back(std::move(variant));
+  HONE_ASSIGN(const std::vector<CompiledModule> compiled, compile(one));
+  HONE_TRY(check(one.front(), compiled.front()));
+  return one.front().same_as.empty() ? one.front().failure : std::string();
 }
 
 Status ProgramVariants::time(int rounds, const std::vector<std::string>& names,

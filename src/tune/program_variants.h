@@ -42,6 +42,8 @@ class ProgramVariants {
   // Compiles the variant and checks its outputs. The first must be the default. A module that is
   // the same as another variant's is not timed twice.
   Status add(Variant variant);
+  // The same of several, which are compiled side by side where the pool can.
+  Status add_each(std::vector<Variant> variants);
 
   // Why the variant would not be timed; empty where it would. It is not kept.
   Result<std::string> failure_of(Variant variant);
@@ -68,7 +70,8 @@ class ProgramVariants {
 
  private:
   explicit ProgramVariants(Context& context) : context_(&context) {}
-  Status make(Variant& variant);
+  Result<std::vector<CompiledModule>> compile(std::vector<Variant>& variants);
+  Status check(Variant& variant, const CompiledModule& compiled);
   provider::ProgramCall call(const Variant& variant) const;
   double sample_seconds() const;
   const Variant* with_code(std::string_view code) const;
