@@ -12,6 +12,8 @@
 // Of one whose dispatches are pieces of programs, all once:
 //     load_program    {"path", "flags", "sizes": [GivenSize]}, blob: the file -> problem::Program
 //     compile_program {"path", "flags"}, blob: the file      -> {}, blob: the module
+//     compile_program_in_f32 the same, computing in f32 what it says in f16 or bf16, arguments and
+//                                                               results included
 //     configured      {"path", "flags"}, blob: the file      -> {"dispatches":
 //                                                               [ConfiguredDispatch]}
 //     configured_dispatch {"path", "flags"}, blob: a dispatch's source -> as configured
@@ -36,6 +38,7 @@ namespace hone::provider::jobs {
 
 inline constexpr std::string_view kLoadProgram = "load_program";
 inline constexpr std::string_view kCompileProgram = "compile_program";
+inline constexpr std::string_view kCompileProgramInF32 = "compile_program_in_f32";
 inline constexpr std::string_view kConfigured = "configured";
 inline constexpr std::string_view kConfiguredDispatch = "configured_dispatch";
 inline constexpr std::string_view kCompileDispatch = "compile_dispatch";

@@ -123,6 +123,14 @@ Result<std::vector<CompiledModule>> CompileService::compile_programs(
   return compiled;
 }
 
+Result<CompiledModule> CompileService::compile_program_in_f32(
+    const std::string& path, const std::string& bytes, const std::vector<std::string>& flags) {
+  HONE_ASSIGN(worker::Outcome outcome,
+              once(program_job(jobs::kCompileProgramInF32, path, bytes, flags)));
+  if (!outcome) return CompiledModule(tl::unexpected(std::move(outcome).error()));
+  return or_crash(first_blob(*outcome));
+}
+
 Result<std::vector<jobs::ConfiguredDispatch>> CompileService::configured(
     const std::string& path, const std::string& bytes, const std::vector<std::string>& flags) {
   HONE_ASSIGN(const worker::Message answer,

@@ -57,6 +57,9 @@ class CompileService {
   Result<std::vector<CompiledModule>> compile_programs(
       const std::string& path, const std::string& bytes,
       const std::vector<std::vector<std::string>>& flags);
+  // The same program in f32 (provider::jobs). For a provider that does not know the job a failure.
+  Result<CompiledModule> compile_program_in_f32(const std::string& path, const std::string& bytes,
+                                                const std::vector<std::string>& flags);
   // How each dispatch is configured by a compile with `flags`.
   Result<std::vector<jobs::ConfiguredDispatch>> configured(const std::string& path,
                                                            const std::string& bytes,

@@ -15,4 +15,21 @@ namespace hone::tune {
 Result<std::string> difference_of_outputs(const std::vector<problem::Array>& outputs,
                                           const std::vector<problem::Array>& expected);
 
+// Whether one of them is of f16 or bf16. Through a deep program the rounding of these adds up to
+// more than any tolerance that would still find mistakes.
+bool are_narrow(const std::vector<problem::Array>& outputs);
+
+// f32 of what is narrow; other types as they are.
+problem::ElementType widened(problem::ElementType type);
+problem::Array widened(const problem::Array& array);
+
+// The same as difference_of_outputs() where `wide` are the results of the program computed in f32:
+// a narrow output beyond its tolerance is right all the same when it lies at most twice as far from
+// `wide` as the expected one does, in root mean square and at its worst element. Twice: the change
+// is then no larger than the error that the default makes itself. Where that error is more than a
+// tenth of the output's own root mean square nothing can be told, and the text says so.
+Result<std::string> difference_of_outputs(const std::vector<problem::Array>& outputs,
+                                          const std::vector<problem::Array>& expected,
+                                          const std::vector<problem::Array>& wide);
+
 }  // namespace hone::tune

@@ -102,8 +102,46 @@ Status ProgramVariants::check(Variant& variant, const CompiledModule& compiled) 
     expected_ = std::move(*outputs);
   } else {
     HONE_ASSIGN(variant.failure, difference_of_outputs(*outputs, expected_));
+    if (!variant.failure.empty() && are_narrow(expected_)) {
+      HONE_ASSIGN(const std::vector<problem::Array> wide, wide_outputs());
+      HONE_ASSIGN(variant.failure, difference_of_outputs(*outputs, expected_, wide));
+    }
   }
   return {};
+}
+
+Result<std::vector<problem::Array>> ProgramVariants::wide_outputs() {
+  if (wide_) return *wide_;
+  wide_.emplace();
+  HONE_ASSIGN(const CompiledModule compiled,
+              context_->compiler.compile_program_in_f32(path_, bytes_, context_->options.flags));
+  const auto without = [&](const std::string& why) {
+    context_->note_once("outputs are compared within a fixed tolerance: in f32 the program " + why);
+    return *wide_;
+  };
+  if (!compiled) return without("does not compile: " + compiled.error().message);
+  provider::ProgramCall call{.module = folder_ / "wide.vmfb",
+                             .function = function_,
+                             .inputs = {},
+                             .device = context_->options.place().address,
+                             .runtime_flags = context_->options.runtime_flags,
+                             .results = results_,
+                             .stop_fd = context_->stop_fd};
+  HONE_TRY(write_file_atomically(call.module, *compiled));
+  for (problem::TensorType& type : call.results) type.element = widened(type.element);
+  for (const std::filesystem::path& input : inputs_) {
+    HONE_ASSIGN(const std::string file, read_file(input));
+    HONE_ASSIGN(const problem::Array array, problem::from_npy(file));
+    call.inputs.push_back(folder_ / ("wide_" + input.filename().string()));
+    HONE_TRY(write_file_atomically(call.inputs.back(), problem::to_npy(widened(array))));
+  }
+  Result<std::vector<problem::Array>> outputs =
+      context_->programs->run_program(call, results_.size());
+  if (!outputs && outputs.error().kind == ErrorKind::kInterrupted)
+    return tl::unexpected(std::move(outputs).error());
+  if (!outputs) return without("does not run: " + outputs.error().message);
+  wide_ = std::move(*outputs);
+  return *wide_;
 }
 
 Status ProgramVariants::add_each(std::vector<Variant> variants) {

@@ -74,6 +74,9 @@ class ProgramVariants {
   Status check(Variant& variant, const CompiledModule& compiled);
   provider::ProgramCall call(const Variant& variant) const;
   double sample_seconds() const;
+  // The results of the program computed in f32, made when they are first asked for; empty where
+  // that is not possible.
+  Result<std::vector<problem::Array>> wide_outputs();
   const Variant* with_code(std::string_view code) const;
 
   Context* context_;
@@ -87,6 +90,7 @@ class ProgramVariants {
   std::vector<Variant> variants_;
   std::size_t made_ = 0;                  // names files
   std::vector<problem::Array> expected_;  // the default's outputs
+  std::optional<std::vector<problem::Array>> wide_;
 };
 
 }  // namespace hone::tune

@@ -67,6 +67,20 @@ std::string configured_by(const std::string& spec_text) {
   return read_file(result).value_or("the child process wrote no result");
 }
 
+// Whether IREE's runtime says so.
+bool gives(const std::string& module, const std::string& function, const std::string& input,
+           const std::string& expected) {
+  const Library library = compiler();
+  const auto folder = TemporaryFolder::create("hone-test-");
+  const std::string path = (folder->path() / "m.vmfb").string();
+  EXPECT_TRUE(write_file_atomically(path, module));
+  const std::string command = library.installation().run_module.string() +
+                              " --device=local-sync --module=" + path + " --function=" + function +
+                              " --input=" + input + " --expected_output=" + expected +
+                              " > /dev/null";
+  return std::system(command.c_str()) == 0;
+}
+
 TEST(ConfiguredDispatches, ProvesThatASpecWasApplied) {
   EXPECT_EQ(configured_by(spec(512)), canonical_attribute(compiler(), kConfiguration).value());
 }
@@ -94,17 +108,33 @@ TEST(CompileProgram, GivesAModuleThatIreesRuntimeRuns) {
   const auto module =
       compile_program(library, "matmul_512.mlir", example("matmul_512.mlir"), host_cpu_flags());
   ASSERT_TRUE(module) << module.error().message;
-  ASSERT_FALSE(library.installation().run_module.empty());
-  const auto folder = TemporaryFolder::create("hone-test-");
-  ASSERT_TRUE(folder);
-  const std::string path = (folder->path() / "m.vmfb").string();
-  ASSERT_TRUE(write_file_atomically(path, *module));
   // Every element of the product of two matrices of ones is 512.
-  const std::string command = library.installation().run_module.string() +
-                              " --device=local-sync --module=" + path +
-                              " --function=matmul_512 --input=512x512xf32=1 --input=512x512xf32=1"
-                              " --expected_output=512x512xf32=512 > /dev/null";
-  EXPECT_EQ(std::system(command.c_str()), 0);
+  EXPECT_TRUE(
+      gives(*module, "matmul_512", "512x512xf32=1 --input=512x512xf32=1", "512x512xf32=512"));
+}
+
+// Adding one to 2048 changes nothing in f16. Programs from PyTorch and ONNX take buffers that say
+// which type they hold.
+TEST(CompileProgramInF32, ComputesInF32) {
+  for (const std::string program : {R"(
+func.func @add(%a: tensor<4xf16>) -> tensor<4xf16> {
+  %one = arith.constant dense<1.0> : tensor<4xf16>
+  %b = arith.addf %a, %one : tensor<4xf16>
+  return %b : tensor<4xf16>
+})",
+                                    R"(
+func.func @add(%a: !torch.vtensor<[4],f16>) -> !torch.vtensor<[4],f16> {
+  %one = torch.constant.int 1
+  %b = torch.aten.add.Scalar %a, %one, %one : !torch.vtensor<[4],f16>, !torch.int, !torch.int -> !torch.vtensor<[4],f16>
+  return %b : !torch.vtensor<[4],f16>
+})"}) {
+    const auto narrow = compile_program(compiler(), "add.mlir", program, host_cpu_flags());
+    const auto wide = compile_program_in_f32(compiler(), "add.mlir", program, host_cpu_flags());
+    ASSERT_TRUE(narrow) << narrow.error().message;
+    ASSERT_TRUE(wide) << wide.error().message;
+    EXPECT_TRUE(gives(*narrow, "add", "4xf16=2048", "4xf16=2048"));
+    EXPECT_TRUE(gives(*wide, "add", "4xf32=2048", "4xf32=2049"));
+  }
 }
 
 TEST(CompileProgram, TakesWholeProgramFlags) {
@@ -117,7 +147,6 @@ TEST(CompileProgram, TakesWholeProgramFlags) {
   EXPECT_TRUE(*plain != *tiled);
 }
 
-// The dumps hold what the compiler configured; taken back, they compile to the program's own code.
 // IREE leaves such a pipeline out, with a line on stderr and no error.
 TEST(CompileProgram, RefusesAPipelineThatTheCompilerWouldLeaveOut) {
   const auto with_pass = [](const std::string& passes) {
@@ -136,6 +165,7 @@ TEST(CompileProgram, RefusesAPipelineThatTheCompilerWouldLeaveOut) {
   EXPECT_TRUE(with_pass("util.func(iree-preprocessing-convert-conv-to-channels-last)"));
 }
 
+// The dumps hold what the compiler configured; taken back, they compile to the program's own code.
 TEST(LoadProgram, AcceptsTheCompilersBenchmarkFiles) {
   const Library library = compiler();
   const auto folder = TemporaryFolder::create("hone-test-");

@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <cstring>
+
+#include "measure/half.h"
 
 namespace hone::tune {
 namespace {
@@ -29,6 +32,43 @@ TEST(DifferenceOfOutputs, NamesTheFirstBadElement) {
       difference_of_outputs({array({1, 2}), array({100, 0, 4})}, expected).value();
   EXPECT_THAT(difference, HasSubstr("result 1 is "));
   EXPECT_THAT(difference, HasSubstr("[2]"));
+}
+
+problem::Array half(const std::vector<double>& values) {
+  problem::Array array{{problem::ElementType::kF16, {static_cast<std::int64_t>(values.size())}},
+                       {}};
+  array.bytes.resize(2 * values.size());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    measure::store_element(reinterpret_cast<std::byte*>(array.bytes.data()) + 2 * i,
+                           problem::ElementType::kF16, values[i]);
+  return array;
+}
+
+// f16 allows 1e-3 of the largest element, 4. The default is off by 1/64 in one of four elements
+// (root mean square 1/128), which is what it costs to compute in f16.
+TEST(DifferenceOfNarrowOutputs, IsNoneWithinTwiceTheDefaultsOwnError) {
+  const std::vector wide{array({4, 1, -2, 1})};
+  const std::vector expected{half({4 + 1.0 / 64, 1, -2, 1})};
+  const std::vector other_way{half({4 - 1.0 / 64, 1, -2, 1})};
+  EXPECT_NE(difference_of_outputs(other_way, expected).value(), "");
+  EXPECT_EQ(difference_of_outputs(other_way, expected, wide).value(), "");
+  EXPECT_EQ(difference_of_outputs({half({4, 1, -2, 1 + 2.0 / 64})}, expected, wide).value(), "");
+  EXPECT_THAT(difference_of_outputs({half({4, 1, -2, 1 + 3.0 / 64})}, expected, wide).value(),
+              HasSubstr("its error is 0.023 (root mean square; the default's 0.0078) and 0.047 at "
+                        "most (the default's 0.016)"));
+}
+
+TEST(DifferenceOfNarrowOutputs, CannotBeToldWhereTheDefaultIsFarOff) {
+  const std::vector wide{array({4, 1, -2, 1})};
+  const std::vector expected{half({5, 1, -2, 1})};
+  EXPECT_THAT(difference_of_outputs({half({4, 1, -2, 1})}, expected, wide).value(),
+              HasSubstr("the default's own error is 0.21 of the output"));
+}
+
+TEST(DifferenceOfNarrowOutputs, WhatIsNoNumberIsFarOff) {
+  const std::vector wide{array({4, 1, -2, 1})};
+  const std::vector expected{half({4 + 1.0 / 64, 1, -2, 1})};
+  EXPECT_NE(difference_of_outputs({half({4, NAN, -2, 1})}, expected, wide).value(), "");
 }
 
 TEST(DifferenceOfOutputs, OtherTypesAreRefused) {

@@ -51,6 +51,8 @@ class IreeWorker : public provider::CompileWorker {
     }
     if (job.kind == jobs::kCompileProgram)
       return one_blob(iree::compile_program(library_, path, bytes, flags));
+    if (job.kind == jobs::kCompileProgramInF32)
+      return one_blob(iree::compile_program_in_f32(library_, path, bytes, flags));
     if (job.kind == jobs::kExtractRoot)
       return one_blob(iree::extract_root(library_, path, bytes, flags));
     if (job.kind == jobs::kConstraints) {

@@ -15,6 +15,7 @@ namespace hone::iree {
 
 // Phases of IREE's pipeline, by the compiler's names (--compile-to).
 inline constexpr char kStart[] = "start";
+inline constexpr char kInput[] = "input";
 inline constexpr char kExecutableSources[] = "executable-sources";
 inline constexpr char kExecutableConfigurations[] = "executable-configurations";
 inline constexpr char kExecutableTargets[] = "executable-targets";
