@@ -67,9 +67,7 @@ bool starts_kernel(std::string_view line, std::string_view entry) {
          (name.size() == entry.size() || !is_part_of_a_name(name[entry.size()]));
 }
 
-}  // namespace
-
-std::optional<std::string> ptx_kernel(std::string_view ptx, std::string_view entry) {
+std::optional<std::string> kernel_called(std::string_view ptx, std::string_view entry) {
   std::string machine, kernel;
   std::vector<std::string_view> outside;
   bool in_function = false, in_kernel = false;
@@ -96,6 +94,20 @@ std::optional<std::string> ptx_kernel(std::string_view ptx, std::string_view ent
       machine += std::string(line) + "\n";
   }
   return machine + kernel;
+}
+
+}  // namespace
+
+std::string symbol_in_code(std::string_view name) {
+  std::string symbol(name);
+  for (char& c : symbol)
+    if (c == '$' || !is_part_of_a_name(c)) c = '_';
+  return symbol;
+}
+
+std::optional<std::string> ptx_kernel(std::string_view ptx, std::string_view entry) {
+  auto kernel = kernel_called(ptx, entry);
+  return kernel ? kernel : kernel_called(ptx, symbol_in_code(entry));
 }
 
 }  // namespace hone::provider

@@ -41,6 +41,13 @@ TEST(PtxKernel, DiffersByCodeTargetAndTheVariablesItUses) {
             ptx_kernel(kHeader + kernel("k", 0, "\tret;\n"), "k"));
 }
 
+// Functions of programs that come from PyTorch and ONNX end in "$async".
+TEST(PtxKernel, IsFoundByTheNameOfItsFunction) {
+  const std::string text = kHeader + kernel("main_async_dispatch_0", 0, "\tret;\n");
+  EXPECT_NE(ptx_kernel(text, "main_async_dispatch_0"), std::nullopt);
+  EXPECT_EQ(ptx_kernel(text, "main$async_dispatch_0"), ptx_kernel(text, "main_async_dispatch_0"));
+}
+
 TEST(PtxKernel, ThatCallsFunctionsIsItsWholeModule) {
   const std::string text = kHeader + kernel("k", 0, "\tcall.uni helper, ();\n");
   EXPECT_EQ(ptx_kernel(text, "k"), text);

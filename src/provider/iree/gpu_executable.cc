@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "provider/ptx_kernel.h"
 #include "provider/resources.h"
 
 namespace hone::iree {
@@ -120,6 +121,7 @@ Result<GpuKernel> gpu_kernel(std::string_view executable, int ordinal) {
 }
 
 std::optional<GpuKernel> kernel_in_module(std::string_view module, std::string_view entry) {
+  const std::string symbol = provider::symbol_in_code(entry);
   for (const std::string_view magic : {"CDA1", "HIP1"}) {
     for (std::size_t at = module.find(magic); at != std::string_view::npos;
          at = module.find(magic, at + 1)) {
@@ -127,7 +129,7 @@ std::optional<GpuKernel> kernel_in_module(std::string_view module, std::string_v
       for (int ordinal = 0;; ++ordinal) {
         auto kernel = gpu_kernel(module.substr(at), ordinal);
         if (!kernel) break;
-        if (kernel->entry == entry) return std::move(*kernel);
+        if (kernel->entry == entry || kernel->entry == symbol) return std::move(*kernel);
       }
     }
   }

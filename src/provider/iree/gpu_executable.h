@@ -26,7 +26,7 @@ struct GpuKernel {
 // executable: nothing outside of them is read.
 Result<GpuKernel> gpu_kernel(std::string_view executable, int ordinal);
 
-// The kernel `entry` of a compiled module (.vmfb), in which executables lie as they are; nothing
+// The kernel `entry`, by the name of its function, of a compiled module (.vmfb), in which executables lie as they are; nothing
 // where there is none of that name.
 std::optional<GpuKernel> kernel_in_module(std::string_view module, std::string_view entry);
 
