@@ -137,11 +137,12 @@ class Proof {
 
   Status compare_on(const problem::Function& function) {
     HONE_ASSIGN(variants_, ProgramVariants::create(context_, program_, bytes_, function, folder_));
-    HONE_TRY(variants_->add({.name = std::string(kDefault)}));
+    std::vector<Variant> without_spec{{.name = std::string(kDefault)}};
     if (!context_.added.flags.empty())
-      HONE_TRY(variants_->add({.name = context_.added.name, .flags = context_.added.flags}));
+      without_spec.push_back({.name = context_.added.name, .flags = context_.added.flags});
     for (const FlagSet& set : context_.flag_sets)
-      HONE_TRY(variants_->add({.name = set.name, .flags = set.flags}));
+      without_spec.push_back({.name = set.name, .flags = set.flags});
+    HONE_TRY(variants_->add_each(std::move(without_spec)));
     HONE_TRY(drop_entries_that_go_wrong());
     HONE_TRY(add_spec_variants(""));
     HONE_TRY(compare_kernels());
@@ -245,14 +246,15 @@ class Proof {
                       "they are proved together, and none of them for itself",
                       entries_.size(), kMostEntriesTried));
     if (entries_.size() < 2 || entries_.size() > kMostEntriesTried) return {};
+    std::vector<Variant> ablations;
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       std::vector<VerifiedEntry> others = entries_;
       others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
       HONE_ASSIGN(Variant variant, spec_variant(others, without(entries_[i])));
       entries_of_[variant.name] = {.entries = others, .ablation = true};
-      HONE_TRY(variants_->add(std::move(variant)));
+      ablations.push_back(std::move(variant));
     }
-    return {};
+    return variants_->add_each(std::move(ablations));
   }
 
   // What is added is part of what the spec was found with.

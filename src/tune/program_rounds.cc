@@ -16,14 +16,21 @@ Result<std::vector<std::vector<double>>> time_rounds(
   std::mt19937_64 generator(request.seed);
   std::vector<std::vector<double>> times;
   const Stopwatch watch;
-  for (std::size_t round = 0; round < request.rounds; ++round) {
+  std::size_t rounds = request.rounds;
+  for (std::size_t round = 0; round < rounds; ++round) {
     Progress progress;
     progress.step = "program";
     progress.tried = round;
-    progress.planned = request.rounds;
-    if (round > 0)
-      progress.seconds_left = watch.seconds() / static_cast<double>(round) *
-                              static_cast<double>(request.rounds - round);
+    if (round > 0) {
+      const double each = watch.seconds() / static_cast<double>(round);
+      const double fit =
+          std::clamp(request.most_seconds / each, 1.0, static_cast<double>(request.rounds));
+      rounds =
+          std::max({static_cast<std::size_t>(fit), std::min(request.least, request.rounds), round});
+      if (round == rounds) break;
+      progress.seconds_left = each * static_cast<double>(rounds - round);
+    }
+    progress.planned = rounds;
     observer.progress(progress);
     std::shuffle(order.begin(), order.end(), generator);
     std::vector<double>& row = times.emplace_back(calls.size());

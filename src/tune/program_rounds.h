@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,10 @@ struct ProgramRounds {
   std::size_t rounds = kProgramRounds;
   double seconds = kProgramSampleSeconds;  // of each call's sample
   std::uint64_t seed = 1;                  // of the order within each round
+  // No further round is begun that would take the whole beyond `most_seconds`, once there are
+  // `least` of them: a process that maps gigabytes of weights starts in seconds.
+  double most_seconds = std::numeric_limits<double>::infinity();
+  std::size_t least = 1;
 };
 
 // rounds[r][c]: seconds per call of calls[c] in round r. In every round each runs once, in random

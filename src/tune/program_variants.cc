@@ -17,6 +17,12 @@ namespace {
 // small budget these are short, lest the proof take several times what the user gave.
 constexpr double kSamplesWithinBudget = 400, kShortestSampleSeconds = 0.03;
 
+// What rounds of the whole program may take, lest those of one whose processes start slowly take
+// several times what the user gave; the fewest that a verdict can be had from
+// (PairedComparison::too_few) and still one that says something.
+constexpr double kLeastForRounds = 60, kRoundsOfBudget = 0.5;
+constexpr std::size_t kFewestRounds = 8;
+
 }  // namespace
 
 Result<ProgramVariants> ProgramVariants::create(Context& context, const problem::Program& program,
@@ -181,9 +187,16 @@ Status ProgramVariants::time(int rounds, const std::vector<std::string>& names,
     usable.push_back(i);
     calls.push_back(call(variants_[i]));
   }
-  const ProgramRounds request{static_cast<std::size_t>(rounds), sample_seconds(), seed};
+  ProgramRounds request{static_cast<std::size_t>(rounds), sample_seconds(), seed};
+  request.most_seconds =
+      std::max(kLeastForRounds, kRoundsOfBudget * context_->options.budget_seconds);
+  request.least = kFewestRounds;
   HONE_ASSIGN(const std::vector<std::vector<double>> times,
               time_rounds(*context_->programs, calls, request, context_->observer));
+  if (times.size() < request.rounds)
+    context_->note_once(fmt::format(
+        "the whole program is timed in {} rounds, not {}: more would take longer than {:.0f} s",
+        times.size(), request.rounds, request.most_seconds));
   for (const std::vector<double>& round : times)
     for (std::size_t c = 0; c < usable.size(); ++c)
       variants_[usable[c]].seconds.push_back(round[c]);
