@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "provider/iree/program_in_f32.h"
 #include "tests/provider_iree/compiler.h"
 
 namespace hone::iree {
@@ -135,6 +136,34 @@ func.func @add(%a: !torch.vtensor<[4],f16>) -> !torch.vtensor<[4],f16> {
     EXPECT_TRUE(gives(*narrow, "add", "4xf16=2048", "4xf16=2048"));
     EXPECT_TRUE(gives(*wide, "add", "4xf32=2048", "4xf32=2049"));
   }
+}
+
+// As the compiler of IREE 3.13 leaves it.
+TEST(CompileProgramInF32, ReadsParametersAsNarrowAsTheyAre) {
+  EXPECT_EQ(widen_behind_loads(R"(module {
+  util.global private @w : tensor<4xf32> = #stream.parameter.named<"model"::"w"> : tensor<4xf16>
+  util.global private @n = #stream.parameter.named<"model"::"n"> : tensor<4xi64>
+  util.func public @f() {
+    %w = util.global.load immutable @w : tensor<4xf32>
+    %n = util.global.load @n : tensor<4xi64>
+)"),
+            R"(module {
+  util.global private @w = #stream.parameter.named<"model"::"w"> : tensor<4xf16>
+  util.global private @n = #stream.parameter.named<"model"::"n"> : tensor<4xi64>
+  util.func public @f() {
+%narrow_parameter_0 = util.global.load immutable @w : tensor<4xf16>
+    %w = arith.extf %narrow_parameter_0 : tensor<4xf16> to tensor<4xf32>
+    %n = util.global.load @n : tensor<4xi64>
+)");
+  const auto compiled = compile_program_in_f32(compiler(), "add.mlir", R"(
+util.global private @w = #stream.parameter.named<"model"::"w"> : tensor<4xf16>
+func.func @add(%a: tensor<4xf16>) -> tensor<4xf16> {
+  %w = util.global.load @w : tensor<4xf16>
+  %b = arith.addf %a, %w : tensor<4xf16>
+  return %b : tensor<4xf16>
+})",
+                                               host_cpu_flags());
+  EXPECT_TRUE(compiled) << compiled.error().message;
 }
 
 TEST(CompileProgram, TakesWholeProgramFlags) {

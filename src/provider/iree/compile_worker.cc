@@ -8,6 +8,7 @@
 #include "provider/iree/library.h"
 #include "provider/iree/prepared_dispatch.h"
 #include "provider/iree/program.h"
+#include "provider/iree/program_in_f32.h"
 #include "provider/iree/spec_reader.h"
 #include "provider/iree/whole_program.h"
 #include "provider/jobs.h"

@@ -22,22 +22,6 @@ Status run(Invocation& invocation, ModuleKind kind, const char* to, const std::s
   return {};
 }
 
-// What comes from PyTorch and ONNX takes and gives buffers whose types stay narrow when the rest is
-// promoted (IREE 3.13): it could not be called.
-void widen_buffers(const Ir& ir, MlirContext context, const OwnedModule& module) {
-  const CApi& api = ir.api();
-  const auto set = [&](MlirOperation operation, std::string_view name, MlirValue like) {
-    const std::string type = ir.text(api.mlirValueGetType(like));
-    ir.set_attribute(operation, name, ir.parse_attribute(context, type));
-  };
-  ir.walk(module.get(), [&](MlirOperation operation) {
-    if (ir.is(operation, "hal.tensor.import"))
-      set(operation, "target_encoding", ir.results(operation).front());
-    else if (ir.is(operation, "hal.tensor.export"))
-      set(operation, "source_encoding", ir.operands(operation).front());
-  });
-}
-
 std::vector<int> marks_of(const Ir& ir, MlirOperation function) {
   const CApi& api = ir.api();
   std::vector<int> marks;
@@ -63,23 +47,6 @@ Result<std::string> compile_program(const Library& library, const std::string& p
   Invocation invocation(session);
   HONE_TRY(run(invocation, ModuleKind::kProgram, kEnd, path, bytes, flags));
   return invocation.vm_bytecode();
-}
-
-Result<std::string> compile_program_in_f32(const Library& library, const std::string& path,
-                                           std::string_view bytes,
-                                           const std::vector<std::string>& flags) {
-  std::vector<std::string> all = flags;
-  all.emplace_back("--iree-input-promote-f16-to-f32");
-  all.emplace_back("--iree-input-promote-bf16-to-f32");
-  HONE_ASSIGN(const Session session, Session::create(library, all));
-  Invocation input(session);
-  HONE_TRY(run(input, ModuleKind::kProgram, kInput, path, bytes, all));
-  OwnedModule module = input.take_module();
-  widen_buffers(Ir(session.api()), session.context(), module);
-  Invocation compile(session);
-  if (!compile.import(std::move(module)) || !compile.run(kInput, kEnd))
-    return input_error("IREE cannot compile '{}' in f32:\n{}", path, compile.diagnostics());
-  return compile.vm_bytecode();
 }
 
 Result<std::vector<ConfiguredDispatch>> configured_dispatches(const Library& library,

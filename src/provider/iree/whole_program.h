@@ -18,12 +18,6 @@ namespace hone::iree {
 Result<std::string> compile_program(const Library& library, const std::string& path,
                                     std::string_view bytes, const std::vector<std::string>& flags);
 
-// The same program with f32 for each f16 and bf16 in it, its arguments and results included: what
-// the rounding of these costs is seen beside it. Errors: as compile_program.
-Result<std::string> compile_program_in_f32(const Library& library, const std::string& path,
-                                           std::string_view bytes,
-                                           const std::vector<std::string>& flags);
-
 // A dispatch's root operation as a compile with `flags` configured it.
 struct ConfiguredDispatch {
   std::string executable;  // symbol: "main_dispatch_0"
