@@ -63,7 +63,7 @@ std::string beside_wide(const problem::Array& output, const problem::Array& expe
   if (!(share <= kMostOfTheDefault))
     return fmt::format(
         "the default's own error is {:.2g} of the output (root mean square, by the program in "
-        "f32), so that nothing can be told",
+        "f32): it may be wrong itself, which hone verify tells, and nothing can be told by it",
         share);
   if (got.root_mean_square <= kTimesTheDefault * own.root_mean_square &&
       got.worst <= kTimesTheDefault * own.worst)

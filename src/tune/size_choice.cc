@@ -16,7 +16,8 @@ struct Rival {
   std::string configuration;  // JSON
   double speedup = 1;         // where it won
   provider::Payload payload;
-  std::string code;  // TunedDispatch::code
+  std::string dispatch;  // where it won, and what it is there (TunedDispatch::code)
+  std::string code;
   // Against the default, at each size where it is right.
   std::vector<measure::PairedComparison> comparisons = {};
   std::vector<store::Id> candidates = {};  // likewise
@@ -41,7 +42,7 @@ Result<std::vector<Rival>> rivals_of(store::Store& store, const std::vector<Disp
     });
     if (!known)
       rivals.push_back({std::move(row.configuration), each.tuned->selection.speedup.value_or(1),
-                        *each.tuned->payload, each.tuned->code});
+                        *each.tuned->payload, each.tuned->dispatch->name, each.tuned->code});
   }
   std::stable_sort(rivals.begin(), rivals.end(),
                    [](const Rival& a, const Rival& b) { return a.speedup > b.speedup; });
@@ -126,7 +127,7 @@ void take(const std::vector<DispatchAtSize>& at, const Rival& chosen) {
     TunedDispatch& tuned = *at[i].tuned;
     const measure::PairedComparison& comparison = chosen.comparisons[i];
     tuned.payload = chosen.payload;
-    tuned.code = chosen.code;
+    tuned.code = tuned.dispatch->name == chosen.dispatch ? chosen.code : "";
     tuned.selection.winner = chosen.candidates[i];
     tuned.selection.ties = {chosen.candidates[i]};
     tuned.selection.speedup = 1 / comparison.ratio;
