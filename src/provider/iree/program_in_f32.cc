@@ -1,5 +1,6 @@
 #include "provider/iree/program_in_f32.h"
 
+#include <algorithm>
 #include <map>
 
 #include "provider/iree/ir.h"
