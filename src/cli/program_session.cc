@@ -40,6 +40,11 @@ Status complete(TuneOptions& options) {
   tune::Options& tuning = options.tuning;
   HONE_ASSIGN(tuning.budget_seconds,
               parse_duration(options.budget.empty() ? "10m" : options.budget));
+  if (options.top > 0) tuning.most_dispatches = options.top;
+  if (!options.coverage.empty() || options.top == 0) {
+    HONE_ASSIGN(tuning.coverage,
+                parse_coverage(options.coverage.empty() ? "95%" : options.coverage));
+  }
   tuning.flags = compile_flags(options.toolchain);
   tuning.reference_flags = reference_flags(options.toolchain);
   if (!gpu_of(options.toolchain)) {

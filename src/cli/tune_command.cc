@@ -72,6 +72,13 @@ void add_tune_command(CLI::App& app, Run& run) {
       ->capture_default_str();
   command->add_option("--dispatch", tuning.dispatches, "only those whose name matches; repeatable");
   command
+      ->add_option("--coverage", options->coverage,
+                   "tune the heaviest dispatches that together take so much of their time "
+                   "(default: 95%; all with --dispatch)")
+      ->type_name("PERCENT");
+  command->add_option("--top", options->top, "tune at most so many, the heaviest")
+      ->check(CLI::PositiveNumber);
+  command
       ->add_option("--strategy", tuning.strategy,
                    "auto (chosen by the space and the time, and ends when more is not worth it), "
                    "model, evolutionary, local, random, exhaustive, or prior: what an estimate "

@@ -11,19 +11,43 @@
 namespace hone::cli {
 
 // "90", "90s", "10m", "2h" in seconds.
-Result<double> parse_duration(const std::string& text) {
-  std::size_t used = 0;
+namespace {
+
+struct NumberWithUnit {
   double value = 0;
+  std::string unit;
+};
+
+// Nothing where it does not begin with a number.
+std::optional<NumberWithUnit> number_with_unit(const std::string& text) {
+  std::size_t used = 0;
   try {
-    value = std::stod(text, &used);
+    const double value = std::stod(text, &used);
+    return NumberWithUnit{value, text.substr(used)};
   } catch (const std::exception&) {
-    used = 0;
+    return std::nullopt;
   }
-  const std::string unit = text.substr(used);
+}
+
+}  // namespace
+
+Result<double> parse_duration(const std::string& text) {
+  const auto number = number_with_unit(text);
+  const std::string unit = number ? number->unit : "?";
   const double scale = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
-  if (used == 0 || scale == 0 || !(value > 0))
+  if (scale == 0 || !(number->value > 0))
     return input_error("--budget '{}' is no duration; write 90s, 10m or 2h", text);
-  return value * scale;
+  return number->value * scale;
+}
+
+Result<double> parse_coverage(const std::string& text) {
+  constexpr double kPercent = 100;
+  const auto number = number_with_unit(text);
+  const bool is_percent =
+      number && (number->unit.empty() || number->unit == "%" || number->unit == " %");
+  if (!is_percent || !(number->value > 0) || number->value > kPercent)
+    return input_error("--coverage '{}' is no share of the time; write 80% or 100%", text);
+  return number->value / kPercent;
 }
 
 store::Device device_row(const tune::Options& options) {

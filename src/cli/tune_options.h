@@ -21,6 +21,8 @@ struct TuneOptions {
   std::string model;  // what tuning.input was made of (read_program); empty: it is as it was given
   std::string store = "hone.db";
   std::string budget;  // empty: 10m for a program, 20s for each GEMM
+  std::string coverage;     // "95%"; empty: 95 %, or all with --top
+  std::size_t top = 0;      // dispatches; 0: any number
   std::string reuse = "equal";
   bool trust = false;  // load code of the store that somebody else compiled
   std::string cache = "warm";
@@ -44,6 +46,9 @@ struct TuneOptions {
 
 // "90", "90s", "10m", "2h" in seconds; an input error for anything else.
 Result<double> parse_duration(const std::string& text);
+
+// "95", "95%" or "95 %" as 0.95; an input error for what is not above 0 and at most 100.
+Result<double> parse_coverage(const std::string& text);
 
 // The row in the store of what is measured on, by which results are shared.
 store::Device device_row(const tune::Options& options);

@@ -57,6 +57,15 @@ void WorkPlan::deal(double seconds_left) {
   }
 }
 
+void WorkPlan::limit(double coverage, std::size_t most) {
+  if (everything_) return;
+  std::vector<std::size_t> kept = heaviest(coverage);
+  if (kept.size() > most) kept.resize(most);
+  for (std::size_t i = 0; i < items_.size(); ++i)
+    if (items_[i].state == State::kWaiting && std::ranges::find(kept, i) == kept.end())
+      items_[i].state = State::kBeyond;
+}
+
 std::optional<std::size_t> WorkPlan::next() const {
   const std::vector<std::size_t> places = waiting();
   return places.empty() ? std::nullopt : std::optional(places.front());
@@ -110,7 +119,8 @@ double WorkPlan::enough_for(double coverage) const {
   constexpr double kAll = 2;
   const std::vector<std::size_t> places = heaviest(everything_ ? kAll : coverage);
   double needs = 0;
-  for (const std::size_t place : places) needs += items_[place].weight.needs;
+  for (const std::size_t place : places)
+    if (items_[place].state != State::kBeyond) needs += items_[place].weight.needs;
   return needs;
 }
 
@@ -131,6 +141,9 @@ std::string WorkPlan::describe(const std::string& what, double seconds_left) con
   if (const std::size_t left = count(State::kLeftOut); left > 0)
     text += fmt::format("\n  {} keep their defaults, {} of the time together", left,
                         percent(share_of(State::kLeftOut)));
+  if (const std::size_t beyond = count(State::kBeyond); beyond > 0)
+    text += fmt::format("\n  {} are not asked for, {} of the time together", beyond,
+                        percent(share_of(State::kBeyond)));
   const double enough = enough_for(kCoverage);
   if (enough > seconds_left)
     text += fmt::format(

@@ -22,6 +22,7 @@ struct Weight {
 enum class State {
   kWaiting,
   kLeftOut,   // not worth its time by this budget
+  kBeyond,    // not among those that limit() keeps
   kFinished,  // by this run or an earlier one, or found not to be tunable
 };
 
@@ -42,6 +43,10 @@ class WorkPlan {
   void weigh(std::size_t place, const Weight& weight) { items_.at(place).weight = weight; }
   void finish(std::size_t place) { items_.at(place).state = State::kFinished; }
 
+  // Of all, only the `most` that take the most time are to be done, and of these only as many as
+  // together take `coverage` (0 to 1) of the time. To be called once, when they are weighed.
+  // Nothing where no item is left out in any case.
+  void limit(double coverage, std::size_t most);
   // Decides which of those that are not finished there is time for: one of them at least where
   // none is finished. They are asked for with next().
   void deal(double seconds_left);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,10 @@ struct Options {
   FlagSet sums;
 
   std::vector<std::string> dispatches;  // patterns of names; empty: all
+  // Where none are named: the heaviest that together take this part (0 to 1) of the dispatches'
+  // time, and at most so many.
+  double coverage = 1;
+  std::size_t most_dispatches = std::numeric_limits<std::size_t>::max();
   std::string strategy = "auto";
   std::vector<std::string> relax;           // soft constraints to drop; "all"
   std::optional<std::size_t> candidates;    // per dispatch

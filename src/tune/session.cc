@@ -68,6 +68,7 @@ Status Session::search(double seconds, double part, const std::string& command) 
   HONE_ASSIGN(finished_, finished_work(context_, command, result_.program_id));
   plan::WorkPlan plan(!context_.options.dispatches.empty(), part);
   HONE_TRY(make_plan(plan, seconds));
+  plan.limit(context_.options.coverage, context_.options.most_dispatches);
   plan.deal(seconds - watch.seconds());
   if (plan.items().size() > 1)
     context_.observer.note(plan.describe("dispatches", seconds - watch.seconds()));
@@ -152,9 +153,12 @@ Status Session::tune(std::size_t place, const Share& share) {
 Status Session::leave_out(const plan::WorkPlan& plan) {
   const std::size_t searched = result_.tuned.size();
   for (std::size_t i = 0; i < chosen_.size(); ++i) {
-    if (plan.items()[i].state != plan::State::kLeftOut) continue;
-    const std::string reason = fmt::format(
-        "{:.1f} % of the dispatches' time, for which this budget has none", 100 * plan.share_of(i));
+    const plan::State state = plan.items()[i].state;
+    if (state != plan::State::kLeftOut && state != plan::State::kBeyond) continue;
+    const std::string reason =
+        fmt::format("{:.1f} % of the dispatches' time, {}", 100 * plan.share_of(i),
+                    state == plan::State::kBeyond ? "beyond --coverage or --top"
+                                                  : "for which this budget has none");
     const auto last = result_.tuned.begin() + static_cast<std::ptrdiff_t>(searched);
     const bool shares = std::any_of(result_.tuned.begin(), last, [&](const TunedDispatch& tuned) {
       return tuned.payload && one_entry_for(*context_.programs, *tuned.dispatch, *chosen_[i]);

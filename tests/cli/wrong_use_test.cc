@@ -37,6 +37,15 @@ TEST_F(WrongUse, ABadDurationIsNamed) {
   EXPECT_FALSE(std::filesystem::exists(folder() / "hone.db"));
 }
 
+TEST_F(WrongUse, ABadCoverageIsNamed) {
+  for (const std::string text : {"0", "101%", "most"}) {
+    const Ran ran = hone({"tune", example("matmul_512.mlir"), "--coverage", text});
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_EQ(ran.err,
+              "hone: --coverage '" + text + "' is no share of the time; write 80% or 100%\n");
+  }
+}
+
 TEST_F(WrongUse, MissingIreeSaysHowToGetIt) {
   const Ran ran =
       hone({"dispatches", example("matmul_512.mlir")}, {{"HONE_IREE", "/nowhere/at/all"}});

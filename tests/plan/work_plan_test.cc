@@ -72,6 +72,30 @@ TEST(WorkPlan, EndsWithItsTime) {
 }
 
 // Three GEMMs that a user listed, which need 9 seconds each.
+TEST(WorkPlan, KeepsToTheHeaviestThatTheUserAskedFor) {
+  const auto waiting_with = [](double coverage, std::size_t most) {
+    WorkPlan plan(false);
+    plan.add({"a", {70, 70, 1}});
+    plan.add({"b", {5, 5, 1}});
+    plan.add({"c", {25, 25, 1}});
+    plan.limit(coverage, most);
+    plan.deal(1e6);
+    return std::pair(plan.count(State::kWaiting), plan.share_of(State::kBeyond));
+  };
+  EXPECT_EQ(waiting_with(1, 9), std::pair(std::size_t{3}, 0.0));
+  EXPECT_EQ(waiting_with(0.95, 9), std::pair(std::size_t{2}, 0.05));
+  EXPECT_EQ(waiting_with(0.5, 9), std::pair(std::size_t{1}, 0.3));
+  EXPECT_EQ(waiting_with(1, 1), std::pair(std::size_t{1}, 0.3));
+}
+
+TEST(WorkPlan, WhatAUserNamesIsNotLimited) {
+  WorkPlan plan(true);
+  plan.add({"a", {70, 70, 1}});
+  plan.add({"b", {5, 5, 1}});
+  plan.limit(0.5, 1);
+  EXPECT_EQ(plan.count(State::kWaiting), 2u);
+}
+
 TEST(WorkPlan, SaysBeforehandThatABudgetIsTooSmall) {
   WorkPlan plan(/*everything=*/true);
   for (const char* name : {"a", "b", "c"}) plan.add({name, {1, 1, 9}});
