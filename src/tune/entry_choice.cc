@@ -7,13 +7,17 @@ namespace hone::tune {
 using measure::Verdict;
 
 std::vector<bool> kept_entries(std::span<const Verdict> with_it, Verdict whole) {
-  const bool any_helps =
-      std::find(with_it.begin(), with_it.end(), Verdict::kFaster) != with_it.end();
   std::vector<bool> kept;
   for (const Verdict verdict : with_it)
-    kept.push_back(any_helps || whole != Verdict::kFaster ? verdict == Verdict::kFaster
-                                                          : verdict != Verdict::kSlower);
+    kept.push_back(whole == Verdict::kFaster ? verdict != Verdict::kSlower
+                                             : verdict == Verdict::kFaster);
   return kept;
+}
+
+std::vector<std::vector<std::size_t>> groups_of(std::size_t count, std::size_t most) {
+  std::vector<std::vector<std::size_t>> groups(std::min(count, most));
+  for (std::size_t i = 0; i < count; ++i) groups[i * groups.size() / count].push_back(i);
+  return groups;
 }
 
 }  // namespace hone::tune

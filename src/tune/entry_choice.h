@@ -8,10 +8,13 @@
 
 namespace hone::tune {
 
-// Whether to keep each entry. `with_it`: the program with the whole spec beside the one whose spec
-// lacks this entry; `whole`: beside the program without a spec. Entries that reliably help are
-// kept. Where none does alone, though together they do, the noise hides the parts of a gain that is
-// certain: then all are kept but those that reliably hurt.
+// Whether to keep each entry, or group of entries. `with_it`: the program with the whole spec
+// beside the one whose spec lacks it; `whole`: beside the program without a spec. Where the spec
+// reliably helps, all are kept but those that reliably hurt: each was faster alone, and the noise
+// of a program hides small parts of a gain. Where it does not, those that reliably help.
 std::vector<bool> kept_entries(std::span<const measure::Verdict> with_it, measure::Verdict whole);
+
+// The places of `count` entries, in order, in at most `most` groups of nearly equal size.
+std::vector<std::vector<std::size_t>> groups_of(std::size_t count, std::size_t most);
 
 }  // namespace hone::tune

@@ -239,32 +239,47 @@ class Proof {
     return variants_->add(std::move(variant));
   }
 
+  using Group = std::vector<VerifiedEntry>;
+
+  // The spec without each entry; of many, without each of a few groups of them.
   Status add_ablations() {
-    if (entries_.size() > kMostEntriesTried)
-      context_.observer.note(
-          fmt::format("the spec has {} entries, more than the {} that are left out one at a time: "
-                      "they are proved together, and none of them for itself",
-                      entries_.size(), kMostEntriesTried));
-    if (entries_.size() < 2 || entries_.size() > kMostEntriesTried) return {};
+    groups_.clear();
+    for (const std::vector<std::size_t>& places : groups_of(entries_.size(), kMostGroups)) {
+      Group& group = groups_.emplace_back();
+      for (const std::size_t place : places) group.push_back(entries_[place]);
+    }
+    return entries_.size() < 2 ? Status() : add_lacking(groups_);
+  }
+
+  // The whole spec, as it is without any dropped, without each group.
+  Status add_lacking(const std::vector<Group>& groups) {
     std::vector<Variant> ablations;
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-      std::vector<VerifiedEntry> others = entries_;
-      others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-      HONE_ASSIGN(Variant variant, spec_variant(others, without(entries_[i])));
-      entries_of_[variant.name] = {.entries = others, .ablation = true};
+    for (const Group& group : groups) {
+      std::vector<VerifiedEntry> others;
+      for (const VerifiedEntry& entry : entries_of_.at(spec_name()).entries)
+        if (!holds(group, entry)) others.push_back(entry);
+      HONE_ASSIGN(Variant variant, spec_variant(others, without(group)));
+      entries_of_[variant.name] = {.entries = std::move(others), .ablation = true};
       ablations.push_back(std::move(variant));
     }
     return variants_->add_each(std::move(ablations));
   }
 
-  // What is added is part of what the spec was found with.
-  std::string spec_name() const { return both(context_.added.name, kSpec); }
-  std::string without(const VerifiedEntry& entry) const {
-    return fmt::format("{} without {}", spec_name(), entry.name());
+  static bool holds(const Group& group, const VerifiedEntry& entry) {
+    return std::ranges::any_of(
+        group, [&](const VerifiedEntry& each) { return each.tuned == entry.tuned; });
   }
 
-  // By the program with the whole spec beside the one that lacks an entry (with a single entry: the
-  // one without a spec).
+  // What is added is part of what the spec was found with.
+  std::string spec_name() const { return both(context_.added.name, kSpec); }
+  std::string without(const Group& group) const {
+    const std::string more =
+        group.size() > 1 ? fmt::format(" and {} more", group.size() - 1) : std::string();
+    return fmt::format("{} without {}{}", spec_name(), group.front().name(), more);
+  }
+
+  // By the program with the whole spec beside the one that lacks a group (with a single entry: the
+  // one without a spec). A group that hurts is taken apart.
   Result<bool> drop_entries_that_do_not_help() {
     const Variant* whole = variants_->find(spec_name());
     if (whole == nullptr) return false;
@@ -280,30 +295,67 @@ class Proof {
                 measure::compare_paired(without_spec.seconds, whole->seconds));
     std::vector<measure::PairedComparison> with_it;
     std::vector<measure::Verdict> verdicts;
-    for (const VerifiedEntry& entry : entries_) {
-      const Variant* lacking =
-          entries_.size() == 1 ? &without_spec : variants_->timed_for(without(entry));
-      // One that cannot be left out, or is one of too many, stands or falls with all of them.
+    for (const Group& group : groups_) {
+      // One that cannot be left out stands or falls with all of them.
       measure::PairedComparison comparison = gained;
-      if (lacking != nullptr) {
-        HONE_ASSIGN(comparison, measure::compare_paired(lacking->seconds, whole->seconds));
+      if (groups_.size() > 1) {
+        HONE_ASSIGN(comparison, gained_by(group, gained));
       }
       verdicts.push_back(comparison.verdict);
       with_it.push_back(std::move(comparison));
     }
     const std::vector<bool> kept = kept_entries(verdicts, gained.verdict);
-    std::vector<VerifiedEntry> staying;
-    for (std::size_t i = 0; i < entries_.size(); ++i)
-      if (kept[i])
-        staying.push_back(entries_[i]);
-      else
-        leave_out(entries_[i],
-                  fmt::format("the program is {} with it: {:.3f}x [{:.3f}, {:.3f}]",
-                              measure::name_of(verdicts[i]), 1 / with_it[i].ratio,
-                              1 / with_it[i].interval.high, 1 / with_it[i].interval.low));
-    const bool dropped = staying.size() < entries_.size();
-    entries_ = staying;
-    return dropped && !entries_.empty();
+    const std::size_t before = entries_.size();
+    for (std::size_t g = 0; g < groups_.size(); ++g)
+      if (!kept[g]) HONE_TRY(drop(groups_[g], with_it[g]));
+    return entries_.size() < before;
+  }
+
+  // What the whole spec gains over the one that lacks the group; `otherwise` where that has no
+  // time.
+  Result<measure::PairedComparison> gained_by(const Group& group,
+                                              const measure::PairedComparison& otherwise) const {
+    const Variant* const lacking = variants_->timed_for(without(group));
+    if (lacking == nullptr) return otherwise;
+    return measure::compare_paired(lacking->seconds, variants_->find(spec_name())->seconds);
+  }
+
+  // Of a group that hurts only the halves that hurt go, and of these theirs; all of it where none
+  // does by itself. `by`: what the spec gains by the group.
+  Status drop(const Group& group, const measure::PairedComparison& by) {
+    std::vector<Group> halves;
+    for (const std::vector<std::size_t>& places : groups_of(group.size(), 2)) {
+      Group& half = halves.emplace_back();
+      for (const std::size_t place : places) half.push_back(group[place]);
+    }
+    if (by.verdict == measure::Verdict::kSlower && halves.size() > 1) {
+      HONE_TRY(add_lacking(halves));
+      HONE_TRY(variants_->time(
+          kChoosingRounds,
+          {std::string(kDefault), spec_name(), without(halves.front()), without(halves.back())},
+          context_.options.seed));
+      std::vector<measure::PairedComparison> by_half;
+      for (const Group& half : halves) {
+        HONE_ASSIGN(measure::PairedComparison gained, gained_by(half, by));
+        by_half.push_back(std::move(gained));
+      }
+      bool any_hurts = false;
+      for (std::size_t h = 0; h < halves.size(); ++h) {
+        if (by_half[h].verdict != measure::Verdict::kSlower) continue;
+        any_hurts = true;
+        HONE_TRY(drop(halves[h], by_half[h]));
+      }
+      if (any_hurts) return {};
+    }
+    for (const VerifiedEntry& entry : group) {
+      const std::string together =
+          group.size() > 1 ? fmt::format(" and {} more", group.size() - 1) : std::string();
+      leave_out(entry, fmt::format("the program is {} with it{}: {:.3f}x [{:.3f}, {:.3f}]",
+                                   measure::name_of(by.verdict), together, 1 / by.ratio,
+                                   1 / by.interval.high, 1 / by.interval.low));
+      std::erase_if(entries_, [&](const VerifiedEntry& each) { return each.tuned == entry.tuned; });
+    }
+    return {};
   }
 
   static std::vector<store::Id> verified_by(const std::vector<VerifiedEntry>& entries) {
@@ -361,6 +413,7 @@ class Proof {
   std::string module_;  // with all entries_ and the flags they were found with; may be empty
   std::optional<ProgramVariants> variants_;
   std::map<std::string, SpecOfVariant> entries_of_;  // by the variant's name
+  std::vector<Group> groups_;                        // of entries_, that are left out together
   ProvenProgram proven_;
 };
 

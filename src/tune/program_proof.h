@@ -15,9 +15,10 @@
 
 namespace hone::tune {
 
-// Above this number entries are not left out one at a time, which takes a compile and a dozen
-// rounds of each: they are proved together, as one.
-inline constexpr std::size_t kMostEntriesTried = 8;
+// A spec is tried without each of its entries, which takes a compile and a dozen rounds of each;
+// one with more entries than this without each of so many groups of them, and a group that hurts
+// is halved until what hurts is found.
+inline constexpr std::size_t kMostGroups = 8;
 
 // The compiled variants, while there may be something to time.
 struct ProgramBench {

@@ -8,8 +8,13 @@ namespace {
 using testing::ElementsAre;
 using V = measure::Verdict;
 
-TEST(KeptEntries, AreThoseThatHelp) {
+TEST(KeptEntries, OfASpecThatHelpsAreAllThatDoNotHurt) {
   EXPECT_THAT(kept_entries(std::vector{V::kFaster, V::kNoDifferent, V::kSlower}, V::kFaster),
+              ElementsAre(true, true, false));
+}
+
+TEST(KeptEntries, OfASpecThatDoesNotHelpAreThoseThatDo) {
+  EXPECT_THAT(kept_entries(std::vector{V::kFaster, V::kNoDifferent, V::kSlower}, V::kNoDifferent),
               ElementsAre(true, false, false));
 }
 
@@ -23,6 +28,12 @@ TEST(KeptEntries, OfAGainThatIsCertainOnlyAsAWholeAreAllThatDoNotHurt) {
 TEST(KeptEntries, AreNoneWhereTheWholeIsNotFaster) {
   EXPECT_THAT(kept_entries(std::vector{V::kNoDifferent, V::kNoDifferent}, V::kNoDifferent),
               ElementsAre(false, false));
+}
+
+TEST(GroupsOfEntries, AreOfNearlyEqualSizeAndInOrder) {
+  EXPECT_THAT(groups_of(3, 8), ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(2)));
+  EXPECT_THAT(groups_of(5, 2), ElementsAre(ElementsAre(0, 1, 2), ElementsAre(3, 4)));
+  EXPECT_THAT(groups_of(0, 8), ElementsAre());
 }
 
 }  // namespace

@@ -43,6 +43,8 @@ class FakePool final : public worker::WorkerPool {
   int stopped_after = std::numeric_limits<int>::max();
   // By the number of the candidate, from 1: what becomes of it instead of code.
   std::map<int, provider::Failure> failures;
+  // Dispatches whose entry in a spec makes the whole program so much slower, in seconds.
+  std::map<std::string, double> harm;
 
   Result<worker::Outcome> once(const worker::Message& message) override {
     if (message.kind == tune::jobs::kCanonical) return worker::Outcome(message);
@@ -73,8 +75,10 @@ class FakePool final : public worker::WorkerPool {
     }
     if (message.kind == tune::jobs::kCompileProgram) {
       double seconds = dispatches_ * fake_seconds(kDefaultTile);
-      for (const auto& [name, tile] : spec)
+      for (const auto& [name, tile] : spec) {
         seconds += fake_seconds(tile_in(tile)) - fake_seconds(kDefaultTile);
+        if (const auto harmful = harm.find(name); harmful != harm.end()) seconds += harmful->second;
+      }
       std::string_view wrong;
       for (const std::string& flag : flags) {
         if (flag.starts_with(kTimesFlag)) seconds *= std::stod(flag.substr(flag.find('=') + 1));

@@ -10,6 +10,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
+using testing::UnorderedElementsAre;
 
 class OneTuner : public FakeSession {
  protected:
@@ -180,6 +181,24 @@ TEST_F(OneTuner, AWinnerIsTriedWhereItsEntryReachesToo) {
 }
 
 // A model of 200 dispatches: each is tuned, all are proved together.
+// Two in one group of three, one in another.
+TEST_F(OneTuner, FindsTheEntriesOfManyThatHurtTheProgram) {
+  options_.candidates = 4;
+  test::FakePool pool(24);
+  const double much = 3 * test::fake_seconds(test::kDefaultTile);
+  pool.harm = {{"main_dispatch_6", much}, {"main_dispatch_7", much}, {"main_dispatch_20", much}};
+  const auto result = run(pool);
+  ASSERT_TRUE(result) << result.error().message;
+  std::vector<std::string> left_out;
+  for (const LeftOut& each : result->proven.left_out) {
+    left_out.push_back(each.dispatch);
+    EXPECT_THAT(each.reason, HasSubstr("the program is slower with it")) << each.dispatch;
+  }
+  EXPECT_THAT(left_out,
+              UnorderedElementsAre("main_dispatch_6", "main_dispatch_7", "main_dispatch_20"));
+  EXPECT_EQ(best_, "spec (helping entries)") << observer_.notes;
+}
+
 TEST_F(OneTuner, TunesTwoHundredDispatches) {
   options_.candidates = 4;
   test::FakePool pool(200);
