@@ -330,10 +330,11 @@ class Proof {
     }
     if (by.verdict == measure::Verdict::kSlower && halves.size() > 1) {
       HONE_TRY(add_lacking(halves));
-      HONE_TRY(variants_->time(
-          kChoosingRounds,
-          {std::string(kDefault), spec_name(), without(halves.front()), without(halves.back())},
-          context_.options.seed));
+      std::vector<std::string> names{std::string(kDefault), spec_name()};
+      for (const Group& half : halves)
+        if (const Variant* const lacking = variants_->timed_for(without(half)); lacking != nullptr)
+          names.push_back(lacking->name);
+      HONE_TRY(variants_->time(kChoosingRounds, names, context_.options.seed));
       std::vector<measure::PairedComparison> by_half;
       for (const Group& half : halves) {
         HONE_ASSIGN(measure::PairedComparison gained, gained_by(half, by));

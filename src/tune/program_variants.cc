@@ -1,6 +1,7 @@
 #include "tune/program_variants.h"
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -22,6 +23,8 @@ constexpr double kSamplesWithinBudget = 400, kShortestSampleSeconds = 0.03;
 // (PairedComparison::too_few) and still one that says something.
 constexpr double kLeastForRounds = 60, kRoundsOfBudget = 0.5;
 constexpr std::size_t kFewestRounds = 8;
+// Each compile has a copy of the program, and a module about as large comes back.
+constexpr std::size_t kBytesAtOnce = std::size_t{1} << 30;
 
 }  // namespace
 
@@ -151,6 +154,20 @@ Result<std::vector<problem::Array>> ProgramVariants::wide_outputs() {
 }
 
 Status ProgramVariants::add_each(std::vector<Variant> variants) {
+  const std::size_t at_once =
+      std::max<std::size_t>(1, std::min(context_->options.compile_ahead,
+                                        kBytesAtOnce / std::max<std::size_t>(1, bytes_.size())));
+  for (std::size_t begin = 0; begin < variants.size(); begin += at_once) {
+    const auto from = variants.begin() + static_cast<std::ptrdiff_t>(begin);
+    const std::size_t count = std::min(at_once, variants.size() - begin);
+    std::vector<Variant> some(std::make_move_iterator(from),
+                              std::make_move_iterator(from + static_cast<std::ptrdiff_t>(count)));
+    HONE_TRY(add_some(std::move(some)));
+  }
+  return {};
+}
+
+Status ProgramVariants::add_some(std::vector<Variant> variants) {
   HONE_ASSIGN(const std::vector<CompiledModule> compiled, compile(variants));
   for (std::size_t i = 0; i < variants.size(); ++i) {
     HONE_TRY(check(variants[i], compiled[i]));

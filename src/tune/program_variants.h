@@ -42,7 +42,7 @@ class ProgramVariants {
   // Compiles the variant and checks its outputs. The first must be the default. A module that is
   // the same as another variant's is not timed twice.
   Status add(Variant variant);
-  // The same of several, which are compiled side by side where the pool can.
+  // The same of several, which are compiled side by side where the pool and memory allow it.
   Status add_each(std::vector<Variant> variants);
 
   // Why the variant would not be timed; empty where it would. It is not kept.
@@ -70,6 +70,7 @@ class ProgramVariants {
 
  private:
   explicit ProgramVariants(Context& context) : context_(&context) {}
+  Status add_some(std::vector<Variant> variants);
   Result<std::vector<CompiledModule>> compile(std::vector<Variant>& variants);
   Status check(Variant& variant, const CompiledModule& compiled);
   provider::ProgramCall call(const Variant& variant) const;
