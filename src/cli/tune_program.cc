@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 
 #include "base/file.h"
 #include "base/response_file.h"
@@ -104,14 +105,35 @@ nlohmann::json document_of(const TuneOptions& options, const tune::TuningResult&
   return document;
 }
 
+// What the plan left out: of many the heaviest, since the others take next to no time.
+void print_not_tuned(const std::vector<tune::NotTuned>& all, const std::string& at) {
+  constexpr std::size_t kListed = 5;
+  std::vector<const tune::NotTuned*> by_plan;
+  for (const tune::NotTuned& each : all)
+    if (each.share > 0)
+      by_plan.push_back(&each);
+    else
+      fmt::print("not tuned{}: {}: {}\n", at, each.dispatch, each.reason);
+  std::ranges::stable_sort(by_plan, std::greater(), &tune::NotTuned::share);
+  double others = 0;
+  for (std::size_t i = 0; i < by_plan.size(); ++i)
+    if (i < kListed)
+      fmt::print("not tuned{}: {}: {}\n", at, by_plan[i]->dispatch, by_plan[i]->reason);
+    else
+      others += by_plan[i]->share;
+  if (by_plan.size() > kListed)
+    fmt::print(
+        "not tuned{}: {} more, {:.1f} % of the dispatches' time together (--json lists them)\n", at,
+        by_plan.size() - kListed, 100 * others);
+}
+
 // What is not in the tables.
 void print_notes(const TuneOptions& options, const tune::TuningResult& result) {
   for (const tune::SessionResult& session : result.at_sizes) {
     const std::string at = result.at_sizes.size() > 1
                                ? fmt::format(" (at {})", problem::to_string(session.sizes))
                                : "";
-    for (const tune::NotTuned& not_tuned : session.not_tuned)
-      fmt::print("not tuned{}: {}: {}\n", at, not_tuned.dispatch, not_tuned.reason);
+    print_not_tuned(session.not_tuned, at);
     for (const tune::LeftOut& left_out : session.proven.left_out)
       fmt::print("left out of the spec{}: {}: {}\n", at, left_out.dispatch, left_out.reason);
   }

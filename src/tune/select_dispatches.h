@@ -12,6 +12,7 @@ namespace hone::tune {
 struct NotTuned {
   std::string dispatch;
   std::string reason;
+  double share = 0;  // of the dispatches' time, 0 to 1, where it could have been tuned
 };
 
 // The dispatches whose name matches one of `patterns` (shell-like; none: all) and that can be

@@ -164,7 +164,7 @@ Status Session::leave_out(const plan::WorkPlan& plan) {
       return tuned.payload && one_entry_for(*context_.programs, *tuned.dispatch, *chosen_[i]);
     });
     if (!shares) {
-      result_.not_tuned.push_back({chosen_[i]->name, reason});
+      result_.not_tuned.push_back({chosen_[i]->name, reason, plan.share_of(i)});
       continue;
     }
     TunedDispatch& mate = result_.tuned.emplace_back();
