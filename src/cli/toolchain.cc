@@ -120,6 +120,9 @@ std::string own_executable() {
 
 Result<Toolchain> Toolchain::start(const ToolchainOptions& options) {
   HONE_ASSIGN(problem::SizeSet sizes, problem::given_sizes(options.sizes));
+  const auto gpu = gpu_of(options);
+  HONE_TRY(iree::check_device_flags(gpu ? iree::gpu_flags(*gpu) : iree::host_cpu_flags(),
+                                    options.flags));
   HONE_ASSIGN(iree::Installation installation, iree::find_installation(options.iree));
   HONE_ASSIGN(StopSignal stop, StopSignal::install());
   HONE_ASSIGN(worker::TunerFolder folder, worker::TunerFolder::claim());

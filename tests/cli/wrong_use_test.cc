@@ -46,6 +46,19 @@ TEST_F(WrongUse, ABadCoverageIsNamed) {
   }
 }
 
+TEST_F(WrongUse, AFlagThatNamesAnotherDeviceThanTheTargetIsNamed) {
+  const Ran ran = hone({"dispatches", example("matmul_512.mlir"), "--target", "sm_80",
+                        "--flag=--iree-hal-target-backends=rocm"});
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_EQ(ran.err,
+            "hone: the flag '--iree-hal-target-backends=rocm' contradicts the target, for which "
+            "hone gives the compiler '--iree-hal-target-device=cuda --iree-cuda-target=sm_80': say "
+            "what to compile for with --target (host, sm_80, gfx942, ...)\n");
+  const Ran same = hone({"dispatches", example("matmul_512.mlir"),
+                         "--flag=--iree-hal-target-device=local", "--flag=--iree-opt-level=O2"});
+  EXPECT_EQ(same.exit_code, 0) << same.err;
+}
+
 TEST_F(WrongUse, MissingIreeSaysHowToGetIt) {
   const Ran ran =
       hone({"dispatches", example("matmul_512.mlir")}, {{"HONE_IREE", "/nowhere/at/all"}});

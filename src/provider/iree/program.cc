@@ -1,6 +1,7 @@
 #include "provider/iree/program.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -215,6 +216,28 @@ std::vector<std::string> gpu_flags(const problem::GpuTarget& target) {
   if (target.backend == problem::GpuBackend::kCuda)
     return {"--iree-hal-target-device=cuda", "--iree-cuda-target=" + target.compiled_as};
   return {"--iree-hal-target-device=hip", "--iree-rocm-target=" + target.compiled_as};
+}
+
+Status check_device_flags(const std::vector<std::string>& target,
+                          const std::vector<std::string>& flags) {
+  constexpr std::array kNameDevices = {
+      "--iree-hal-target-device",
+      "--iree-hal-target-backends",
+      "--iree-hal-local-target-device-backends",
+      "--iree-cuda-target",
+      "--iree-rocm-target",
+      "--iree-rocm-target-chip",
+      "--iree-hip-target",
+  };
+  for (const std::string& flag : flags) {
+    const bool names_one = std::ranges::count(kNameDevices, flag.substr(0, flag.find('='))) > 0;
+    if (names_one && std::ranges::count(target, flag) == 0)
+      return input_error(
+          "the flag '{}' contradicts the target, for which hone gives the compiler '{}': say what "
+          "to compile for with --target (host, sm_80, gfx942, ...)",
+          flag, fmt::join(target, " "));
+  }
+  return {};
 }
 
 bool targets_gpu(const std::vector<std::string>& flags) {

@@ -19,6 +19,11 @@ std::vector<std::string> host_cpu_flags();
 // Flags that make it target a GPU, which need not be there.
 std::vector<std::string> gpu_flags(const problem::GpuTarget& target);
 
+// Whether none of the user's `flags` names another device than those of `target` (one of the two
+// above): an input error that says which does. Dispatches are read, and measured, for the target.
+Status check_device_flags(const std::vector<std::string>& target,
+                          const std::vector<std::string>& flags);
+
 // Whether the flags name a GPU's device.
 bool targets_gpu(const std::vector<std::string>& flags);
 
