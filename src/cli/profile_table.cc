@@ -1,8 +1,10 @@
 #include "cli/profile_table.h"
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "cli/program_session.h"
 #include "cli/schema_version.h"
 #include "output/cells.h"
@@ -103,7 +105,8 @@ CommandResult profile_dispatches(TuneOptions options) {
   return with_program_session(std::move(options), [&](ProgramSession& session) -> CommandResult {
     tune::Context& context = session.context;
     tune::Session program(context, sizes.front(), "");
-    const Status loaded = program.load();
+    HONE_ASSIGN(std::string bytes, read_file(session.options.tuning.input));
+    const Status loaded = program.load(std::make_shared<const std::string>(std::move(bytes)));
     // Nothing may be tunable in what takes time all the same.
     const bool has_dispatches = !program.result().program.dispatches.empty();
     if (!loaded && !(loaded.error().kind == ErrorKind::kFailure && has_dispatches))

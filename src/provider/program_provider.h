@@ -25,6 +25,13 @@ struct SpecEntry {
   std::vector<std::string> only = {};
 };
 
+// What of a program a spec reaches, compiled in some way.
+enum class SpecReach {
+  kAll,      // its operations as they are
+  kTiles,    // products as products of tiles, with packing and unpacking beside them
+  kNothing,  // products are laid out anew after configurations were read
+};
+
 // One thing that a compiler can be told about a whole program.
 struct FlagChoice {
   std::string name;   // "data tiling"
@@ -32,9 +39,8 @@ struct FlagChoice {
   std::vector<std::string> flags;
   std::string reason;        // what it does, and when that helps
   std::string why_not = {};  // it can do nothing for the program at hand; empty where it may
-  // It lays out anew what a spec would configure, so that it competes with tuning and is no ground
-  // for it.
-  bool competes_with_specs = false;
+  // What is tuned under it; nothing: it competes with tuning.
+  SpecReach reach = SpecReach::kAll;
 };
 
 // A part of what a compiler's IR says of a dispatch's configuration.

@@ -21,8 +21,12 @@ FlagSet flag_set_from(const nlohmann::json& json) {
 std::optional<ChosenFlags> chosen_from(const std::string& text) {
   try {
     const nlohmann::json json = nlohmann::json::parse(text);
-    return ChosenFlags{flag_set_from(json.at("best")), flag_set_from(json.at("tunable")),
-                       json.at("tried").get<std::vector<std::vector<std::string>>>()};
+    ChosenFlags chosen{.best = flag_set_from(json.at("best")),
+                       .bases = {},
+                       .tried = json.at("tried").get<std::vector<std::vector<std::string>>>()};
+    for (const nlohmann::json& base : json.at("bases")) chosen.bases.push_back(flag_set_from(base));
+    if (chosen.bases.empty()) return std::nullopt;
+    return chosen;
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;
   }
@@ -114,10 +118,11 @@ Result<std::map<store::Id, TunedDispatch>> finished_work(Context& context,
 }
 
 Status keep_flags(Context& context, const ChosenFlags& chosen) {
-  return context.store.log_event(kChosenFlags, nlohmann::json{{"best", json_of(chosen.best)},
-                                                              {"tunable", json_of(chosen.tunable)},
-                                                              {"tried", chosen.tried}}
-                                                   .dump());
+  nlohmann::json bases = nlohmann::json::array();
+  for (const FlagSet& base : chosen.bases) bases.push_back(json_of(base));
+  const nlohmann::json kept{
+      {"best", json_of(chosen.best)}, {"bases", bases}, {"tried", chosen.tried}};
+  return context.store.log_event(kChosenFlags, kept.dump());
 }
 
 Result<std::optional<ChosenFlags>> kept_flags(Context& context, const std::string& command,

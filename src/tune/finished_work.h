@@ -29,7 +29,8 @@ Result<std::map<store::Id, TunedDispatch>> finished_work(Context& context,
 
 // What the search of flags chose, so that what is tuned under it is found again.
 struct ChosenFlags {
-  FlagSet best, tunable;                        // FoundFlags
+  FlagSet best;                                 // FoundFlags
+  std::vector<FlagSet> bases;                   // the same
   std::vector<std::vector<std::string>> tried;  // flags of each trial
 };
 Status keep_flags(Context& context, const ChosenFlags& chosen);

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -27,6 +28,9 @@ constexpr double kHopeless = 1.5;
 constexpr double kStays[] = {1.5, 1.3, 1.2, 1.12, 1.08, 1.08};
 // A best must be faster than the one before by this much, lest noise be climbed.
 constexpr double kStep = 0.985;
+// Tiles are tuned where the program is no slower than this many times the best: the product of
+// tiles that the compiler makes by itself was at 75 to 97 % of the peak (docs/benchmarks.md).
+constexpr double kTilesMayWin = 1.25;
 constexpr std::string_view kSameModule = "the same module as ";
 
 std::string_view name_in(std::string_view flag) {
@@ -59,8 +63,9 @@ class FlagSearch {
       alone.insert(alone.end(), made.begin(), made.end());
     }
     HONE_TRY(race(alone));
-    HONE_TRY(climb(best_));
-    if (request_.for_tuning && tunable_ != best_) HONE_TRY(climb(tunable_));
+    HONE_TRY(climb(kAny));
+    if (request_.for_tuning)
+      for (const Of base : {kUntiled, kTiled}) HONE_TRY(climb(base));
     for (const provider::FlagChoice& choice : choices_)
       if (std::ranges::none_of(found_.trials, [&](const FlagTrial& trial) {
             return std::ranges::count(trial.choices, choice.name) > 0;
@@ -68,13 +73,18 @@ class FlagSearch {
         found_.not_tried.push_back(choice);
         found_.not_tried.back().why_not = "there was no time for it";
       }
-    found_.best = set_of(best_);
-    found_.tunable = set_of(tunable_);
+    found_.best = set_of(best_[kAny]);
+    found_.bases = {set_of(best_[kUntiled])};
+    if (best_[kTiled] > 0 && ratio_of(best_[kTiled]) < kTilesMayWin * ratio_of(best_[kAny]))
+      found_.bases.push_back(set_of(best_[kTiled]));
     return std::move(found_);
   }
 
  private:
   using Set = std::vector<std::size_t>;  // of choices, in the order they were added
+  // Of which sets one is the best.
+  enum Of : std::size_t { kAny, kUntiled, kTiled };
+  static constexpr std::array kEach{kAny, kUntiled, kTiled};
 
   // As many as keep the compile processes busy.
   std::size_t at_once() const { return std::max<std::size_t>(1, context_.options.compile_ahead); }
@@ -88,16 +98,21 @@ class FlagSearch {
     return {found_.trials[trial].name, found_.trials[trial].flags};
   }
 
-  bool is_tunable(const Set& set) const {
-    return std::ranges::none_of(set,
-                                [&](std::size_t i) { return choices_[i].competes_with_specs; });
+  bool is_of(Of which, const Set& set) const {
+    using provider::SpecReach;
+    const auto has = [&](SpecReach reach) {
+      return std::ranges::any_of(set, [&](std::size_t i) { return choices_[i].reach == reach; });
+    };
+    if (which == kAny) return true;
+    return !has(SpecReach::kNothing) && has(SpecReach::kTiles) == (which == kTiled);
   }
 
-  // The others on top of the best (or of the best that is tunable), those that did best alone
-  // first, until none helps.
-  Status climb(const std::size_t& best) {
+  // The others on top of the best of its kind, those that did best alone first, until none helps.
+  Status climb(Of which) {
+    // What is no faster than the default is no ground to climb from.
+    if (which == kTiled && best_[kTiled] == 0) return {};
     while (!is_over()) {
-      std::vector<Set> next = additions(best);
+      std::vector<Set> next = additions(which);
       if (next.empty()) return {};
       if (next.size() > kTogether) next.resize(kTogether);
       HONE_ASSIGN(const std::vector<std::size_t> made, make(std::move(next)));
@@ -108,17 +123,18 @@ class FlagSearch {
 
   // Sets that were not tried: the best's with one more, or with one in place of those that it
   // cannot be with.
-  std::vector<Set> additions(const std::size_t& best) const {
+  std::vector<Set> additions(Of which) const {
+    const Set& best = sets_[best_[which]];
     std::vector<std::pair<double, Set>> sets;
     for (std::size_t i = 0; i < choices_.size(); ++i) {
       const double alone = ratio_alone(i);
       if (alone > kHopeless || times_without_effect(i) >= kWithoutEffect) continue;
       Set set;
-      for (const std::size_t other : sets_[best])
+      for (const std::size_t other : best)
         if (!excludes(choices_[other], choices_[i])) set.push_back(other);
-      if (std::ranges::count(sets_[best], i) > 0) continue;
+      if (std::ranges::count(best, i) > 0) continue;
       set.push_back(i);
-      if (&best == &tunable_ && !is_tunable(set)) continue;
+      if (!is_of(which, set)) continue;
       if (!was_tried(set)) sets.emplace_back(alone, std::move(set));
     }
     std::ranges::stable_sort(sets, {}, &std::pair<double, Set>::first);
@@ -260,17 +276,17 @@ class FlagSearch {
     for (const std::size_t trial : trials)
       if (!found_.trials[trial].is_settled()) running.push_back(trial);
     if (!running.empty()) {
-      for (const std::size_t best : {best_, tunable_})
+      for (const std::size_t best : best_)
         if (best > 0 && std::ranges::count(running, best) == 0) running.push_back(best);
       HONE_TRY(take_rounds(running));
     }
-    const std::size_t was_best = best_, was_tunable = tunable_;
+    const auto was_best = best_;
     do {
-      best_ = best_of(trials, was_best, [](std::size_t) { return true; });
-      tunable_ = best_of(trials, was_tunable, [&](std::size_t i) { return is_tunable(sets_[i]); });
-      HONE_TRY(bring_back(best_));
-      HONE_TRY(bring_back(tunable_));
-    } while (!can_run(best_) || !can_run(tunable_));
+      for (const Of which : kEach) {
+        best_[which] = best_of(which, trials, was_best[which]);
+        HONE_TRY(bring_back(best_[which]));
+      }
+    } while (!std::ranges::all_of(best_, [&](std::size_t trial) { return can_run(trial); }));
     for (const std::size_t trial : running)
       if (!is_a_best(trial)) variants_.discard(found_.trials[trial].name);
     return {};
@@ -291,15 +307,14 @@ class FlagSearch {
     return variant != nullptr && variant->usable();
   }
 
-  bool is_a_best(std::size_t trial) const { return trial == best_ || trial == tunable_; }
+  bool is_a_best(std::size_t trial) const { return std::ranges::count(best_, trial) > 0; }
 
-  template <class MayBe>
-  std::size_t best_of(const std::vector<std::size_t>& trials, std::size_t before,
-                      const MayBe& may_be) const {
+  std::size_t best_of(Of which, const std::vector<std::size_t>& trials, std::size_t before) const {
     std::size_t best = before;
     for (const std::size_t trial : trials) {
       const std::optional<double> ratio = found_.trials[trial].ratio;
-      if (ratio && may_be(trial) && *ratio < kStep * ratio_of(before) && *ratio < ratio_of(best))
+      if (ratio && is_of(which, sets_[trial]) && *ratio < kStep * ratio_of(before) &&
+          *ratio < ratio_of(best))
         best = trial;
     }
     return best;
@@ -345,7 +360,8 @@ class FlagSearch {
     if (compiling.size() > 1) progress.step += fmt::format(" and {} more", compiling.size() - 1);
     progress.tried = compiles_;
     progress.planned = std::max(request_.compiles, compiles_);
-    if (best_ > 0) progress.best_speedup = 1 / *found_.trials[best_].ratio;
+    if (const std::size_t best = best_[kAny]; best > 0)
+      progress.best_speedup = 1 / *found_.trials[best].ratio;
     context_.observer.progress(progress);
   }
 
@@ -356,9 +372,9 @@ class FlagSearch {
   Stopwatch watch_;
   std::vector<provider::FlagChoice> choices_;
   FoundFlags found_;
-  std::vector<store::ProgramMeasurement> rows_;  // of earlier runs
-  std::vector<Set> sets_{{}};                    // of each trial
-  std::size_t best_ = 0, tunable_ = 0;           // trials
+  std::vector<store::ProgramMeasurement> rows_;   // of earlier runs
+  std::vector<Set> sets_{{}};                     // of each trial
+  std::array<std::size_t, kEach.size()> best_{};  // trials
   std::size_t compiles_ = 0;
   std::uint64_t rounds_ = 0;
 };

@@ -37,7 +37,7 @@ struct FlagSearchRequest {
   // It goes on until both are used up, or nothing is left to try.
   double seconds = 120;
   std::size_t compiles = 15;
-  bool for_tuning = false;  // `tunable` is climbed to as well
+  bool for_tuning = false;  // `bases` are climbed to as well
   bool prove = true;        // the best anew against the default, in rounds that chose nothing
 };
 
@@ -45,8 +45,10 @@ struct FoundFlags {
   std::vector<FlagTrial> trials;                // the default first, in the order tried
   std::vector<provider::FlagChoice> not_tried;  // with the reason in why_not
   FlagSet best;                                 // its name is empty where nothing is faster
-  // Of those that do not compete with tuning: what the dispatches are to be tuned with.
-  FlagSet tunable;
+  // What the dispatches are to be tuned with: the best of those that leave a spec all operations,
+  // which may have no name, then the best of those that leave it tiles, where that is near the
+  // best.
+  std::vector<FlagSet> bases;
   std::optional<ProgramVerdict> verdict;  // where it was asked for and there is a best
 
   // Of one of them over the default, by the rounds that chose it: looks better than it is. 1 for

@@ -31,8 +31,8 @@ std::vector<std::string> joined(std::vector<std::string> flags,
 class Proof {
  public:
   Proof(Context& context, const problem::Program& program, const std::string& bytes,
-        const std::vector<TunedDispatch>& tuned)
-      : context_(context), program_(program), bytes_(bytes), tuned_(tuned) {}
+        const std::vector<TunedDispatch>& tuned, const std::vector<RightVariant>& rivals)
+      : context_(context), program_(program), bytes_(bytes), tuned_(tuned), rivals_(rivals) {}
 
   Result<ProvenProgram> run() {
     HONE_ASSIGN(TemporaryFolder folder, TemporaryFolder::create("hone-program-"));
@@ -147,6 +147,7 @@ class Proof {
     HONE_TRY(add_spec_variants(""));
     HONE_TRY(compare_kernels());
     HONE_TRY(add_ablations());
+    HONE_TRY(add_rivals());
     HONE_TRY(time_all());
     HONE_ASSIGN(const bool dropped, drop_entries_that_do_not_help());
     if (dropped) {
@@ -237,6 +238,21 @@ class Proof {
     entries_of_[variant.name] = {.entries = std::move(vetted->entries),
                                  .left_out = std::move(vetted->left_out)};
     return variants_->add(std::move(variant));
+  }
+
+  Status add_rivals() {
+    std::vector<Variant> variants;
+    for (const RightVariant& rival : rivals_)
+      variants.push_back({.name = rival.name,
+                          .flags = rival.flags,
+                          .spec = rival.spec,
+                          .without_spec = rival.without_spec});
+    return variants_->add_each(std::move(variants));
+  }
+
+  const RightVariant* rival(const Variant& variant) const {
+    const auto found = std::ranges::find(rivals_, variant.name, &RightVariant::name);
+    return found == rivals_.end() ? nullptr : &*found;
   }
 
   using Group = std::vector<VerifiedEntry>;
@@ -369,7 +385,7 @@ class Proof {
   // Without a spec, or with entries that all stay. One that lacked an entry is the spec that is
   // left where it lacked just what did not help.
   bool stays(const Variant& variant) const {
-    if (variant.spec.empty()) return true;
+    if (variant.spec.empty() || rival(variant) != nullptr) return true;
     const auto of = entries_of_.find(variant.name);
     if (of == entries_of_.end()) return false;
     const std::vector<VerifiedEntry>& entries = of->second.entries;
@@ -389,7 +405,10 @@ class Proof {
                          .spec = variant.spec,
                          .without_spec = variant.without_spec,
                          .seconds = variant.seconds};
-      if (!variant.spec.empty()) {
+      if (const RightVariant* const known = rival(variant); known != nullptr) {
+        right.shipped = known->shipped;
+        right.left_out = known->left_out;
+      } else if (!variant.spec.empty()) {
         const SpecOfVariant& of = entries_of_.at(variant.name);
         right.shipped = verified_by(of.entries);
         right.left_out = of.left_out;
@@ -409,6 +428,7 @@ class Proof {
   const problem::Program& program_;
   const std::string& bytes_;
   const std::vector<TunedDispatch>& tuned_;
+  const std::vector<RightVariant>& rivals_;
   std::filesystem::path folder_;
   std::vector<VerifiedEntry> entries_;
   std::string module_;  // with all entries_ and the flags they were found with; may be empty
@@ -422,8 +442,9 @@ class Proof {
 
 Result<ProvenProgram> prove_program(Context& context, const problem::Program& program,
                                     const std::string& bytes,
-                                    const std::vector<TunedDispatch>& tuned) {
-  return Proof(context, program, bytes, tuned).run();
+                                    const std::vector<TunedDispatch>& tuned,
+                                    const std::vector<RightVariant>& rivals) {
+  return Proof(context, program, bytes, tuned, rivals).run();
 }
 
 Result<ProvingRounds> prove_variant(Context& context, ProgramBench& bench,

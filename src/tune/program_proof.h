@@ -37,11 +37,13 @@ struct ProvenProgram {
 };
 
 // Compiles the whole program, `bytes` of the file program.path, and times it to find what is worth
-// proving (prove_variant). Where it cannot be run (dynamic shapes, benchmark files of a single
-// dispatch, no runtime) it is compiled all the same with what will be written, and a note says so.
+// proving (prove_variant), beside `rivals`: ways with specs of their own, which other tunings of
+// the program proved. Where it cannot be run (dynamic shapes, benchmark files of a single dispatch,
+// no runtime) it is compiled all the same with what will be written, and a note says so.
 Result<ProvenProgram> prove_program(Context& context, const problem::Program& program,
                                     const std::string& bytes,
-                                    const std::vector<TunedDispatch>& tuned);
+                                    const std::vector<TunedDispatch>& tuned,
+                                    const std::vector<RightVariant>& rivals);
 
 // Times the default, this variant and its flags alone anew, in rounds that have chosen nothing.
 Result<ProvingRounds> prove_variant(Context& context, ProgramBench& bench,

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "base/file.h"
 #include "base/stopwatch.h"
 #include "measure/statistics.h"
 #include "tune/finished_work.h"
@@ -20,20 +19,20 @@ constexpr double kWeighingShare = 0.2;
 
 }  // namespace
 
-Status Session::load() {
+Status Session::load(std::shared_ptr<const std::string> bytes) {
   const TimeBudget::Span span(context_.time, Phase::kSplit);
   const Options& options = context_.options;
-  HONE_ASSIGN(bytes_, read_file(options.input));
+  bytes_ = std::move(bytes);
   context_.compiler.give(result_.sizes);
   HONE_ASSIGN(result_.program, tune::load_program(context_.compiler, *context_.programs,
-                                                  options.input, bytes_, context_.flags()));
+                                                  options.input, *bytes_, context_.flags()));
   // The front half once more for another CPU: dispatches of the same names whose code shares
   // nothing with the candidates' code generation.
   std::vector<std::string> reference_flags = options.reference_flags;
   reference_flags.insert(reference_flags.end(), context_.added.flags.begin(),
                          context_.added.flags.end());
   HONE_ASSIGN(problem::Program reference,
-              context_.compiler.load_program(options.input, bytes_, reference_flags));
+              context_.compiler.load_program(options.input, *bytes_, reference_flags));
   references_ = std::move(reference.dispatches);
   HONE_ASSIGN(result_.program_id,
               context_.store.intern(store::Program{0, result_.program.hash, options.input, "{}"}));
@@ -180,11 +179,12 @@ Result<store::Id> Session::intern(const problem::Dispatch& dispatch) {
   return context_.store.intern(dispatch_row(dispatch, operation));
 }
 
-Status Session::prove() {
+Status Session::prove(const std::vector<RightVariant>& rivals) {
   const TimeBudget::Span span(context_.time, Phase::kProgram);
   // The last that was loaded may have had other sizes.
   context_.compiler.give(result_.sizes);
-  HONE_ASSIGN(result_.proven, prove_program(context_, result_.program, bytes_, result_.tuned));
+  HONE_ASSIGN(result_.proven,
+              prove_program(context_, result_.program, *bytes_, result_.tuned, rivals));
   return {};
 }
 

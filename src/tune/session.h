@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -32,13 +33,14 @@ class Session {
     result_.sizes = std::move(sizes);
   }
 
-  Status load();
+  // `bytes`: of the program's file.
+  Status load(std::shared_ptr<const std::string> bytes);
   // Each dispatch's winner, within about so many seconds: those first that take most of the
   // program's time, and the more of them (plan/work_plan.h). What runs of the same `command` have
   // finished is taken from them. `part`: of the user's budget that the seconds are.
   Status search(double seconds, double part, const std::string& command);
-  // What the winners do in the whole program.
-  Status prove();
+  // What the winners do in the whole program, beside `rivals` (prove_program).
+  Status prove(const std::vector<RightVariant>& rivals);
   // Keeps what became of each dispatch, and the last proof. `best`: what is recommended at this
   // size; none where the program could not be run, and what was verified ships.
   Status record(const RightVariant* best);
@@ -47,7 +49,7 @@ class Session {
   const std::vector<const problem::Dispatch*>& chosen() const { return chosen_; }
   // An independent compile of a dispatch of the program; none where there is no such.
   const problem::Dispatch* reference_of(const problem::Dispatch& dispatch) const;
-  const std::string& bytes() const { return bytes_; }  // of the program's file
+  const std::string& bytes() const { return *bytes_; }  // of the program's file
   const std::string& label() const { return label_; }
   SessionResult& result() { return result_; }
   const SessionResult& result() const { return result_; }
@@ -63,7 +65,7 @@ class Session {
 
   Context& context_;
   std::string label_;
-  std::string bytes_;
+  std::shared_ptr<const std::string> bytes_;
   std::vector<problem::Dispatch> references_;  // of the independent compile
   std::vector<const problem::Dispatch*> chosen_;
   std::map<store::Id, TunedDispatch> finished_;

@@ -1,8 +1,9 @@
 #include "tune/tuning_run.h"
 
 #include <algorithm>
-#include <set>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "base/file.h"
 #include "base/response_file.h"
@@ -11,9 +12,7 @@
 #include "tune/flag_search.h"
 #include "tune/function_choice.h"
 #include "tune/session_steps.h"
-#include "tune/size_choice.h"
-#include "tune/spec_entries.h"
-#include "tune/sums.h"
+#include "tune/tuning_base.h"
 
 namespace hone::tune {
 namespace {
@@ -24,26 +23,21 @@ constexpr double kFlagShare = 0.2;
 constexpr double kWholeSession = 600;
 constexpr std::size_t kFlagCompiles = 15;
 
-// Of the budget, where one configuration must serve several sizes, or several dispatches that no
-// matcher of a spec tells apart: for searching. The rest is for measuring what each one's winner
-// does to the others.
-constexpr double kSearchShare = 0.75;
-
 class TuningRun {
  public:
-  TuningRun(Context& context, const std::vector<problem::SizeSet>& sizes) : context_(context) {
-    sessions_.reserve(sizes.size());
-    for (const problem::SizeSet& set : sizes)
-      sessions_.emplace_back(context, set,
-                             sizes.size() > 1 ? ", " + problem::to_string(set) : std::string());
-  }
+  TuningRun(Context& context, const std::vector<problem::SizeSet>& sizes)
+      : context_(context), sizes_(sizes) {}
 
   Result<TuningResult> run(store::Run run_row) {
-    for (Session& session : sessions_) HONE_TRY(session.load());
-    run_row.program = sessions_.front().result().program_id;
+    HONE_ASSIGN(std::string bytes, read_file(context_.options.input));
+    bytes_ = std::make_shared<const std::string>(std::move(bytes));
+    bases_.emplace_back(context_, sizes_);
+    HONE_TRY(bases_.back().load({}, bytes_));
+    run_row.program = first_session().result().program_id;
     HONE_ASSIGN(result_.run, context_.store.begin_run(run_row));
     HONE_TRY(end_run(context_, steps(run_row.command)));
-    for (Session& session : sessions_) result_.at_sizes.push_back(std::move(session.result()));
+    for (Session& session : bases_[chosen_].sessions())
+      result_.at_sizes.push_back(std::move(session.result()));
     return std::move(result_);
   }
 
@@ -51,36 +45,82 @@ class TuningRun {
   Status steps(const std::string& command) {
     HONE_ASSIGN(result_.machine, look_at_machine(context_));
     HONE_ASSIGN(const double spent, search_flags(command));
-    HONE_TRY(add_flags());
-    const auto sizes = static_cast<double>(sessions_.size());
-    const double budget = (context_.options.budget_seconds - spent) / sizes;
-    const bool several = one_configuration_for_several();
-    const double part = several ? kSearchShare : 1;
-    for (Session& session : sessions_)
-      HONE_TRY(session.search(budget * part, part / sizes, command));
-    if (several) HONE_TRY(choose_for_all(context_.options.budget_seconds * (1 - kSearchShare)));
-    if (std::any_of(sessions_.begin(), sessions_.end(),
-                    [](const Session& session) { return !session.result().tuned.empty(); }))
+    HONE_TRY(load_bases());
+    HONE_TRY(tune_bases(context_.options.budget_seconds - spent, command));
+    const auto is_tuned = [](const Session& session) { return !session.result().tuned.empty(); };
+    if (std::ranges::any_of(bases_, [&](const TuningBase& base) {
+          return std::ranges::any_of(base.sessions(), is_tuned);
+        }))
       HONE_TRY(record_peak(context_));
-    HONE_TRY(prove());
+    chosen_ = bases_.size() - 1;
     HONE_TRY(recommend());
-    for (Session& session : sessions_) HONE_TRY(session.record(best_at(session)));
+    chosen_ = base_of(result_.best && result_.best->uses_spec() ? result_.best : result_.candidate);
+    for (TuningBase& base : bases_) HONE_TRY(base.record(result_.best));
+    bases_[chosen_].take_up();
     return emit();
+  }
+
+  Session& first_session() { return bases_.front().sessions().front(); }
+
+  // Those whose flags can be loaded: of the first, without its flags in any case.
+  Status load_bases() {
+    for (std::size_t i = 0; i < flags_.size(); ++i) {
+      context_.added = {};
+      context_.build = own_build_;
+      if (i > 0) bases_.emplace_back(context_, sizes_);
+      HONE_ASSIGN(const bool loaded, load(bases_.back(), flags_[i]));
+      if (loaded) continue;
+      if (i == 0)
+        HONE_TRY(bases_.back().load({}, bytes_));
+      else
+        bases_.pop_back();
+    }
+    return {};
+  }
+
+  // One after the other, each with an equal part of the time: which of them is the fastest with a
+  // spec shows only once it has one. Ways without a base are compared with all of these.
+  Status tune_bases(double seconds, const std::string& command) {
+    const std::vector<FlagSet> compared = std::exchange(context_.flag_sets, {});
+    std::vector<RightVariant> rivals;
+    for (TuningBase& base : bases_) {
+      const bool is_last = &base == &bases_.back();
+      if (is_last) context_.flag_sets = compared;
+      HONE_TRY(base.add_sums());
+      HONE_TRY(base.tune(seconds / static_cast<double>(bases_.size()), command, rivals));
+      if (is_last) break;
+      HONE_ASSIGN(std::optional<RightVariant> rival, base.to_rival());
+      if (rival) rivals.push_back(std::move(*rival));
+    }
+    return {};
+  }
+
+  // Whether the program can be tuned, or taken apart, under these flags. Those under which it
+  // cannot compete with what can without them.
+  Result<bool> load(TuningBase& base, const FlagSet& flags) {
+    if (flags.name.empty() && &base == &bases_.front()) return true;  // as it was loaded at first
+    const Status loaded = base.load(flags, bytes_);
+    if (loaded) return true;
+    if (loaded.error().kind == ErrorKind::kInterrupted) return tl::unexpected(loaded.error());
+    context_.observer.note(fmt::format("flags: with {} the dispatches cannot be tuned: {}",
+                                       flags.name, loaded.error().message));
+    context_.flag_sets.push_back({flags.name, flags.flags, /*is_whole=*/true});
+    return false;
   }
 
   // What they decide is which dispatches there are. The seconds of the budget that it took.
   Result<double> search_flags(const std::string& command) {
     const Options& options = context_.options;
-    const Session& session = sessions_.front();
+    Session& session = first_session();
     const Result<problem::Function> function =
         function_to_call(session.result().program, options.function, options.inputs);
-    if (!options.search_flags || !options.prove || sessions_.size() > 1 || !function) return 0.0;
+    if (!options.search_flags || !options.prove || sizes_.size() > 1 || !function) return 0.0;
     HONE_ASSIGN(const std::optional<ChosenFlags> kept,
                 kept_flags(context_, command, session.result().program_id));
     // A run that goes on must find the dispatches of the one before, however long it could search.
     if (kept) {
       HONE_TRY(keep_flags(context_, *kept));
-      HONE_TRY(use(*kept));
+      take(*kept);
       return 0.0;
     }
     const Stopwatch watch(context_.clock);
@@ -90,7 +130,7 @@ class TuningRun {
         .for_tuning = true,
         .prove = false};
     Result<FoundFlags> found =
-        tune::search_flags(context_, session.result().program, session.bytes(), *function, request);
+        tune::search_flags(context_, session.result().program, *bytes_, *function, request);
     // Where programs cannot be run here, their dispatches are tuned all the same.
     if (!found && (found.error().kind == ErrorKind::kFailure ||
                    found.error().kind == ErrorKind::kEnvironment)) {
@@ -107,194 +147,33 @@ class TuningRun {
     if (found->best.name.empty())
       context_.observer.note(
           fmt::format("flags: none of {} seems faster", found->trials.size() - 1));
-    if (found->best.name != found->tunable.name) say("what competes with tuning:", found->best);
-    say("the dispatches are tuned with", found->tunable);
-    ChosenFlags chosen{found->best, found->tunable, {}};
+    ChosenFlags chosen{found->best, found->bases, {}};
+    if (!is_base(chosen, found->best)) say("what competes with tuning:", found->best);
+    for (const FlagSet& base : found->bases) say("the dispatches are tuned with", base);
     for (const FlagTrial& trial : found->trials) chosen.tried.push_back(trial.flags);
     HONE_TRY(keep_flags(context_, chosen));
-    HONE_TRY(use(chosen));
+    take(chosen);
     return std::min(watch.seconds(), kFlagShare * options.budget_seconds);
   }
 
-  Status use(const ChosenFlags& chosen) {
+  static bool is_base(const ChosenFlags& chosen, const FlagSet& set) {
+    return std::ranges::count(chosen.bases, set.name, &FlagSet::name) > 0;
+  }
+
+  void take(const ChosenFlags& chosen) {
     std::erase_if(context_.flag_sets, [&](const FlagSet& set) {
       return std::ranges::count(chosen.tried, set.flags) > 0;
     });
-    if (!chosen.best.name.empty() && chosen.best.name != chosen.tunable.name)
+    if (!chosen.best.name.empty() && !is_base(chosen, chosen.best))
       context_.flag_sets.push_back({chosen.best.name, chosen.best.flags, /*is_whole=*/true});
-    if (chosen.tunable.name.empty()) return {};
-    const FlagSet before = context_.added;
-    const store::Id build = context_.build;
-    HONE_TRY(add(chosen.tunable));
-    const Status loaded = sessions_.front().load();
-    if (loaded || loaded.error().kind == ErrorKind::kInterrupted) return loaded;
-    // Under these flags nothing can be tuned, or taken apart: they compete with what can without.
-    context_.observer.note(fmt::format("flags: with {} the dispatches cannot be tuned: {}",
-                                       chosen.tunable.name, loaded.error().message));
-    context_.added = before;
-    context_.build = build;
-    context_.flag_sets.push_back({chosen.tunable.name, chosen.tunable.flags, /*is_whole=*/true});
-    return sessions_.front().load();
-  }
-
-  Status add(const FlagSet& set) {
-    FlagSet& added = context_.added;
-    added.name += (added.name.empty() ? "" : " + ") + set.name;
-    added.flags.insert(added.flags.end(), set.flags.begin(), set.flags.end());
-    HONE_ASSIGN(store::Build build, context_.store.build(context_.build));
-    build.flags = nlohmann::json(context_.flags()).dump();
-    HONE_ASSIGN(context_.build, context_.store.intern(build));
-    return {};
-  }
-
-  // The build is another one then: what is compiled, stored and found again has these flags.
-  Status add_flags() {
-    const bool sums = std::any_of(sessions_.begin(), sessions_.end(), [](const Session& session) {
-      const auto& chosen = session.chosen();
-      return std::any_of(chosen.begin(), chosen.end(), [](const problem::Dispatch* dispatch) {
-        return adds_along_vectors(*dispatch);
-      });
-    });
-    const FlagSet& set = context_.options.sums;
-    const std::vector<std::string>& flags = context_.added.flags;
-    const bool has_it = std::ranges::all_of(
-        set.flags, [&](const std::string& flag) { return std::ranges::count(flags, flag) > 0; });
-    if (!sums || has_it) return {};
-    HONE_TRY(add(set));
-    context_.observer.note(fmt::format(
-        "the program adds up floating-point numbers: it is tuned with {} ({}), the default of each "
-        "dispatch included; the whole program is compared without it too",
-        fmt::join(set.flags, " "), set.name));
-    return {};
-  }
-
-  // The dispatches of these names at each size; fewer where one was not tuned at a size.
-  std::vector<DispatchAtSize> at_each(const std::vector<std::string>& names) {
-    std::vector<DispatchAtSize> found;
-    for (Session& session : sessions_)
-      for (TunedDispatch& tuned : session.result().tuned) {
-        if (std::count(names.begin(), names.end(), tuned.dispatch->name) == 0) continue;
-        std::vector<std::string> where;
-        // Launch sets of one kernel have its name: their sizes tell them apart.
-        const std::string& name = tuned.dispatch->name;
-        const bool one_of_several_sets = std::ranges::count(names, name) > 1;
-        if (names.size() > 1)
-          where.push_back(one_of_several_sets ? problem::describe(tuned.dispatch->root) : name);
-        if (sessions_.size() > 1) where.push_back(problem::to_string(session.result().sizes));
-        found.push_back({&tuned, session.reference_of(*tuned.dispatch),
-                         fmt::format("{}", fmt::join(where, " at "))});
-      }
-    return found;
-  }
-  std::vector<DispatchAtSize> at_each(const std::string& name) {
-    return at_each(std::vector<std::string>{name});
-  }
-
-  // The names of tuned dispatches, those together that one entry of a spec is for.
-  std::vector<std::vector<std::string>> spec_classes() {
-    std::vector<std::vector<std::string>> classes;
-    std::set<std::string> known;  // of the sessions before
-    // Within a session, since neighbours have the sizes of theirs.
-    for (const Session& session : sessions_) {
-      std::vector<std::pair<const problem::Dispatch*, std::size_t>> first_of;  // of each class
-      for (const problem::Dispatch* dispatch : session.chosen()) {
-        if (known.contains(dispatch->name)) continue;
-        const auto same = std::find_if(first_of.begin(), first_of.end(), [&](const auto& first) {
-          return one_entry_for(*context_.programs, *dispatch, *first.first);
-        });
-        if (same == first_of.end()) {
-          first_of.emplace_back(dispatch, classes.size());
-          classes.push_back({dispatch->name});
-        } else {
-          classes[same->second].push_back(dispatch->name);
-        }
-      }
-      for (const std::vector<std::string>& names : classes)
-        known.insert(names.begin(), names.end());
-    }
-    return classes;
-  }
-
-  bool one_configuration_for_several() {
-    const auto classes = spec_classes();
-    return sessions_.size() > 1 || std::any_of(classes.begin(), classes.end(),
-                                               [](const auto& names) { return names.size() > 1; });
-  }
-
-  // Of each class of dispatches, over all sizes: what a spec says of one it says of all.
-  Status choose_for_all(double seconds) {
-    std::vector<std::vector<DispatchAtSize>> shared;
-    std::size_t measured = 0;
-    for (const std::vector<std::string>& names : spec_classes()) {
-      if (sessions_.size() > 1)
-        for (const std::string& name : names)
-          if (const auto at = at_each(name); at.size() < sessions_.size())
-            for (const DispatchAtSize& each : at)
-              each.tuned->keep_default("it could not be tuned at every size");
-      std::vector<DispatchAtSize> at = at_each(names);
-      if (at.size() < 2) continue;
-      measured += at.size();
-      shared.push_back(std::move(at));
-    }
-    for (const std::vector<DispatchAtSize>& at : shared)
-      HONE_TRY(choose_for_all_sizes(context_, at, seconds / static_cast<double>(measured)));
-    return {};
-  }
-
-  // What the program at one size has no use for ships for none.
-  Status prove() {
-    do {
-      for (Session& session : sessions_) HONE_TRY(session.prove());
-    } while (drop_what_one_leaves_out());
-    for (Session& session : sessions_) {
-      std::vector<LeftOut>& left_out = session.result().proven.left_out;
-      left_out.insert(left_out.end(), dropped_.begin(), dropped_.end());
-    }
-    return {};
-  }
-
-  // One entry at a time: what it leaves behind may ship then.
-  bool drop_what_one_leaves_out() {
-    for (const TunedDispatch& tuned : sessions_.front().result().tuned) {
-      const std::string& name = tuned.dispatch->name;
-      const std::vector<DispatchAtSize> at = at_each(name);
-      if (at.size() < sessions_.size()) continue;
-      std::size_t shipping = 0;
-      std::string reason;
-      for (const Session& session : sessions_) {
-        const ProvenProgram& proven = session.result().proven;
-        const bool ships = std::ranges::any_of(at, [&](const DispatchAtSize& each) {
-          return std::ranges::count(proven.shipped, each.tuned->id) > 0;
-        });
-        if (ships) ++shipping;
-        for (const LeftOut& left_out : proven.left_out)
-          if (left_out.dispatch == name)
-            reason = fmt::format("at {}: {}", problem::to_string(session.result().sizes),
-                                 left_out.reason);
-      }
-      if (shipping == 0 || shipping == sessions_.size()) continue;
-      for (const DispatchAtSize& each : at) each.tuned->keep_default(reason);
-      dropped_.push_back({name, reason});
-      return true;
-    }
-    return false;
-  }
-
-  // By name: the dispatches of a session have numbers of their own.
-  static const RightVariant* variant_of(const Session& session, const std::string& name) {
-    for (const RightVariant& variant : session.result().proven.variants)
-      if (variant.name == name) return &variant;
-    return nullptr;
-  }
-  const RightVariant* best_at(const Session& session) const {
-    if (!result_.best || !result_.best->uses_spec()) return result_.best ? &*result_.best : nullptr;
-    return variant_of(session, result_.best->name);
+    flags_ = chosen.bases;
   }
 
   // The choice by the rounds of the proof, the verdict by rounds that it is made for.
   Status recommend() {
     std::vector<std::vector<RightVariant>> variants;
-    for (const Session& session : sessions_) variants.push_back(session.result().proven.variants);
+    for (const Session& session : bases_.back().sessions())
+      variants.push_back(session.result().proven.variants);
     HONE_ASSIGN(const std::optional<RightVariant> promising, most_promising(variants));
     if (!promising) return {};
     const RightVariant& base = variants.front().front();
@@ -313,10 +192,11 @@ class TuningRun {
 
   Status prove(const RightVariant& promising) {
     std::vector<ProvingRounds> rounds;
-    for (Session& session : sessions_) {
+    for (Session& session : bases_.back().sessions()) {
       ProvenProgram& proven = session.result().proven;
-      HONE_ASSIGN(ProvingRounds at_size,
-                  prove_variant(context_, *proven.bench, *variant_of(session, promising.name)));
+      HONE_ASSIGN(
+          ProvingRounds at_size,
+          prove_variant(context_, *proven.bench, *TuningBase::variant_of(session, promising.name)));
       rounds.push_back(std::move(at_size));
     }
     HONE_ASSIGN(result_.verdict, verdict_of(rounds));
@@ -329,7 +209,8 @@ class TuningRun {
   }
 
   Status emit() {
-    result_.spec = sessions_.front().result().proven.spec;
+    const Session& session = bases_[chosen_].sessions().front();
+    result_.spec = session.result().proven.spec;
     if (result_.best && result_.best->uses_spec()) result_.spec = result_.best->spec;
     const std::filesystem::path spec = context_.options.out / "tuning_spec.mlir";
     std::error_code code;
@@ -340,9 +221,8 @@ class TuningRun {
     const std::vector<std::string> flags = recommended_flags(spec);
     HONE_TRY(context_.store.log_event(
         "compile flags",
-        nlohmann::json{
-            {"variant", result_.best ? result_.best->name + sessions_.front().label() : ""},
-            {"flags", flags}}
+        nlohmann::json{{"variant", result_.best ? result_.best->name + session.label() : ""},
+                       {"flags", flags}}
             .dump()));
     return write_file_atomically(context_.options.out / "compile_flags.txt", response_file(flags));
   }
@@ -358,9 +238,20 @@ class TuningRun {
     return uses_spec ? context_.programs->with_spec(std::move(flags), spec) : flags;
   }
 
+  // The base that found it: every base has the ways of those before it too. Without one the last.
+  std::size_t base_of(const std::optional<RightVariant>& best) const {
+    for (std::size_t i = 0; best && i < bases_.size(); ++i)
+      if (TuningBase::variant_of(bases_[i].sessions().front(), best->name) != nullptr) return i;
+    return bases_.size() - 1;
+  }
+
   Context& context_;
-  std::vector<Session> sessions_;
-  std::vector<LeftOut> dropped_;
+  const std::vector<problem::SizeSet>& sizes_;
+  const store::Id own_build_ = context_.build;  // of the user's flags alone
+  std::shared_ptr<const std::string> bytes_;    // of the program's file
+  std::vector<FlagSet> flags_{{}};  // one without a name, or what FoundFlags::bases says
+  std::vector<TuningBase> bases_;
+  std::size_t chosen_ = 0;  // of bases_: what the result is about
   TuningResult result_;
 };
 

@@ -18,9 +18,10 @@ namespace hone::test {
 
 inline constexpr std::string_view kSpecFlag = "--fake-spec=";
 // Flags of whole programs: "--fake-times-by-fusion=0.8" makes it take so many times as long; with
-// the others it does not compile, and computes something else.
+// the others it does not compile, computes something else, cannot be tuned, and heeds no spec.
 inline constexpr std::string_view kTimesFlag = "--fake-times", kRefusedFlag = "--fake-refused",
-                                  kWrongFlag = "--fake-wrong", kUntunableFlag = "--fake-untunable";
+                                  kWrongFlag = "--fake-wrong", kUntunableFlag = "--fake-untunable",
+                                  kDeafFlag = "--fake-deaf";
 
 // A file with a line for each dispatch: its name and its tile.
 inline std::map<std::string, std::string> spec_in(const std::vector<std::string>& flags) {
@@ -75,7 +76,9 @@ class FakePool final : public worker::WorkerPool {
     }
     if (message.kind == tune::jobs::kCompileProgram) {
       double seconds = dispatches_ * fake_seconds(kDefaultTile);
+      const bool heeds = std::ranges::count(flags, kDeafFlag) == 0;
       for (const auto& [name, tile] : spec) {
+        if (!heeds) break;
         seconds += fake_seconds(tile_in(tile)) - fake_seconds(kDefaultTile);
         if (const auto harmful = harm.find(name); harmful != harm.end()) seconds += harmful->second;
       }

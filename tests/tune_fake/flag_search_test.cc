@@ -87,12 +87,33 @@ TEST_F(FlagSearch, FindsWhatToTuneWithBesideTheBest) {
   provider_.choices = {choice("tiling", "tiling", times("0.7")),
                        choice("im2col", "convolutions", times("0.8", "-by-im2col")),
                        choice("fusion", "fusion", times("0.9", "-by-fusion"))};
-  provider_.choices[0].competes_with_specs = true;
+  provider_.choices[0].reach = provider::SpecReach::kNothing;
   const auto found = search({.for_tuning = true});
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(found->best.name, "tiling + im2col + fusion");
-  EXPECT_EQ(found->tunable.name, "im2col + fusion");
-  EXPECT_NEAR(found->speedup(found->tunable), 1 / (0.8 * 0.9), 0.01);
+  EXPECT_EQ(found->bases.front().name, "im2col + fusion");
+  EXPECT_NEAR(found->speedup(found->bases.front()), 1 / (0.8 * 0.9), 0.01);
+}
+
+// Tiles are a ground of their own where they are near the best, however fast operations are that
+// are not tiled.
+TEST_F(FlagSearch, FindsTilesToTuneWhereTheyAreNearTheBest) {
+  provider_.choices = {choice("late tiling", "tiling", times("0.7")),
+                       choice("early tiling", "tiling", times("0.75")),
+                       choice("fusion", "fusion", times("0.9", "-by-fusion"))};
+  provider_.choices[0].reach = provider::SpecReach::kNothing;
+  provider_.choices[1].reach = provider::SpecReach::kTiles;
+  const auto found = search({.for_tuning = true});
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->best.name, "late tiling + fusion");
+  ASSERT_EQ(found->bases.size(), 2u);
+  EXPECT_EQ(found->bases[0].name, "fusion");
+  EXPECT_EQ(found->bases[1].name, "fusion + early tiling");
+  provider_.choices[1].flags = {times("0.95")};
+  const auto far = search({.for_tuning = true});
+  ASSERT_TRUE(far) << far.error().message;
+  ASSERT_EQ(far->bases.size(), 1u);
+  EXPECT_EQ(far->bases[0].name, "fusion");
 }
 
 TEST_F(FlagSearch, WhatFailsIsARowAndNotTheEnd) {
@@ -173,6 +194,38 @@ TEST_F(TuningWithFlags, ARunThatGoesOnKeepsItsFlags) {
   ASSERT_TRUE(result) << result.error().message;
   ASSERT_TRUE(result->best);
   EXPECT_EQ(result->best->name, "fusion + spec") << observer_.notes;
+}
+
+// The best tile takes 1.3 times less than the default.
+TEST_F(TuningWithFlags, OfTwoBasesTheOneWithTheFasterSpecShips) {
+  provider_.choices = {choice("tiling", "tiling", times("0.75"))};
+  provider_.choices[0].reach = provider::SpecReach::kTiles;
+  test::FakePool both_gain(2);
+  auto result = tune(both_gain);
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_TRUE(result->best);
+  EXPECT_EQ(result->best->name, "tiling + spec") << observer_.notes;
+  EXPECT_EQ(result->at_sizes.front().tuned.size(), 2u);
+  EXPECT_EQ(result->best->shipped.size(), 2u);
+}
+
+TEST_F(TuningWithFlags, AnEarlierBaseWinsInTheRoundsOfTheLast) {
+  provider_.choices = {choice("tiling", "tiling", times("0.9"))};
+  provider_.choices[0].flags.emplace_back(test::kDeafFlag);
+  provider_.choices[0].reach = provider::SpecReach::kTiles;
+  test::FakePool pool(2);
+  const auto result = tune(pool);
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_TRUE(result->best);
+  EXPECT_EQ(result->best->name, "spec") << observer_.notes;
+  // The dispatches of the base that won are those that are told of, and are marked as shipped.
+  std::size_t shipped = 0;
+  for (const TunedDispatch& tuned : result->at_sizes.front().tuned)
+    shipped += std::ranges::count(result->best->shipped, tuned.id) > 0 ? 1 : 0;
+  EXPECT_EQ(shipped, 2u);
+  const auto selections = store_.selections();
+  ASSERT_TRUE(selections);
+  EXPECT_EQ(std::ranges::count(*selections, true, &store::Selection::shipped), 2);
 }
 
 TEST_F(TuningWithFlags, FlagsUnderWhichNothingCanBeTunedCompete) {

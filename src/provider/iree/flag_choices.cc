@@ -20,10 +20,8 @@ struct Row {
   std::string_view reason;
 };
 
-// Of what is tiled late a spec reaches nothing: configurations are read before it is lowered. Of
-// what is tiled early it reaches the product of tiles, which had less to gain than the product
-// itself where both were tried (docs/flags.md).
-constexpr std::string_view kTiling = "data tiling";
+// Late, after configurations are read; early, before the program is split into dispatches.
+constexpr std::string_view kTiling = "data tiling", kEarly = "--iree-global-opt-data-tiling";
 
 constexpr std::string_view kPreprocessing = "--iree-preprocessing-pass-pipeline";
 
@@ -82,7 +80,7 @@ std::vector<Row> rows() {
        kTiling,
        For::kCpu,
        Needs::kProducts,
-       {"--iree-global-opt-data-tiling"},
+       {std::string(kEarly)},
        "matrices are packed before fusion; the product of tiles is a dispatch that can be tuned"},
       {"reordered sums",
        "sums",
@@ -226,6 +224,12 @@ std::string_view missing(Needs needs) {
   return "";
 }
 
+provider::SpecReach reach_under(const Row& row) {
+  if (row.group != kTiling) return provider::SpecReach::kAll;
+  return std::ranges::count(row.flags, kEarly) > 0 ? provider::SpecReach::kTiles
+                                                   : provider::SpecReach::kNothing;
+}
+
 std::string_view name_in(std::string_view flag) {
   return flag.substr(0, flag.find('='));
 }
@@ -246,8 +250,9 @@ std::vector<provider::FlagChoice> flag_choices(const problem::Program& program,
     if (row.target == (gpu ? For::kCpu : For::kGpu) || says(flags, row)) continue;
     std::string why_not;
     if (!holds(program, row.needs)) why_not = missing(row.needs);
+    const provider::SpecReach reach = reach_under(row);
     choices.push_back({std::string(row.name), std::string(row.group), std::move(row.flags),
-                       std::string(row.reason), std::move(why_not), row.group == kTiling});
+                       std::string(row.reason), std::move(why_not), reach});
   }
   return choices;
 }

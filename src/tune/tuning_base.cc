@@ -1,0 +1,230 @@
+#include "tune/tuning_base.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tune/spec_entries.h"
+#include "tune/sums.h"
+
+namespace hone::tune {
+namespace {
+
+// Of the time, where one configuration must serve several sizes, or several dispatches that no
+// matcher of a spec tells apart: for searching. The rest is for measuring what each one's winner
+// does to the others.
+constexpr double kSearchShare = 0.75;
+
+}  // namespace
+
+TuningBase::TuningBase(Context& context, const std::vector<problem::SizeSet>& sizes)
+    : context_(context), added_(context.added), build_(context.build) {
+  sessions_.reserve(sizes.size());
+  for (const problem::SizeSet& set : sizes)
+    sessions_.emplace_back(context, set,
+                           sizes.size() > 1 ? ", " + problem::to_string(set) : std::string());
+}
+
+void TuningBase::take_up() {
+  context_.added = added_;
+  context_.build = build_;
+}
+
+Status TuningBase::load(const FlagSet& flags, const std::shared_ptr<const std::string>& bytes) {
+  const FlagSet before = added_;
+  const store::Id build = build_;
+  take_up();
+  if (!flags.name.empty()) HONE_TRY(add(flags));
+  for (Session& session : sessions_) {
+    Status loaded = session.load(bytes);
+    if (loaded) continue;
+    added_ = before;
+    build_ = build;
+    take_up();
+    return loaded;
+  }
+  return {};
+}
+
+// The build is another one then: what is compiled, stored and found again has these flags.
+Status TuningBase::add(const FlagSet& set) {
+  added_.name += (added_.name.empty() ? "" : " + ") + set.name;
+  added_.flags.insert(added_.flags.end(), set.flags.begin(), set.flags.end());
+  context_.added = added_;
+  HONE_ASSIGN(store::Build build, context_.store.build(build_));
+  build.flags = nlohmann::json(context_.flags()).dump();
+  HONE_ASSIGN(build_, context_.store.intern(build));
+  take_up();
+  return {};
+}
+
+Status TuningBase::tune(double seconds, const std::string& command,
+                        const std::vector<RightVariant>& rivals) {
+  const auto sizes = static_cast<double>(sessions_.size());
+  take_up();
+  const bool several = one_configuration_for_several();
+  const double searched = several ? kSearchShare : 1;
+  const double part = searched * seconds / context_.options.budget_seconds / sizes;
+  for (Session& session : sessions_)
+    HONE_TRY(session.search(seconds / sizes * searched, part, command));
+  if (several) HONE_TRY(choose_for_all(seconds * (1 - kSearchShare)));
+  return prove(rivals);
+}
+
+Status TuningBase::record(const std::optional<RightVariant>& best) {
+  take_up();
+  for (Session& session : sessions_) {
+    const RightVariant* const here = best && best->uses_spec() ? variant_of(session, best->name)
+                                     : best                    ? &*best
+                                                               : nullptr;
+    // What another base ships is nothing of this one.
+    RightVariant nothing;
+    HONE_TRY(session.record(best && here == nullptr ? &nothing : here));
+  }
+  return {};
+}
+
+Result<std::optional<RightVariant>> TuningBase::to_rival() {
+  ProvenProgram& proven = sessions_.front().result().proven;
+  HONE_ASSIGN(std::optional<RightVariant> best, most_promising({proven.variants}));
+  proven.bench.reset();
+  if (best && !best->uses_spec()) best.reset();
+  return best;
+}
+
+Status TuningBase::add_sums() {
+  const bool sums = std::any_of(sessions_.begin(), sessions_.end(), [](const Session& session) {
+    const auto& chosen = session.chosen();
+    return std::any_of(chosen.begin(), chosen.end(), [](const problem::Dispatch* dispatch) {
+      return adds_along_vectors(*dispatch);
+    });
+  });
+  take_up();
+  const FlagSet& set = context_.options.sums;
+  const std::vector<std::string>& flags = context_.added.flags;
+  const bool has_it = std::ranges::all_of(
+      set.flags, [&](const std::string& flag) { return std::ranges::count(flags, flag) > 0; });
+  if (!sums || has_it) return {};
+  HONE_TRY(add(set));
+  context_.observer.note(fmt::format(
+      "the program adds up floating-point numbers: it is tuned with {} ({}), the default of each "
+      "dispatch included; the whole program is compared without it too",
+      fmt::join(set.flags, " "), set.name));
+  return {};
+}
+
+// The dispatches of these names at each size; fewer where one was not tuned at a size.
+std::vector<DispatchAtSize> TuningBase::at_each(const std::vector<std::string>& names) {
+  std::vector<DispatchAtSize> found;
+  for (Session& session : sessions_)
+    for (TunedDispatch& tuned : session.result().tuned) {
+      if (std::count(names.begin(), names.end(), tuned.dispatch->name) == 0) continue;
+      std::vector<std::string> where;
+      // Launch sets of one kernel have its name: their sizes tell them apart.
+      const std::string& name = tuned.dispatch->name;
+      const bool one_of_several_sets = std::ranges::count(names, name) > 1;
+      if (names.size() > 1)
+        where.push_back(one_of_several_sets ? problem::describe(tuned.dispatch->root) : name);
+      if (sessions_.size() > 1) where.push_back(problem::to_string(session.result().sizes));
+      found.push_back({&tuned, session.reference_of(*tuned.dispatch),
+                       fmt::format("{}", fmt::join(where, " at "))});
+    }
+  return found;
+}
+// The names of tuned dispatches, those together that one entry of a spec is for.
+std::vector<std::vector<std::string>> TuningBase::spec_classes() {
+  std::vector<std::vector<std::string>> classes;
+  std::set<std::string> known;  // of the sessions before
+  // Within a session, since neighbours have the sizes of theirs.
+  for (const Session& session : sessions_) {
+    std::vector<std::pair<const problem::Dispatch*, std::size_t>> first_of;  // of each class
+    for (const problem::Dispatch* dispatch : session.chosen()) {
+      if (known.contains(dispatch->name)) continue;
+      const auto same = std::find_if(first_of.begin(), first_of.end(), [&](const auto& first) {
+        return one_entry_for(*context_.programs, *dispatch, *first.first);
+      });
+      if (same == first_of.end()) {
+        first_of.emplace_back(dispatch, classes.size());
+        classes.push_back({dispatch->name});
+      } else {
+        classes[same->second].push_back(dispatch->name);
+      }
+    }
+    for (const std::vector<std::string>& names : classes) known.insert(names.begin(), names.end());
+  }
+  return classes;
+}
+
+bool TuningBase::one_configuration_for_several() {
+  const auto classes = spec_classes();
+  return sessions_.size() > 1 || std::any_of(classes.begin(), classes.end(),
+                                             [](const auto& names) { return names.size() > 1; });
+}
+
+// Of each class of dispatches, over all sizes: what a spec says of one it says of all.
+Status TuningBase::choose_for_all(double seconds) {
+  std::vector<std::vector<DispatchAtSize>> shared;
+  std::size_t measured = 0;
+  for (const std::vector<std::string>& names : spec_classes()) {
+    if (sessions_.size() > 1)
+      for (const std::string& name : names)
+        if (const auto at = at_each(name); at.size() < sessions_.size())
+          for (const DispatchAtSize& each : at)
+            each.tuned->keep_default("it could not be tuned at every size");
+    std::vector<DispatchAtSize> at = at_each(names);
+    if (at.size() < 2) continue;
+    measured += at.size();
+    shared.push_back(std::move(at));
+  }
+  for (const std::vector<DispatchAtSize>& at : shared)
+    HONE_TRY(choose_for_all_sizes(context_, at, seconds / static_cast<double>(measured)));
+  return {};
+}
+
+// What the program at one size has no use for ships for none.
+Status TuningBase::prove(const std::vector<RightVariant>& rivals) {
+  do {
+    for (Session& session : sessions_) HONE_TRY(session.prove(rivals));
+  } while (drop_what_one_leaves_out());
+  for (Session& session : sessions_) {
+    std::vector<LeftOut>& left_out = session.result().proven.left_out;
+    left_out.insert(left_out.end(), dropped_.begin(), dropped_.end());
+  }
+  return {};
+}
+
+// One entry at a time: what it leaves behind may ship then.
+bool TuningBase::drop_what_one_leaves_out() {
+  for (const TunedDispatch& tuned : sessions_.front().result().tuned) {
+    const std::string& name = tuned.dispatch->name;
+    const std::vector<DispatchAtSize> at = at_each(name);
+    if (at.size() < sessions_.size()) continue;
+    std::size_t shipping = 0;
+    std::string reason;
+    for (const Session& session : sessions_) {
+      const ProvenProgram& proven = session.result().proven;
+      const bool ships = std::ranges::any_of(at, [&](const DispatchAtSize& each) {
+        return std::ranges::count(proven.shipped, each.tuned->id) > 0;
+      });
+      if (ships) ++shipping;
+      for (const LeftOut& left_out : proven.left_out)
+        if (left_out.dispatch == name)
+          reason =
+              fmt::format("at {}: {}", problem::to_string(session.result().sizes), left_out.reason);
+    }
+    if (shipping == 0 || shipping == sessions_.size()) continue;
+    for (const DispatchAtSize& each : at) each.tuned->keep_default(reason);
+    dropped_.push_back({name, reason});
+    return true;
+  }
+  return false;
+}
+
+// By name: the dispatches of a session have numbers of their own.
+const RightVariant* TuningBase::variant_of(const Session& session, const std::string& name) {
+  for (const RightVariant& variant : session.result().proven.variants)
+    if (variant.name == name) return &variant;
+  return nullptr;
+}
+
+}  // namespace hone::tune
