@@ -77,9 +77,7 @@ Status TuningBase::record(const std::optional<RightVariant>& best) {
     const RightVariant* const here = best && best->uses_spec() ? variant_of(session, best->name)
                                      : best                    ? &*best
                                                                : nullptr;
-    // What another base ships is nothing of this one.
-    RightVariant nothing;
-    HONE_TRY(session.record(best && here == nullptr ? &nothing : here));
+    HONE_TRY(session.record(here));
   }
   return {};
 }

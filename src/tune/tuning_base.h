@@ -30,8 +30,8 @@ class TuningBase {
 
   // The context's flags and build are this base's again: whatever is compiled, stored or looked up.
   void take_up();
-  // Session::record at each size. `best`: what is recommended, by its name here; none where the
-  // program could not be run.
+  // Session::record at each size. `best`: what is recommended, known here by its name if it has a
+  // spec; empty where another base's spec is, none where the program could not be run.
   Status record(const std::optional<RightVariant>& best);
 
   std::vector<Session>& sessions() { return sessions_; }

@@ -55,7 +55,11 @@ class TuningRun {
     chosen_ = bases_.size() - 1;
     HONE_TRY(recommend());
     chosen_ = base_of(result_.best && result_.best->uses_spec() ? result_.best : result_.candidate);
-    for (TuningBase& base : bases_) HONE_TRY(base.record(result_.best));
+    for (TuningBase& base : bases_) {
+      const bool ships_another =
+          &base != &bases_[chosen_] && result_.best && result_.best->uses_spec();
+      HONE_TRY(base.record(ships_another ? RightVariant{} : result_.best));
+    }
     bases_[chosen_].take_up();
     return emit();
   }
