@@ -11,9 +11,11 @@
 namespace hone::iree {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::UnorderedElementsAre;
 
 space::Space space_of(const problem::Operation& root, int cores = 1, bool fused = false) {
@@ -175,6 +177,33 @@ TEST(LlvmCpuSpace, KeepsABlockedAccumulatorOnTheStackOnlyWhereSomethingReadsIt) 
   EXPECT_THAT(broken(hard_space_of(matmul(128, 256, 256), true), blocked),
               ElementsAre("accumulator_fits_stack"));
   EXPECT_THAT(broken(hard_space_of(matmul(128, 256, 256), false), blocked), IsEmpty());
+}
+
+// Products of ResNet-50 (im2col, 256x196x2304 with a relu), where every configuration that was
+// tried needed too much stack. What is said of each is what IREE 3.13 did.
+TEST(LlvmCpuSpace, CountsTheCopiesOfABlockThatTilesDoNotDivide) {
+  const space::Space space = space_of(matmul(256, 196, 2304), 2, true);
+  const auto refuses = [&](const std::string& tiles) {
+    const std::set<std::string> rules =
+        broken(space, tiles + ",cache_k=384,vec_m=8,vec_n=32,red_k=1");
+    return rules.contains("ragged_block_fits_stack");
+  };
+  EXPECT_TRUE(refuses("dist_m=64,dist_n=98,cache_m=0,cache_n=0,peel=1"));  // 50176 bytes
+  EXPECT_TRUE(refuses("dist_m=64,dist_n=98,cache_m=0,cache_n=0,peel=0"));
+  EXPECT_TRUE(refuses("dist_m=64,dist_n=96,cache_m=0,cache_n=0,peel=0"));      // 49152
+  EXPECT_TRUE(refuses("dist_m=128,dist_n=98,cache_m=64,cache_n=49,peel=1"));   // 37632
+  EXPECT_TRUE(refuses("dist_m=128,dist_n=128,cache_m=64,cache_n=64,peel=1"));  // 65024
+  EXPECT_FALSE(refuses("dist_m=32,dist_n=98,cache_m=0,cache_n=0,peel=1"));
+  EXPECT_FALSE(refuses("dist_m=64,dist_n=49,cache_m=0,cache_n=0,peel=1"));
+  EXPECT_FALSE(refuses("dist_m=64,dist_n=64,cache_m=0,cache_n=0,peel=1"));
+  EXPECT_FALSE(refuses("dist_m=128,dist_n=98,cache_m=64,cache_n=32,peel=1"));
+  EXPECT_FALSE(refuses("dist_m=128,dist_n=192,cache_m=32,cache_n=96,peel=0"));
+  // Nothing reads the result: it is no buffer of its own.
+  const space::Space bare = space_of(matmul(256, 196, 2304), 2, false);
+  EXPECT_THAT(broken(bare,
+                     "dist_m=64,dist_n=98,cache_m=0,cache_n=0,peel=1,cache_k=384,vec_m=8,"
+                     "vec_n=32,red_k=1"),
+              Not(Contains("ragged_block_fits_stack")));
 }
 
 TEST(LlvmCpuSpace, ExplainsWithNumbers) {

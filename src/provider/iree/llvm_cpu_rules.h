@@ -22,6 +22,8 @@ inline constexpr std::int64_t kMostNativeVectors = 512;
 // The compiler's limit on the stack of one dispatch function, in bytes
 // (--iree-llvmcpu-stack-allocation-limit).
 inline constexpr std::int64_t kStackBytes = 32768;
+// Of an accumulator block on the stack that its tiles do not divide (ragged_block_fits_stack).
+inline constexpr std::int64_t kRaggedCopies = 2;
 
 // What the rules speak of; by loop index, nothing where the loop has no such knob.
 struct RuleContext {
@@ -56,6 +58,7 @@ void accumulator_fits_stack(const RuleContext& context, space::SpaceBuilder& bui
 void peeling_needs_remainders(const RuleContext& context, space::SpaceBuilder& builder);
 
 // Soft.
+void ragged_block_fits_stack(const RuleContext& context, space::SpaceBuilder& builder);
 void tiles_divide(const RuleContext& context, space::SpaceBuilder& builder);
 void lanes_filled(const RuleContext& context, space::SpaceBuilder& builder);
 void accumulators_fit_registers(const RuleContext& context, space::SpaceBuilder& builder);

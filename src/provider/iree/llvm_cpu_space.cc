@@ -129,6 +129,7 @@ Result<space::Space> llvm_cpu_contraction_space(const problem::Operation& operat
                           vectors_within_compiler_limit,
                           accumulator_fits_stack,
                           peeling_needs_remainders,
+                          ragged_block_fits_stack,
                           tiles_divide,
                           lanes_filled,
                           accumulators_fit_registers,
