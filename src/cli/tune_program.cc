@@ -68,7 +68,8 @@ void print_proof(const tune::TuningResult& result) {
              words_of(*verdict.flags, sizes));
 }
 
-nlohmann::json document_of(const TuneOptions& options, const tune::TuningResult& result) {
+nlohmann::json document_of(const TuneOptions& options, const tune::FlagSet& tuned_with,
+                           const tune::TuningResult& result) {
   const std::filesystem::path& out = options.tuning.out;
   nlohmann::json document{
       {"schema_version", kSchemaVersion},
@@ -78,6 +79,7 @@ nlohmann::json document_of(const TuneOptions& options, const tune::TuningResult&
       {"threads", options.tuning.place().address.cores.size()},
       {"gpu", nlohmann::json()},
       {"notes", nlohmann::json::array()},
+      {"tuned_with", {{"name", tuned_with.name}, {"flags", tuned_with.flags}}},
       {"best", result.best ? result.best->name : ""},
       {"proof", proof_json(result)},
       {"spec", result.spec.empty() ? nlohmann::json() : nlohmann::json(out / "tuning_spec.mlir")},
@@ -168,7 +170,7 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
                                  gpu_library_columns()));
   const std::filesystem::path& out = options.tuning.out;
   if (options.json) {
-    nlohmann::json document = document_of(options, result);
+    nlohmann::json document = document_of(options, context.added, result);
     document["dispatches"] = dispatches.to_json();
     document["programs"] = programs.to_json();
     document["time_budget"] = time_table(context.time).to_json();

@@ -203,7 +203,9 @@ Status Session::record(const RightVariant* best) {
     const std::vector<store::Id> shipped = best != nullptr ? best->shipped : written;
     selection.shipped = std::count(shipped.begin(), shipped.end(), tuned.id) > 0;
     if (!selection.shipped && std::count(written.begin(), written.end(), tuned.id) > 0)
-      selection.reason = "not shipped: no gain of the spec is proved in the whole program";
+      selection.reason = best != nullptr && best->uses_spec()
+                             ? fmt::format("not shipped: '{}' does", best->name)
+                             : "not shipped: no gain of the spec is proved in the whole program";
     for (const LeftOut& left_out : result_.proven.left_out)
       if (left_out.dispatch == tuned.dispatch->name)
         selection.reason = "left out of the spec: " + left_out.reason;

@@ -31,8 +31,12 @@ class TuningBase {
   // The context's flags and build are this base's again: whatever is compiled, stored or looked up.
   void take_up();
   // Session::record at each size. `best`: what is recommended, known here by its name if it has a
-  // spec; empty where another base's spec is, none where the program could not be run.
+  // spec; none where the program could not be run.
   Status record(const std::optional<RightVariant>& best);
+  // The same where another base is what the result is about: nothing of this one ships.
+  Status record_as_rival(const std::optional<RightVariant>& best);
+
+  const std::string& name() const { return added_.name; }  // of all that was added; may be empty
 
   std::vector<Session>& sessions() { return sessions_; }
   const std::vector<Session>& sessions() const { return sessions_; }

@@ -55,11 +55,9 @@ class TuningRun {
     chosen_ = bases_.size() - 1;
     HONE_TRY(recommend());
     chosen_ = base_of(result_.best && result_.best->uses_spec() ? result_.best : result_.candidate);
-    for (TuningBase& base : bases_) {
-      const bool ships_another =
-          &base != &bases_[chosen_] && result_.best && result_.best->uses_spec();
-      HONE_TRY(base.record(ships_another ? RightVariant{} : result_.best));
-    }
+    for (TuningBase& base : bases_)
+      HONE_TRY(&base == &bases_[chosen_] ? base.record(result_.best)
+                                         : base.record_as_rival(result_.best));
     bases_[chosen_].take_up();
     return emit();
   }
@@ -91,6 +89,10 @@ class TuningRun {
       const bool is_last = &base == &bases_.back();
       if (is_last) context_.flag_sets = compared;
       HONE_TRY(base.add_sums());
+      if (bases_.size() > 1)
+        context_.observer.note(
+            fmt::format("tuning {} of {}, {}", &base - bases_.data() + 1, bases_.size(),
+                        base.name().empty() ? "with no flags of its own" : "with " + base.name()));
       HONE_TRY(base.tune(seconds / static_cast<double>(bases_.size()), command, rivals));
       if (is_last) break;
       HONE_ASSIGN(std::optional<RightVariant> rival, base.to_rival());

@@ -228,6 +228,44 @@ TEST_F(TuningWithFlags, AnEarlierBaseWinsInTheRoundsOfTheLast) {
   EXPECT_EQ(std::ranges::count(*selections, true, &store::Selection::shipped), 2);
 }
 
+// What the first base's dispatches took is not done again.
+TEST_F(TuningWithFlags, ARunStoppedInItsSecondBaseGoesOnThere) {
+  provider_.choices = {choice("tiling", "tiling", times("0.75"))};
+  provider_.choices[0].reach = provider::SpecReach::kTiles;
+  test::FakePool whole(2);
+  Result<store::Store> own =
+      store::Store::open(folder_.path() / "whole.db", store::Mode::kReadWrite);
+  ASSERT_TRUE(own);
+  test::FakeRunner::Log log;
+  ASSERT_TRUE(run_session(options_, *own, provider_,
+                          {whole, std::make_unique<test::FakeRunner>(log), observer_}));
+  test::FakePool first(2), second(2);
+  first.stopped_after = whole.compiled * 3 / 4;
+  const auto stopped = tune(first);
+  ASSERT_FALSE(stopped);
+  ASSERT_EQ(stopped.error().kind, ErrorKind::kInterrupted) << stopped.error().message;
+  EXPECT_THAT(observer_.notes, HasSubstr("tuning 2 of 2, with tiling"));
+  const auto result = tune(second);
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_TRUE(result->best);
+  EXPECT_EQ(result->best->name, "tiling + spec");
+  // The dispatch that was stopped at is prepared again, the three before it are not.
+  EXPECT_LE(second.compiled, whole.compiled / 2);
+}
+
+TEST_F(TuningWithFlags, TilesThatCannotBeTunedAreNoBase) {
+  provider_.choices = {choice("tiling", "tiling", std::string(test::kUntunableFlag))};
+  provider_.choices[0].flags.push_back(times("0.7"));
+  provider_.choices[0].reach = provider::SpecReach::kTiles;
+  test::FakePool pool(2);
+  const auto result = tune(pool);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_THAT(observer_.notes, HasSubstr("with tiling the dispatches cannot be tuned"));
+  EXPECT_EQ(result->at_sizes.front().tuned.size(), 2u);
+  ASSERT_TRUE(result->best);
+  EXPECT_EQ(result->best->name, "tiling + spec");
+}
+
 TEST_F(TuningWithFlags, FlagsUnderWhichNothingCanBeTunedCompete) {
   provider_.choices = {choice("untunable", "a", std::string(test::kUntunableFlag))};
   provider_.choices[0].flags.push_back(times("0.9"));

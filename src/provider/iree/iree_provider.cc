@@ -17,15 +17,21 @@
 namespace hone::iree {
 namespace {
 
+bool is_fill(const std::string& fused) {
+  return fused.starts_with("fill");
+}
+
+bool has_fill(const problem::Dispatch& dispatch) {
+  return std::ranges::any_of(dispatch.fused, is_fill);
+}
+
 Result<space::Space> cpu_space(const problem::Dispatch& dispatch, const problem::CpuTarget& target,
                                std::string_view audited) {
   if (dispatch.root.kind == problem::OperationKind::kConvolution)
     return llvm_cpu_convolution_space(dispatch.root, target, audited);
   if (has_generic_space(dispatch)) return llvm_cpu_generic_space(dispatch, target, audited);
   LlvmCpuDispatchFacts facts;
-  facts.fused_consumers =
-      std::any_of(dispatch.fused.begin(), dispatch.fused.end(),
-                  [](const std::string& fused) { return !fused.starts_with("fill"); });
+  facts.fused_consumers = !std::ranges::all_of(dispatch.fused, is_fill);
   return llvm_cpu_contraction_space(dispatch.root, target, facts, audited);
 }
 
@@ -55,6 +61,9 @@ Result<Attributes> IreeProvider::attributes_of(const problem::Dispatch& dispatch
   HONE_ASSIGN(LlvmCpuAttributes attributes,
               convolution ? llvm_cpu_convolution_attributes(dispatch.root, space, configuration)
                           : llvm_cpu_attributes(dispatch.root, space, configuration));
+  // One that accumulates into what it is given (a bias that was broadcast before it) has no fill
+  // when a spec is applied; the compiler makes one later.
+  if (!has_fill(dispatch)) attributes.init_config.clear();
   return Attributes{attributes.lowering_config, attributes.translation_info, attributes.init_config,
                     attributes.consumer_config};
 }
