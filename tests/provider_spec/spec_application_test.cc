@@ -1,6 +1,7 @@
 // Specs that iree-compile reads: what they configure, and what they leave alone.
 #include <gmock/gmock.h>
 
+#include "provider/iree/iree_provider.h"
 #include "provider/iree/llvm_cpu_space.h"
 #include "provider/iree/tuning_spec.h"
 #include "space/configuration.h"
@@ -81,6 +82,29 @@ TEST(SpecApplication, LeavesOtherOperationsToTheCompiler) {
 
 // The compiler applies specs to operations whose data it then lays out anew: an entry for the old
 // layout would fail to compile.
+// A bias that was broadcast before it, as convolutions have one under im2col: the fill comes only
+// after specs are applied.
+TEST(SpecApplication, ConfiguresAProductThatAccumulatesIntoWhatItIsGiven) {
+  const ContractionProgram program = accumulating_program(128, 256, 128);
+  const IreeProvider provider({}, avx512_target());
+  const auto spec_for = [&](const std::vector<std::string>& fused) {
+    problem::Dispatch dispatch;
+    dispatch.name = program.name;
+    dispatch.root = program.root;
+    dispatch.fused = fused;
+    const space::Space space = provider.space_of(dispatch).value().relax({"all"}).value();
+    const auto configuration = space::parse_configuration(space, kBlocked).value();
+    return provider
+        .spec({{.name = program.name,
+                .root = program.root,
+                .payload = provider.payload_of(dispatch, space, configuration).value()}})
+        .value();
+  };
+  EXPECT_THAT(compile(program, spec_for({})).root_configs, ElementsAre(kBlockedPrinted));
+  EXPECT_THAT(compile(program, spec_for({"fill"})).root_configs,
+              testing::Not(ElementsAre(kBlockedPrinted)));
+}
+
 TEST(SpecApplication, DoesNothingUnderDataTiling) {
   const ContractionProgram program = bias_gelu_program(128, 256, 128);
   const std::string spec = tuning_spec_text({entry_of(program, kBlocked)}).value();
