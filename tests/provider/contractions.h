@@ -20,6 +20,21 @@ inline problem::Operation matmul(std::int64_t m, std::int64_t n, std::int64_t k,
   return root;
 }
 
+// The same product as a convolution of 1x1 gives it, channels first: loops (n, m, k), first operand
+// (k,m), second (n,k), result (n,m).
+inline problem::Operation swapped_matmul(std::int64_t m, std::int64_t n, std::int64_t k) {
+  using problem::ElementType;
+  using problem::LoopRole;
+  problem::Operation root;
+  root.kind = problem::OperationKind::kMatmul;
+  root.name = "linalg.generic";
+  root.loops = {{false, n, LoopRole::kN}, {false, m, LoopRole::kM}, {true, k, LoopRole::kK}};
+  root.operands = {{{ElementType::kF32, {k, m}}, {2, 1}, false},
+                   {{ElementType::kF32, {n, k}}, {0, 2}, false},
+                   {{ElementType::kF32, {n, m}}, {0, 1}, true}};
+  return root;
+}
+
 // Loops (b, m, n, k).
 inline problem::Operation batch_matmul(std::int64_t b, std::int64_t m, std::int64_t n,
                                        std::int64_t k) {

@@ -48,6 +48,28 @@ TEST(LlvmCpuConfiguration, TilesWhatStaysOutsideABlockedKLoop) {
             "#iree_cpu.lowering_config<vector_common_parallel = [8, 32]>");
 }
 
+TEST(LlvmCpuConfiguration, IsForTheLoopsAsTheyAreAfterAnInterchange) {
+  const problem::Operation root = swapped_matmul(196, 1024, 256);
+  const space::Space space = space_of(root);
+  const auto of = [&](int interchange) {
+    const auto configuration = space::parse_configuration(
+        space, fmt::format("dist_m=196,dist_n=64,cache_m=0,cache_n=0,cache_k=32,vec_m=32,vec_n=8,"
+                           "red_k=4,peel=0,interchange={}",
+                           interchange));
+    return llvm_cpu_attributes(root, space, *configuration).value();
+  };
+  EXPECT_EQ(of(1).lowering_config,
+            "#iree_cpu.lowering_config<distribution = [196, 64, 0], cache_reduction = [0, 0, 32], "
+            "vector_common_parallel = [32, 8, 0], vector_reduction = [0, 0, 4]>");
+  EXPECT_EQ(of(1).interchange, (std::vector<int>{1, 0, 2}));
+  EXPECT_EQ(of(0).lowering_config,
+            "#iree_cpu.lowering_config<distribution = [64, 196, 0], cache_reduction = [0, 0, 32], "
+            "vector_common_parallel = [8, 32, 0], vector_reduction = [0, 0, 4]>");
+  EXPECT_EQ(of(0).interchange, std::vector<int>());
+  // What walks the result has its dimensions whatever the root's loops: (n, m).
+  EXPECT_EQ(of(1).consumer_config, "#iree_cpu.lowering_config<vector_common_parallel = [8, 32]>");
+}
+
 TEST(LlvmCpuConfiguration, OrdersTheOutputsTilesByItsDimensions) {
   problem::Operation root = matmul(64, 128, 64);
   root.operands[2] = {{problem::ElementType::kF32, {128, 64}}, {1, 0}, true};  // C (n,m)

@@ -87,6 +87,34 @@ TEST(LlvmCpuModel, OrdersConfigurationsOfASpace) {
                    of_512({{64, 64, 1}, {64, 64, 512}, {8, 32, 4}}).cycles);
 }
 
+// 2048 columns of f32: each row begins in the same sets of 12 ways.
+TEST(LlvmCpuModel, ChargesRowsThatPushEachOtherOutOfTheCache) {
+  const auto step = [](std::int64_t k, double rows) {
+    const problem::Operation root = matmul(192, 64, k);
+    const double depth = static_cast<double>(k);
+    return estimate(contraction_loops(root).value(), root, avx512(1),
+                    {{192, 64, 1}, {192, 64, depth}, {rows, 16, 4}, false})
+        .step_cycles;
+  };
+  EXPECT_DOUBLE_EQ(step(2048, 16), step(2064, 16) * 16 / 12);
+  EXPECT_DOUBLE_EQ(step(2048, 12), step(2064, 12));
+}
+
+TEST(LlvmCpuModel, PutsWhatIsInterchangedBeforeWhatIsNot) {
+  const problem::Operation root = swapped_matmul(128, 64, 64);
+  const space::Space space =
+      llvm_cpu_contraction_space(root, avx512(1)).value().relax({"all"}).value();
+  const auto prior = llvm_cpu_prior(root, avx512(1), space);
+  const auto of = [&](std::string_view interchange) {
+    return prior(space::parse_configuration(
+                     space, fmt::format("dist_m=128,dist_n=64,cache_m=0,cache_n=0,cache_k=0,"
+                                        "vec_m=32,vec_n=8,red_k=4,peel=0,interchange={}",
+                                        interchange))
+                     .value());
+  };
+  EXPECT_DOUBLE_EQ(of("0"), 8 * of("1"));
+}
+
 TEST(LlvmCpuModel, HasNoEstimateOfWhatIsNoContraction) {
   problem::Operation sum;
   sum.kind = problem::OperationKind::kReduction;

@@ -53,6 +53,36 @@ TEST(LlvmCpuSpace, CutsRowsThatNoRegisterDividesIntoPiecesOrPeelsThem) {
   EXPECT_THAT(broken(space, "vec_n=24,peel=0" + rest), testing::Contains("lanes_filled"));
 }
 
+// 49 columns (ResNet-50's last stage): of 32 at once 17 remain, of 16 one.
+TEST(LlvmCpuSpace, PeelsNoRestThatIsNoVector) {
+  const space::Space space = space_of(matmul(512, 49, 4608), 2);
+  const std::string rest = ",dist_m=64,dist_n=49,cache_m=0,cache_n=0,cache_k=1152,red_k=2,peel=1";
+  EXPECT_THAT(broken(space, "vec_m=16,vec_n=16" + rest), IsEmpty());
+  EXPECT_THAT(broken(space, "vec_m=8,vec_n=32" + rest),
+              UnorderedElementsAre("peeled_rest_in_registers"));
+}
+
+// Rows of 2048 f32 lie two ways of 4096 bytes apart: all 16 share the sets of 12 ways.
+TEST(LlvmCpuSpace, KeepsTheRowsOfARegisterTileInTheFirstLevelCache) {
+  const std::string rest = ",dist_m=192,dist_n=49,cache_m=0,cache_n=0,cache_k=0,red_k=2,peel=1";
+  const space::Space aliased = space_of(matmul(192, 49, 2048));
+  EXPECT_THAT(broken(aliased, "vec_m=16,vec_n=16" + rest),
+              UnorderedElementsAre("rows_within_ways"));
+  // 12 rows are all that are kept, and enough.
+  EXPECT_THAT(broken(aliased, "vec_m=12,vec_n=16" + rest), IsEmpty());
+  // 2064 f32: of 4096 bytes' greatest divisor, 64, there are 64 in a way.
+  EXPECT_THAT(broken(space_of(matmul(192, 49, 2064)), "vec_m=16,vec_n=16" + rest), IsEmpty());
+}
+
+TEST(LlvmCpuSpace, InterchangesLoopsThatOuterProductsNeedInAnotherOrder) {
+  const space::Space space = space_of(swapped_matmul(128, 64, 64));
+  const std::string tiles =
+      "dist_m=128,dist_n=64,cache_m=0,cache_n=0,cache_k=0,vec_m=32,vec_n=8,red_k=4,peel=0,";
+  EXPECT_THAT(broken(space, tiles + "interchange=1"), IsEmpty());
+  EXPECT_THAT(broken(space, tiles + "interchange=0"), UnorderedElementsAre("outer_products"));
+  EXPECT_FALSE(space_of(matmul(128, 64, 64)).knob_index("interchange"));
+}
+
 TEST(LlvmCpuSpace, HasKnobsForEachLoopByRole) {
   std::vector<std::string> names;
   const space::Space space = space_of(batch_matmul(12, 128, 64, 128));

@@ -93,6 +93,43 @@ func.func @tb(%a: tensor<128x512xf32>, %b: tensor<256x512xf32>) -> tensor<128x25
   EXPECT_THAT(artifact->launch.grid, ElementsAre(16, 1, 1));  // 128/32 x 256/64
 }
 
+// Loops (n, m, k): 64 by 32 of (m, n) of 128 by 256 are 2 x 8 workgroups.
+TEST(PreparedDispatch, InterchangesTheLoopsOfItsRoot) {
+  const auto program = load("swapped.mlir", R"(
+func.func @swapped(%a: tensor<512x128xf32>, %b: tensor<256x512xf32>) -> tensor<256x128xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<256x128xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<256x128xf32>) -> tensor<256x128xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(n, m, k) -> (k, m)>,
+                                        affine_map<(n, m, k) -> (n, k)>,
+                                        affine_map<(n, m, k) -> (n, m)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<512x128xf32>, tensor<256x512xf32>) outs(%f : tensor<256x128xf32>) {
+  ^bb0(%x: f32, %y: f32, %z: f32):
+    %1 = arith.mulf %x, %y : f32
+    %2 = arith.addf %z, %1 : f32
+    linalg.yield %2 : f32
+  } -> tensor<256x128xf32>
+  return %r : tensor<256x128xf32>
+})");
+  PreparedDispatch prepared = prepare(program.dispatches.at(0));
+  Attributes wanted = tiles(
+      "distribution = [64, 32, 0], vector_common_parallel = [32, 8, 0], "
+      "vector_reduction = [0, 0, 4]");
+  wanted.interchange = {1, 0, 2};
+  const auto artifact = prepared.compile(wanted);
+  ASSERT_TRUE(artifact) << artifact.error().message;
+  EXPECT_THAT(artifact->launch.grid, ElementsAre(16, 1, 1));
+
+  wanted.interchange = {1, 1, 2};
+  const auto twice = prepared.compile(wanted);
+  ASSERT_FALSE(twice);
+  EXPECT_EQ(twice.error().kind, FailureKind::kNotApplied);
+  // The operation of a matmul's name has its order.
+  wanted.interchange = {1, 0, 2};
+  EXPECT_FALSE(prepare(matmul_512()).compile(wanted));
+}
+
 TEST(PreparedDispatch, PassesOnTheCompilersWordsAboutAnIllegalConfiguration) {
   PreparedDispatch prepared = prepare(matmul_512());
   const auto reduction =

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/process.h"
 #include "provider/iree/library.h"
+#include "tests/provider/contractions.h"
 
 namespace hone::iree {
 namespace {
@@ -134,6 +135,24 @@ ContractionProgram batch_program(std::int64_t batch, std::int64_t m, std::int64_
               "  return %c : {2}\n}}\n",
               a, b, c, zero_fill("f32", c)),
           std::move(root)};
+}
+
+ContractionProgram swapped_program(std::int64_t m, std::int64_t n, std::int64_t k) {
+  const std::string a = tensor({k, m}, "f32"), b = tensor({n, k}, "f32"), c = tensor({n, m}, "f32");
+  return {fmt::format("swapped_{}x{}x{}", m, n, k),
+          fmt::format("func.func @main(%a: {0}, %b: {1}) -> {2} {{\n"
+                      "{3}"
+                      "  %c = linalg.generic {{indexing_maps = [affine_map<(n, m, k) -> (k, m)>,\n"
+                      "      affine_map<(n, m, k) -> (n, k)>, affine_map<(n, m, k) -> (n, m)>],\n"
+                      "      iterator_types = [\"parallel\", \"parallel\", \"reduction\"]}}\n"
+                      "      ins(%a, %b : {0}, {1}) outs(%fill : {2}) {{\n"
+                      "  ^bb0(%x: f32, %y: f32, %z: f32):\n"
+                      "    %1 = arith.mulf %x, %y : f32\n"
+                      "    %2 = arith.addf %z, %1 : f32\n"
+                      "    linalg.yield %2 : f32 }} -> {2}\n"
+                      "  return %c : {2}\n}}\n",
+                      a, b, c, zero_fill("f32", c)),
+          swapped_matmul(m, n, k)};
 }
 
 ContractionProgram accumulating_program(std::int64_t m, std::int64_t n, std::int64_t k) {

@@ -31,6 +31,9 @@ ContractionProgram bias_gelu_program(std::int64_t m, std::int64_t n, std::int64_
 // `batch` matmuls as a linalg.generic.
 ContractionProgram batch_program(std::int64_t batch, std::int64_t m, std::int64_t n,
                                  std::int64_t k);
+// C (n,m) of A (k,m) and B (n,k), as a linalg.generic over the loops (n, m, k): what a convolution
+// of 1x1 becomes, channels first.
+ContractionProgram swapped_program(std::int64_t m, std::int64_t n, std::int64_t k);
 // C += A B: the output operand is an argument.
 ContractionProgram accumulating_program(std::int64_t m, std::int64_t n, std::int64_t k);
 

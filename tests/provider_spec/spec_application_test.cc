@@ -21,8 +21,17 @@ SpecEntry entry_of(const ContractionProgram& program, const std::string& tiles) 
   EXPECT_TRUE(configuration.has_value()) << configuration.error().message;
   const LlvmCpuAttributes attributes =
       llvm_cpu_attributes(program.root, space, *configuration).value();
-  return {program.root,           attributes.lowering_config, attributes.translation_info,
-          attributes.init_config, attributes.consumer_config, program.name};
+  return {program.root,
+          attributes.lowering_config,
+          attributes.translation_info,
+          attributes.init_config,
+          attributes.consumer_config,
+          program.name,
+          {},
+          {},
+          {},
+          {},
+          attributes.interchange};
 }
 
 constexpr char kBlocked[] =
@@ -80,8 +89,6 @@ TEST(SpecApplication, LeavesOtherOperationsToTheCompiler) {
         << program.name;
 }
 
-// The compiler applies specs to operations whose data it then lays out anew: an entry for the old
-// layout would fail to compile.
 // A bias that was broadcast before it, as convolutions have one under im2col: the fill comes only
 // after specs are applied.
 TEST(SpecApplication, ConfiguresAProductThatAccumulatesIntoWhatItIsGiven) {
@@ -105,11 +112,28 @@ TEST(SpecApplication, ConfiguresAProductThatAccumulatesIntoWhatItIsGiven) {
               testing::Not(ElementsAre(kBlockedPrinted)));
 }
 
+// The compiler applies specs to operations whose data it then lays out anew: an entry for the old
+// layout would fail to compile.
 TEST(SpecApplication, DoesNothingUnderDataTiling) {
   const ContractionProgram program = bias_gelu_program(128, 256, 128);
   const std::string spec = tuning_spec_text({entry_of(program, kBlocked)}).value();
   const std::vector<std::string> flags = {"--iree-opt-data-tiling"};
   EXPECT_EQ(compile(program, spec, flags).root_configs, compile(program, "", flags).root_configs);
+}
+
+// The entry's tiles are for the loops (m, n, k), which the program has as (n, m, k).
+TEST(SpecApplication, InterchangesTheLoopsOfAProductWhoseOperandsAreSwapped) {
+  const ContractionProgram program = swapped_program(128, 256, 128);
+  SpecEntry entry = entry_of(program,
+                             "dist_m=128,dist_n=64,cache_m=0,cache_n=0,cache_k=32,vec_m=32,vec_n=8,"
+                             "red_k=4,peel=0,interchange=1");
+  EXPECT_THAT(compile(program, tuning_spec_text({entry}).value()).root_configs,
+              ElementsAre("#iree_cpu.lowering_config<cache_reduction = [0, 0, 32], distribution = "
+                          "[128, 64, 0], vector_common_parallel = [32, 8, 0], vector_reduction = "
+                          "[0, 0, 4]>"));
+  const std::vector<std::string> flags = {"--iree-opt-data-tiling"};
+  EXPECT_EQ(compile(program, tuning_spec_text({entry}).value(), flags).root_configs,
+            compile(program, "", flags).root_configs);
 }
 
 // One matcher cannot tell a matmul with something fused behind it from a bare one.

@@ -19,6 +19,7 @@ void to_json(nlohmann::json& json, const Attributes& attributes) {
     json["decomposition_config"] = attributes.decomposition_config;
   if (!attributes.neighbour_configs.empty())
     json["neighbour_configs"] = attributes.neighbour_configs;
+  if (!attributes.interchange.empty()) json["interchange"] = attributes.interchange;
   if (attributes.statement >= 0) {
     json["statement"] = attributes.statement;
     json["knobs"] = attributes.knobs;
@@ -35,6 +36,7 @@ void from_json(const nlohmann::json& json, Attributes& attributes) {
   attributes.sibling_config = json.value("sibling_config", std::string());
   attributes.decomposition_config = json.value("decomposition_config", std::string());
   attributes.neighbour_configs = json.value("neighbour_configs", std::vector<std::string>());
+  attributes.interchange = exact_or(json, "interchange", std::vector<int>());
   attributes.statement = exact_or(json, "statement", -1);
   attributes.knobs = exact_or(json, "knobs", std::map<std::string, std::int64_t>());
   attributes.options = exact_or(json, "options", std::map<std::string, std::int64_t>());

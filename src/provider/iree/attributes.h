@@ -27,6 +27,9 @@ struct Attributes {
   std::string decomposition_config = {};
   // Of each of the dispatch's neighbours, in order; "" for one that gets none. Empty: of none.
   std::vector<std::string> neighbour_configs = {};
+  // The root's loops are put into this order, new position to loop, before it is configured: its
+  // lowering_config is for the new order. Empty: they stay as they are.
+  std::vector<int> interchange = {};
   // Where the compiler states its own constraints: which of its statements, and a value for each of
   // its knobs. The compiler makes the texts above of them; they are empty.
   int statement = -1;

@@ -64,8 +64,11 @@ Result<Attributes> IreeProvider::attributes_of(const problem::Dispatch& dispatch
   // One that accumulates into what it is given (a bias that was broadcast before it) has no fill
   // when a spec is applied; the compiler makes one later.
   if (!has_fill(dispatch)) attributes.init_config.clear();
-  return Attributes{attributes.lowering_config, attributes.translation_info, attributes.init_config,
-                    attributes.consumer_config};
+  return Attributes{.lowering_config = attributes.lowering_config,
+                    .translation_info = attributes.translation_info,
+                    .init_config = attributes.init_config,
+                    .consumer_config = attributes.consumer_config,
+                    .interchange = attributes.interchange};
 }
 
 Result<provider::Payload> IreeProvider::payload_of(
@@ -88,7 +91,7 @@ Result<std::string> IreeProvider::spec(const std::vector<provider::SpecEntry>& e
     rows.push_back({entry.root, attributes.lowering_config, attributes.translation_info,
                     attributes.init_config, attributes.consumer_config, entry.name,
                     attributes.decomposition_config, attributes.sibling_config, entry.neighbours,
-                    attributes.neighbour_configs, entry.only});
+                    attributes.neighbour_configs, attributes.interchange, entry.only});
   }
   return tuning_spec_text(rows, fmt::format("Tuning spec made by hone for IREE {} on {}.\n"
                                             "Use: iree-compile {}",

@@ -24,6 +24,14 @@ Level over_output(const problem::Operation& operation, const Level& level) {
   return tiles;
 }
 
+// The level for the loops as they are after an interchange (none where it is empty).
+Level in_order(const Level& level, const std::vector<int>& interchange) {
+  if (interchange.empty()) return level;
+  Level tiles;
+  for (const int loop : interchange) tiles.push_back(level[static_cast<std::size_t>(loop)]);
+  return tiles;
+}
+
 bool has_register_tile(const ContractionLoop& loop) {
   return !loop.reduction && loop.role != problem::LoopRole::kBatch;
 }
@@ -56,6 +64,13 @@ Result<LlvmCpuAttributes> llvm_cpu_attributes(const problem::Operation& operatio
   HONE_ASSIGN(const Value peel, space.value(configuration, "peel"));
 
   LlvmCpuAttributes attributes;
+  const Level tiles = over_output(operation, parallel);
+  if (!loops.interchange.empty()) {
+    HONE_ASSIGN(const Value interchange, space.value(configuration, kInterchangeKnob));
+    if (interchange != 0) attributes.interchange = loops.interchange;
+  }
+  for (Level* level : {&distribution, &cache_parallel, &cache_reduction, &parallel, &reduction})
+    *level = in_order(*level, attributes.interchange);
   attributes.lowering_config = lowering_config_text({{"distribution", distribution},
                                                      {"cache_parallel", cache_parallel},
                                                      {"cache_reduction", cache_reduction},
@@ -65,7 +80,6 @@ Result<LlvmCpuAttributes> llvm_cpu_attributes(const problem::Operation& operatio
       fmt::format("#iree_codegen.translation_info<pipeline = {}{}>", kPipeline,
                   peel != 0 ? fmt::format(", {{{}}}", kPeeling) : "");
   if (is_used(cache_reduction)) {
-    const Level tiles = over_output(operation, parallel);
     // IREE tiles a producer of the root at the vector_reduction level (LLVMCPUTile) and its
     // consumers at vector_common_parallel (LLVMCPUTileToVectorSize).
     attributes.init_config = lowering_config_text({{"vector_reduction", tiles}});
@@ -119,6 +133,8 @@ Result<space::Configuration> llvm_cpu_configuration_from(const problem::Operatio
     HONE_TRY(set(tile_knob("cache", loop), cache));
     HONE_TRY(set(tile_knob("vec", loop), clip_tile(parallel[i], inner)));
   }
+  // The compiler does not interchange.
+  if (!loops.interchange.empty()) HONE_TRY(set(std::string(kInterchangeKnob), 0));
   HONE_TRY(set("peel", translation_info.find(kPeeling) != translation_info.npos ? 1 : 0));
   return configuration;
 }

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "problem/operation.h"
@@ -19,6 +20,8 @@ struct LlvmCpuAttributes {
   // large. These lowering_configs tile them; both are empty where K is not blocked.
   std::string init_config;      // of the operation that defines the root's output operand (a fill)
   std::string consumer_config;  // of the structured operations that read the root's result
+  // Attributes::interchange.
+  std::vector<int> interchange = {};
 
   bool operator==(const LlvmCpuAttributes&) const = default;
 };

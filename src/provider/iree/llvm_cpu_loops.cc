@@ -1,6 +1,7 @@
 #include "provider/iree/llvm_cpu_loops.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace hone::iree {
 namespace {
@@ -30,6 +31,21 @@ Status check_operands(const problem::Operation& operation) {
   return {};
 }
 
+// The m loops, then the n loops, in the places that both have; empty where that is how they are.
+std::vector<int> outer_product_order(const problem::Operation& operation) {
+  std::vector<int> order, rows = loops_with(operation, problem::LoopRole::kM);
+  const std::vector<int> columns = loops_with(operation, problem::LoopRole::kN);
+  if (rows.empty() || columns.empty() || rows.front() < columns.front()) return {};
+  rows.insert(rows.end(), columns.begin(), columns.end());
+  auto next = rows.begin();
+  for (std::size_t i = 0; i < operation.loops.size(); ++i) {
+    const problem::LoopRole role = operation.loops[i].role;
+    const bool either = role == problem::LoopRole::kM || role == problem::LoopRole::kN;
+    order.push_back(either ? *next++ : static_cast<int>(i));
+  }
+  return order;
+}
+
 }  // namespace
 
 Result<ContractionLoops> contraction_loops(const problem::Operation& operation) {
@@ -53,10 +69,24 @@ Result<ContractionLoops> contraction_loops(const problem::Operation& operation) 
   if (result.reduction.empty()) return input_error("{} has no k loop", describe(operation));
   const problem::Operand& output = operation.operands.back();
   result.lane = output.loops.back();
+  // Only of a linalg.generic can loops be interchanged.
+  if (operation.name == "linalg.generic") result.interchange = outer_product_order(operation);
   result.accumulator_bytes = byte_size(output.type.element);
   result.input_bytes = std::min(byte_size(operation.operands[0].type.element),
                                 byte_size(operation.operands[1].type.element));
   return result;
+}
+
+std::optional<std::int64_t> rows_in_first_level(const problem::Operation& operation,
+                                                const problem::Operand& operand,
+                                                const problem::CpuTarget& target) {
+  constexpr std::int64_t kWayBytes = 4096;
+  if (operand.output || operand.loops.size() < 2 || operand.loops.back() < 0) return std::nullopt;
+  if (!operation.loops[static_cast<std::size_t>(operand.loops.back())].reduction)
+    return std::nullopt;
+  const std::int64_t stride = operand.type.shape.back() * byte_size(operand.type.element);
+  const std::int64_t ways = std::max<std::int64_t>(1, target.l1d_bytes / kWayBytes);
+  return ways * (kWayBytes / std::gcd(stride, kWayBytes));
 }
 
 }  // namespace hone::iree

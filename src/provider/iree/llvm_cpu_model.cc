@@ -36,6 +36,8 @@ constexpr double kUnrolled = 64, kUnrolledLoss = 0.12;
 // Measured: a remainder under masks makes it 2 to 20 times slower, peeled 1.1; lane vectors that
 // are no power of two registers 8 times.
 constexpr double kMasked = 4, kPeeled = 1.1, kOddVector = 8;
+// Of what ContractionLoops::interchange says: measured 8 to 10 times.
+constexpr double kNoOuterProducts = 8;
 
 double ceil_div(double a, double b) {
   return std::ceil(a / b);
@@ -61,6 +63,7 @@ class Model {
     const bool first = walks(operation.operands[0], loops.lane);
     lane_ = &operation.operands[first ? 0 : 1];
     other_ = &operation.operands[first ? 1 : 0];
+    kept_rows_ = rows_in_first_level(operation, *other_, target);
     lanes_ = std::max(1.0, static_cast<double>(target.vector_bits) / 8 /
                                static_cast<double>(loops.accumulator_bytes));
   }
@@ -155,6 +158,8 @@ class Model {
       cycles *= 1 + kUnrolledLoss * std::log2(sums * unroll / kUnrolled);
     const double width = std::log2(std::max(1.0, row));
     if (width != std::floor(width)) cycles *= kOddVector;
+    // Rows that push each other out of the cache (rows_within_ways: twice as many, half the speed).
+    if (kept_rows_) cycles *= std::max(1.0, rows / static_cast<double>(*kept_rows_));
     return cycles;
   }
 
@@ -167,7 +172,16 @@ class Model {
       remains |= std::fmod(size, outer) != 0 || std::fmod(outer, tiles_.block[i]) != 0 ||
                  std::fmod(tiles_.block[i], tiles_.inner[i]) != 0;
     }
-    return !remains ? 1 : tiles_.peel ? kPeeled : kMasked;
+    return !remains ? 1 : tiles_.peel ? kPeeled * peeled_rest() : kMasked;
+  }
+
+  // What peeling leaves of a row is a tile like the others where it is a vector, and as slow as a
+  // vector of odd length where it is none.
+  double peeled_rest() const {
+    const std::size_t lane = loop_index(loops_.lane);
+    const double rest = std::fmod(tiles_.block[lane], tiles_.inner[lane]);
+    if (rest <= lanes_ || std::fmod(rest, lanes_) == 0) return 1;
+    return 1 + kOddVector * rest / tiles_.block[lane];
   }
 
   void add_traffic(CpuEstimate& all) const {
@@ -219,6 +233,7 @@ class Model {
   const CpuTiles& tiles_;
   const problem::Operand* lane_;
   const problem::Operand* other_;
+  std::optional<std::int64_t> kept_rows_;  // of the other operand
   double lanes_;
 };
 
@@ -249,9 +264,11 @@ std::function<double(const space::Configuration&)> llvm_cpu_prior(
   }
   const auto peel = space.knob_index("peel");
   const std::optional<std::size_t> peel_place = peel ? std::optional(*peel) : std::nullopt;
+  const auto order = space.knob_index(kInterchangeKnob);
+  const std::optional<std::size_t> order_place = order ? std::optional(*order) : std::nullopt;
 
-  return [operation, target, loops = std::move(*loops), places,
-          peel_place](const space::Configuration& configuration) {
+  return [operation, target, loops = std::move(*loops), places, peel_place,
+          order_place](const space::Configuration& configuration) {
     CpuTiles tiles;
     const auto value = [&](std::optional<std::size_t> at, double otherwise) {
       return at ? static_cast<double>(configuration.values[*at]) : otherwise;
@@ -266,7 +283,8 @@ std::function<double(const space::Configuration&)> llvm_cpu_prior(
       tiles.inner.push_back(value(loop.reduction ? places[i].red : places[i].vec, 1));
     }
     tiles.peel = value(peel_place, 0) != 0;
-    return estimate(loops, operation, target, tiles).cycles;
+    const double slower = value(order_place, 1) == 0 ? kNoOuterProducts : 1;
+    return slower * estimate(loops, operation, target, tiles).cycles;
   };
 }
 

@@ -37,6 +37,30 @@ Expression accumulator_block(const RuleContext& context, const Tile& tile) {
   return bytes;
 }
 
+// Registers of one row of the register tile.
+Expression lane_registers(const RuleContext& context) {
+  return euclidean_div(context.innermost(context.loops.lane) + (context.lanes() - 1),
+                       constant(context.lanes()));
+}
+
+// Whether what peeling leaves of a row of the block is one register at most, or whole ones: 17
+// elements of 16 lanes are no vector that LLVM keeps in registers (lanes_filled). Measured: see
+// peeled_rest_in_registers.
+Expression rest_in_registers(const RuleContext& context, const Expression& tile) {
+  const Expression rest = euclidean_mod(context.block(context.loops.lane), tile);
+  return rest <= constant(context.lanes()) || euclidean_mod(rest, constant(context.lanes())) == 0;
+}
+
+// Rows of the inputs that k walks along which one register tile keeps in the first-level cache;
+// nothing where there is no such input.
+std::optional<std::int64_t> most_rows(const RuleContext& context) {
+  std::optional<std::int64_t> most;
+  for (const problem::Operand& operand : context.operation.operands)
+    if (const auto rows = rows_in_first_level(context.operation, operand, context.target))
+      most = std::min(*rows, most.value_or(*rows));
+  return most;
+}
+
 bool is_batch(const RuleContext& context, int loop) {
   return context.loops.loops[index(loop)].role == problem::LoopRole::kBatch;
 }
@@ -192,6 +216,18 @@ void tiles_divide(const RuleContext& context, space::SpaceBuilder& builder) {
   }
 }
 
+// Measured (IREE 3.13, Zen 4, one core, 512xNx4608 f32, 8 rows and 32 columns at once): N = 33 to
+// 40, which leaves 1 to 8 columns, 79 to 93 GFLOP/s; N = 49, which leaves 17, 32. There 16 columns
+// at once leave one: 16x16 82 GFLOP/s.
+void peeled_rest_in_registers(const RuleContext& context, space::SpaceBuilder& builder) {
+  const auto& tile = context.vec[index(context.loops.lane)];
+  if (!tile || !context.has_ragged_rows()) return;
+  builder.prefer("peeled_rest_in_registers",
+                 "{} elements of a row at a time leave a rest that is more than one register and "
+                 "no whole number of them",
+                 context.peel == 0 || rest_in_registers(context, *tile), {*tile});
+}
+
 // LLVM widens a vector whose length is no power of two to the next one and keeps it in memory
 // (measured: 4x80 at 0.1 times the speed of 4x64); a part of a register is wasted; rows of eight
 // registers were slower than the same register tile in another shape (2x128: 97, 4x64: 149
@@ -218,8 +254,7 @@ void lanes_filled(const RuleContext& context, space::SpaceBuilder& builder) {
 // The register tile, one row of the lane operand and one broadcast live in vector registers; more
 // spills to the stack in the innermost loop.
 void accumulators_fit_registers(const RuleContext& context, space::SpaceBuilder& builder) {
-  const Expression row = euclidean_div(
-      context.innermost(context.loops.lane) + (context.lanes() - 1), constant(context.lanes()));
+  const Expression row = lane_registers(context);
   builder.prefer("accumulators_fit_registers",
                  "{} accumulators, {} registers of one row and a broadcast exceed the target's " +
                      std::to_string(context.target.vector_registers) + " vector registers",
@@ -238,11 +273,31 @@ void accumulators_fill_registers(const RuleContext& context, space::SpaceBuilder
     most *= loop == context.loops.lane ? (size + context.lanes() - 1) / context.lanes() : size;
   }
   const std::int64_t wanted = std::min<std::int64_t>(context.target.vector_registers / 2, most);
+  Expression enough = constant(wanted);
+  if (const auto rows = most_rows(context))
+    enough = min(enough, constant(*rows) * lane_registers(context));
   builder.prefer("accumulators_fill_registers",
                  "{} accumulators leave more than half of the vector registers to other things "
                  "(wanted: " +
                      std::to_string(wanted) + ")",
-                 context.accumulators() >= constant(wanted), {context.accumulators()});
+                 context.accumulators() >= enough, {context.accumulators()});
+}
+
+// Rows that lie a multiple of 4096 bytes apart push each other out of the first-level cache
+// (measured, IREE 3.13, Zen 4 with 8 ways, one core, 512x64xK f32 with 16 rows and 16 columns at
+// once: K = 2048 49, K = 2064 102 GFLOP/s; with 8 rows and 32 columns both 104).
+void rows_within_ways(const RuleContext& context, space::SpaceBuilder& builder) {
+  for (const problem::Operand& operand : context.operation.operands) {
+    const auto most = rows_in_first_level(context.operation, operand, context.target);
+    if (!most) continue;
+    Expression rows = 1;
+    for (const int loop : operand.loops)
+      if (!context.loops.loops[index(loop)].reduction) rows = rows * context.innermost(loop);
+    builder.prefer("rows_within_ways",
+                   "{} rows of an operand at once, of which the first-level cache keeps " +
+                       std::to_string(*most),
+                   rows <= constant(*most), {rows});
+  }
 }
 
 // Each step of k loads every row of the register tile: with more than three loads for four
@@ -251,18 +306,31 @@ void loads_below_multiplies(const RuleContext& context, space::SpaceBuilder& bui
   Expression loads = 0;
   for (const int loop : context.loops.parallel) {
     if (!context.vec[index(loop)]) continue;
-    loads = loads + (loop == context.loops.lane
-                         ? euclidean_div(context.innermost(loop) + (context.lanes() - 1),
-                                         constant(context.lanes()))
-                         : context.innermost(loop));
+    loads =
+        loads + (loop == context.loops.lane ? lane_registers(context) : context.innermost(loop));
   }
   std::size_t tiled = 0;
   for (const int loop : context.loops.parallel)
     if (context.vec[index(loop)] && context.loops.loops[index(loop)].size > 1) ++tiled;
   if (tiled < 2) return;  // a matrix-vector product loads as much as it multiplies
-  builder.prefer("loads_below_multiplies",
-                 "{} loads for {} multiply-adds: the load ports set the pace",
-                 loads * 4 <= context.accumulators() * 3, {loads, context.accumulators()});
+  // One register of a row, where more of them leave what is no vector.
+  Expression narrow = false;
+  if (const auto& tile = context.vec[index(context.loops.lane)];
+      tile && context.boundaries_vectorised && context.has_ragged_rows())
+    narrow = *tile <= constant(context.lanes()) &&
+             !rest_in_registers(context, constant(2 * context.lanes())) &&
+             !rest_in_registers(context, constant(4 * context.lanes()));
+  builder.prefer(
+      "loads_below_multiplies", "{} loads for {} multiply-adds: the load ports set the pace",
+      narrow || loads * 4 <= context.accumulators() * 3, {loads, context.accumulators()});
+}
+
+// Loops in another order than ContractionLoops::interchange says, for the reason given there.
+void outer_products(const RuleContext& context, space::SpaceBuilder& builder) {
+  if (!context.interchange) return;
+  builder.prefer("outer_products",
+                 "without an interchange of its loops the contraction is no sum of outer products",
+                 *context.interchange == 1, {*context.interchange});
 }
 
 // The innermost loop is unrolled by every vector tile. Measured: no gain beyond 128 multiply-adds

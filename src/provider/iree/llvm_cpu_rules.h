@@ -35,6 +35,7 @@ struct RuleContext {
   bool fused_consumers = false;
   Tiles dist, cache, vec, red;
   space::Expression peel = 0;
+  std::optional<space::Expression> interchange = std::nullopt;
   // Peeled boundary tiles become vectors too; those of a convolution do not.
   bool boundaries_vectorised = true;
 
@@ -60,10 +61,13 @@ void peeling_needs_remainders(const RuleContext& context, space::SpaceBuilder& b
 // Soft.
 void ragged_block_fits_stack(const RuleContext& context, space::SpaceBuilder& builder);
 void tiles_divide(const RuleContext& context, space::SpaceBuilder& builder);
+void peeled_rest_in_registers(const RuleContext& context, space::SpaceBuilder& builder);
 void lanes_filled(const RuleContext& context, space::SpaceBuilder& builder);
 void accumulators_fit_registers(const RuleContext& context, space::SpaceBuilder& builder);
 void accumulators_fill_registers(const RuleContext& context, space::SpaceBuilder& builder);
+void rows_within_ways(const RuleContext& context, space::SpaceBuilder& builder);
 void loads_below_multiplies(const RuleContext& context, space::SpaceBuilder& builder);
+void outer_products(const RuleContext& context, space::SpaceBuilder& builder);
 void unrolled_code_small(const RuleContext& context, space::SpaceBuilder& builder);
 void narrow_inputs_unrolled(const RuleContext& context, space::SpaceBuilder& builder);
 void k_block_amortises_accumulator(const RuleContext& context, space::SpaceBuilder& builder);

@@ -72,6 +72,10 @@ void add_knobs(RuleContext& context, space::SpaceBuilder& builder) {
   context.peel = builder.knob(
       "peel", "enable_loop_peeling: code of their own for boundary tiles, instead of masks",
       {0, 1});
+  if (!context.loops.interchange.empty())
+    context.interchange =
+        builder.knob(std::string(kInterchangeKnob),
+                     "the m loops before the n loops, as outer products need them", {0, 1});
 }
 
 // The soft rules in the order in which they give way where together they leave nothing.
@@ -81,9 +85,12 @@ constexpr std::string_view kContractionGivingWay[] = {"threads_evenly_busy",
                                                       "k_block_within_pages",
                                                       "block_fits_l2",
                                                       "tiles_divide",
+                                                      "peeled_rest_in_registers",
+                                                      "rows_within_ways",
                                                       "accumulators_fill_registers",
                                                       "loads_below_multiplies",
                                                       "lanes_filled",
+                                                      "outer_products",
                                                       "unrolled_code_small"};
 
 }  // namespace
@@ -131,11 +138,14 @@ Result<space::Space> llvm_cpu_contraction_space(const problem::Operation& operat
                           peeling_needs_remainders,
                           ragged_block_fits_stack,
                           tiles_divide,
+                          peeled_rest_in_registers,
                           lanes_filled,
                           accumulators_fit_registers,
                           accumulators_fill_registers,
+                          rows_within_ways,
                           loads_below_multiplies,
                           unrolled_code_small,
+                          outer_products,
                           narrow_inputs_unrolled,
                           k_block_amortises_accumulator,
                           k_block_within_pages,

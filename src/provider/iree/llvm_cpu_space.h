@@ -9,9 +9,13 @@
 //   cache_k  cache_reduction tile of a k loop; 0: not tiled at this level
 //   red_k    vector_reduction tile of a k loop: how far it is unrolled
 //   peel     1: enable_loop_peeling, boundary tiles get code of their own; 0: they are masked
+//   interchange  of a contraction whose second operand walks the first loops only: 1: the loops are
+//            put into the order that outer products need before they are tiled
 // The nest they give, outermost first: workgroups, cache_m, cache_n, cache_k, vec_m, vec_n, red_k.
 // Batch loops have only dist_b; one iteration of them is computed at a time.
 #pragma once
+
+#include <string_view>
 
 #include "base/result.h"
 #include "problem/operation.h"
@@ -35,6 +39,8 @@ Result<space::Space> llvm_cpu_contraction_space(const problem::Operation& operat
                                                 const problem::CpuTarget& target,
                                                 const LlvmCpuDispatchFacts& facts = {},
                                                 std::string_view audited = {});
+
+inline constexpr std::string_view kInterchangeKnob = "interchange";
 
 // A knob's name: tile_knob("vec", loop) is "vec_m".
 std::string tile_knob(std::string_view level, const ContractionLoop& loop);

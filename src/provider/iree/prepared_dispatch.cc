@@ -190,6 +190,9 @@ class Candidate {
     const MlirOperation function = function_of(ir_, export_);
     const MlirOperation root = from_configured_ ? configured_root(ir_, function)
                                                 : same_location(ir_, function, dispatch_.root);
+    if (!wanted.interchange.empty() &&
+        !interchange_loops(ir_, session_.context(), root, wanted.interchange))
+      return fail(FailureKind::kNotApplied, "the root operation's loops cannot be interchanged");
     if (from_configured_) {
       // Layouts that the compiler chose for its own configuration.
       for (const MlirOperation operation : structured_operations(ir_, function))

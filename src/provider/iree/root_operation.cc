@@ -147,6 +147,40 @@ Result<problem::Operation> describe_operation(const Ir& ir, MlirOperation operat
   return described;
 }
 
+bool interchange_loops(const Ir& ir, MlirContext context, MlirOperation operation,
+                       const std::vector<int>& order) {
+  const std::vector<IndexingMap> maps = indexing_maps(ir, operation);
+  const auto types = ir.elements(ir.attribute(operation, "iterator_types"));
+  if (!ir.is(operation, "linalg.generic") || types.size() != order.size()) return false;
+  if (ir.find(operation, [&](MlirOperation each) { return ir.is(each, "linalg.index"); }).ptr)
+    return false;
+  std::vector<int> place(order.size(), -1);  // of each loop in the new order
+  std::vector<std::string> dims, new_types, new_maps;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const auto loop = static_cast<std::size_t>(order[i]);
+    if (order[i] < 0 || loop >= order.size() || place[loop] >= 0) return false;
+    place[loop] = static_cast<int>(i);
+    dims.push_back(fmt::format("d{}", i));
+    new_types.push_back(ir.text(types[loop]));
+  }
+  for (const IndexingMap& map : maps) {
+    std::vector<std::string> results;
+    for (const int loop : map.results) {
+      if (loop < 0) return false;
+      results.push_back(fmt::format("d{}", place[static_cast<std::size_t>(loop)]));
+    }
+    new_maps.push_back(
+        fmt::format("affine_map<({}) -> ({})>", fmt::join(dims, ", "), fmt::join(results, ", ")));
+  }
+  const auto set = [&](std::string_view name, const std::vector<std::string>& texts) {
+    ir.set_attribute(operation, name,
+                     ir.parse_attribute(context, fmt::format("[{}]", fmt::join(texts, ", "))));
+  };
+  set("indexing_maps", new_maps);
+  set("iterator_types", new_types);
+  return true;
+}
+
 bool adds_products(const Ir& ir, MlirOperation operation) {
   const std::vector<std::string> body = body_names(ir, operation);
   return std::all_of(body.begin(), body.end(), [](const std::string& name) {

@@ -15,6 +15,12 @@ namespace hone::iree {
 // operation states no indexing maps.
 Result<problem::Operation> describe_operation(const Ir& ir, MlirOperation operation);
 
+// Gives a linalg.generic the order of loops `order`, new position to loop, as the transform
+// dialect's structured.interchange does. False, and nothing changed, for another operation, one
+// whose body asks for a loop's index, and an order that is no permutation of its loops.
+bool interchange_loops(const Ir& ir, MlirContext context, MlirOperation operation,
+                       const std::vector<int>& order);
+
 // Whether the body of a contraction is a product and a sum of values that are extended with their
 // sign at most (problem::Dispatch::plain_products).
 bool adds_products(const Ir& ir, MlirOperation operation);

@@ -171,12 +171,19 @@ std::string whole_root_action(const SpecEntry& entry) {
 std::string contraction_action(const SpecEntry& entry) {
   // The filter leaves an empty handle, on which nothing happens, for a root whose result type
   // carries an encoding (data tiling).
+  const std::string_view found = entry.interchange.empty() ? "plain" : "found";
   std::string text = fmt::format(
-      "    %plain = transform.structured.match filter_result_type = tensor<{}> in %root\n"
-      "      : (!transform.any_op) -> !transform.any_op\n"
+      "    %{} = transform.structured.match filter_result_type = tensor<{}> in %root\n"
+      "      : (!transform.any_op) -> !transform.any_op\n",
+      found, to_string(as_stated(entry.root).operands.back().type));
+  if (!entry.interchange.empty())
+    text += fmt::format(
+        "    %plain = transform.structured.interchange %found iterator_interchange = [{}]\n"
+        "      : (!transform.any_op) -> !transform.any_op\n",
+        fmt::join(entry.interchange, ", "));
+  text +=
       "    transform.annotate %plain \"compilation_info\" = %info\n"
-      "      : !transform.any_op, !transform.any_param\n",
-      to_string(as_stated(entry.root).operands.back().type));
+      "      : !transform.any_op, !transform.any_param\n";
   if (!entry.init_config.empty())
     text +=
         "    %init = transform.get_producer_of_operand %plain[2]\n"
@@ -209,10 +216,10 @@ std::string in_function(const std::string& body, std::string_view function, std:
 
 std::string action(const SpecEntry& entry, const std::string& symbol) {
   std::string text = fmt::format(
-      "  transform.named_sequence @apply_{}(%root: !transform.any_op {{transform.readonly}},\n"
+      "  transform.named_sequence @apply_{}(%root: !transform.any_op {{transform.{}}},\n"
       "                                     %info: !transform.any_param {{transform.readonly}}) "
       "{{\n",
-      symbol);
+      symbol, entry.interchange.empty() ? "readonly" : "consumed");
   const std::string body =
       is_contraction(entry.root.kind) ? contraction_action(entry) : whole_root_action(entry);
   if (entry.functions.empty())

@@ -28,6 +28,8 @@ struct SpecEntry {
   // The operations around the root, and each one's lowering_config ("" for none).
   std::vector<problem::Neighbour> neighbours = {};
   std::vector<std::string> neighbour_configs = {};
+  // Attributes::interchange.
+  std::vector<int> interchange = {};
   // Functions that the root must be in, by their symbols, which are the dispatches' names; empty:
   // any. A matcher sees an operation and not what reads its result, and IREE numbers dispatches by
   // their place in the program: such an entry is for this program with these flags.
