@@ -40,8 +40,9 @@ std::string describe(const tune::Progress& progress, std::size_t width, const st
     line = fmt::format("[{}/{}] {}: ", progress.dispatch_index + 1, progress.dispatch_count,
                        progress.dispatch);
   const bool of_program = progress.step == "program";
-  line += fmt::format("{} {}/{}", of_program ? "timing the whole program, round" : progress.step,
-                      progress.tried + (of_program ? 1 : 0), progress.planned);
+  line += of_program ? "timing the whole program, round" : progress.step;
+  if (progress.planned > 0)
+    line += fmt::format(" {}/{}", progress.tried + (of_program ? 1 : 0), progress.planned);
   if (progress.best_speedup > 1) line += fmt::format(", best {:.2f}x", progress.best_speedup);
   if (progress.failed > 0) line += fmt::format(", {} failed", progress.failed);
   const bool of_dispatch = progress.step == "search" || progress.step == "finalists";

@@ -39,6 +39,12 @@ double least_seconds(const problem::Operation& operation, const device::Peak& pe
   return most > 0 ? problem::flop_count(operation) / most : 0;
 }
 
+double seconds_at_peak(const problem::Operation& operation, const device::Peak& peak,
+                       bool matrix_units) {
+  return least_seconds(operation, peak, matrix_units) *
+         (matrix_units ? kClockOfMaker : kClocksOfCores);
+}
+
 std::string impossible_time(const problem::Operation& operation, double seconds,
                             double least_seconds) {
   const double flops = problem::flop_count(operation);

@@ -27,6 +27,11 @@ double most_flops(const problem::Operation& operation, const device::Peak& peak,
 double least_seconds(const problem::Operation& operation, const device::Peak& peak,
                      bool matrix_units);
 
+// Seconds of one launch at the peak as it was measured or stated, without the factors for clocks:
+// what a kernel may be hoped to come near. 0 where none is known.
+double seconds_at_peak(const problem::Operation& operation, const device::Peak& peak,
+                       bool matrix_units);
+
 // "measured above the device's arithmetic peak: 1201 of 1124 GFLOP/s".
 std::string impossible_time(const problem::Operation& operation, double seconds,
                             double least_seconds);

@@ -90,9 +90,20 @@ std::size_t WorkPlan::count(State state) const {
   return static_cast<std::size_t>(std::ranges::count(items_, state, &Item::state));
 }
 
-double WorkPlan::share_of(std::size_t place) const {
+double WorkPlan::time() const {
   double all = 0;
   for (const Item& item : items_) all += item.weight.share;
+  return all;
+}
+
+double WorkPlan::gain() const {
+  double all = 0;
+  for (const std::size_t place : waiting()) all += items_[place].weight.gain;
+  return all;
+}
+
+double WorkPlan::share_of(std::size_t place) const {
+  const double all = time();
   return all > 0 ? items_.at(place).weight.share / all : 0;
 }
 
@@ -124,7 +135,7 @@ double WorkPlan::enough_for(double coverage) const {
   return needs;
 }
 
-std::string WorkPlan::describe(const std::string& what, double seconds_left) const {
+std::string WorkPlan::describe(const std::string& what, double seconds_left, double part) const {
   const std::vector<std::size_t> places = waiting();
   std::string text = fmt::format("plan: {} of {} {}, those with most to gain first", places.size(),
                                  items_.size(), what);
@@ -151,7 +162,7 @@ std::string WorkPlan::describe(const std::string& what, double seconds_left) con
         "take "
         "about {:.0f} s for {}, and there are {:.0f}; --budget {} would do",
         enough, everything_ ? "all of them" : percent(kCoverage) + " of the time", seconds_left,
-        as_budget(enough / part_));
+        as_budget(enough / part));
   return text;
 }
 

@@ -35,8 +35,7 @@ struct Item {
 class WorkPlan {
  public:
   // `everything`: no item is left out, however short the time is, as for those that a user named.
-  // `part`: of the user's budget, which is for something else too, that the plan has.
-  explicit WorkPlan(bool everything, double part = 1) : everything_(everything), part_(part) {}
+  explicit WorkPlan(bool everything) : everything_(everything) {}
 
   // Its place.
   std::size_t add(Item item);
@@ -58,6 +57,9 @@ class WorkPlan {
 
   const std::vector<Item>& items() const { return items_; }
   std::size_t count(State state) const;
+  // Sums of weights: the shares of all items, and what those that wait may gain of them.
+  double time() const;
+  double gain() const;
   // Of the time of all items, 0 to 1.
   double share_of(std::size_t place) const;
   double share_of(State state) const;
@@ -68,15 +70,14 @@ class WorkPlan {
 
   // For people, before the work: what is done in which order and with how much time, what is left
   // out, and whether the seconds that are left suffice. Several lines. `what`: "dispatches",
-  // "GEMMs".
-  std::string describe(const std::string& what, double seconds_left) const;
+  // "GEMMs". `part`: of the user's budget, which is for something else too, that these seconds are.
+  std::string describe(const std::string& what, double seconds_left, double part = 1) const;
 
  private:
   std::vector<std::size_t> waiting() const;  // those that may gain most first
   std::vector<std::size_t> heaviest(double coverage) const;
 
   bool everything_;
-  double part_;
   std::vector<Item> items_;
 };
 

@@ -131,6 +131,12 @@ Status DispatchBench::learn_least_seconds() {
   return {};
 }
 
+double DispatchBench::seconds_at_peak() const {
+  return context_->peak ? measure::seconds_at_peak(root_, *context_->peak,
+                                                   context_->options.traits().matrix_units)
+                        : 0;
+}
+
 Result<std::string> DispatchBench::impossible_time(RunnerService& runner,
                                                    const measure::HandleSamples& samples) {
   if (samples.impossible == 0 || samples.seconds.empty()) return std::string();

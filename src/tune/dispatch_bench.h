@@ -79,6 +79,8 @@ class DispatchBench {
   const std::string& name() const { return name_; }
   // MeasureRequest::least_seconds of all that this dispatch's kernels are measured by.
   double least_seconds() const { return least_seconds_; }
+  // measure::seconds_at_peak of the dispatch's root; 0 where nothing bounds it.
+  double seconds_at_peak() const;
   // What is wrong with samples that stayed shorter than that: empty where none is, or where the
   // device's peak, which `runner` measures once more, allows them.
   Result<std::string> impossible_time(RunnerService& runner, const measure::HandleSamples& samples);

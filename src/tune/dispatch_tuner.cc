@@ -444,10 +444,10 @@ Result<plan::Weight> weigh_dispatch(Context& context, const problem::Dispatch& d
   HONE_ASSIGN(const DispatchBench bench, bench_with_default(context, dispatch, reference));
   const double launch = bench.default_seconds();
   const double launches = std::max(1, dispatch.launches_per_call);
-  // What no kernel can save: its arithmetic at the device's peak. The least is for what a tuner
-  // may find out all the same.
+  // What no kernel is likely to save: its arithmetic at the device's peak. The least is for what a
+  // tuner may find out all the same.
   constexpr double kLeastGain = 0.05;
-  const double gain = std::max(kLeastGain * launch, launch - bench.least_seconds());
+  const double gain = std::max(kLeastGain * launch, launch - bench.seconds_at_peak());
   const double needs = seconds_needed(context, clock.seconds());
   return plan::Weight{launch * launches, gain * launches, needs};
 }

@@ -325,7 +325,7 @@ class FlagSearch {
   // Of the trials in `running`, among them the best, those stay that are near the fastest.
   Status take_rounds(std::vector<std::size_t> running) {
     const std::vector<std::size_t> all = running;
-    std::map<std::size_t, std::vector<double>> ratios;
+    std::map<std::size_t, std::vector<double>> ratios, times;
     for (const double stays : kStays) {
       std::vector<std::string> names{std::string(kDefaultFlags)};
       for (const std::size_t trial : running) names.push_back(found_.trials[trial].name);
@@ -336,6 +336,7 @@ class FlagSearch {
       for (std::size_t i = 0; i < running.size(); ++i) {
         FlagTrial& trial = found_.trials[running[i]];
         trial.seconds.push_back(seconds[i + 1]);
+        times[running[i]].push_back(seconds[i + 1]);
         ratios[running[i]].push_back(seconds[i + 1] / seconds.front());
         trial.ratio = measure::median(ratios[running[i]]);
         trial.rounds = trial.seconds.size();
@@ -346,12 +347,30 @@ class FlagSearch {
       });
       if (running.empty()) break;
     }
+    judge_by_the_fastest(running, times);
     FlagTrial& base = found_.trials.front();
     base.ratio = 1;
     base.rounds = base.seconds.size();
     for (const std::size_t trial : all)
       if (!is_a_best(trial)) HONE_TRY(record(found_.trials[trial]));
     return {};
+  }
+
+  // What left after few rounds was beside the default in these only: where something disturbed the
+  // default there, it would seem faster than what stayed. So it is judged by the fastest of those
+  // that stayed, beside which it was slower. `times`: of each trial in the rounds it was in.
+  void judge_by_the_fastest(const std::vector<std::size_t>& stayed,
+                            const std::map<std::size_t, std::vector<double>>& times) {
+    if (stayed.empty()) return;
+    const std::size_t fastest = *std::ranges::min_element(
+        stayed, {}, [this](std::size_t trial) { return ratio_of(trial); });
+    const std::vector<double>& best = times.at(fastest);
+    for (const auto& [trial, seconds] : times) {
+      if (std::ranges::count(stayed, trial) > 0) continue;
+      std::vector<double> beside;
+      for (std::size_t i = 0; i < seconds.size(); ++i) beside.push_back(seconds[i] / best[i]);
+      found_.trials[trial].ratio = ratio_of(fastest) * measure::median(beside);
+    }
   }
 
   void report(const std::vector<Variant>& compiling) {

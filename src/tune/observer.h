@@ -10,9 +10,9 @@ struct Progress {
   std::string dispatch;            // being worked on
   std::size_t dispatch_index = 0;  // from 0
   std::size_t dispatch_count = 0;
-  std::string step;       // "search", "finalists", "program"
-  std::size_t tried = 0;  // candidates of this dispatch
-  std::size_t planned = 0;
+  std::string step;         // "search", "finalists", "program", or in words what is done now
+  std::size_t tried = 0;    // candidates of this dispatch
+  std::size_t planned = 0;  // 0: not counted
   std::size_t failed = 0;
   double best_speedup = 1;  // over the default, so far
   double seconds_left = 0;  // of all dispatches; in "program" of its rounds; 0: not known or none

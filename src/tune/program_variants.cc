@@ -160,6 +160,11 @@ Status ProgramVariants::add_each(std::vector<Variant> variants) {
   for (std::size_t begin = 0; begin < variants.size(); begin += at_once) {
     const auto from = variants.begin() + static_cast<std::ptrdiff_t>(begin);
     const std::size_t count = std::min(at_once, variants.size() - begin);
+    Progress progress;
+    progress.step = "compiling the whole program";
+    progress.tried = begin;
+    progress.planned = variants.size();
+    context_->observer.progress(progress);
     std::vector<Variant> some(std::make_move_iterator(from),
                               std::make_move_iterator(from + static_cast<std::ptrdiff_t>(count)));
     HONE_TRY(add_some(std::move(some)));

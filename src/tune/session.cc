@@ -62,36 +62,34 @@ const problem::Dispatch* Session::reference_of(const problem::Dispatch& dispatch
   return reference == references_.end() ? nullptr : &*reference;
 }
 
-Status Session::search(double seconds, double part, const std::string& command) {
-  const Stopwatch watch(context_.clock);
+Status Session::weigh(double seconds, const std::string& command) {
   HONE_ASSIGN(finished_, finished_work(context_, command, result_.program_id));
-  plan::WorkPlan plan(!context_.options.dispatches.empty(), part);
-  HONE_TRY(make_plan(plan, seconds));
-  plan.limit(context_.options.coverage, context_.options.most_dispatches);
-  plan.deal(seconds - watch.seconds());
-  if (plan.items().size() > 1)
-    context_.observer.note(plan.describe("dispatches", seconds - watch.seconds()));
-  while (const auto place = plan.next()) {
-    const double left = seconds - watch.seconds();
-    const std::size_t done = plan.count(plan::State::kFinished);
-    const double share = plan.seconds_for(*place, left);
-    HONE_TRY(tune(*place, {done, done + plan.count(plan::State::kWaiting), share, left - share}));
-    plan.finish(*place);
-    plan.deal(seconds - watch.seconds());  // what was not used may do for one that was left out
+  for (std::size_t i = 0; i < chosen_.size(); ++i) {
+    plan_.add({chosen_[i]->name, estimated_weight(context_, *chosen_[i])});
+    HONE_ASSIGN(const bool is_finished, take_finished(i));
+    if (is_finished) plan_.finish(i);
   }
-  HONE_TRY(leave_out(plan));
-  std::ranges::sort(result_.tuned, {}, [](const TunedDispatch& each) { return each.dispatch; });
+  // Of one, all the time is its own.
+  if (plan_.count(plan::State::kWaiting) > 1) HONE_TRY(measure_defaults(seconds * kWeighingShare));
+  plan_.limit(context_.options.coverage, context_.options.most_dispatches);
   return {};
 }
 
-Status Session::make_plan(plan::WorkPlan& plan, double seconds) {
-  for (std::size_t i = 0; i < chosen_.size(); ++i) {
-    plan.add({chosen_[i]->name, estimated_weight(context_, *chosen_[i])});
-    HONE_ASSIGN(const bool is_finished, take_finished(i));
-    if (is_finished) plan.finish(i);
+Status Session::search(double seconds, double part) {
+  const Stopwatch watch(context_.clock);
+  plan_.deal(seconds);
+  if (plan_.items().size() > 1) context_.observer.note(plan_.describe("dispatches", seconds, part));
+  while (const auto place = plan_.next()) {
+    const double left = seconds - watch.seconds();
+    const std::size_t done = plan_.count(plan::State::kFinished);
+    const double share = plan_.seconds_for(*place, left);
+    HONE_TRY(tune(*place, {done, done + plan_.count(plan::State::kWaiting), share, left - share}));
+    plan_.finish(*place);
+    plan_.deal(seconds - watch.seconds());  // what was not used may do for one that was left out
   }
-  // Of one, all the time is its own.
-  return plan.count(plan::State::kWaiting) > 1 ? weigh(plan, seconds * kWeighingShare) : Status();
+  HONE_TRY(leave_out("for which this budget has none"));
+  std::ranges::sort(result_.tuned, {}, [](const TunedDispatch& each) { return each.dispatch; });
+  return {};
 }
 
 Result<bool> Session::take_finished(std::size_t place) {
@@ -108,20 +106,20 @@ Result<bool> Session::take_finished(std::size_t place) {
 
 // By their default's time. What there is no time to measure keeps its estimate, by as much as the
 // others' were wrong.
-Status Session::weigh(plan::WorkPlan& plan, double seconds) {
+Status Session::measure_defaults(double seconds) {
   const Stopwatch watch(context_.clock);
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < chosen_.size(); ++i)
-    if (plan.items()[i].state == plan::State::kWaiting) order.push_back(i);
+    if (plan_.items()[i].state == plan::State::kWaiting) order.push_back(i);
   std::ranges::stable_sort(order, std::greater(),
-                           [&](std::size_t i) { return plan.items()[i].weight.share; });
+                           [&](std::size_t i) { return plan_.items()[i].weight.share; });
   std::vector<double> wrong;
   for (std::size_t n = 0; n < order.size(); ++n) {
     const std::size_t i = order[n];
-    const plan::Weight estimate = plan.items()[i].weight;
+    const plan::Weight estimate = plan_.items()[i].weight;
     if (watch.seconds() > seconds) {
       const double by = wrong.empty() ? 1 : measure::median(wrong);
-      plan.weigh(i, {estimate.share * by, estimate.gain * by, estimate.needs});
+      plan_.weigh(i, {estimate.share * by, estimate.gain * by, estimate.needs});
       continue;
     }
     Progress progress;
@@ -134,7 +132,7 @@ Status Session::weigh(plan::WorkPlan& plan, double seconds) {
     if (!weight && weight.error().kind == ErrorKind::kFailure) continue;  // tuning it says why
     if (!weight) return tl::unexpected(weight.error());
     wrong.push_back(weight->share / estimate.share);
-    plan.weigh(i, *weight);
+    plan_.weigh(i, *weight);
   }
   return {};
 }
@@ -149,27 +147,26 @@ Status Session::tune(std::size_t place, const Share& share) {
 
 // One that shares its entry with a winner gets that winner too, or nobody does: what was searched
 // for the other is verified and measured in it (size_choice.h), so it counts as tuned.
-Status Session::leave_out(const plan::WorkPlan& plan) {
+Status Session::leave_out(const std::string& reason) {
   const std::size_t searched = result_.tuned.size();
   for (std::size_t i = 0; i < chosen_.size(); ++i) {
-    const plan::State state = plan.items()[i].state;
-    if (state != plan::State::kLeftOut && state != plan::State::kBeyond) continue;
-    const std::string reason =
-        fmt::format("{:.1f} % of the dispatches' time, {}", 100 * plan.share_of(i),
-                    state == plan::State::kBeyond ? "beyond --coverage or --top"
-                                                  : "for which this budget has none");
+    const plan::State state = plan_.items()[i].state;
+    if (state == plan::State::kFinished) continue;
+    const std::string why =
+        fmt::format("{:.1f} % of the dispatches' time, {}", 100 * plan_.share_of(i),
+                    state == plan::State::kBeyond ? "beyond --coverage or --top" : reason);
     const auto last = result_.tuned.begin() + static_cast<std::ptrdiff_t>(searched);
     const bool shares = std::any_of(result_.tuned.begin(), last, [&](const TunedDispatch& tuned) {
       return tuned.payload && one_entry_for(*context_.programs, *tuned.dispatch, *chosen_[i]);
     });
     if (!shares) {
-      result_.not_tuned.push_back({chosen_[i]->name, reason, plan.share_of(i)});
+      result_.not_tuned.push_back({chosen_[i]->name, why, plan_.share_of(i)});
       continue;
     }
     TunedDispatch& mate = result_.tuned.emplace_back();
     mate.dispatch = chosen_[i];
     HONE_ASSIGN(mate.id, intern(*chosen_[i]));
-    mate.keep_default(reason);
+    mate.keep_default(why);
   }
   return {};
 }

@@ -29,16 +29,25 @@ class Session {
   // The context's build and device are set. `label`: tells its measurements of the whole program
   // from those of other sessions of the run; empty where there is none.
   Session(Context& context, problem::SizeSet sizes, std::string label)
-      : context_(context), label_(std::move(label)) {
+      : context_(context),
+        label_(std::move(label)),
+        plan_(/*everything=*/!context.options.dispatches.empty()) {
     result_.sizes = std::move(sizes);
   }
 
   // `bytes`: of the program's file.
   Status load(std::shared_ptr<const std::string> bytes);
-  // Each dispatch's winner, within about so many seconds: those first that take most of the
-  // program's time, and the more of them (plan/work_plan.h). What runs of the same `command` have
-  // finished is taken from them. `part`: of the user's budget that the seconds are.
-  Status search(double seconds, double part, const std::string& command);
+  // What each dispatch takes and may gain, by a part of so many seconds. What runs of the same
+  // `command` have finished is taken from them.
+  Status weigh(double seconds, const std::string& command);
+  // Of weigh(): what is to be tuned, in seconds of a call.
+  const plan::WorkPlan& plan() const { return plan_; }
+  // After weigh(): each dispatch's winner, within about so many seconds: those first that may gain
+  // most, and the more of them (plan/work_plan.h). `part`: of the user's budget that the seconds
+  // are.
+  Status search(double seconds, double part);
+  // Instead of search(): what is not finished keeps its default, for this reason.
+  Status leave_out(const std::string& reason);
   // What the winners do in the whole program, beside `rivals` (prove_program).
   Status prove(const std::vector<RightVariant>& rivals);
   // Keeps what became of each dispatch, and the last proof. `best`: what is recommended at this
@@ -56,11 +65,9 @@ class Session {
 
  private:
   Status check_call() const;
-  Status make_plan(plan::WorkPlan& plan, double seconds);
   Result<bool> take_finished(std::size_t place);
-  Status weigh(plan::WorkPlan& plan, double seconds);
+  Status measure_defaults(double seconds);
   Status tune(std::size_t place, const Share& share);
-  Status leave_out(const plan::WorkPlan& plan);
   Result<store::Id> intern(const problem::Dispatch& dispatch);
 
   Context& context_;
@@ -69,6 +76,7 @@ class Session {
   std::vector<problem::Dispatch> references_;  // of the independent compile
   std::vector<const problem::Dispatch*> chosen_;
   std::map<store::Id, TunedDispatch> finished_;
+  plan::WorkPlan plan_;  // an item for each of chosen_
   SessionResult result_;
 };
 

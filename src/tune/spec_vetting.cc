@@ -38,7 +38,12 @@ class Vetting {
   }
 
   Result<VettedSpec> run() {
-    if (!entries_.empty()) HONE_TRY(look_at_program());
+    if (!entries_.empty()) {
+      Progress progress;
+      progress.step = "checking the spec in the whole program";
+      context_.observer.progress(progress);
+      HONE_TRY(look_at_program());
+    }
     while (!entries_.empty()) {
       HONE_ASSIGN(const bool configured, configure());
       if (!configured) continue;

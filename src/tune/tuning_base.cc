@@ -58,15 +58,44 @@ Status TuningBase::add(const FlagSet& set) {
   return {};
 }
 
-Status TuningBase::tune(double seconds, const std::string& command,
-                        const std::vector<RightVariant>& rivals) {
+Status TuningBase::weigh(double seconds, const std::string& command) {
+  take_up();
+  for (Session& session : sessions_)
+    HONE_TRY(session.weigh(seconds / static_cast<double>(sessions_.size()), command));
+  return {};
+}
+
+double TuningBase::seconds_of_a_call() const {
+  double all = 0;
+  for (const Session& session : sessions_) all += session.plan().time();
+  return all;
+}
+
+double TuningBase::possible_gain() const {
+  double all = 0;
+  for (const Session& session : sessions_) all += session.plan().gain();
+  return all;
+}
+
+bool TuningBase::is_begun() const {
+  return std::ranges::any_of(sessions_, [](const Session& session) {
+    return session.plan().count(plan::State::kFinished) > 0;
+  });
+}
+
+Status TuningBase::leave_out(const std::string& reason, const std::vector<RightVariant>& rivals) {
+  take_up();
+  for (Session& session : sessions_) HONE_TRY(session.leave_out(reason));
+  return prove(rivals);
+}
+
+Status TuningBase::tune(double seconds, const std::vector<RightVariant>& rivals) {
   const auto sizes = static_cast<double>(sessions_.size());
   take_up();
   const bool several = one_configuration_for_several();
   const double searched = several ? kSearchShare : 1;
   const double part = searched * seconds / context_.options.budget_seconds / sizes;
-  for (Session& session : sessions_)
-    HONE_TRY(session.search(seconds / sizes * searched, part, command));
+  for (Session& session : sessions_) HONE_TRY(session.search(seconds / sizes * searched, part));
   if (several) HONE_TRY(choose_for_all(seconds * (1 - kSearchShare)));
   return prove(rivals);
 }

@@ -23,10 +23,20 @@ class TuningBase {
   Status load(const FlagSet& flags, const std::shared_ptr<const std::string>& bytes);
   // Adds the flags that sums need (Options::sums) where the program has such sums.
   Status add_sums();
-  // Each dispatch's winner, and one for all where an entry of a spec is for several; then the
-  // proof, beside `rivals` (prove_program). `seconds`: for the search, of all sizes together.
-  // `command`: Session::search.
-  Status tune(double seconds, const std::string& command, const std::vector<RightVariant>& rivals);
+  // Session::weigh at each size, by a part of so many seconds of all together.
+  Status weigh(double seconds, const std::string& command);
+  // Of weigh(), all sizes together: seconds of a call that the dispatches take, and those of them
+  // that tuning what is not finished may save at most.
+  double seconds_of_a_call() const;
+  double possible_gain() const;
+  // Whether some dispatch was finished by a run before.
+  bool is_begun() const;
+  // After weigh(): each dispatch's winner, and one for all where an entry of a spec is for several;
+  // then the proof, beside `rivals` (prove_program). `seconds`: for the search, of all sizes
+  // together.
+  Status tune(double seconds, const std::vector<RightVariant>& rivals);
+  // Instead of tune(): what is not finished keeps its default, for this reason; then the proof.
+  Status leave_out(const std::string& reason, const std::vector<RightVariant>& rivals);
 
   // The context's flags and build are this base's again: whatever is compiled, stored or looked up.
   void take_up();

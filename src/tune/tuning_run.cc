@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -22,6 +23,8 @@ constexpr double kFlagShare = 0.2;
 // With a whole session's time so many compiles are tried, however long they take.
 constexpr double kWholeSession = 600;
 constexpr std::size_t kFlagCompiles = 15;
+// Of the time of a call, what a base beside others may gain at least to be tuned.
+constexpr double kWorthTuning = 0.1;
 
 class TuningRun {
  public:
@@ -80,25 +83,58 @@ class TuningRun {
     return {};
   }
 
-  // One after the other, each with an equal part of the time: which of them is the fastest with a
-  // spec shows only once it has one. Ways without a base are compared with all of these.
+  // One after the other, each with a part of the time by what it may gain: which of them is the
+  // fastest with a spec shows only once it has one. Ways without a base are compared with all of
+  // these.
   Status tune_bases(double seconds, const std::string& command) {
+    const Stopwatch watch(context_.clock);
+    for (TuningBase& base : bases_) {
+      HONE_TRY(base.add_sums());
+      HONE_TRY(base.weigh(seconds / static_cast<double>(bases_.size()), command));
+    }
     const std::vector<FlagSet> compared = std::exchange(context_.flag_sets, {});
     std::vector<RightVariant> rivals;
-    for (TuningBase& base : bases_) {
-      const bool is_last = &base == &bases_.back();
+    const double searching = seconds - watch.seconds();
+    const std::vector<double> parts = parts_by_gain();
+    for (std::size_t i = 0; i < bases_.size(); ++i) {
+      TuningBase& base = bases_[i];
+      const bool is_last = i + 1 == bases_.size();
       if (is_last) context_.flag_sets = compared;
-      HONE_TRY(base.add_sums());
       if (bases_.size() > 1)
         context_.observer.note(
-            fmt::format("tuning {} of {}, {}", &base - bases_.data() + 1, bases_.size(),
+            fmt::format("tuning {} of {}, {}", i + 1, bases_.size(),
                         base.name().empty() ? "with no flags of its own" : "with " + base.name()));
-      HONE_TRY(base.tune(seconds / static_cast<double>(bases_.size()), command, rivals));
+      const bool is_done = base.possible_gain() == 0;  // by a run before, perhaps
+      if (parts[i] > 0 || is_done) {
+        HONE_TRY(base.tune(searching * parts[i], rivals));
+      } else {
+        const std::string reason =
+            fmt::format("too little to gain: at this machine's peak all would take {:.0f} % less",
+                        100 * base.possible_gain() / base.seconds_of_a_call());
+        context_.observer.note("nothing is searched here, " + reason);
+        HONE_TRY(base.leave_out(reason, rivals));
+      }
       if (is_last) break;
       HONE_ASSIGN(std::optional<RightVariant> rival, base.to_rival());
       if (rival) rivals.push_back(std::move(*rival));
     }
     return {};
+  }
+
+  // Of the time, what each base gets. Where the compiler has made the tiles well a base is near the
+  // peak: no configuration will save there what it may in another, and it gets nothing.
+  std::vector<double> parts_by_gain() const {
+    const auto gain = [](const TuningBase& base) { return base.possible_gain(); };
+    const double most = gain(*std::ranges::max_element(bases_, {}, gain));
+    std::vector<double> parts;
+    for (const TuningBase& base : bases_) {
+      const bool is_worth_it = gain(base) == most || base.is_begun() ||
+                               gain(base) >= kWorthTuning * base.seconds_of_a_call();
+      parts.push_back(is_worth_it ? gain(base) : 0);
+    }
+    const double all = std::accumulate(parts.begin(), parts.end(), 0.0);
+    for (double& part : parts) part = all > 0 ? part / all : 1 / static_cast<double>(bases_.size());
+    return parts;
   }
 
   // Whether the program can be tuned, or taken apart, under these flags. Those under which it

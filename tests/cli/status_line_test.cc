@@ -49,6 +49,9 @@ TEST(StatusLine, TheLastStepsAreSaidToBeFinishing) {
   progress.step = "program";
   progress.planned = 12;
   EXPECT_EQ(describe(progress, 200), "timing the whole program, round 1/12");
+  progress.step = "checking the spec in the whole program";
+  progress.planned = 0;
+  EXPECT_EQ(describe(progress, 200), "checking the spec in the whole program");
 }
 
 TEST(StatusLine, QuietAndProgramsSeeNothingPlainHasLines) {

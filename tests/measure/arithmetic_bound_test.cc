@@ -26,6 +26,8 @@ TEST(ArithmeticBound, OfCoresIsHalfAsMuchAgainAsMeasured) {
   // 2 x 64^3 = 524,288 operations.
   EXPECT_DOUBLE_EQ(least_seconds(product(ElementType::kF32, ElementType::kF32), kPeak, false),
                    524288 / 150e9);
+  EXPECT_DOUBLE_EQ(seconds_at_peak(product(ElementType::kF32, ElementType::kF32), kPeak, false),
+                   524288 / 100e9);
   EXPECT_DOUBLE_EQ(most_flops(product(ElementType::kF64, ElementType::kF64), kPeak, false), 150e9);
   for (const ElementType narrow : {ElementType::kF16, ElementType::kBF16, ElementType::kI8})
     EXPECT_EQ(most_flops(product(narrow, ElementType::kF32), kPeak, false), 0);

@@ -108,9 +108,9 @@ TEST(WorkPlan, SaysBeforehandThatABudgetIsTooSmall) {
       HasSubstr("the budget is too small: preparing, a few candidates of each and telling "
                 "them apart take about 27 s for all of them, and there are 10; --budget 30s"));
   // Half of a budget is for something else.
-  WorkPlan half(/*everything=*/true, 0.5);
+  WorkPlan half(/*everything=*/true);
   half.add({"a", {1, 1, 27}});
-  EXPECT_THAT(half.describe("GEMMs", 5), HasSubstr("--budget 55s would do"));
+  EXPECT_THAT(half.describe("GEMMs", 5, 0.5), HasSubstr("--budget 55s would do"));
 }
 
 // 0.5 ms of 100 are not among the 95 %.

@@ -23,6 +23,7 @@ class FakeRunner final : public worker::RunnerTransport {
   std::function<double(const std::string&)> seconds_of = [](const std::string& code) {
     return fake_seconds(tile_in(code));
   };
+  device::Peak peak;  // of the device; as it is, unknown
   // Told of each job's kind before it is done.
   std::function<void(const std::string&)> before_job;
   explicit FakeRunner(Log& log) : log_(log) {}
@@ -79,7 +80,7 @@ class FakeRunner final : public worker::RunnerTransport {
       }
       return calibration;
     }
-    if (kind == "peak") return device::Peak{};
+    if (kind == "peak") return peak;
     return nlohmann::json::object();
   }
 
