@@ -169,6 +169,7 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
               output::gpu_report(store, program, context.build, context.device, spent,
                                  gpu_library_columns()));
   const std::filesystem::path& out = options.tuning.out;
+  const bool by_flags = result.best && !result.best->flags.empty();
   if (options.json) {
     nlohmann::json document = document_of(options, context.added, result);
     document["dispatches"] = dispatches.to_json();
@@ -179,7 +180,7 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
       document["notes"] = gpu.notes;
     }
     fmt::print("{}\n", output::json_text(document));
-    return found ? 0 : 1;
+    return found || by_flags ? 0 : 1;
   }
   fmt::print("{}", dispatches.to_text());
   if (options.tuning.traits().own_memory) {
@@ -194,8 +195,10 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
     fmt::print("program: {}, made of {}\n", options.tuning.input, options.model);
   fmt::print("flags: {}\n", (out / "compile_flags.txt").string());
   fmt::print("report: {}\n", (out / "report.html").string());
-  if (!found) fmt::print("No dispatch has a configuration that beats the compiler's own.\n");
-  return found ? 0 : 1;
+  if (!found)
+    fmt::print("No dispatch has a configuration that beats the compiler's own{}.\n",
+               by_flags ? fmt::format(" with {}", result.best->name) : "");
+  return found || by_flags ? 0 : 1;
 }
 
 // For a GPU that is not here.
