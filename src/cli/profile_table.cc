@@ -76,7 +76,7 @@ std::string words_of_sum(const tune::ProgramProfile& profile) {
       profile.dispatches, [](const tune::DispatchProfile& each) { return !each.seconds; });
   std::string text =
       fmt::format("sum of the launches: {}", output::time_cell(profile.sum_seconds()).text);
-  if (unmeasured > 0) text += fmt::format(", without {} that could not be measured", unmeasured);
+  if (unmeasured > 0) text += fmt::format(", without {} that were not measured", unmeasured);
   if (!profile.program_seconds)
     return text + "; the whole program is not timed: " + profile.why_not;
   const double whole = *profile.program_seconds;

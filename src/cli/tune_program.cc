@@ -107,15 +107,28 @@ nlohmann::json document_of(const TuneOptions& options, const tune::FlagSet& tune
   return document;
 }
 
-// What the plan left out: of many the heaviest, since the others take next to no time.
+// Those that cannot be tuned, a line for each reason; then what the plan left out: of many the
+// heaviest, since the others take next to no time.
 void print_not_tuned(const std::vector<tune::NotTuned>& all, const std::string& at) {
   constexpr std::size_t kListed = 5;
   std::vector<const tune::NotTuned*> by_plan;
-  for (const tune::NotTuned& each : all)
-    if (each.share > 0)
+  std::vector<std::pair<const tune::NotTuned*, std::size_t>> by_reason;  // the first, how many
+  for (const tune::NotTuned& each : all) {
+    if (each.share > 0) {
       by_plan.push_back(&each);
+      continue;
+    }
+    const auto same = std::ranges::find_if(
+        by_reason, [&](const auto& known) { return known.first->reason == each.reason; });
+    if (same == by_reason.end())
+      by_reason.emplace_back(&each, 1);
     else
-      fmt::print("not tuned{}: {}: {}\n", at, each.dispatch, each.reason);
+      ++same->second;
+  }
+  for (const auto& [first, count] : by_reason) {
+    const std::string more = count > 1 ? fmt::format(" and {} more", count - 1) : std::string();
+    fmt::print("not tuned{}: {}{}: {}\n", at, first->dispatch, more, first->reason);
+  }
   std::ranges::stable_sort(by_plan, std::greater(), &tune::NotTuned::share);
   double others = 0;
   for (std::size_t i = 0; i < by_plan.size(); ++i)

@@ -6,11 +6,14 @@ namespace hone::tune {
 
 using measure::Verdict;
 
-std::vector<bool> kept_entries(std::span<const Verdict> with_it, Verdict whole) {
+std::vector<bool> kept_entries(std::span<const Verdict> with_it,
+                               const measure::PairedComparison& whole) {
+  constexpr double kWorthProving = 0.98;
+  const bool helps = whole.verdict == Verdict::kFaster ||
+                     (whole.verdict == Verdict::kNoDifferent && whole.ratio <= kWorthProving);
   std::vector<bool> kept;
   for (const Verdict verdict : with_it)
-    kept.push_back(whole == Verdict::kFaster ? verdict != Verdict::kSlower
-                                             : verdict == Verdict::kFaster);
+    kept.push_back(helps ? verdict != Verdict::kSlower : verdict == Verdict::kFaster);
   return kept;
 }
 

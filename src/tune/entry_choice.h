@@ -10,9 +10,11 @@ namespace hone::tune {
 
 // Whether to keep each entry, or group of entries. `with_it`: the program with the whole spec
 // beside the one whose spec lacks it; `whole`: beside the program without a spec. Where the spec
-// reliably helps, all are kept but those that reliably hurt: each was faster alone, and the noise
-// of a program hides small parts of a gain. Where it does not, those that reliably help.
-std::vector<bool> kept_entries(std::span<const measure::Verdict> with_it, measure::Verdict whole);
+// helps, all are kept but those that reliably hurt: each was faster alone, and the noise of a
+// program hides small parts of a gain. So where it seems to help, by 2 % or more, and these rounds
+// cannot tell: the proof's rounds will. Where it does not, those that reliably help.
+std::vector<bool> kept_entries(std::span<const measure::Verdict> with_it,
+                               const measure::PairedComparison& whole);
 
 // The places of `count` entries, in order, in at most `most` groups of nearly equal size.
 std::vector<std::vector<std::size_t>> groups_of(std::size_t count, std::size_t most);

@@ -6,6 +6,7 @@
 #include "measure/statistics.h"
 #include "tune/function_choice.h"
 #include "tune/program_variants.h"
+#include "tune/select_dispatches.h"
 
 namespace hone::tune {
 namespace {
@@ -90,6 +91,10 @@ Result<ProgramProfile> profile_program(Context& context, Session& session) {
     DispatchProfile& each = profile.dispatches.emplace_back();
     each.dispatch = &dispatches[i];
     each.bytes = bytes_of(dispatches[i]);
+    if (runs_at_load_only(session.result().program, dispatches[i])) {
+      each.why_not = kRunsAtLoadOnly;
+      continue;
+    }
     const Status measured = measure(context, session.reference_of(dispatches[i]), each);
     if (!measured && measured.error().kind != ErrorKind::kFailure)
       return tl::unexpected(measured.error());

@@ -320,7 +320,7 @@ class Proof {
       verdicts.push_back(comparison.verdict);
       with_it.push_back(std::move(comparison));
     }
-    const std::vector<bool> kept = kept_entries(verdicts, gained.verdict);
+    const std::vector<bool> kept = kept_entries(verdicts, gained);
     const std::size_t before = entries_.size();
     for (std::size_t g = 0; g < groups_.size(); ++g)
       if (!kept[g]) HONE_TRY(drop(groups_[g], with_it[g]));

@@ -15,6 +15,13 @@ bool matches_any(const std::string& name, const std::vector<std::string>& patter
 
 }  // namespace
 
+bool runs_at_load_only(const problem::Program& program, const problem::Dispatch& dispatch) {
+  return dispatch.launches_per_call == 0 &&
+         std::ranges::any_of(program.dispatches, [](const problem::Dispatch& each) {
+           return each.launches_per_call > 0;
+         });
+}
+
 Result<std::vector<const problem::Dispatch*>> select_dispatches(
     const problem::Program& program, const std::vector<std::string>& patterns,
     std::vector<NotTuned>& not_tuned) {
@@ -28,10 +35,12 @@ Result<std::vector<const problem::Dispatch*>> select_dispatches(
   std::vector<const problem::Dispatch*> chosen;
   for (const problem::Dispatch& dispatch : program.dispatches) {
     if (!patterns.empty() && !matches_any(dispatch.name, patterns)) continue;
-    if (dispatch.not_tunable.empty())
-      chosen.push_back(&dispatch);
-    else
+    if (!dispatch.not_tunable.empty())
       not_tuned.push_back({dispatch.name, dispatch.not_tunable});
+    else if (patterns.empty() && runs_at_load_only(program, dispatch))
+      not_tuned.push_back({dispatch.name, std::string(kRunsAtLoadOnly)});
+    else
+      chosen.push_back(&dispatch);
   }
   if (!chosen.empty()) return chosen;
   std::string reasons;

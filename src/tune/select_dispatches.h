@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -15,8 +16,13 @@ struct NotTuned {
   double share = 0;  // of the dispatches' time, 0 to 1, where it could have been tuned
 };
 
+inline constexpr std::string_view kRunsAtLoadOnly = "it runs once, when the module is loaded";
+// Whether no call of the program launches it, as calls do others: it makes a constant.
+bool runs_at_load_only(const problem::Program& program, const problem::Dispatch& dispatch);
+
 // The dispatches whose name matches one of `patterns` (shell-like; none: all) and that can be
-// tuned; the others of those go to `not_tuned`. Errors: input for a pattern that matches nothing
+// tuned; the others of those go to `not_tuned`, and without patterns those that run at load only.
+// Errors: input for a pattern that matches nothing
 // (with the nearest names), failure when nothing is left (with the reasons).
 Result<std::vector<const problem::Dispatch*>> select_dispatches(
     const problem::Program& program, const std::vector<std::string>& patterns,

@@ -32,6 +32,20 @@ TEST(SelectDispatches, TakesAllThatCanBeTunedAndNamesTheRest) {
   EXPECT_EQ(not_tuned[0].reason, "a softmax");
 }
 
+// What makes constants is not worth a user's time, unless it is asked for, or is all there is.
+TEST(SelectDispatches, LeavesOutWhatRunsOnceAtLoad) {
+  problem::Program model = program();
+  model.dispatches[2].launches_per_call = 3;
+  std::vector<NotTuned> not_tuned;
+  const auto chosen = select_dispatches(model, {}, not_tuned);
+  ASSERT_TRUE(chosen);
+  EXPECT_THAT(*chosen, testing::ElementsAre(&model.dispatches[2]));
+  EXPECT_EQ(not_tuned[0].reason, "it runs once, when the module is loaded");
+  const auto wanted = select_dispatches(model, {"*_0_*"}, not_tuned);
+  ASSERT_TRUE(wanted);
+  EXPECT_THAT(*wanted, testing::ElementsAre(&model.dispatches[0]));
+}
+
 TEST(SelectDispatches, FollowsPatterns) {
   const problem::Program model = program();
   std::vector<NotTuned> not_tuned;

@@ -118,6 +118,10 @@ Result<problem::Operation> describe_operation(const Ir& ir, MlirOperation operat
   described.name = ir.name(operation);
   const std::vector<IndexingMap> maps = indexing_maps(ir, operation);
   const std::vector<MlirValue> values = ir.operands(operation);
+  if (described.name == "iree_tensor_ext.dispatch.tensor.store")
+    return input_error(
+        "it copies from one buffer to another, with no operation that the compiler could be given "
+        "a configuration for");
   if (maps.empty() || values.size() < maps.size())
     return input_error("its root operation '{}' is no loop nest with indexing maps",
                        described.name);
@@ -152,8 +156,8 @@ bool interchange_loops(const Ir& ir, MlirContext context, MlirOperation operatio
   const std::vector<IndexingMap> maps = indexing_maps(ir, operation);
   const auto types = ir.elements(ir.attribute(operation, "iterator_types"));
   if (!ir.is(operation, "linalg.generic") || types.size() != order.size()) return false;
-  if (ir.find(operation, [&](MlirOperation each) { return ir.is(each, "linalg.index"); }).ptr)
-    return false;
+  const auto is_index = [&](MlirOperation each) { return ir.is(each, "linalg.index"); };
+  if (ir.find(operation, is_index).ptr != nullptr) return false;
   std::vector<int> place(order.size(), -1);  // of each loop in the new order
   std::vector<std::string> dims, new_types, new_maps;
   for (std::size_t i = 0; i < order.size(); ++i) {
