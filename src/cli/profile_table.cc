@@ -11,6 +11,7 @@
 #include "output/json_text.h"
 #include "output/table.h"
 #include "tune/program_profile.h"
+#include "tune/select_dispatches.h"
 #include "tune/session_steps.h"
 
 namespace hone::cli {
@@ -72,8 +73,11 @@ output::Table table_of(const tune::ProgramProfile& profile) {
 
 // "the sum is 92 % of the program's 1.31 ms: the rest is between the launches, or ...".
 std::string words_of_sum(const tune::ProgramProfile& profile) {
-  const auto unmeasured = std::ranges::count_if(
-      profile.dispatches, [](const tune::DispatchProfile& each) { return !each.seconds; });
+  // What runs at load only is no part of a call.
+  const auto unmeasured =
+      std::ranges::count_if(profile.dispatches, [](const tune::DispatchProfile& each) {
+        return !each.seconds && each.why_not != tune::kRunsAtLoadOnly;
+      });
   std::string text =
       fmt::format("sum of the launches: {}", output::time_cell(profile.sum_seconds()).text);
   if (unmeasured > 0) text += fmt::format(", without {} that were not measured", unmeasured);

@@ -23,7 +23,7 @@ constexpr double kFlagShare = 0.2;
 // With a whole session's time so many compiles are tried, however long they take.
 constexpr double kWholeSession = 600;
 constexpr std::size_t kFlagCompiles = 15;
-// Of the time of a call, what a base beside others may gain at least to be tuned.
+// A base beside others is tuned where it may gain at least this part of a call's time.
 constexpr double kWorthTuning = 0.1;
 
 class TuningRun {
@@ -121,8 +121,8 @@ class TuningRun {
     return {};
   }
 
-  // Of the time, what each base gets. Where the compiler has made the tiles well a base is near the
-  // peak: no configuration will save there what it may in another, and it gets nothing.
+  // The part of the time that each base gets. A base whose tiles the compiler has made well is near
+  // the peak: no configuration will save there what it may in another, so it gets nothing.
   std::vector<double> parts_by_gain() const {
     const auto gain = [](const TuningBase& base) { return base.possible_gain(); };
     const double most = gain(*std::ranges::max_element(bases_, {}, gain));

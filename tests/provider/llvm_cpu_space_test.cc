@@ -83,6 +83,32 @@ TEST(LlvmCpuSpace, InterchangesLoopsThatOuterProductsNeedInAnotherOrder) {
   EXPECT_FALSE(space_of(matmul(128, 64, 64)).knob_index("interchange"));
 }
 
+// Loops as convolutions of 1x1 have them: of images of two dimensions, of several images, and of a
+// batch of products.
+TEST(LlvmCpuSpace, PutsAllMLoopsBeforeAllNLoops) {
+  using enum problem::LoopRole;
+  const auto interchange = [](const std::vector<problem::LoopRole>& roles) {
+    problem::Operation root = swapped_matmul(64, 64, 64);
+    root.kind = problem::OperationKind::kContraction;
+    root.loops.clear();
+    for (problem::Operand& each : root.operands) each.loops.clear(), each.type.shape.clear();
+    for (std::size_t i = 0; i < roles.size(); ++i) {
+      root.loops.push_back({roles[i] == kK, 64, roles[i]});
+      const bool walks[] = {roles[i] != kN, roles[i] != kM, roles[i] != kK};
+      for (std::size_t o = 0; o < 3; ++o)
+        if (walks[o]) {
+          root.operands[o].loops.push_back(static_cast<int>(i));
+          root.operands[o].type.shape.push_back(64);
+        }
+    }
+    return contraction_loops(root).value().interchange;
+  };
+  EXPECT_THAT(interchange({kN, kM, kM, kK}), ElementsAre(1, 2, 0, 3));
+  EXPECT_THAT(interchange({kM, kN, kM, kK}), ElementsAre(0, 2, 1, 3));
+  EXPECT_THAT(interchange({kBatch, kN, kM, kK}), ElementsAre(0, 2, 1, 3));
+  EXPECT_THAT(interchange({kBatch, kM, kM, kN, kN, kK}), IsEmpty());
+}
+
 TEST(LlvmCpuSpace, HasKnobsForEachLoopByRole) {
   std::vector<std::string> names;
   const space::Space space = space_of(batch_matmul(12, 128, 64, 128));

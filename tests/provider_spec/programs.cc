@@ -1,6 +1,7 @@
 #include "tests/provider_spec/programs.h"
 
 #include <algorithm>
+#include <array>
 #include <regex>
 
 #include "base/file.h"
@@ -42,6 +43,29 @@ std::string zero_fill(const std::string& type, const std::string& out) {
       "  %empty = tensor.empty() : {0}\n"
       "  %fill = linalg.fill ins(%zero : {1}) outs(%empty : {0}) -> {0}\n",
       out, type);
+}
+
+// A function that fills, multiplies and adds up over loops called `loops`, each operand indexed by
+// some of them, the last loop summed.
+std::string generic_product(const std::string& loops, const std::array<std::string, 3>& indices,
+                            const std::array<std::string, 3>& types) {
+  std::string maps, iterators;
+  for (const std::string& index : indices)
+    maps += fmt::format("{}affine_map<({}) -> ({})>", maps.empty() ? "" : ", ", loops, index);
+  for (auto parallel = std::ranges::count(loops, ','); parallel > 0; --parallel)
+    iterators += "\"parallel\", ";
+  return fmt::format(
+      "func.func @main(%a: {0}, %b: {1}) -> {2} {{\n"
+      "{3}"
+      "  %c = linalg.generic {{indexing_maps = [{4}],\n"
+      "      iterator_types = [{5}\"reduction\"]}}\n"
+      "      ins(%a, %b : {0}, {1}) outs(%fill : {2}) {{\n"
+      "  ^bb0(%x: f32, %y: f32, %z: f32):\n"
+      "    %1 = arith.mulf %x, %y : f32\n"
+      "    %2 = arith.addf %z, %1 : f32\n"
+      "    linalg.yield %2 : f32 }} -> {2}\n"
+      "  return %c : {2}\n}}\n",
+      types[0], types[1], types[2], zero_fill("f32", types[2]), maps, iterators);
 }
 
 }  // namespace
@@ -120,39 +144,14 @@ ContractionProgram batch_program(std::int64_t batch, std::int64_t m, std::int64_
                    {{ElementType::kF32, {batch, k, n}}, {0, 3, 2}, false},
                    {{ElementType::kF32, {batch, m, n}}, {0, 1, 2}, true}};
   return {fmt::format("batch_{}x{}x{}x{}", batch, m, n, k),
-          fmt::format(
-              "func.func @main(%a: {0}, %b: {1}) -> {2} {{\n"
-              "{3}"
-              "  %c = linalg.generic {{indexing_maps = [affine_map<(b, m, n, k) -> (b, m, k)>,\n"
-              "      affine_map<(b, m, n, k) -> (b, k, n)>, affine_map<(b, m, n, k) -> (b, m, "
-              "n)>],\n"
-              "      iterator_types = [\"parallel\", \"parallel\", \"parallel\", \"reduction\"]}}\n"
-              "      ins(%a, %b : {0}, {1}) outs(%fill : {2}) {{\n"
-              "  ^bb0(%x: f32, %y: f32, %z: f32):\n"
-              "    %1 = arith.mulf %x, %y : f32\n"
-              "    %2 = arith.addf %z, %1 : f32\n"
-              "    linalg.yield %2 : f32 }} -> {2}\n"
-              "  return %c : {2}\n}}\n",
-              a, b, c, zero_fill("f32", c)),
+          generic_product("b, m, n, k", {"b, m, k", "b, k, n", "b, m, n"}, {a, b, c}),
           std::move(root)};
 }
 
 ContractionProgram swapped_program(std::int64_t m, std::int64_t n, std::int64_t k) {
   const std::string a = tensor({k, m}, "f32"), b = tensor({n, k}, "f32"), c = tensor({n, m}, "f32");
   return {fmt::format("swapped_{}x{}x{}", m, n, k),
-          fmt::format("func.func @main(%a: {0}, %b: {1}) -> {2} {{\n"
-                      "{3}"
-                      "  %c = linalg.generic {{indexing_maps = [affine_map<(n, m, k) -> (k, m)>,\n"
-                      "      affine_map<(n, m, k) -> (n, k)>, affine_map<(n, m, k) -> (n, m)>],\n"
-                      "      iterator_types = [\"parallel\", \"parallel\", \"reduction\"]}}\n"
-                      "      ins(%a, %b : {0}, {1}) outs(%fill : {2}) {{\n"
-                      "  ^bb0(%x: f32, %y: f32, %z: f32):\n"
-                      "    %1 = arith.mulf %x, %y : f32\n"
-                      "    %2 = arith.addf %z, %1 : f32\n"
-                      "    linalg.yield %2 : f32 }} -> {2}\n"
-                      "  return %c : {2}\n}}\n",
-                      a, b, c, zero_fill("f32", c)),
-          swapped_matmul(m, n, k)};
+          generic_product("n, m, k", {"k, m", "n, k", "n, m"}, {a, b, c}), swapped_matmul(m, n, k)};
 }
 
 ContractionProgram accumulating_program(std::int64_t m, std::int64_t n, std::int64_t k) {

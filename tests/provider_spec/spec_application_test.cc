@@ -127,10 +127,20 @@ TEST(SpecApplication, InterchangesTheLoopsOfAProductWhoseOperandsAreSwapped) {
   SpecEntry entry = entry_of(program,
                              "dist_m=128,dist_n=64,cache_m=0,cache_n=0,cache_k=32,vec_m=32,vec_n=8,"
                              "red_k=4,peel=0,interchange=1");
+  const std::string printed =
+      "#iree_cpu.lowering_config<cache_reduction = [0, 0, 32], distribution = [128, 64, 0], "
+      "vector_common_parallel = [32, 8, 0], vector_reduction = [0, 0, 4]>";
   EXPECT_THAT(compile(program, tuning_spec_text({entry}).value()).root_configs,
-              ElementsAre("#iree_cpu.lowering_config<cache_reduction = [0, 0, 32], distribution = "
-                          "[128, 64, 0], vector_common_parallel = [32, 8, 0], vector_reduction = "
-                          "[0, 0, 4]>"));
+              ElementsAre(printed));
+  // Beside another entry, and kept to functions by name, of which one is the program's.
+  SpecEntry kept = entry;
+  kept.functions = {"elsewhere", "main_dispatch_0_matmul_like_256x128x128_f32"};
+  const SpecEntry plain = entry_of(matmul_program(128, 256, 128), kBlocked);
+  EXPECT_THAT(compile(program, tuning_spec_text({plain, kept}).value()).root_configs,
+              ElementsAre(printed));
+  kept.functions.pop_back();
+  EXPECT_EQ(compile(program, tuning_spec_text({kept}).value()).root_configs,
+            compile(program, "").root_configs);
   const std::vector<std::string> flags = {"--iree-opt-data-tiling"};
   EXPECT_EQ(compile(program, tuning_spec_text({entry}).value(), flags).root_configs,
             compile(program, "", flags).root_configs);

@@ -35,7 +35,7 @@ Status check_operands(const problem::Operation& operation) {
 std::vector<int> outer_product_order(const problem::Operation& operation) {
   std::vector<int> order, rows = loops_with(operation, problem::LoopRole::kM);
   const std::vector<int> columns = loops_with(operation, problem::LoopRole::kN);
-  if (rows.empty() || columns.empty() || rows.front() < columns.front()) return {};
+  if (rows.empty() || columns.empty() || rows.back() < columns.front()) return {};
   rows.insert(rows.end(), columns.begin(), columns.end());
   auto next = rows.begin();
   for (std::size_t i = 0; i < operation.loops.size(); ++i) {

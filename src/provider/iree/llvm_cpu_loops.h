@@ -26,11 +26,12 @@ struct ContractionLoops {
   int lane = 0;  // walks the innermost dimension of the output: the SIMD lanes
   std::int64_t accumulator_bytes = 4;  // of one output element
   std::int64_t input_bytes = 4;        // of one element of the narrowest input
-  // The loops in the order that outer products need, new position to loop; empty where the
-  // operation has it. MLIR (LowerVectorContract.cpp, UnrolledOuterProductGenerator) makes them of
-  // contractions whose first operand walks the first of the parallel loops, whatever the operands'
-  // layouts; of others every sum is added up across a vector (measured, IREE 3.13, Zen 4, one core:
-  // 1024x196x256 f32 with the operands swapped 10.1 ms, its loops interchanged 1.01 ms).
+  // The loops in the order that outer products need, m before n, new position to loop; empty where
+  // the operation has it. MLIR (LowerVectorContract.cpp, UnrolledOuterProductGenerator) makes them
+  // of contractions whose first operand walks the first of the parallel loops, whatever the
+  // operands' layouts (loops that are 1 in the register tile are gone by then); of others every sum
+  // is added up across a vector (measured, IREE 3.13, Zen 4, one core: 1024x196x256 f32 with the
+  // operands swapped 10.1 ms, its loops interchanged 1.01 ms).
   std::vector<int> interchange;
 };
 

@@ -36,7 +36,8 @@ constexpr double kUnrolled = 64, kUnrolledLoss = 0.12;
 // Measured: a remainder under masks makes it 2 to 20 times slower, peeled 1.1; lane vectors that
 // are no power of two registers 8 times.
 constexpr double kMasked = 4, kPeeled = 1.1, kOddVector = 8;
-// Of what ContractionLoops::interchange says: measured 8 to 10 times.
+// Loops that are not interchanged where ContractionLoops::interchange says so make it 8 to 10 times
+// slower (measured, see there).
 constexpr double kNoOuterProducts = 8;
 
 double ceil_div(double a, double b) {

@@ -325,7 +325,7 @@ void loads_below_multiplies(const RuleContext& context, space::SpaceBuilder& bui
       narrow || loads * 4 <= context.accumulators() * 3, {loads, context.accumulators()});
 }
 
-// Loops in another order than ContractionLoops::interchange says, for the reason given there.
+// The loops have to be in the order of ContractionLoops::interchange, for the reason given there.
 void outer_products(const RuleContext& context, space::SpaceBuilder& builder) {
   if (!context.interchange) return;
   builder.prefer("outer_products",

@@ -9,8 +9,8 @@
 //   cache_k  cache_reduction tile of a k loop; 0: not tiled at this level
 //   red_k    vector_reduction tile of a k loop: how far it is unrolled
 //   peel     1: enable_loop_peeling, boundary tiles get code of their own; 0: they are masked
-//   interchange  of a contraction whose second operand walks the first loops only: 1: the loops are
-//            put into the order that outer products need before they are tiled
+//   interchange  of a contraction with an n loop before an m loop only: 1: the m loops are put before
+//            the n loops, as outer products need them, before they are tiled
 // The nest they give, outermost first: workgroups, cache_m, cache_n, cache_k, vec_m, vec_n, red_k.
 // Batch loops have only dist_b; one iteration of them is computed at a time.
 #pragma once
