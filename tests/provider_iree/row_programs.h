@@ -98,6 +98,38 @@ inline std::string transpose_program() {
 })";
 }
 
+// Every other column summed.
+inline std::string strided_program() {
+  return R"(func.func @main(%a: tensor<128x255xf32>) -> tensor<128xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<128xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<128xf32>) -> tensor<128xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i * 2)>, affine_map<(i, j) -> (i)>],
+      iterator_types = ["parallel", "reduction"]} ins(%a : tensor<128x255xf32>) outs(%f : tensor<128xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %s = arith.addf %x, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<128xf32>
+  return %r : tensor<128xf32>
+})";
+}
+
+// Windows copied one beside the other.
+inline std::string windows_program() {
+  return R"(func.func @main(%x: tensor<64x16x16xf32>) -> tensor<64x3x14x16xf32> {
+  %e = tensor.empty() : tensor<64x3x14x16xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(c, r, h, w) -> (c, h + r, w)>,
+      affine_map<(c, r, h, w) -> (c, r, h, w)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : tensor<64x16x16xf32>) outs(%e : tensor<64x3x14x16xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<64x3x14x16xf32>
+  return %r : tensor<64x3x14x16xf32>
+})";
+}
+
 inline std::string attention_program() {
   return R"(func.func @main(%q: tensor<4x64x32xf32>, %k: tensor<4x64x32xf32>, %v: tensor<4x64x32xf32>)
     -> tensor<4x64x32xf32> {
@@ -123,6 +155,8 @@ inline std::vector<RowProgram> row_programs() {
           {"Norm", norm_program()},
           {"Elementwise", elementwise_program()},
           {"Transpose", transpose_program()},
+          {"Strided", strided_program()},
+          {"Windows", windows_program()},
           {"Attention", attention_program()}};
 }
 

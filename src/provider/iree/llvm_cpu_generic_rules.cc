@@ -25,13 +25,19 @@ std::int64_t GenericRules::lanes() const {
   return std::max<std::int64_t>(1, target.vector_bits / 8 / element_bytes());
 }
 
+bool GenericRules::is_scalar() const {
+  return std::ranges::any_of(dispatch.root.operands, [](const problem::Operand& operand) {
+    return std::ranges::find(operand.loops, -1) != operand.loops.end();
+  });
+}
+
 std::vector<std::size_t> GenericRules::lane_loops() const {
   std::size_t most = 0;
   for (const problem::Operand& operand : dispatch.root.operands)
     most = std::max(most, operand.loops.size());
   std::vector<std::size_t> found;
   for (const problem::Operand& operand : dispatch.root.operands) {
-    if (operand.loops.empty() || operand.loops.size() < most) continue;
+    if (operand.loops.size() < most || operand.loops.empty() || operand.loops.back() < 0) continue;
     const auto loop = static_cast<std::size_t>(operand.loops.back());
     if (std::find(found.begin(), found.end(), loop) == found.end()) found.push_back(loop);
   }

@@ -79,17 +79,13 @@ Status check_root(const problem::Dispatch& dispatch) {
     return input_error("{} is none of the operations of this space", describe(root));
   if (is_dynamic(root))
     return input_error("{} has a loop whose size is known only at run time", describe(root));
+  // Its extent would follow from the window's and the image's.
+  if (std::ranges::find(root.loops, 0, &problem::Loop::size) != root.loops.end())
+    return input_error("{} has a loop that no operand is indexed by alone", describe(root));
   if (std::none_of(root.loops.begin(), root.loops.end(),
                    [](const problem::Loop& loop) { return !loop.reduction; }))
     return input_error("{} has a scalar result: there is no loop to tile in parallel",
                        describe(root));
-  for (const problem::Operand& operand : root.operands)
-    for (const int loop : operand.loops)
-      if (loop < 0)
-        return input_error(
-            "an operand of {} is indexed by more than a loop; only projected "
-            "permutations can be tiled",
-            describe(root));
   if (root.kind == OperationKind::kAttention && root.operands.size() < 4)
     return input_error("{} has {} operands; an attention has a query, a key, a value and a result",
                        describe(root), root.operands.size());
@@ -177,8 +173,10 @@ Result<space::Space> llvm_cpu_generic_space(const problem::Dispatch& dispatch,
   generic_vectors_within_compiler_limit(rules, builder);
   generic_peeling_needs_remainders(rules, builder);
   generic_tiles_divide(rules, builder);
-  generic_lanes_filled(rules, builder);
-  generic_vectors_fit_registers(rules, builder);
+  if (!rules.is_scalar()) {
+    generic_lanes_filled(rules, builder);
+    generic_vectors_fit_registers(rules, builder);
+  }
   generic_threads_evenly_busy(rules, builder);
   generic_workgroups_worth_starting(rules, builder);
   if (!audited.empty()) return space_outside(audited, std::move(builder), kGenericGivingWay);

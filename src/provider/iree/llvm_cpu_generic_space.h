@@ -25,7 +25,7 @@ bool has_generic_space(const problem::Dispatch& dispatch);
 
 // What the compiler chooses by default (Dispatch::default_configuration) is among the values of
 // every knob. Soft rules that leave nothing together are left out. Input errors: another kind of
-// root, a size known only at run time, an index that is not a single loop, no loop at all. With
+// root, a size known only at run time, a loop that walks no operand alone, no loop at all. With
 // `audited`, the name of one of its hard rules, what breaks this rule alone (audited_rule.h), and
 // space_outside's errors.
 Result<space::Space> llvm_cpu_generic_space(const problem::Dispatch& dispatch,
