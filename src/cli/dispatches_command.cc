@@ -20,7 +20,7 @@ using output::Align;
 
 struct DispatchesOptions {
   TuneOptions profiling;  // what --profile takes beside the others
-  bool profile = false;
+  bool profile = false, quick = false;
   ToolchainOptions toolchain;
   std::string input;
   std::string extract_root;  // number or name of a dispatch
@@ -89,11 +89,12 @@ CommandResult profile(const DispatchesOptions& options) {
   profiling.tuning.input = options.input;
   profiling.json = options.json;
   profiling.command_line = "hone dispatches --profile " + shell_word(options.input);
-  return profile_dispatches(std::move(profiling));
+  return profile_dispatches(std::move(profiling), options.quick);
 }
 
 CommandResult list_dispatches(const DispatchesOptions& options) {
   if (options.profile) return profile(options);
+  if (options.quick) return input_error("--quick says how --profile measures; give both");
   if (!options.output.empty() && options.extract_root.empty())
     return input_error("-o names the program that --extract-root writes; which dispatch's root?");
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
@@ -134,6 +135,9 @@ void add_dispatches_command(CLI::App& app, Run& run) {
   command->add_flag("--profile", options->profile,
                     "measure each as the compiler makes it, and the whole program: where the time "
                     "goes");
+  command->add_flag("--quick", options->quick,
+                    "with --profile: by runs of the whole program only, without verifying and "
+                    "measuring each dispatch alone, and without the roofline (CPUs)");
   TuneOptions& profiling = options->profiling;
   command
       ->add_option("--store", profiling.store, "with --profile: SQLite file that keeps the times")

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "cli/program_session.h"
 #include "cli/schema_version.h"
+#include "cli/toolchain.h"
 #include "output/cells.h"
 #include "output/json_text.h"
 #include "output/table.h"
@@ -31,68 +32,88 @@ Cell rate_cell(double amount, std::optional<double> seconds) {
   return {amount / *seconds, fmt::format("{:.1f}", amount / *seconds / 1e9)};
 }
 
-output::Table table_of(const tune::ProgramProfile& profile) {
-  output::Table table({{"name", "dispatch"},
-                       {"operation", "root operation"},
-                       {"launches_per_call", "launches", Align::kRight},
-                       {"seconds", "a launch", Align::kRight},
-                       {"seconds_per_call", "a call", Align::kRight},
-                       {"share", "share", Align::kRight},
-                       {"bytes", "MB", Align::kRight},
-                       {"bytes_per_second", "GB/s", Align::kRight},
-                       {"flops_per_second", "GFLOP/s", Align::kRight},
-                       {"share_of_roofline", "of roofline", Align::kRight},
-                       {"limit", "limited by"}});
+output::Table table_of(const tune::ProgramProfile& profile, bool in_place, bool alone) {
+  std::vector<output::Column> columns = {{"name", "dispatch"},
+                                         {"operation", "root operation"},
+                                         {"launches_per_call", "launches", Align::kRight}};
+  if (in_place) columns.push_back({"seconds_in_place", "a launch in place", Align::kRight});
+  if (alone) columns.push_back({"seconds", in_place ? "alone" : "a launch alone", Align::kRight});
+  const std::vector<output::Column> others = {{"seconds_per_call", "a call", Align::kRight},
+                                              {"share", "share", Align::kRight},
+                                              {"bytes", "MB", Align::kRight},
+                                              {"bytes_per_second", "GB/s", Align::kRight},
+                                              {"flops_per_second", "GFLOP/s", Align::kRight},
+                                              {"share_of_roofline", "of roofline", Align::kRight},
+                                              {"limit", "limited by"}};
+  columns.insert(columns.end(), others.begin(), others.end());
+  output::Table table(std::move(columns));
   std::vector<const tune::DispatchProfile*> rows;
   for (const tune::DispatchProfile& each : profile.dispatches) rows.push_back(&each);
   std::ranges::stable_sort(rows, std::greater(), &tune::DispatchProfile::call_seconds);
-  const double sum = profile.sum_seconds();
+  double sum = 0;
+  for (const tune::DispatchProfile* row : rows) sum += row->call_seconds();
   for (const tune::DispatchProfile* row : rows) {
     const problem::Dispatch& dispatch = *row->dispatch;
-    const bool bounded = row->seconds && row->bound_seconds() > 0;
-    const double of_roofline = bounded ? row->bound_seconds() / *row->seconds : 0;
+    const std::optional<double> launch = row->launch_seconds();
+    const bool bounded = launch && row->bound_seconds() > 0;
+    const double of_roofline = bounded ? row->bound_seconds() / *launch : 0;
     const std::optional<double> call =
-        row->seconds ? std::optional<double>(row->call_seconds()) : std::nullopt;
-    const std::string why = row->why_not.substr(0, row->why_not.find('\n'));
-    table.add({{dispatch.name, ""},
-               {problem::describe(dispatch.root), ""},
-               {dispatch.launches_per_call, ""},
-               output::time_cell(row->seconds),
-               output::time_cell(call),
-               share_cell(row->call_seconds(), sum),
-               {row->bytes, fmt::format("{:.2f}", row->bytes / 1e6)},
-               rate_cell(row->bytes, row->seconds),
-               rate_cell(problem::flop_count(dispatch.root), row->seconds),
-               {bounded ? nlohmann::json(of_roofline) : nlohmann::json(),
-                bounded ? fmt::format("{:.0f} %", 100 * of_roofline) : "-"},
-               {row->seconds ? row->limit() : "not measured: " + row->why_not,
-                row->seconds ? row->limit() : "not measured: " + why}});
+        launch ? std::optional<double>(row->call_seconds()) : std::nullopt;
+    std::string limit = row->limit(), why = row->why_not;
+    if (why.empty() && !launch) why = "the runtime says nothing of it";
+    if (!why.empty())
+      limit += fmt::format("{}not measured{}: {}", limit.empty() ? "" : "; ",
+                           launch ? " alone" : "", why);
+    std::vector<Cell> cells = {{dispatch.name, ""},
+                               {problem::describe(dispatch.root), ""},
+                               {dispatch.launches_per_call, ""}};
+    if (in_place) cells.push_back(output::time_cell(row->seconds_in_place));
+    if (alone) cells.push_back(output::time_cell(row->seconds));
+    const std::vector<Cell> rest = {output::time_cell(call),
+                                    share_cell(row->call_seconds(), sum),
+                                    {row->bytes, fmt::format("{:.2f}", row->bytes / 1e6)},
+                                    rate_cell(row->bytes, launch),
+                                    rate_cell(problem::flop_count(dispatch.root), launch),
+                                    {bounded ? nlohmann::json(of_roofline) : nlohmann::json(),
+                                     bounded ? fmt::format("{:.0f} %", 100 * of_roofline) : "-"},
+                                    {limit, limit.substr(0, limit.find('\n'))}};
+    cells.insert(cells.end(), rest.begin(), rest.end());
+    table.add(std::move(cells));
   }
   return table;
 }
 
-// "the sum is 92 % of the program's 1.31 ms: the rest is between the launches, or ...".
+// " (92 %)" of the whole.
+std::string part_of(std::optional<double> sum, std::optional<double> whole) {
+  return sum && whole ? fmt::format(" ({:.0f} %)", 100 * *sum / *whole) : "";
+}
+
+// "the whole program under the compiler's own runtime: 1.31 ms; its launches in place: 1.28 ms
+// (98 %), alone: 1.1 ms (84 %): ...".
 std::string words_of_sum(const tune::ProgramProfile& profile) {
+  const std::optional<double> whole = profile.program_seconds, in_place = profile.sum_in_place(),
+                              alone = profile.sum_alone();
+  std::string text = whole ? "the whole program under the compiler's own runtime: " +
+                                 output::time_cell(*whole).text
+                           : "the whole program is not timed: " + profile.why_not;
+  if (in_place)
+    text +=
+        "; its launches in place: " + output::time_cell(*in_place).text + part_of(in_place, whole);
+  if (alone) text += "; alone: " + output::time_cell(*alone).text + part_of(alone, whole);
   // What runs at load only is no part of a call.
   const auto unmeasured =
       std::ranges::count_if(profile.dispatches, [](const tune::DispatchProfile& each) {
         return !each.seconds && each.why_not != tune::kRunsAtLoadOnly;
       });
-  std::string text =
-      fmt::format("sum of the launches: {}", output::time_cell(profile.sum_seconds()).text);
-  if (unmeasured > 0) text += fmt::format(", without {} that were not measured", unmeasured);
-  if (!profile.program_seconds)
-    return text + "; the whole program is not timed: " + profile.why_not;
-  const double whole = *profile.program_seconds;
-  text += fmt::format("; the whole program under the compiler's own runtime: {}",
-                      output::time_cell(whole).text);
-  const double share = profile.sum_seconds() / whole;
-  text += fmt::format(". The sum is {:.0f} % of it", 100 * share);
+  if (alone && unmeasured > 0)
+    text += fmt::format(", without {} that were not measured", unmeasured);
+  if (!whole || !alone) return text + ".";
+  const double share = *alone / *whole;
   constexpr double kAgrees = 0.1;
   if (share < 1 - kAgrees)
-    text +=
-        ": the rest is between launches, in copies, or because data that one launch left is cold "
-        "for the next";
+    text += in_place ? ": in place a launch finds cold what alone it finds in a cache"
+                     : ": the rest is between launches, in copies, or because data that one launch "
+                       "left is cold for the next";
   else if (share > 1 + kAgrees)
     text += ": launches run side by side, or find their data in caches that they do not here";
   return text + ".";
@@ -100,17 +121,21 @@ std::string words_of_sum(const tune::ProgramProfile& profile) {
 
 }  // namespace
 
-CommandResult profile_dispatches(TuneOptions options) {
+CommandResult profile_dispatches(TuneOptions options, bool quick) {
   options.no_flags = true;
   HONE_ASSIGN(const std::vector<problem::SizeSet> sizes,
               problem::given_size_sets(options.toolchain.sizes));
   if (sizes.size() > 1) return input_error("--dim with several sizes: a profile is of one");
   options.toolchain.sizes.clear();
+  if (quick && gpu_of(options.toolchain))
+    return input_error("--quick is for CPUs: a GPU's runtime does not tell what each kernel takes");
   return with_program_session(std::move(options), [&](ProgramSession& session) -> CommandResult {
     tune::Context& context = session.context;
     tune::Session program(context, sizes.front(), "");
     HONE_ASSIGN(std::string bytes, read_file(session.options.tuning.input));
-    const Status loaded = program.load(std::make_shared<const std::string>(std::move(bytes)));
+    using References = tune::Session::References;
+    const Status loaded = program.load(std::make_shared<const std::string>(std::move(bytes)),
+                                       quick ? References::kNone : References::kLoaded);
     // Nothing may be tunable in what takes time all the same.
     const bool has_dispatches = !program.result().program.dispatches.empty();
     if (!loaded && !(loaded.error().kind == ErrorKind::kFailure && has_dispatches))
@@ -118,20 +143,24 @@ CommandResult profile_dispatches(TuneOptions options) {
     store::Run row = run_row(session.options);
     row.program = program.result().program_id;
     HONE_TRY(context.store.begin_run(row));
-    const Result<tune::ProgramProfile> profile = tune::profile_program(context, program);
+    const Result<tune::ProgramProfile> profile = tune::profile_program(context, program, !quick);
     session.status.clear();
     HONE_TRY(tune::end_run(context, profile ? Status() : tl::unexpected(profile.error())));
     if (!profile) return tl::unexpected(session.stopped(profile.error()));
-    const output::Table table = table_of(*profile);
+    if (quick && !profile->program_seconds)
+      return failure("the whole program is not timed: {}", profile->why_not);
+    const output::Table table = table_of(*profile, profile->sum_in_place().has_value(), !quick);
     if (session.options.json) {
-      const nlohmann::json whole =
-          profile->program_seconds ? nlohmann::json(*profile->program_seconds) : nlohmann::json();
+      const auto or_null = [](std::optional<double> seconds) {
+        return seconds ? nlohmann::json(*seconds) : nlohmann::json();
+      };
       fmt::print("{}\n", output::json_text(nlohmann::json{
                              {"schema_version", kSchemaVersion},
                              {"program", session.options.tuning.input},
                              {"threads", session.options.tuning.place().address.cores.size()},
-                             {"seconds", whole},
-                             {"sum_seconds", profile->sum_seconds()},
+                             {"seconds", or_null(profile->program_seconds)},
+                             {"sum_in_place", or_null(profile->sum_in_place())},
+                             {"sum_seconds", or_null(profile->sum_alone())},
                              {"dispatches", table.to_json()}}));
       return 0;
     }

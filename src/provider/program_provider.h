@@ -82,6 +82,13 @@ struct UntypedFunction {
   bool operator==(const UntypedFunction&) const = default;
 };
 
+// A kernel's launches while a program ran, as the runtime itself counts and times them.
+struct KernelTime {
+  std::string name;  // of its dispatch
+  std::size_t launches = 0;
+  double seconds = 0;  // of all of them
+};
+
 class ProgramProvider : public Provider {
  public:
   // The text of a spec that gives each entry's root operation its configuration. Entries that one
@@ -144,6 +151,19 @@ class ProgramProvider : public Provider {
                                                           std::size_t results) const = 0;
   // Seconds of one call, the mean over calls that together take about `seconds`.
   virtual Result<double> time_program(const ProgramCall& call, double seconds) const = 0;
+  // Whether the runtime says what each kernel takes while a program runs on such a device.
+  virtual bool tells_kernel_times(const device::Address& device) const {
+    static_cast<void>(device);
+    return false;
+  }
+  // What it says of calls that together take about `seconds`. A failure with the tool's words when
+  // the program does not run, or nothing is said.
+  virtual Result<std::vector<KernelTime>> kernel_times(const ProgramCall& call,
+                                                       double seconds) const {
+    static_cast<void>(call);
+    static_cast<void>(seconds);
+    return failure("{}'s runtime says nothing of single kernels", name());
+  }
   // Seconds of one launch of an artifact under the provider's own runtime, likewise.
   virtual Result<double> time_artifact(const ArtifactCall& call, double seconds) const = 0;
 };

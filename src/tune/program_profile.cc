@@ -11,8 +11,9 @@
 namespace hone::tune {
 namespace {
 
-// Of the whole program, from scratch: enough for a median.
-constexpr int kWholeRounds = 5;
+// Of the whole program, from scratch: enough for a median; and where the runtime's own count of the
+// kernels beside it is what is asked for.
+constexpr int kWholeRounds = 5, kQuickRounds = 3;
 // A launch costs about so much whatever it does; a kernel this short is mostly that.
 constexpr double kShortLaunch = 5e-6;
 // What reaches this share of a bound is limited by it.
@@ -25,9 +26,8 @@ double bytes_of(const problem::Dispatch& dispatch) {
   return bytes;
 }
 
-Status measure(Context& context, const problem::Dispatch* reference, DispatchProfile& profile) {
-  HONE_ASSIGN(const double seconds, default_seconds(context, *profile.dispatch, reference));
-  profile.seconds = seconds;
+// What the device needs at its peak, where that is known.
+Status bound(Context& context, DispatchProfile& profile) {
   if (!context.peak) {
     const Result<device::Peak> peak = context.runner.peak();
     if (!peak && peak.error().kind != ErrorKind::kFailure) return tl::unexpected(peak.error());
@@ -48,7 +48,39 @@ Status measure(Context& context, const problem::Dispatch* reference, DispatchPro
   return {};
 }
 
-Result<double> time_whole(Context& context, const Session& session) {
+Status measure_alone(Context& context, const Session& session, ProgramProfile& profile) {
+  std::size_t done = 0;
+  for (DispatchProfile& each : profile.dispatches) {
+    Progress progress;
+    progress.step = "weighing the dispatches";
+    progress.tried = done++;
+    progress.planned = profile.dispatches.size();
+    context.observer.progress(progress);
+    if (!each.why_not.empty()) continue;
+    const Result<double> seconds =
+        default_seconds(context, *each.dispatch, session.reference_of(*each.dispatch));
+    if (!seconds && seconds.error().kind != ErrorKind::kFailure)
+      return tl::unexpected(seconds.error());
+    if (seconds)
+      each.seconds = *seconds;
+    else
+      each.why_not = seconds.error().message;
+  }
+  return {};
+}
+
+// Launch sets of one kernel have one name, and the runtime tells their mean.
+void take(const std::vector<provider::KernelTime>& kernels, ProgramProfile& profile) {
+  for (DispatchProfile& each : profile.dispatches) {
+    const auto kernel =
+        std::ranges::find(kernels, each.dispatch->name, &provider::KernelTime::name);
+    if (kernel != kernels.end() && each.why_not.empty())
+      each.seconds_in_place = kernel->seconds / static_cast<double>(kernel->launches);
+  }
+}
+
+Status measure_whole(Context& context, const Session& session, int rounds,
+                     ProgramProfile& profile) {
   const problem::Program& program = session.result().program;
   HONE_ASSIGN(const problem::Function function,
               function_to_call(program, context.options.function, context.options.inputs));
@@ -56,56 +88,72 @@ Result<double> time_whole(Context& context, const Session& session) {
   HONE_ASSIGN(ProgramVariants variants,
               ProgramVariants::create(context, program, session.bytes(), function, folder.path()));
   HONE_TRY(variants.add({.name = "default"}));
-  HONE_TRY(variants.time(kWholeRounds, {"default"}, context.options.seed));
-  return measure::median(variants.all().front().seconds);
+  HONE_TRY(variants.time(rounds, {"default"}, context.options.seed));
+  profile.program_seconds = measure::median(variants.all().front().seconds);
+  if (!context.programs->tells_kernel_times(context.options.place().address)) return {};
+  HONE_ASSIGN(const std::vector<provider::KernelTime> kernels, variants.kernel_times("default"));
+  take(kernels, profile);
+  return {};
 }
 
 }  // namespace
 
+std::optional<double> DispatchProfile::launch_seconds() const {
+  return seconds_in_place ? seconds_in_place : seconds;
+}
+
 double DispatchProfile::call_seconds() const {
-  return seconds.value_or(0) * std::max(1, dispatch->launches_per_call);
+  return launch_seconds().value_or(0) * std::max(1, dispatch->launches_per_call);
 }
 
 std::string DispatchProfile::limit() const {
-  if (!seconds) return "";
-  if (bound_seconds() > kNearBound * *seconds)
+  const std::optional<double> launch = launch_seconds();
+  if (!launch) return "";
+  if (bound_seconds() > kNearBound * *launch)
     return memory_seconds > arithmetic_seconds ? "memory" : "arithmetic";
-  return *seconds < kShortLaunch ? "launching" : "its code";
+  if (*launch < kShortLaunch) return "launching";
+  return bound_seconds() > 0 ? "its code" : "";
 }
 
-double ProgramProfile::sum_seconds() const {
-  double sum = 0;
-  for (const DispatchProfile& each : dispatches) sum += each.call_seconds();
+namespace {
+
+std::optional<double> sum_of(const std::vector<DispatchProfile>& dispatches,
+                             std::optional<double> DispatchProfile::*launch) {
+  std::optional<double> sum;
+  for (const DispatchProfile& each : dispatches)
+    if (each.*launch)
+      sum = sum.value_or(0) + *(each.*launch) * std::max(1, each.dispatch->launches_per_call);
   return sum;
 }
 
-Result<ProgramProfile> profile_program(Context& context, Session& session) {
+}  // namespace
+
+std::optional<double> ProgramProfile::sum_alone() const {
+  return sum_of(dispatches, &DispatchProfile::seconds);
+}
+
+std::optional<double> ProgramProfile::sum_in_place() const {
+  return sum_of(dispatches, &DispatchProfile::seconds_in_place);
+}
+
+Result<ProgramProfile> profile_program(Context& context, Session& session, bool alone) {
   ProgramProfile profile;
-  const std::vector<problem::Dispatch>& dispatches = session.result().program.dispatches;
-  for (std::size_t i = 0; i < dispatches.size(); ++i) {
-    Progress progress;
-    progress.step = "weighing the dispatches";
-    progress.tried = i;
-    progress.planned = dispatches.size();
-    context.observer.progress(progress);
+  const problem::Program& program = session.result().program;
+  for (const problem::Dispatch& dispatch : program.dispatches) {
     DispatchProfile& each = profile.dispatches.emplace_back();
-    each.dispatch = &dispatches[i];
-    each.bytes = bytes_of(dispatches[i]);
-    if (runs_at_load_only(session.result().program, dispatches[i])) {
-      each.why_not = kRunsAtLoadOnly;
-      continue;
-    }
-    const Status measured = measure(context, session.reference_of(dispatches[i]), each);
-    if (!measured && measured.error().kind != ErrorKind::kFailure)
-      return tl::unexpected(measured.error());
-    if (!measured) each.why_not = measured.error().message;
+    each.dispatch = &dispatch;
+    each.bytes = bytes_of(dispatch);
+    if (runs_at_load_only(program, dispatch)) each.why_not = kRunsAtLoadOnly;
   }
-  const Result<double> whole = time_whole(context, session);
+  const Status whole =
+      measure_whole(context, session, alone ? kWholeRounds : kQuickRounds, profile);
   if (!whole && whole.error().kind == ErrorKind::kInterrupted) return tl::unexpected(whole.error());
-  if (whole)
-    profile.program_seconds = *whole;
-  else
-    profile.why_not = whole.error().message;
+  if (!whole) profile.why_not = whole.error().message;
+  if (!alone) return profile;
+  HONE_TRY(measure_alone(context, session, profile));
+  // The runner, which measures the peak, has a device once it had something to measure.
+  for (DispatchProfile& each : profile.dispatches)
+    if (each.launch_seconds()) HONE_TRY(bound(context, each));
   return profile;
 }
 

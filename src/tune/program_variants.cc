@@ -245,6 +245,11 @@ Result<std::vector<double>> ProgramVariants::sample(const std::vector<std::strin
   return std::move(times.front());
 }
 
+Result<std::vector<provider::KernelTime>> ProgramVariants::kernel_times(
+    const std::string& name) const {
+  return context_->programs->kernel_times(call(*find(name)), kProgramSampleSeconds);
+}
+
 void ProgramVariants::discard(const std::string& name) {
   std::error_code code;
   if (const Variant* variant = find(name); variant != nullptr && !variant->module.empty())

@@ -55,6 +55,9 @@ class ProgramVariants {
 
   // Seconds per call of each of these, which are usable: one round, interleaved in random order.
   Result<std::vector<double>> sample(const std::vector<std::string>& names, std::uint64_t seed);
+  // What each kernel of this one, which is usable, takes while it runs, where the provider's
+  // runtime tells it (ProgramProvider::tells_kernel_times).
+  Result<std::vector<provider::KernelTime>> kernel_times(const std::string& name) const;
   // Removes the file of a variant that will not run again.
   void discard(const std::string& name);
 

@@ -19,26 +19,30 @@ constexpr double kWeighingShare = 0.2;
 
 }  // namespace
 
-Status Session::load(std::shared_ptr<const std::string> bytes) {
+Status Session::load(std::shared_ptr<const std::string> bytes, References references) {
   const TimeBudget::Span span(context_.time, Phase::kSplit);
   const Options& options = context_.options;
   bytes_ = std::move(bytes);
   context_.compiler.give(result_.sizes);
   HONE_ASSIGN(result_.program, tune::load_program(context_.compiler, *context_.programs,
                                                   options.input, *bytes_, context_.flags()));
-  // The front half once more for another CPU: dispatches of the same names whose code shares
-  // nothing with the candidates' code generation.
-  std::vector<std::string> reference_flags = options.reference_flags;
-  reference_flags.insert(reference_flags.end(), context_.added.flags.begin(),
-                         context_.added.flags.end());
-  HONE_ASSIGN(problem::Program reference,
-              context_.compiler.load_program(options.input, *bytes_, reference_flags));
-  references_ = std::move(reference.dispatches);
+  if (references == References::kLoaded) HONE_TRY(load_references());
   HONE_ASSIGN(result_.program_id,
               context_.store.intern(store::Program{0, result_.program.hash, options.input, "{}"}));
   result_.not_tuned.clear();
   HONE_ASSIGN(chosen_, select_dispatches(result_.program, options.dispatches, result_.not_tuned));
   return check_call();
+}
+
+// The front half once more for another CPU: dispatches of the same names whose code shares nothing
+// with the candidates' code generation.
+Status Session::load_references() {
+  std::vector<std::string> flags = context_.options.reference_flags;
+  flags.insert(flags.end(), context_.added.flags.begin(), context_.added.flags.end());
+  HONE_ASSIGN(problem::Program reference,
+              context_.compiler.load_program(context_.options.input, *bytes_, flags));
+  references_ = std::move(reference.dispatches);
+  return {};
 }
 
 // What the user says of the call must fit before anything is tuned; that nothing can be called is

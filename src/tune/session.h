@@ -35,8 +35,11 @@ class Session {
     result_.sizes = std::move(sizes);
   }
 
-  // `bytes`: of the program's file.
-  Status load(std::shared_ptr<const std::string> bytes);
+  // `bytes`: of the program's file. Without references, which take the compiler's front half once
+  // more, nothing can be verified.
+  enum class References { kLoaded, kNone };
+  Status load(std::shared_ptr<const std::string> bytes,
+              References references = References::kLoaded);
   // What each dispatch takes and may gain, by a part of so many seconds. What runs of the same
   // `command` have finished is taken from them.
   Status weigh(double seconds, const std::string& command);
@@ -64,6 +67,7 @@ class Session {
   const SessionResult& result() const { return result_; }
 
  private:
+  Status load_references();
   Status check_call() const;
   Result<bool> take_finished(std::size_t place);
   Status measure_defaults(double seconds);

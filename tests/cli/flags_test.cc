@@ -54,15 +54,30 @@ TEST_F(Profile, SaysWhereTheTimeGoes) {
                               "--threads", "1", "--json"});
   ASSERT_EQ(document["dispatches"].size(), 1u);
   const auto& row = document["dispatches"][0];
-  const double seconds = row["seconds"];
+  const double seconds = row["seconds_in_place"];
   EXPECT_GT(seconds, 0);
+  EXPECT_GT(row["seconds"].get<double>(), 0);
   EXPECT_EQ(row["launches_per_call"], 1);
-  EXPECT_EQ(row["seconds_per_call"], row["seconds"]);
+  EXPECT_EQ(row["seconds_per_call"], seconds);
   EXPECT_EQ(row["share"], 1);
   EXPECT_EQ(row["bytes"], 3 * 256 * 256 * 4);
   EXPECT_DOUBLE_EQ(row["flops_per_second"].get<double>() * seconds, 2.0 * 256 * 256 * 256);
   EXPECT_EQ(document["sum_seconds"], row["seconds"]);
+  EXPECT_EQ(document["sum_in_place"], seconds);
   EXPECT_GT(document["seconds"].get<double>(), 0);
+}
+
+TEST_F(Profile, IsQuickByRunsOfTheWholeOnly) {
+  const std::string program = write("product.mlir", product("256"));
+  const auto document = json({"dispatches", program, "--profile", "--quick", "--json"});
+  const auto& row = document["dispatches"][0];
+  EXPECT_FALSE(row.contains("seconds"));
+  EXPECT_GT(row["seconds_in_place"].get<double>(), 0);
+  EXPECT_EQ(row["share_of_roofline"], nullptr);
+  EXPECT_EQ(document["sum_seconds"], nullptr);
+  const Ran gpu = hone({"dispatches", program, "--profile", "--quick", "--target", "sm_80"});
+  EXPECT_EQ(gpu.exit_code, 2);
+  EXPECT_THAT(gpu.err, HasSubstr("--quick is for CPUs"));
 }
 
 TEST_F(Flags, DoNotTakeThePlaceOfATuning) {

@@ -37,5 +37,26 @@ TEST(BenchmarkReport, AnythingElseIsNoReport) {
         << report;
 }
 
+// Of iree-benchmark-module 3.13 with --print_device_statistics, ResNet-50 on two cores.
+TEST(KernelTimes, AreThoseOfTheHostsCores) {
+  const auto kernels = kernel_times_in_statistics(R"(
+IREE HAL device statistics:
+  aggregate_rows=167
+  host_execution_function_total=787.532 ms
+  host_queue p=0 q=0 alloca  count=27 total=2.800 ms avg=103.714 us operations=27 payload=174328416B
+  host_execute_queue p=0 q=0 dispatch  count=945 total=787.532 ms avg=833.367 us operations=945
+  host_execute resnet50$async_dispatch_0_slow_memcpy  count=9 total=400.750 us avg=44.527 us tiles=252
+  host_execute resnet50$async_dispatch_9_matmul_64x3136x576_f32  count=27 total=38.501 ms avg=1.425 ms
+  host_execute_queue p=0 q=0 barrier  count=9 total=330 ns avg=36 ns
+)");
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(kernels[0].name, "resnet50$async_dispatch_0_slow_memcpy");
+  EXPECT_EQ(kernels[0].launches, 9u);
+  EXPECT_DOUBLE_EQ(kernels[0].seconds, 400.750e-6);
+  EXPECT_EQ(kernels[1].launches, 27u);
+  EXPECT_DOUBLE_EQ(kernels[1].seconds, 38.501e-3);
+  EXPECT_TRUE(kernel_times_in_statistics("IREE HAL device statistics:\n  no records\n").empty());
+}
+
 }  // namespace
 }  // namespace hone::iree

@@ -218,6 +218,11 @@ Result<double> IreeProvider::time_program(const provider::ProgramCall& call, dou
   return benchmark_module(installation_, call, seconds);
 }
 
+Result<std::vector<provider::KernelTime>> IreeProvider::kernel_times(
+    const provider::ProgramCall& call, double seconds) const {
+  return kernel_times_in_module(installation_, call, seconds);
+}
+
 Result<double> IreeProvider::time_artifact(const provider::ArtifactCall& call,
                                            double seconds) const {
   return benchmark_executable(installation_, call, seconds);

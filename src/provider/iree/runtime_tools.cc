@@ -1,6 +1,11 @@
 #include "provider/iree/runtime_tools.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "base/file.h"
 #include "base/process.h"
@@ -11,9 +16,13 @@ namespace {
 // A program that takes longer than this for one call is not something to tune interactively.
 constexpr ProcessLimits kLimits{.seconds = 600, .memory_bytes = 0, .output_bytes = 4u << 20};
 
-Result<std::string> run_tool(const std::filesystem::path& tool, std::string_view name,
-                             const std::vector<int>& cores, std::vector<std::string> arguments,
-                             int stop_fd = -1) {
+struct Printed {
+  std::string output, error;
+};
+
+Result<Printed> run_tool(const std::filesystem::path& tool, std::string_view name,
+                         const std::vector<int>& cores, std::vector<std::string> arguments,
+                         int stop_fd = -1) {
   if (tool.empty())
     return environment_error(
         "{} is not installed; pip install iree-base-runtime (scripts/setup does)", name);
@@ -28,7 +37,7 @@ Result<std::string> run_tool(const std::filesystem::path& tool, std::string_view
   if (!result.succeeded())
     return failure("{} failed ({}): {}", name, describe(result, kLimits),
                    result.standard_error.text());
-  return result.standard_output.text();
+  return Printed{result.standard_output.text(), result.standard_error.text()};
 }
 
 // iree-run-module has no .npy form for these and writes their bytes only.
@@ -60,6 +69,15 @@ void add_benchmark_arguments(std::vector<std::string>& arguments, double seconds
   arguments.push_back("--benchmark_format=json");
 }
 
+Result<Printed> run_benchmark(const Installation& installation, const provider::ProgramCall& call,
+                              double seconds, std::vector<std::string> more) {
+  std::vector<std::string> arguments = call_arguments(call);
+  add_benchmark_arguments(arguments, seconds);
+  std::ranges::move(more, std::back_inserter(arguments));
+  return run_tool(installation.benchmark_module, "iree-benchmark-module", host_cores(call.device),
+                  std::move(arguments), call.stop_fd);
+}
+
 }  // namespace
 
 std::vector<std::string> device_flags(const device::Address& address) {
@@ -72,8 +90,9 @@ std::vector<std::string> device_flags(const device::Address& address) {
 
 Result<std::string> dump_module(const Installation& installation,
                                 const std::filesystem::path& module) {
-  return run_tool(installation.dump_module, "iree-dump-module", {},
-                  {"--output=metadata", module.string()});
+  HONE_ASSIGN(Printed dump, run_tool(installation.dump_module, "iree-dump-module", {},
+                                     {"--output=metadata", module.string()}));
+  return std::move(dump.output);
 }
 
 Result<std::vector<problem::Array>> run_module(const Installation& installation,
@@ -103,12 +122,38 @@ Result<std::vector<problem::Array>> run_module(const Installation& installation,
 
 Result<double> benchmark_module(const Installation& installation, const provider::ProgramCall& call,
                                 double seconds) {
-  std::vector<std::string> arguments = call_arguments(call);
-  add_benchmark_arguments(arguments, seconds);
-  HONE_ASSIGN(const std::string report,
-              run_tool(installation.benchmark_module, "iree-benchmark-module",
-                       host_cores(call.device), std::move(arguments), call.stop_fd));
-  return time_in_report(report);
+  HONE_ASSIGN(const Printed printed, run_benchmark(installation, call, seconds, {}));
+  return time_in_report(printed.output);
+}
+
+Result<std::vector<provider::KernelTime>> kernel_times_in_module(const Installation& installation,
+                                                                 const provider::ProgramCall& call,
+                                                                 double seconds) {
+  HONE_ASSIGN(const Printed printed,
+              run_benchmark(installation, call, seconds, {"--print_device_statistics"}));
+  // A benchmark that ended with an error is one with a report that says so.
+  HONE_TRY(time_in_report(printed.output));
+  std::vector<provider::KernelTime> kernels = kernel_times_in_statistics(printed.error);
+  if (kernels.empty()) return failure("iree-benchmark-module says nothing of single kernels");
+  return kernels;
+}
+
+std::vector<provider::KernelTime> kernel_times_in_statistics(std::string_view text) {
+  std::vector<provider::KernelTime> kernels;
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string row, count, total, unit;
+    provider::KernelTime kernel;
+    words >> row >> kernel.name >> count >> total >> unit;
+    if (row != "host_execute" || !count.starts_with("count=") || !total.starts_with("total="))
+      continue;
+    const double scale = unit == "s" ? 1 : unit == "ms" ? 1e-3 : unit == "us" ? 1e-6 : 1e-9;
+    kernel.launches = std::strtoull(count.c_str() + std::strlen("count="), nullptr, 10);
+    kernel.seconds = std::strtod(total.c_str() + std::strlen("total="), nullptr) * scale;
+    if (kernel.launches > 0) kernels.push_back(std::move(kernel));
+  }
+  return kernels;
 }
 
 Result<double> benchmark_executable(const Installation& installation,
@@ -129,10 +174,10 @@ Result<double> benchmark_executable(const Installation& installation,
     arguments.push_back(call.contents[i].empty() ? "--binding=" + problem::to_string(call.types[i])
                                                  : "--binding=@" + call.contents[i].string());
   add_benchmark_arguments(arguments, seconds);
-  HONE_ASSIGN(const std::string report,
+  HONE_ASSIGN(const Printed printed,
               run_tool(installation.benchmark_executable, "iree-benchmark-executable",
                        host_cores(call.device), std::move(arguments), call.stop_fd));
-  return time_in_report(report);
+  return time_in_report(printed.output);
 }
 
 Result<double> time_in_report(const std::string& report) {
