@@ -57,8 +57,8 @@ output::Table table_of(const tune::ProgramProfile& profile, bool in_place, bool 
     const std::optional<double> launch = row->launch_seconds();
     const bool bounded = launch && row->bound_seconds() > 0;
     const double of_roofline = bounded ? row->bound_seconds() / *launch : 0;
-    const std::optional<double> call =
-        launch ? std::optional<double>(row->call_seconds()) : std::nullopt;
+    std::optional<double> call = launch;
+    if (call) call = row->call_seconds();
     std::string limit = row->limit(), why = row->why_not;
     if (why.empty() && !launch) why = "the runtime says nothing of it";
     if (!why.empty())
