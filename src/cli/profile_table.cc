@@ -32,7 +32,8 @@ Cell rate_cell(double amount, std::optional<double> seconds) {
   return {amount / *seconds, fmt::format("{:.1f}", amount / *seconds / 1e9)};
 }
 
-output::Table table_of(const tune::ProgramProfile& profile, bool in_place, bool alone) {
+output::Table table_of(const tune::ProgramProfile& profile, bool alone) {
+  const bool in_place = profile.sum_in_place().has_value();
   std::vector<output::Column> columns = {{"name", "dispatch"},
                                          {"operation", "root operation"},
                                          {"launches_per_call", "launches", Align::kRight}};
@@ -88,6 +89,29 @@ std::string part_of(std::optional<double> sum, std::optional<double> whole) {
   return sum && whole ? fmt::format(" ({:.0f} %)", 100 * *sum / *whole) : "";
 }
 
+// What the sums do not account for: times in place tell what is between launches from what launches
+// find otherwise alone.
+std::string words_of_rest(std::optional<double> whole, std::optional<double> in_place,
+                          std::optional<double> alone) {
+  constexpr double kAgrees = 0.1;
+  const auto below = [](double part, double all) { return part < (1 - kAgrees) * all; };
+  std::string text;
+  if (whole && in_place && below(*in_place, *whole))
+    text +=
+        ". The rest of the program's time is between launches, in copies and in the call itself";
+  const std::optional<double> beside = in_place ? in_place : whole;
+  if (!beside || !alone) return text;
+  if (below(*alone, *beside))
+    text += in_place ? ". In place a launch may find cold what alone it finds in a cache"
+                     : ". The rest is between launches, in copies, or because data that one launch "
+                       "left is cold for the next";
+  else if (*alone > (1 + kAgrees) * *beside)
+    text +=
+        ". In the program launches run side by side, or find data in caches that alone they do "
+        "not";
+  return text;
+}
+
 // "the whole program under the compiler's own runtime: 1.31 ms; its launches in place: 1.28 ms
 // (98 %), alone: 1.1 ms (84 %): ...".
 std::string words_of_sum(const tune::ProgramProfile& profile) {
@@ -96,6 +120,8 @@ std::string words_of_sum(const tune::ProgramProfile& profile) {
   std::string text = whole ? "the whole program under the compiler's own runtime: " +
                                  output::time_cell(*whole).text
                            : "the whole program is not timed: " + profile.why_not;
+  if (whole && !in_place && !profile.why_not.empty())
+    text += "; what launches take in place is not known: " + profile.why_not;
   if (in_place)
     text +=
         "; its launches in place: " + output::time_cell(*in_place).text + part_of(in_place, whole);
@@ -107,16 +133,7 @@ std::string words_of_sum(const tune::ProgramProfile& profile) {
       });
   if (alone && unmeasured > 0)
     text += fmt::format(", without {} that were not measured", unmeasured);
-  if (!whole || !alone) return text + ".";
-  const double share = *alone / *whole;
-  constexpr double kAgrees = 0.1;
-  if (share < 1 - kAgrees)
-    text += in_place ? ": in place a launch finds cold what alone it finds in a cache"
-                     : ": the rest is between launches, in copies, or because data that one launch "
-                       "left is cold for the next";
-  else if (share > 1 + kAgrees)
-    text += ": launches run side by side, or find their data in caches that they do not here";
-  return text + ".";
+  return text + words_of_rest(whole, in_place, alone) + ".";
 }
 
 }  // namespace
@@ -128,7 +145,9 @@ CommandResult profile_dispatches(TuneOptions options, bool quick) {
   if (sizes.size() > 1) return input_error("--dim with several sizes: a profile is of one");
   options.toolchain.sizes.clear();
   if (quick && gpu_of(options.toolchain))
-    return input_error("--quick is for CPUs: a GPU's runtime does not tell what each kernel takes");
+    return input_error(
+        "--quick is for CPUs: what each kernel takes in place is not read on a GPU; leave --quick "
+        "out");
   return with_program_session(std::move(options), [&](ProgramSession& session) -> CommandResult {
     tune::Context& context = session.context;
     tune::Session program(context, sizes.front(), "");
@@ -147,9 +166,10 @@ CommandResult profile_dispatches(TuneOptions options, bool quick) {
     session.status.clear();
     HONE_TRY(tune::end_run(context, profile ? Status() : tl::unexpected(profile.error())));
     if (!profile) return tl::unexpected(session.stopped(profile.error()));
-    if (quick && !profile->program_seconds)
-      return failure("the whole program is not timed: {}", profile->why_not);
-    const output::Table table = table_of(*profile, profile->sum_in_place().has_value(), !quick);
+    if (quick && !profile->sum_in_place())
+      return failure("there are no times in place, and --quick measures no others: {}",
+                     profile->why_not);
+    const output::Table table = table_of(*profile, !quick);
     if (session.options.json) {
       const auto or_null = [](std::optional<double> seconds) {
         return seconds ? nlohmann::json(*seconds) : nlohmann::json();

@@ -27,7 +27,7 @@ double bytes_of(const problem::Dispatch& dispatch) {
 }
 
 // What the device needs at its peak, where that is known.
-Status bound(Context& context, DispatchProfile& profile) {
+Status learn_bounds(Context& context, DispatchProfile& profile) {
   if (!context.peak) {
     const Result<device::Peak> peak = context.runner.peak();
     if (!peak && peak.error().kind != ErrorKind::kFailure) return tl::unexpected(peak.error());
@@ -70,7 +70,7 @@ Status measure_alone(Context& context, const Session& session, ProgramProfile& p
 }
 
 // Launch sets of one kernel have one name, and the runtime tells their mean.
-void take(const std::vector<provider::KernelTime>& kernels, ProgramProfile& profile) {
+void take_kernel_times(const std::vector<provider::KernelTime>& kernels, ProgramProfile& profile) {
   for (DispatchProfile& each : profile.dispatches) {
     const auto kernel =
         std::ranges::find(kernels, each.dispatch->name, &provider::KernelTime::name);
@@ -92,7 +92,8 @@ Status measure_whole(Context& context, const Session& session, int rounds,
   profile.program_seconds = measure::median(variants.all().front().seconds);
   if (!context.programs->tells_kernel_times(context.options.place().address)) return {};
   HONE_ASSIGN(const std::vector<provider::KernelTime> kernels, variants.kernel_times("default"));
-  take(kernels, profile);
+  take_kernel_times(kernels, profile);
+  if (!profile.sum_in_place()) profile.why_not = "the runtime names none of the dispatches";
   return {};
 }
 
@@ -153,7 +154,7 @@ Result<ProgramProfile> profile_program(Context& context, Session& session, bool 
   HONE_TRY(measure_alone(context, session, profile));
   // The runner, which measures the peak, has a device once it had something to measure.
   for (DispatchProfile& each : profile.dispatches)
-    if (each.launch_seconds()) HONE_TRY(bound(context, each));
+    if (each.launch_seconds()) HONE_TRY(learn_bounds(context, each));
   return profile;
 }
 

@@ -36,7 +36,7 @@ struct DispatchProfile {
 struct ProgramProfile {
   std::vector<DispatchProfile> dispatches;  // in the program's order
   std::optional<double> program_seconds;    // of one call under the provider's runtime
-  std::string why_not;                      // there is no such time
+  std::string why_not;  // there is no such time, or there are none in place where there might be
 
   // Of all launches of a call, those that were measured so; nothing where none was.
   std::optional<double> sum_alone() const;

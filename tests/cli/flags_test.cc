@@ -75,6 +75,12 @@ TEST_F(Profile, IsQuickByRunsOfTheWholeOnly) {
   EXPECT_GT(row["seconds_in_place"].get<double>(), 0);
   EXPECT_EQ(row["share_of_roofline"], nullptr);
   EXPECT_EQ(document["sum_seconds"], nullptr);
+  const Ran none =
+      hone({"dispatches", write("none.mlir", "module {\n}\n"), "--profile", "--quick"});
+  EXPECT_NE(none.exit_code, 0);
+  const Ran alone = hone({"dispatches", program, "--quick"});
+  EXPECT_EQ(alone.exit_code, 2);
+  EXPECT_THAT(alone.err, HasSubstr("--profile"));
   const Ran gpu = hone({"dispatches", program, "--profile", "--quick", "--target", "sm_80"});
   EXPECT_EQ(gpu.exit_code, 2);
   EXPECT_THAT(gpu.err, HasSubstr("--quick is for CPUs"));

@@ -60,7 +60,7 @@ class IreeProvider final : public provider::ProgramProvider {
   Result<std::vector<problem::Array>> run_program(const provider::ProgramCall& call,
                                                   std::size_t results) const override;
   Result<double> time_program(const provider::ProgramCall& call, double seconds) const override;
-  // On CPUs: of CUDA the runtime of 3.13 keeps no such times.
+  // On CPUs; what the runtime tells of a GPU was not tried.
   bool tells_kernel_times(const device::Address& device) const override { return !device.index; }
   Result<std::vector<provider::KernelTime>> kernel_times(const provider::ProgramCall& call,
                                                          double seconds) const override;

@@ -47,8 +47,8 @@ Result<double> benchmark_module(const Installation& installation, const provider
                                 double seconds);
 
 // iree-benchmark-module --print_device_statistics, likewise: what each kernel takes while the
-// module runs. It costs no time that can be told (measured, ResNet-50 on two cores: 91.4 ms a call
-// without, 89.2 with). A failure where the runtime says nothing of kernels.
+// module runs. One pair of runs showed no cost (ResNet-50 on two cores: 91.4 ms a call without,
+// 89.2 with). A failure where the runtime says nothing of kernels.
 Result<std::vector<provider::KernelTime>> kernel_times_in_module(const Installation& installation,
                                                                  const provider::ProgramCall& call,
                                                                  double seconds);
