@@ -83,8 +83,11 @@ std::string format_duration(double seconds) {
   };
   static constexpr Unit kUnits[] = {
       {60, "min"}, {1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
+  // What three digits round up to a thousand of a unit is one of the next.
+  constexpr double kRoundsUp = 0.9995;
   for (const Unit& unit : kUnits)
-    if (std::abs(seconds) >= unit.seconds || unit.seconds == 1e-9)
+    if (std::abs(seconds) >= unit.seconds * (unit.seconds > 1 ? 1 : kRoundsUp) ||
+        unit.seconds == 1e-9)
       return fmt::format("{:.3g} {}", seconds / unit.seconds, unit.name);
   return "";
 }

@@ -128,6 +128,9 @@ void add_tune_command(CLI::App& app, Run& run) {
       "do not search the compiler's flags first (hone flags does only that); nor are they "
       "where --dispatch or --config say what is tuned");
   command->add_flag("--no-program", options->no_program, "do not time the whole program");
+  command->add_flag("--bit-equal", tuning.bit_equal,
+                    "ship only what changes no bit of the program's outputs (default: what "
+                    "rounding explains is right)");
   command->add_flag("--compile-only", options->compile_only,
                     "for a GPU --target: compile, store and rank candidates by what their code "
                     "takes of the device; measure nothing");

@@ -6,6 +6,7 @@
 #include "cli/compiled_report.h"
 #include "cli/input_program.h"
 #include "cli/program_session.h"
+#include "cli/proof_text.h"
 #include "cli/providers.h"
 #include "cli/report_file.h"
 #include "cli/schema_version.h"
@@ -22,52 +23,6 @@
 namespace hone::cli {
 namespace {
 
-// Of those that were given.
-std::vector<std::string> names_of(const std::vector<tune::SessionResult>& at_sizes) {
-  std::vector<std::string> names;
-  for (const tune::SessionResult& session : at_sizes)
-    if (!session.sizes.empty()) names.push_back(problem::to_string(session.sizes));
-  return names;
-}
-
-// Of rounds that did not choose what they are about.
-nlohmann::json proof_json(const tune::TuningResult& result) {
-  if (!result.candidate || !result.verdict) return nullptr;
-  return tune::json_of(*result.verdict, *result.candidate);
-}
-
-// "1.31x [1.28, 1.34] at M=1, 0.99x [0.97, 1.01] at M=512".
-std::string words_of(const tune::Claim& claim, const std::vector<std::string>& sizes) {
-  std::vector<std::string> words;
-  for (std::size_t i = 0; i < claim.at_sizes.size(); ++i) {
-    const measure::PairedComparison& each = claim.at_sizes[i];
-    words.push_back(fmt::format("{:.2f}x [{:.2f}, {:.2f}]{}", 1 / each.ratio,
-                                1 / each.interval.high, 1 / each.interval.low,
-                                i < sizes.size() ? " at " + sizes[i] : ""));
-  }
-  std::string text = fmt::format("{}, {}", measure::name_of(claim.verdict), fmt::join(words, ", "));
-  if (words.size() > 1)
-    text += fmt::format("; slower at no size: by no more than {:.1f} %", 100 * claim.margin);
-  return text;
-}
-
-// What rounds that chose nothing say, flags and spec apart.
-void print_proof(const tune::TuningResult& result) {
-  if (!result.candidate || !result.verdict) return;
-  const tune::ProgramVerdict& verdict = *result.verdict;
-  const std::vector<std::string> sizes = names_of(result.at_sizes);
-  fmt::print(
-      "proof, by rounds of its own (of programs that nothing makes faster at most {:.0f} % get a "
-      "recommendation):\n",
-      100 * tune::kRecommendedInError);
-  fmt::print("  {} against default: {}\n", result.candidate->name, words_of(verdict.chosen, sizes));
-  if (!verdict.spec) return;
-  fmt::print("  of that the spec, against {}: {}\n", result.candidate->without_spec,
-             words_of(*verdict.spec, sizes));
-  fmt::print("  of that the flags, {} against default: {}\n", result.candidate->without_spec,
-             words_of(*verdict.flags, sizes));
-}
-
 nlohmann::json document_of(const TuneOptions& options, const tune::FlagSet& tuned_with,
                            const tune::TuningResult& result) {
   const std::filesystem::path& out = options.tuning.out;
@@ -75,15 +30,19 @@ nlohmann::json document_of(const TuneOptions& options, const tune::FlagSet& tune
       {"schema_version", kSchemaVersion},
       {"program", options.tuning.input},
       {"model", options.model.empty() ? nlohmann::json() : nlohmann::json(options.model)},
-      {"sizes", names_of(result.at_sizes)},
+      {"sizes", names_of_sizes(result)},
       {"threads", options.tuning.place().address.cores.size()},
       {"gpu", nlohmann::json()},
       {"notes", nlohmann::json::array()},
       {"tuned_with", {{"name", tuned_with.name}, {"flags", tuned_with.flags}}},
       {"best", result.best ? result.best->name : ""},
       {"proof", proof_json(result)},
+      {"gains", gains_json(result)},
+      {"outputs", outputs_json(result)},
       {"spec", result.spec.empty() ? nlohmann::json() : nlohmann::json(out / "tuning_spec.mlir")},
       {"compile_flags", out / "compile_flags.txt"},
+      {"proof_script",
+       result.proof_script.empty() ? nlohmann::json() : nlohmann::json(result.proof_script)},
       {"machine", {{"noise", result.machine.noise}, {"state", result.machine.state}}},
       {"search", nlohmann::json::array()},
       {"left_out", nlohmann::json::array()},
@@ -156,7 +115,7 @@ void print_notes(const TuneOptions& options, const tune::TuningResult& result) {
     for (const tune::LeftOut& left_out : result.best->left_out)
       fmt::print("left out of the spec with the flags of '{}': {}: {}\n", result.best->name,
                  left_out.dispatch, left_out.reason);
-  print_proof(result);
+  fmt::print("{}", proof_text(result));
   if (result.best) fmt::print("best for the whole program: {}\n", result.best->name);
   if (result.spec.empty()) return;
   const bool unproved = result.best && !result.best->uses_spec();
@@ -207,6 +166,8 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
   if (!options.model.empty())
     fmt::print("program: {}, made of {}\n", options.tuning.input, options.model);
   fmt::print("flags: {}\n", (out / "compile_flags.txt").string());
+  if (!result.proof_script.empty())
+    fmt::print("without hone: sh {}\n", result.proof_script.string());
   fmt::print("report: {}\n", (out / "report.html").string());
   if (!found)
     fmt::print("No dispatch has a configuration that beats the compiler's own{}.\n",

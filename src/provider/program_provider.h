@@ -89,6 +89,15 @@ struct KernelTime {
   double seconds = 0;  // of all of them
 };
 
+// What a script needs to repeat a proof without hone.
+struct ProofScript {
+  std::filesystem::path folder;            // that the other paths begin at, from the script's own
+  std::filesystem::path program;           // as the compiler takes it
+  std::vector<std::string> default_flags;  // of the compiler, the user's own
+  std::filesystem::path flags_file;        // a response file of those that were found
+  ProgramCall call;                        // without a module; all that it returns is in `results`
+};
+
 class ProgramProvider : public Provider {
  public:
   // The text of a spec that gives each entry's root operation its configuration. Entries that one
@@ -163,6 +172,11 @@ class ProgramProvider : public Provider {
     static_cast<void>(call);
     static_cast<void>(seconds);
     return failure("{}'s runtime says nothing of single kernels", name());
+  }
+  // Empty where this provider has no such script.
+  virtual std::string proof_script(const ProofScript& request) const {
+    static_cast<void>(request);
+    return "";
   }
   // Seconds of one launch of an artifact under the provider's own runtime, likewise.
   virtual Result<double> time_artifact(const ArtifactCall& call, double seconds) const = 0;

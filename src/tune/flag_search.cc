@@ -230,6 +230,7 @@ class FlagSearch {
 
   // What an earlier run found. Its ratio is to the default of then, at the same time.
   bool take_known(FlagTrial& trial) const {
+    if (context_.options.bit_equal) return false;  // which no row says
     for (const store::ProgramMeasurement& row : rows_) {
       if (row.variant != row_name(trial) || row.build != trial.build ||
           row.device != context_.device || row.machine != called_)

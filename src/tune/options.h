@@ -68,8 +68,10 @@ struct Options {
   // (provider::may_differ_next_time); those that met an accident are in any case.
   bool retry_failed = false;
 
-  bool baselines = true;              // libraries beside the winner
-  bool prove = true;                  // in the whole program
+  bool baselines = true;  // libraries beside the winner
+  bool prove = true;      // in the whole program
+  // No way to build the program is right that changes a bit of its outputs.
+  bool bit_equal = false;
   std::string function;               // of the program to prove on; empty: the first
   std::vector<GivenArgument> inputs;  // of that function; none: made up
   std::vector<std::string> runtime_flags;

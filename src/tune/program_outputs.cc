@@ -82,6 +82,24 @@ Result<std::string> difference_of_outputs(const std::vector<problem::Array>& out
   return difference_of_outputs(outputs, expected, {});
 }
 
+std::string changed_bits(const std::vector<problem::Array>& outputs,
+                         const std::vector<problem::Array>& expected) {
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const std::string &got = outputs[i].bytes, &want = expected[i].bytes;
+    const auto size = static_cast<std::size_t>(problem::byte_size(expected[i].type.element));
+    std::size_t changed = 0, first = 0;
+    for (std::size_t at = 0; at + size <= want.size(); at += size) {
+      if (got.compare(at, size, want, at, size) == 0) continue;
+      if (changed++ == 0) first = at / size;
+    }
+    if (changed > 0)
+      return fmt::format(
+          "result {} is not bit-equal: {} of {} elements have other bits, element {} first", i,
+          changed, want.size() / size, first);
+  }
+  return "";
+}
+
 bool are_narrow(const std::vector<problem::Array>& outputs) {
   return std::ranges::any_of(
       outputs, [](const problem::Array& each) { return is_narrow(each.type.element); });

@@ -15,6 +15,11 @@ namespace hone::tune {
 Result<std::string> difference_of_outputs(const std::vector<problem::Array>& outputs,
                                           const std::vector<problem::Array>& expected);
 
+// Empty when each output has the expected one's bits; else which has not, and how many elements do
+// not. Of the same number and types.
+std::string changed_bits(const std::vector<problem::Array>& outputs,
+                         const std::vector<problem::Array>& expected);
+
 // Whether one of them is of f16 or bf16. Through a deep program the rounding of these adds up to
 // more than any tolerance that would still find mistakes.
 bool are_narrow(const std::vector<problem::Array>& outputs);

@@ -404,7 +404,8 @@ class Proof {
                          .flags = variant.flags,
                          .spec = variant.spec,
                          .without_spec = variant.without_spec,
-                         .seconds = variant.seconds};
+                         .seconds = variant.seconds,
+                         .differences = variant.differences};
       if (const RightVariant* const known = rival(variant); known != nullptr) {
         right.shipped = known->shipped;
         right.left_out = known->left_out;

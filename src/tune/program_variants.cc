@@ -110,12 +110,25 @@ Status ProgramVariants::check(Variant& variant, const CompiledModule& compiled) 
   } else if (variants_.empty()) {
     expected_ = std::move(*outputs);
   } else {
-    HONE_ASSIGN(variant.failure, difference_of_outputs(*outputs, expected_));
-    if (!variant.failure.empty() && are_narrow(expected_)) {
-      HONE_ASSIGN(const std::vector<problem::Array> wide, wide_outputs());
-      HONE_ASSIGN(variant.failure, difference_of_outputs(*outputs, expected_, wide));
-    }
+    HONE_TRY(compare_outputs(variant, *outputs));
   }
+  return {};
+}
+
+Status ProgramVariants::compare_outputs(Variant& variant,
+                                        const std::vector<problem::Array>& outputs) {
+  HONE_ASSIGN(variant.failure, difference_of_outputs(outputs, expected_));
+  if (!variant.failure.empty() && are_narrow(expected_)) {
+    HONE_ASSIGN(const std::vector<problem::Array> wide, wide_outputs());
+    HONE_ASSIGN(variant.failure, difference_of_outputs(outputs, expected_, wide));
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    HONE_ASSIGN(const auto difference, measure::difference_of(outputs[i], expected_[i]));
+    variant.differences.push_back(difference);
+  }
+  if (!context_->options.bit_equal || !variant.failure.empty()) return {};
+  variant.failure = changed_bits(outputs, expected_);
+  variant.may_differ = !variant.failure.empty();  // in a run that asks for less
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "measure/array_difference.h"
 #include "measure/comparison.h"
 #include "tune/context.h"
 
@@ -25,6 +26,8 @@ struct Variant {
   bool may_differ = false;   // the failure may come out otherwise: an accident, a limit of time
   std::string code = {};     // content hash of the module
   std::string same_as = {};  // the name of the one with the same module, where there is one
+  // Of each output to the default's; empty of the default itself, and of what does not run.
+  std::vector<measure::ArrayDifference> differences = {};
   std::vector<double> seconds = {};  // per call, by round
   measure::PairedComparison against_default = {};
 
@@ -76,6 +79,7 @@ class ProgramVariants {
   Status add_some(std::vector<Variant> variants);
   Result<std::vector<CompiledModule>> compile(std::vector<Variant>& variants);
   Status check(Variant& variant, const CompiledModule& compiled);
+  Status compare_outputs(Variant& variant, const std::vector<problem::Array>& outputs);
   provider::ProgramCall call(const Variant& variant) const;
   double sample_seconds() const;
   // The results of the program computed in f32, made when they are first asked for; empty where

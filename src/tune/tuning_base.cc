@@ -140,7 +140,7 @@ Status TuningBase::add_sums() {
   const std::vector<std::string>& flags = context_.added.flags;
   const bool has_it = std::ranges::all_of(
       set.flags, [&](const std::string& flag) { return std::ranges::count(flags, flag) > 0; });
-  if (!sums || has_it) return {};
+  if (!sums || has_it || context_.options.bit_equal) return {};
   HONE_TRY(add(set));
   context_.observer.note(fmt::format(
       "the program adds up floating-point numbers: it is tuned with {} ({}), the default of each "

@@ -12,6 +12,7 @@
 #include "tune/finished_work.h"
 #include "tune/flag_search.h"
 #include "tune/function_choice.h"
+#include "tune/input_files.h"
 #include "tune/session_steps.h"
 #include "tune/tuning_base.h"
 
@@ -23,6 +24,7 @@ constexpr double kFlagShare = 0.2;
 // With a whole session's time so many compiles are tried, however long they take.
 constexpr double kWholeSession = 600;
 constexpr std::size_t kFlagCompiles = 15;
+constexpr std::string_view kDefaultName = "default";
 // A base beside others is tuned where it may gain at least this part of a call's time.
 constexpr double kWorthTuning = 0.1;
 
@@ -62,6 +64,7 @@ class TuningRun {
       HONE_TRY(&base == &bases_[chosen_] ? base.record(result_.best)
                                          : base.record_as_rival(result_.best));
     bases_[chosen_].take_up();
+    HONE_TRY(learn_gains());
     return emit();
   }
 
@@ -233,20 +236,45 @@ class TuningRun {
   }
 
   Status prove(const RightVariant& promising) {
-    std::vector<ProvingRounds> rounds;
     for (Session& session : bases_.back().sessions()) {
       ProvenProgram& proven = session.result().proven;
       HONE_ASSIGN(
           ProvingRounds at_size,
           prove_variant(context_, *proven.bench, *TuningBase::variant_of(session, promising.name)));
-      rounds.push_back(std::move(at_size));
+      rounds_.push_back(std::move(at_size));
     }
-    HONE_ASSIGN(result_.verdict, verdict_of(rounds));
+    HONE_ASSIGN(result_.verdict, verdict_of(rounds_));
     HONE_TRY(
         context_.store.log_event("program proof", json_of(*result_.verdict, promising).dump()));
     if (result_.verdict->recommended == Recommended::kChosen) result_.best = promising;
     if (result_.verdict->recommended == Recommended::kFlags)
       result_.best = RightVariant{.name = promising.without_spec, .flags = promising.flags};
+    return {};
+  }
+
+  // Of the candidate, whether it is recommended or not: where not, it is what its owner asks for.
+  // The programs that were timed are those of the last base, the dispatches those of the chosen
+  // one.
+  Status learn_gains() {
+    if (!result_.verdict || !result_.candidate->uses_spec()) return {};
+    const TimeBudget::Span span(context_.time, Phase::kProgram);
+    const std::string& name = result_.candidate->name;
+    for (std::size_t i = 0; i < rounds_.size(); ++i) {
+      Session& timed = bases_.back().sessions()[i];
+      const Session& tuned = bases_[chosen_].sessions()[i];
+      auto gain = gain_of(context_, *timed.result().proven.bench,
+                          *TuningBase::variant_of(timed, name), rounds_[i], tuned.result().tuned);
+      if (!gain && gain.error().kind != ErrorKind::kFailure)
+        return tl::unexpected(std::move(gain).error());
+      if (!gain) {
+        context_.observer.note("what each kernel gains in the program is not known: " +
+                               gain.error().message);
+        result_.gains.clear();
+        return {};
+      }
+      HONE_TRY(context_.store.log_event("program gain", json_of(*gain).dump()));
+      result_.gains.push_back(std::move(*gain));
+    }
     return {};
   }
 
@@ -266,7 +294,40 @@ class TuningRun {
         nlohmann::json{{"variant", result_.best ? result_.best->name + session.label() : ""},
                        {"flags", flags}}
             .dump()));
-    return write_file_atomically(context_.options.out / "compile_flags.txt", response_file(flags));
+    const std::filesystem::path file = context_.options.out / "compile_flags.txt";
+    HONE_TRY(write_file_atomically(file, response_file(flags)));
+    return emit_proof_script(file);
+  }
+
+  // One of an earlier run must not be taken for this one's.
+  Status emit_proof_script(const std::filesystem::path& flags_file) {
+    const Options& options = context_.options;
+    const std::filesystem::path file = options.out / "run.sh";
+    std::error_code code;
+    std::filesystem::remove(file, code);
+    const problem::Program& program = first_session().result().program;
+    const Result<problem::Function> function =
+        function_to_call(program, options.function, options.inputs);
+    const bool keeps_default = result_.best && result_.best->name == kDefaultName;
+    if (!result_.best || keeps_default || !function || sizes_.size() > 1) return {};
+    provider::ProofScript script;
+    script.folder = std::filesystem::relative(".", options.out, code);
+    script.program = options.input;
+    script.default_flags = options.flags;
+    script.flags_file = flags_file;
+    script.call.function = function->name;
+    script.call.results = function->outputs;
+    script.call.device = options.place().address;
+    script.call.runtime_flags = options.runtime_flags;
+    const std::filesystem::path inputs = options.out / "inputs";
+    std::filesystem::create_directories(inputs, code);
+    HONE_ASSIGN(script.call.inputs,
+                write_argument_files(*function, options.inputs, inputs, options.seed));
+    const std::string text = context_.programs->proof_script(script);
+    if (text.empty()) return {};
+    HONE_TRY(write_file_atomically(file, text));
+    result_.proof_script = file;
+    return {};
   }
 
   std::vector<std::string> recommended_flags(const std::filesystem::path& spec) const {
@@ -293,7 +354,8 @@ class TuningRun {
   std::shared_ptr<const std::string> bytes_;    // of the program's file
   std::vector<FlagSet> flags_{{}};  // one without a name, or what FoundFlags::bases says
   std::vector<TuningBase> bases_;
-  std::size_t chosen_ = 0;  // of bases_: what the result is about
+  std::size_t chosen_ = 0;             // of bases_: what the result is about
+  std::vector<ProvingRounds> rounds_;  // at each size, of the candidate
   TuningResult result_;
 };
 

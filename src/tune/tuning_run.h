@@ -2,11 +2,13 @@
 // for several at once.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "tune/machine_check.h"
+#include "tune/program_gain.h"
 #include "tune/session.h"
 
 namespace hone::tune {
@@ -24,6 +26,10 @@ struct TuningResult {
   // default, or could not be timed.
   std::optional<RightVariant> candidate;
   std::optional<ProgramVerdict> verdict;
+  // One for each set of sizes, of a candidate that was proved and has a spec.
+  std::vector<ProgramGain> gains;
+  // That repeats the proof without hone; empty where there is nothing to repeat.
+  std::filesystem::path proof_script;
 };
 
 // The recipe: searches at each of `sizes` (at least one set, problem::given_size_sets), chooses for

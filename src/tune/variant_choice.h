@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "measure/array_difference.h"
 #include "measure/comparison.h"
 #include "tune/spec_entries.h"
 
@@ -28,6 +29,8 @@ struct RightVariant {
   std::vector<double> seconds = {};     // per call, by round; variants of one program share them
   std::vector<store::Id> shipped = {};  // dispatches that the spec's entries were verified for
   std::vector<LeftOut> left_out = {};   // what has no entry only because of these flags
+  // Of each output to the default's.
+  std::vector<measure::ArrayDifference> differences = {};
 
   bool uses_spec() const { return !spec.empty(); }
 };

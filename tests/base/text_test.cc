@@ -40,6 +40,9 @@ TEST(FormatDuration, UsesTheUnitThatKeepsThreeDigitsReadable) {
   EXPECT_EQ(format_duration(3.2e-8), "32 ns");
   EXPECT_EQ(format_duration(1.5), "1.5 s");
   EXPECT_EQ(format_duration(90), "1.5 min");
+  EXPECT_EQ(format_duration(-0.00159), "-1.59 ms");
+  EXPECT_EQ(format_duration(999.4e-6), "999 us");
+  EXPECT_EQ(format_duration(999.6e-6), "1 ms");
 }
 
 TEST(Readable, BytesThatAreNotUtf8AreReplaced) {

@@ -34,6 +34,14 @@ TEST(DifferenceOfOutputs, NamesTheFirstBadElement) {
   EXPECT_THAT(difference, HasSubstr("[2]"));
 }
 
+TEST(ChangedBits, AreToldOfTheFirstResultThatHasThem) {
+  const std::vector expected{array({1, 2}), array({0, 4, 5})};
+  EXPECT_EQ(changed_bits(expected, expected), "");
+  // 0 and -0 are equal and have other bits.
+  EXPECT_EQ(changed_bits({array({1, 2}), array({-0.0f, 4, 5.0000005f})}, expected),
+            "result 1 is not bit-equal: 2 of 3 elements have other bits, element 0 first");
+}
+
 problem::Array half(const std::vector<double>& values) {
   problem::Array array{{problem::ElementType::kF16, {static_cast<std::int64_t>(values.size())}},
                        {}};

@@ -76,11 +76,19 @@ class FakePool final : public worker::WorkerPool {
     }
     if (message.kind == tune::jobs::kCompileProgram) {
       double seconds = dispatches_ * fake_seconds(kDefaultTile);
+      std::string kernels;
       const bool heeds = std::ranges::count(flags, kDeafFlag) == 0;
       for (const auto& [name, tile] : spec) {
         if (!heeds) break;
         seconds += fake_seconds(tile_in(tile)) - fake_seconds(kDefaultTile);
         if (const auto harmful = harm.find(name); harmful != harm.end()) seconds += harmful->second;
+      }
+      for (int i = 0; i < dispatches_; ++i) {
+        const std::string name = fmt::format("main_dispatch_{}", i);
+        const auto entry = spec.find(name);
+        const bool configured = heeds && entry != spec.end();
+        kernels += fmt::format(" {} {}", name,
+                               fake_seconds(configured ? tile_in(entry->second) : kDefaultTile));
       }
       std::string_view wrong;
       for (const std::string& flag : flags) {
@@ -92,7 +100,7 @@ class FakePool final : public worker::WorkerPool {
       }
       ++programs_compiled;
       return worker::Outcome(worker::Message{
-          "module", nlohmann::json::object(), {fmt::format("{}{}", seconds, wrong)}});
+          "module", nlohmann::json::object(), {fmt::format("{}{}{}", seconds, kernels, wrong)}});
     }
     return worker::Outcome(tl::unexpected(provider::Failure{
         provider::FailureKind::kCompileError, "the fake compiler has no job " + message.kind}));
@@ -202,6 +210,18 @@ class FakeProvider : public provider::ProgramProvider {
     HONE_ASSIGN(const std::string module, read_file(call.module));
     // A thousandth up and down, so that there is something to compare.
     return std::stod(module) * (1 + 0.001 * (++timed_ % 3));
+  }
+  // A runtime that tells them has seen each kernel twice, and one that ran once at load.
+  bool tells_times = false;
+  bool tells_kernel_times(const device::Address&) const override { return tells_times; }
+  Result<std::vector<provider::KernelTime>> kernel_times(const provider::ProgramCall& call,
+                                                         double) const override {
+    HONE_ASSIGN(const std::string module, read_file(call.module));
+    std::istringstream words(module.substr(module.find(' ')));
+    std::vector<provider::KernelTime> kernels{{"at_load", 1, 1}};
+    std::string name;
+    for (double seconds = 0; words >> name >> seconds;) kernels.push_back({name, 2, 2 * seconds});
+    return kernels;
   }
   Result<double> time_artifact(const provider::ArtifactCall&, double) const override {
     return failure("a fake artifact runs nowhere else");

@@ -20,6 +20,7 @@ class OneTuner : public FakeSession {
     HONE_ASSIGN(TuningResult result,
                 run_session(options_, store_, provider_, {pool, std::move(runner), observer_}));
     best_ = result.best ? result.best->name : "";
+    gains_ = result.gains;
     return std::move(result.at_sizes.front());
   }
 
@@ -36,6 +37,7 @@ class OneTuner : public FakeSession {
   test::FakeRunner::Log log_;
   SilentObserver observer_;
   std::string best_;  // variant of the program
+  std::vector<ProgramGain> gains_;
   std::size_t killed_at_ = 0;
 };
 
@@ -197,6 +199,39 @@ TEST_F(OneTuner, FindsTheEntriesOfManyThatHurtTheProgram) {
   EXPECT_THAT(left_out,
               UnorderedElementsAre("main_dispatch_6", "main_dispatch_7", "main_dispatch_20"));
   EXPECT_EQ(best_, "spec (helping entries)") << observer_.notes;
+}
+
+// Four kernels that are 30 us faster each, and something between them that takes 20 us more.
+TEST_F(OneTuner, SaysHowMuchOfWhatKernelsPromiseArrives) {
+  provider_.tells_times = true;
+  test::FakePool pool(4);
+  pool.harm = {{"main_dispatch_1", 20e-6}};
+  const auto result = run(pool);
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(gains_.size(), 1u) << observer_.notes;
+  const ProgramGain& gain = gains_.front();
+  EXPECT_EQ(gain.variant, "spec");
+  EXPECT_EQ(gain.without_spec, "default");
+  ASSERT_EQ(gain.kernels.size(), 4u);
+  for (const KernelGain& kernel : gain.kernels) {
+    EXPECT_NEAR(kernel.promised, 30e-6, 2e-6) << kernel.dispatch;
+    EXPECT_NEAR(*kernel.before, 130e-6, 1e-9) << kernel.dispatch;
+    EXPECT_NEAR(*kernel.after, 100e-6, 1e-9) << kernel.dispatch;
+  }
+  EXPECT_NEAR(gain.arrived(), 100e-6, 2e-6);
+  EXPECT_NEAR(*gain.in_kernels(), 120e-6, 1e-9);
+  EXPECT_NEAR(*gain.in_others(), 0, 1e-9);
+  EXPECT_NEAR(*gain.between(), -20e-6, 2e-6);
+}
+
+TEST_F(OneTuner, WhereTheRuntimeTellsNoTimesOnlyTheSumIsCompared) {
+  test::FakePool pool(2);
+  const auto result = run(pool);
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(gains_.size(), 1u) << observer_.notes;
+  EXPECT_NEAR(gains_.front().promised(), 60e-6, 4e-6);
+  EXPECT_NEAR(gains_.front().arrived(), 60e-6, 2e-6);
+  EXPECT_FALSE(gains_.front().between());
 }
 
 TEST_F(OneTuner, TunesTwoHundredDispatches) {

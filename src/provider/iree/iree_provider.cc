@@ -11,6 +11,7 @@
 #include "provider/iree/llvm_cpu_generic_space.h"
 #include "provider/iree/llvm_cpu_model.h"
 #include "provider/iree/llvm_cpu_space.h"
+#include "provider/iree/proof_script.h"
 #include "provider/iree/runtime_tools.h"
 #include "provider/iree/tuning_spec.h"
 
@@ -221,6 +222,10 @@ Result<double> IreeProvider::time_program(const provider::ProgramCall& call, dou
 Result<std::vector<provider::KernelTime>> IreeProvider::kernel_times(
     const provider::ProgramCall& call, double seconds) const {
   return kernel_times_in_module(installation_, call, seconds);
+}
+
+std::string IreeProvider::proof_script(const provider::ProofScript& request) const {
+  return iree::proof_script(request);
 }
 
 Result<double> IreeProvider::time_artifact(const provider::ArtifactCall& call,

@@ -64,6 +64,7 @@ class IreeProvider final : public provider::ProgramProvider {
   bool tells_kernel_times(const device::Address& device) const override { return !device.index; }
   Result<std::vector<provider::KernelTime>> kernel_times(const provider::ProgramCall& call,
                                                          double seconds) const override;
+  std::string proof_script(const provider::ProofScript& request) const override;
   Result<double> time_artifact(const provider::ArtifactCall& call, double seconds) const override;
 
  private:

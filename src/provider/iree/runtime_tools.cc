@@ -43,9 +43,7 @@ Result<Printed> run_tool(const std::filesystem::path& tool, std::string_view nam
 // iree-run-module has no .npy form for these and writes their bytes only.
 bool is_raw(const provider::ProgramCall& call, std::size_t result) {
   if (result >= call.results.size() || problem::is_dynamic(call.results[result])) return false;
-  const problem::ElementType type = call.results[result].element;
-  return type == problem::ElementType::kBF16 || type == problem::ElementType::kF8E4M3 ||
-         type == problem::ElementType::kF8E5M2;
+  return lacks_npy(call.results[result]);
 }
 
 std::vector<std::string> call_arguments(const provider::ProgramCall& call) {
@@ -86,6 +84,12 @@ std::vector<std::string> device_flags(const device::Address& address) {
     return {*index == 0 ? "--device=" + kind : fmt::format("--device={}://{}", kind, *index)};
   if (cores.size() <= 1) return {"--device=local-sync"};
   return {"--device=local-task", fmt::format("--task_topology_cpu_ids={}", fmt::join(cores, ","))};
+}
+
+bool lacks_npy(const problem::TensorType& type) {
+  return type.element == problem::ElementType::kBF16 ||
+         type.element == problem::ElementType::kF8E4M3 ||
+         type.element == problem::ElementType::kF8E5M2;
 }
 
 Result<std::string> dump_module(const Installation& installation,

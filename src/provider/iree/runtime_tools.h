@@ -21,6 +21,9 @@ namespace hone::iree {
 // worker thread, no queue), else the task system with a worker pinned to each.
 std::vector<std::string> device_flags(const device::Address& address);
 
+// Whether NumPy's files know no such element, so that the tools write its bytes alone.
+bool lacks_npy(const problem::TensorType& type);
+
 // What iree-dump-module prints of a module's metadata. A failure with the tool's words when the
 // file is no module.
 Result<std::string> dump_module(const Installation& installation,

@@ -1,0 +1,113 @@
+#include "cli/proof_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.h"
+#include "cli/gain_table.h"
+
+namespace hone::cli {
+namespace {
+
+// "1.31x [1.28, 1.34] at M=1, 0.99x [0.97, 1.01] at M=512".
+std::string words_of(const tune::Claim& claim, const std::vector<std::string>& sizes) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < claim.at_sizes.size(); ++i) {
+    const measure::PairedComparison& each = claim.at_sizes[i];
+    words.push_back(fmt::format("{:.2f}x [{:.2f}, {:.2f}]{}", 1 / each.ratio,
+                                1 / each.interval.high, 1 / each.interval.low,
+                                i < sizes.size() ? " at " + sizes[i] : ""));
+  }
+  std::string text = fmt::format("{}, {}", measure::name_of(claim.verdict), fmt::join(words, ", "));
+  if (words.size() > 1)
+    text += fmt::format("; slower at no size: by no more than {:.1f} %", 100 * claim.margin);
+  return text;
+}
+
+std::string claims_text(const tune::RightVariant& candidate, const tune::ProgramVerdict& verdict,
+                        const std::vector<std::string>& sizes) {
+  std::string text = fmt::format(
+      "proof, by rounds of its own (of programs that nothing makes faster at most {:.0f} % get a "
+      "recommendation):\n  {} against default: {}\n",
+      100 * tune::kRecommendedInError, candidate.name, words_of(verdict.chosen, sizes));
+  if (!verdict.spec) return text;
+  return text +
+         fmt::format("  of that the spec, against {}: {}\n", candidate.without_spec,
+                     words_of(*verdict.spec, sizes)) +
+         fmt::format("  of that the flags, {} against default: {}\n", candidate.without_spec,
+                     words_of(*verdict.flags, sizes));
+}
+
+std::string counted(std::int64_t number) {
+  return format_count(static_cast<std::uint64_t>(number));
+}
+
+std::string outputs_text(const tune::RightVariant& candidate) {
+  std::string text;
+  for (std::size_t i = 0; i < candidate.differences.size(); ++i) {
+    const measure::ArrayDifference& each = candidate.differences[i];
+    text += fmt::format("  result {}: ", i);
+    if (each.different == 0)
+      text += fmt::format("all {} elements are the default's\n", counted(each.elements));
+    else
+      text += fmt::format(
+          "{} of {} elements are not the default's, by {:.2g} at most ({:.3g} ulp, {:.2g} of the "
+          "element) and {:.2g} in the mean\n",
+          counted(each.different), counted(each.elements), each.largest, each.largest_ulp,
+          each.largest_relative, each.mean);
+  }
+  return text.empty() ? text : "its outputs:\n" + text;
+}
+
+// At each size, if there are several.
+std::string gains_text(const tune::TuningResult& result) {
+  const std::vector<std::string> sizes = names_of_sizes(result);
+  std::string text;
+  for (std::size_t i = 0; i < result.gains.size(); ++i) {
+    const tune::ProgramGain& gain = result.gains[i];
+    text += fmt::format("\n{}{}{}\n", gain_table(gain).to_text(), words_of_gain(gain),
+                        i < sizes.size() ? " (at " + sizes[i] + ")" : "");
+  }
+  return text.empty() ? text : text + "\n";
+}
+
+}  // namespace
+
+std::vector<std::string> names_of_sizes(const tune::TuningResult& result) {
+  std::vector<std::string> names;
+  for (const tune::SessionResult& session : result.at_sizes)
+    if (!session.sizes.empty()) names.push_back(problem::to_string(session.sizes));
+  return names;
+}
+
+std::string proof_text(const tune::TuningResult& result) {
+  if (!result.candidate || !result.verdict) return "";
+  return claims_text(*result.candidate, *result.verdict, names_of_sizes(result)) +
+         outputs_text(*result.candidate) + gains_text(result);
+}
+
+nlohmann::json proof_json(const tune::TuningResult& result) {
+  if (!result.candidate || !result.verdict) return nullptr;
+  return tune::json_of(*result.verdict, *result.candidate);
+}
+
+nlohmann::json gains_json(const tune::TuningResult& result) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const tune::ProgramGain& gain : result.gains) list.push_back(tune::json_of(gain));
+  return list;
+}
+
+nlohmann::json outputs_json(const tune::TuningResult& result) {
+  nlohmann::json list = nlohmann::json::array();
+  if (!result.candidate) return list;
+  for (const measure::ArrayDifference& each : result.candidate->differences)
+    list.push_back({{"elements", each.elements},
+                    {"different", each.different},
+                    {"largest_error", each.largest},
+                    {"mean_error", each.mean},
+                    {"largest_relative", each.largest_relative},
+                    {"largest_ulp", each.largest_ulp}});
+  return list;
+}
+
+}  // namespace hone::cli
