@@ -279,7 +279,12 @@ void add_compare_command(CLI::App& app, Run& run) {
   command->footer(
       "Exit code 1 when B is slower than A, fails or computes something else; of\n"
       "arrays when an element is off by more than the tolerance.");
-  command->callback([&run, options] { run = [options] { return run_compare(*options); }; });
+  command->callback([&run, options] {
+    run = [options]() -> CommandResult {
+      HONE_TRY(read_flags(options->toolchain));
+      return run_compare(*options);
+    };
+  });
 }
 
 }  // namespace hone::cli

@@ -149,7 +149,12 @@ void add_dispatches_command(CLI::App& app, Run& run) {
   add_runtime_options(*command, profiling.runtime, "the first");
   command->add_flag("--plain", profiling.plain, "progress as plain lines, as without a terminal");
   command->add_flag("--json", options->json, "one JSON document on stdout");
-  command->callback([&run, options] { run = [options] { return list_dispatches(*options); }; });
+  command->callback([&run, options] {
+    run = [options]() -> CommandResult {
+      HONE_TRY(read_flags(options->toolchain));
+      return list_dispatches(*options);
+    };
+  });
 }
 
 }  // namespace hone::cli

@@ -174,6 +174,7 @@ void add_flags_command(CLI::App& app, Run& run) {
       "Exit code 1 when nothing is faster than the default.");
   command->callback([&run, options] {
     run = [options]() -> CommandResult {
+      HONE_TRY(read_flags(options->toolchain));
       options->command_line = "hone flags " + shell_word(options->tuning.input);
       return search_flags(*options);
     };

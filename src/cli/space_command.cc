@@ -167,7 +167,12 @@ void add_space_command(CLI::App& app, Run& run) {
   command->add_option("--seed", options->seed, "of the samples")->capture_default_str();
   command->add_flag("--json", options->json, "one JSON document on stdout");
   command->footer("Exit code 1 when --check finds a broken constraint.");
-  command->callback([&run, options] { run = [options] { return show_space(*options); }; });
+  command->callback([&run, options] {
+    run = [options]() -> CommandResult {
+      HONE_TRY(read_flags(options->toolchain));
+      return show_space(*options);
+    };
+  });
 }
 
 }  // namespace hone::cli

@@ -191,7 +191,12 @@ void add_spec_command(CLI::App& app, Run& run) {
       "Exit codes: 0 every entry is applied; 1 one does nothing, is ignored, or does\n"
       "not compile.");
   command->allow_extras();
-  command->callback([&run, options] { run = [options] { return check(*options); }; });
+  command->callback([&run, options] {
+    run = [options]() -> CommandResult {
+      HONE_TRY(read_flags(options->toolchain));
+      return check(*options);
+    };
+  });
 }
 
 }  // namespace hone::cli

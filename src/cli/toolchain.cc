@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "device/cpu/target.h"
+#include "provider/iree/flags_file.h"
 #include "provider/iree/program.h"
 #include "tune/load_program.h"
 
@@ -31,6 +33,23 @@ std::string check_target(const std::string& name) {
 }
 
 }  // namespace
+
+Status read_flags(ToolchainOptions& options) {
+  if (options.flags_file.empty()) return {};
+  HONE_ASSIGN(const std::string text, read_file(options.flags_file));
+  HONE_ASSIGN(iree::FileFlags file, iree::read_flags_file(options.flags_file, text));
+  const std::string wrong = file.target.empty() ? "" : check_target(file.target);
+  if (!wrong.empty()) return input_error("{}: {}", options.flags_file, wrong);
+  if (!file.target.empty() && options.target != "host" && options.target != file.target)
+    return input_error("{} is for {}, and --target says {}", options.flags_file, file.target,
+                       options.target);
+  if (!file.target.empty()) options.target = file.target;
+  // What the command line says comes last, and so is what counts.
+  options.flags.insert(options.flags.begin(), file.flags.begin(), file.flags.end());
+  for (const std::string& note : file.notes) fmt::print(stderr, "{}\n", note);
+  options.flags_file.clear();
+  return {};
+}
 
 std::optional<problem::GpuTarget> gpu_of(const ToolchainOptions& options) {
   auto target = problem::gpu_target(options.target);
@@ -77,6 +96,11 @@ void add_toolchain_options(CLI::App& command, ToolchainOptions& options) {
       ->check(CLI::Validator(check_target, ""))
       ->capture_default_str();
   command.add_option("--flag", options.flags, "a further flag for iree-compile; repeatable");
+  command
+      .add_option("--compile-flags-file", options.flags_file,
+                  "file of such flags, or of a whole iree-compile command: its target is hone's "
+                  "where --target does not say")
+      ->type_name("FILE");
   command
       .add_option("--dim", options.sizes,
                   "size of a dimension that the program leaves open (?): M=512, or by argument "

@@ -23,6 +23,7 @@ struct ToolchainOptions {
   std::string iree;                // where IREE is; empty: looked for
   std::string target = "host";     // CPU or GPU that code is compiled for
   std::vector<std::string> flags;  // further ones for iree-compile
+  std::string flags_file;          // they were in part read from; empty: none was given
   // "M=512", "M=1,16": of what programs leave open until run time (problem::given_sizes).
   std::vector<std::string> sizes;
   std::string audited_rule;      // hone's hard rule that candidates are to break; empty: none
@@ -32,6 +33,12 @@ struct ToolchainOptions {
 };
 
 void add_toolchain_options(CLI::App& command, ToolchainOptions& options);
+
+// Takes up what the file of flags says, once: flags, and the target where the command line names
+// none; prints what is renamed or left out. Before anything else is asked of the options.
+// Input errors: those of iree::read_flags_file, a target that hone does not know or that is not the
+// one of the command line.
+Status read_flags(ToolchainOptions& options);
 
 // The GPU that `options.target` names (the command line has checked it); none for a CPU.
 std::optional<problem::GpuTarget> gpu_of(const ToolchainOptions& options);

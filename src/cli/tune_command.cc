@@ -149,6 +149,7 @@ void add_tune_command(CLI::App& app, Run& run) {
       for (const CLI::Option* option : command->get_options())
         if (option->count() > 0 && !option->get_positional())
           options->command_line += words_of(*option);
+      HONE_TRY(read_flags(options->toolchain));
       HONE_TRY(refuse_strategies_that_learn(*options));
       options->tuning.baselines = !options->no_baselines;
       TuneGemmOptions& old = options->tune_gemm;

@@ -269,7 +269,12 @@ void add_verify_command(CLI::App& app, Run& run) {
   command->add_option("--seed", options->seed, "of generated inputs")->capture_default_str();
   command->add_flag("--json", options->json, "one JSON document on stdout");
   command->footer("Exit code 1 when an output is wrong.");
-  command->callback([&run, options] { run = [options] { return verify(*options); }; });
+  command->callback([&run, options] {
+    run = [options]() -> CommandResult {
+      HONE_TRY(read_flags(options->toolchain));
+      return verify(*options);
+    };
+  });
 }
 
 }  // namespace hone::cli

@@ -77,6 +77,15 @@ function tile(title, value, note, kind) {
       h('dd', {}, h('span', {class: 'value'}, value), note ? h('span', {class: 'note'}, note) : null));
 }
 
+// A bar from one value to another on a scale from 0 to `whole`.
+function waterfallBar(from, to, whole) {
+  const low = Math.max(0, Math.min(from, to)), high = Math.max(from, to);
+  const bar = h('span', {class: to <= from ? 'bar good' : from === 0 ? 'bar' : 'bar bad'});
+  bar.style.marginLeft = `${100 * low / whole}%`;
+  bar.style.width = `${Math.max(0.5, 100 * (Math.min(high, 1.2 * whole) - low) / whole)}%`;
+  return bar;
+}
+
 function section(title, ...children) {
   return h('section', {class: 'card'}, h('h3', {}, title), children);
 }

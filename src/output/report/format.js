@@ -4,7 +4,7 @@
 function formatSeconds(seconds) {
   if (seconds === null || seconds === undefined) return '–';
   for (const [scale, unit] of [[1e-9, 'ns'], [1e-6, 'us'], [1e-3, 'ms'], [1, 's']])
-    if (seconds < 999.5 * scale) return `${digits(seconds / scale)} ${unit}`;
+    if (Math.abs(seconds) < 999.5 * scale) return `${digits(seconds / scale)} ${unit}`;
   return `${digits(seconds / 60)} min`;
 }
 

@@ -52,6 +52,29 @@ function programTable(result) {
       row.right === true ? 'agree' : row.right === false ? 'differ' : '–']));
 }
 
+// The way of a call's time from the default to what was proved: what flags and each entry take off it.
+function gainTable({run}) {
+  const gain = eventOf(run, 'program gain');
+  if (!gain) return null;
+  const parts = gain.kernels.map(kernel => ({name: kernel.dispatch, ...kernel}));
+  if (gain.without_spec !== 'default')
+    parts.unshift({name: `flags: ${gain.without_spec}`, promised: null, arrived: gain.seconds_default - gain.seconds_before});
+  if (gain.between !== null)
+    parts.push({name: 'kernels without an entry', promised: null, arrived: gain.in_others},
+        {name: 'between kernels', promised: null, arrived: gain.between});
+  let left = gain.seconds_default;
+  const rows = parts.map(part => {
+    const from = left;
+    left -= part.arrived || 0;
+    return [part.name, formatSeconds(part.promised), formatSeconds(part.arrived),
+      part.arrived === null ? '–' : waterfallBar(from, left, gain.seconds_default)];
+  });
+  rows.push(['all of the spec', formatSeconds(gain.promised), formatSeconds(gain.arrived), waterfallBar(0, gain.seconds_after, gain.seconds_default)]);
+  return folded(`Where the gain of “${gain.variant}” comes from, in a call of the program`, () =>
+      dataTable('Where the gain comes from', [{title: 'part'}, {title: 'alone it promises', number: true},
+        {title: 'in the program', number: true}, {title: 'from the default’s time to what is left'}], rows), true);
+}
+
 // The exact flags where the run kept them; else those of the build that was measured.
 function nextSteps(report, program, result) {
   const {best, flags} = result;
@@ -98,7 +121,7 @@ function programCard(report, program) {
         tile('Default flags', formatSeconds(base ? base.seconds : null)),
         best ? tile(result.flags ? 'Chosen build' : 'Fastest build', formatSeconds(best.seconds), best.variant, gain ? 'good' : '') : null,
         gain ? tile('Speed-up', formatTimes(1 / best.ratio), `95 %: ${formatInterval(1 / best.ratio_high, 1 / best.ratio_low)}`, 'good') : null),
-      programTable(result));
+      programTable(result), gainTable(result));
 }
 
 function dispatchTable(report) {
