@@ -33,6 +33,13 @@ Status refuse_extras(const CLI::App& app, const std::string& path = "hone") {
       if (name.rfind('-', 0) == 0)
         return input_error("{} has no option '{}'{}; {} --help lists them", words, name,
                            did_you_mean(name, names_of_options(*command)), words);
+      if (command->get_name() == "tune" && extra.ends_with(".mlir"))
+        return input_error(
+            "{} takes one program, and '{}' stands behind another word: a mode of autotune.py "
+            "(winograd, ...) was a set of flags, which --compile-flags-file FILE says here, and "
+            "the "
+            "file of one dispatch is --benchmark FILE",
+            words, extra);
       return input_error("{} does not expect '{}'; {} --help shows its use", words, extra, words);
     }
   }

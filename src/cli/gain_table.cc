@@ -72,7 +72,7 @@ tune::KernelGain together(std::vector<tune::KernelGain>::const_iterator begin,
 output::Table gain_table(const tune::ProgramGain& gain) {
   Waterfall waterfall;
   if (gain.without_spec != "default")
-    waterfall.add("flags: " + gain.without_spec, {}, gain.base, gain.before, {},
+    waterfall.add(gain.without_spec + " alone", {}, gain.base, gain.before, {},
                   gain.base - gain.before);
   const bool many = gain.kernels.size() > kListed;
   const auto listed =

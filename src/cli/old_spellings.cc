@@ -7,7 +7,8 @@
 namespace hone::cli {
 namespace {
 
-// tune_gemm's and hone's. Flags that are written alike (-m, --jobs, --compare) are not here.
+// tune_gemm's, the SDXL scripts' and SHARK's tuner's, and hone's. Flags that are written alike (-m,
+// --jobs, --compare) are not here.
 constexpr std::pair<std::string_view, std::string_view> kSpellings[] = {
     {"-col_a", "--col-a"},
     {"-col_b", "--col-b"},
@@ -25,6 +26,13 @@ constexpr std::pair<std::string_view, std::string_view> kSpellings[] = {
     {"--bias_vector", "--bias-vector"},
     {"--time_breakdown", "--time-breakdown"},
     {"--no_warmup", "--no-warmup"},
+    {"--devices", "--device"},
+    {"--num-candidates", "--candidates"},
+    {"--max-cpu-workers", "--jobs"},
+    {"--model-tuner-num-dispatch-candidates", "--model-candidates"},
+    {"--model-tuner-num-model-candidates", "--model-candidates"},
+    {"--model-benchmark-flags-file", "--runtime-flags-file"},
+    {"--search-space-shuffle-seed", "--seed"},
 };
 
 }  // namespace

@@ -17,11 +17,20 @@ namespace hone::cli {
 namespace {
 
 // Flags that compete with tuning on a CPU, alone and together (IREE 3.13).
-std::vector<tune::FlagSet> competing_flag_sets() {
-  return {{"data tiling", {"--iree-opt-data-tiling"}},
-          {"data tiling + micro-kernels",
-           {"--iree-opt-data-tiling", "--iree-llvmcpu-enable-ukernels=all"}},
-          {"O3", {"--iree-opt-level=O3"}}};
+// What the user's own flags say already is theirs to say.
+std::vector<tune::FlagSet> competing_flag_sets(const std::vector<std::string>& flags) {
+  std::vector<tune::FlagSet> sets{
+      {"data tiling", {"--iree-opt-data-tiling"}},
+      {"data tiling + micro-kernels",
+       {"--iree-opt-data-tiling", "--iree-llvmcpu-enable-ukernels=all"}},
+      {"O3", {"--iree-opt-level=O3"}}};
+  const auto name_of = [](const std::string& flag) { return flag.substr(0, flag.find('=')); };
+  std::erase_if(sets, [&](const tune::FlagSet& set) {
+    return std::ranges::any_of(set.flags, [&](const std::string& flag) {
+      return std::ranges::count(flags, name_of(flag), name_of) > 0;
+    });
+  });
+  return sets;
 }
 
 constexpr std::string_view kReassociate = "--iree-llvmcpu-reassociate-fp-reductions";
@@ -48,7 +57,7 @@ Status complete(TuneOptions& options) {
   tuning.flags = compile_flags(options.toolchain);
   tuning.reference_flags = reference_flags(options.toolchain);
   if (!gpu_of(options.toolchain)) {
-    tuning.flag_sets = competing_flag_sets();
+    tuning.flag_sets = competing_flag_sets(tuning.flags);
     tuning.sums = flags_of_sums(tuning.flags);
   }
   tuning.cache = options.cache == "cold" ? measure::CacheMode::kCold : measure::CacheMode::kWarm;

@@ -34,7 +34,7 @@ std::string claims_text(const tune::RightVariant& candidate, const tune::Program
   return text +
          fmt::format("  of that the spec, against {}: {}\n", candidate.without_spec,
                      words_of(*verdict.spec, sizes)) +
-         fmt::format("  of that the flags, {} against default: {}\n", candidate.without_spec,
+         fmt::format("  of that {} alone, against default: {}\n", candidate.without_spec,
                      words_of(*verdict.flags, sizes));
 }
 

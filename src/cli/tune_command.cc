@@ -11,10 +11,15 @@
 namespace hone::cli {
 namespace {
 
+// --benchmark is both tools'.
+bool names_program(const CLI::Option& option) {
+  return !option.results().empty() && option.results().front().ends_with(".mlir");
+}
+
 // What an option of GEMMs would mean for a program nobody knows.
 Status refuse_gemm_options(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options())
-    if (option->count() > 0 && option->get_group().starts_with("GEMMs"))
+    if (option->count() > 0 && option->get_group().starts_with("GEMMs") && !names_program(*option))
       return input_error("{} is for GEMMs (--provider triton), and INPUT is a program",
                          option->get_name());
   return {};
@@ -64,6 +69,7 @@ void add_tune_command(CLI::App& app, Run& run) {
   add_toolchain_options(*command, options->toolchain);
   add_gemm_options(*command, options->gemms);
   add_tune_gemm_options(*command, options->tune_gemm);
+  add_model_tuner_options(*command, options->model_tuner);
   command
       ->add_option("--out", tuning.out,
                    "folder for tuning_spec.mlir, compile_flags.txt and report.html")
@@ -128,6 +134,11 @@ void add_tune_command(CLI::App& app, Run& run) {
       "do not search the compiler's flags first (hone flags does only that); nor are they "
       "where --dispatch or --config say what is tuned");
   command->add_flag("--no-program", options->no_program, "do not time the whole program");
+  command
+      ->add_option("--starter-spec,--starter-td-spec", tuning.starter_spec,
+                   "a tuning spec that there is: what is found is put before its entries")
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile);
   command->add_flag("--bit-equal", tuning.bit_equal,
                     "ship only what changes no bit of the program's outputs (default: what "
                     "rounding explains is right)");
@@ -153,6 +164,7 @@ void add_tune_command(CLI::App& app, Run& run) {
       HONE_TRY(refuse_strategies_that_learn(*options));
       options->tuning.baselines = !options->no_baselines;
       TuneGemmOptions& old = options->tune_gemm;
+      old.benchmark = command->count("--benchmark") > 0 && !old.benchmark_file.ends_with(".mlir");
       old.check_only = old.benchmark || command->count("--compare-wo-tuning") > 0;
       HONE_ASSIGN(const std::vector<std::string> notes, apply_tune_gemm_options(*options));
       if (tunes_gemms(*options)) {
@@ -161,6 +173,8 @@ void add_tune_command(CLI::App& app, Run& run) {
         return old.check_only ? check_gemms(*options) : tune_gemms(*options);
       }
       HONE_TRY(flags);
+      HONE_ASSIGN(const std::vector<std::string> of_models, apply_model_tuner_options(*options));
+      for (const std::string& note : of_models) fmt::print(stderr, "{}\n", note);
       if (options->tuning.input.empty())
         return input_error("INPUT is missing: a program (.mlir, .mlirbc, .onnx)");
       return tune_program(*options);

@@ -1,6 +1,7 @@
 #include "cli/tune_gemm_options.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "cli/tune_options.h"
 #include "device/cpu/target.h"
@@ -54,8 +55,11 @@ Status choose_device(TuneOptions& options) {
 
 Status choose_file(TuneOptions& options) {
   TuneGemmOptions& old = options.tune_gemm;
+  if (old.benchmark_file.ends_with(".mlir"))
+    options.model_tuner.benchmark_file = std::exchange(old.benchmark_file, "");
   for (const auto& [file, option] : {std::pair(old.gemm_size_file, "--gemm-size-file"),
-                                     std::pair(old.checked, "--compare-wo-tuning")}) {
+                                     std::pair(old.checked, "--compare-wo-tuning"),
+                                     std::pair(old.benchmark_file, "--benchmark")}) {
     if (file.empty()) continue;
     if (!options.tuning.input.empty() && options.tuning.input != file)
       return input_error("GEMMs come from '{}' or from {} '{}', not both", options.tuning.input,
@@ -94,7 +98,11 @@ void add_tune_gemm_options(CLI::App& command, TuneGemmOptions& options) {
                   "check and measure what a result file says, without tuning")
       ->group(kGroup)
       ->expected(0, 1);
-  flag("--benchmark", options.benchmark, "the same for INPUT");
+  command
+      .add_option("--benchmark", options.benchmark_file,
+                  "the same for INPUT; of a program: tune the dispatch of this *_benchmark.mlir")
+      ->group(kGroup)
+      ->expected(0, 1);
   add("--rotating-tensor", options.rotating_megabytes,
       "cold operands: from buffers of so many MB together; 0: warm")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 20));

@@ -23,6 +23,8 @@ struct TuneGemmOptions {
   bool check_only = false;
   std::string checked;
   bool benchmark = false;  // the same
+  std::string
+      benchmark_file;  // what stands behind --benchmark; a program's is model_tuner_options.h's
   std::optional<std::int64_t> rotating_megabytes;
   std::string iterations, init_type;
   bool keep = false, compare = false, time_breakdown = false, verbose = false;

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/core_options.h"
 #include "cli/gemm_options.h"
+#include "cli/model_tuner_options.h"
 #include "cli/runtime_options.h"
 #include "cli/toolchain.h"
 #include "cli/tune_gemm_options.h"
@@ -20,9 +21,9 @@ struct TuneOptions {
   tune::Options tuning;
   std::string model;  // what tuning.input was made of (read_program); empty: it is as it was given
   std::string store = "hone.db";
-  std::string budget;  // empty: 10m for a program, 20s for each GEMM
-  std::string coverage;     // "95%"; empty: 95 %, or all with --top
-  std::size_t top = 0;      // dispatches; 0: any number
+  std::string budget;    // empty: 10m for a program, 20s for each GEMM
+  std::string coverage;  // "95%"; empty: 95 %, or all with --top
+  std::size_t top = 0;   // dispatches; 0: any number
   std::string reuse = "equal";
   bool trust = false;  // load code of the store that somebody else compiled
   std::string cache = "warm";
@@ -32,6 +33,7 @@ struct TuneOptions {
   std::string provider;  // "iree" or "triton"; empty: by INPUT
   GemmOptions gemms;
   TuneGemmOptions tune_gemm;
+  ModelTunerOptions model_tuner;
   std::string device;
   double kernel_seconds = 60;
   bool no_program = false;

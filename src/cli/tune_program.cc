@@ -14,6 +14,7 @@
 #include "cli/time_report.h"
 #include "cli/toolchain.h"
 #include "cli/tune_options.h"
+#include "output/candidate_table.h"
 #include "output/gpu_report.h"
 #include "output/json_text.h"
 #include "output/session_report.h"
@@ -123,6 +124,27 @@ void print_notes(const TuneOptions& options, const tune::TuningResult& result) {
              unproved ? " (not recommended: no gain of it is proved in the whole program)" : "");
 }
 
+// What the other tools of a user read, beside the report.
+Status write_results(const TuneOptions& options, store::Store& store, const tune::Context& context,
+                     const tune::TuningResult& result) {
+  const std::filesystem::path& out = options.tuning.out;
+  const store::Id program = result.at_sizes.front().program_id;
+  HONE_ASSIGN(const output::Table table,
+              output::candidate_table(store, program, context.build, context.device));
+  HONE_TRY(write_file_atomically(out / "results.csv", table.to_csv()));
+  HONE_TRY(write_file_atomically(out / "results.json", output::json_text(table.to_json()) + "\n"));
+  HONE_ASSIGN(const std::string log,
+              output::candidate_log(store, program, context.build, context.device));
+  const std::string model =
+      std::filesystem::path(options.model.empty() ? options.tuning.input : options.model)
+          .stem()
+          .string();
+  HONE_TRY(write_file_atomically(out / (model + "_results.log"), log));
+  const std::string& spec = options.model_tuner.output_spec;
+  if (spec.empty() || result.spec.empty()) return {};
+  return write_file_atomically(spec, result.spec);
+}
+
 CommandResult print_result(const TuneOptions& options, store::Store& store, tune::Context& context,
                            const tune::TuningResult& result) {
   const store::Id program = result.at_sizes.front().program_id;
@@ -175,6 +197,19 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
   return found || by_flags ? 0 : 1;
 }
 
+// A spec among the user's flags is one to start from: with it the compiler would not take what
+// candidates are told.
+Status take_starter_spec(TuneOptions& options) {
+  HONE_ASSIGN(const iree::IreeProvider provider, make_provider(options.toolchain, {}));
+  const auto named = provider.take_spec(options.toolchain.flags);
+  std::filesystem::path& starter = options.tuning.starter_spec;
+  if (named && !starter.empty() && *named != starter)
+    return input_error("--starter-spec is '{}', and a flag names the spec '{}': link them first",
+                       starter.string(), named->string());
+  if (named) starter = *named;
+  return {};
+}
+
 // For a GPU that is not here.
 CommandResult compile_program(TuneOptions& options) {
   const auto target = gpu_of(options.toolchain);
@@ -216,6 +251,7 @@ CommandResult compile_program(TuneOptions& options) {
 }  // namespace
 
 CommandResult tune_program(TuneOptions options) {
+  HONE_TRY(take_starter_spec(options));
   if (options.compile_only) return compile_program(options);
   // The tuner's, which loads the program at each; not the toolchain's, which is started with one.
   HONE_ASSIGN(const std::vector<problem::SizeSet> sizes,
@@ -229,6 +265,7 @@ CommandResult tune_program(TuneOptions options) {
     if (!result) return tl::unexpected(session.stopped(result.error()));
     const TuneOptions& chosen = session.options;
     HONE_TRY(write_report(session.store, chosen.store, chosen.tuning.out / "report.html"));
+    HONE_TRY(write_results(chosen, session.store, session.context, *result));
     return print_result(chosen, session.store, session.context, *result);
   });
 }

@@ -24,6 +24,7 @@
 //                                                            -> {}, blob: the program's text
 //     constraints     {"path", "flags"}, blob: a dispatch's source (path: its name)
 //                                                            -> {"statements": opaque}
+//     link_specs      {"path", "flags"}, blobs: two specs     -> blob: both as one
 //     canonical       {"attributes": [NamedText::text]}      -> {"attributes": [text]}
 #pragma once
 
@@ -43,6 +44,7 @@ inline constexpr std::string_view kConfigured = "configured";
 inline constexpr std::string_view kConfiguredDispatch = "configured_dispatch";
 inline constexpr std::string_view kCompileDispatch = "compile_dispatch";
 inline constexpr std::string_view kReadSpec = "read_spec";
+inline constexpr std::string_view kLinkSpecs = "link_specs";
 inline constexpr std::string_view kExtractRoot = "extract_root";
 inline constexpr std::string_view kConstraints = "constraints";
 inline constexpr std::string_view kRevision = "revision";

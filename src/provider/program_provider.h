@@ -121,6 +121,11 @@ class ProgramProvider : public Provider {
   virtual Payload default_of(const problem::Dispatch& dispatch) const = 0;
   // The compiler flag that applies the spec in `file`.
   virtual std::string spec_flag(const std::filesystem::path& file) const = 0;
+  // The spec that `flags` name, if any; what names it is taken out of them.
+  virtual std::optional<std::filesystem::path> take_spec(std::vector<std::string>& flags) const {
+    static_cast<void>(flags);
+    return std::nullopt;
+  }
   // `flags` and all that a compiler outside of hone needs to compile a whole program with the spec.
   virtual std::vector<std::string> with_spec(std::vector<std::string> flags,
                                              const std::filesystem::path& file) const = 0;

@@ -165,6 +165,14 @@ Result<SpecFile> CompileService::read_spec(const std::string& path, const std::s
   return spec;
 }
 
+Result<std::string> CompileService::link_specs(const std::string& path, const std::string& first,
+                                               const std::string& second) {
+  worker::Message job = program_job(jobs::kLinkSpecs, path, first, {});
+  job.blobs.push_back(second);
+  HONE_ASSIGN(worker::Message answer, accepted(once(job)));
+  return understood(first_blob(answer));
+}
+
 Result<std::string> CompileService::extract_root(const std::string& name, const std::string& source,
                                                  const std::vector<std::string>& flags) {
   HONE_ASSIGN(worker::Message answer,

@@ -72,6 +72,9 @@ class CompileService {
   Status compile_dispatch(const std::string& name, const std::string& source,
                           const std::vector<std::string>& flags);
   Result<SpecFile> read_spec(const std::string& path, const std::string& bytes);
+  // Both as one, of which the first comes first (iree::link_specs). `path` names the second.
+  Result<std::string> link_specs(const std::string& path, const std::string& first,
+                                 const std::string& second);
   // The root operation of a dispatch as a program's text (iree::extract_root).
   Result<std::string> extract_root(const std::string& name, const std::string& source,
                                    const std::vector<std::string>& flags);

@@ -43,6 +43,8 @@ struct Context {
     all.insert(all.end(), added.flags.begin(), added.flags.end());
     return all;
   }
+  // Of options.starter_spec; empty: none.
+  std::string starter_spec = {};
   // Tells the observer what is to be said once in a session, however often it shows.
   void note_once(const std::string& line) {
     if (said.insert(line).second) observer.note(line);

@@ -70,6 +70,9 @@ struct Options {
 
   bool baselines = true;  // libraries beside the winner
   bool prove = true;      // in the whole program
+  // A spec that the user has: no entry of it is applied to what is tuned, and the spec that is
+  // found has its entries behind the new ones. Empty: none.
+  std::filesystem::path starter_spec;
   // No way to build the program is right that changes a bit of its outputs.
   bool bit_equal = false;
   std::string function;               // of the program to prove on; empty: the first

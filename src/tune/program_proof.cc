@@ -16,6 +16,8 @@ namespace {
 constexpr int kChoosingRounds = 12, kProvingRounds = 20;
 constexpr std::string_view kDefault = "default";
 constexpr std::string_view kSpec = "spec";
+// The one that the user had before, whose entries every spec has behind its own.
+constexpr std::string_view kStarter = "starter spec";
 
 // Two ways of building at once: "data tiling + spec".
 std::string both(const std::string& a, std::string_view b) {
@@ -42,7 +44,7 @@ class Proof {
     const std::optional<problem::Function> function = callable();
     if (function) HONE_TRY(compare_where_it_runs(*function));
     if (!function && entries_.empty()) HONE_TRY(compile_without_spec());
-    HONE_ASSIGN(proven_.spec, spec_text(*context_.programs, entries_));
+    HONE_ASSIGN(proven_.spec, with_starter(entries_));
     proven_.shipped = verified_by(entries_);
     if (variants_ && !proven_.variants.empty())
       proven_.bench =
@@ -143,6 +145,7 @@ class Proof {
     for (const FlagSet& set : context_.flag_sets)
       without_spec.push_back({.name = set.name, .flags = set.flags});
     HONE_TRY(variants_->add_each(std::move(without_spec)));
+    HONE_TRY(add_starter());
     HONE_TRY(drop_entries_that_go_wrong());
     HONE_TRY(add_spec_variants(""));
     HONE_TRY(compare_kernels());
@@ -171,11 +174,37 @@ class Proof {
     return variants_->time(kChoosingRounds, names, context_.options.seed);
   }
 
+  // What the user has: what is found must be better than that.
+  Status add_starter() {
+    if (context_.starter_spec.empty()) return {};
+    entries_of_[starter_name()] = {};
+    Variant starter{.name = starter_name(), .flags = context_.added.flags};
+    starter.spec = context_.starter_spec;
+    starter.without_spec = base_name();
+    return variants_->add(std::move(starter));
+  }
+
+  // The spec with these entries, and those of the starter spec behind them.
+  Result<std::string> with_starter(const std::vector<VerifiedEntry>& entries) const {
+    HONE_ASSIGN(std::string text, spec_text(*context_.programs, entries));
+    return linked(std::move(text));
+  }
+  Result<std::string> linked(std::string text) const {
+    if (context_.starter_spec.empty()) return text;
+    if (text.empty()) return context_.starter_spec;
+    return context_.compiler.link_specs(context_.options.starter_spec.string(), text,
+                                        context_.starter_spec);
+  }
+
+  std::string base_name() const {
+    return context_.added.name.empty() ? std::string(kDefault) : context_.added.name;
+  }
+  std::string starter_name() const { return both(context_.added.name, kStarter); }
+
   Result<Variant> spec_variant(const std::vector<VerifiedEntry>& entries, std::string name) const {
     Variant variant{.name = std::move(name), .flags = context_.added.flags};
-    HONE_ASSIGN(variant.spec, spec_text(*context_.programs, entries));
-    variant.without_spec =
-        context_.added.name.empty() ? std::string(kDefault) : context_.added.name;
+    HONE_ASSIGN(variant.spec, with_starter(entries));
+    variant.without_spec = context_.starter_spec.empty() ? base_name() : starter_name();
     return variant;
   }
 
@@ -203,14 +232,18 @@ class Proof {
     const std::vector<VerifiedEntry> some(entries_.begin(),
                                           entries_.begin() + static_cast<std::ptrdiff_t>(count));
     HONE_ASSIGN(Variant variant, spec_variant(some, ""));
-    if (count == entries_.size()) variant.compiled = module_;
+    if (count == entries_.size()) variant.compiled = vetted_module();
     return variants_->failure_of(std::move(variant));
   }
+
+  // What was vetted has the new entries only.
+  std::string vetted_module() const { return context_.starter_spec.empty() ? module_ : ""; }
 
   Status add_spec_variants(std::string_view suffix) {
     if (entries_.empty()) return {};
     HONE_ASSIGN(Variant variant, spec_variant(entries_, spec_name() + std::string(suffix)));
-    if (suffix.empty()) variant.compiled = std::move(module_);
+    if (suffix.empty()) variant.compiled = vetted_module();
+    module_.clear();
     entries_of_[variant.name] = {.entries = entries_};
     HONE_TRY(variants_->add(std::move(variant)));
     for (const FlagSet& set : context_.flag_sets) HONE_TRY(add_with(set, suffix));
@@ -233,8 +266,8 @@ class Proof {
     if (!vetted && vetted.error().kind == ErrorKind::kInterrupted)
       return tl::unexpected(std::move(vetted).error());
     if (!vetted || vetted->entries.empty()) return {};
-    variant.spec = std::move(vetted->spec);
-    variant.compiled = std::move(vetted->module);
+    HONE_ASSIGN(variant.spec, linked(std::move(vetted->spec)));
+    if (context_.starter_spec.empty()) variant.compiled = std::move(vetted->module);
     entries_of_[variant.name] = {.entries = std::move(vetted->entries),
                                  .left_out = std::move(vetted->left_out)};
     return variants_->add(std::move(variant));

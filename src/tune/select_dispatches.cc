@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <span>
 
 #include "base/text.h"
 
@@ -11,6 +12,15 @@ namespace {
 bool matches_any(const std::string& name, const std::vector<std::string>& patterns) {
   return std::any_of(patterns.begin(), patterns.end(),
                      [&](const std::string& pattern) { return matches_pattern(name, pattern); });
+}
+
+// Of many, some: the rest is a command away.
+std::string first_of(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 12;
+  const std::span some(names.begin(), std::min(kMost, names.size()));
+  const std::string all = fmt::format("{}", fmt::join(some, ", "));
+  if (names.size() <= kMost) return all;
+  return fmt::format("{} and {} more (hone dispatches)", all, names.size() - kMost);
 }
 
 }  // namespace
@@ -31,7 +41,7 @@ Result<std::vector<const problem::Dispatch*>> select_dispatches(
     if (std::none_of(names.begin(), names.end(),
                      [&](const std::string& name) { return matches_pattern(name, pattern); }))
       return input_error("no dispatch of '{}' matches '{}'{}; there are: {}", program.path, pattern,
-                         did_you_mean(pattern, names), fmt::join(names, ", "));
+                         did_you_mean(pattern, names), first_of(names));
   std::vector<const problem::Dispatch*> chosen;
   for (const problem::Dispatch& dispatch : program.dispatches) {
     if (!patterns.empty() && !matches_any(dispatch.name, patterns)) continue;

@@ -48,6 +48,7 @@ class TuningRun {
 
  private:
   Status steps(const std::string& command) {
+    HONE_TRY(read_starter_spec());
     HONE_ASSIGN(result_.machine, look_at_machine(context_));
     HONE_ASSIGN(const double spent, search_flags(command));
     HONE_TRY(load_bases());
@@ -66,6 +67,20 @@ class TuningRun {
     bases_[chosen_].take_up();
     HONE_TRY(learn_gains());
     return emit();
+  }
+
+  // It is read before anything is measured: one that does not parse is the user's to mend.
+  Status read_starter_spec() {
+    const std::filesystem::path& path = context_.options.starter_spec;
+    if (path.empty()) return {};
+    HONE_ASSIGN(std::string text, read_file(path));
+    HONE_ASSIGN(const SpecFile spec, context_.compiler.read_spec(path.string(), text));
+    context_.starter_spec = std::move(text);
+    context_.observer.note(fmt::format(
+        "'{}' has {} entries: none is applied while dispatches are tuned, and what is found comes "
+        "before them",
+        path.string(), spec.entries.size()));
+    return {};
   }
 
   Session& first_session() { return bases_.front().sessions().front(); }
@@ -247,8 +262,14 @@ class TuningRun {
     HONE_TRY(
         context_.store.log_event("program proof", json_of(*result_.verdict, promising).dump()));
     if (result_.verdict->recommended == Recommended::kChosen) result_.best = promising;
-    if (result_.verdict->recommended == Recommended::kFlags)
-      result_.best = RightVariant{.name = promising.without_spec, .flags = promising.flags};
+    if (result_.verdict->recommended == Recommended::kFlags) {
+      // A starter spec is part of what there was before.
+      const RightVariant* const known =
+          TuningBase::variant_of(bases_.back().sessions().front(), promising.without_spec);
+      result_.best = known != nullptr
+                         ? *known
+                         : RightVariant{.name = promising.without_spec, .flags = promising.flags};
+    }
     return {};
   }
 

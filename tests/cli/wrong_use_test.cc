@@ -1,5 +1,6 @@
 // Every mistake of a user's gets one clear message, exit code 2 (3 for the environment), and leaves
 // nothing behind.
+#include <gmock/gmock.h>
 #include <sqlite3.h>
 
 #include "tests/cli/hone_command.h"
@@ -68,6 +69,30 @@ TEST_F(WrongUse, MissingIreeSaysHowToGetIt) {
 }
 
 // What hone starts itself as finds a provider's half by its name alone.
+TEST_F(WrongUse, AStarterSpecThatDoesNotParseIsRefusedWithTheReason) {
+  const std::string spec = write(
+      "old.mlir", "module attributes { transform.with_named_sequence } {\n  transform.wrong\n}\n");
+  const Ran ran = hone({"tune", example("matmul_512.mlir"), "--starter-spec", spec});
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_THAT(ran.err, testing::HasSubstr("old.mlir' is no tuning spec that IREE reads:"));
+  EXPECT_THAT(ran.err, testing::HasSubstr("old.mlir:2:"));
+}
+
+TEST_F(WrongUse, AModeOfAutotuneIsAnsweredWithWhatSaysItHere) {
+  const Ran ran = hone({"tune", "winograd", "141.mlir", "--devices=1,3,5"});
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_THAT(ran.err, testing::HasSubstr("--compile-flags-file FILE"));
+}
+
+TEST_F(WrongUse, AFlagsFileForAnotherTargetIsRefused) {
+  const std::string flags =
+      write("flags.txt", "--iree-hal-target-device=hip --iree-rocm-target=gfx942");
+  const Ran ran = hone({"dispatches", example("matmul_512.mlir"), "--target", "sm_80",
+                        "--compile-flags-file", flags});
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_THAT(ran.err, testing::HasSubstr("flags.txt is for gfx942, and --target says sm_80"));
+}
+
 TEST_F(WrongUse, AWorkerOfAnUnknownProviderNamesIt) {
   const Ran ran = hone({"worker", "compile", "--provider", "tango", "--installation", "here"});
   EXPECT_EQ(ran.exit_code, 2);

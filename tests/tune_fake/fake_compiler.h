@@ -29,7 +29,8 @@ inline std::map<std::string, std::string> spec_in(const std::vector<std::string>
   for (const std::string& flag : flags) {
     if (!flag.starts_with(kSpecFlag)) continue;
     std::istringstream lines(read_file(flag.substr(kSpecFlag.size())).value_or(""));
-    for (std::string name, tile; lines >> name >> tile;) found[name] = tile;
+    // Of several entries for one dispatch the first is applied.
+    for (std::string name, tile; lines >> name >> tile;) found.try_emplace(name, tile);
   }
   return found;
 }
@@ -49,6 +50,12 @@ class FakePool final : public worker::WorkerPool {
 
   Result<worker::Outcome> once(const worker::Message& message) override {
     if (message.kind == tune::jobs::kCanonical) return worker::Outcome(message);
+    if (message.kind == tune::jobs::kReadSpec)
+      return worker::Outcome(
+          worker::Message{"spec", {{"entries", nlohmann::json::array()}}, {std::string()}});
+    if (message.kind == tune::jobs::kLinkSpecs)
+      return worker::Outcome(worker::Message{
+          "linked", nlohmann::json::object(), {message.blobs.at(0) + message.blobs.at(1)}});
     const auto flags = message.body.value("flags", std::vector<std::string>());
     if (message.kind == tune::jobs::kLoadProgram) {
       problem::Program program;

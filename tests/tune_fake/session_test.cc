@@ -8,6 +8,7 @@ namespace hone::tune {
 namespace {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Pair;
 using testing::UnorderedElementsAre;
@@ -232,6 +233,37 @@ TEST_F(OneTuner, WhereTheRuntimeTellsNoTimesOnlyTheSumIsCompared) {
   EXPECT_NEAR(gains_.front().promised(), 60e-6, 4e-6);
   EXPECT_NEAR(gains_.front().arrived(), 60e-6, 2e-6);
   EXPECT_FALSE(gains_.front().between());
+}
+
+// It has a middling tile for a dispatch that is tuned, and one for another program's.
+TEST_F(OneTuner, PutsWhatItFindsBeforeAStarterSpec) {
+  options_.starter_spec = folder_.path() / "old.spec";
+  ASSERT_TRUE(write_file_atomically(options_.starter_spec,
+                                    "main_dispatch_0 tile=4\nanother_dispatch tile=2\n"));
+  test::FakePool pool(2);
+  const auto result = run(pool);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(best_, "spec") << observer_.notes;
+  const std::string spec = read_file(options_.out / "tuning_spec.mlir").value();
+  EXPECT_THAT(spec, HasSubstr("main_dispatch_0 tile=8\n"));
+  EXPECT_THAT(spec, HasSubstr("main_dispatch_1 tile=8\n"));
+  EXPECT_THAT(spec, EndsWith("tile=8\nmain_dispatch_0 tile=4\nanother_dispatch tile=2\n"));
+  // Beside what the user had: 230 us, of which the new entries leave 200.
+  ASSERT_EQ(gains_.size(), 1u);
+  EXPECT_EQ(gains_.front().without_spec, "starter spec");
+  EXPECT_NEAR(gains_.front().arrived(), 40e-6, 2e-6);
+}
+
+// Nothing found is better than what the user had, which stays.
+TEST_F(OneTuner, KeepsAStarterSpecThatIsAsGood) {
+  options_.starter_spec = folder_.path() / "old.spec";
+  const std::string best = "main_dispatch_0 tile=8\nmain_dispatch_1 tile=8\n";
+  ASSERT_TRUE(write_file_atomically(options_.starter_spec, best));
+  test::FakePool pool(2);
+  const auto result = run(pool);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(best_, "starter spec") << observer_.notes;
+  EXPECT_EQ(read_file(options_.out / "tuning_spec.mlir").value(), best);
 }
 
 TEST_F(OneTuner, TunesTwoHundredDispatches) {

@@ -58,7 +58,7 @@ function gainTable({run}) {
   if (!gain) return null;
   const parts = gain.kernels.map(kernel => ({name: kernel.dispatch, ...kernel}));
   if (gain.without_spec !== 'default')
-    parts.unshift({name: `flags: ${gain.without_spec}`, promised: null, arrived: gain.seconds_default - gain.seconds_before});
+    parts.unshift({name: `${gain.without_spec} alone`, promised: null, arrived: gain.seconds_default - gain.seconds_before});
   if (gain.between !== null)
     parts.push({name: 'kernels without an entry', promised: null, arrived: gain.in_others},
         {name: 'between kernels', promised: null, arrived: gain.between});

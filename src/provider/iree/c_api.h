@@ -120,6 +120,7 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
   X(void, ireeCompilerInvocationSetCompileFromPhase, (Invocation_t*, const char*))               \
   X(void, ireeCompilerInvocationSetCompileToPhase, (Invocation_t*, const char*))                 \
   X(bool, ireeCompilerInvocationPipeline, (Invocation_t*, int pipeline))                         \
+  X(bool, ireeCompilerInvocationRunPassPipeline, (Invocation_t*, const char* pipeline))          \
   X(Error_t*, ireeCompilerInvocationOutputVMBytecode, (Invocation_t*, Output_t*))                \
   X(Error_t*, ireeCompilerInvocationOutputHALExecutable, (Invocation_t*, Output_t*))             \
   X(Error_t*, ireeCompilerSourceWrapBuffer,                                                      \

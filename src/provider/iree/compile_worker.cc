@@ -9,6 +9,7 @@
 #include "provider/iree/prepared_dispatch.h"
 #include "provider/iree/program.h"
 #include "provider/iree/program_in_f32.h"
+#include "provider/iree/spec_linking.h"
 #include "provider/iree/spec_reader.h"
 #include "provider/iree/whole_program.h"
 #include "provider/jobs.h"
@@ -61,6 +62,8 @@ class IreeWorker : public provider::CompileWorker {
       return stated ? done({{"statements", *stated}}) : refused(stated.error());
     }
     if (job.kind == jobs::kReadSpec) return read_spec(path, bytes);
+    if (job.kind == jobs::kLinkSpecs)
+      return one_blob(iree::link_specs(library_, path, bytes, job.blobs.at(1)));
     if (job.kind == jobs::kCompileDispatch) {
       const Status compiled = iree::compile_dispatch(library_, path, bytes, flags);
       return compiled ? done(nlohmann::json::object()) : refused(compiled.error());

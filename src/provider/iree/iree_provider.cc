@@ -146,6 +146,24 @@ std::string IreeProvider::spec_flag(const std::filesystem::path& file) const {
          file.string();
 }
 
+std::optional<std::filesystem::path> IreeProvider::take_spec(
+    std::vector<std::string>& flags) const {
+  std::optional<std::filesystem::path> spec;
+  for (const std::string_view name :
+       {"--iree-codegen-transform-dialect-library=", "--iree-codegen-tuning-spec-path="})
+    std::erase_if(flags, [&](const std::string& flag) {
+      if (!flag.starts_with(name)) return false;
+      spec = flag.substr(name.size());
+      return true;
+    });
+  if (!spec) return spec;
+  // with_spec() adds more than the flag.
+  const std::vector<std::string> added = with_spec({}, *spec);
+  std::erase_if(flags,
+                [&](const std::string& flag) { return std::ranges::count(added, flag) > 0; });
+  return spec;
+}
+
 std::vector<std::string> IreeProvider::with_spec(std::vector<std::string> flags,
                                                  const std::filesystem::path& file) const {
   flags.push_back(spec_flag(file));

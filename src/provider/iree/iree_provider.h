@@ -45,6 +45,7 @@ class IreeProvider final : public provider::ProgramProvider {
   std::string spec_flag(const std::filesystem::path& file) const override;
   // With a pass that reads the spec before dispatches are compiled in parallel: without it
   // iree-compile may wait for itself for ever (docs/status.md).
+  std::optional<std::filesystem::path> take_spec(std::vector<std::string>& flags) const override;
   std::vector<std::string> with_spec(std::vector<std::string> flags,
                                      const std::filesystem::path& file) const override;
   bool is_harmless_flag(std::string_view name) const override;

@@ -158,6 +158,10 @@ bool Invocation::run(const char* from, const char* to) {
   return api.ireeCompilerInvocationPipeline(invocation_, kStandardPipeline);
 }
 
+bool Invocation::run_passes(const char* pipeline) {
+  return session_.api().ireeCompilerInvocationRunPassPipeline(invocation_, pipeline);
+}
+
 void Invocation::verify_passes(bool enable) {
   session_.api().ireeCompilerInvocationSetVerifyIR(invocation_, enable);
 }

@@ -63,6 +63,8 @@ class Invocation {
   // Runs the passes after phase `from` up to the end of phase `to`, in place: handles to operations
   // outside what the passes rewrite stay valid.
   bool run(const char* from, const char* to);
+  // Runs passes on the module by their names: "a,b".
+  bool run_passes(const char* pipeline);
   // Whether the IR is verified after each pass, as it is unless told otherwise.
   void verify_passes(bool enable);
   // Takes the module out, for other invocations.

@@ -1,0 +1,112 @@
+#include "cli/model_tuner_options.h"
+
+#include <regex>
+
+#include "base/file.h"
+#include "cli/tune_options.h"
+
+namespace hone::cli {
+namespace {
+
+Status refuse(const ModelTunerOptions& options) {
+  if (options.dry_run)
+    return input_error(
+        "--dry-run: hone has nothing that only pretends; hone dispatches PROGRAM lists what would "
+        "be tuned, and hone space PROGRAM the configurations");
+  for (const auto& [name, value] :
+       {std::pair("--lhs-dims", options.lhs_dims), std::pair("--rhs-dims", options.rhs_dims),
+        std::pair("--tile-dims", options.tile_dims)})
+    if (!value.empty())
+      return input_error(
+          "{} {}: hone reads from the dispatch which of its loops are rows, columns and sums; "
+          "leave "
+          "it out",
+          name, value);
+  if (!options.codegen_pipeline.empty() || !options.conv_strategy.empty())
+    return input_error(
+        "{}: hone searches every pipeline that the compiler states for a dispatch, side by side; "
+        "the flag --iree-global-opt-use-im2col-for-convs decides how convolutions are written "
+        "(--flag)",
+        options.codegen_pipeline.empty() ? "--conv-strategy " + options.conv_strategy
+                                         : "--codegen-pipeline " + options.codegen_pipeline);
+  return {};
+}
+
+Status stop_after(const std::string& phase, TuneOptions& options) {
+  if (phase.empty() || phase == "benchmark-models") return {};
+  if (phase == "benchmark-dispatches") {
+    options.no_program = true;
+    return {};
+  }
+  if (phase == "compile-dispatches") {
+    options.compile_only = true;
+    return {};
+  }
+  if (phase == "generate-candidates")
+    return input_error(
+        "--stop-after {}: configurations are proposed one after the other, by what was measured; "
+        "hone space PROGRAM --samples 20 prints some",
+        phase);
+  return input_error(
+      "--stop-after {}: a program is compiled and timed in one step; --no-program leaves both out",
+      phase);
+}
+
+// "@a_dispatch_3 {" or, where it is no plain symbol, "@\"a b\" {".
+Result<std::string> executable_in(const std::string& path) {
+  HONE_ASSIGN(const std::string text, read_file(path));
+  static const std::regex kExecutable(
+      R"re(hal\.executable (?:private |public )?@("[^"]+"|[\w$.-]+))re");
+  std::smatch found;
+  if (!std::regex_search(text, found, kExecutable))
+    return input_error(
+        "'{}' holds no dispatch: --benchmark takes a file that iree-compile "
+        "--iree-hal-dump-executable-benchmarks-to wrote",
+        path);
+  std::string name = found[1];
+  if (name.front() == '"') name = name.substr(1, name.size() - 2);
+  return name;
+}
+
+}  // namespace
+
+void add_model_tuner_options(CLI::App& command, ModelTunerOptions& options) {
+  constexpr const char* kGroup =
+      "Models, as the SDXL scripts and SHARK's tuner have them (docs/migration.md)";
+  const auto add = [&](const char* names, auto& value, const char* text) {
+    return command.add_option(names, value, text)->group(kGroup);
+  };
+  add("--output-td-spec", options.output_spec, "write the spec there too")->type_name("FILE");
+  add("--model-candidates", options.model_candidates,
+      "done anyway: what is tried in the model is chosen by what it may gain")
+      ->check(CLI::PositiveNumber);
+  add("--stop-after", options.stop_after,
+      "compile-dispatches: --compile-only; benchmark-dispatches: --no-program; others are refused")
+      ->check(CLI::IsMember({"generate-candidates", "compile-dispatches", "benchmark-dispatches",
+                             "compile-models", "benchmark-models"}));
+  add("--codegen-pipeline", options.codegen_pipeline, "refused: all are searched");
+  add("--conv-strategy", options.conv_strategy, "refused: all are searched");
+  add("--lhs-dims", options.lhs_dims, "refused: hone reads them from the dispatch");
+  add("--rhs-dims", options.rhs_dims, "refused");
+  add("--tile-dims", options.tile_dims, "refused");
+  command.add_flag("--dry-run", options.dry_run, "refused")->group(kGroup);
+}
+
+Result<std::vector<std::string>> apply_model_tuner_options(TuneOptions& options) {
+  const ModelTunerOptions& old = options.model_tuner;
+  HONE_TRY(refuse(old));
+  HONE_TRY(stop_after(old.stop_after, options));
+  std::vector<std::string> notes;
+  if (old.model_candidates > 0)
+    notes.push_back(fmt::format(
+        "--model-candidates {}: as many entries as were found are tried in the model, by groups",
+        old.model_candidates));
+  if (!old.benchmark_file.empty()) {
+    HONE_ASSIGN(const std::string executable, executable_in(old.benchmark_file));
+    // The dispatch's name is its executable's with what it does behind it.
+    options.tuning.dispatches.push_back(executable + "_*");
+  }
+  return notes;
+}
+
+}  // namespace hone::cli
