@@ -79,6 +79,7 @@ NAMED_ELSEWHERE = {
     "output/gpu_report.cc": ("what IREE emits", "a documented note of the report"),
     "output/session_report.cc": ("in IREE", "a documented column"),
     "problem/gpu_targets.cc": ("nvidia", "the table of GPUs, by their makers"),
+    "provider/iree/flags_file.cc": ("cuda|NVIDIA|nvidia", "how a command's flags name a target"),
     "store/schema.cc": ("iree_runtime", "a phase that stores of today hold by this name"),
     "store/select.cc": ("iree_runtime", "the same"),
     "tune/program_tolerance.cc": ("iree-run-module", "where the tolerance comes from, as it is printed"),
