@@ -83,8 +83,11 @@ Result<std::vector<std::string>> use_input(TuneOptions& options, const Toolchain
   options.tuning.input = input.path;
   if (input.path != given) options.model = given;
   if (!options.tuning.prove) return std::move(input.notes);
+  // Random parameters stay where the result is: its run.sh takes them too.
+  std::error_code code;
+  std::filesystem::create_directories(options.tuning.out, code);
   HONE_ASSIGN(const std::vector<std::string> flags,
-              parameter_flags(options.runtime, given, input, std::filesystem::temp_directory_path(),
+              parameter_flags(options.runtime, given, input, options.tuning.out,
                               options.tuning.seed));
   std::vector<std::string>& all = options.tuning.runtime_flags;
   all.insert(all.end(), flags.begin(), flags.end());
