@@ -134,6 +134,9 @@ void add_tune_command(CLI::App& app, Run& run) {
       "do not search the compiler's flags first (hone flags does only that); nor are they "
       "where --dispatch or --config say what is tuned");
   command->add_flag("--no-program", options->no_program, "do not time the whole program");
+  command->add_flag("!--no-near-ties", tuning.near_ties,
+                    "ship what is fastest by itself; do not try in the program what is about as "
+                    "fast");
   command
       ->add_option("--starter-spec,--starter-td-spec", tuning.starter_spec,
                    "a tuning spec that there is: what is found is put before its entries")

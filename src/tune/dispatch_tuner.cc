@@ -329,12 +329,36 @@ class DispatchTuner {
     selection.reason = reason_of(won, race.tied().size());
     tuned.payload = tried_.at(columns[winner]).payload;
     if (context_.programs == nullptr) return tuned;
+    HONE_ASSIGN(tuned.near_ties, near_ties(winner));
     const TimeBudget::Span span(context_.time, Phase::kBaselines);
     if (traits().assembles_code) return as_shipped(std::move(tuned));
     // For the report only: the choice is made.
     if (context_.options.baselines && for_baselines() >= kSecondsUnderRuntime)
       HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
     return tuned;
+  }
+
+  // Of the finalists, but for the winner.
+  Result<std::vector<NearTie>> near_ties(std::size_t winner) const {
+    std::vector<std::pair<double, std::size_t>> close;  // time / the winner's, column
+    for (std::size_t column = 0; column < finalists_.candidates.size(); ++column) {
+      if (column == winner) continue;
+      // Rounds that both took part in: who left the race has those before.
+      const std::vector<double> times = finalists_.race.times(column);
+      std::vector<double> of_winner = finalists_.race.times(winner);
+      of_winner.resize(std::min(of_winner.size(), times.size()));
+      if (times.size() != of_winner.size() || times.empty()) continue;
+      HONE_ASSIGN(const auto comparison, measure::compare_paired(of_winner, times));
+      if (comparison.ratio <= kNearTie) close.emplace_back(comparison.ratio, column);
+    }
+    std::ranges::sort(close);
+    if (close.size() > kMostNearTies) close.resize(kMostNearTies);
+    std::vector<NearTie> found;
+    for (const auto& [ratio, column] : close) {
+      const store::Id candidate = finalists_.candidates[column];
+      found.push_back({candidate, tried_.at(candidate).payload});
+    }
+    return found;
   }
 
   // Its code would be run under the compiler's own runtime in that one's container only.

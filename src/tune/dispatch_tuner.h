@@ -12,6 +12,17 @@
 
 namespace hone::tune {
 
+// A configuration that was right in every launch that was compared, and by itself takes about as
+// long as the winner.
+struct NearTie {
+  store::Id candidate = 0;
+  provider::Payload payload;
+};
+// Time / the winner's. Where a kernel's operands lie, and what ran before it, makes up for about as
+// much: measured alone, operands are warm.
+inline constexpr double kNearTie = 1.05;
+inline constexpr std::size_t kMostNearTies = 2;  // each takes a compile of the whole program
+
 // What came of it.
 struct TunedDispatch {
   const problem::Dispatch* dispatch = nullptr;
@@ -19,6 +30,7 @@ struct TunedDispatch {
   // The winner's configuration as the compiler is told it; none when the default is not beaten.
   std::optional<provider::Payload> payload;
   store::Selection selection;
+  std::vector<NearTie> near_ties = {};  // the fastest first; what is faster in the program is tried
   // Of a GPU: what the whole program must hold when it is compiled with the winner. Else empty.
   std::string code = {};
   SearchNote search = {};
@@ -28,6 +40,7 @@ struct TunedDispatch {
   // No configuration of its own, for this reason.
   void keep_default(std::string reason) {
     payload.reset();
+    near_ties.clear();
     code.clear();
     selection = {};
     selection.reason = std::move(reason);

@@ -53,6 +53,9 @@ std::optional<TunedDispatch> tuned_from(const std::string& text) {
     tuned.id = json.at("dispatch").get<store::Id>();
     if (!json.at("attributes").is_null()) tuned.payload = provider::Payload{json.at("attributes")};
     tuned.code = json.at("code").get<std::string>();
+    for (const nlohmann::json& tie : json.value("near_ties", nlohmann::json::array()))
+      tuned.near_ties.push_back(
+          {tie.at("candidate").get<store::Id>(), provider::Payload{tie.at("attributes")}});
     return tuned;
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;
@@ -68,8 +71,13 @@ Status keep_finished(Context& context, TunedDispatch& tuned) {
     HONE_TRY(context.store.record(selection));
     nlohmann::json payload;
     if (tuned.payload) payload = tuned.payload->json;
-    const nlohmann::json kept{
-        {"dispatch", tuned.id}, {"attributes", payload}, {"code", tuned.code}};
+    nlohmann::json near_ties = nlohmann::json::array();
+    for (const NearTie& tie : tuned.near_ties)
+      near_ties.push_back({{"candidate", tie.candidate}, {"attributes", tie.payload.json}});
+    const nlohmann::json kept{{"dispatch", tuned.id},
+                              {"attributes", payload},
+                              {"code", tuned.code},
+                              {"near_ties", near_ties}};
     // The code is PTX: text. Of a device that takes something else, what is no text is lost, and
     // the note on whether it ships with it.
     return context.store.log_event(

@@ -6,14 +6,13 @@
 #include <numeric>
 
 #include "measure/statistics.h"
+#include "tune/kernels_in_place.h"
 
 namespace hone::tune {
 namespace {
 
 // Runs of each way, in turn: what one of them says of a kernel is a mean without a spread.
 constexpr int kRunsInPlace = 3;
-
-using SecondsByKernel = std::map<std::string, double>;
 
 // Of a launch of each dispatch, as the compiler makes it.
 Result<std::map<store::Id, double>> default_times(Context& context) {
@@ -48,46 +47,15 @@ std::vector<KernelGain> promises(const std::vector<TunedDispatch>& tuned,
   return kernels;
 }
 
-// The runtime counts the launches of as many calls as it made; how many these were the launches of
-// `known` tell. What runs less often than once in a call runs at load.
-SecondsByKernel seconds_of_a_call(const std::vector<provider::KernelTime>& kernels,
-                                  const KernelGain& known) {
-  const auto found = std::ranges::find(kernels, known.dispatch, &provider::KernelTime::name);
-  SecondsByKernel seconds;
-  if (found == kernels.end()) return seconds;
-  const double calls = static_cast<double>(found->launches) / known.launches;
-  for (const provider::KernelTime& each : kernels)
-    if (static_cast<double>(each.launches) >= calls) seconds[each.name] += each.seconds / calls;
-  return seconds;
-}
-
-SecondsByKernel medians(const std::vector<SecondsByKernel>& runs) {
-  std::map<std::string, std::vector<double>> samples;
-  for (const SecondsByKernel& run : runs)
-    for (const auto& [name, seconds] : run) samples[name].push_back(seconds);
-  SecondsByKernel found;
-  for (const auto& [name, seconds] : samples) found[name] = measure::median(seconds);
-  return found;
-}
-
-Status look_in_place(Context& context, const ProgramBench& bench, ProgramGain& gain) {
+Status look_at_kernels(Context& context, const ProgramBench& bench, ProgramGain& gain) {
   const ProgramVariants& variants = bench.variants;
   const Variant* const without = variants.timed_for(gain.without_spec);
   const Variant* const with = variants.timed_for(gain.variant);
   if (gain.kernels.empty() || without == nullptr || with == nullptr) return {};
-  std::vector<SecondsByKernel> runs_before, runs_after;
-  for (int run = 0; run < kRunsInPlace; ++run) {
-    Progress progress;
-    progress.step = "timing the kernels in place";
-    progress.tried = static_cast<std::size_t>(run);
-    progress.planned = kRunsInPlace;
-    context.observer.progress(progress);
-    HONE_ASSIGN(const auto before, variants.kernel_times(without->name));
-    HONE_ASSIGN(const auto after, variants.kernel_times(with->name));
-    runs_before.push_back(seconds_of_a_call(before, gain.kernels.front()));
-    runs_after.push_back(seconds_of_a_call(after, gain.kernels.front()));
-  }
-  SecondsByKernel before = medians(runs_before), after = medians(runs_after);
+  const KernelGain& known = gain.kernels.front();
+  HONE_ASSIGN(const auto runs, look_in_place(context, variants, {without->name, with->name},
+                                             kRunsInPlace, {known.dispatch, known.launches}));
+  SecondsByKernel before = medians(runs[0]), after = medians(runs[1]);
   for (KernelGain& kernel : gain.kernels) {
     const auto a = before.find(kernel.dispatch), b = after.find(kernel.dispatch);
     if (a == before.end() || b == after.end()) continue;
@@ -165,7 +133,7 @@ Result<ProgramGain> gain_of(Context& context, ProgramBench& bench, const RightVa
   HONE_ASSIGN(const auto defaults, default_times(context));
   gain.kernels = promises(tuned, variant.shipped, defaults);
   if (context.programs->tells_kernel_times(context.options.place().address))
-    HONE_TRY(look_in_place(context, bench, gain));
+    HONE_TRY(look_at_kernels(context, bench, gain));
   return gain;
 }
 

@@ -16,6 +16,8 @@ namespace {
 constexpr int kChoosingRounds = 12, kProvingRounds = 20;
 constexpr std::string_view kDefault = "default";
 constexpr std::string_view kSpec = "spec";
+// The winners as they were measured by themselves.
+constexpr std::string_view kAlone = "winners alone";
 // The one that the user had before, whose entries every spec has behind its own.
 constexpr std::string_view kStarter = "starter spec";
 
@@ -33,8 +35,14 @@ std::vector<std::string> joined(std::vector<std::string> flags,
 class Proof {
  public:
   Proof(Context& context, const problem::Program& program, const std::string& bytes,
-        const std::vector<TunedDispatch>& tuned, const std::vector<RightVariant>& rivals)
-      : context_(context), program_(program), bytes_(bytes), tuned_(tuned), rivals_(rivals) {}
+        std::vector<TunedDispatch>& tuned, const ReferenceOf& reference_of,
+        const std::vector<RightVariant>& rivals)
+      : context_(context),
+        program_(program),
+        bytes_(bytes),
+        tuned_(tuned),
+        reference_of_(reference_of),
+        rivals_(rivals) {}
 
   Result<ProvenProgram> run() {
     HONE_ASSIGN(TemporaryFolder folder, TemporaryFolder::create("hone-program-"));
@@ -147,6 +155,7 @@ class Proof {
     HONE_TRY(variants_->add_each(std::move(without_spec)));
     HONE_TRY(add_starter());
     HONE_TRY(drop_entries_that_go_wrong());
+    HONE_TRY(choose_among_near_ties());
     HONE_TRY(add_spec_variants(""));
     HONE_TRY(compare_kernels());
     HONE_TRY(add_ablations());
@@ -238,6 +247,74 @@ class Proof {
 
   // What was vetted has the new entries only.
   std::string vetted_module() const { return context_.starter_spec.empty() ? module_ : ""; }
+
+  // What each entry's kernels take in the program with the winners, and with their near ties, all
+  // in place of theirs at once: a compile for each rank, however many entries there are.
+  Status choose_among_near_ties() {
+    const bool told = context_.programs->tells_kernel_times(context_.options.place().address);
+    if (!context_.options.near_ties || !told) return {};
+    std::vector<Variant> with_ties;
+    std::vector<std::size_t> ranks;
+    while (const std::optional<TiedEntries> tied = tied_entries(entries_, ranks.size())) {
+      HONE_ASSIGN(Variant variant,
+                  spec_variant(tied->entries,
+                               fmt::format("{} (near ties {})", spec_name(), ranks.size() + 1)));
+      ranks.push_back(ranks.size());
+      with_ties.push_back(std::move(variant));
+    }
+    if (with_ties.empty()) return {};
+    HONE_ASSIGN(Variant winners, spec_variant(entries_, both(spec_name(), kAlone)));
+    winners.compiled = vetted_module();
+    std::vector<std::string> names{winners.name};
+    for (const Variant& variant : with_ties) names.push_back(variant.name);
+    HONE_TRY(variants_->add(std::move(winners)));
+    HONE_TRY(variants_->add_each(std::move(with_ties)));
+    HONE_TRY(take_what_is_faster_in_place(names, ranks));
+    for (const std::string& name : names)
+      if (const Variant* tried = variants_->find(name); tried != nullptr && tried->usable())
+        variants_->set_aside(name, "its kernels are timed in place, to choose by");
+    return {};
+  }
+
+  // `names`: the program with the winners, and those with near ties of these ranks.
+  Status take_what_is_faster_in_place(std::vector<std::string> names,
+                                      std::vector<std::size_t> ranks) {
+    const auto is_usable = [this](const std::string& name) {
+      const Variant* const variant = variants_->find(name);
+      return variant != nullptr && variant->usable();
+    };
+    for (std::size_t v = names.size(); v-- > 1;) {
+      if (is_usable(names[v])) continue;
+      names.erase(names.begin() + static_cast<std::ptrdiff_t>(v));
+      ranks.erase(ranks.begin() + static_cast<std::ptrdiff_t>(v) - 1);
+    }
+    if (names.size() < 2 || !is_usable(names.front())) return {};
+    HONE_ASSIGN(const std::vector<ChosenTie> chosen,
+                faster_in_place(context_, *variants_, names, ranks, entries_));
+    for (const ChosenTie& tie : chosen) HONE_TRY(take(entries_[tie.entry], tie));
+    return {};
+  }
+
+  // In all dispatches that the entry is for, or in none.
+  Status take(const VerifiedEntry& entry, const ChosenTie& tie) {
+    std::vector<std::pair<TunedDispatch*, measure::PairedComparison>> dispatches;
+    for (const TunedDispatch* verified : entry.verified) {
+      const problem::Dispatch* const reference = reference_of_(*verified->dispatch);
+      HONE_ASSIGN(auto alone, confirmed(context_, *verified, tie.rank, reference));
+      if (!alone) return {};
+      dispatches.emplace_back(&*std::ranges::find(tuned_, verified->id, &TunedDispatch::id),
+                              std::move(*alone));
+    }
+    const measure::PairedComparison& beside = tie.in_place;
+    const std::string why =
+        fmt::format("in the program {:.2f}x [{:.2f}, {:.2f}] faster than what is fastest by itself",
+                    1 / beside.ratio, 1 / beside.interval.high, 1 / beside.interval.low);
+    for (const auto& [tuned, alone] : dispatches) take_near_tie(*tuned, tie.rank, alone, why);
+    module_.clear();
+    context_.observer.note(fmt::format("{}: another configuration is {}", entry.name(), why));
+    return context_.store.log_event("chosen in the program",
+                                    fmt::format("{}: {}", entry.name(), why));
+  }
 
   Status add_spec_variants(std::string_view suffix) {
     if (entries_.empty()) return {};
@@ -461,7 +538,8 @@ class Proof {
   Context& context_;
   const problem::Program& program_;
   const std::string& bytes_;
-  const std::vector<TunedDispatch>& tuned_;
+  std::vector<TunedDispatch>& tuned_;
+  const ReferenceOf& reference_of_;
   const std::vector<RightVariant>& rivals_;
   std::filesystem::path folder_;
   std::vector<VerifiedEntry> entries_;
@@ -475,10 +553,10 @@ class Proof {
 }  // namespace
 
 Result<ProvenProgram> prove_program(Context& context, const problem::Program& program,
-                                    const std::string& bytes,
-                                    const std::vector<TunedDispatch>& tuned,
+                                    const std::string& bytes, std::vector<TunedDispatch>& tuned,
+                                    const ReferenceOf& reference_of,
                                     const std::vector<RightVariant>& rivals) {
-  return Proof(context, program, bytes, tuned, rivals).run();
+  return Proof(context, program, bytes, tuned, reference_of, rivals).run();
 }
 
 Result<ProvingRounds> prove_variant(Context& context, ProgramBench& bench,

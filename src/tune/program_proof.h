@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "tune/dispatch_tuner.h"
+#include "tune/near_ties.h"
 #include "tune/program_variants.h"
 #include "tune/variant_choice.h"
 
@@ -40,9 +41,12 @@ struct ProvenProgram {
 // proving (prove_variant), beside `rivals`: ways with specs of their own, which other tunings of
 // the program proved. Where it cannot be run (dynamic shapes, benchmark files of a single dispatch,
 // no runtime) it is compiled all the same with what will be written, and a note says so.
+//
+// Where the runtime tells what each kernel takes, winners in `tuned` give way to near ties that are
+// faster in the program (near_ties.h), unless the options say otherwise.
 Result<ProvenProgram> prove_program(Context& context, const problem::Program& program,
-                                    const std::string& bytes,
-                                    const std::vector<TunedDispatch>& tuned,
+                                    const std::string& bytes, std::vector<TunedDispatch>& tuned,
+                                    const ReferenceOf& reference_of,
                                     const std::vector<RightVariant>& rivals);
 
 // Times the default, this variant and its flags alone anew, in rounds that have chosen nothing.

@@ -269,6 +269,14 @@ void ProgramVariants::discard(const std::string& name) {
     std::filesystem::remove(variant->module, code);
 }
 
+void ProgramVariants::set_aside(const std::string& name, std::string why) {
+  discard(name);
+  const auto found = std::ranges::find(variants_, name, &Variant::name);
+  if (found == variants_.end()) return;
+  found->failure = std::move(why);
+  found->code.clear();  // one with the same module is timed for itself
+}
+
 Result<std::vector<store::ProgramMeasurement>> ProgramVariants::rows(std::string_view label) const {
   std::vector<store::ProgramMeasurement> rows;
   HONE_ASSIGN(const store::Build base, context_->store.build(context_->build));

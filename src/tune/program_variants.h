@@ -63,6 +63,8 @@ class ProgramVariants {
   Result<std::vector<provider::KernelTime>> kernel_times(const std::string& name) const;
   // Removes the file of a variant that will not run again.
   void discard(const std::string& name);
+  // The same of one that is usable, and is not timed from now on: `why` stands in its row.
+  void set_aside(const std::string& name, std::string why);
 
   // One row per variant for the store, under its name with `label` behind it.
   Result<std::vector<store::ProgramMeasurement>> rows(std::string_view label) const;

@@ -184,8 +184,11 @@ Status Session::prove(const std::vector<RightVariant>& rivals) {
   const TimeBudget::Span span(context_.time, Phase::kProgram);
   // The last that was loaded may have had other sizes.
   context_.compiler.give(result_.sizes);
-  HONE_ASSIGN(result_.proven,
-              prove_program(context_, result_.program, *bytes_, result_.tuned, rivals));
+  HONE_ASSIGN(
+      result_.proven,
+      prove_program(
+          context_, result_.program, *bytes_, result_.tuned,
+          [this](const problem::Dispatch& dispatch) { return reference_of(dispatch); }, rivals));
   return {};
 }
 

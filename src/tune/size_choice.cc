@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "measure/comparison.h"
 #include "tune/finalists.h"
@@ -122,7 +123,26 @@ const Rival* best_of(const std::vector<Rival>& rivals, std::size_t sizes) {
   return best ? &rivals[*best] : nullptr;
 }
 
-void take(const std::vector<DispatchAtSize>& at, const Rival& chosen) {
+// Rivals that are right in all of them, and over all about as fast as the one chosen.
+std::vector<const Rival*> close_to(const Rival& chosen, const std::vector<Rival>& rivals,
+                                   std::size_t sizes) {
+  const auto ratio = [](const Rival& rival) {
+    double logs = 0;
+    for (const measure::PairedComparison& each : rival.comparisons) logs += std::log(each.ratio);
+    return std::exp(logs / static_cast<double>(rival.comparisons.size()));
+  };
+  std::vector<const Rival*> close;
+  for (const Rival& rival : rivals)
+    if (&rival != &chosen && rival.comparisons.size() == sizes &&
+        ratio(rival) <= kNearTie * ratio(chosen))
+      close.push_back(&rival);
+  std::ranges::sort(close, {}, [&](const Rival* rival) { return ratio(*rival); });
+  if (close.size() > kMostNearTies) close.resize(kMostNearTies);
+  return close;
+}
+
+void take(const std::vector<DispatchAtSize>& at, const Rival& chosen,
+          const std::vector<const Rival*>& close) {
   for (std::size_t i = 0; i < at.size(); ++i) {
     TunedDispatch& tuned = *at[i].tuned;
     const measure::PairedComparison& comparison = chosen.comparisons[i];
@@ -130,6 +150,9 @@ void take(const std::vector<DispatchAtSize>& at, const Rival& chosen) {
     tuned.code = tuned.dispatch->name == chosen.dispatch ? chosen.code : "";
     tuned.selection.winner = chosen.candidates[i];
     tuned.selection.ties = {chosen.candidates[i]};
+    tuned.near_ties.clear();
+    for (const Rival* rival : close)
+      tuned.near_ties.push_back({rival->candidates[i], rival->payload});
     tuned.selection.speedup = 1 / comparison.ratio;
     tuned.selection.speedup_low = 1 / comparison.interval.high;
     tuned.selection.speedup_high = 1 / comparison.interval.low;
@@ -156,7 +179,7 @@ Status choose_for_all_sizes(Context& context, const std::vector<DispatchAtSize>&
   std::vector<std::string> places;
   for (const DispatchAtSize& each : at) places.push_back(each.where);
   if (const Rival* best = best_of(rivals, at.size())) {
-    take(at, *best);
+    take(at, *best, close_to(*best, rivals, at.size()));
     context.observer.note(fmt::format("{}: {}; slower nowhere by more than {:.1f} %",
                                       progress.dispatch, speedups(*best),
                                       100 * slower_margin(best->comparisons)));

@@ -97,6 +97,10 @@ Status TuningBase::tune(double seconds, const std::vector<RightVariant>& rivals)
   const double part = searched * seconds / context_.options.budget_seconds / sizes;
   for (Session& session : sessions_) HONE_TRY(session.search(seconds / sizes * searched, part));
   if (several) HONE_TRY(choose_for_all(seconds * (1 - kSearchShare)));
+  // Each size's program would choose for itself, and one configuration serves all.
+  if (sessions_.size() > 1)
+    for (Session& session : sessions_)
+      for (TunedDispatch& tuned : session.result().tuned) tuned.near_ties.clear();
   return prove(rivals);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <limits>
 #include <map>
 #include <sstream>
@@ -47,6 +48,8 @@ class FakePool final : public worker::WorkerPool {
   std::map<int, provider::Failure> failures;
   // Dispatches whose entry in a spec makes the whole program so much slower, in seconds.
   std::map<std::string, double> harm;
+  // Of a call, by tile: what a kernel takes inside the whole program.
+  std::function<double(std::int64_t)> in_program = fake_seconds;
 
   Result<worker::Outcome> once(const worker::Message& message) override {
     if (message.kind == tune::jobs::kCanonical) return worker::Outcome(message);
@@ -82,12 +85,12 @@ class FakePool final : public worker::WorkerPool {
       return worker::Outcome(worker::Message{"configured", {{"dispatches", dispatches}}, {}});
     }
     if (message.kind == tune::jobs::kCompileProgram) {
-      double seconds = dispatches_ * fake_seconds(kDefaultTile);
+      double seconds = dispatches_ * in_program(kDefaultTile);
       std::string kernels;
       const bool heeds = std::ranges::count(flags, kDeafFlag) == 0;
       for (const auto& [name, tile] : spec) {
         if (!heeds) break;
-        seconds += fake_seconds(tile_in(tile)) - fake_seconds(kDefaultTile);
+        seconds += in_program(tile_in(tile)) - in_program(kDefaultTile);
         if (const auto harmful = harm.find(name); harmful != harm.end()) seconds += harmful->second;
       }
       for (int i = 0; i < dispatches_; ++i) {
@@ -95,7 +98,7 @@ class FakePool final : public worker::WorkerPool {
         const auto entry = spec.find(name);
         const bool configured = heeds && entry != spec.end();
         kernels += fmt::format(" {} {}", name,
-                               fake_seconds(configured ? tile_in(entry->second) : kDefaultTile));
+                               in_program(configured ? tile_in(entry->second) : kDefaultTile));
       }
       std::string_view wrong;
       for (const std::string& flag : flags) {
