@@ -16,8 +16,6 @@ namespace {
 constexpr int kChoosingRounds = 12, kProvingRounds = 20;
 constexpr std::string_view kDefault = "default";
 constexpr std::string_view kSpec = "spec";
-// The winners as they were measured by themselves.
-constexpr std::string_view kAlone = "winners alone";
 // The one that the user had before, whose entries every spec has behind its own.
 constexpr std::string_view kStarter = "starter spec";
 
@@ -263,7 +261,7 @@ class Proof {
       with_ties.push_back(std::move(variant));
     }
     if (with_ties.empty()) return {};
-    HONE_ASSIGN(Variant winners, spec_variant(entries_, both(spec_name(), kAlone)));
+    HONE_ASSIGN(Variant winners, spec_variant(entries_, spec_name() + " (winners alone)"));
     winners.compiled = vetted_module();
     std::vector<std::string> names{winners.name};
     for (const Variant& variant : with_ties) names.push_back(variant.name);
