@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/stopwatch.h"
 #include "measure/statistics.h"
 
 namespace hone::tune {
@@ -22,13 +23,15 @@ SecondsByKernel seconds_of_a_call(const std::vector<provider::KernelTime>& kerne
 
 Result<std::vector<std::vector<SecondsByKernel>>> look_in_place(
     Context& context, const ProgramVariants& bench, const std::vector<std::string>& variants,
-    int runs, const KnownKernel& known) {
+    const InPlaceRuns& runs, const KnownKernel& known) {
   std::vector<std::vector<SecondsByKernel>> seconds(variants.size());
-  for (int run = 0; run < runs; ++run) {
+  const Stopwatch watch(context.clock);
+  for (int run = 0; run < runs.most; ++run) {
+    if (run >= runs.least && watch.seconds() > runs.seconds) break;
     Progress progress;
     progress.step = "timing the kernels in place";
     progress.tried = static_cast<std::size_t>(run);
-    progress.planned = static_cast<std::size_t>(runs);
+    progress.planned = static_cast<std::size_t>(runs.most);
     context.observer.progress(progress);
     for (std::size_t v = 0; v < variants.size(); ++v) {
       HONE_ASSIGN(const auto kernels, bench.kernel_times(variants[v]));

@@ -1,6 +1,7 @@
 // What each kernel of a whole program takes while the program runs.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,6 +19,13 @@ struct KnownKernel {
   int launches = 1;
 };
 
+struct InPlaceRuns {
+  int most = 1;
+  // After so many seconds no further run is begun, once there are `least`.
+  int least = 1;
+  double seconds = std::numeric_limits<double>::infinity();
+};
+
 // seconds[v][r]: of the kernels of variants[v] in run r; all variants run once in every run, in
 // turn, each in a process of its own. The runtime counts the launches of as many calls as it made;
 // how many these were, those of `known` tell, which all variants have: what runs less often than
@@ -25,7 +33,7 @@ struct KnownKernel {
 // usable. Errors: those of the runtime's tools.
 Result<std::vector<std::vector<SecondsByKernel>>> look_in_place(
     Context& context, const ProgramVariants& bench, const std::vector<std::string>& variants,
-    int runs, const KnownKernel& known);
+    const InPlaceRuns& runs, const KnownKernel& known);
 
 // By kernel, of those that every run has.
 SecondsByKernel medians(const std::vector<SecondsByKernel>& runs);

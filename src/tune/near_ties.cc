@@ -10,8 +10,9 @@
 namespace hone::tune {
 namespace {
 
-// Of each program in turn: with so many, a kernel that is faster in all but one is certainly so.
-constexpr int kRuns = 9;
+// Of each program in turn: with so many, a kernel that is faster in all but one is certainly so;
+// the fewest that allow a verdict at all (comparison.h).
+constexpr int kRuns = 9, kFewestRuns = 6;
 // Of one that is to be the winner: for its comparison with the default, and with the reference.
 constexpr double kConfirmingSeconds = 2;
 
@@ -72,7 +73,8 @@ Result<std::vector<ChosenTie>> faster_in_place(Context& context, const ProgramVa
                                                const std::vector<std::size_t>& ranks,
                                                const std::vector<VerifiedEntry>& entries) {
   const std::string& name = entries.front().name();
-  HONE_ASSIGN(const auto runs, look_in_place(context, bench, variants, kRuns,
+  const InPlaceRuns request{kRuns, kFewestRuns, kNearTieShare * context.options.budget_seconds};
+  HONE_ASSIGN(const auto runs, look_in_place(context, bench, variants, request,
                                              {name, launches_of(entries.front(), name)}));
   std::vector<ChosenTie> chosen;
   for (std::size_t e = 0; e < entries.size(); ++e) {

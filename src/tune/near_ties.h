@@ -24,6 +24,10 @@ struct TiedEntries {
 std::optional<TiedEntries> tied_entries(const std::vector<VerifiedEntry>& entries,
                                         std::size_t rank);
 
+// Of the tuning's budget: for compiling the program with near ties, and once more for running it.
+// A program that takes longer has one compile and the fewest runs.
+inline constexpr double kNearTieShare = 0.1;
+
 // One that is faster in the program than the winner is there.
 struct ChosenTie {
   std::size_t entry = 0;

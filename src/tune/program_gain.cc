@@ -54,7 +54,7 @@ Status look_at_kernels(Context& context, const ProgramBench& bench, ProgramGain&
   if (gain.kernels.empty() || without == nullptr || with == nullptr) return {};
   const KernelGain& known = gain.kernels.front();
   HONE_ASSIGN(const auto runs, look_in_place(context, variants, {without->name, with->name},
-                                             kRunsInPlace, {known.dispatch, known.launches}));
+                                             {kRunsInPlace}, {known.dispatch, known.launches}));
   SecondsByKernel before = medians(runs[0]), after = medians(runs[1]);
   for (KernelGain& kernel : gain.kernels) {
     const auto a = before.find(kernel.dispatch), b = after.find(kernel.dispatch);

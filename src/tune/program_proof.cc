@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/stopwatch.h"
 #include "provider/ptx_kernel.h"
 #include "tune/entry_choice.h"
 #include "tune/function_choice.h"
@@ -250,23 +251,23 @@ class Proof {
   // in place of theirs at once: a compile for each rank, however many entries there are.
   Status choose_among_near_ties() {
     const bool told = context_.programs->tells_kernel_times(context_.options.place().address);
-    if (!context_.options.near_ties || !told) return {};
-    std::vector<Variant> with_ties;
+    if (!context_.options.near_ties || !told || entries_.empty()) return {};
+    HONE_ASSIGN(Variant winners, spec_variant(entries_, spec_name() + " (winners alone)"));
+    std::vector<std::string> names{winners.name};
     std::vector<std::size_t> ranks;
+    const Stopwatch watch(context_.clock);
     while (const std::optional<TiedEntries> tied = tied_entries(entries_, ranks.size())) {
+      if (watch.seconds() > kNearTieShare * context_.options.budget_seconds) break;
       HONE_ASSIGN(Variant variant,
                   spec_variant(tied->entries,
                                fmt::format("{} (near ties {})", spec_name(), ranks.size() + 1)));
+      names.push_back(variant.name);
       ranks.push_back(ranks.size());
-      with_ties.push_back(std::move(variant));
+      HONE_TRY(variants_->add(std::move(variant)));
     }
-    if (with_ties.empty()) return {};
-    HONE_ASSIGN(Variant winners, spec_variant(entries_, spec_name() + " (winners alone)"));
+    if (ranks.empty()) return {};
     winners.compiled = vetted_module();
-    std::vector<std::string> names{winners.name};
-    for (const Variant& variant : with_ties) names.push_back(variant.name);
     HONE_TRY(variants_->add(std::move(winners)));
-    HONE_TRY(variants_->add_each(std::move(with_ties)));
     HONE_TRY(take_what_is_faster_in_place(names, ranks));
     for (const std::string& name : names)
       if (const Variant* tried = variants_->find(name); tried != nullptr && tried->usable())
@@ -295,19 +296,20 @@ class Proof {
 
   // In all dispatches that the entry is for, or in none.
   Status take(const VerifiedEntry& entry, const ChosenTie& tie) {
-    std::vector<std::pair<TunedDispatch*, measure::PairedComparison>> dispatches;
+    std::vector<std::pair<std::size_t, measure::PairedComparison>> dispatches;  // of tuned_
     for (const TunedDispatch* verified : entry.verified) {
       const problem::Dispatch* const reference = reference_of_(*verified->dispatch);
       HONE_ASSIGN(auto alone, confirmed(context_, *verified, tie.rank, reference));
       if (!alone) return {};
-      dispatches.emplace_back(&*std::ranges::find(tuned_, verified->id, &TunedDispatch::id),
+      dispatches.emplace_back(static_cast<std::size_t>(verified - tuned_.data()),
                               std::move(*alone));
     }
     const measure::PairedComparison& beside = tie.in_place;
     const std::string why =
         fmt::format("in the program {:.2f}x [{:.2f}, {:.2f}] faster than what is fastest by itself",
                     1 / beside.ratio, 1 / beside.interval.high, 1 / beside.interval.low);
-    for (const auto& [tuned, alone] : dispatches) take_near_tie(*tuned, tie.rank, alone, why);
+    for (const auto& [place, alone] : dispatches)
+      take_near_tie(tuned_[place], tie.rank, alone, why);
     module_.clear();
     context_.observer.note(fmt::format("{}: another configuration is {}", entry.name(), why));
     return context_.store.log_event("chosen in the program",
