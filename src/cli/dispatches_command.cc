@@ -28,6 +28,15 @@ struct DispatchesOptions {
   bool json = false;
 };
 
+// Whether another provider's kernel can take the place of the compiler's, and as JSON what such a
+// kernel is to compute.
+output::Cell replaceable(const problem::Dispatch& dispatch) {
+  const nlohmann::json stated = nlohmann::json::parse(dispatch.contraction, nullptr, false);
+  if (!stated.is_object()) return {nullptr, "-"};
+  if (!stated.contains("why_not")) return {stated, "yes"};
+  return {stated, "no: " + stated.value("why_not", std::string())};
+}
+
 output::Table table_of(const problem::Program& program) {
   output::Table table({{"index", "#", Align::kRight},
                        {"name", "dispatch"},
@@ -37,7 +46,8 @@ output::Table table_of(const problem::Program& program) {
                        {"flops", "MFLOP", Align::kRight},
                        {"bytes", "MB", Align::kRight},
                        {"default_configuration", "default configuration"},
-                       {"not_tunable", "tunable"}});
+                       {"not_tunable", "tunable"},
+                       {"contraction", "replaceable"}});
   for (std::size_t i = 0; i < program.dispatches.size(); ++i) {
     const problem::Dispatch& dispatch = program.dispatches[i];
     const double flops = problem::flop_count(dispatch.root);
@@ -56,7 +66,8 @@ output::Table table_of(const problem::Program& program) {
          {dispatch.default_configuration,
           dispatch.default_configuration.empty() ? "-" : dispatch.default_configuration},
          {dispatch.not_tunable.empty() ? nlohmann::json() : nlohmann::json(dispatch.not_tunable),
-          dispatch.not_tunable.empty() ? "yes" : "no: " + dispatch.not_tunable}});
+          dispatch.not_tunable.empty() ? "yes" : "no: " + dispatch.not_tunable},
+         replaceable(dispatch)});
   }
   return table;
 }

@@ -10,15 +10,6 @@ namespace {
 
 constexpr double kSecondsPerGemm = 20;
 
-// The facts of the GPU's kind, with what its driver says of this one.
-Result<triton::GemmDevice> device_of(const device::Facts& gpu) {
-  HONE_ASSIGN(triton::GemmDevice device, triton::gemm_device(gpu.target));
-  device.units = gpu.units;
-  device.shared_bytes = gpu.workgroup_memory_bytes;
-  device.l2_bytes = gpu.last_level_cache_bytes;
-  return device;
-}
-
 }  // namespace
 
 store::Build triton_build(const triton::Installation& installation, const tune::Options& options,
@@ -60,7 +51,7 @@ Result<std::unique_ptr<GemmSession>> GemmSession::open(
     return input_error(
         "Triton's kernels run on GPUs: give --device cuda:0, or --compile-only and "
         "--target sm_90 or gfx942");
-  HONE_ASSIGN(const triton::GemmDevice device, device_of(facts));
+  HONE_ASSIGN(const triton::GemmDevice device, gemm_device_of(facts));
   for (const triton::GemmEntry& entry : entries) {
     HONE_TRY(check_fits(entry, path, facts.name, facts.memory_bytes, device));
     HONE_TRY(check_kernel(kernel.get(), entry, device));

@@ -7,6 +7,7 @@
 #include "cli/device_options.h"
 #include "cli/input_program.h"
 #include "cli/program_parameters.h"
+#include "cli/replacing_kernels.h"
 #include "cli/runtime_options.h"
 #include "cli/toolchain.h"
 #include "device/cpu/placement.h"
@@ -86,9 +87,9 @@ Result<std::vector<std::string>> use_input(TuneOptions& options, const Toolchain
   // Random parameters stay where the result is: its run.sh takes them too.
   std::error_code code;
   std::filesystem::create_directories(options.tuning.out, code);
-  HONE_ASSIGN(const std::vector<std::string> flags,
-              parameter_flags(options.runtime, given, input, options.tuning.out,
-                              options.tuning.seed));
+  HONE_ASSIGN(
+      const std::vector<std::string> flags,
+      parameter_flags(options.runtime, given, input, options.tuning.out, options.tuning.seed));
   std::vector<std::string>& all = options.tuning.runtime_flags;
   all.insert(all.end(), flags.begin(), flags.end());
   return std::move(input.notes);
@@ -133,6 +134,7 @@ CommandResult with_program_session(TuneOptions options,
   HONE_ASSIGN(
       const iree::IreeProvider provider,
       make_provider(options.toolchain, toolchain.installation(), static_cast<int>(cores.size())));
+  HONE_ASSIGN(const std::unique_ptr<Replacing> replacing, start_replacing(options, toolchain));
   const std::string note = target_note(options.toolchain);
   tune::RunnerService runner(toolchain.make_runner(), options.kernel_seconds);
   std::vector<tune::RunnerService> more_runners;
@@ -146,6 +148,7 @@ CommandResult with_program_session(TuneOptions options,
   for (tune::RunnerService& each : more_runners) context.more_runners.push_back(&each);
   context.leases = &leases;
   context.programs = &provider;
+  if (replacing != nullptr) context.replacing.push_back(&replacing->provider);
   context.stop_fd = toolchain.stop_fd();
   HONE_ASSIGN(context.build, store.intern(build_row(toolchain, options.tuning,
                                                     gpu_of(options.toolchain), target)));

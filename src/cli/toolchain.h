@@ -75,9 +75,11 @@ class Toolchain {
   static Result<Toolchain> start(const ToolchainOptions& options);
 
   const iree::Installation& installation() const { return installation_; }
-  tune::CompileService& compiler() { return *compiler_; }
+  tune::CompileService& compiler() const { return *compiler_; }
   int stop_fd() const { return stop_.fd(); }
   worker::RunnerProcess make_runner() const;
+  // Where further workers have their folders.
+  std::filesystem::path temporary() const { return folder_.parent(); }
   // The compiler's own name for itself, for the build identity.
   const std::string& revision() const { return revision_; }
 

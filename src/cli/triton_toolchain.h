@@ -1,11 +1,14 @@
 // The running Triton compile workers of a command, and its folder for temporary files.
 #pragma once
 
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "base/signals.h"
 #include "cli/toolchain.h"
+#include "device/place.h"
 #include "provider/triton/gemm_device.h"
 #include "provider/triton/installation.h"
 #include "tune/compile_service.h"
@@ -13,6 +16,18 @@
 #include "worker/tuner_folder.h"
 
 namespace hone::cli {
+
+// The facts of the GPU's kind, with what its driver says of this one. Input errors:
+// gemm_device()'s.
+Result<triton::GemmDevice> gemm_device_of(const device::Facts& gpu);
+
+// Compile workers of Triton's, with their sources below the folder for temporary files. They are
+// for as long as `temporary`, the tuner's folder, is. `stop_fd`: once it is readable they are not
+// waited for.
+Result<std::unique_ptr<worker::PersistentPool>> start_triton_workers(
+    const triton::Installation& installation, const ToolchainOptions& options,
+    std::function<std::string(const worker::Message&)> same_work, int stop_fd,
+    const std::filesystem::path& temporary);
 
 class TritonToolchain {
  public:

@@ -64,8 +64,11 @@ void add_tune_command(CLI::App& app, Run& run) {
       "tune", "Find, verify and prove the fastest configuration of each dispatch");
   command->add_option("INPUT", tuning.input,
                       std::string(kProgramFiles) + ", or a list of GEMMs (.yaml)");
-  command->add_option("--provider", options->provider, "iree or triton (default: by INPUT)")
-      ->check(CLI::IsMember({"iree", "triton"}));
+  command
+      ->add_option("--provider", options->provider,
+                   "whose kernels: iree or triton (default: by INPUT); of a program on an NVIDIA "
+                   "GPU also iree,triton (the default where there is Triton): the best of both")
+      ->check(CLI::IsMember({"iree", "triton", "iree,triton"}));
   add_toolchain_options(*command, options->toolchain);
   add_gemm_options(*command, options->gemms);
   add_tune_gemm_options(*command, options->tune_gemm);

@@ -30,7 +30,7 @@ struct TuneOptions {
   std::int64_t rotating_bytes = 0;  // of cold operands at least; 0: twice the last-level cache
   RuntimeOptions runtime;
   CoreOptions cores;
-  std::string provider;  // "iree" or "triton"; empty: by INPUT
+  std::string provider;  // "iree", "triton" or "iree,triton"; empty: by INPUT
   GemmOptions gemms;
   TuneGemmOptions tune_gemm;
   ModelTunerOptions model_tuner;

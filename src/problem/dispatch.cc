@@ -135,6 +135,7 @@ void to_json(nlohmann::json& json, const Dispatch& dispatch) {
           {"default_translation", dispatch.default_translation},
           {"stated_constraints", dispatch.stated_constraints},
           {"not_tunable", dispatch.not_tunable}};
+  if (!dispatch.contraction.empty()) json["contraction"] = dispatch.contraction;
 }
 
 void from_json(const nlohmann::json& json, Dispatch& dispatch) {
@@ -158,6 +159,7 @@ void from_json(const nlohmann::json& json, Dispatch& dispatch) {
   json.at("default_configuration").get_to(dispatch.default_configuration);
   json.at("default_translation").get_to(dispatch.default_translation);
   dispatch.stated_constraints = json.value("stated_constraints", std::string());
+  dispatch.contraction = json.value("contraction", std::string());
   json.at("not_tunable").get_to(dispatch.not_tunable);
 }
 

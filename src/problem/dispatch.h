@@ -94,6 +94,10 @@ struct Dispatch {
   // On a GPU: what the compiler states about its legal configurations, as JSON that the provider
   // reads; empty where it states nothing or dies of being asked.
   std::string stated_constraints;
+  // The dispatch as one contraction and what goes element by element behind it, as JSON for whoever
+  // can write a kernel in its place; {"why_not": ...} where it is of another form. Empty: nobody
+  // has stated it.
+  std::string contraction = {};
   std::string not_tunable;  // why hone cannot tune it; empty when it can
 
   bool operator==(const Dispatch&) const = default;

@@ -5,11 +5,15 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
 
 namespace hone::provider {
 
 struct Payload {
-  nlohmann::json json;
+  nlohmann::json json = nullptr;
+  // Whose it is, where its kernel takes the place of the compiler's in a program; empty: the
+  // session's own provider's.
+  std::string replacing = {};
 
   bool operator==(const Payload&) const = default;
 };

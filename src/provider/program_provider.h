@@ -43,6 +43,14 @@ struct FlagChoice {
   SpecReach reach = SpecReach::kAll;
 };
 
+// A file with which the compiler takes a kernel of another provider's where it would make its own.
+struct ReplacedExecutable {
+  std::string executable;  // the symbol of the dispatch's (problem::Dispatch::executable)
+  std::string text;        // of the file, which must be called `executable` + ".mlir"
+
+  bool operator==(const ReplacedExecutable&) const = default;
+};
+
 // A part of what a compiler's IR says of a dispatch's configuration.
 struct NamedText {
   std::string name;  // as the IR has it; in documents a key
@@ -135,6 +143,22 @@ class ProgramProvider : public Provider {
   virtual bool is_harmless_flag(std::string_view name) const {
     static_cast<void>(name);
     return false;
+  }
+
+  // The kernel `code`, of the form that this provider's programs hold and launched as their kernels
+  // are, in the place of the dispatch's own. A failure where they cannot hold it.
+  virtual Result<ReplacedExecutable> replaced(const problem::Dispatch& dispatch,
+                                              const std::string& code,
+                                              const problem::Launch& launch) const {
+    static_cast<void>(code);
+    static_cast<void>(launch);
+    return failure("{} has no way to put a kernel in the place of '{}'", name(), dispatch.name);
+  }
+  // `flags` with those that make the compiler take the files of `folder`, which holds nothing else.
+  virtual std::vector<std::string> with_replaced(std::vector<std::string> flags,
+                                                 const std::filesystem::path& folder) const {
+    static_cast<void>(folder);
+    return flags;
   }
 
   // What the compiler can be told about a program for its target, what has helped most programs

@@ -105,6 +105,8 @@ DispatchRow summary(const Rows& rows, const std::vector<Selection>& selections) 
       row.selection = selection;
   row.best = row.selection ? find(rows, row.selection->winner) : fastest(rows);
   row.default_row = default_of(rows, row.best ? row.best->provider : "");
+  // Of several providers that compete for one dispatch the session's own has the default.
+  if (!row.default_row) row.default_row = default_of(rows, "");
   compare(row);
   return row;
 }

@@ -1,8 +1,10 @@
 #include "tune/compile_service.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
+#include "base/stopwatch.h"
 #include "tune/answer.h"
 
 namespace hone::tune {
@@ -207,22 +209,77 @@ Result<std::vector<std::string>> CompileService::canonical(const std::vector<std
 
 Status CompileService::prepare(const std::string& key, const std::string& source,
                                const std::vector<std::string>& flags,
-                               const std::string& assemble_for) {
+                               const std::string& assemble_for, const std::string& contraction) {
   const worker::Message message{
       std::string(jobs::kPrepare), {{"flags", flags}, {"assemble_for", assemble_for}}, {source}};
   HONE_TRY(accepted(twice([&] { return pool_.prepare(key, message); })));
+  stated_[key] = {contraction, assemble_for};
   return {};
+}
+
+Status CompileService::release(const std::string& key) {
+  stated_.erase(key);
+  for (Replacing& each : replacing_)
+    if (each.prepared.erase(key) > 0) HONE_TRY(each.pool->release(key));
+  return pool_.release(key);
+}
+
+void CompileService::add_replacing(std::string provider, worker::WorkerPool& pool,
+                                   std::vector<std::string> flags) {
+  replacing_.push_back({std::move(provider), &pool, std::move(flags)});
 }
 
 Status CompileService::submit(const std::string& key, worker::JobId id,
                               const std::optional<provider::Payload>& payload) {
+  if (payload && !payload->replacing.empty()) return submit_replacing(key, id, *payload);
   nlohmann::json body = nlohmann::json::object();
   if (payload) body = payload->json;
   return pool_.submit(key, id, {std::string(jobs::kCompile), std::move(body), {}});
 }
 
+Status CompileService::submit_replacing(const std::string& key, worker::JobId id,
+                                        const provider::Payload& payload) {
+  const auto maker = std::ranges::find(replacing_, payload.replacing, &Replacing::provider);
+  const auto stated = stated_.find(key);
+  if (maker == replacing_.end() || stated == stated_.end())
+    return failure("nobody here compiles what {} made for '{}'", payload.replacing, key);
+  if (!maker->prepared.contains(key)) {
+    const worker::Message message{
+        std::string(jobs::kPrepare),
+        {{"flags", maker->flags}, {"assemble_for", stated->second.assemble_for}},
+        {stated->second.contraction}};
+    HONE_TRY(accepted(twice([&] { return maker->pool->prepare(key, message); })));
+    maker->prepared.insert(key);
+  }
+  return maker->pool->submit(key, id, {std::string(jobs::kCompile), payload.json, {}});
+}
+
+Status CompileService::cancel_all() {
+  for (const Replacing& each : replacing_) HONE_TRY(each.pool->cancel_all());
+  return pool_.cancel_all();
+}
+
+Result<std::optional<worker::Finished>> CompileService::next_of_any(double seconds) {
+  std::vector<worker::WorkerPool*> busy;
+  if (pool_.outstanding() > 0) busy.push_back(&pool_);
+  for (const Replacing& each : replacing_)
+    if (each.pool->outstanding() > 0) busy.push_back(each.pool);
+  if (busy.empty()) return pool_.next_finished(seconds);
+  if (busy.size() == 1) return busy.front()->next_finished(seconds);
+  // Each pool waits for its own processes only, so they are asked in turn.
+  constexpr double kTurn = 0.01;
+  const Stopwatch watch;
+  for (;;) {
+    for (worker::WorkerPool* const pool : busy) {
+      HONE_ASSIGN(std::optional<worker::Finished> finished, pool->next_finished(kTurn));
+      if (finished) return finished;
+    }
+    if (seconds >= 0 && watch.seconds() >= seconds) return std::optional<worker::Finished>();
+  }
+}
+
 Result<std::optional<CompiledCandidate>> CompileService::next_finished(double seconds) {
-  HONE_ASSIGN(std::optional<worker::Finished> finished, pool_.next_finished(seconds));
+  HONE_ASSIGN(std::optional<worker::Finished> finished, next_of_any(seconds));
   if (!finished) return std::optional<CompiledCandidate>();
   CompiledCandidate candidate{finished->id, {}, finished->seconds, {}};
   if (finished->outcome) candidate.stages = stages_from(finished->outcome->body);

@@ -1,7 +1,9 @@
 // Compiling, as the tuner sees it: typed calls over a pool of worker processes.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -89,9 +91,15 @@ class CompileService {
 
   // Makes a server for the candidates of one dispatch. A failure with the compiler's words.
   // `assemble_for`: the GPU ("sm_90") that the workers assemble PTX for, where they find ptxas.
+  // `contraction`: what the dispatch states for other providers (problem::Dispatch::contraction).
   Status prepare(const std::string& key, const std::string& source,
-                 const std::vector<std::string>& flags, const std::string& assemble_for = {});
-  Status release(const std::string& key) { return pool_.release(key); }
+                 const std::vector<std::string>& flags, const std::string& assemble_for = {},
+                 const std::string& contraction = {});
+  Status release(const std::string& key);
+  // From now on candidates whose payload says that they are `provider`'s (Payload::replacing) are
+  // compiled there, of what prepare() was told that their dispatch states. The pool is not owned.
+  void add_replacing(std::string provider, worker::WorkerPool& pool,
+                     std::vector<std::string> flags);
   // Hands in a candidate; no payload: the compiler's own choice.
   Status submit(const std::string& key, worker::JobId id,
                 const std::optional<provider::Payload>& payload);
@@ -101,12 +109,30 @@ class CompileService {
   // One candidate of a prepared dispatch, waited for; none other may be outstanding.
   Result<CompiledCandidate> compile(const std::string& key,
                                     const std::optional<provider::Payload>& payload);
-  Status cancel_all() { return pool_.cancel_all(); }
+  Status cancel_all();
 
  private:
+  // Compile workers of another provider. They are given a dispatch once a candidate of it comes.
+  struct Replacing {
+    std::string provider;
+    worker::WorkerPool* pool = nullptr;
+    std::vector<std::string> flags;
+    std::set<std::string> prepared = {};  // keys
+  };
+  // What they are to be given.
+  struct Stated {
+    std::string contraction, assemble_for;
+  };
+
   Result<worker::Outcome> once(const worker::Message& message);
+  // As WorkerPool::next_finished(), of all pools.
+  Result<std::optional<worker::Finished>> next_of_any(double seconds);
+  Status submit_replacing(const std::string& key, worker::JobId id,
+                          const provider::Payload& payload);
 
   worker::WorkerPool& pool_;
+  std::vector<Replacing> replacing_;
+  std::map<std::string, Stated> stated_;  // by key
   problem::SizeSet sizes_;
 };
 

@@ -28,6 +28,9 @@ struct Context {
   std::vector<RunnerService*> more_runners = {};  // one for each of options.places but the first
   // The provider again, where its dispatches are pieces of whole programs.
   const provider::ProgramProvider* programs = nullptr;
+  // Others whose kernels may take the place of the compiler's in a program, where the compile
+  // service has their workers (CompileService::add_replacing).
+  std::vector<const provider::Provider*> replacing = {};
   LeaseKeeper* leases = nullptr;  // none: no other tuner works on the store
   RunnerService* runner_of(std::size_t lane) const {
     return lane == 0 ? &runner : more_runners.at(lane - 1);

@@ -50,7 +50,8 @@ Result<DispatchBench> DispatchBench::prepare(Context& context, const problem::Di
   bench.key_ = problem::fingerprint(dispatch);
   const device::Place& place = context.options.place();
   HONE_TRY(context.compiler.prepare(bench.key_, dispatch.source, context.flags(),
-                                    place.traits.assembles_code ? place.facts.target : ""));
+                                    place.traits.assembles_code ? place.facts.target : "",
+                                    dispatch.contraction));
 
   measure::ProblemRequest problem{dispatch,
                                   place.address,

@@ -17,7 +17,8 @@ constexpr double kUsualSecondsBesideCompiles = 0.05;
 
 }  // namespace
 
-Result<DispatchSearch> DispatchSearch::begin(Context& context, const problem::Dispatch& dispatch,
+Result<DispatchSearch> DispatchSearch::begin(Context& context, const provider::Provider& provider,
+                                             const problem::Dispatch& dispatch,
                                              const space::Space& space, double seconds) {
   const Options& options = context.options;
   const std::size_t most = options.candidates.value_or(SIZE_MAX);
@@ -30,7 +31,7 @@ Result<DispatchSearch> DispatchSearch::begin(Context& context, const problem::Di
   search.note_.planned =
       static_cast<std::size_t>(std::min<std::uint64_t>(most, space.count().value));
   search.note_.strategy = options.strategy;
-  search::Prior prior = context.provider.prior(dispatch, space);
+  search::Prior prior = provider.prior(dispatch, space);
   if (options.strategy == "auto") search.choose_strategy(seconds, prior != nullptr);
   HONE_ASSIGN(search.strategy_,
               search::make_strategy(search.note_.strategy, space, options.seed, std::move(prior)));

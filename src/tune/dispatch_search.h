@@ -18,10 +18,11 @@ namespace hone::tune {
 // A strategy with a stop rule, or the configurations that the user gave by hand.
 class DispatchSearch {
  public:
-  // Of `space`, which must outlive it, in about `seconds`. Tells the observer what "auto" chose.
-  // Input errors: make_strategy's.
-  static Result<DispatchSearch> begin(Context& context, const problem::Dispatch& dispatch,
-                                      const space::Space& space, double seconds);
+  // Of `space`, which is `provider`'s and must outlive it, in about `seconds`. Tells the observer
+  // what "auto" chose. Input errors: make_strategy's.
+  static Result<DispatchSearch> begin(Context& context, const provider::Provider& provider,
+                                      const problem::Dispatch& dispatch, const space::Space& space,
+                                      double seconds);
 
   // At most `count` configurations, which count as tried; none when there are no more, or when more
   // are not worth measuring: stopped(). To be asked once a round. Tells the observer that it stops.

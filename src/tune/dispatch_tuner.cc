@@ -55,13 +55,23 @@ std::string reason_of(measure::Won won, std::size_t tied) {
   return fmt::format("the fastest by estimate of {} that are not told apart", tied);
 }
 
+// One whose candidates are searched: the session's own provider, or one whose kernels may take the
+// place of its compiler's. All have one default, and their best race one another.
+struct Contender {
+  const provider::Provider* provider = nullptr;
+  space::Space space;
+  std::optional<DispatchSearch> search = {};  // of `space`, since its turn came
+};
+
 class DispatchTuner {
  public:
-  DispatchTuner(Context& context, const problem::Dispatch& dispatch, space::Space space,
-                DispatchBench bench, const Share& share, const Stopwatch& whole)
+  // `contenders`: at least one, the session's own provider first.
+  DispatchTuner(Context& context, const problem::Dispatch& dispatch,
+                std::deque<Contender> contenders, DispatchBench bench, const Share& share,
+                const Stopwatch& whole)
       : context_(context),
         dispatch_(dispatch),
-        space_(std::move(space)),
+        contenders_(std::move(contenders)),
         bench_(std::move(bench)),
         share_(share),
         whole_(whole),
@@ -71,7 +81,15 @@ class DispatchTuner {
     HONE_TRY(begin_search());
     HONE_TRY(bench_.set_up());
     clock_ = Stopwatch(context_.clock);
-    HONE_TRY(search());
+    const double seconds = seconds_to_search();
+    for (std::size_t i = 0; i < contenders_.size(); ++i) {
+      now_ = &contenders_[i];
+      // What one leaves of its part the next ones have.
+      const auto left = static_cast<double>(contenders_.size() - i);
+      const double part = std::max(least_search(traits()), (seconds - clock_.seconds()) / left);
+      if (i > 0) HONE_TRY(begin_search());
+      HONE_TRY(search(clock_.seconds() + part));
+    }
     if (const std::string note = bench_.differing_devices(); !note.empty()) {
       context_.observer.note(note);
       HONE_TRY(context_.store.log_event("devices differ", note));
@@ -83,7 +101,7 @@ class DispatchTuner {
     return select();
   }
 
-  const SearchNote& search_note() const { return search_->note(); }
+  const SearchNote& search_note() const { return contenders_.front().search->note(); }
 
   Status compare_with_libraries(std::optional<store::Id> winner) {
     const TimeBudget::Span span(context_.time, Phase::kBaselines);
@@ -96,12 +114,14 @@ class DispatchTuner {
 
  private:
   struct Tried {
+    const Contender* of = nullptr;
     space::Configuration configuration;
     provider::Payload payload;
     double ratio;
   };
 
   struct Round {
+    Contender* of = nullptr;
     std::vector<space::Configuration> configurations;
     std::vector<Trial> trials;  // of each
   };
@@ -110,28 +130,29 @@ class DispatchTuner {
   // made ready; the default before them, since nothing is measured without it.
   Status begin_search() {
     const Options& options = context_.options;
-    HONE_ASSIGN(DispatchSearch begun,
-                DispatchSearch::begin(context_, dispatch_, space_, seconds_to_search()));
-    search_.emplace(std::move(begun));
-    if (options.traits().compiling_disturbs) return {};
+    HONE_ASSIGN(DispatchSearch begun, DispatchSearch::begin(context_, *now_->provider, dispatch_,
+                                                            now_->space, seconds_to_search()));
+    DispatchSearch& search = now_->search.emplace(std::move(begun));
+    if (options.traits().compiling_disturbs || now_ != &contenders_.front()) return {};
     HONE_TRY(bench_.compile_default());
     HONE_ASSIGN(const std::vector<space::Configuration> proposals,
-                search_->propose(std::min(options.compile_ahead, search_->planned())));
+                search.propose(std::min(options.compile_ahead, search.planned())));
     HONE_ASSIGN(std::unique_ptr<Round> round, begin_round(proposals));
     compiling_.push_back(std::move(round));
     return {};
   }
 
-  Status search() {
-    const double seconds = seconds_to_search();
-    while (search_->tried() < search_->planned() &&
-           (search_->tried() == 0 || clock_.seconds() < seconds)) {
+  // Of the contender whose turn it is, until the clock of the search shows so many seconds.
+  Status search(double seconds) {
+    DispatchSearch& search = *now_->search;
+    while (search.tried() < search.planned() &&
+           (search.tried() == 0 || clock_.seconds() < seconds)) {
       report("search", seconds - clock_.seconds());
       HONE_TRY(pick_up());
-      const std::size_t left = search_->planned() - search_->tried();
+      const std::size_t left = search.planned() - search.tried();
       HONE_ASSIGN(const std::vector<space::Configuration> proposals,
-                  search_->propose(std::min(round_size(seconds), left)));
-      if (search_->stopped()) break;
+                  search.propose(std::min(round_size(seconds), left)));
+      if (search.stopped()) break;
       if (!proposals.empty())
         HONE_TRY(try_all(proposals));
       else if (!compiling_.empty())
@@ -146,9 +167,10 @@ class DispatchTuner {
       HONE_TRY(pick_up());
       if (!put_aside_.empty()) HONE_TRY(wait_for_others(seconds - clock_.seconds()));
     }
-    HONE_TRY(context_.store.log_event(
-        "search",
-        nlohmann::json{{"dispatch", dispatch_.name}, {"search", search_->note()}}.dump()));
+    HONE_TRY(context_.store.log_event("search", nlohmann::json{{"dispatch", dispatch_.name},
+                                                               {"provider", now_->provider->name()},
+                                                               {"search", search.note()}}
+                                                    .dump()));
     report("search", 0);
     return bench_.cancel_compiles();
   }
@@ -156,8 +178,8 @@ class DispatchTuner {
   // Few at first, then as many as fit into a part of the time, by what one took until now.
   std::size_t round_size(double seconds) const {
     if (!traits().compiling_disturbs) return context_.options.compile_ahead;
-    if (search_->tried() == 0) return kFewestInRound;
-    const double each = clock_.seconds() / static_cast<double>(search_->tried());
+    if (tried() == 0) return kFewestInRound;
+    const double each = clock_.seconds() / static_cast<double>(tried());
     const double time = std::min(seconds * kRoundShare, seconds - clock_.seconds());
     return static_cast<std::size_t>(std::clamp(time / each, static_cast<double>(kFewestInRound),
                                                static_cast<double>(kMostInRound)));
@@ -168,20 +190,23 @@ class DispatchTuner {
   Status try_all(const std::vector<space::Configuration>& proposals) {
     HONE_ASSIGN(std::unique_ptr<Round> round, begin_round(proposals));
     compiling_.push_back(std::move(round));
-    return finish_compiling(traits().compiling_disturbs ? 0 : search_->learns() ? 1 : 2);
+    return finish_compiling(traits().compiling_disturbs ? 0 : now_->search->learns() ? 1 : 2);
   }
 
   Result<std::unique_ptr<Round>> begin_round(const std::vector<space::Configuration>& proposals) {
     auto round = std::make_unique<Round>();
+    round->of = now_;
     round->configurations = proposals;
+    const provider::Provider& provider = *now_->provider;
+    const space::Space& space = now_->space;
     HONE_TRY(context_.store.together([&]() -> Status {
       for (const space::Configuration& configuration : proposals) {
-        store::Candidate row = bench_.candidate_row(space::to_json(space_, configuration).dump());
-        if (context_.options.configurations.empty())
-          row.constraint_set = context_.provider.constraint_set();
+        store::Candidate row = bench_.candidate_row(space::to_json(space, configuration).dump());
+        row.provider = provider.name();
+        if (context_.options.configurations.empty()) row.constraint_set = provider.constraint_set();
         Trial trial;
         HONE_ASSIGN(trial.candidate, context_.store.add_candidate(row));
-        HONE_ASSIGN(trial.payload, context_.provider.payload_of(dispatch_, space_, configuration));
+        HONE_ASSIGN(trial.payload, provider.payload_of(dispatch_, space, configuration));
         round->trials.push_back(std::move(trial));
       }
       return {};
@@ -200,22 +225,22 @@ class DispatchTuner {
       compiling_.pop_front();
       HONE_TRY(bench_.finish(round->trials, patience()));
       for (std::size_t i = 0; i < round->trials.size(); ++i)
-        settle(round->configurations[i], round->trials[i]);
+        settle(*round->of, round->configurations[i], round->trials[i]);
     }
     return {};
   }
 
-  void settle(const space::Configuration& configuration, const Trial& trial) {
+  void settle(Contender& of, const space::Configuration& configuration, const Trial& trial) {
     if (trial.elsewhere) {
-      put_aside_.emplace_back(configuration, trial);
+      put_aside_.push_back({&of, configuration, trial});
       return;
     }
-    search_->tell(configuration, trial.ratio, trial.noise);
+    of.search->tell(configuration, trial.ratio, trial.noise);
     if (!trial.ratio) {
       ++failed_;
       return;
     }
-    tried_.emplace(trial.candidate, Tried{configuration, *trial.payload, *trial.ratio});
+    tried_.emplace(trial.candidate, Tried{&of, configuration, *trial.payload, *trial.ratio});
     best_ratio_ = std::min(best_ratio_, *trial.ratio);
   }
 
@@ -225,16 +250,17 @@ class DispatchTuner {
     // What still compiles here is not asked for: hundreds may, and each question costs a query.
     const auto ready = std::partition(
         put_aside_.begin(), put_aside_.end(),
-        [this](const auto& each) { return bench_.is_compiling(each.second.candidate); });
-    const std::vector<std::pair<space::Configuration, Trial>> aside(
-        std::make_move_iterator(ready), std::make_move_iterator(put_aside_.end()));
+        [this](const PutAside& each) { return bench_.is_compiling(each.trial.candidate); });
+    const std::vector<PutAside> aside(std::make_move_iterator(ready),
+                                      std::make_move_iterator(put_aside_.end()));
     put_aside_.erase(ready, put_aside_.end());
     if (aside.empty()) return {};
     std::vector<Trial> trials;
-    for (const auto& [configuration, trial] : aside) trials.push_back(trial);
+    for (const PutAside& each : aside) trials.push_back(each.trial);
     HONE_TRY(bench_.begin(trials));
     HONE_TRY(bench_.finish(trials, traits().compiling_disturbs ? -1 : 0));
-    for (std::size_t i = 0; i < trials.size(); ++i) settle(aside[i].first, trials[i]);
+    for (std::size_t i = 0; i < trials.size(); ++i)
+      settle(*aside[i].of, aside[i].configuration, trials[i]);
     return {};
   }
 
@@ -275,7 +301,7 @@ class DispatchTuner {
     std::vector<store::Id> searched;
     for (const store::Id finalist : finalists) {
       const Tried& tried = tried_.at(finalist);
-      const auto shipped = context_.provider.as_shipped(tried.payload);
+      const auto shipped = tried.of->provider->as_shipped(tried.payload);
       if (!shipped) continue;
       Trial trial;
       trial.payload = shipped->payload;
@@ -291,7 +317,7 @@ class DispatchTuner {
       if (!trials[i].ratio || *trials[i].ratio > tried.ratio * kSameTime) continue;
       std::replace(finalists.begin(), finalists.end(), searched[i], trials[i].candidate);
       tried_.emplace(trials[i].candidate,
-                     Tried{tried.configuration, *trials[i].payload, *trials[i].ratio});
+                     Tried{tried.of, tried.configuration, *trials[i].payload, *trials[i].ratio});
     }
     return {};
   }
@@ -299,8 +325,10 @@ class DispatchTuner {
   Status separate(const std::vector<store::Id>& finalists) {
     const TimeBudget::Span span(context_.time, Phase::kFinalists);
     std::vector<Finalist> named;
-    for (const store::Id candidate : finalists)
-      named.push_back({candidate, space::to_string(space_, tried_.at(candidate).configuration)});
+    for (const store::Id candidate : finalists) {
+      const Tried& tried = tried_.at(candidate);
+      named.push_back({candidate, space::to_string(tried.of->space, tried.configuration)});
+    }
     HONE_ASSIGN(finalists_, race_finalists(context_, bench_, named, for_finalists(),
                                            [&](double left) { report("finalists", left); }));
     return {};
@@ -332,6 +360,11 @@ class DispatchTuner {
     HONE_ASSIGN(tuned.near_ties, near_ties(winner));
     const TimeBudget::Span span(context_.time, Phase::kBaselines);
     if (traits().assembles_code) return as_shipped(std::move(tuned));
+    if (tuned.replaces()) {
+      HONE_ASSIGN(provider::Artifact kernel, bench_.artifact(*selection.winner));
+      tuned.code = std::move(kernel.code);
+      tuned.launch = std::move(kernel.launch);
+    }
     // For the report only: the choice is made.
     if (context_.options.baselines && for_baselines() >= kSecondsUnderRuntime)
       HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
@@ -368,6 +401,7 @@ class DispatchTuner {
     if (!shipped.why_not.empty()) return keep_default("the winner cannot ship: " + shipped.why_not);
     tuned.payload = std::move(shipped.payload);
     tuned.code = std::move(shipped.code);
+    if (tuned.replaces()) tuned.launch = std::move(shipped.launch);
     return tuned;
   }
 
@@ -386,33 +420,49 @@ class DispatchTuner {
     progress.dispatch_count = share_.count;
     progress.step = step;
     const bool searching = step == "search";
-    progress.tried = search_->tried();
-    progress.planned = searching ? search_->planned() : search_->tried();
+    progress.tried = tried();
+    progress.planned =
+        searching ? tried() - now_->search->tried() + now_->search->planned() : tried();
     progress.failed = failed_;
     progress.best_speedup = 1 / best_ratio_;
-    const auto tried = static_cast<double>(search_->tried());
+    const auto done = static_cast<double>(tried());
     progress.seconds_left =
         tune::seconds_left({.searching = searching ? seconds_left : 0,
-                            .per_candidate = searching && tried > 0 ? clock_.seconds() / tried : 0,
-                            .candidates = static_cast<double>(search_->planned()) - tried,
+                            .per_candidate = searching && done > 0 ? clock_.seconds() / done : 0,
+                            .candidates = static_cast<double>(progress.planned) - done,
                             .comparing = searching ? for_finalists() : seconds_left,
                             .after = share_.after});
     context_.observer.progress(progress);
   }
 
+  // Of all contenders.
+  std::size_t tried() const {
+    std::size_t all = 0;
+    for (const Contender& each : contenders_)
+      if (each.search) all += each.search->tried();
+    return all;
+  }
+
+  // What another tuner is at.
+  struct PutAside {
+    Contender* of = nullptr;
+    space::Configuration configuration;
+    Trial trial;
+  };
+
   Context& context_;
   const problem::Dispatch& dispatch_;
-  space::Space space_;
-  std::optional<DispatchSearch> search_;  // since begin_search()
+  std::deque<Contender> contenders_;
+  Contender* now_ = &contenders_.front();  // whose turn it is; none moves in a deque
   DispatchBench bench_;
   Share share_;
   const Stopwatch& whole_;  // since the dispatch's turn came
   Stopwatch clock_;         // of the search
   std::size_t failed_ = 0;
   double best_ratio_ = 1;
-  std::map<store::Id, Tried> tried_;                               // measured candidates
-  std::vector<std::pair<space::Configuration, Trial>> put_aside_;  // another tuner is at them
-  std::deque<std::unique_ptr<Round>> compiling_;                   // oldest first
+  std::map<store::Id, Tried> tried_;  // measured candidates
+  std::vector<PutAside> put_aside_;
+  std::deque<std::unique_ptr<Round>> compiling_;  // oldest first
   FinalistRounds finalists_;
 };
 
@@ -454,6 +504,22 @@ Result<DispatchBench> bench_with_default(Context& context, const problem::Dispat
   return bench;
 }
 
+// Configurations that the user gave by hand are the session's own provider's.
+Result<std::deque<Contender>> contenders_for(const Context& context,
+                                             const problem::Dispatch& dispatch) {
+  std::deque<Contender> contenders;
+  HONE_ASSIGN(const space::Space stated, context.provider.space_of(dispatch));
+  HONE_ASSIGN(space::Space space, stated.relax(context.options.relax));
+  contenders.push_back({&context.provider, std::move(space)});
+  if (!context.options.configurations.empty()) return contenders;
+  for (const provider::Provider* const each : context.replacing) {
+    if (!each->why_no_space(dispatch).empty()) continue;
+    HONE_ASSIGN(space::Space theirs, each->space_of(dispatch));
+    contenders.push_back({each, std::move(theirs)});
+  }
+  return contenders;
+}
+
 }  // namespace
 
 Result<double> default_seconds(Context& context, const problem::Dispatch& dispatch,
@@ -480,11 +546,10 @@ Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& d
                                     const problem::Dispatch* reference, const Share& share) {
   const Stopwatch clock(context.clock);
   const double busy = busy_seconds(context);
-  HONE_ASSIGN(space::Space stated, context.provider.space_of(dispatch));
-  HONE_ASSIGN(space::Space space, stated.relax(context.options.relax));
+  HONE_ASSIGN(std::deque<Contender> contenders, contenders_for(context, dispatch));
   HONE_ASSIGN(DispatchBench bench, DispatchBench::prepare(context, dispatch, reference));
   const std::string key = bench.key();
-  DispatchTuner tuner(context, dispatch, std::move(space), std::move(bench), share, clock);
+  DispatchTuner tuner(context, dispatch, std::move(contenders), std::move(bench), share, clock);
   Result<TunedDispatch> tuned = tuner.tune();
   if (!tuned) {
     HONE_TRY(context.compiler.cancel_all());

@@ -25,6 +25,8 @@ inline constexpr std::size_t kMostNearTies = 2;  // each takes a compile of the 
 
 // What came of it.
 struct TunedDispatch {
+  bool replaces() const { return payload && !payload->replacing.empty(); }
+
   const problem::Dispatch* dispatch = nullptr;
   store::Id id = 0;
   // The winner's configuration as the compiler is told it; none when the default is not beaten.
@@ -33,6 +35,8 @@ struct TunedDispatch {
   std::vector<NearTie> near_ties = {};  // the fastest first; what is faster in the program is tried
   // Of a GPU: what the whole program must hold when it is compiled with the winner. Else empty.
   std::string code = {};
+  // How that is launched, where it takes the place of the compiler's own kernel.
+  std::optional<problem::Launch> launch = {};
   SearchNote search = {};
   double seconds = 0;       // wall time of tuning it, from its first compile to the selection
   double busy_seconds = 0;  // of these a device ran kernels (RunnerService::busy_seconds)
@@ -42,6 +46,7 @@ struct TunedDispatch {
     payload.reset();
     near_ties.clear();
     code.clear();
+    launch.reset();
     selection = {};
     selection.reason = std::move(reason);
   }

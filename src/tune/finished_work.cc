@@ -51,11 +51,15 @@ std::optional<TunedDispatch> tuned_from(const std::string& text) {
     const nlohmann::json json = nlohmann::json::parse(text);
     TunedDispatch tuned;
     tuned.id = json.at("dispatch").get<store::Id>();
-    if (!json.at("attributes").is_null()) tuned.payload = provider::Payload{json.at("attributes")};
+    const auto replacing = json.value("replacing", std::string());
+    if (!json.at("attributes").is_null())
+      tuned.payload = provider::Payload{json.at("attributes"), replacing};
     tuned.code = json.at("code").get<std::string>();
+    if (!replacing.empty()) tuned.launch = json.at("launch").get<problem::Launch>();
     for (const nlohmann::json& tie : json.value("near_ties", nlohmann::json::array()))
       tuned.near_ties.push_back(
-          {tie.at("candidate").get<store::Id>(), provider::Payload{tie.at("attributes")}});
+          {tie.at("candidate").get<store::Id>(),
+           provider::Payload{tie.at("attributes"), tie.value("replacing", std::string())}});
     return tuned;
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;
@@ -73,11 +77,17 @@ Status keep_finished(Context& context, TunedDispatch& tuned) {
     if (tuned.payload) payload = tuned.payload->json;
     nlohmann::json near_ties = nlohmann::json::array();
     for (const NearTie& tie : tuned.near_ties)
-      near_ties.push_back({{"candidate", tie.candidate}, {"attributes", tie.payload.json}});
-    const nlohmann::json kept{{"dispatch", tuned.id},
-                              {"attributes", payload},
-                              {"code", tuned.code},
-                              {"near_ties", near_ties}};
+      near_ties.push_back({{"candidate", tie.candidate},
+                           {"attributes", tie.payload.json},
+                           {"replacing", tie.payload.replacing}});
+    nlohmann::json kept{{"dispatch", tuned.id},
+                        {"attributes", payload},
+                        {"code", tuned.code},
+                        {"near_ties", near_ties}};
+    if (tuned.replaces() && tuned.launch) {
+      kept["replacing"] = tuned.payload->replacing;
+      kept["launch"] = *tuned.launch;
+    }
     // The code is PTX: text. Of a device that takes something else, what is no text is lost, and
     // the note on whether it ships with it.
     return context.store.log_event(

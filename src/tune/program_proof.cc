@@ -1,6 +1,7 @@
 #include "tune/program_proof.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "base/stopwatch.h"
@@ -47,11 +48,19 @@ class Proof {
     HONE_ASSIGN(TemporaryFolder folder, TemporaryFolder::create("hone-program-"));
     folder_ = folder.path();
     entries_ = spec_entries(*context_.programs, tuned_, proven_.left_out);
+    std::vector<VerifiedEntry> replacing;
+    std::ranges::copy_if(entries_, std::back_inserter(replacing), replaces);
+    std::erase_if(entries_, replaces);
     HONE_TRY(vet());
+    // The compiler reads no configuration for what is replaced: whether it takes the kernel shows
+    // when the whole program is compiled with it.
+    if (!replacing.empty()) module_.clear();
+    entries_.insert(entries_.end(), replacing.begin(), replacing.end());
     const std::optional<problem::Function> function = callable();
     if (function) HONE_TRY(compare_where_it_runs(*function));
     if (!function && entries_.empty()) HONE_TRY(compile_without_spec());
     HONE_ASSIGN(proven_.spec, with_starter(entries_));
+    HONE_ASSIGN(proven_.replaced, replaced_executables(*context_.programs, entries_));
     proven_.shipped = verified_by(entries_);
     if (variants_ && !proven_.variants.empty())
       proven_.bench =
@@ -212,6 +221,7 @@ class Proof {
   Result<Variant> spec_variant(const std::vector<VerifiedEntry>& entries, std::string name) const {
     Variant variant{.name = std::move(name), .flags = context_.added.flags};
     HONE_ASSIGN(variant.spec, with_starter(entries));
+    HONE_ASSIGN(variant.replaced, replaced_executables(*context_.programs, entries));
     variant.without_spec = context_.starter_spec.empty() ? base_name() : starter_name();
     return variant;
   }
@@ -339,7 +349,10 @@ class Proof {
     if (context_.added.name.empty() || set.is_whole) variant.without_spec = set.name;
     const VettingRequest request{program_.path, bytes_,
                                  joined(context_.options.flags, variant.flags), folder_};
-    auto vetted = vet_spec(context_, request, entries_);
+    // Under other flags the program's executables have other names.
+    std::vector<VerifiedEntry> configured = entries_;
+    std::erase_if(configured, replaces);
+    auto vetted = vet_spec(context_, request, std::move(configured));
     if (!vetted && vetted.error().kind == ErrorKind::kInterrupted)
       return tl::unexpected(std::move(vetted).error());
     if (!vetted || vetted->entries.empty()) return {};
@@ -356,6 +369,7 @@ class Proof {
       variants.push_back({.name = rival.name,
                           .flags = rival.flags,
                           .spec = rival.spec,
+                          .replaced = rival.replaced,
                           .without_spec = rival.without_spec});
     return variants_->add_each(std::move(variants));
   }
@@ -495,7 +509,7 @@ class Proof {
   // Without a spec, or with entries that all stay. One that lacked an entry is the spec that is
   // left where it lacked just what did not help.
   bool stays(const Variant& variant) const {
-    if (variant.spec.empty() || rival(variant) != nullptr) return true;
+    if (variant.without_spec.empty() || rival(variant) != nullptr) return true;
     const auto of = entries_of_.find(variant.name);
     if (of == entries_of_.end()) return false;
     const std::vector<VerifiedEntry>& entries = of->second.entries;
@@ -513,13 +527,14 @@ class Proof {
       RightVariant right{.name = variant.name,
                          .flags = variant.flags,
                          .spec = variant.spec,
+                         .replaced = variant.replaced,
                          .without_spec = variant.without_spec,
                          .seconds = variant.seconds,
                          .differences = variant.differences};
       if (const RightVariant* const known = rival(variant); known != nullptr) {
         right.shipped = known->shipped;
         right.left_out = known->left_out;
-      } else if (!variant.spec.empty()) {
+      } else if (!variant.without_spec.empty()) {
         const SpecOfVariant& of = entries_of_.at(variant.name);
         right.shipped = verified_by(of.entries);
         right.left_out = of.left_out;

@@ -31,6 +31,7 @@ struct ProvenProgram {
   // Text: compiles with the flags that its entries were found with, and is applied to what they
   // were verified for; empty when no entry is left.
   std::string spec;
+  std::vector<provider::ReplacedExecutable> replaced;  // with the spec
   std::vector<RightVariant> variants;  // for most_promising; none where nothing could be run
   std::vector<store::Id> shipped;      // dispatches that the spec's entries were verified for
   std::vector<LeftOut> left_out;

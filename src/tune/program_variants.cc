@@ -73,6 +73,11 @@ Result<std::vector<CompiledModule>> ProgramVariants::compile(std::vector<Variant
       HONE_TRY(write_file_atomically(spec, variant.spec));
       all = context_->programs->with_spec(std::move(all), spec);
     }
+    if (!variant.replaced.empty()) {
+      const std::filesystem::path folder = variant.module.string() + "_kernels";
+      HONE_TRY(write_replaced(folder, variant.replaced));
+      all = context_->programs->with_replaced(std::move(all), folder);
+    }
     flags.push_back(std::move(all));
     to_compile.push_back(i);
   }
@@ -82,6 +87,18 @@ Result<std::vector<CompiledModule>> ProgramVariants::compile(std::vector<Variant
   for (std::size_t i = 0; i < to_compile.size(); ++i)
     programs[to_compile[i]] = std::move(compiled[i]);
   return programs;
+}
+
+Status write_replaced(const std::filesystem::path& folder,
+                      const std::vector<provider::ReplacedExecutable>& replaced) {
+  std::error_code code;
+  std::filesystem::remove_all(folder, code);
+  std::filesystem::create_directories(folder, code);
+  if (code)
+    return environment_error("cannot make the folder '{}': {}", folder.string(), code.message());
+  for (const provider::ReplacedExecutable& each : replaced)
+    HONE_TRY(write_file_atomically(folder / (each.executable + ".mlir"), each.text));
+  return {};
 }
 
 Status ProgramVariants::check(Variant& variant, const CompiledModule& compiled) {

@@ -18,8 +18,9 @@ struct Variant {
   std::string name;                     // "default", "data tiling", "data tiling + spec"
   std::vector<std::string> flags = {};  // beyond the session's
   std::string spec = {};                // text; empty without one
-  std::string without_spec = {};        // of one with a spec: the name of that with its flags alone
-  std::string compiled = {};  // module; empty: add() compiles it, and takes it in any case
+  std::vector<provider::ReplacedExecutable> replaced = {};
+  std::string without_spec = {};  // of one with a spec: the name of that with its flags alone
+  std::string compiled = {};      // module; empty: add() compiles it, and takes it in any case
 
   std::filesystem::path module = {};  // compiled; empty when it does not compile
   std::string failure = {};  // why it is not timed: does not compile or run, wrong outputs, a copy
@@ -33,6 +34,10 @@ struct Variant {
 
   bool usable() const { return failure.empty(); }
 };
+
+// Each as the compiler looks for it, and nothing else in `folder`, which is made.
+Status write_replaced(const std::filesystem::path& folder,
+                      const std::vector<provider::ReplacedExecutable>& replaced);
 
 class ProgramVariants {
  public:

@@ -161,7 +161,8 @@ Status Session::leave_out(const std::string& reason) {
                     state == plan::State::kBeyond ? "beyond --coverage or --top" : reason);
     const auto last = result_.tuned.begin() + static_cast<std::ptrdiff_t>(searched);
     const bool shares = std::any_of(result_.tuned.begin(), last, [&](const TunedDispatch& tuned) {
-      return tuned.payload && one_entry_for(*context_.programs, *tuned.dispatch, *chosen_[i]);
+      return tuned.payload && !tuned.replaces() &&
+             one_entry_for(*context_.programs, *tuned.dispatch, *chosen_[i]);
     });
     if (!shares) {
       result_.not_tuned.push_back({chosen_[i]->name, why, plan_.share_of(i)});

@@ -33,7 +33,8 @@ class ShippedPair {
 
   Status compile(const problem::Dispatch& dispatch) {
     const std::string key = bench_.key() + "#shipped";
-    HONE_TRY(context_.compiler.prepare(key, dispatch.source, context_.flags()));
+    HONE_TRY(context_.compiler.prepare(key, dispatch.source, context_.flags(), {},
+                                       dispatch.contraction));
     for (Kernel& kernel : kernels_) {
       HONE_ASSIGN(CompiledCandidate compiled, context_.compiler.compile(key, kernel.payload));
       if (!compiled.artifact)
@@ -124,8 +125,12 @@ Result<ShippedKernel> measure_as_shipped(Context& context, DispatchBench& bench,
   ShippedPair pair(context, bench, winner, payload);
   HONE_TRY(pair.compile(dispatch));
   ShippedKernel shipped;
-  HONE_ASSIGN(shipped.payload, context.programs->as_compiled(payload, pair.winner()));
+  shipped.payload = payload;
+  if (payload.replacing.empty()) {
+    HONE_ASSIGN(shipped.payload, context.programs->as_compiled(payload, pair.winner()));
+  }
   shipped.code = pair.winner().code;
+  shipped.launch = pair.winner().launch;
   HONE_ASSIGN(shipped.why_not, pair.verify());
   if (!shipped.why_not.empty()) return shipped;
   const Status measured = pair.measure();

@@ -10,6 +10,7 @@ namespace hone::tune {
 struct ShippedKernel {
   provider::Payload payload;  // the winner's, as the compiler spells them: for the spec
   std::string code;           // its PTX, which the compiled program must hold
+  problem::Launch launch;     // of that
   // Why the winner does not ship after all: the driver refuses its PTX, or what the driver makes of
   // it computes something else. Empty else.
   std::string why_not;

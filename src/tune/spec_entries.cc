@@ -35,6 +35,33 @@ bool same_views(const std::vector<problem::Binding>& a, const std::vector<proble
   });
 }
 
+Result<provider::ReplacedExecutable> file_of(const provider::ProgramProvider& provider,
+                                             const TunedDispatch& tuned) {
+  if (!tuned.launch)
+    return failure("how the kernel of '{}' is launched is not known", tuned.dispatch->name);
+  return provider.replaced(*tuned.dispatch, tuned.code, *tuned.launch);
+}
+
+// Launch sets of one kernel have one executable, and so one kernel in its place: that which gains
+// most.
+void add_replaced(const provider::ProgramProvider& provider, const TunedDispatch& candidate,
+                  std::vector<VerifiedEntry>& entries, std::vector<LeftOut>& left_out) {
+  const std::string& name = candidate.dispatch->name;
+  if (const auto file = file_of(provider, candidate); !file) {
+    left_out.push_back({name, file.error().message});
+    return;
+  }
+  const auto same = std::ranges::find_if(entries, [&](const VerifiedEntry& entry) {
+    return replaces(entry) && entry.tuned->dispatch->executable == candidate.dispatch->executable;
+  });
+  if (same == entries.end())
+    entries.push_back({.tuned = &candidate, .verified = {&candidate}});
+  else if (same->tuned->code == candidate.code)
+    same->verified.push_back(&candidate);
+  else
+    left_out.push_back({name, "another of its launches has another kernel in its place"});
+}
+
 }  // namespace
 
 bool one_entry_for(const provider::ProgramProvider& provider, const problem::Dispatch& a,
@@ -53,13 +80,18 @@ std::vector<VerifiedEntry> spec_entries(const provider::ProgramProvider& provide
                    [](const auto* a, const auto* b) { return gain(*a) > gain(*b); });
   std::vector<VerifiedEntry> entries;
   for (const TunedDispatch* candidate : by_gain) {
+    if (candidate->replaces()) {
+      add_replaced(provider, *candidate, entries, left_out);
+      continue;
+    }
     if (const auto alone = spec_text(provider, {{.tuned = candidate, .verified = {candidate}}});
         !alone) {
       left_out.push_back({candidate->dispatch->name, alone.error().message});
       continue;
     }
     const auto same = std::find_if(entries.begin(), entries.end(), [&](const VerifiedEntry& entry) {
-      return provider.same_spec_class(entry.tuned->dispatch->root, candidate->dispatch->root);
+      return !replaces(entry) &&
+             provider.same_spec_class(entry.tuned->dispatch->root, candidate->dispatch->root);
     });
     if (same == entries.end())
       entries.push_back({.tuned = candidate, .verified = {candidate}});
@@ -77,11 +109,24 @@ std::vector<VerifiedEntry> spec_entries(const provider::ProgramProvider& provide
 Result<std::string> spec_text(const provider::ProgramProvider& provider,
                               const std::vector<VerifiedEntry>& entries) {
   std::vector<provider::SpecEntry> rows;
-  for (const VerifiedEntry& entry : entries)
+  for (const VerifiedEntry& entry : entries) {
+    if (replaces(entry)) continue;
     rows.push_back({entry.name(), entry.tuned->dispatch->root, *entry.tuned->payload,
                     entry.tuned->dispatch->neighbours, entry.only});
+  }
   if (rows.empty()) return std::string();
   return provider.spec(rows);
+}
+
+Result<std::vector<provider::ReplacedExecutable>> replaced_executables(
+    const provider::ProgramProvider& provider, const std::vector<VerifiedEntry>& entries) {
+  std::vector<provider::ReplacedExecutable> replaced;
+  for (const VerifiedEntry& entry : entries) {
+    if (!replaces(entry)) continue;
+    HONE_ASSIGN(provider::ReplacedExecutable file, file_of(provider, *entry.tuned));
+    replaced.push_back(std::move(file));
+  }
+  return replaced;
 }
 
 bool same_work(const provider::ProgramProvider& provider, const problem::Dispatch& a,

@@ -26,6 +26,11 @@ struct VerifiedEntry {
   const std::string& name() const { return tuned->dispatch->name; }
 };
 
+// Whether the compiler's own kernel is used, configured by a spec, or another provider's.
+inline bool replaces(const VerifiedEntry& entry) {
+  return entry.tuned->replaces();
+}
+
 // Whether one entry of a spec is for both: no matcher tells their roots apart. What is around a
 // root is configured too, where the provider says so: that must be the same. Launch sets of a
 // kernel have its name, and its code.
@@ -42,6 +47,11 @@ std::vector<VerifiedEntry> spec_entries(const provider::ProgramProvider& provide
 // The spec with these entries, in their order; empty without one. Errors of ProgramProvider::spec.
 Result<std::string> spec_text(const provider::ProgramProvider& provider,
                               const std::vector<VerifiedEntry>& entries);
+
+// The files with which the compiler takes the kernels of those entries that replace its own.
+// Errors: ProgramProvider::replaced's.
+Result<std::vector<provider::ReplacedExecutable>> replaced_executables(
+    const provider::ProgramProvider& provider, const std::vector<VerifiedEntry>& entries);
 
 // Whether what was verified of one dispatch holds for the other: their functions are the same text
 // but for names, or their roots are of one class for the provider and have the same operations

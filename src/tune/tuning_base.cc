@@ -212,6 +212,8 @@ Status TuningBase::choose_for_all(double seconds) {
           for (const DispatchAtSize& each : at)
             each.tuned->keep_default("it could not be tuned at every size");
     std::vector<DispatchAtSize> at = at_each(names);
+    // What takes the place of one dispatch's kernel says nothing of the others.
+    std::erase_if(at, [](const DispatchAtSize& each) { return each.tuned->replaces(); });
     if (at.size() < 2) continue;
     measured += at.size();
     shared.push_back(std::move(at));

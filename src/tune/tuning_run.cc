@@ -302,7 +302,12 @@ class TuningRun {
   Status emit() {
     const Session& session = bases_[chosen_].sessions().front();
     result_.spec = session.result().proven.spec;
-    if (result_.best && result_.best->uses_spec()) result_.spec = result_.best->spec;
+    result_.replaced = session.result().proven.replaced;
+    if (result_.best && result_.best->uses_spec()) {
+      result_.spec = result_.best->spec;
+      result_.replaced = result_.best->replaced;
+    }
+    HONE_TRY(emit_replaced());
     const std::filesystem::path spec = context_.options.out / "tuning_spec.mlir";
     std::error_code code;
     if (result_.spec.empty())
@@ -319,6 +324,14 @@ class TuningRun {
     HONE_TRY(write_file_atomically(file, response_file(flags)));
     return emit_proof_script(file);
   }
+
+  // Those of an earlier run must not be taken for this one's: the compiler takes all that it finds.
+  Status emit_replaced() {
+    std::error_code code;
+    std::filesystem::remove_all(kernels(), code);
+    return result_.replaced.empty() ? Status() : write_replaced(kernels(), result_.replaced);
+  }
+  std::filesystem::path kernels() const { return context_.options.out / "kernels"; }
 
   // One of an earlier run must not be taken for this one's.
   Status emit_proof_script(const std::filesystem::path& flags_file) {
@@ -353,13 +366,18 @@ class TuningRun {
 
   std::vector<std::string> recommended_flags(const std::filesystem::path& spec) const {
     // Where nothing could be run, a spec goes with the flags that it was found with.
-    const bool uses_spec = result_.best ? result_.best->uses_spec() : !result_.spec.empty();
+    const bool is_tuned = !result_.spec.empty() || !result_.replaced.empty();
+    const bool uses_spec = result_.best ? result_.best->uses_spec() : is_tuned;
     std::vector<std::string> flags = context_.options.flags;
     if (result_.best)
       flags.insert(flags.end(), result_.best->flags.begin(), result_.best->flags.end());
     else if (uses_spec)
       flags = context_.flags();
-    return uses_spec ? context_.programs->with_spec(std::move(flags), spec) : flags;
+    if (uses_spec && !result_.spec.empty())
+      flags = context_.programs->with_spec(std::move(flags), spec);
+    if (uses_spec && !result_.replaced.empty())
+      flags = context_.programs->with_replaced(std::move(flags), kernels());
+    return flags;
   }
 
   // The base that found it: every base has the ways of those before it too. Without one the last.

@@ -19,6 +19,8 @@ struct TuningResult {
   MachineCheck machine;  // before the first measurement
   // Text: compiles, and is applied to what its entries were verified for; empty without an entry.
   std::string spec;
+  // Files of the folder "kernels" in --out, which go with the spec.
+  std::vector<provider::ReplacedExecutable> replaced;
   // What is recommended; none where the program could not be run. Where it has no spec, the one
   // that is written is not proved to gain anything.
   std::optional<RightVariant> best;

@@ -13,7 +13,9 @@ std::vector<const RightVariant*> at_each(const std::vector<std::vector<RightVari
   std::vector<const RightVariant*> found;
   for (const std::vector<RightVariant>& variants : at_sizes)
     for (const RightVariant& variant : variants)
-      if (variant.name == wanted.name && variant.spec == wanted.spec) found.push_back(&variant);
+      if (variant.name == wanted.name && variant.spec == wanted.spec &&
+          variant.replaced == wanted.replaced)
+        found.push_back(&variant);
   return found;
 }
 

@@ -22,9 +22,10 @@ inline constexpr double kRecommendedInError = 0.05;
 
 // A way that runs and gives the default's outputs.
 struct RightVariant {
-  std::string name;                     // "default", "data tiling", "spec"
-  std::vector<std::string> flags;       // beyond the session's
-  std::string spec = {};                // text; empty without one
+  std::string name;                // "default", "data tiling", "spec"
+  std::vector<std::string> flags;  // beyond the session's
+  std::string spec = {};           // text; empty without one
+  std::vector<provider::ReplacedExecutable> replaced = {};
   std::string without_spec = {};        // of one with a spec: the name of that with its flags alone
   std::vector<double> seconds = {};     // per call, by round; variants of one program share them
   std::vector<store::Id> shipped = {};  // dispatches that the spec's entries were verified for
@@ -32,7 +33,8 @@ struct RightVariant {
   // Of each output to the default's.
   std::vector<measure::ArrayDifference> differences = {};
 
-  bool uses_spec() const { return !spec.empty(); }
+  // What was tuned: configurations in a spec, kernels in the place of the compiler's, or both.
+  bool uses_spec() const { return !spec.empty() || !replaced.empty(); }
 };
 
 // `at_sizes`: the variants of the program at each of several sizes, or at the one it has, the

@@ -66,6 +66,7 @@ KINDS_IN_CLI = {
     "doctor_software.cc": "looks for its software",
     "gemm_session.cc": "the default of --device",
     "providers.cc": "registers it",
+    "replacing_kernels.cc": "says what the kernels run on",
     "tune_gemm_options.cc": "tune_gemm's --gpu-ids as --device",
 }
 # In comments too: these folders do not know that there are such libraries.

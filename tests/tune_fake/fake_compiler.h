@@ -36,6 +36,17 @@ inline std::map<std::string, std::string> spec_in(const std::vector<std::string>
   return found;
 }
 
+// A file for each dispatch, called by its name: the tile of the kernel in its place.
+inline constexpr std::string_view kKernelsFlag = "--fake-kernels=";
+inline void add_kernels(const std::vector<std::string>& flags,
+                        std::map<std::string, std::string>& tiles) {
+  for (const std::string& flag : flags) {
+    if (!flag.starts_with(kKernelsFlag)) continue;
+    for (const auto& file : std::filesystem::directory_iterator(flag.substr(kKernelsFlag.size())))
+      tiles[file.path().stem()] = read_file(file.path()).value_or("");
+  }
+}
+
 // What it is asked for is done when it is asked for. `compiled` counts candidates.
 class FakePool final : public worker::WorkerPool {
  public:
@@ -85,18 +96,20 @@ class FakePool final : public worker::WorkerPool {
       return worker::Outcome(worker::Message{"configured", {{"dispatches", dispatches}}, {}});
     }
     if (message.kind == tune::jobs::kCompileProgram) {
+      std::map<std::string, std::string> tiles = spec;
+      add_kernels(flags, tiles);
       double seconds = dispatches_ * in_program(kDefaultTile);
       std::string kernels;
       const bool heeds = std::ranges::count(flags, kDeafFlag) == 0;
-      for (const auto& [name, tile] : spec) {
+      for (const auto& [name, tile] : tiles) {
         if (!heeds) break;
         seconds += in_program(tile_in(tile)) - in_program(kDefaultTile);
         if (const auto harmful = harm.find(name); harmful != harm.end()) seconds += harmful->second;
       }
       for (int i = 0; i < dispatches_; ++i) {
         const std::string name = fmt::format("main_dispatch_{}", i);
-        const auto entry = spec.find(name);
-        const bool configured = heeds && entry != spec.end();
+        const auto entry = tiles.find(name);
+        const bool configured = heeds && entry != tiles.end();
         kernels += fmt::format(" {} {}", name,
                                in_program(configured ? tile_in(entry->second) : kDefaultTile));
       }
@@ -200,6 +213,16 @@ class FakeProvider : public provider::ProgramProvider {
     flags.push_back(spec_flag(file));
     return flags;
   }
+  Result<provider::ReplacedExecutable> replaced(const problem::Dispatch& dispatch,
+                                                const std::string& code,
+                                                const problem::Launch&) const override {
+    return provider::ReplacedExecutable{dispatch.executable, code};
+  }
+  std::vector<std::string> with_replaced(std::vector<std::string> flags,
+                                         const std::filesystem::path& folder) const override {
+    flags.push_back(std::string(kKernelsFlag) + folder.string());
+    return flags;
+  }
   Result<std::vector<problem::Function>> functions(const std::filesystem::path&) const override {
     return std::vector{fake_function()};
   }
@@ -239,6 +262,28 @@ class FakeProvider : public provider::ProgramProvider {
 
  private:
   mutable int timed_ = 0;
+};
+
+// Another's kernels, for dispatches with even numbers. They compile in a pool of their own.
+class FakeReplacing final : public provider::Provider {
+ public:
+  std::string_view name() const override { return "other"; }
+  std::string_view constraint_set() const override { return "other"; }
+  std::string why_no_space(const problem::Dispatch& dispatch) const override {
+    return (dispatch.name.back() - '0') % 2 == 0 ? "" : "an odd number";
+  }
+  Result<space::Space> space_of(const problem::Dispatch&) const override {
+    space::SpaceBuilder builder;
+    builder.knob("tile", "", tiles);
+    return builder.build();
+  }
+  Result<provider::Payload> payload_of(const problem::Dispatch&, const space::Space&,
+                                       const space::Configuration& configuration) const override {
+    provider::Payload payload = payload_with(configuration.values.at(0));
+    payload.replacing = name();
+    return payload;
+  }
+  std::vector<space::Value> tiles{128, 256};
 };
 
 }  // namespace hone::test

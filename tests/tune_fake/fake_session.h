@@ -23,6 +23,9 @@ struct FakeTools {
   Observer& observer;
   std::chrono::milliseconds lease_time = kLeaseTime;
   Clock clock = monotonic_seconds;
+  // Whose kernels may take the place of the compiler's, and where they compile; may be none.
+  const provider::Provider* replacing = nullptr;
+  worker::WorkerPool* replacing_pool = nullptr;
 };
 
 inline Result<TuningResult> run_session(const Options& options, store::Store& store,
@@ -34,6 +37,10 @@ inline Result<TuningResult> run_session(const Options& options, store::Store& st
   Context context{options, provider, compiler, runner, store, tools.observer};
   context.programs = &provider;
   context.leases = &leases;
+  if (tools.replacing != nullptr) {
+    compiler.add_replacing(std::string(tools.replacing->name()), *tools.replacing_pool, {});
+    context.replacing = {tools.replacing};
+  }
   context.clock = std::move(tools.clock);
   store::Build build;
   build.compiler = "fake";

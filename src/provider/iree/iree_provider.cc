@@ -12,6 +12,7 @@
 #include "provider/iree/llvm_cpu_model.h"
 #include "provider/iree/llvm_cpu_space.h"
 #include "provider/iree/proof_script.h"
+#include "provider/iree/replaced_executable.h"
 #include "provider/iree/runtime_tools.h"
 #include "provider/iree/tuning_spec.h"
 
@@ -162,6 +163,18 @@ std::optional<std::filesystem::path> IreeProvider::take_spec(
   std::erase_if(flags,
                 [&](const std::string& flag) { return std::ranges::count(added, flag) > 0; });
   return spec;
+}
+
+Result<provider::ReplacedExecutable> IreeProvider::replaced(const problem::Dispatch& dispatch,
+                                                            const std::string& code,
+                                                            const problem::Launch& launch) const {
+  return replaced_executable(dispatch, code, launch);
+}
+
+std::vector<std::string> IreeProvider::with_replaced(std::vector<std::string> flags,
+                                                     const std::filesystem::path& folder) const {
+  flags.push_back(replaced_executables_flag(folder));
+  return flags;
 }
 
 std::vector<std::string> IreeProvider::with_spec(std::vector<std::string> flags,

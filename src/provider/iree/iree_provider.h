@@ -48,6 +48,11 @@ class IreeProvider final : public provider::ProgramProvider {
   std::optional<std::filesystem::path> take_spec(std::vector<std::string>& flags) const override;
   std::vector<std::string> with_spec(std::vector<std::string> flags,
                                      const std::filesystem::path& file) const override;
+  Result<provider::ReplacedExecutable> replaced(const problem::Dispatch& dispatch,
+                                                const std::string& code,
+                                                const problem::Launch& launch) const override;
+  std::vector<std::string> with_replaced(std::vector<std::string> flags,
+                                         const std::filesystem::path& folder) const override;
   bool is_harmless_flag(std::string_view name) const override;
   std::vector<provider::FlagChoice> flag_choices(
       const problem::Program& program, const std::vector<std::string>& flags) const override;

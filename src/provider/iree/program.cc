@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "provider/iree/bindings.h"
 #include "provider/iree/computation.h"
+#include "provider/iree/contraction_statement.h"
 #include "provider/iree/dispatch_ir.h"
 #include "provider/iree/llvm_cpu_generic_space.h"
 #include "provider/iree/open_sizes.h"
@@ -96,6 +97,24 @@ MlirOperation root_to_configure(const Ir& ir, const DispatchIr& read) {
   return configured_root(ir, function);
 }
 
+// For a kernel that takes the place of IREE's: it is launched as that one is.
+nlohmann::json contraction_of(const Ir& ir, const Part& part, const Sizes& kernel) {
+  nlohmann::json stated = state_contraction(ir, part.read.function, part.read.root, kernel);
+  stated["entry"] = part.name;
+  std::size_t bindings = 0, constants = 0;
+  const MlirAttribute layout = ir.attribute(part.read.export_operation, "layout");
+  const std::string text = ir.text(layout);
+  for (std::size_t at = text.find("#hal.pipeline.binding"); at != std::string::npos;
+       at = text.find("#hal.pipeline.binding", at + 1))
+    ++bindings;
+  for (const Launches::Different& each : part.launches.different)
+    constants = std::max(constants, each.values.constants.size());
+  stated["bindings"] = bindings;
+  stated["constants"] = constants;
+  stated["layout"] = text;
+  return stated;
+}
+
 // As one set of its launches has it.
 Dispatch describe(const Ir& ir, const Part& part, const LaunchSet& set, const OpenSizes& open,
                   bool cpu) {
@@ -135,6 +154,7 @@ Dispatch describe(const Ir& ir, const Part& part, const LaunchSet& set, const Op
     dispatch.bindings = std::move(*bindings);
   else
     dispatch.not_tunable = bindings.error().message;
+  if (!cpu) dispatch.contraction = contraction_of(ir, part, kernel).dump();
   if (dispatch.not_tunable.empty() || (cpu && read.encoded))
     dispatch.not_tunable = why_not_tunable(dispatch, part, open, cpu);
   return dispatch;

@@ -77,7 +77,7 @@ Result<Session> Session::create(const Library& library, const std::vector<std::s
     std::vector<std::string> of_process;
     std::vector<const char*> arguments;
     for (const std::string& flag : flags)
-      if (flag.starts_with(kTransformLibraryFlag) ||
+      if (flag.starts_with(kTransformLibraryFlag) || flag.starts_with(kReplacedFlag) ||
           std::ranges::count(library.process_flags(), flag) > 0 ||
           (sorted && is_of_process(library, flag)))
         of_process.push_back(flag);

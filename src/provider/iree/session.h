@@ -25,6 +25,8 @@ inline constexpr char kEnd[] = "end";
 // How a tuning spec reaches CUDA (IREE 3.13).
 inline constexpr std::string_view kTransformLibraryFlag =
     "--iree-codegen-transform-dialect-library=";
+// With it the compiler takes files for executables of the program; it belongs to the process too.
+inline constexpr std::string_view kReplacedFlag = "--iree-hal-substitute-executable-sources-from=";
 
 class Session {
  public:

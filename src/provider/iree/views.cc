@@ -324,6 +324,23 @@ std::vector<LaunchSet> launch_sets(const Ir& ir, MlirOperation function, const L
   return sets;
 }
 
+ViewPosition position_of(const Ir& ir, MlirOperation subspan) {
+  ViewPosition position;
+  position.ordinal =
+      static_cast<int>(ir.integer_value(ir.attribute(subspan, "binding")).value_or(0));
+  const MlirValue offset = ir.operands(subspan).at(0);
+  if (const auto constant = ir.constant(offset)) {
+    position.known = true;
+    position.offset = *constant;
+    position.multiple = std::gcd(*constant, kAlignment);
+  } else if (const auto address = address_of(ir, offset)) {
+    position.known = true;
+    position.words = address->words;
+    position.multiple = address->divisor;
+  }
+  return position;
+}
+
 Views::Views(const Ir& ir, MlirOperation function, const LaunchSet& set) {
   const Kernel kernel(ir, function);
   constants_ = kernel.choose(set);

@@ -61,4 +61,15 @@ class Views {
   std::vector<std::uint32_t> constants_, values_;
 };
 
+// Where a program has a view begin, for code that is told so by the launch as IREE's own is.
+struct ViewPosition {
+  bool known = false;  // false: it is computed in some other way
+  int ordinal = 0;
+  std::int64_t offset = 0;         // bytes; added to what the words say
+  std::vector<std::size_t> words;  // of the launch's constants, the lower 32 bits first; or none
+  std::int64_t multiple = 1;       // bytes that offset and words together are a multiple of
+};
+// `subspan`: an operation hal.interface.binding.subspan.
+ViewPosition position_of(const Ir& ir, MlirOperation subspan);
+
 }  // namespace hone::iree

@@ -4,7 +4,8 @@ usage: compile_worker.py   (its socket is descriptor 3, docs/worker-protocol.md;
 
 Jobs:
   prepare {"flags": ["--target=cuda:90", "--units=132", "--shared=232448"]}, blob: the GEMM as JSON, with a user's own
-          kernel under "kernel"
+          kernel under "kernel"; or a program's dispatch (contraction.py), and "assemble_for" beside "flags" where
+          machine code is wanted instead of PTX
   compile {"knobs": {...}}, or {} for the default -> {"format", "launch", "configured", "stages"}, blob: the kernels' code, one after the
           other
 Triton is imported once and torch never. No GPU is needed.
@@ -31,12 +32,15 @@ class Worker:
     def __init__(self):
         self.gemm = None
         self.user = None  # their kernel, instead of hone's
+        self.contraction = None  # of a program's dispatch, instead of a GEMM
+        self.assemble_for = ""
         self.device = None
         self.kernels = {}  # compiled for the device, by what was compiled
         self.cache = pathlib.Path(os.environ["TRITON_CACHE_DIR"])
         self.cache.mkdir(parents=True, exist_ok=True)
 
     def prepare(self, body, blobs):
+        import contraction
         import problem
         import user_kernel
         flags = argparse.ArgumentParser()
@@ -45,17 +49,28 @@ class Worker:
         flags.add_argument("--shared", type=int, required=True)
         given = flags.parse_args(body["flags"])
         backend, _, arch = given.target.partition(":")
-        gemm = json.loads(blobs[0])
-        kernel = gemm.pop("kernel", None)
-        self.gemm = problem.Gemm(**gemm)
-        self.user = user_kernel.UserKernel(kernel, backend, self.cache) if kernel else None
         self.device = problem.Device(backend, arch, given.units, given.shared)
         self.kernels = {}
+        self.user = self.contraction = None
+        said = json.loads(blobs[0])
+        if "loops" in said or "why_not" in said:
+            self.contraction = contraction.Contraction(said, self.cache)
+            self.assemble_for = body.get("assemble_for", "")
+            return {}, []
+        kernel = said.pop("kernel", None)
+        self.gemm = problem.Gemm(**said)
+        self.user = user_kernel.UserKernel(kernel, backend, self.cache) if kernel else None
         return {}, []
 
     def compile(self, body, _):
+        import contraction
         import structures
         begin = time.monotonic()
+        if self.contraction:
+            knobs = body.get("knobs") or contraction.DEFAULT
+            answer, code = self.contraction.compile(knobs, self.device, self.assemble_for)
+            answer["stages"] |= {"configure": 0, "serialize": 0}
+            return answer | {"configured": json.dumps(knobs, sort_keys=True)}, [code]
         if self.user:
             knobs = body.get("knobs") or self.user.default
             steps = self.user.steps_of(self.gemm, knobs, self.device)

@@ -1,0 +1,74 @@
+#include "provider/iree/replaced_executable.h"
+
+#include <nlohmann/json.hpp>
+
+#include "provider/iree/session.h"
+#include "provider/ptx_kernel.h"
+
+namespace hone::iree {
+namespace {
+
+// As MLIR writes the bytes of a dense attribute.
+std::string hexadecimal(std::string_view bytes) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string text;
+  text.reserve(2 * bytes.size());
+  for (const char byte : bytes) {
+    const auto value = static_cast<unsigned char>(byte);
+    text += kDigits[value >> 4U];
+    text += kDigits[value & 15U];
+  }
+  return text;
+}
+
+std::string layout_of(const problem::Dispatch& dispatch) {
+  const nlohmann::json stated = nlohmann::json::parse(dispatch.contraction, nullptr, false);
+  return stated.is_object() ? stated.value("layout", std::string()) : std::string();
+}
+
+}  // namespace
+
+Result<provider::ReplacedExecutable> replaced_executable(const problem::Dispatch& dispatch,
+                                                         const std::string& ptx,
+                                                         const problem::Launch& launch) {
+  const std::string layout = layout_of(dispatch);
+  if (layout.empty())
+    return failure("how '{}' is launched is not stated: no kernel can take its place",
+                   dispatch.name);
+  if (!provider::ptx_kernel(ptx, dispatch.name))
+    return failure("what is to take the place of '{}' has no kernel of that name", dispatch.name);
+  // The driver reads PTX up to its terminating zero.
+  const std::string code = ptx + '\0';
+  // The attributes that say how it is launched have no place in the short form of the export.
+  std::string text = fmt::format(
+      R"mlir(// In the place of {name}.
+hal.executable private @{executable} {{
+  hal.executable.variant public @cuda_nvptx_fb target(<"cuda", "cuda-nvptx-fb">) objects([
+    #hal.executable.object<{{path = "{executable}.ptx", data = dense<"0x{code}"> : vector<{bytes}xi8>}}>
+  ]) {{
+    "hal.executable.export"() <{{sym_name = "{name}", ordinal = 0 : index, layout = {layout},
+      workgroup_size = [{bx} : index, {by} : index, {bz} : index], subgroup_size = 32 : index,
+      workgroup_local_memory = {shared} : index}}> ({{
+    ^bb0(%device: !hal.device):
+      %x = arith.constant {gx} : index
+      %y = arith.constant {gy} : index
+      %z = arith.constant {gz} : index
+      hal.return %x, %y, %z : index, index, index
+    }}, {{}}) : () -> ()
+  }}
+}}
+)mlir",
+      fmt::arg("name", dispatch.name), fmt::arg("executable", dispatch.executable),
+      fmt::arg("code", hexadecimal(code)), fmt::arg("bytes", code.size()),
+      fmt::arg("layout", layout), fmt::arg("bx", launch.block[0]), fmt::arg("by", launch.block[1]),
+      fmt::arg("bz", launch.block[2]), fmt::arg("shared", launch.shared_bytes),
+      fmt::arg("gx", launch.grid[0]), fmt::arg("gy", launch.grid[1]),
+      fmt::arg("gz", launch.grid[2]));
+  return provider::ReplacedExecutable{dispatch.executable, std::move(text)};
+}
+
+std::string replaced_executables_flag(const std::filesystem::path& folder) {
+  return std::string(kReplacedFlag) + folder.string();
+}
+
+}  // namespace hone::iree

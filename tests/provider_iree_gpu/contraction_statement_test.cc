@@ -1,0 +1,149 @@
+// What dispatches state for those who write kernels in their place, as IREE splits programs.
+#include <gmock/gmock.h>
+
+#include "tests/provider_iree_gpu/programs.h"
+
+namespace hone::iree::gpu {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::vector<problem::Dispatch> dispatches_of(const std::string& program) {
+  const auto loaded = load_program(compiler(), "main.mlir", program, flags_for("sm_80"), {});
+  if (!loaded) throw std::runtime_error(loaded.error().message);
+  return loaded->dispatches;
+}
+
+json statement_of(const std::string& program) {
+  return json::parse(dispatches_of(program).front().contraction);
+}
+
+std::string sizes_and_roles(const json& stated) {
+  std::string text;
+  for (const json& loop : stated.at("loops"))
+    text += fmt::format("{}{} ", loop.at("role").get<std::string>(), loop.at("size").get<int>());
+  return text;
+}
+
+std::vector<std::string> operations(const json& stated) {
+  std::vector<std::string> names;
+  for (const json& value : stated.at("values")) names.push_back(value.at("op"));
+  return names;
+}
+
+// gelu'(A B + bias), narrowed: x * tanh(x).
+constexpr char kFeedForward[] = R"(
+func.func @main(%a: tensor<64x32xf16>, %b: tensor<32x48xf16>, %bias: tensor<48xf16>) -> tensor<64x48xf16> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x48xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<64x48xf32>) -> tensor<64x48xf32>
+  %m = linalg.matmul ins(%a, %b : tensor<64x32xf16>, tensor<32x48xf16>) outs(%f : tensor<64x48xf32>) -> tensor<64x48xf32>
+  %o = tensor.empty() : tensor<64x48xf16>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0,d1)->(d0,d1)>, affine_map<(d0,d1)->(d1)>, affine_map<(d0,d1)->(d0,d1)>], iterator_types = ["parallel","parallel"]} ins(%m, %bias : tensor<64x48xf32>, tensor<48xf16>) outs(%o : tensor<64x48xf16>) {
+   ^bb0(%x: f32, %y: f16, %u: f16):
+     %w = arith.extf %y : f16 to f32
+     %s = arith.addf %x, %w : f32
+     %t = math.tanh %s : f32
+     %g = arith.mulf %s, %t : f32
+     %n = arith.truncf %g : f32 to f16
+     linalg.yield %n : f16
+  } -> tensor<64x48xf16>
+  return %r : tensor<64x48xf16>
+})";
+
+TEST(ContractionStatement, SaysWhatIsReadMultipliedAndComputedBehindIt) {
+  const json stated = statement_of(kFeedForward);
+  ASSERT_FALSE(stated.contains("why_not")) << stated["why_not"];
+  EXPECT_EQ(sizes_and_roles(stated), "m64 n48 k32 ");
+  EXPECT_EQ(stated["lhs"]["strides"], json({32, 0, 1}));
+  EXPECT_EQ(stated["rhs"]["strides"], json({0, 1, 48}));
+  EXPECT_EQ(stated["lhs"]["type"], "f16");
+  EXPECT_EQ(stated["accumulator"], "f32");
+  EXPECT_EQ(stated["start"], 0.0);
+  EXPECT_THAT(operations(stated), testing::ElementsAre("root", "load", "arith.extf", "arith.addf",
+                                                       "math.tanh", "arith.mulf", "arith.truncf"));
+  EXPECT_EQ(stated["values"][1]["strides"], json({0, 1, 0})) << "the bias, along n";
+  EXPECT_EQ(stated["values"][5]["operands"], json({3, 4}));
+  ASSERT_EQ(stated["stores"].size(), 1u);
+  EXPECT_EQ(stated["stores"][0]["strides"], json({48, 1, 0}));
+  EXPECT_EQ(stated["stores"][0]["value"], 6);
+  EXPECT_EQ(stated["bindings"], 4);
+  EXPECT_EQ(stated["constants"], 0);
+  EXPECT_THAT(stated["entry"].get<std::string>(), StartsWith("main_dispatch_0_matmul_64x48x32"));
+  EXPECT_THAT(stated["layout"].get<std::string>(), StartsWith("#hal.pipeline.layout<bindings = ["));
+}
+
+// 3 x 3 over a padded image of 10 x 10 x 16: a step in y is 160 elements, in a filter's row too.
+TEST(ContractionStatement, AConvolutionWalksItsImageByTwoLoopsAtOnce) {
+  const json stated = statement_of(convolution(/*nchw=*/false, 2, 8, 16, 32));
+  ASSERT_FALSE(stated.contains("why_not")) << stated["why_not"];
+  EXPECT_EQ(sizes_and_roles(stated), "m2 m8 m8 n32 k3 k3 k16 ");
+  EXPECT_EQ(stated["lhs"]["strides"], json({1600, 160, 16, 0, 160, 16, 1}));
+  EXPECT_EQ(stated["rhs"]["strides"], json({0, 0, 0, 1, 1536, 512, 32}));
+}
+
+TEST(ContractionStatement, ABatchIsWhatAllThreeHave) {
+  const json stated = statement_of(batch_matmul(4, 64, 32, 16));
+  EXPECT_EQ(sizes_and_roles(stated), "batch4 m64 n32 k16 ");
+  EXPECT_EQ(stated["lhs"]["strides"], json({1024, 16, 0, 1}));
+  EXPECT_EQ(stated["rhs"]["strides"], json({512, 0, 1, 32}));
+}
+
+TEST(ContractionStatement, ATransposedOperandHasItsStridesTheOtherWayRound) {
+  const json stated = statement_of(matmul(64, 48, 32, "f16", "f32", /*transpose_b=*/true));
+  EXPECT_EQ(stated["rhs"]["strides"], json({0, 32, 1}));
+}
+
+// A layer reads what the one before has left in the buffer of intermediate results.
+TEST(ContractionStatement, NamesTheConstantsThatSayWhereViewsBegin) {
+  std::string arguments = "%h0: tensor<64x64xf16>", layers;
+  constexpr int kLayers = 5;
+  for (int i = 0; i < kLayers; ++i) {
+    arguments += fmt::format(", %w{}: tensor<64x64xf16>", i);
+    layers += fmt::format(
+        "  %h{1} = linalg.matmul ins(%h{0}, %w{0} : tensor<64x64xf16>, tensor<64x64xf16>) "
+        "outs(%f : tensor<64x64xf16>) -> tensor<64x64xf16>\n",
+        i, i + 1);
+  }
+  const std::string program = fmt::format(R"(
+func.func @main({}) -> tensor<64x64xf16> {{
+  %z = arith.constant 0.0 : f16
+  %e = tensor.empty() : tensor<64x64xf16>
+  %f = linalg.fill ins(%z : f16) outs(%e : tensor<64x64xf16>) -> tensor<64x64xf16>
+{}  return %h{} : tensor<64x64xf16>
+}})",
+                                          arguments, layers, kLayers);
+  bool some_have_words = false;
+  for (const problem::Dispatch& dispatch : dispatches_of(program)) {
+    const json stated = json::parse(dispatch.contraction);
+    ASSERT_FALSE(stated.contains("why_not")) << stated["why_not"];
+    for (const json& view : stated["views"]) {
+      for (const json& word : view["words"]) EXPECT_LT(word, stated["constants"]);
+      EXPECT_EQ(view["multiple"].get<int>() % 64, 0);
+      some_have_words = some_have_words || !view["words"].empty();
+    }
+    EXPECT_EQ(stated["constants"], dispatch.constants.size());
+  }
+  EXPECT_TRUE(some_have_words);
+}
+
+TEST(ContractionStatement, SaysWhatIsOfAnotherForm) {
+  constexpr char kSoftmax[] = R"(
+func.func @main(%x: tensor<64x128xf32>) -> tensor<64x128xf32> {
+  %e = tensor.empty() : tensor<64x128xf32>
+  %r = linalg.softmax dimension(1) ins(%x : tensor<64x128xf32>) outs(%e : tensor<64x128xf32>) -> tensor<64x128xf32>
+  return %r : tensor<64x128xf32>
+})";
+  EXPECT_THAT(statement_of(kSoftmax)["why_not"].get<std::string>(), HasSubstr("its root is a"));
+  constexpr char kAdds[] = R"(
+func.func @main(%a: tensor<64x32xf16>, %b: tensor<32x48xf16>, %c: tensor<64x48xf32>) -> tensor<64x48xf32> {
+  %m = linalg.matmul ins(%a, %b : tensor<64x32xf16>, tensor<32x48xf16>) outs(%c : tensor<64x48xf32>) -> tensor<64x48xf32>
+  return %m : tensor<64x48xf32>
+})";
+  EXPECT_EQ(statement_of(kAdds)["why_not"], "its sums begin at values that are read");
+}
+
+}  // namespace
+}  // namespace hone::iree::gpu

@@ -1,0 +1,70 @@
+// A kernel in the place of IREE's, read back from the compiled program.
+#include "provider/iree/replaced_executable.h"
+
+#include <gmock/gmock.h>
+
+#include "base/file.h"
+#include "provider/iree/gpu_executable.h"
+#include "provider/iree/iree_provider.h"
+#include "provider/iree/whole_program.h"
+#include "tests/provider_iree_gpu/child.h"
+#include "tests/provider_iree_gpu/programs.h"
+
+namespace hone::iree::gpu {
+namespace {
+
+using testing::HasSubstr;
+
+// It does nothing, in the way that IREE launches kernels: three bindings, no constants.
+std::string kernel(const std::string& name) {
+  return fmt::format(
+      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry {}(.param .u64 a, "
+      ".param .u64 b, .param .u64 c)\n{{\nret; // in the place\n}}\n",
+      name);
+}
+
+problem::Launch launch() {
+  problem::Launch launch;
+  launch.grid = {12, 3, 1};
+  launch.block = {96, 1, 1};
+  launch.shared_bytes = 34304;
+  return launch;
+}
+
+problem::Dispatch dispatch() {
+  return load_program(compiler(), "main.mlir", matmul(64, 48, 32), flags_for("sm_80"), {})
+      ->dispatches.front();
+}
+
+// In a process of its own: the flag is one that a process keeps.
+TEST(ReplacedExecutable, IsWhatTheProgramHolds) {
+  const problem::Dispatch replaced = dispatch();
+  const auto file = replaced_executable(replaced, kernel(replaced.name), launch());
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(file->executable, "main_dispatch_0");
+  const TemporaryFolder folder = TemporaryFolder::create("hone-test-").value();
+  ASSERT_TRUE(write_file_atomically(folder.path() / "main_dispatch_0.mlir", file->text));
+  const std::string found = in_child([&]() -> std::string {
+    std::vector<std::string> flags = flags_for("sm_80");
+    flags.push_back(replaced_executables_flag(folder.path()));
+    const auto module = compile_program(compiler(), "main.mlir", matmul(64, 48, 32), flags);
+    if (!module) return module.error().message;
+    const IreeProvider provider(*find_installation(HONE_SOURCE_DIR "/.venv"),
+                                *problem::gpu_target("sm_80"));
+    return provider.device_code(*module, replaced.name).value_or("no such kernel");
+  });
+  EXPECT_THAT(found, HasSubstr("ret; // in the place"));
+}
+
+TEST(ReplacedExecutable, RefusesWhatIsNotTheDispatchsKernel) {
+  const problem::Dispatch replaced = dispatch();
+  EXPECT_THAT(replaced_executable(replaced, kernel("another"), launch()).error().message,
+              HasSubstr("has no kernel of that name"));
+  problem::Dispatch unstated = replaced;
+  unstated.contraction.clear();
+  EXPECT_THAT(replaced_executable(unstated, kernel(replaced.name), launch()).error().message,
+              HasSubstr("is not stated"));
+}
+
+}  // namespace
+}  // namespace hone::iree::gpu

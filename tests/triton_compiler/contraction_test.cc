@@ -1,0 +1,108 @@
+// Kernels in the place of a program's own: what the wheel makes of a dispatch's statement, and that
+// it is launched as IREE launches its kernels. Figures are those of Triton 3.9.0.
+#include "provider/resources.h"
+#include "tests/triton_compiler/compile_workers.h"
+
+namespace hone::triton {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+// tanh(A B + bias), whose operands lie where the launch says.
+constexpr char kMatmul[] = R"({
+  "entry": "main$async_dispatch_0_matmul", "bindings": 3, "constants": 3,
+  "views": [{"binding": 0, "offset": 0, "words": [0], "multiple": 524288},
+            {"binding": 1, "offset": 128, "words": [1, 2], "multiple": 64},
+            {"binding": 2, "offset": 0, "words": [], "multiple": 64}],
+  "loops": [{"size": 512, "role": "m"}, {"size": 256, "role": "n"}, {"size": 640, "role": "k"}],
+  "lhs": {"view": 0, "type": "f16", "offset": 0, "strides": [640, 0, 1]},
+  "rhs": {"view": 1, "type": "f16", "offset": 0, "strides": [0, 1, 256]},
+  "accumulator": "f32", "start": 0.0,
+  "values": [{"op": "root", "type": "f32", "operands": []},
+             {"op": "load", "type": "f16", "view": 1, "offset": 163840, "strides": [0, 1, 0], "operands": []},
+             {"op": "arith.truncf", "type": "f16", "operands": [0]},
+             {"op": "arith.addf", "type": "f16", "operands": [2, 1]},
+             {"op": "math.tanh", "type": "f16", "operands": [3]}],
+  "stores": [{"view": 2, "type": "f16", "offset": 0, "strides": [256, 1, 0], "value": 4}]})";
+
+// 3 x 3 over an image of 34 x 34 x 64, 96 filters.
+constexpr char kConvolution[] = R"({
+  "entry": "conv", "bindings": 3, "constants": 0,
+  "views": [{"binding": 0, "offset": 0, "words": [], "multiple": 64},
+            {"binding": 1, "offset": 0, "words": [], "multiple": 64},
+            {"binding": 2, "offset": 0, "words": [], "multiple": 64}],
+  "loops": [{"size": 32, "role": "m"}, {"size": 32, "role": "m"}, {"size": 96, "role": "n"},
+            {"size": 3, "role": "k"}, {"size": 3, "role": "k"}, {"size": 64, "role": "k"}],
+  "lhs": {"view": 0, "type": "f16", "offset": 0, "strides": [2176, 64, 0, 2176, 64, 1]},
+  "rhs": {"view": 1, "type": "f16", "offset": 0, "strides": [0, 0, 1, 18432, 6144, 96]},
+  "accumulator": "f32", "start": 0.0,
+  "values": [{"op": "root", "type": "f32", "operands": []}],
+  "stores": [{"view": 2, "type": "f32", "offset": 0, "strides": [3072, 96, 1, 0, 0, 0], "value": 0}]})";
+
+problem::Dispatch stated(const std::string& contraction) {
+  problem::Dispatch dispatch;
+  dispatch.source = contraction;
+  return dispatch;
+}
+
+const std::map<std::string, std::int64_t> kKnobs{{"BLOCK_M", 64},  {"BLOCK_N", 64},
+                                                 {"BLOCK_K", 64},  {"GROUP_M", 8},
+                                                 {"num_warps", 4}, {"num_stages", 3}};
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++found;
+  return found;
+}
+
+TEST(Contractions, AreLaunchedAsIreesKernelsAre) {
+  CompileWorkers& workers = shared_workers();
+  workers.submit(0, stated(kMatmul), "sm_90", kKnobs);
+  const auto compiled = workers.all();
+  ASSERT_TRUE(compiled.at(0)) << compiled.at(0).error().message;
+  const problem::Launch& launch = compiled.at(0)->launch;
+  // What IREE makes of '$', and the runtime looks for.
+  EXPECT_EQ(launch.entry, "main_async_dispatch_0_matmul");
+  EXPECT_THAT(launch.grid, ElementsAre(8 * 4, 1, 1));
+  EXPECT_THAT(launch.block, ElementsAre(128, 1, 1));
+  // Three stages of 64 x 64 elements of A and of B.
+  EXPECT_EQ(launch.shared_bytes, 3u * 2 * 64 * 64 * 2);
+  EXPECT_EQ(launch.constants.size(), 3u);
+  EXPECT_TRUE(launch.arguments.empty());
+  EXPECT_EQ(launch.hidden_pointers, 0);
+  const std::string& ptx = compiled.at(0)->code;
+  EXPECT_THAT(ptx, HasSubstr(".entry main_async_dispatch_0_matmul("));
+  EXPECT_EQ(count(ptx, ".param .u64"), 3u) << "no pointers of Triton's own";
+  EXPECT_EQ(count(ptx, ".param .u32"), 3u);
+  EXPECT_THAT(ptx, HasSubstr("wgmma.mma_async"));
+  // Copies of 16 bytes, ahead of their use: what is known of where views begin is not lost.
+  EXPECT_THAT(ptx, HasSubstr("cp.async.cg.shared.global"));
+}
+
+TEST(Contractions, AConvolutionIsAProductThatReadsItsImageInPlace) {
+  CompileWorkers& workers = shared_workers();
+  workers.submit(0, stated(kConvolution), "sm_90", kKnobs);
+  const auto compiled = workers.all();
+  ASSERT_TRUE(compiled.at(0)) << compiled.at(0).error().message;
+  // 32 x 32 results of an image are 16 tiles, 96 filters 2.
+  EXPECT_THAT(compiled.at(0)->launch.grid, ElementsAre(32, 1, 1));
+  EXPECT_THAT(compiled.at(0)->code, HasSubstr("wgmma.mma_async"));
+  EXPECT_THAT(compiled.at(0)->code, HasSubstr("cp.async.cg.shared.global"));
+}
+
+TEST(Contractions, SayWhatTheyHaveNoWordsFor) {
+  CompileWorkers& workers = shared_workers();
+  std::string unknown = kMatmul;
+  unknown.replace(unknown.find("math.tanh"), 9, "math.nothing");
+  workers.submit(0, stated(unknown), "sm_90", kKnobs);
+  const auto compiled = workers.all();
+  ASSERT_FALSE(compiled.at(0));
+  EXPECT_THAT(compiled.at(0).error().message,
+              testing::AllOf(HasSubstr("math.nothing"), Not(HasSubstr("Traceback"))));
+}
+
+}  // namespace
+}  // namespace hone::triton

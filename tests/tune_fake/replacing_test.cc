@@ -1,0 +1,114 @@
+// Kernels of another provider's in the place of the compiler's: searched beside its configurations,
+// proved in the program, written beside the spec.
+#include <gmock/gmock.h>
+
+#include "tests/tune_fake/fake_session.h"
+
+namespace hone::tune {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// The other's tile of 128 takes 50 us, one of 256 60 us, the compiler's best 100 us, its own choice
+// 130.
+double seconds_of_tile(std::int64_t tile) {
+  return tile == 128 ? 50e-6 : tile == 256 ? 60e-6 : test::fake_seconds(tile);
+}
+
+class Replacing : public FakeSession {
+ protected:
+  Result<TuningResult> run() {
+    auto runner = std::make_unique<test::FakeRunner>(log_);
+    runner->seconds_of = [](const std::string& code) {
+      return seconds_of_tile(test::tile_in(code));
+    };
+    FakeTools tools{pool_, std::move(runner), observer_};
+    tools.replacing = &other_;
+    tools.replacing_pool = &others_;
+    return run_session(options_, store_, provider_, std::move(tools));
+  }
+  static std::vector<std::string> files(const std::filesystem::path& folder) {
+    std::vector<std::string> names;
+    if (!std::filesystem::exists(folder)) return names;
+    for (const auto& file : std::filesystem::directory_iterator(folder))
+      names.push_back(file.path().filename());
+    std::ranges::sort(names);
+    return names;
+  }
+  std::filesystem::path kernels() const { return options_.out / "kernels"; }
+
+  test::FakePool pool_{3}, others_{0};
+  test::FakeReplacing other_;
+  store::Store store_ = open_store();
+  test::FakeRunner::Log log_;
+  SilentObserver observer_;
+};
+
+TEST_F(Replacing, TheBestKernelWinsWhoeverMadeIt) {
+  pool_.in_program = seconds_of_tile;
+  const auto result = run();
+  ASSERT_TRUE(result) << result.error().message;
+  for (const TunedDispatch& tuned : result->at_sizes.front().tuned) {
+    const bool is_odd = tuned.dispatch->name == "main_dispatch_1";
+    ASSERT_TRUE(tuned.payload) << tuned.selection.reason;
+    EXPECT_EQ(tuned.payload->json, is_odd ? "tile=8" : "tile=128");
+    EXPECT_EQ(tuned.payload->replacing, is_odd ? "" : "other");
+    EXPECT_NEAR(*tuned.selection.speedup, is_odd ? 1.3 : 2.6, 0.03);
+    EXPECT_EQ(store_.candidate(*tuned.selection.winner)->provider, is_odd ? "fake" : "other");
+  }
+  EXPECT_EQ(pool_.compiled, 3 * 8) << "each dispatch's default and seven tiles";
+  EXPECT_EQ(others_.compiled, 2 * 2);
+  ASSERT_TRUE(result->best);
+  EXPECT_EQ(result->best->name, "spec") << observer_.notes;
+  EXPECT_EQ(read_file(options_.out / "tuning_spec.mlir").value(), "main_dispatch_1 tile=8\n");
+  EXPECT_THAT(files(kernels()), ElementsAre("main_dispatch_0.mlir", "main_dispatch_2.mlir"));
+  EXPECT_THAT(read_file(options_.out / "compile_flags.txt").value(),
+              testing::AllOf(HasSubstr("--fake-spec="), HasSubstr("--fake-kernels=")));
+  ASSERT_EQ(result->gains.size(), 1u);
+  EXPECT_NEAR(result->gains.front().promised(), 30e-6 + 2 * 80e-6, 6e-6);
+  EXPECT_NEAR(result->gains.front().arrived(), 30e-6 + 2 * 80e-6, 6e-6);
+}
+
+// It is not the sum of its kernels: what they cost their neighbours shows in the program only.
+TEST_F(Replacing, AKernelThatIsFasterAloneAndNotInTheProgramIsLeftOut) {
+  pool_.in_program = [](std::int64_t tile) { return tile == 128 ? 200e-6 : seconds_of_tile(tile); };
+  const auto result = run();
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_THAT(files(kernels()), testing::IsEmpty());
+  EXPECT_EQ(read_file(options_.out / "tuning_spec.mlir").value(), "main_dispatch_1 tile=8\n");
+  const std::vector<LeftOut>& left_out = result->at_sizes.front().proven.left_out;
+  ASSERT_EQ(left_out.size(), 2u);
+  for (const LeftOut& each : left_out)
+    EXPECT_THAT(each.reason, HasSubstr("the program is slower with it"));
+}
+
+TEST_F(Replacing, WithNothingToConfigureThereIsNoSpec) {
+  pool_.in_program = seconds_of_tile;
+  options_.dispatches = {"main_dispatch_0"};
+  const auto result = run();
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->best->name, "spec") << observer_.notes;
+  EXPECT_FALSE(std::filesystem::exists(options_.out / "tuning_spec.mlir"));
+  EXPECT_THAT(files(kernels()), ElementsAre("main_dispatch_0.mlir"));
+  EXPECT_THAT(read_file(options_.out / "compile_flags.txt").value(),
+              testing::Not(HasSubstr("--fake-spec=")));
+}
+
+// The winner's code and how it is launched are kept with it.
+TEST_F(Replacing, GoesOnWhereItWasStopped) {
+  pool_.in_program = seconds_of_tile;
+  pool_.stopped_after = 12;  // in the second dispatch
+  EXPECT_EQ(run().error().kind, ErrorKind::kInterrupted);
+  const int before = others_.compiled;
+  pool_.stopped_after = std::numeric_limits<int>::max();
+  const auto result = run();
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(before, 2) << "of the first dispatch";
+  EXPECT_EQ(others_.compiled, 4);
+  EXPECT_THAT(files(kernels()), ElementsAre("main_dispatch_0.mlir", "main_dispatch_2.mlir"));
+  EXPECT_EQ(result->best->name, "spec") << observer_.notes;
+}
+
+}  // namespace
+}  // namespace hone::tune
