@@ -56,6 +56,24 @@ TEST(ReplacedExecutable, IsWhatTheProgramHolds) {
   EXPECT_THAT(found, HasSubstr("ret; // in the place"));
 }
 
+// At O3 the block has four dispatches, and six without: a process that has flags of its own must not
+// lose the level.
+TEST(ReplacedExecutable, LeavesTheOptimizationLevelAsItIs) {
+  const auto dispatches = [](const std::vector<std::string>& more) {
+    return in_child([&]() -> std::string {
+      std::vector<std::string> flags = flags_for("sm_80");
+      flags.insert(flags.end(), more.begin(), more.end());
+      const auto program = load_program(compiler(), "attention_block.mlir",
+                                        example("attention_block.mlir"), flags, {});
+      return program ? std::to_string(program->dispatches.size()) : program.error().message;
+    });
+  };
+  const TemporaryFolder empty = TemporaryFolder::create("hone-test-").value();
+  EXPECT_EQ(dispatches({}), "6");
+  EXPECT_EQ(dispatches({"--iree-opt-level=O3"}), "4");
+  EXPECT_EQ(dispatches({"--iree-opt-level=O3", replaced_executables_flag(empty.path())}), "4");
+}
+
 TEST(ReplacedExecutable, RefusesWhatIsNotTheDispatchsKernel) {
   const problem::Dispatch replaced = dispatch();
   EXPECT_THAT(replaced_executable(replaced, kernel("another"), launch()).error().message,
