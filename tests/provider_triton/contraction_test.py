@@ -288,8 +288,8 @@ class Numbers(unittest.TestCase):
         memory[64:64 + a.size], memory[1000:1000 + b.size] = a.ravel(), b.ravel()
         run(at_run_time(7, 31, 33), [memory, c], [128, 2000, 0, 5])
         self.assert_equal(c[32:].reshape(7, 31), f32(a) @ f32(b))
-        # What counts is the sum modulo 2^64: from 8192 bytes further, 2^64 - 8192 + 128 leads to the same place. The low
-        # word is one without a sign.
+        # What counts is the sum modulo 2^64: from 8192 bytes further, 2^64 - 8192 + 128 leads to the same place. The
+        # low word is one without a sign.
         c[:] = 0
         said = at_run_time(7, 31, 33)
         said["views"][0] = view(0, words=[0, 3])
@@ -360,6 +360,9 @@ class Numbers(unittest.TestCase):
                     operands = (1, 2) if name in two else (1, )
                     got = self.operation_on(a, b, type_, operation(name, type_, *operands), of)
                     wanted = function(*[f32(a), f32(b)][:len(operands)]).astype(of)
+                    if "numf" in name:
+                        # Triton 3.6's interpreter passes NaN on here, unlike its compiler (the tests of code).
+                        got = numpy.where(numpy.isnan(a) | numpy.isnan(b), wanted, got)
                     numpy.testing.assert_allclose(got, wanted, rtol=2e-7, err_msg=f"{name} of {type_}")
                 got = self.operation_on(a, b, type_, operation("math.fma", type_, 1, 2, 1), of)
                 wanted = (a.astype(float) * b + a).astype(of)
@@ -513,6 +516,14 @@ class Code(unittest.TestCase):
                 before = len(values) - 1
         said = matmul(n, n, n, values=values, stores=[access(2, "f32", n, 1, 0, value=before)])
         self.ptx(said, ["u64"] * 3, {"BLOCK_M": 64, "BLOCK_N": 32, "num_warps": 4})
+
+    def test_of_nan_and_a_number_each_maximum_chooses_its_own(self):
+        for name, instruction in (("maximumf", "max.NaN.f32"), ("maxnumf", "max.f32"), ("minimumf", "min.NaN.f32"),
+                                  ("minnumf", "min.f32")):
+            values = [ROOT_VALUE, load(2, "f32", 0, 1, 0), operation("arith." + name, "f32", 0, 1)]
+            said = matmul(64, 64, 64, values=values, stores=[access(3, "f32", 64, 1, 0, value=2)])
+            _, code = self.compiled(said, SMALL)
+            self.assertEqual(set(re.findall(r"\bm(?:ax|in)\.[\w.]*f32", code.decode())), {instruction})
 
     def test_each_operation_behind_the_sums_is_rounded(self):
         values = [ROOT_VALUE, load(2, "f32", 0, 1, 0), operation("arith.mulf", "f32", 0, 1),

@@ -357,7 +357,8 @@ class _Source:
         if name in _ARITHMETIC and kind != "i1":
             return f"({f' {_ARITHMETIC[name]} '.join(operands)}){to}"
         if name == "negf":
-            return f"(-{operands[0]}){to}"
+            # Triton 3.6 takes a minus to be a difference from zero, by which zero keeps its sign.
+            return f"({operands[0]} * -1.0){to}"
         if name in _CHOICES and kind != "i1":
             return _CHOICES[name].format(*operands)
         if name == "select":
