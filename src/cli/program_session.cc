@@ -130,11 +130,11 @@ CommandResult with_program_session(TuneOptions options,
   // Of cores that were named, others may be another tuner's: it measures while this one compiles.
   if (!options.cores.cores.empty()) HONE_TRY(device::cpu::stay_on(options.cores.cores));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
-  HONE_ASSIGN(const std::vector<std::string> notes, use_input(options, toolchain));
+  HONE_ASSIGN(std::vector<std::string> notes, use_input(options, toolchain));
   HONE_ASSIGN(
       const iree::IreeProvider provider,
       make_provider(options.toolchain, toolchain.installation(), static_cast<int>(cores.size())));
-  HONE_ASSIGN(const std::unique_ptr<Replacing> replacing, start_replacing(options, toolchain));
+  HONE_ASSIGN(const std::unique_ptr<Replacing> replacing, start_replacing(options, toolchain, notes));
   const std::string note = target_note(options.toolchain);
   tune::RunnerService runner(toolchain.make_runner(), options.kernel_seconds);
   std::vector<tune::RunnerService> more_runners;

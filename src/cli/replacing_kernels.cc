@@ -6,7 +6,8 @@
 namespace hone::cli {
 
 Result<std::unique_ptr<Replacing>> start_replacing(const TuneOptions& options,
-                                                   const Toolchain& toolchain) {
+                                                   const Toolchain& toolchain,
+                                                   std::vector<std::string>& notes) {
   const bool asked = options.provider == "iree,triton";
   if (!asked && !options.provider.empty()) return nullptr;
   const device::Facts& facts = options.tuning.place().facts;
@@ -20,7 +21,11 @@ Result<std::unique_ptr<Replacing>> start_replacing(const TuneOptions& options,
   auto installation = triton::find_installation(options.gemms.triton);
   if (!installation && (asked || !options.gemms.triton.empty()))
     return tl::unexpected(installation.error());
-  if (!installation) return nullptr;
+  if (!installation) {
+    notes.push_back("only IREE's own kernels are tuned, none of Triton's beside them: " +
+                    installation.error().message);
+    return nullptr;
+  }
   auto replacing =
       std::make_unique<Replacing>(Replacing{triton::ContractionProvider(*device), nullptr});
   HONE_ASSIGN(replacing->workers, start_triton_workers(*installation, options.toolchain, {},

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "cli/toolchain.h"
 #include "cli/tune_options.h"
@@ -16,10 +18,12 @@ struct Replacing {
   std::unique_ptr<worker::PersistentPool> workers;
 };
 
-// Null where the user or the device wants none, or there is no Triton and nobody asked for it.
+// Null where the user or the device wants none, or there is no Triton and nobody asked for it, of
+// which a line is added to `notes`.
 // Errors where --provider or --triton asks for it: an input error for another device than an NVIDIA
 // GPU, else those of triton::find_installation.
 Result<std::unique_ptr<Replacing>> start_replacing(const TuneOptions& options,
-                                                   const Toolchain& toolchain);
+                                                   const Toolchain& toolchain,
+                                                   std::vector<std::string>& notes);
 
 }  // namespace hone::cli

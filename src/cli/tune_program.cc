@@ -41,6 +41,7 @@ nlohmann::json document_of(const TuneOptions& options, const tune::FlagSet& tune
       {"gains", gains_json(result)},
       {"outputs", outputs_json(result)},
       {"spec", result.spec.empty() ? nlohmann::json() : nlohmann::json(out / "tuning_spec.mlir")},
+      {"kernels", result.replaced.empty() ? nlohmann::json() : nlohmann::json(out / "kernels")},
       {"compile_flags", out / "compile_flags.txt"},
       {"proof_script",
        result.proof_script.empty() ? nlohmann::json() : nlohmann::json(result.proof_script)},
@@ -118,10 +119,14 @@ void print_notes(const TuneOptions& options, const tune::TuningResult& result) {
                  left_out.dispatch, left_out.reason);
   fmt::print("{}", proof_text(result));
   if (result.best) fmt::print("best for the whole program: {}\n", result.best->name);
-  if (result.spec.empty()) return;
   const bool unproved = result.best && !result.best->uses_spec();
-  fmt::print("spec: {}{}\n", (options.tuning.out / "tuning_spec.mlir").string(),
-             unproved ? " (not recommended: no gain of it is proved in the whole program)" : "");
+  const std::string_view advice =
+      unproved ? " (not recommended: no gain of it is proved in the whole program)" : "";
+  if (!result.spec.empty())
+    fmt::print("spec: {}{}\n", (options.tuning.out / "tuning_spec.mlir").string(), advice);
+  if (!result.replaced.empty())
+    fmt::print("kernels in the place of the compiler's: {} in {}{}\n", result.replaced.size(),
+               (options.tuning.out / "kernels").string(), advice);
 }
 
 // What the other tools of a user read, beside the report.

@@ -154,7 +154,7 @@ class ProgramProvider : public Provider {
     static_cast<void>(launch);
     return failure("{} has no way to put a kernel in the place of '{}'", name(), dispatch.name);
   }
-  // `flags` with those that make the compiler take the files of `folder`, which holds nothing else.
+  // `flags` with those that make the compiler take the files of `folder`.
   virtual std::vector<std::string> with_replaced(std::vector<std::string> flags,
                                                  const std::filesystem::path& folder) const {
     static_cast<void>(folder);

@@ -130,8 +130,12 @@ class DispatchTuner {
   // made ready; the default before them, since nothing is measured without it.
   Status begin_search() {
     const Options& options = context_.options;
-    HONE_ASSIGN(DispatchSearch begun, DispatchSearch::begin(context_, *now_->provider, dispatch_,
-                                                            now_->space, seconds_to_search()));
+    // Its strategy is chosen by the time it has, which those after it share.
+    const auto left = static_cast<double>(
+        std::ranges::count_if(contenders_, [](const Contender& each) { return !each.search; }));
+    HONE_ASSIGN(DispatchSearch begun,
+                DispatchSearch::begin(context_, *now_->provider, dispatch_, now_->space,
+                                      seconds_to_search() / left));
     DispatchSearch& search = now_->search.emplace(std::move(begun));
     if (options.traits().compiling_disturbs || now_ != &contenders_.front()) return {};
     HONE_TRY(bench_.compile_default());

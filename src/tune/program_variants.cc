@@ -89,15 +89,18 @@ Result<std::vector<CompiledModule>> ProgramVariants::compile(std::vector<Variant
   return programs;
 }
 
+std::string file_of_replaced(const std::string& executable) {
+  return executable + ".mlir";
+}
+
 Status write_replaced(const std::filesystem::path& folder,
                       const std::vector<provider::ReplacedExecutable>& replaced) {
   std::error_code code;
-  std::filesystem::remove_all(folder, code);
   std::filesystem::create_directories(folder, code);
   if (code)
     return environment_error("cannot make the folder '{}': {}", folder.string(), code.message());
   for (const provider::ReplacedExecutable& each : replaced)
-    HONE_TRY(write_file_atomically(folder / (each.executable + ".mlir"), each.text));
+    HONE_TRY(write_file_atomically(folder / file_of_replaced(each.executable), each.text));
   return {};
 }
 

@@ -35,7 +35,10 @@ struct Variant {
   bool usable() const { return failure.empty(); }
 };
 
-// Each as the compiler looks for it, and nothing else in `folder`, which is made.
+// As the compiler looks for the file that replaces an executable.
+std::string file_of_replaced(const std::string& executable);
+// Writes each under that name into `folder`, which is made where it is not there. An environment
+// error where it cannot be.
 Status write_replaced(const std::filesystem::path& folder,
                       const std::vector<provider::ReplacedExecutable>& replaced);
 

@@ -161,8 +161,10 @@ Status Session::leave_out(const std::string& reason) {
                     state == plan::State::kBeyond ? "beyond --coverage or --top" : reason);
     const auto last = result_.tuned.begin() + static_cast<std::ptrdiff_t>(searched);
     const bool shares = std::any_of(result_.tuned.begin(), last, [&](const TunedDispatch& tuned) {
-      return tuned.payload && !tuned.replaces() &&
-             one_entry_for(*context_.programs, *tuned.dispatch, *chosen_[i]);
+      // What replaces a kernel is for all of its launches, and for no other dispatch.
+      return tuned.payload &&
+             (tuned.replaces() ? tuned.dispatch->executable == chosen_[i]->executable
+                               : one_entry_for(*context_.programs, *tuned.dispatch, *chosen_[i]));
     });
     if (!shares) {
       result_.not_tuned.push_back({chosen_[i]->name, why, plan_.share_of(i)});

@@ -19,6 +19,7 @@ struct Rival {
   provider::Payload payload;
   std::string dispatch;  // where it won, and what it is there (TunedDispatch::code)
   std::string code;
+  std::optional<problem::Launch> launch;
   // Against the default, at each size where it is right.
   std::vector<measure::PairedComparison> comparisons = {};
   std::vector<store::Id> candidates = {};  // likewise
@@ -43,7 +44,8 @@ Result<std::vector<Rival>> rivals_of(store::Store& store, const std::vector<Disp
     });
     if (!known)
       rivals.push_back({std::move(row.configuration), each.tuned->selection.speedup.value_or(1),
-                        *each.tuned->payload, each.tuned->dispatch->name, each.tuned->code});
+                        *each.tuned->payload, each.tuned->dispatch->name, each.tuned->code,
+                        each.tuned->launch});
   }
   std::stable_sort(rivals.begin(), rivals.end(),
                    [](const Rival& a, const Rival& b) { return a.speedup > b.speedup; });
@@ -83,8 +85,9 @@ Status compare_at(Context& context, const DispatchAtSize& at, double seconds, Pr
   for (const Rival& rival : rivals) {
     Trial trial;
     trial.payload = rival.payload;
-    HONE_ASSIGN(trial.candidate,
-                context.store.add_candidate(bench.candidate_row(rival.configuration)));
+    store::Candidate row = bench.candidate_row(rival.configuration);
+    if (!rival.payload.replacing.empty()) row.provider = rival.payload.replacing;
+    HONE_ASSIGN(trial.candidate, context.store.add_candidate(row));
     trials.push_back(std::move(trial));
   }
   HONE_TRY(run_to_the_end(context, bench, trials));
@@ -147,7 +150,9 @@ void take(const std::vector<DispatchAtSize>& at, const Rival& chosen,
     TunedDispatch& tuned = *at[i].tuned;
     const measure::PairedComparison& comparison = chosen.comparisons[i];
     tuned.payload = chosen.payload;
-    tuned.code = tuned.dispatch->name == chosen.dispatch ? chosen.code : "";
+    const bool is_same_kernel = tuned.dispatch->name == chosen.dispatch;
+    tuned.code = is_same_kernel ? chosen.code : "";
+    tuned.launch = is_same_kernel ? chosen.launch : std::nullopt;
     tuned.selection.winner = chosen.candidates[i];
     tuned.selection.ties = {chosen.candidates[i]};
     tuned.near_ties.clear();

@@ -15,6 +15,22 @@ namespace {
 // does to the others.
 constexpr double kSearchShare = 0.75;
 
+// Takes out of `at` the launch sets of each executable that some winner would replace.
+std::vector<std::vector<DispatchAtSize>> take_replaced(std::vector<DispatchAtSize>& at) {
+  std::vector<std::vector<DispatchAtSize>> taken;
+  for (;;) {
+    const auto replaced =
+        std::ranges::find_if(at, [](const DispatchAtSize& each) { return each.tuned->replaces(); });
+    if (replaced == at.end()) return taken;
+    const std::string executable = replaced->tuned->dispatch->executable;
+    const auto others = std::stable_partition(at.begin(), at.end(), [&](const auto& each) {
+      return each.tuned->dispatch->executable != executable;
+    });
+    taken.emplace_back(others, at.end());
+    at.erase(others, at.end());
+  }
+}
+
 }  // namespace
 
 TuningBase::TuningBase(Context& context, const std::vector<problem::SizeSet>& sizes)
@@ -212,8 +228,12 @@ Status TuningBase::choose_for_all(double seconds) {
           for (const DispatchAtSize& each : at)
             each.tuned->keep_default("it could not be tuned at every size");
     std::vector<DispatchAtSize> at = at_each(names);
-    // What takes the place of one dispatch's kernel says nothing of the others.
-    std::erase_if(at, [](const DispatchAtSize& each) { return each.tuned->replaces(); });
+    // What takes the place of a kernel is for all of its launches, and says nothing of the others.
+    for (std::vector<DispatchAtSize>& launches : take_replaced(at)) {
+      if (launches.size() < 2) continue;
+      measured += launches.size();
+      shared.push_back(std::move(launches));
+    }
     if (at.size() < 2) continue;
     measured += at.size();
     shared.push_back(std::move(at));

@@ -325,10 +325,13 @@ class TuningRun {
     return emit_proof_script(file);
   }
 
-  // Those of an earlier run must not be taken for this one's: the compiler takes all that it finds.
+  // Those of an earlier run must not be taken for this one's: the compiler takes each file that is
+  // called as one of the program's executables is. Whatever else lies there stays.
   Status emit_replaced() {
     std::error_code code;
-    std::filesystem::remove_all(kernels(), code);
+    for (const TuningBase& base : bases_)
+      for (const problem::Dispatch& dispatch : base.sessions().front().result().program.dispatches)
+        std::filesystem::remove(kernels() / file_of_replaced(dispatch.executable), code);
     return result_.replaced.empty() ? Status() : write_replaced(kernels(), result_.replaced);
   }
   std::filesystem::path kernels() const { return context_.options.out / "kernels"; }

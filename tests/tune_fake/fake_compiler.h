@@ -59,6 +59,8 @@ class FakePool final : public worker::WorkerPool {
   std::map<int, provider::Failure> failures;
   // Dispatches whose entry in a spec makes the whole program so much slower, in seconds.
   std::map<std::string, double> harm;
+  // Numbers of dispatches that are further launches of the first one's kernel.
+  std::vector<int> launch_sets;
   // Of a call, by tile: what a kernel takes inside the whole program.
   std::function<double(std::int64_t)> in_program = fake_seconds;
 
@@ -77,6 +79,11 @@ class FakePool final : public worker::WorkerPool {
       program.hash = content_hash(message.blobs.at(0));
       program.functions = {fake_function()};
       for (int i = 0; i < dispatches_; ++i) program.dispatches.push_back(fake_dispatch(i, flags));
+      for (const int i : launch_sets) {
+        program.dispatches[static_cast<std::size_t>(i)].name = program.dispatches[0].name;
+        program.dispatches[static_cast<std::size_t>(i)].executable =
+            program.dispatches[0].executable;
+      }
       for (const std::string& flag : flags)
         if (flag.starts_with(kUntunableFlag))
           for (problem::Dispatch& each : program.dispatches) each.not_tunable = "by a flag";

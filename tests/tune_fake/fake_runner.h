@@ -23,6 +23,8 @@ class FakeRunner final : public worker::RunnerTransport {
   std::function<double(const std::string&)> seconds_of = [](const std::string& code) {
     return fake_seconds(tile_in(code));
   };
+  // Whether a code computes something else than a product of so many rows.
+  std::function<bool(const std::string& code, std::int64_t rows)> is_wrong;
   device::Peak peak;  // of the device; as it is, unknown
   // Told of each job's kind before it is done.
   std::function<void(const std::string&)> before_job;
@@ -52,7 +54,10 @@ class FakeRunner final : public worker::RunnerTransport {
  private:
   nlohmann::json answer(const worker::Message& message) {
     const std::string& kind = message.kind;
-    if (kind == "set_problem") return measure::ProblemReady{"exact", 1, ""};
+    if (kind == "set_problem") {
+      rows_ = message.body.at("dispatch").at("root").at("loops").at(0).at("size");
+      return measure::ProblemReady{"exact", 1, ""};
+    }
     if (kind == "load") {
       codes_[++handles_] = message.blobs.at(0);
       return {{"handle", handles_}};
@@ -62,8 +67,14 @@ class FakeRunner final : public worker::RunnerTransport {
       return nlohmann::json::object();
     }
     if (kind == "verify") {
-      ++log_.verified[codes_.at(message.body.at("handle").get<int>())];
-      return right();
+      const std::string& code = codes_.at(message.body.at("handle").get<int>());
+      ++log_.verified[code];
+      measure::Verification verification = right();
+      if (is_wrong && is_wrong(code, rows_)) {
+        verification.right = false;
+        verification.message = "another number";
+      }
+      return verification;
     }
     if (kind == "repeat") {
       measure::Repeated repeated;
@@ -110,6 +121,7 @@ class FakeRunner final : public worker::RunnerTransport {
   }
 
   Log& log_;
+  std::int64_t rows_ = 0;  // of the dispatch at hand
   bool lives_ = false;
   std::uint64_t generation_ = 0;
   FakeNoise noise_;

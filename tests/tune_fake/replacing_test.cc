@@ -23,6 +23,7 @@ class Replacing : public FakeSession {
     runner->seconds_of = [](const std::string& code) {
       return seconds_of_tile(test::tile_in(code));
     };
+    runner->is_wrong = is_wrong_;
     FakeTools tools{pool_, std::move(runner), observer_};
     tools.replacing = &other_;
     tools.replacing_pool = &others_;
@@ -40,6 +41,7 @@ class Replacing : public FakeSession {
 
   test::FakePool pool_{3}, others_{0};
   test::FakeReplacing other_;
+  std::function<bool(const std::string&, std::int64_t)> is_wrong_;
   store::Store store_ = open_store();
   test::FakeRunner::Log log_;
   SilentObserver observer_;
@@ -93,6 +95,47 @@ TEST_F(Replacing, WithNothingToConfigureThereIsNoSpec) {
   EXPECT_THAT(files(kernels()), ElementsAre("main_dispatch_0.mlir"));
   EXPECT_THAT(read_file(options_.out / "compile_flags.txt").value(),
               testing::Not(HasSubstr("--fake-spec=")));
+}
+
+// Both launches of the first kernel get the one that is right and faster in each: 128, which is the
+// fastest of the first, is wrong in the second.
+TEST_F(Replacing, AKernelIsVerifiedInAllLaunchesOfWhatItReplaces) {
+  pool_.in_program = seconds_of_tile;
+  pool_.launch_sets = {2};
+  is_wrong_ = [](const std::string& code, std::int64_t rows) {
+    return rows == 10 && test::tile_in(code) == 128;
+  };
+  const auto result = run();
+  ASSERT_TRUE(result) << result.error().message;
+  for (const TunedDispatch& tuned : result->at_sizes.front().tuned)
+    if (tuned.dispatch->name == "main_dispatch_0") {
+      ASSERT_TRUE(tuned.payload) << tuned.selection.reason;
+      EXPECT_EQ(tuned.payload->json, "tile=256") << observer_.notes;
+    }
+  EXPECT_THAT(files(kernels()), ElementsAre("main_dispatch_0.mlir"));
+}
+
+TEST_F(Replacing, WhatTheUserKeepsBesideTheKernelsStays) {
+  pool_.in_program = seconds_of_tile;
+  std::filesystem::create_directories(kernels());
+  ASSERT_TRUE(write_file_atomically(kernels() / "mine.mlir", "the user's"));
+  ASSERT_TRUE(write_file_atomically(kernels() / "main_dispatch_1.mlir", "an earlier run's"));
+  const auto result = run();
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_THAT(files(kernels()),
+              ElementsAre("main_dispatch_0.mlir", "main_dispatch_2.mlir", "mine.mlir"));
+}
+
+TEST_F(Replacing, WinnersHaveTheDefaultBesideThemThoughAnotherMadeIt) {
+  pool_.in_program = seconds_of_tile;
+  ASSERT_TRUE(run());
+  const auto rows = store_.dispatch_rows();
+  ASSERT_TRUE(rows) << rows.error().message;
+  ASSERT_EQ(rows->size(), 3u);
+  for (const store::DispatchRow& row : *rows) {
+    ASSERT_TRUE(row.default_row);
+    EXPECT_NEAR(*row.default_row->median_seconds, 130e-6, 2e-6);
+  }
 }
 
 // The winner's code and how it is launched are kept with it.

@@ -4,6 +4,8 @@
 #include <array>
 #include <optional>
 
+#include "provider/iree/session.h"
+
 namespace hone::iree {
 namespace {
 
@@ -129,6 +131,11 @@ class Reading {
     if (std::ranges::any_of(kWriters,
                             [&](std::string_view writer) { return name.starts_with(writer); })) {
       left_out(flag, "candidates compile side by side, and hone show writes what one of them made");
+      return {};
+    }
+    if (flag.starts_with(kReplacedFlag)) {
+      left_out(flag,
+               "the kernels of another tuning hide what they replace, which could not be tuned");
       return {};
     }
     const auto old = std::ranges::find(kOldNames, name, &OldName::name);

@@ -51,8 +51,8 @@ bool is_known_to_be_of_process(std::string_view flag) {
   return flag.starts_with(kTransformLibraryFlag) || flag.starts_with(kReplacedFlag);
 }
 
-// Once a process has flags its sessions begin with them, and take an optimisation level of their own
-// without what follows from it (IREE 3.13): without a word another program is compiled.
+// Once a process has flags its sessions begin with them, and take an optimisation level of their
+// own without what follows from it (IREE 3.13): without a word another program is compiled.
 constexpr std::string_view kOptimizationLevelFlag = "--iree-opt-level";
 
 constexpr std::string_view kPassPipelineFlag = "--iree-preprocessing-pass-pipeline=";
@@ -81,18 +81,22 @@ Result<Session> Session::create(const Library& library, const std::vector<std::s
   std::string words;
   // What a session does not know is looked for among the process's flags only then: that takes a
   // session for each flag.
-  const bool for_all_sessions = std::ranges::any_of(flags, is_known_to_be_of_process);
   for (const bool sorted : {false, true}) {
     std::vector<std::string> of_process;
     std::vector<const char*> arguments;
     for (const std::string& flag : flags)
       if (is_known_to_be_of_process(flag) ||
-          (for_all_sessions && flag.starts_with(kOptimizationLevelFlag)) ||
           std::ranges::count(library.process_flags(), flag) > 0 ||
           (sorted && is_of_process(library, flag)))
         of_process.push_back(flag);
       else
         arguments.push_back(flag.c_str());
+    if (!of_process.empty())
+      std::erase_if(arguments, [&](const char* flag) {
+        const bool is_level = std::string_view(flag).starts_with(kOptimizationLevelFlag);
+        if (is_level) of_process.emplace_back(flag);
+        return is_level;
+      });
     HONE_TRY(library.set_process_flags(of_process));
     Session session(library, api.ireeCompilerSessionCreate());
     Error_t* const error = api.ireeCompilerSessionSetFlags(

@@ -11,7 +11,7 @@
 namespace hone::triton {
 namespace {
 
-// What tl.dot takes at least, in each direction (Triton 3.5 and later pad nothing).
+// A tile's least size in each direction (gemm_space.h): below it most of a product would be padding.
 constexpr std::int64_t kLeastSize = 16;
 
 // Whether the operand's elements lie side by side along a loop of this role.
