@@ -123,6 +123,8 @@ CommandResult with_program_session(TuneOptions options,
   HONE_ASSIGN(const std::vector<int> cores, choose_cores(options.cores));
   HONE_ASSIGN(options.tuning.places, choose_places(options.device, options.toolchain, cores));
   HONE_TRY(complete(options));
+  std::vector<std::string> found;  // to be said
+  HONE_ASSIGN(const std::optional<ReplacingTools> tools, find_replacing(options, found));
   HONE_TRY(make_out(options));
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
   const store::Device device = device_row(options.tuning);
@@ -130,11 +132,12 @@ CommandResult with_program_session(TuneOptions options,
   // Of cores that were named, others may be another tuner's: it measures while this one compiles.
   if (!options.cores.cores.empty()) HONE_TRY(device::cpu::stay_on(options.cores.cores));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
-  HONE_ASSIGN(std::vector<std::string> notes, use_input(options, toolchain));
+  HONE_ASSIGN(const std::vector<std::string> notes, use_input(options, toolchain));
   HONE_ASSIGN(
       const iree::IreeProvider provider,
       make_provider(options.toolchain, toolchain.installation(), static_cast<int>(cores.size())));
-  HONE_ASSIGN(const std::unique_ptr<Replacing> replacing, start_replacing(options, toolchain, notes));
+  HONE_ASSIGN(const std::unique_ptr<Replacing> replacing,
+              start_replacing(tools, options.toolchain, toolchain));
   const std::string note = target_note(options.toolchain);
   tune::RunnerService runner(toolchain.make_runner(), options.kernel_seconds);
   std::vector<tune::RunnerService> more_runners;
@@ -144,6 +147,7 @@ CommandResult with_program_session(TuneOptions options,
   HONE_ASSIGN(tune::LeaseKeeper leases, tune::LeaseKeeper::start(store, toolchain.stop_fd()));
   if (!note.empty()) status.note(note);
   for (const std::string& each : notes) status.note(each);
+  for (const std::string& each : found) status.note(each);
   tune::Context context{options.tuning, provider, toolchain.compiler(), runner, store, status};
   for (tune::RunnerService& each : more_runners) context.more_runners.push_back(&each);
   context.leases = &leases;

@@ -121,6 +121,13 @@ TEST_F(GemmInput, FlagsOfGemmsAreNotForPrograms) {
             "hone: --compare is for GEMMs (--provider triton), and INPUT is a program\n");
 }
 
+// --triton is for both, so what is refused is the device.
+TEST_F(GemmInput, KernelsReplaceOthersOnNvidiaGpusOnly) {
+  EXPECT_THAT(
+      refusal({example("matmul_512.mlir"), "--provider", "iree,triton", "--triton", "/nowhere"}),
+      HasSubstr("on NVIDIA GPUs only: give --device cuda:0"));
+}
+
 TEST_F(GemmInput, WhatIsCheckedWithoutTuningIsAResultFile) {
   const std::string path = write("a.yaml", "- {M: 16, N: 16, K: 16}\n");
   for (const std::vector<std::string>& words :

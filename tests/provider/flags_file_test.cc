@@ -80,6 +80,14 @@ iree-compile --iree-hal-target-backends=rocm --iree-rocm-target-chip=gfx940 \
                   HasSubstr("'./base_ir/unet.mlir' is left out"), HasSubstr("'-o' is left out")));
 }
 
+// As hone's own compile_flags.txt has them, which somebody tunes on from.
+TEST(FlagsFile, LeavesOutKernelsThatHideWhatTheyReplace) {
+  const FileFlags flags =
+      read("--iree-opt-level=O3\n--iree-hal-substitute-executable-sources-from=out/kernels");
+  EXPECT_THAT(flags.flags, ElementsAre("--iree-opt-level=O3"));
+  EXPECT_THAT(flags.notes, ElementsAre(HasSubstr("could not be tuned")));
+}
+
 TEST(FlagsFile, SaysWhichTargetItIsFor) {
   EXPECT_EQ(read("--iree-hal-target-device=cuda --iree-cuda-target=sm_90").target, "sm_90");
   EXPECT_EQ(read("--iree-hal-target-device=hip --iree-rocm-target=gfx942").target, "gfx942");
