@@ -9,7 +9,7 @@ Result<std::optional<ReplacingTools>> find_replacing(const TuneOptions& options,
                                                      std::vector<std::string>& notes) {
   using Found = std::optional<ReplacingTools>;
   const bool asked = options.provider == "iree,triton";
-  if (!asked && !options.provider.empty()) return Found();
+  if (!options.searches || (!asked && !options.provider.empty())) return Found();
   const Result<triton::GemmDevice> device = gemm_device_of(options.tuning.place().facts);
   const bool fits = options.tuning.traits().own_memory && device && device->is_cuda();
   if (!fits && asked)

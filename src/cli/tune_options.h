@@ -31,6 +31,7 @@ struct TuneOptions {
   RuntimeOptions runtime;
   CoreOptions cores;
   std::string provider;  // "iree", "triton" or "iree,triton"; empty: by INPUT
+  bool searches = false;  // candidates of dispatches: the program's flags and profile have none
   GemmOptions gemms;
   TuneGemmOptions tune_gemm;
   ModelTunerOptions model_tuner;

@@ -262,6 +262,7 @@ CommandResult tune_program(TuneOptions options) {
   HONE_ASSIGN(const std::vector<problem::SizeSet> sizes,
               problem::given_size_sets(options.toolchain.sizes));
   options.toolchain.sizes.clear();
+  options.searches = true;
   return with_program_session(std::move(options), [&](ProgramSession& session) -> CommandResult {
     if (session.options.tuning.prove) session.status.then("the proof");
     Result<tune::TuningResult> result =
