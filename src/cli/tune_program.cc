@@ -257,6 +257,9 @@ CommandResult compile_program(TuneOptions& options) {
 
 CommandResult tune_program(TuneOptions options) {
   HONE_TRY(take_starter_spec(options));
+  if (options.compile_only && options.provider == "iree,triton")
+    return input_error(
+        "--compile-only compiles IREE's own kernels: leave out --provider iree,triton");
   if (options.compile_only) return compile_program(options);
   // The tuner's, which loads the program at each; not the toolchain's, which is started with one.
   HONE_ASSIGN(const std::vector<problem::SizeSet> sizes,
