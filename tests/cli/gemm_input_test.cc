@@ -126,6 +126,9 @@ TEST_F(GemmInput, KernelsReplaceOthersOnNvidiaGpusOnly) {
   EXPECT_THAT(
       refusal({example("matmul_512.mlir"), "--provider", "iree,triton", "--triton", "/nowhere"}),
       HasSubstr("on NVIDIA GPUs only: give --device cuda:0"));
+  EXPECT_THAT(refusal({example("matmul_512.mlir"), "--provider", "iree,triton", "--compile-only",
+                       "--target", "sm_90"}),
+              HasSubstr("--compile-only compiles IREE's own kernels"));
 }
 
 TEST_F(GemmInput, WhatIsCheckedWithoutTuningIsAResultFile) {
