@@ -124,7 +124,7 @@ CommandResult with_program_session(TuneOptions options,
   HONE_ASSIGN(options.tuning.places, choose_places(options.device, options.toolchain, cores));
   HONE_TRY(complete(options));
   std::vector<std::string> found;  // to be said
-  HONE_ASSIGN(const std::optional<ReplacingTools> tools, find_replacing(options, found));
+  HONE_ASSIGN(const ReplacingTools tools, find_replacing(options, found));
   HONE_TRY(make_out(options));
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
   const store::Device device = device_row(options.tuning);
@@ -136,7 +136,7 @@ CommandResult with_program_session(TuneOptions options,
   HONE_ASSIGN(
       const iree::IreeProvider provider,
       make_provider(options.toolchain, toolchain.installation(), static_cast<int>(cores.size())));
-  HONE_ASSIGN(const std::unique_ptr<Replacing> replacing,
+  HONE_ASSIGN(const std::vector<Replacing> replacing,
               start_replacing(tools, options.toolchain, toolchain));
   const std::string note = target_note(options.toolchain);
   tune::RunnerService runner(toolchain.make_runner(), options.kernel_seconds);
@@ -152,7 +152,7 @@ CommandResult with_program_session(TuneOptions options,
   for (tune::RunnerService& each : more_runners) context.more_runners.push_back(&each);
   context.leases = &leases;
   context.programs = &provider;
-  if (replacing != nullptr) context.replacing.push_back(&replacing->provider);
+  for (const Replacing& each : replacing) context.replacing.push_back(each.provider.get());
   context.stop_fd = toolchain.stop_fd();
   HONE_ASSIGN(context.build, store.intern(build_row(toolchain, options.tuning,
                                                     gpu_of(options.toolchain), target)));

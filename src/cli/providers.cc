@@ -4,6 +4,7 @@
 #include "device/cpu/kind.h"
 #include "device/cuda/cublaslt.h"
 #include "device/cuda/kind.h"
+#include "provider/external/compile_worker.h"
 #include "provider/iree/compile_worker.h"
 #include "provider/library/openblas_library.h"
 
@@ -19,6 +20,7 @@ struct CompileWorkerOf {
 // (Triton's, in Python) is started by `hone worker exec`.
 constexpr CompileWorkerOf kCompileWorkers[] = {
     {"iree", iree::open_compile_worker},
+    {"external", external::open_compile_worker},
 };
 
 // In the order in which they are shown.

@@ -1,41 +1,90 @@
 #include "cli/replacing_kernels.h"
 
+#include <set>
+
 #include "cli/triton_toolchain.h"
+#include "provider/external/compile_worker.h"
+#include "provider/external/external_provider.h"
+#include "provider/triton/contraction_provider.h"
 #include "provider/triton/triton_provider.h"
 
 namespace hone::cli {
+namespace {
 
-Result<std::optional<ReplacingTools>> find_replacing(const TuneOptions& options,
-                                                     std::vector<std::string>& notes) {
-  using Found = std::optional<ReplacingTools>;
-  const bool asked = options.provider == "iree,triton";
-  if (!options.searches || (!asked && !options.provider.empty())) return Found();
-  const Result<triton::GemmDevice> device = gemm_device_of(options.tuning.place().facts);
-  const bool fits = options.tuning.traits().own_memory && device && device->is_cuda();
-  if (!fits && asked)
+// Why there can be none, in the words of the option that asks for them.
+Status check_asked(const TuneOptions& options, const std::string& option, bool fits) {
+  if (!fits)
     return input_error(
-        "--provider iree,triton: Triton's kernels take the place of IREE's on NVIDIA GPUs only: "
-        "give --device cuda:0");
-  // Configurations that were given by hand are IREE's.
-  if (!fits || !options.tuning.configurations.empty()) return Found();
-  auto installation = triton::find_installation(options.gemms.triton);
-  if (installation) return Found({std::move(*installation), *device});
-  if (asked || !options.gemms.triton.empty()) return tl::unexpected(installation.error());
-  notes.push_back("only IREE's own kernels are tuned, none of Triton's beside them: " +
-                  installation.error().message);
-  return Found();
+        "{}: such kernels take the place of IREE's on NVIDIA GPUs only: give --device cuda:0",
+        option);
+  if (!options.tuning.configurations.empty())
+    return input_error("{}: configurations that are given by hand (--config) are IREE's own",
+                       option);
+  return {};
 }
 
-Result<std::unique_ptr<Replacing>> start_replacing(const std::optional<ReplacingTools>& tools,
-                                                   const ToolchainOptions& options,
-                                                   const Toolchain& toolchain) {
-  if (!tools) return nullptr;
-  auto replacing =
-      std::make_unique<Replacing>(Replacing{triton::ContractionProvider(tools->device), nullptr});
-  HONE_ASSIGN(replacing->workers, start_triton_workers(tools->installation, options, {},
-                                                       toolchain.stop_fd(), toolchain.temporary()));
-  toolchain.compiler().add_replacing(std::string(replacing->provider.name()), *replacing->workers,
-                                     triton::worker_flags(tools->device));
+Result<std::vector<external::ExternalKernel>> kernels_of(const std::vector<std::string>& paths) {
+  std::vector<external::ExternalKernel> kernels;
+  std::set<std::string> names;
+  for (const std::string& path : paths) {
+    HONE_ASSIGN(external::ExternalKernel kernel, external::read_external_kernel(path));
+    if (!names.insert(kernel.function.text).second)
+      return input_error("--external {}: the kernel '{}' is given twice", path,
+                         kernel.function.text);
+    kernels.push_back(std::move(kernel));
+  }
+  return kernels;
+}
+
+}  // namespace
+
+Result<ReplacingTools> find_replacing(const TuneOptions& options, std::vector<std::string>& notes) {
+  ReplacingTools tools;
+  const bool asked = options.provider == "iree,triton";
+  if (!options.searches) return tools;
+  const device::Facts& facts = options.tuning.place().facts;
+  const Result<triton::GemmDevice> device = gemm_device_of(facts);
+  const bool fits = options.tuning.traits().own_memory && device && device->is_cuda();
+  if (!options.external.empty()) HONE_TRY(check_asked(options, "--external", fits));
+  if (asked) HONE_TRY(check_asked(options, "--provider iree,triton", fits));
+  // Configurations that were given by hand are IREE's.
+  if (!fits || !options.tuning.configurations.empty()) return tools;
+  tools.device = *device;
+  tools.target = facts.target;
+  HONE_ASSIGN(tools.kernels, kernels_of(options.external));
+  if (!asked && !options.provider.empty()) return tools;
+  auto installation = triton::find_installation(options.gemms.triton);
+  if (installation)
+    tools.triton = std::move(*installation);
+  else if (asked || !options.gemms.triton.empty())
+    return tl::unexpected(installation.error());
+  else
+    notes.push_back("only IREE's own kernels are tuned, none of Triton's beside them: " +
+                    installation.error().message);
+  return tools;
+}
+
+Result<std::vector<Replacing>> start_replacing(const ReplacingTools& tools,
+                                               const ToolchainOptions& options,
+                                               const Toolchain& toolchain) {
+  std::vector<Replacing> replacing;
+  const auto add = [&](std::unique_ptr<provider::Provider> provider,
+                       std::unique_ptr<worker::WorkerPool> workers,
+                       std::vector<std::string> flags) {
+    toolchain.compiler().add_replacing(std::string(provider->name()), *workers, std::move(flags));
+    replacing.push_back({std::move(provider), std::move(workers)});
+  };
+  if (tools.triton) {
+    HONE_ASSIGN(auto workers, start_triton_workers(*tools.triton, options, {}, toolchain.stop_fd(),
+                                                   toolchain.temporary()));
+    add(std::make_unique<triton::ContractionProvider>(tools.device), std::move(workers),
+        triton::worker_flags(tools.device));
+  }
+  for (const external::ExternalKernel& kernel : tools.kernels) {
+    HONE_ASSIGN(auto workers, toolchain.start_workers("external", kernel.manifest, options));
+    add(std::make_unique<external::ExternalProvider>(kernel, tools.device.shared_bytes),
+        std::move(workers), external::worker_flags(tools.target, tools.device.shared_bytes));
+  }
   return replacing;
 }
 

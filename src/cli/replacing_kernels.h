@@ -8,34 +8,36 @@
 
 #include "cli/toolchain.h"
 #include "cli/tune_options.h"
-#include "provider/triton/contraction_provider.h"
+#include "provider/external/external_kernel.h"
+#include "provider/provider.h"
+#include "provider/triton/gemm_device.h"
 #include "provider/triton/installation.h"
-#include "worker/persistent_pool.h"
+#include "worker/worker_pool.h"
 
 namespace hone::cli {
 
-// What Triton's kernels are made by, and for which device.
+// What such kernels are made by.
 struct ReplacingTools {
-  triton::Installation installation;
-  triton::GemmDevice device;
+  std::optional<triton::Installation> triton;
+  std::vector<external::ExternalKernel> kernels;  // of --external
+  triton::GemmDevice device;                      // for which
+  std::string target;                             // the same as a name: "sm_90"
 };
 
-// Before anything is written. None where the user or the device wants none, or there is no Triton
-// and nobody asked for it, of which a line is added to `notes`. Errors where --provider or --triton
-// asks for it: an input error for another device than an NVIDIA GPU, else those of
-// triton::find_installation.
-Result<std::optional<ReplacingTools>> find_replacing(const TuneOptions& options,
-                                                     std::vector<std::string>& notes);
+// Before anything is written. Nothing where the user or the device wants none, or there is no
+// Triton and nobody asked for it, of which a line is added to `notes`. Errors where --provider,
+// --triton or --external asks for it: an input error for another device than an NVIDIA GPU, else
+// those of triton::find_installation and external::read_external_kernel.
+Result<ReplacingTools> find_replacing(const TuneOptions& options, std::vector<std::string>& notes);
 
-// Triton and its compile workers, which `toolchain` knows from start_replacing() on.
+// A provider and its compile workers, which `toolchain` knows from start_replacing() on.
 struct Replacing {
-  triton::ContractionProvider provider;
-  std::unique_ptr<worker::PersistentPool> workers;
+  std::unique_ptr<provider::Provider> provider;
+  std::unique_ptr<worker::WorkerPool> workers;
 };
 
-// Null without tools.
-Result<std::unique_ptr<Replacing>> start_replacing(const std::optional<ReplacingTools>& tools,
-                                                   const ToolchainOptions& options,
-                                                   const Toolchain& toolchain);
+Result<std::vector<Replacing>> start_replacing(const ReplacingTools& tools,
+                                               const ToolchainOptions& options,
+                                               const Toolchain& toolchain);
 
 }  // namespace hone::cli

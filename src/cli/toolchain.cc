@@ -152,14 +152,21 @@ Result<Toolchain> Toolchain::start(const ToolchainOptions& options) {
   HONE_ASSIGN(worker::TunerFolder folder, worker::TunerFolder::claim());
   Toolchain toolchain(std::move(folder), std::move(stop), std::move(installation));
 
+  HONE_ASSIGN(
+      toolchain.pool_,
+      toolchain.start_workers("iree", toolchain.installation_.compiler_library.string(), options));
+  toolchain.compiler_ = std::make_unique<tune::CompileService>(*toolchain.pool_);
+  toolchain.compiler_->give(std::move(sizes));
+  HONE_ASSIGN(toolchain.revision_, toolchain.compiler_->revision());
+  return toolchain;
+}
+
+Result<std::unique_ptr<worker::CompilePool>> Toolchain::start_workers(
+    const std::string& provider, const std::string& installation,
+    const ToolchainOptions& options) const {
   worker::CompilePoolOptions pool;
-  pool.command = {own_executable(),
-                  "worker",
-                  "compile",
-                  "--provider",
-                  "iree",
-                  "--installation",
-                  toolchain.installation_.compiler_library.string()};
+  pool.command = {own_executable(), "worker",         "compile",   "--provider",
+                  provider,         "--installation", installation};
   pool.jobs =
       options.jobs > 0 ? options.jobs : static_cast<int>(device::cpu::available_cores().size());
   const auto memory_bytes = static_cast<std::uint64_t>(options.compile_gigabytes * 1e9);
@@ -167,13 +174,9 @@ Result<Toolchain> Toolchain::start(const ToolchainOptions& options) {
   // A whole program may take minutes where one dispatch takes a second.
   pool.once = {.seconds = 60 * options.compile_seconds, .memory_bytes = 4 * memory_bytes};
   pool.prepare = pool.run;
-  pool.stop_fd = toolchain.stop_.fd();
-  pool.temporary = toolchain.folder_.parent();
-  HONE_ASSIGN(toolchain.pool_, worker::CompilePool::start(std::move(pool)));
-  toolchain.compiler_ = std::make_unique<tune::CompileService>(*toolchain.pool_);
-  toolchain.compiler_->give(std::move(sizes));
-  HONE_ASSIGN(toolchain.revision_, toolchain.compiler_->revision());
-  return toolchain;
+  pool.stop_fd = stop_.fd();
+  pool.temporary = folder_.parent();
+  return worker::CompilePool::start(std::move(pool));
 }
 
 worker::RunnerProcess Toolchain::make_runner() const {

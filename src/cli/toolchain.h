@@ -78,6 +78,11 @@ class Toolchain {
   tune::CompileService& compiler() const { return *compiler_; }
   int stop_fd() const { return stop_.fd(); }
   worker::RunnerProcess make_runner() const;
+  // Compile workers of another provider (cli/providers.h), as many and with the same limits; they
+  // run until they are destroyed. Errors of its open_compile_worker().
+  Result<std::unique_ptr<worker::CompilePool>> start_workers(const std::string& provider,
+                                                             const std::string& installation,
+                                                             const ToolchainOptions& options) const;
   // Where further workers have their folders.
   std::filesystem::path temporary() const { return folder_.parent(); }
   // The compiler's own name for itself, for the build identity.

@@ -69,6 +69,12 @@ void add_tune_command(CLI::App& app, Run& run) {
                    "whose kernels: iree or triton (default: by INPUT); of a program on an NVIDIA "
                    "GPU also iree,triton (the default where there is Triton): the best of both")
       ->check(CLI::IsMember({"iree", "triton", "iree,triton"}));
+  command
+      ->add_option("--external", options->external,
+                   "manifest of a kernel of your own (PTX, or a source and its compiler) that may "
+                   "take the place of IREE's (docs/external-kernels.md); repeatable")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   add_toolchain_options(*command, options->toolchain);
   add_gemm_options(*command, options->gemms);
   add_tune_gemm_options(*command, options->tune_gemm);

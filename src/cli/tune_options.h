@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/command.h"
 #include "cli/core_options.h"
@@ -31,6 +32,7 @@ struct TuneOptions {
   RuntimeOptions runtime;
   CoreOptions cores;
   std::string provider;  // "iree", "triton" or "iree,triton"; empty: by INPUT
+  std::vector<std::string> external;  // manifests of kernels of the user's own
   bool searches = false;  // candidates of dispatches: the program's flags and profile have none
   GemmOptions gemms;
   TuneGemmOptions tune_gemm;

@@ -26,12 +26,13 @@ FOLDERS = {
     "provider/iree": ["provider"],
     "provider/triton": ["provider"],
     "provider/library": ["device"],
+    "provider/external": ["provider"],
     "worker": ["provider"],
     "measure": ["provider", "device"],
     "store": ["space"],
     "tune": ["plan", "search", "worker", "measure", "provider", "store"],
     "output": ["store"],
-    "cli": ["tune", "output", "provider/iree", "provider/triton", "provider/library", "device/cpu", "device/cuda"],
+    "cli": ["tune", "output", "provider/iree", "provider/triton", "provider/external", "provider/library", "device/cpu", "device/cuda"],
 }
 
 # The seams: the only classes with pure virtual functions. A Kernel is what a Device loads, a
@@ -39,7 +40,7 @@ FOLDERS = {
 SEAMS = {"Provider", "ProgramProvider", "Device", "Kernel", "Library", "Strategy", "WorkerPool", "CompileWorker", "RunnerTransport", "Observer"}
 
 # Headers of libraries that only these folders may know.
-LIBRARY_OWNERS = {"sqlite3.h": ["store"], "CLI/": ["cli"], "zstd.h": ["store"], "yaml-cpp/": ["cli", "provider/triton"]}
+LIBRARY_OWNERS = {"sqlite3.h": ["store"], "CLI/": ["cli"], "zstd.h": ["store"], "yaml-cpp/": ["cli", "provider", "provider/triton"]}
 
 # Names of libraries, compilers and vendors -> the folders whose code may say them, besides cli, which knows all. A
 # further library or compiler is then a folder of its own and a line of cli/providers.cc.
@@ -54,7 +55,7 @@ OWN_NAMES = {
     "lowering_config|translation_info|compilation_info": ["provider/iree"],
     "nvidia": ["device/cuda", "provider/triton"],
     # Besides the device: what code is compiled for, and its formats.
-    "cuda": ["device/cuda", "problem", "provider", "provider/iree", "provider/triton"],
+    "cuda": ["device/cuda", "problem", "provider", "provider/iree", "provider/triton", "provider/external"],
     # Nobody asks whether a place is the host's cores: what follows from that is a trait (device/place.h).
     "kHostKind": ["device", "device/cpu"],
 }

@@ -10,10 +10,12 @@
 #include "base/text.h"
 #include "provider/triton/configuration_keys.h"
 #include "provider/triton/type_names.h"
-#include "provider/triton/yaml_place.h"
+#include "provider/yaml_place.h"
 
 namespace hone::triton {
 namespace {
+
+using provider::Place;
 
 constexpr std::array<std::string_view, 11> kProblemKeys{
     "M",       "N",       "K",    "rowMajorA", "rowMajorB", "dtype_a",

@@ -10,28 +10,14 @@
 #include <vector>
 
 #include "problem/dispatch.h"
+#include "provider/kernel_manifest.h"
 #include "provider/triton/gemm_device.h"
 #include "space/expression_parser.h"
 #include "space/space.h"
 
 namespace hone::triton {
 
-struct UserKernel {
-  // A word or an expression of the manifest (space/expression_parser.h) and its line, from 1.
-  struct Text {
-    std::string text;
-    int line = 0;
-  };
-  struct Knob {
-    std::string name;
-    std::vector<space::Value> values;
-    int line = 0;
-  };
-  struct Rule {
-    std::string name, rule, reason;
-    bool soft = false;
-    int line = 0;
-  };
+struct UserKernel : provider::KernelManifest {
   // A compile-time parameter that is no knob. `kind`: "value" (`text` is JSON), "expression" or
   // "type" (A.dtype, tl.float32).
   struct Constant {
@@ -43,16 +29,9 @@ struct UserKernel {
     std::string type;  // of an element, hone's name
   };
 
-  std::string path, text;  // of the Python file
-  std::string manifest;    // path of the manifest
-  Text function;
+  std::string path, text;                               // of the Python file
   std::vector<std::pair<std::string, Text>> arguments;  // run-time ones by name
   std::vector<Constant> constants;
-  std::vector<Text> grid;  // one to three
-  std::vector<Knob> knobs;
-  std::vector<Rule> rules;
-  std::map<std::string, space::Value> defaults;  // by knob
-  int defaults_line = 0;
   std::optional<Scratch> scratch;
 };
 

@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "provider/triton/user_kernel.h"
-#include "provider/triton/yaml_place.h"
 
 namespace hone::triton {
 namespace {
@@ -74,7 +73,7 @@ Status check_parameters(const UserKernel& kernel, const std::vector<KernelParame
     return std::find_if(parameters.begin(), parameters.end(),
                         [&](const auto& parameter) { return parameter.name == name; });
   };
-  const auto at = [&](int line) { return Place(kernel.manifest, line); };
+  const auto at = [&](int line) { return provider::Place(kernel.manifest, line); };
   std::map<std::string, int> given;  // line by parameter
   const auto give = [&](const std::string& key, const std::string& name, int line) -> Status {
     if (find(name) == parameters.end())
@@ -117,39 +116,16 @@ Status check_parameters(const UserKernel& kernel, const std::vector<KernelParame
 
 Result<space::Space> user_kernel_space(const UserKernel& kernel, const Gemm& gemm,
                                        const GemmDevice& device) {
-  const auto at = [&](int line) { return Place(kernel.manifest, line); };
+  const auto at = [&](int line) { return provider::Place(kernel.manifest, line); };
   const bool takes_bias =
       std::any_of(kernel.arguments.begin(), kernel.arguments.end(),
                   [](const auto& argument) { return argument.second.text == "bias"; });
   if (gemm.bias && !takes_bias)
     return at(kernel.function.line)
         .error("kernel: {} takes no bias, and {} has one", kernel.function.text, name_of(gemm));
-  space::SpaceBuilder builder;
-  space::Names names = names_of(gemm, device);
-  space::Configuration defaults;
-  for (const UserKernel::Knob& knob : kernel.knobs) {
-    const space::Value value = kernel.defaults.at(knob.name);
-    if (!is_knob_of(knob.name, device)) {
-      names.emplace(knob.name, value);
-      continue;
-    }
-    names.emplace(knob.name, builder.knob(knob.name, "of " + kernel.manifest, knob.values));
-    defaults.values.push_back(value);
-  }
-  for (const UserKernel::Rule& rule : kernel.rules) {
-    auto expression = space::parse_expression(rule.rule, names);
-    if (!expression)
-      return at(rule.line).error("constraints: {}: {}", rule.name, expression.error().message);
-    rule.soft ? builder.prefer(rule.name, rule.reason, *std::move(expression))
-              : builder.require(rule.name, rule.reason, *std::move(expression));
-  }
-  HONE_ASSIGN(space::Space space, builder.build());
-  for (const space::Violation& broken : space.check(defaults))
-    if (broken.hardness == space::Hardness::kHard)
-      return at(kernel.defaults_line)
-          .error("default: breaks '{}' for {}: {}", broken.constraint, name_of(gemm),
-                 broken.reason);
-  return space;
+  return provider::manifest_space(
+      kernel, names_of(gemm, device),
+      [&](const std::string& name) { return is_knob_of(name, device); }, name_of(gemm));
 }
 
 problem::Dispatch with_kernel(problem::Dispatch dispatch, const UserKernel& kernel) {

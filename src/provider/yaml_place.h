@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace hone::triton {
+namespace hone::provider {
 
 class Place {
  public:
@@ -28,4 +28,4 @@ class Place {
   int line_;
 };
 
-}  // namespace hone::triton
+}  // namespace hone::provider

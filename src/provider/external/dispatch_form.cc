@@ -1,0 +1,296 @@
+#include "provider/external/dispatch_form.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace hone::external {
+namespace {
+
+struct Loop {
+  std::string role;  // batch, m, n, k
+  std::int64_t size = 1;
+};
+
+// An operand, a load or a store: strides in elements, by loop.
+struct Use {
+  std::string type;
+  std::vector<std::int64_t> strides;
+  std::int64_t offset = 0;  // elements
+  std::size_t view = 0;
+};
+
+struct Statement {
+  std::vector<Loop> loops;  // of more than one step
+  Use lhs, rhs, store;
+  std::vector<Use> loads;
+  nlohmann::json views;
+
+  std::vector<Use*> uses() {
+    std::vector<Use*> all{&lhs, &rhs, &store};
+    for (Use& load : loads) all.push_back(&load);
+    return all;
+  }
+};
+
+Use use_of(const nlohmann::json& said) {
+  return {said.at("type"), said.at("strides"), said.at("offset"), said.at("view")};
+}
+
+Result<Statement> statement_of(const nlohmann::json& said) {
+  Statement statement;
+  for (const nlohmann::json& loop : said.at("loops"))
+    statement.loops.push_back({loop.at("role"), loop.at("size")});
+  statement.lhs = use_of(said.at("lhs"));
+  statement.rhs = use_of(said.at("rhs"));
+  if (said.at("stores").size() != 1)
+    return input_error("it has {} results", said.at("stores").size());
+  statement.store = use_of(said.at("stores").at(0));
+  for (const nlohmann::json& value : said.at("values"))
+    if (value.at("op") == "load") statement.loads.push_back(use_of(value));
+  statement.views = said.at("views");
+  if (said.at("start") != 0.0) return input_error("its sums do not begin at 0");
+  for (std::size_t l = statement.loops.size(); l-- > 0;) {
+    if (statement.loops[l].size != 1) continue;
+    const auto at = static_cast<std::ptrdiff_t>(l);
+    statement.loops.erase(statement.loops.begin() + at);
+    for (Use* const use : statement.uses()) use->strides.erase(use->strides.begin() + at);
+  }
+  return statement;
+}
+
+// Neighbours of one role that every operand walks as one loop become one.
+void join_loops(Statement& statement) {
+  for (std::size_t outer = 0; outer < statement.loops.size(); ++outer)
+    for (std::size_t inner = outer + 1; inner < statement.loops.size(); ++inner) {
+      if (statement.loops[inner].role != statement.loops[outer].role) continue;
+      const auto uses = statement.uses();
+      const std::int64_t size = statement.loops[inner].size;
+      if (!std::ranges::all_of(uses, [&](const Use* use) {
+            return use->strides[outer] == use->strides[inner] * size;
+          }))
+        break;
+      statement.loops[outer].size *= size;
+      for (Use* const use : uses) {
+        use->strides[outer] = use->strides[inner];
+        use->strides.erase(use->strides.begin() + static_cast<std::ptrdiff_t>(inner));
+      }
+      statement.loops.erase(statement.loops.begin() + static_cast<std::ptrdiff_t>(inner));
+      inner = outer;
+    }
+}
+
+// The same product with the operands in each other's place.
+Statement turned_round(Statement statement) {
+  std::swap(statement.lhs, statement.rhs);
+  for (Loop& loop : statement.loops)
+    loop.role = loop.role == "m" ? "n" : loop.role == "n" ? "m" : loop.role;
+  return statement;
+}
+
+struct NamedLoop {
+  const char *name, *role;
+};
+constexpr NamedLoop kMatmulLoops[] = {{"batch", "batch"}, {"M", "m"}, {"N", "n"}, {"K", "k"}};
+constexpr NamedLoop kConvolutionLoops[] = {{"N", "m"}, {"HO", "m"}, {"WO", "m"}, {"O", "n"},
+                                           {"C", "k"}, {"KH", "k"}, {"KW", "k"}};
+
+// One way of giving the statement's loops the manifest's names, checked operand by operand.
+class Naming {
+ public:
+  // `names`: of each loop.
+  Naming(const ExternalKernel& kernel, const Statement& statement, std::vector<std::string> names)
+      : kernel_(kernel), statement_(statement), names_(std::move(names)) {
+    for (const NamedLoop& loop : kMatmulLoops)
+      if (!kernel.convolution) sizes_[loop.name] = 1;
+    for (const NamedLoop& loop : kConvolutionLoops)
+      if (kernel.convolution) sizes_[loop.name] = 1;
+    for (std::size_t l = 0; l < names_.size(); ++l) sizes_[names_[l]] = statement.loops[l].size;
+  }
+
+  Result<DispatchForm> form() {
+    DispatchForm form;
+    for (const ExternalKernel::Operand& operand : kernel_.operands) {
+      if (operand.name == "A") HONE_TRY(place(operand, statement_.lhs, form));
+      if (operand.name == "B") HONE_TRY(place(operand, statement_.rhs, form));
+      if (operand.name == "C") HONE_TRY(place(operand, statement_.store, form));
+    }
+    HONE_TRY(place_loads(form));
+    form.sizes = sizes_;
+    return form;
+  }
+
+ private:
+  Status place(const ExternalKernel::Operand& operand, const Use& use, DispatchForm& form) {
+    if (use.type != problem::name_of(operand.type))
+      return input_error("{} is {}, and the kernel's is {}", operand.name, use.type,
+                         problem::name_of(operand.type));
+    HONE_TRY(check_layout(operand, use));
+    const nlohmann::json& view = statement_.views.at(use.view);
+    form.operands[operand.name] = {
+        view.at("binding"),
+        view.at("offset").get<std::int64_t>() + use.offset * problem::byte_size(operand.type),
+        view.at("words")};
+    return {};
+  }
+
+  // Operands that are read behind the sums; of several that fit the first.
+  Status place_loads(DispatchForm& form) {
+    std::vector<const Use*> left;
+    for (const Use& load : statement_.loads) left.push_back(&load);
+    for (const ExternalKernel::Operand& operand : kernel_.operands) {
+      if (operand.name == "A" || operand.name == "B" || operand.name == "C") continue;
+      const auto found = std::ranges::find_if(left, [&](const Use* load) {
+        return load->type == problem::name_of(operand.type) && check_layout(operand, *load);
+      });
+      if (found == left.end()) return input_error("it reads nothing that is {}", operand.name);
+      HONE_TRY(place(operand, **found, form));
+      left.erase(found);
+    }
+    if (!left.empty())
+      return input_error("behind its sums it reads {} more than the kernel", left.size());
+    return {};
+  }
+
+  // Of a loop with that name; 0 where there is none, which nothing walks.
+  std::int64_t stride(const Use& use, const std::string& name) const {
+    const auto at = std::ranges::find(names_, name);
+    return at == names_.end() ? 0 : use.strides[static_cast<std::size_t>(at - names_.begin())];
+  }
+
+  tl::unexpected<Error> other_layout(const ExternalKernel::Operand& operand) const {
+    return input_error("{} does not lie as {}", operand.name, fmt::join(operand.layout, " x "));
+  }
+
+  // From the innermost dimension out: each is as far apart as those inside it are long. How long a
+  // row of an image is, which windows need not reach the end of, the next dimension's stride says.
+  Status check_layout(const ExternalKernel::Operand& operand, const Use& use) {
+    std::vector<std::string> walked;
+    std::int64_t pitch = 1;
+    std::string row;  // the image's dimension whose length is not known yet
+    std::int64_t row_pitch = 0;
+    for (auto dimension = operand.layout.rbegin(); dimension != operand.layout.rend();
+         ++dimension) {
+      const bool window = kernel_.convolution && (*dimension == "H" || *dimension == "W");
+      if (!row.empty()) {
+        pitch = next_pitch(use, *dimension, row, row_pitch, window);
+        if (pitch <= 0 || pitch % row_pitch != 0 || pitch / row_pitch < least(row))
+          return other_layout(operand);
+        sizes_[row] = pitch / row_pitch;
+        row.clear();
+      }
+      if (window) {
+        HONE_TRY(check_window(operand, use, *dimension, pitch));
+        const std::string letter = *dimension;
+        walked.insert(walked.end(), {letter + "O", "K" + letter});
+        row = *dimension;
+        row_pitch = pitch;
+        continue;
+      }
+      const std::int64_t found = stride(use, *dimension);
+      if (sizes_.at(*dimension) != 1 && found != pitch) return other_layout(operand);
+      walked.push_back(*dimension);
+      pitch *= sizes_.at(*dimension);
+    }
+    if (!row.empty()) sizes_[row] = least(row);
+    for (std::size_t l = 0; l < names_.size(); ++l)
+      if (use.strides[l] != 0 && std::ranges::find(walked, names_[l]) == walked.end())
+        return other_layout(operand);
+    return {};
+  }
+
+  // How far the elements of `dimension` are apart, by what walks it; else by the shortest row.
+  std::int64_t next_pitch(const Use& use, const std::string& dimension, const std::string& row,
+                          std::int64_t row_pitch, bool window) const {
+    const std::int64_t shortest = row_pitch * least(row);
+    if (!window) return sizes_.at(dimension) != 1 ? stride(use, dimension) : shortest;
+    const std::string before = row == "W" ? "_w" : "_h";
+    if (sizes_.at("K" + dimension) != 1)
+      return stride(use, "K" + dimension) / sizes_.at("dilation" + before);
+    if (sizes_.at(dimension + "O") != 1)
+      return stride(use, dimension + "O") / sizes_.at("stride" + before);
+    return shortest;
+  }
+
+  Status check_window(const ExternalKernel::Operand& operand, const Use& use,
+                      const std::string& dimension, std::int64_t pitch) {
+    const std::string letter = dimension == "H" ? "_h" : "_w";
+    for (const auto& [loop, name] :
+         {std::pair(dimension + "O", "stride" + letter), {"K" + dimension, "dilation" + letter}}) {
+      const std::int64_t step = sizes_.at(loop) == 1 ? pitch : stride(use, loop);
+      if (step < pitch || step % pitch != 0) return other_layout(operand);
+      sizes_[name] = step / pitch;
+    }
+    return {};
+  }
+
+  // What windows reach of an image along H or W.
+  std::int64_t least(const std::string& row) const {
+    const std::string letter = row == "H" ? "_h" : "_w";
+    return (sizes_.at(row + "O") - 1) * sizes_.at("stride" + letter) +
+           (sizes_.at("K" + row) - 1) * sizes_.at("dilation" + letter) + 1;
+  }
+
+  const ExternalKernel& kernel_;
+  const Statement& statement_;
+  std::vector<std::string> names_;
+  std::map<std::string, space::Value> sizes_;
+};
+
+// All ways of naming the loops, by role.
+std::vector<std::vector<std::string>> namings(const ExternalKernel& kernel,
+                                              const std::vector<Loop>& loops) {
+  std::vector<std::vector<std::string>> ways{{}};
+  for (const Loop& loop : loops) {
+    std::vector<std::vector<std::string>> longer;
+    const auto add = [&](const NamedLoop& named) {
+      if (loop.role != named.role) return;
+      for (const std::vector<std::string>& way : ways) {
+        if (std::ranges::find(way, named.name) != way.end()) continue;
+        longer.push_back(way);
+        longer.back().emplace_back(named.name);
+      }
+    };
+    if (kernel.convolution)
+      std::ranges::for_each(kConvolutionLoops, add);
+    else
+      std::ranges::for_each(kMatmulLoops, add);
+    ways = std::move(longer);
+  }
+  return ways;
+}
+
+Result<DispatchForm> read_form(const ExternalKernel& kernel, const nlohmann::json& said) {
+  if (said.contains("why_not")) return input_error("{}", said.at("why_not").get<std::string>());
+  HONE_ASSIGN(Statement statement, statement_of(said));
+  if (!kernel.convolution) join_loops(statement);
+  std::optional<Error> why_not;
+  for (const Statement& each : {statement, turned_round(statement)})
+    for (std::vector<std::string>& names : namings(kernel, each.loops)) {
+      Result<DispatchForm> form = Naming(kernel, each, std::move(names)).form();
+      if (!form) {
+        if (!why_not) why_not = form.error();
+        continue;
+      }
+      form->entry = said.at("entry");
+      form->bindings = said.at("bindings");
+      form->constants = said.at("constants");
+      return form;
+    }
+  if (why_not) return tl::unexpected(*why_not);
+  return input_error("its loops are not those of a {}",
+                     kernel.convolution ? "convolution" : "matmul");
+}
+
+}  // namespace
+
+Result<DispatchForm> form_of(const ExternalKernel& kernel, const std::string& contraction) {
+  if (contraction.empty()) return input_error("nobody has stated what it computes");
+  try {
+    return read_form(kernel, nlohmann::json::parse(contraction));
+  } catch (const std::exception& error) {
+    return input_error("what is stated of it cannot be read: {}", error.what());
+  }
+}
+
+}  // namespace hone::external

@@ -1,0 +1,35 @@
+// Whether a kernel computes what a dispatch does, by form: the operation, where its operands lie,
+// their types. That it computes the same numbers is found out by running it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "provider/external/external_kernel.h"
+
+namespace hone::external {
+
+// Where an operand begins: `offset` bytes behind binding `binding`, and as many as the constants
+// `words` say (none; the low 32 bits; low and high).
+struct Place {
+  int binding = 0;
+  std::int64_t offset = 0;
+  std::vector<int> words;
+
+  bool operator==(const Place&) const = default;
+};
+
+// A dispatch as the kernel's manifest speaks of it.
+struct DispatchForm {
+  std::map<std::string, space::Value> sizes;  // of names_in_manifest() but the device's
+  std::map<std::string, Place> operands;      // by the manifest's names
+  std::string entry;                          // of the kernel that it takes the place of
+  int bindings = 0, constants = 0;            // what that is launched with
+};
+
+// `contraction`: what the dispatch states (problem::Dispatch::contraction). An input error that
+// says what of it the kernel is not for: "C is f32, and the kernel's is f16".
+Result<DispatchForm> form_of(const ExternalKernel& kernel, const std::string& contraction);
+
+}  // namespace hone::external

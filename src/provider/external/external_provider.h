@@ -1,0 +1,36 @@
+// Kernels of the user's own in the place of the compiler's: for dispatches of the form that the
+// kernel's manifest says (dispatch_form.h).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "provider/external/external_kernel.h"
+#include "provider/provider.h"
+
+namespace hone::external {
+
+class ExternalProvider : public provider::Provider {
+ public:
+  // `shared_bytes`: that a workgroup of the device may have.
+  ExternalProvider(ExternalKernel kernel, std::int64_t shared_bytes)
+      : kernel_(std::move(kernel)),
+        name_("external:" + kernel_.function.text),
+        shared_bytes_(shared_bytes) {}
+
+  // "external:" and the function.
+  std::string_view name() const override { return name_; }
+  std::string_view constraint_set() const override { return "manifest"; }
+  std::string why_no_space(const problem::Dispatch& dispatch) const override;
+  // The manifest's knobs and constraints; one configuration where it has no knobs.
+  Result<space::Space> space_of(const problem::Dispatch& dispatch) const override;
+  Result<provider::Payload> payload_of(const problem::Dispatch& dispatch, const space::Space& space,
+                                       const space::Configuration& configuration) const override;
+
+ private:
+  ExternalKernel kernel_;
+  std::string name_;
+  std::int64_t shared_bytes_ = 0;
+};
+
+}  // namespace hone::external
