@@ -13,6 +13,7 @@ using output::Align;
 
 output::Table table_of(const tune::CompiledDispatch& dispatch) {
   output::Table table({{"candidate", "id", Align::kRight},
+                       {"provider", "provider"},
                        {"occupancy", "occupancy", Align::kRight},
                        {"registers", "registers", Align::kRight},
                        {"spills", "spills", Align::kRight},
@@ -20,6 +21,7 @@ output::Table table_of(const tune::CompiledDispatch& dispatch) {
                        {"configuration", "configuration"}});
   for (const tune::CompiledRow& row : dispatch.ranked)
     table.add({{row.candidate, ""},
+               {row.provider, ""},
                {row.occupancy, fmt::format("{:.3f}", row.occupancy)},
                {row.resources.registers, ""},
                {row.resources.spills, ""},

@@ -6,6 +6,7 @@
 #include "cli/device_options.h"
 #include "cli/input_program.h"
 #include "cli/profile_table.h"
+#include "cli/replacing_kernels.h"
 #include "cli/runtime_options.h"
 #include "cli/schema_version.h"
 #include "cli/toolchain.h"
@@ -23,7 +24,8 @@ struct DispatchesOptions {
   bool profile = false, quick = false;
   ToolchainOptions toolchain;
   std::string input;
-  std::string extract_root;  // number or name of a dispatch
+  std::vector<std::string> external;  // manifests
+  std::string extract_root;           // number or name of a dispatch
   std::string output;
   bool json = false;
 };
@@ -37,17 +39,27 @@ output::Cell replaceable(const problem::Dispatch& dispatch) {
   return {stated, "no: " + stated.value("why_not", std::string())};
 }
 
-output::Table table_of(const problem::Program& program) {
-  output::Table table({{"index", "#", Align::kRight},
-                       {"name", "dispatch"},
-                       {"operation", "root operation"},
-                       {"fused", "fused around it"},
-                       {"launches_per_call", "launches", Align::kRight},
-                       {"flops", "MFLOP", Align::kRight},
-                       {"bytes", "MB", Align::kRight},
-                       {"default_configuration", "default configuration"},
-                       {"not_tunable", "tunable"},
-                       {"contraction", "replaceable"}});
+using Providers = std::vector<std::unique_ptr<provider::Provider>>;
+
+// Without the text's hash, which is of no use to whoever reads the table.
+std::string name_of(const provider::Provider& kernel) {
+  return std::string(kernel.name().substr(0, kernel.name().find('@')));
+}
+
+// `external`: kernels that may take the place of the compiler's, a column each.
+output::Table table_of(const problem::Program& program, const Providers& external) {
+  std::vector<output::Column> columns({{"index", "#", Align::kRight},
+                                       {"name", "dispatch"},
+                                       {"operation", "root operation"},
+                                       {"fused", "fused around it"},
+                                       {"launches_per_call", "launches", Align::kRight},
+                                       {"flops", "MFLOP", Align::kRight},
+                                       {"bytes", "MB", Align::kRight},
+                                       {"default_configuration", "default configuration"},
+                                       {"not_tunable", "tunable"},
+                                       {"contraction", "replaceable"}});
+  for (const auto& kernel : external) columns.push_back({name_of(*kernel), name_of(*kernel)});
+  output::Table table(std::move(columns));
   for (std::size_t i = 0; i < program.dispatches.size(); ++i) {
     const problem::Dispatch& dispatch = program.dispatches[i];
     const double flops = problem::flop_count(dispatch.root);
@@ -55,7 +67,7 @@ output::Table table_of(const problem::Program& program) {
     for (const problem::Binding& binding : dispatch.bindings)
       bytes += static_cast<double>(binding.bytes);
     const std::string fused = fmt::format("{}", fmt::join(dispatch.fused, ", "));
-    table.add(
+    std::vector<output::Cell> cells(
         {{i, ""},
          {dispatch.name, ""},
          {problem::describe(dispatch.root), ""},
@@ -68,6 +80,12 @@ output::Table table_of(const problem::Program& program) {
          {dispatch.not_tunable.empty() ? nlohmann::json() : nlohmann::json(dispatch.not_tunable),
           dispatch.not_tunable.empty() ? "yes" : "no: " + dispatch.not_tunable},
          replaceable(dispatch)});
+    for (const auto& kernel : external) {
+      const std::string why_not = kernel->why_no_space(dispatch);
+      cells.push_back(
+          {why_not.empty() ? nlohmann::json("yes") : nlohmann::json("no: " + why_not), ""});
+    }
+    table.add(std::move(cells));
   }
   return table;
 }
@@ -108,6 +126,9 @@ CommandResult list_dispatches(const DispatchesOptions& options) {
   if (options.quick) return input_error("--quick says how --profile measures; give both");
   if (!options.output.empty() && options.extract_root.empty())
     return input_error("-o names the program that --extract-root writes; which dispatch's root?");
+  const auto gpu = gpu_of(options.toolchain);
+  HONE_ASSIGN(const Providers external,
+              external_providers(options.external, gpu ? gpu->workgroup_memory_bytes : 0));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
   HONE_ASSIGN(const InputProgram input, read_program(options.input, toolchain));
   print_notes_of(input);
@@ -116,7 +137,7 @@ CommandResult list_dispatches(const DispatchesOptions& options) {
   const std::string note = target_note(options.toolchain);
   if (!note.empty()) fmt::print(stderr, "{}\n", note);
   if (!options.extract_root.empty()) return write_root(options, program, toolchain.compiler());
-  const output::Table table = table_of(program);
+  const output::Table table = table_of(program, external);
   if (options.json) {
     fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", kSchemaVersion},
                                                         {"program", options.input},
@@ -139,6 +160,7 @@ void add_dispatches_command(CLI::App& app, Run& run) {
       app.add_subcommand("dispatches", "List what the compiler splits a program into");
   command->add_option("INPUT", options->input, kProgramFiles)->required();
   add_toolchain_options(*command, options->toolchain);
+  add_external_option(*command, options->external);
   command->add_option("--extract-root", options->extract_root,
                       "write the root operation of this dispatch (number or name), without its "
                       "fusions, as a program");

@@ -15,7 +15,8 @@ namespace {
 Status check_asked(const TuneOptions& options, const std::string& option, bool fits) {
   if (!fits)
     return input_error(
-        "{}: such kernels take the place of IREE's on NVIDIA GPUs only: give --device cuda:0",
+        "{}: such kernels take the place of IREE's on NVIDIA GPUs only: give --device cuda:0, or "
+        "--compile-only and --target sm_90",
         option);
   if (!options.tuning.configurations.empty())
     return input_error("{}: configurations that are given by hand (--config) are IREE's own",
@@ -28,15 +29,26 @@ Result<std::vector<external::ExternalKernel>> kernels_of(const std::vector<std::
   std::set<std::string> names;
   for (const std::string& path : paths) {
     HONE_ASSIGN(external::ExternalKernel kernel, external::read_external_kernel(path));
-    if (!names.insert(kernel.function.text).second)
-      return input_error("--external {}: the kernel '{}' is given twice", path,
-                         kernel.function.text);
+    if (!names.insert(kernel.name()).second)
+      return input_error(
+          "--external {}: there is another manifest called '{}', by which results "
+          "are kept; rename one of them",
+          path, kernel.name());
     kernels.push_back(std::move(kernel));
   }
   return kernels;
 }
 
 }  // namespace
+
+void add_external_option(CLI::App& command, std::vector<std::string>& manifests) {
+  command
+      .add_option("--external", manifests,
+                  "manifest of a kernel of your own (PTX, or a source and its compiler) that may "
+                  "take the place of IREE's (docs/external-kernels.md); repeatable")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+}
 
 Result<ReplacingTools> find_replacing(const TuneOptions& options, std::vector<std::string>& notes) {
   ReplacingTools tools;
@@ -64,6 +76,27 @@ Result<ReplacingTools> find_replacing(const TuneOptions& options, std::vector<st
   return tools;
 }
 
+Result<ReplacingTools> find_replacing_for(const TuneOptions& options, const std::string& target) {
+  ReplacingTools tools;
+  if (options.external.empty()) return tools;
+  const Result<triton::GemmDevice> device = triton::gemm_device(target);
+  HONE_TRY(check_asked(options, "--external", device && device->is_cuda()));
+  tools.device = *device;
+  tools.target = target;
+  HONE_ASSIGN(tools.kernels, kernels_of(options.external));
+  return tools;
+}
+
+Result<std::vector<std::unique_ptr<provider::Provider>>> external_providers(
+    const std::vector<std::string>& manifests, std::int64_t shared_bytes) {
+  HONE_ASSIGN(std::vector<external::ExternalKernel> kernels, kernels_of(manifests));
+  std::vector<std::unique_ptr<provider::Provider>> providers;
+  for (external::ExternalKernel& kernel : kernels)
+    providers.push_back(
+        std::make_unique<external::ExternalProvider>(std::move(kernel), shared_bytes));
+  return providers;
+}
+
 Result<std::vector<Replacing>> start_replacing(const ReplacingTools& tools,
                                                const ToolchainOptions& options,
                                                const Toolchain& toolchain) {
@@ -77,7 +110,7 @@ Result<std::vector<Replacing>> start_replacing(const ReplacingTools& tools,
   if (tools.triton) {
     HONE_ASSIGN(auto workers, start_triton_workers(*tools.triton, options, {}, toolchain.stop_fd(),
                                                    toolchain.temporary()));
-    add(std::make_unique<triton::ContractionProvider>(tools.device), std::move(workers),
+    add(std::make_unique<triton::ContractionProvider>(tools.device, tools.triton->version), std::move(workers),
         triton::worker_flags(tools.device));
   }
   for (const external::ExternalKernel& kernel : tools.kernels) {

@@ -1,6 +1,7 @@
 // Who makes kernels that take the place of the compiler's own in a program.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,9 @@
 
 namespace hone::cli {
 
+// --external.
+void add_external_option(CLI::App& command, std::vector<std::string>& manifests);
+
 // What such kernels are made by.
 struct ReplacingTools {
   std::optional<triton::Installation> triton;
@@ -29,6 +33,16 @@ struct ReplacingTools {
 // --triton or --external asks for it: an input error for another device than an NVIDIA GPU, else
 // those of triton::find_installation and external::read_external_kernel.
 Result<ReplacingTools> find_replacing(const TuneOptions& options, std::vector<std::string>& notes);
+
+// The same of --external for a GPU that is not here ("sm_90"): without Triton. An input error for
+// one that is not NVIDIA's.
+Result<ReplacingTools> find_replacing_for(const TuneOptions& options, const std::string& target);
+
+// Kernels of the user's own, which the tuner asks what they are for. `manifests`: paths.
+// `shared_bytes`: that a workgroup may have. Input errors as external::read_external_kernel, and
+// for a kernel that is given twice.
+Result<std::vector<std::unique_ptr<provider::Provider>>> external_providers(
+    const std::vector<std::string>& manifests, std::int64_t shared_bytes);
 
 // A provider and its compile workers, which `toolchain` knows from start_replacing() on.
 struct Replacing {

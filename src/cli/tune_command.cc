@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cli/device_options.h"
 #include "cli/input_program.h"
+#include "cli/replacing_kernels.h"
 #include "cli/tune_options.h"
 #include "search/strategy.h"
 
@@ -69,12 +70,7 @@ void add_tune_command(CLI::App& app, Run& run) {
                    "whose kernels: iree or triton (default: by INPUT); of a program on an NVIDIA "
                    "GPU also iree,triton (the default where there is Triton): the best of both")
       ->check(CLI::IsMember({"iree", "triton", "iree,triton"}));
-  command
-      ->add_option("--external", options->external,
-                   "manifest of a kernel of your own (PTX, or a source and its compiler) that may "
-                   "take the place of IREE's (docs/external-kernels.md); repeatable")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
+  add_external_option(*command, options->external);
   add_toolchain_options(*command, options->toolchain);
   add_gemm_options(*command, options->gemms);
   add_tune_gemm_options(*command, options->tune_gemm);

@@ -94,7 +94,7 @@ CommandResult compile_gemms(TuneOptions& options, Gemms gemms) {
   list.dispatches = std::move(gemms.list.dispatches);
   StatusLine status(verbosity_of(options.quiet, options.plain, options.json));
   HONE_ASSIGN(const tune::CompiledProgram compiled,
-              tune::compile_only(toolchain.compiler(), provider, store, options.tuning, *target,
+              tune::compile_only(toolchain.compiler(), provider, {}, store, options.tuning, *target,
                                  std::move(list), build, run_row(options), status));
   status.clear();
   HONE_TRY(write_report(store, options.store, options.tuning.out / "report.html"));

@@ -8,6 +8,7 @@
 #include "cli/program_session.h"
 #include "cli/proof_text.h"
 #include "cli/providers.h"
+#include "cli/replacing_kernels.h"
 #include "cli/report_file.h"
 #include "cli/schema_version.h"
 #include "cli/status_line.h"
@@ -222,6 +223,7 @@ CommandResult compile_program(TuneOptions& options) {
   HONE_ASSIGN(options.tuning.budget_seconds,
               parse_duration(options.budget.empty() ? "10m" : options.budget));
   options.tuning.flags = compile_flags(options.toolchain);
+  HONE_ASSIGN(const ReplacingTools tools, find_replacing_for(options, target->arch));
   HONE_TRY(make_out(options));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
   HONE_ASSIGN(const InputProgram input,
@@ -230,6 +232,10 @@ CommandResult compile_program(TuneOptions& options) {
   options.tuning.input = input.path;
   HONE_ASSIGN(const iree::IreeProvider provider,
               make_provider(options.toolchain, toolchain.installation()));
+  HONE_ASSIGN(const std::vector<Replacing> workers,
+              start_replacing(tools, options.toolchain, toolchain));
+  std::vector<const provider::Provider*> replacing;
+  for (const Replacing& each : workers) replacing.push_back(each.provider.get());
   HONE_ASSIGN(problem::Program program, load_for_target(toolchain.compiler(), options.toolchain,
                                                         options.tuning.input, input.bytes));
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
@@ -240,8 +246,8 @@ CommandResult compile_program(TuneOptions& options) {
   const std::string note = target_note(options.toolchain);
   if (!note.empty()) fmt::print(stderr, "{}\n", note);
   HONE_ASSIGN(const tune::CompiledProgram compiled,
-              tune::compile_only(toolchain.compiler(), provider, store, options.tuning, *target,
-                                 std::move(program), build_id, run_row(options), status));
+              tune::compile_only(toolchain.compiler(), provider, replacing, store, options.tuning,
+                                 *target, std::move(program), build_id, run_row(options), status));
   status.clear();
   HONE_TRY(write_file_atomically(options.tuning.out / "compile_flags.txt",
                                  response_file(options.tuning.flags)));

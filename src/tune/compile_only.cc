@@ -1,6 +1,7 @@
 #include "tune/compile_only.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
@@ -20,11 +21,13 @@ constexpr double kReportSeconds = 1, kLookSeconds = 0.05;
 
 class CompileOnly {
  public:
-  CompileOnly(CompileService& compiler, const provider::Provider& provider, store::Store& store,
+  CompileOnly(CompileService& compiler, const provider::Provider& provider,
+              const std::vector<const provider::Provider*>& replacing, store::Store& store,
               const Options& options, const problem::GpuTarget& target, store::Id build,
               Observer& observer)
       : compiler_(compiler),
         provider_(provider),
+        replacing_(replacing),
         store_(store),
         options_(options),
         target_(target),
@@ -34,18 +37,17 @@ class CompileOnly {
   Result<CompiledDispatch> run(const problem::Dispatch& dispatch, const Share& share) {
     result_ = {};
     result_.dispatch = &dispatch;
-    first_failure_.clear();
     share_ = share;
     clock_ = Stopwatch();
     HONE_ASSIGN(const store::Id operation, store_.intern(operation_row(dispatch.root)));
     HONE_ASSIGN(dispatch_, store_.intern(dispatch_row(dispatch, operation)));
-    HONE_ASSIGN(const space::Space stated, provider_.space_of(dispatch));
-    HONE_ASSIGN(const space::Space space, stated.relax(options_.relax));
-    result_.space = space.count().value;
     key_ = problem::fingerprint(dispatch);
-    HONE_TRY(compiler_.prepare(key_, dispatch.source, options_.flags));
+    HONE_TRY(compiler_.prepare(key_, dispatch.source, options_.flags, {}, dispatch.contraction));
     Status status = submit_default();
-    if (status) status = submit_configurations(dispatch, space);
+    if (status) status = submit_configurations(dispatch, provider_);
+    for (const provider::Provider* const each : replacing_)
+      if (status && each->why_no_space(dispatch).empty())
+        status = submit_configurations(dispatch, *each);
     if (status) status = collect();
     HONE_TRY(compiler_.cancel_all());
     HONE_TRY(compiler_.release(key_));
@@ -61,7 +63,7 @@ class CompileOnly {
 
  private:
   Status submit_default() {
-    return submit(std::string(store::kDefaultConfiguration), std::nullopt);
+    return submit(std::string(store::kDefaultConfiguration), provider_, std::nullopt);
   }
 
   Result<std::vector<space::Configuration>> chosen(const space::Space& space) const {
@@ -77,20 +79,25 @@ class CompileOnly {
     return strategy->ask(options_.candidates.value_or(kCandidates));
   }
 
-  Status submit_configurations(const problem::Dispatch& dispatch, const space::Space& space) {
+  Status submit_configurations(const problem::Dispatch& dispatch,
+                               const provider::Provider& provider) {
+    HONE_ASSIGN(const space::Space stated, provider.space_of(dispatch));
+    HONE_ASSIGN(const space::Space space, stated.relax(options_.relax));
+    result_.space += space.count().value;
     HONE_ASSIGN(const std::vector<space::Configuration> configurations, chosen(space));
     for (const space::Configuration& configuration : configurations) {
-      HONE_ASSIGN(provider::Payload payload, provider_.payload_of(dispatch, space, configuration));
-      HONE_TRY(submit(space::to_json(space, configuration).dump(), std::move(payload)));
+      HONE_ASSIGN(provider::Payload payload, provider.payload_of(dispatch, space, configuration));
+      HONE_TRY(submit(space::to_json(space, configuration).dump(), provider, std::move(payload)));
     }
     return {};
   }
 
-  Status submit(const std::string& configuration, std::optional<provider::Payload> payload) {
+  Status submit(const std::string& configuration, const provider::Provider& provider,
+                std::optional<provider::Payload> payload) {
     store::Candidate row;
     row.dispatch = dispatch_;
     row.build = build_;
-    row.provider = provider_.name();
+    row.provider = provider.name();
     row.configuration = configuration;
     HONE_ASSIGN(const store::Id candidate, store_.add_candidate(row));
     ++result_.tried;
@@ -102,10 +109,10 @@ class CompileOnly {
       HONE_ASSIGN(const store::Artifact stored,
                   store_.load_artifact(candidate, store::Trust::kAnyone));
       HONE_ASSIGN(const provider::Artifact artifact, artifact_from(stored));
-      add(candidate, configuration, artifact);
+      add(row, candidate, artifact);
       return {};
     }
-    waiting_.push_back({candidate, configuration});
+    waiting_.push_back({candidate, row});
     return compiler_.submit(key_, waiting_.size() - 1, payload);
   }
 
@@ -113,6 +120,11 @@ class CompileOnly {
 
   // What is not compiled when the time is over remains untried, but for the first.
   Status collect() {
+    struct Failures {
+      std::size_t done = 0, failed = 0;
+      std::string first;
+    };
+    std::map<std::string, Failures> of_providers;
     std::size_t done = 0, failed = 0;
     const std::size_t known = result_.tried - waiting_.size();
     while (done < waiting_.size()) {
@@ -124,16 +136,21 @@ class CompileOnly {
       if (!finished) continue;
       ++done;
       check_target(*finished);
-      const auto& [candidate, configuration] = waiting_[finished->id];
+      const auto& [candidate, row] = waiting_[finished->id];
       HONE_TRY(record_compiled(store_, candidate, *finished));
-      if (finished->artifact)
-        add(candidate, configuration, *finished->artifact);
-      else if (++failed == 1)
-        first_failure_ = finished->artifact.error().message;
+      Failures& failures = of_providers[row.provider];
+      ++failures.done;
+      if (finished->artifact) {
+        add(row, candidate, *finished->artifact);
+        continue;
+      }
+      ++failed;
+      if (++failures.failed == 1) failures.first = finished->artifact.error().message;
     }
-    if (done > 0 && failed == done)
-      observer_.note(fmt::format("'{}': no candidate compiles; the first: {}",
-                                 result_.dispatch->name, first_failure_));
+    for (const auto& [provider, failures] : of_providers)
+      if (failures.failed == failures.done)
+        observer_.note(fmt::format("'{}': no candidate of {} compiles; the first: {}",
+                                   result_.dispatch->name, provider, failures.first));
     if (done < waiting_.size())
       observer_.note(fmt::format("'{}': the time is over; {} of {} candidates remain untried",
                                  result_.dispatch->name, waiting_.size() - done, result_.tried));
@@ -168,11 +185,12 @@ class CompileOnly {
     observer_.progress(progress);
   }
 
-  void add(store::Id candidate, const std::string& configuration,
+  void add(const store::Candidate& compiled, store::Id candidate,
            const provider::Artifact& artifact) {
     ++result_.compiled;
     CompiledRow row{.candidate = candidate,
-                    .configuration = configuration,
+                    .provider = compiled.provider,
+                    .configuration = compiled.configuration,
                     .configured = artifact.configured,
                     .identity = provider::identity(artifact),
                     .launch = artifact.launch,
@@ -191,6 +209,7 @@ class CompileOnly {
 
   CompileService& compiler_;
   const provider::Provider& provider_;
+  const std::vector<const provider::Provider*>& replacing_;
   store::Store& store_;
   const Options& options_;
   const problem::GpuTarget& target_;
@@ -200,9 +219,8 @@ class CompileOnly {
   Stopwatch clock_;
   store::Id dispatch_ = 0;
   std::string key_;
-  std::vector<std::pair<store::Id, std::string>> waiting_;  // by job
+  std::vector<std::pair<store::Id, store::Candidate>> waiting_;  // by job
   CompiledDispatch result_;
-  std::string first_failure_;
 };
 
 }  // namespace
@@ -210,12 +228,13 @@ class CompileOnly {
 bool ranks_before(const CompiledRow& a, const CompiledRow& b) {
   const auto order = [](const CompiledRow& row) {
     return std::tuple(row.occupancy == 0, row.resources.spills, row.resources.private_bytes,
-                      -row.occupancy, row.resources.shared_bytes);
+                      -row.occupancy, row.resources.shared_bytes, row.candidate);
   };
   return order(a) < order(b);
 }
 
 Result<CompiledProgram> compile_only(CompileService& compiler, const provider::Provider& provider,
+                                     const std::vector<const provider::Provider*>& replacing,
                                      store::Store& store, const Options& options,
                                      const problem::GpuTarget& target, problem::Program program,
                                      store::Id build, store::Run run_row, Observer& observer) {
@@ -225,6 +244,7 @@ Result<CompiledProgram> compile_only(CompileService& compiler, const provider::P
   HONE_ASSIGN(run_row.program,
               store.intern(store::Program{0, result.program.hash, options.input, "{}"}));
   HONE_TRY(store.begin_run(run_row));
+  note_kernels_without_use(replacing, chosen, observer);
   Status status;
   const Stopwatch watch;
   plan::WorkPlan plan(/*everything=*/true);
@@ -233,8 +253,9 @@ Result<CompiledProgram> compile_only(CompileService& compiler, const provider::P
     const double left = options.budget_seconds - watch.seconds();
     const double seconds = plan.seconds_for(*place, left);
     const Share share{plan.count(plan::State::kFinished), chosen.size(), seconds, left - seconds};
-    auto compiled = CompileOnly(compiler, provider, store, options, target, build, observer)
-                        .run(*chosen[*place], share);
+    auto compiled =
+        CompileOnly(compiler, provider, replacing, store, options, target, build, observer)
+            .run(*chosen[*place], share);
     if (!compiled) {
       status = tl::unexpected(std::move(compiled).error());
       break;

@@ -15,6 +15,7 @@ namespace hone::tune {
 
 struct CompiledRow {
   store::Id candidate = 0;
+  std::string provider;
   std::string configuration;  // JSON, or "default"
   std::string configured;     // the compiler's lowering configuration
   std::string identity;       // of the code
@@ -26,7 +27,7 @@ struct CompiledRow {
 
 struct CompiledDispatch {
   const problem::Dispatch* dispatch = nullptr;
-  std::uint64_t space = 0;  // configurations there are
+  std::uint64_t space = 0;  // configurations there are, of all providers
   std::size_t tried = 0, compiled = 0, distinct = 0;
   std::vector<CompiledRow> ranked;  // best first, equal code once
 };
@@ -42,9 +43,11 @@ struct CompiledProgram {
 bool ranks_before(const CompiledRow& a, const CompiledRow& b);
 
 // Compiles options.candidates (at least the default) of each dispatch of `program` that is chosen,
-// for options.budget_seconds at most. What the store has is not compiled again. Errors as
-// Session::run.
+// for options.budget_seconds at most, and as many of each of `replacing` whose kernels can take its
+// place; which of these are for no dispatch is noted. What the store has is not compiled again.
+// Errors as Session::run.
 Result<CompiledProgram> compile_only(CompileService& compiler, const provider::Provider& provider,
+                                     const std::vector<const provider::Provider*>& replacing,
                                      store::Store& store, const Options& options,
                                      const problem::GpuTarget& target, problem::Program program,
                                      store::Id build, store::Run run_row, Observer& observer);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <span>
 
 #include "base/text.h"
@@ -15,10 +16,10 @@ bool matches_any(const std::string& name, const std::vector<std::string>& patter
 }
 
 // Of many, some: the rest is a command away.
-std::string first_of(const std::vector<std::string>& names) {
+std::string first_of(const std::vector<std::string>& names, const char* between = ", ") {
   constexpr std::size_t kMost = 12;
   const std::span some(names.begin(), std::min(kMost, names.size()));
-  const std::string all = fmt::format("{}", fmt::join(some, ", "));
+  const std::string all = fmt::format("{}", fmt::join(some, between));
   if (names.size() <= kMost) return all;
   return fmt::format("{} and {} more (hone dispatches)", all, names.size() - kMost);
 }
@@ -58,6 +59,25 @@ Result<std::vector<const problem::Dispatch*>> select_dispatches(
     reasons += fmt::format("\n  {}: {}", dispatch.dispatch, dispatch.reason);
   return failure("nothing in '{}' can be tuned{}", program.path,
                  reasons.empty() ? ": it has no dispatches" : ":" + reasons);
+}
+
+void note_kernels_without_use(const std::vector<const provider::Provider*>& replacing,
+                              const std::vector<const problem::Dispatch*>& dispatches,
+                              Observer& observer) {
+  for (const provider::Provider* const each : replacing) {
+    std::vector<std::string> reasons;  // each once, with the first dispatch that has it
+    std::set<std::string> seen;
+    bool is_of_use = false;
+    for (const problem::Dispatch* const dispatch : dispatches) {
+      const std::string reason = each->why_no_space(*dispatch);
+      is_of_use |= reason.empty();
+      if (seen.insert(reason).second)
+        reasons.push_back(fmt::format("{}: {}", dispatch->name, reason));
+    }
+    if (!is_of_use)
+      observer.note(fmt::format("{} is for no dispatch of the program: {}", each->name(),
+                                first_of(reasons, "; ")));
+  }
 }
 
 Result<const problem::Dispatch*> find_dispatch(const problem::Program& program,

@@ -7,6 +7,8 @@
 
 #include "base/result.h"
 #include "problem/dispatch.h"
+#include "provider/provider.h"
+#include "tune/observer.h"
 
 namespace hone::tune {
 
@@ -27,6 +29,12 @@ bool runs_at_load_only(const problem::Program& program, const problem::Dispatch&
 Result<std::vector<const problem::Dispatch*>> select_dispatches(
     const problem::Program& program, const std::vector<std::string>& patterns,
     std::vector<NotTuned>& not_tuned);
+
+// Says of each provider whose kernels can take the place of none of these dispatches that it is so,
+// with the reasons: its user wonders otherwise why it is never tried.
+void note_kernels_without_use(const std::vector<const provider::Provider*>& replacing,
+                              const std::vector<const problem::Dispatch*>& dispatches,
+                              Observer& observer);
 
 // The one dispatch that `wanted` names: its number in the program, its name, or a pattern that only
 // its name matches. An input error with what there is otherwise.

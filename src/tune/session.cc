@@ -67,6 +67,7 @@ const problem::Dispatch* Session::reference_of(const problem::Dispatch& dispatch
 }
 
 Status Session::weigh(double seconds, const std::string& command) {
+  note_kernels_without_use(context_.replacing, chosen_, context_.observer);
   HONE_ASSIGN(finished_, finished_work(context_, command, result_.program_id));
   for (std::size_t i = 0; i < chosen_.size(); ++i) {
     plan_.add({chosen_[i]->name, estimated_weight(context_, *chosen_[i])});

@@ -21,6 +21,10 @@ struct ExternalKernel : provider::KernelManifest {
     int line = 0;
   };
 
+  // What users and the store call it: the manifest's file without its ending. One source may have
+  // several manifests.
+  std::string name() const { return std::filesystem::path(manifest).stem().string(); }
+
   bool convolution = false;  // else a matmul
   std::vector<Operand> operands;
   std::filesystem::path object, source;  // one is empty; from the manifest's folder where relative

@@ -26,7 +26,7 @@ Result<provider::Payload> ExternalProvider::payload_of(
   payload.json["knobs"] = nlohmann::json::object();
   for (std::size_t i = 0; i < space.knobs().size(); ++i)
     payload.json["knobs"][space.knobs()[i].name] = configuration.values[i];
-  // Another text is another kernel, whose results are its own.
+  // What the workers must find when they read the files themselves.
   payload.json["content"] = kernel_.content;
   payload.replacing = name_;
   return payload;

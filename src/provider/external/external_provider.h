@@ -2,6 +2,8 @@
 // kernel's manifest says (dispatch_form.h).
 #pragma once
 
+#include <fmt/format.h>
+
 #include <string>
 #include <string_view>
 
@@ -15,10 +17,11 @@ class ExternalProvider : public provider::Provider {
   // `shared_bytes`: that a workgroup of the device may have.
   ExternalProvider(ExternalKernel kernel, std::int64_t shared_bytes)
       : kernel_(std::move(kernel)),
-        name_("external:" + kernel_.function.text),
+        name_(fmt::format("external:{}@{}", kernel_.name(), kernel_.content.substr(0, 8))),
         shared_bytes_(shared_bytes) {}
 
-  // "external:" and the function.
+  // "external:linear@1a2b3c4d": the kernel's name and which text of it, since another text is
+  // another kernel, whose results are its own.
   std::string_view name() const override { return name_; }
   std::string_view constraint_set() const override { return "manifest"; }
   std::string why_no_space(const problem::Dispatch& dispatch) const override;

@@ -110,7 +110,7 @@ Result<provider::Payload> ContractionProvider::payload_of(
   for (std::size_t i = 0; i < space.knobs().size(); ++i)
     knobs[space.knobs()[i].name] = configuration.values[i];
   provider::Payload payload = triton::payload_of(knobs);
-  payload.replacing = name();
+  payload.replacing = name_;
   return payload;
 }
 

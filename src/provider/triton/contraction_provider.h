@@ -21,9 +21,12 @@ Result<Gemm> product_of(const problem::Dispatch& dispatch);
 // no scratch memory, and so no split-K and no tensor descriptors.
 class ContractionProvider : public provider::Provider {
  public:
-  explicit ContractionProvider(GemmDevice device) : device_(std::move(device)) {}
+  // `version`: of Triton, "3.6.0".
+  ContractionProvider(GemmDevice device, std::string_view version)
+      : device_(std::move(device)), name_("triton@" + std::string(version)) {}
 
-  std::string_view name() const override { return "triton"; }
+  // "triton@3.6.0": what another version makes of a configuration is another kernel.
+  std::string_view name() const override { return name_; }
   std::string_view constraint_set() const override { return "contraction"; }
   std::string why_no_space(const problem::Dispatch& dispatch) const override;
   // BLOCK_M, BLOCK_N, BLOCK_K, GROUP_M, num_warps, num_stages, by the rules of gemm_rules.h.
@@ -35,6 +38,7 @@ class ContractionProvider : public provider::Provider {
 
  private:
   GemmDevice device_;
+  std::string name_;
 };
 
 }  // namespace hone::triton
