@@ -10,6 +10,7 @@
 #include "cli/toolchain.h"
 #include "output/json_text.h"
 #include "output/table.h"
+#include "tune/replaced_check.h"
 #include "tune/spec_check.h"
 
 namespace hone::cli {
@@ -126,7 +127,50 @@ void print(const SpecOptions& options, const tune::CheckedSpec& checked,
              checked.entries.size(), words);
 }
 
+// A folder of kernels in the place of the compiler's.
+CommandResult check_kernels(const SpecOptions& options) {
+  tune::ReplacedCheckRequest request{
+      .program_path = options.program,
+      .program_bytes = {},
+      .folder = options.spec,
+      .flags = compile_flags(options.toolchain),
+  };
+  HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
+  HONE_ASSIGN(InputProgram program, read_program(options.program, toolchain));
+  if (!options.json) print_notes_of(program);
+  request.program_bytes = std::move(program.bytes);
+  HONE_ASSIGN(const iree::IreeProvider provider,
+              make_provider(options.toolchain, toolchain.installation()));
+  const std::string note = target_note(options.toolchain);
+  if (!note.empty()) fmt::print(stderr, "{}\n", note);
+  HONE_ASSIGN(const std::vector<tune::CheckedKernel> kernels,
+              tune::check_replaced(toolchain.compiler(), provider, request));
+  output::Table table(
+      {{"file", "file"}, {"dispatch", "in the place of"}, {"effect", "effect"}, {"note", "why"}});
+  for (const tune::CheckedKernel& kernel : kernels)
+    table.add({{kernel.file.filename().string(), ""},
+               {kernel.dispatch, kernel.dispatch.empty() ? "-" : ""},
+               {tune::name_of(kernel.effect), ""},
+               {kernel.note, kernel.note.empty() ? "-" : first_line(kernel.note)}});
+  const auto applied =
+      std::ranges::count(kernels, tune::ReplacedEffect::kApplied, &tune::CheckedKernel::effect);
+  const std::vector<std::string> flags = provider.with_replaced({}, options.spec);
+  if (options.json)
+    fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", kSchemaVersion},
+                                                        {"kernels", table.to_json()},
+                                                        {"program", options.program},
+                                                        {"compiler", toolchain.revision()},
+                                                        {"target", target_json(options.toolchain)},
+                                                        {"flags", flags},
+                                                        {"applied", applied}}));
+  else
+    fmt::print("{}\n{} of {} kernels are applied; the flag that applies them: {}\n",
+               table.to_text(), applied, kernels.size(), fmt::join(flags, " "));
+  return applied == std::ssize(kernels) ? 0 : 1;
+}
+
 CommandResult check(const SpecOptions& options) {
+  if (std::filesystem::is_directory(options.spec)) return check_kernels(options);
   tune::SpecCheckRequest request;
   request.spec_path = options.spec;
   HONE_ASSIGN(request.spec_bytes, read_file(options.spec));
@@ -181,7 +225,11 @@ void add_spec_command(CLI::App& app, Run& run) {
       "check",
       "Say what each entry of a spec does to a program: what it matches, whether it is applied or "
       "ignored without a word, whether the result compiles");
-  command->add_option("SPEC", options->spec, "tuning spec (.mlir or .mlirbc)")->required();
+  command
+      ->add_option("SPEC", options->spec,
+                   "tuning spec (.mlir or .mlirbc), or a folder of kernels in the place of the "
+                   "compiler's (out/kernels)")
+      ->required();
   command
       ->add_option("--program", options->program, "program (.mlir, .mlirbc, .onnx) that it is for")
       ->required();

@@ -51,6 +51,13 @@ struct ReplacedExecutable {
   bool operator==(const ReplacedExecutable&) const = default;
 };
 
+// What such a file says.
+struct ReplacingKernel {
+  std::string dispatch;  // whose kernel's place it takes
+  std::string launch;  // which bindings and constants it is launched with, as the compiler says it
+  std::string code;
+};
+
 // A part of what a compiler's IR says of a dispatch's configuration.
 struct NamedText {
   std::string name;  // as the IR has it; in documents a key
@@ -153,6 +160,17 @@ class ProgramProvider : public Provider {
     static_cast<void>(code);
     static_cast<void>(launch);
     return failure("{} has no way to put a kernel in the place of '{}'", name(), dispatch.name);
+  }
+  // What a file says that replaced() has written. An input error for another.
+  virtual Result<ReplacingKernel> read_replaced(const std::string& text) const {
+    static_cast<void>(text);
+    return input_error("{} has no kernels of others", name());
+  }
+  // How the dispatch is launched in the words of ReplacingKernel::launch; empty where it does not
+  // say.
+  virtual std::string launch_of(const problem::Dispatch& dispatch) const {
+    static_cast<void>(dispatch);
+    return {};
   }
   // `flags` with those that make the compiler take the files of `folder`.
   virtual std::vector<std::string> with_replaced(std::vector<std::string> flags,

@@ -56,8 +56,8 @@ TEST(ReplacedExecutable, IsWhatTheProgramHolds) {
   EXPECT_THAT(found, HasSubstr("ret; // in the place"));
 }
 
-// At O3 the block has four dispatches, and six without: a process that has flags of its own must not
-// lose the level.
+// At O3 the block has four dispatches, and six without: a process that has flags of its own must
+// not lose the level.
 TEST(ReplacedExecutable, LeavesTheOptimizationLevelAsItIs) {
   const auto dispatches = [](const std::vector<std::string>& more) {
     return in_child([&]() -> std::string {
@@ -72,6 +72,19 @@ TEST(ReplacedExecutable, LeavesTheOptimizationLevelAsItIs) {
   EXPECT_EQ(dispatches({}), "6");
   EXPECT_EQ(dispatches({"--iree-opt-level=O3"}), "4");
   EXPECT_EQ(dispatches({"--iree-opt-level=O3", replaced_executables_flag(empty.path())}), "4");
+}
+
+TEST(ReplacedExecutable, CanBeReadBack) {
+  const problem::Dispatch replaced = dispatch();
+  const auto file = replaced_executable(replaced, kernel(replaced.name), launch());
+  ASSERT_TRUE(file) << file.error().message;
+  const auto read = read_replaced_executable(file->text);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->dispatch, replaced.name);
+  EXPECT_EQ(read->code, kernel(replaced.name));
+  EXPECT_EQ(read->launch, layout_of(replaced));
+  EXPECT_THAT(read->launch, HasSubstr("#hal.pipeline.layout<bindings = ["));
+  EXPECT_FALSE(read_replaced_executable("module {}"));
 }
 
 TEST(ReplacedExecutable, RefusesWhatIsNotTheDispatchsKernel) {

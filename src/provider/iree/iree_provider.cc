@@ -171,6 +171,14 @@ Result<provider::ReplacedExecutable> IreeProvider::replaced(const problem::Dispa
   return replaced_executable(dispatch, code, launch);
 }
 
+Result<provider::ReplacingKernel> IreeProvider::read_replaced(const std::string& text) const {
+  return read_replaced_executable(text);
+}
+
+std::string IreeProvider::launch_of(const problem::Dispatch& dispatch) const {
+  return layout_of(dispatch);
+}
+
 std::vector<std::string> IreeProvider::with_replaced(std::vector<std::string> flags,
                                                      const std::filesystem::path& folder) const {
   flags.push_back(replaced_executables_flag(folder));

@@ -1,6 +1,8 @@
 #include "provider/iree/replaced_executable.h"
 
+#include <charconv>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "provider/iree/session.h"
 #include "provider/ptx_kernel.h"
@@ -21,12 +23,47 @@ std::string hexadecimal(std::string_view bytes) {
   return text;
 }
 
+// Of text without the terminating zero. Nothing where it is none.
+std::optional<std::string> bytes_of(std::string_view text) {
+  std::string bytes;
+  for (std::size_t at = 0; at + 1 < text.size(); at += 2) {
+    unsigned value = 0;
+    const char* const end = text.data() + at + 2;
+    if (std::from_chars(text.data() + at, end, value, 16).ptr != end) return std::nullopt;
+    bytes += static_cast<char>(value);
+  }
+  if (!bytes.ends_with('\0')) return std::nullopt;
+  bytes.pop_back();
+  return bytes;
+}
+
+// Between the two; nothing where one of them is missing.
+std::optional<std::string> between(const std::string& text, std::string_view before,
+                                   std::string_view behind) {
+  const std::size_t at = text.find(before);
+  if (at == std::string::npos) return std::nullopt;
+  const std::size_t begin = at + before.size(), end = text.find(behind, begin);
+  if (end == std::string::npos) return std::nullopt;
+  return text.substr(begin, end - begin);
+}
+
+}  // namespace
+
 std::string layout_of(const problem::Dispatch& dispatch) {
   const nlohmann::json stated = nlohmann::json::parse(dispatch.contraction, nullptr, false);
   return stated.is_object() ? stated.value("layout", std::string()) : std::string();
 }
 
-}  // namespace
+// It is hone's own file, so its text is known; what it means is the compiler's to say.
+Result<provider::ReplacingKernel> read_replaced_executable(const std::string& text) {
+  const auto dispatch = between(text, "sym_name = \"", "\"");
+  const auto launch = between(text, "layout = ", ",\n");
+  const auto code = between(text, "dense<\"0x", "\"");
+  const auto bytes = code ? bytes_of(*code) : std::nullopt;
+  if (!dispatch || !launch || !bytes)
+    return input_error("this is no kernel as hone writes them for the place of another");
+  return provider::ReplacingKernel{*dispatch, *launch, *bytes};
+}
 
 Result<provider::ReplacedExecutable> replaced_executable(const problem::Dispatch& dispatch,
                                                          const std::string& ptx,

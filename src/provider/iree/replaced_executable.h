@@ -18,6 +18,12 @@ Result<provider::ReplacedExecutable> replaced_executable(const problem::Dispatch
                                                          const std::string& ptx,
                                                          const problem::Launch& launch);
 
+// What a file says that replaced_executable() has written. An input error for another.
+Result<provider::ReplacingKernel> read_replaced_executable(const std::string& text);
+
+// The layout attribute of the dispatch's export; empty where the dispatch does not state it.
+std::string layout_of(const problem::Dispatch& dispatch);
+
 // iree-compile takes each file for the executable that it is named after, right after it has split
 // the program into dispatches.
 std::string replaced_executables_flag(const std::filesystem::path& folder);
