@@ -43,6 +43,9 @@ double least_search(const device::Traits& traits) {
 constexpr double kBaselineShare = 0.1, kMostForBaselines = 8;
 // IREE's own runtime is a process for each sample: it is asked where that is a small part.
 constexpr double kSecondsUnderRuntime = 4;
+// Candidates of a provider beside the session's own, none of which is right, after which no more
+// are tried: their reasons to fail are mostly one.
+constexpr std::size_t kHopeless = 8;
 // What making a dispatch ready takes, before one was.
 constexpr double kReady = 1.5;
 // Two first measurements that differ by less are not told apart.
@@ -61,6 +64,12 @@ struct Contender {
   const provider::Provider* provider = nullptr;
   space::Space space;
   std::optional<DispatchSearch> search = {};  // of `space`, since its turn came
+  std::size_t failed = 0, right = 0;          // of its candidates, so far
+  std::string last_failure = {};
+
+  // Kernels for another dispatch may have this one's form and compute something else: after so many
+  // the time is better spent on others.
+  bool is_hopeless() const { return right == 0 && failed >= kHopeless; }
 };
 
 class DispatchTuner {
@@ -149,8 +158,10 @@ class DispatchTuner {
   // Of the contender whose turn it is, until the clock of the search shows so many seconds.
   Status search(double seconds) {
     DispatchSearch& search = *now_->search;
+    const bool may_give_up = now_ != &contenders_.front();
     while (search.tried() < search.planned() &&
-           (search.tried() == 0 || clock_.seconds() < seconds)) {
+           (search.tried() == 0 || clock_.seconds() < seconds) &&
+           !(may_give_up && now_->is_hopeless())) {
       report("search", seconds - clock_.seconds());
       HONE_TRY(pick_up());
       const std::size_t left = search.planned() - search.tried();
@@ -167,6 +178,11 @@ class DispatchTuner {
         break;
     }
     HONE_TRY(finish_compiling(0));
+    if (may_give_up && now_->is_hopeless())
+      context_.observer.note(
+          fmt::format("{}: none of {}'s {} kernels is right, and no more are "
+                      "tried; the last: {}",
+                      dispatch_.name, now_->provider->name(), now_->failed, now_->last_failure));
     while (!put_aside_.empty() && clock_.seconds() < seconds) {
       HONE_TRY(pick_up());
       if (!put_aside_.empty()) HONE_TRY(wait_for_others(seconds - clock_.seconds()));
@@ -242,8 +258,11 @@ class DispatchTuner {
     of.search->tell(configuration, trial.ratio, trial.noise);
     if (!trial.ratio) {
       ++failed_;
+      ++of.failed;
+      if (trial.failure) of.last_failure = trial.failure->message;
       return;
     }
+    ++of.right;
     tried_.emplace(trial.candidate, Tried{&of, configuration, *trial.payload, *trial.ratio});
     best_ratio_ = std::min(best_ratio_, *trial.ratio);
   }

@@ -44,7 +44,14 @@ TEST(ExternalKernels, AreForTheDispatchesOfTheirForm) {
   const external::ExternalProvider tuner(product(), 49152);
   EXPECT_THAT(std::string(tuner.name()), testing::MatchesRegex("external:product@[0-9a-f]{8}"));
   EXPECT_EQ(tuner.why_no_space(dispatch(matmul(64, 48, 32))), "");
-  EXPECT_EQ(tuner.space_of(dispatch(matmul(64, 48, 32)))->count().value, 3u);
+  const problem::Dispatch fitting = dispatch(matmul(64, 48, 32));
+  const space::Space space = tuner.space_of(fitting).value();
+  EXPECT_EQ(space.count().value, 3u);
+  // Threads of 32, 64 and 256: the default, 64, is expected to be the best.
+  const auto steps = tuner.prior(fitting, space);
+  EXPECT_EQ(steps(space.at(0).value()), 1);
+  EXPECT_EQ(steps(space.at(1).value()), 0);
+  EXPECT_EQ(steps(space.at(2).value()), 1);
   EXPECT_EQ(tuner.why_no_space(dispatch(matmul(64, 48, 32, "f16", "f16"))),
             "C is f16, and the kernel's is f32");
   EXPECT_EQ(tuner.why_no_space(dispatch(matmul(64, 48, 32, "f16", "f32", true))),

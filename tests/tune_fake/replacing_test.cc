@@ -97,6 +97,21 @@ TEST_F(Replacing, WithNothingToConfigureThereIsNoSpec) {
               testing::Not(HasSubstr("--fake-spec=")));
 }
 
+// A kernel for another dispatch may have this one's form: forty wrong ones are not all tried.
+TEST_F(Replacing, AProviderWhoseKernelsAreAllWrongIsGivenUp) {
+  pool_.in_program = seconds_of_tile;
+  other_.tiles.clear();
+  for (space::Value tile = 1000; tile < 1040; ++tile) other_.tiles.push_back(tile);
+  is_wrong_ = [](const std::string& code, std::int64_t) { return test::tile_in(code) >= 1000; };
+  const auto result = run();
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_GE(others_.compiled, 2 * 8);
+  EXPECT_LT(others_.compiled, 2 * 30);
+  EXPECT_THAT(observer_.notes, HasSubstr("main_dispatch_0: none of other's "));
+  for (const TunedDispatch& tuned : result->at_sizes.front().tuned)
+    EXPECT_EQ(tuned.payload->json, "tile=8") << "the compiler's best";
+}
+
 // Both launches of the first kernel get the one that is right and faster in each: 128, which is the
 // fastest of the first, is wrong in the second.
 TEST_F(Replacing, AKernelIsVerifiedInAllLaunchesOfWhatItReplaces) {

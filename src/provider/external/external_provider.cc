@@ -1,5 +1,7 @@
 #include "provider/external/external_provider.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "provider/external/dispatch_form.h"
@@ -30,6 +32,29 @@ Result<provider::Payload> ExternalProvider::payload_of(
   payload.json["content"] = kernel_.content;
   payload.replacing = name_;
   return payload;
+}
+
+std::function<double(const space::Configuration&)> ExternalProvider::prior(
+    const problem::Dispatch&, const space::Space& space) const {
+  struct Values {
+    std::vector<space::Value> all;
+    std::ptrdiff_t at_default = 0;
+  };
+  const auto place = [](const std::vector<space::Value>& values, space::Value value) {
+    return std::ranges::find(values, value) - values.begin();
+  };
+  std::vector<Values> knobs;
+  for (const space::Knob& knob : space.knobs())
+    for (const provider::KernelManifest::Knob& stated : kernel_.knobs)
+      if (stated.name == knob.name)
+        knobs.push_back({stated.values, place(stated.values, kernel_.defaults.at(knob.name))});
+  if (knobs.size() != space.knobs().size()) return {};
+  return [knobs = std::move(knobs), place](const space::Configuration& configuration) {
+    std::ptrdiff_t steps = 0;
+    for (std::size_t i = 0; i < knobs.size(); ++i)
+      steps += std::abs(place(knobs[i].all, configuration.values[i]) - knobs[i].at_default);
+    return static_cast<double>(steps);
+  };
 }
 
 }  // namespace hone::external

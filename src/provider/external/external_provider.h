@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,10 @@ class ExternalProvider : public provider::Provider {
   Result<space::Space> space_of(const problem::Dispatch& dispatch) const override;
   Result<provider::Payload> payload_of(const problem::Dispatch& dispatch, const space::Space& space,
                                        const space::Configuration& configuration) const override;
+  // How many steps the knobs' values are from the manifest's default: who wrote the kernel knows
+  // about where it is fast.
+  std::function<double(const space::Configuration&)> prior(
+      const problem::Dispatch& dispatch, const space::Space& space) const override;
 
  private:
   ExternalKernel kernel_;
