@@ -57,7 +57,7 @@ void add_gemm_options(CLI::App& command, GemmOptions& options) {
   add("--manifest", options.manifest, "how it is launched (default: the same name with .yaml)");
   add("--triton", options.triton,
       "a Python interpreter or virtual environment with Triton "
-      "(default: $HONE_TRITON, .venv, python3 on PATH)")
+      "(default: $HONE_TRITON, where hone is installed, .venv, python3 on PATH)")
       // Of programs too, whose kernels Triton's may replace.
       ->group("Options");
 }
