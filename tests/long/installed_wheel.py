@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What a user of pip does: the wheel and IREE into a fresh virtual environment of the system's Python, then hone tune
-on the programs of examples/ in f32, hone doctor, an ONNX model. From a folder of its own, with nothing else on PATH.
+on the programs of examples/ for a CPU, hone doctor, an ONNX model. From a folder of its own, with nothing else on PATH.
 
 usage: installed_wheel.py (--wheel FILE | --build FOLDER)
 
@@ -15,7 +15,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Those of f16 are for GPUs: on a CPU a call takes a second, and a proof many of them.
+# Those with f16 in their names are for GPUs: on a CPU a call takes a second, and a proof many of them.
 PROGRAMS = ("attention_block", "feed_forward", "matmul_512", "matmul_row_sum", "mobile_block", "residual_block")
 
 
