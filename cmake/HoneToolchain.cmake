@@ -22,6 +22,9 @@ if(HONE_SANITIZE)
 else()
   # The binary is copied to machines that have no matching libstdc++.
   add_link_options(-static-libstdc++ -static-libgcc)
+  # What nothing uses is left out, and with it what it would ask of glibc: libstdc++'s random_device comes
+  # along with other things, and wants arc4random of glibc 2.36.
+  add_link_options(-Wl,--gc-sections)
 endif()
 if(HONE_COVERAGE)
   add_compile_options(--coverage -fprofile-update=atomic)

@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <random>
 #include <thread>
 
 #include "base/process_tree.h"
 #include "base/spawn.h"
+#include "base/system_random.h"
 #include "base/text.h"
 
 namespace hone {
@@ -27,8 +27,7 @@ double seconds_since(Clock::time_point start) {
 constexpr const char* kMark = "HONE_PROCESS";
 
 std::string fresh_mark() {
-  std::random_device random;
-  return fmt::format("{}-{:08x}{:08x}", ::getpid(), random(), random());
+  return fmt::format("{}-{}", ::getpid(), system_random_name());
 }
 
 // The time between two looks at memory: a process fills about 2 GB/s, so 40 MB may pass unseen.

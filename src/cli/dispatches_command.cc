@@ -1,4 +1,8 @@
 // hone dispatches: what the compiler splits a program into.
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -10,6 +14,7 @@
 #include "cli/runtime_options.h"
 #include "cli/schema_version.h"
 #include "cli/toolchain.h"
+#include "output/cells.h"
 #include "output/json_text.h"
 #include "output/table.h"
 #include "tune/select_dispatches.h"
@@ -46,21 +51,45 @@ std::string name_of(const provider::Provider& kernel) {
   return std::string(kernel.name().substr(0, kernel.name().find('@')));
 }
 
+// Of one call of the program.
+double flops_of_call(const problem::Dispatch& dispatch) {
+  return static_cast<double>(dispatch.launches_per_call) * problem::flop_count(dispatch.root);
+}
+
+// A longer list is for people sorted by what its dispatches take of the program's operations.
+constexpr std::size_t kMostInOrder = 20;
+
+// Positions in the program, in the order in which they are listed.
+std::vector<std::size_t> order_of(const problem::Program& program, bool for_people) {
+  std::vector<std::size_t> order(program.dispatches.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (for_people && order.size() > kMostInOrder)
+    std::ranges::stable_sort(order, std::greater(),
+                             [&](std::size_t i) { return flops_of_call(program.dispatches[i]); });
+  return order;
+}
+
 // `external`: kernels that may take the place of the compiler's, a column each.
-output::Table table_of(const problem::Program& program, const Providers& external) {
-  std::vector<output::Column> columns({{"index", "#", Align::kRight},
-                                       {"name", "dispatch"},
-                                       {"operation", "root operation"},
-                                       {"fused", "fused around it"},
-                                       {"launches_per_call", "launches", Align::kRight},
-                                       {"flops", "MFLOP", Align::kRight},
-                                       {"bytes", "MB", Align::kRight},
-                                       {"default_configuration", "default configuration"},
-                                       {"not_tunable", "tunable"},
-                                       {"contraction", "replaceable"}});
+output::Table table_of(const problem::Program& program, const Providers& external,
+                       bool for_people) {
+  const bool sorted = for_people && program.dispatches.size() > kMostInOrder;
+  double all_flops = 0;
+  for (const problem::Dispatch& dispatch : program.dispatches) all_flops += flops_of_call(dispatch);
+  std::vector<output::Column> columns(
+      {{"index", "#", Align::kRight},
+       {"name", "dispatch"},
+       {"operation", "root operation"},
+       {"fused", "fused around it"},
+       {"launches_per_call", "launches", Align::kRight},
+       {"flops", "MFLOP", Align::kRight},
+       {"share_of_flops_percent", "of all FLOP", Align::kRight, sorted},
+       {"bytes", "MB", Align::kRight},
+       {"default_configuration", "default configuration"},
+       {"not_tunable", "tunable"},
+       {"contraction", "replaceable"}});
   for (const auto& kernel : external) columns.push_back({name_of(*kernel), name_of(*kernel)});
   output::Table table(std::move(columns));
-  for (std::size_t i = 0; i < program.dispatches.size(); ++i) {
+  for (const std::size_t i : order_of(program, for_people)) {
     const problem::Dispatch& dispatch = program.dispatches[i];
     const double flops = problem::flop_count(dispatch.root);
     double bytes = 0;
@@ -74,6 +103,8 @@ output::Table table_of(const problem::Program& program, const Providers& externa
          {dispatch.fused, fused.empty() ? "-" : fused},
          {dispatch.launches_per_call, ""},
          {flops, fmt::format("{:.1f}", flops / 1e6)},
+         all_flops > 0 ? output::number_cell(100 * flops_of_call(dispatch) / all_flops, " %", 1)
+                       : output::number_cell({}, "", 0),
          {bytes, fmt::format("{:.2f}", bytes / 1e6)},
          {dispatch.default_configuration,
           dispatch.default_configuration.empty() ? "-" : dispatch.default_configuration},
@@ -137,7 +168,7 @@ CommandResult list_dispatches(const DispatchesOptions& options) {
   const std::string note = target_note(options.toolchain);
   if (!note.empty()) fmt::print(stderr, "{}\n", note);
   if (!options.extract_root.empty()) return write_root(options, program, toolchain.compiler());
-  const output::Table table = table_of(program, external);
+  const output::Table table = table_of(program, external, !options.json);
   if (options.json) {
     fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", kSchemaVersion},
                                                         {"program", options.input},

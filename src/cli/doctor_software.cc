@@ -49,8 +49,9 @@ void check_iree(const std::string& given, std::vector<Finding>& findings) {
   if (!library) {
     findings.push_back(from_error("compiler", "IREE compiler", Health::kMissing, library.error(),
                                   is_set("HONE_IREE") ? "unset HONE_IREE, or let it name IREE"
-                                                      : "scripts/setup, or: pip install "
-                                                        "iree-base-compiler iree-base-runtime"));
+                                                      : "pip install iree-base-compiler "
+                                                        "iree-base-runtime where hone is, "
+                                                        "or scripts/setup"));
     return;
   }
   Finding compiler{
@@ -59,7 +60,7 @@ void check_iree(const std::string& given, std::vector<Finding>& findings) {
   if (!installation->version.empty() && !installation->version.starts_with(kTestedIree)) {
     compiler.health = Health::kWarning;
     compiler.found += fmt::format("; tested is {}x only", kTestedIree);
-    compiler.fix = "scripts/setup installs the tested one into .venv";
+    compiler.fix = "the extra iree of hone's wheel, or scripts/setup, brings the tested one";
   }
   findings.push_back(std::move(compiler));
 
@@ -129,9 +130,10 @@ std::vector<Finding> check_compilers(const DoctorPlaces& places) {
     findings.push_back({"compiler", "Triton", Health::kGood,
                         fmt::format("{} in {}", triton->version, triton->python.string())});
   else  // only GEMMs on GPUs are tuned with it
-    findings.push_back(from_error(
-        "compiler", "Triton", named ? Health::kWarning : Health::kNote, triton.error(),
-        is_set("HONE_TRITON") ? "unset HONE_TRITON" : "scripts/setup, or: pip install triton"));
+    findings.push_back(
+        from_error("compiler", "Triton", named ? Health::kWarning : Health::kNote, triton.error(),
+                   is_set("HONE_TRITON") ? "unset HONE_TRITON"
+                                         : "pip install triton where hone is, or scripts/setup"));
   check_openblas(findings);
   return findings;
 }

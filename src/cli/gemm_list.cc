@@ -4,14 +4,13 @@
 
 namespace hone::cli {
 
-Result<Gemms> read_gemms(const TuneOptions& options) {
+Result<Gemms> read_gemms(const GemmOptions& options, const std::string& input) {
   Gemms gemms;
-  HONE_ASSIGN(gemms.kernel, user_kernel(options.gemms));
+  HONE_ASSIGN(gemms.kernel, user_kernel(options));
   std::vector<std::string> knobs;
   if (gemms.kernel)
     for (const triton::UserKernel::Knob& knob : gemms.kernel->knobs) knobs.push_back(knob.name);
-  HONE_ASSIGN(const std::vector<triton::GemmEntry> entries,
-              gemms_of(options.gemms, options.tuning.input, knobs));
+  HONE_ASSIGN(const std::vector<triton::GemmEntry> entries, gemms_of(options, input, knobs));
   std::string names;
   for (const triton::GemmEntry& entry : entries) {
     problem::Dispatch dispatch = triton::dispatch_of(entry.gemm);
@@ -20,8 +19,7 @@ Result<Gemms> read_gemms(const TuneOptions& options) {
     names += dispatch.name + '\n';
     gemms.list.dispatches.push_back(std::move(dispatch));
   }
-  gemms.list.path =
-      options.tuning.input.empty() ? "GEMMs of the command line" : options.tuning.input;
+  gemms.list.path = input.empty() ? "GEMMs of the command line" : input;
   gemms.list.hash = content_hash(names);
   return gemms;
 }

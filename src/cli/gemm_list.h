@@ -18,7 +18,7 @@ struct Gemms {
 };
 
 // Each size once. Errors as gemms_of() and user_kernel().
-Result<Gemms> read_gemms(const TuneOptions& options);
+Result<Gemms> read_gemms(const GemmOptions& options, const std::string& input);
 
 // "sizes.yaml:3: " for an entry of a file, else empty.
 std::string place_of(const triton::GemmEntry& entry, const std::string& path);

@@ -26,7 +26,18 @@ struct GemmOptions {
   std::string manifest;  // its manifest; empty: beside it, with .yaml
 };
 
+// All of them; and without the file of results, for commands that find none.
 void add_gemm_options(CLI::App& command, GemmOptions& options);
+void add_gemm_list_options(CLI::App& command, GemmOptions& options);
+
+// Whether the command line is about GEMMs: -m, a kernel of the user's, or a list of sizes (.yaml)
+// as input.
+bool names_gemms(const GemmOptions& options, const std::string& input);
+
+// An input error where an option of GEMMs is given, which would mean nothing for a program. What
+// the command line says only, to be asked before a configuration file, which may say what all GEMMs
+// have.
+Status refuse_gemm_options(const CLI::App& command);
 
 // The GEMMs of the command line, or of the file `input`; the command line's types and bias are
 // those of entries that do not say theirs. Input errors name the option or file, line and key.

@@ -259,7 +259,7 @@ void add_show_command(CLI::App& app, Run& run) {
   command->add_option("--store", options->store, "SQLite file")->capture_default_str();
   command->add_option("--iree", options->toolchain.iree,
                       "IREE, which spells out a GPU's configuration for its spec (default: "
-                      "$HONE_IREE, .venv, python3 on PATH)");
+                      "$HONE_IREE, where hone is installed, .venv, python3 on PATH)");
   command->add_option("--out", options->out,
                       "folder for its IR, spec, code, samples and the commands to reproduce it");
   command->add_flag("--trust", options->trust,

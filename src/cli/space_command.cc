@@ -1,15 +1,18 @@
-// hone space: knobs, constraints, counts, samples of a dispatch's space.
-#include <chrono>
+// hone space: knobs, constraints, counts, samples of the space of a dispatch or a GEMM.
+#include <algorithm>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/gemm_list.h"
 #include "cli/input_program.h"
 #include "cli/schema_version.h"
 #include "cli/toolchain.h"
 #include "output/json_text.h"
 #include "provider/iree/gpu_space.h"
+#include "provider/triton/triton_provider.h"
 #include "space/configuration.h"
+#include "space/space_text.h"
 #include "tune/select_dispatches.h"
 
 namespace hone::cli {
@@ -17,13 +20,21 @@ namespace {
 
 struct SpaceOptions {
   ToolchainOptions toolchain;
+  GemmOptions gemms;
   std::string input;
+  std::string rules = "all";  // or "compiler"
   std::vector<std::string> dispatches;
   std::vector<std::string> relax;
   std::string check;
   std::size_t samples = 3;
   std::uint64_t seed = 42;
   bool json = false;
+};
+
+// What is shown: a dispatch with its space.
+struct ShownSpace {
+  std::string name, operation;
+  space::Space space;
 };
 
 std::string_view name_of(space::Hardness hardness) {
@@ -46,7 +57,7 @@ Result<nlohmann::ordered_json> to_json(const space::Space& space, const SpaceOpt
   for (const space::Constraint& constraint : space.constraints())
     json["constraints"].push_back({{"name", constraint.name},
                                    {"hardness", name_of(constraint.hardness)},
-                                   {"reason", constraint.reason}});
+                                   {"reason", space::reason_text(constraint)}});
   HONE_ASSIGN(const auto samples, space.samples(options.samples, options.seed));
   json["samples"] = nlohmann::ordered_json::array();
   for (const space::Configuration& sample : samples)
@@ -54,22 +65,48 @@ Result<nlohmann::ordered_json> to_json(const space::Space& space, const SpaceOpt
   return json;
 }
 
-Status print(const problem::Dispatch& dispatch, const space::Space& space,
-             const SpaceOptions& options) {
-  fmt::print("{}: {}\n", dispatch.name, problem::describe(dispatch.root));
-  fmt::print("  {} configurations{}\n", format_count(space.count().value),
+void print_knobs(const space::Space& space) {
+  std::size_t width = 0;
+  for (const space::Knob& knob : space.knobs()) width = std::max(width, knob.name.size());
+  fmt::print("  knobs\n");
+  for (const space::Knob& knob : space.knobs())
+    fmt::print("    {:{}} {{{}}}{}{}\n", knob.name, width, space::domain_text(knob.values),
+               knob.description.empty() ? "" : "  ", knob.description);
+}
+
+void print_rules(const space::Space& space, const std::vector<std::string>& pipelines) {
+  constexpr std::size_t kWidest = 32;
+  const std::vector<space::Rule> rules = space::rules_of(space);
+  const auto says_its_name = [](const space::Rule& rule) {
+    return rule.text.starts_with(rule.name);
+  };
+  std::size_t width = 0;
+  for (const space::Rule& rule : rules)
+    if (!says_its_name(rule)) width = std::max(width, std::min(rule.name.size(), kWidest));
+  fmt::print("  constraints\n");
+  for (const space::Rule& rule : rules) {
+    std::vector<std::string> where;
+    for (const std::size_t part : rule.parts)
+      where.push_back(part < pipelines.size() ? pipelines[part] : std::to_string(part));
+    fmt::print("    {} ", name_of(rule.hardness));
+    if (!says_its_name(rule)) fmt::print("{:{}} ", rule.name, width);
+    fmt::print("{}{}\n", rule.text,
+               where.empty() ? std::string() : fmt::format(" [{}]", fmt::join(where, ", ")));
+  }
+}
+
+Status print(const ShownSpace& shown, const SpaceOptions& options) {
+  const space::Space& space = shown.space;
+  fmt::print("{}: {}\n", shown.name, shown.operation);
+  fmt::print("  {} configurations{}{}\n", format_count(space.count().value),
+             options.rules == "all" ? "" : " by what the compiler states alone",
              space.count().exact ? "" : " at most (too many to count exactly)");
   const std::vector<std::string> pipelines = iree::pipeline_names(space);
   for (std::size_t i = 0; i < space.parts().size() && i < pipelines.size(); ++i)
     fmt::print("    pipeline={} {}: {}\n", i, pipelines[i],
                format_count(space.parts()[i].count().value));
-  fmt::print("  knobs\n");
-  for (const space::Knob& knob : space.knobs())
-    fmt::print("    {:10} {{{}}}  {}\n", knob.name, fmt::join(knob.values, ", "), knob.description);
-  fmt::print("  constraints\n");
-  for (const space::Constraint& constraint : space.constraints())
-    fmt::print("    {:4} {:28} {}\n", name_of(constraint.hardness), constraint.name,
-               constraint.reason);
+  print_knobs(space);
+  print_rules(space, pipelines);
   HONE_ASSIGN(const auto samples, space.samples(options.samples, options.seed));
   if (!samples.empty()) fmt::print("  samples\n");
   for (const space::Configuration& sample : samples)
@@ -93,8 +130,8 @@ Result<bool> check(const space::Space& space, const SpaceOptions& options,
   if (options.json) return violations.empty();
   if (violations.empty()) fmt::print("{} keeps every constraint.\n", options.check);
   for (const space::Violation& violation : violations)
-    fmt::print("{} ({}): {}\n", violation.constraint, name_of(violation.hardness),
-               violation.reason);
+    fmt::print("{}: {}\n", name_of(violation.hardness),
+               space::named(violation.constraint, violation.reason));
   return violations.empty();
 }
 
@@ -109,7 +146,7 @@ Result<std::vector<std::string>> names_of(const problem::Program& program,
   return wanted;
 }
 
-CommandResult show_space(const SpaceOptions& options) {
+Result<std::vector<ShownSpace>> spaces_of_program(const SpaceOptions& options) {
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
   HONE_ASSIGN(const InputProgram input, read_program(options.input, toolchain));
   print_notes_of(input);
@@ -122,25 +159,59 @@ CommandResult show_space(const SpaceOptions& options) {
   HONE_ASSIGN(const auto chosen, tune::select_dispatches(program, patterns, not_tuned));
   HONE_ASSIGN(const iree::IreeProvider provider,
               make_provider(options.toolchain, toolchain.installation()));
-  nlohmann::ordered_json document{{"schema_version", kSchemaVersion},
-                                  {"program", options.input},
-                                  {"target", target_json(options.toolchain)}};
-  bool legal = true;
+  std::vector<ShownSpace> shown;
   for (const problem::Dispatch* dispatch : chosen) {
-    HONE_ASSIGN(const space::Space stated, provider.space_of(*dispatch));
-    HONE_ASSIGN(const space::Space space, stated.relax(options.relax));
+    HONE_ASSIGN(space::Space space, options.rules == "compiler" ? iree::compiler_space(*dispatch)
+                                                                : provider.space_of(*dispatch));
+    shown.push_back({dispatch->name, problem::describe(dispatch->root), std::move(space)});
+  }
+  return shown;
+}
+
+Result<std::vector<ShownSpace>> spaces_of_gemms(const SpaceOptions& options) {
+  if (options.rules != "all" || !options.toolchain.audited_rule.empty())
+    return input_error("{} is for programs: no compiler states constraints for Triton's GEMMs",
+                       options.rules != "all" ? "--rules compiler" : "--audit-rule");
+  const auto target = gpu_of(options.toolchain);
+  if (!target)
+    return input_error("the space of a GEMM is a GPU's: --target sm_90, gfx942, ... names it");
+  HONE_ASSIGN(const triton::GemmDevice device, triton::gemm_device(target->arch));
+  HONE_ASSIGN(const Gemms gemms, read_gemms(options.gemms, options.input));
+  const triton::TritonProvider provider(device, space_kind(options.gemms), gemms.kernel);
+  std::vector<ShownSpace> shown;
+  for (const problem::Dispatch& dispatch : gemms.list.dispatches) {
+    Result<space::Space> space = provider.space_of(dispatch);
+    if (!space)
+      return tl::unexpected(
+          Error{space.error().kind, place_of(gemms.entries.at(dispatch.name), gemms.list.path) +
+                                        dispatch.name + ": " + space.error().message});
+    shown.push_back({dispatch.name, problem::describe(dispatch.root), *std::move(space)});
+  }
+  return shown;
+}
+
+CommandResult show_spaces(const SpaceOptions& options, std::vector<ShownSpace> spaces) {
+  nlohmann::ordered_json document{
+      {"schema_version", kSchemaVersion},
+      {"program",
+       options.input.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(options.input)},
+      {"target", target_json(options.toolchain)},
+      {"rules", options.rules}};
+  bool legal = true;
+  for (ShownSpace& shown : spaces) {
+    HONE_ASSIGN(shown.space, shown.space.relax(options.relax));
     nlohmann::ordered_json json;
     if (options.json) {
-      HONE_ASSIGN(json, to_json(space, options));
+      HONE_ASSIGN(json, to_json(shown.space, options));
     }
     if (!options.check.empty()) {
-      HONE_ASSIGN(const bool keeps, check(space, options, json));
+      HONE_ASSIGN(const bool keeps, check(shown.space, options, json));
       legal = legal && keeps;
     } else if (!options.json) {
-      HONE_TRY(print(*dispatch, space, options));
+      HONE_TRY(print(shown, options));
     }
-    json["dispatch"] = dispatch->name;
-    json["operation"] = problem::describe(dispatch->root);
+    json["dispatch"] = shown.name;
+    json["operation"] = shown.operation;
     document["spaces"].push_back(std::move(json));
   }
   if (options.json) fmt::print("{}\n", output::json_text(document));
@@ -152,14 +223,23 @@ CommandResult show_space(const SpaceOptions& options) {
 void add_space_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<SpaceOptions>();
   CLI::App* command = app.add_subcommand(
-      "space", "Show the knobs, constraints and number of configurations of each dispatch");
-  command->add_option("INPUT", options->input, kProgramFiles)->required();
+      "space", "Show the knobs, constraints and number of configurations of each dispatch or GEMM");
+  command->add_option("INPUT", options->input,
+                      std::string(kProgramFiles) + ", or a list of GEMMs (.yaml)");
   add_toolchain_options(*command, options->toolchain);
+  add_gemm_list_options(*command, options->gemms);
   command->add_option("--dispatch", options->dispatches,
                       "only those whose name matches; repeatable, or a number");
   command->add_option("--check", options->check,
                       "say which constraints a configuration breaks: dist_m=64,dist_n=64,...");
   command->add_option("--relax", options->relax, "soft constraint to drop, or 'all'; repeatable");
+  command
+      ->add_option(
+          "--rules", options->rules,
+          "all, or of a program on a GPU only what the compiler states itself, without what "
+          "hone adds: compiler")
+      ->check(CLI::IsMember({"all", "compiler"}))
+      ->capture_default_str();
   command->add_option("--audit-rule", options->toolchain.audited_rule,
                       "the configurations that break this hard rule of hone's and no other");
   command->add_option("--samples", options->samples, "configurations to show")
@@ -167,10 +247,23 @@ void add_space_command(CLI::App& app, Run& run) {
   command->add_option("--seed", options->seed, "of the samples")->capture_default_str();
   command->add_flag("--json", options->json, "one JSON document on stdout");
   command->footer("Exit code 1 when --check finds a broken constraint.");
-  command->callback([&run, options] {
-    run = [options]() -> CommandResult {
+  command->callback([&run, options, command] {
+    // Of flags only: a configuration file may say what all GEMMs have.
+    run = [options, flags = refuse_gemm_options(*command)]() -> CommandResult {
       HONE_TRY(read_flags(options->toolchain));
-      return show_space(*options);
+      if (names_gemms(options->gemms, options->input)) {
+        HONE_ASSIGN(auto spaces, spaces_of_gemms(*options));
+        return show_spaces(*options, std::move(spaces));
+      }
+      if (options->input.empty())
+        return input_error(
+            "INPUT is missing: a program (.mlir, .mlirbc, .onnx), a list of GEMMs (.yaml), or -m, "
+            "-n and -k");
+      HONE_TRY(flags);
+      if (options->rules != "all" && !options->toolchain.audited_rule.empty())
+        return input_error("--audit-rule is of hone's rules, which --rules compiler leaves out");
+      HONE_ASSIGN(auto spaces, spaces_of_program(*options));
+      return show_spaces(*options, std::move(spaces));
     };
   });
 }

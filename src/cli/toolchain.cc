@@ -89,7 +89,7 @@ Result<iree::IreeProvider> make_provider(const ToolchainOptions& options,
 void add_toolchain_options(CLI::App& command, ToolchainOptions& options) {
   command.add_option("--iree", options.iree,
                      "IREE: libIREECompiler.so, a virtual environment or a site-packages folder "
-                     "(default: $HONE_IREE, .venv, python3 on PATH)");
+                     "(default: $HONE_IREE, where hone is installed, .venv, python3 on PATH)");
   command
       .add_option("--target", options.target,
                   "CPU to compile for, as LLVM names it, or a GPU: sm_80, gfx942, ...")

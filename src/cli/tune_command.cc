@@ -12,20 +12,6 @@
 namespace hone::cli {
 namespace {
 
-// --benchmark is both tools'.
-bool names_program(const CLI::Option& option) {
-  return !option.results().empty() && option.results().front().ends_with(".mlir");
-}
-
-// What an option of GEMMs would mean for a program nobody knows.
-Status refuse_gemm_options(const CLI::App& command) {
-  for (const CLI::Option* option : command.get_options())
-    if (option->count() > 0 && option->get_group().starts_with("GEMMs") && !names_program(*option))
-      return input_error("{} is for GEMMs (--provider triton), and INPUT is a program",
-                         option->get_name());
-  return {};
-}
-
 // The option as it has to be given again: with its values, or alone where it is a flag.
 std::string words_of(const CLI::Option& option) {
   const bool is_short = option.get_lnames().empty();
@@ -52,8 +38,7 @@ Status refuse_strategies_that_learn(const TuneOptions& options) {
 
 bool tunes_gemms(const TuneOptions& options) {
   if (!options.provider.empty()) return options.provider == "triton";
-  return options.gemms.m || options.tune_gemm.check_only || !options.gemms.kernel.empty() ||
-         options.tuning.input.ends_with(".yaml") || options.tuning.input.ends_with(".yml");
+  return options.tune_gemm.check_only || names_gemms(options.gemms, options.tuning.input);
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ CommandResult compile_gemms(TuneOptions& options, Gemms gemms) {
 }  // namespace
 
 CommandResult tune_gemms(TuneOptions options) {
-  HONE_ASSIGN(Gemms gemms, read_gemms(options));
+  HONE_ASSIGN(Gemms gemms, read_gemms(options.gemms, options.tuning.input));
   if (options.compile_only) return compile_gemms(options, std::move(gemms));
   std::vector<triton::GemmEntry> entries;
   for (const problem::Dispatch& dispatch : gemms.list.dispatches)

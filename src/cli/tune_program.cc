@@ -200,6 +200,7 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
   if (!found)
     fmt::print("No dispatch has a configuration that beats the compiler's own{}.\n",
                by_flags ? fmt::format(" with {}", result.best->name) : "");
+  fmt::print("{}", closing_summary(result, (out / "compile_flags.txt").string()));
   return found || by_flags ? 0 : 1;
 }
 

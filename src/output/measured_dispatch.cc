@@ -1,6 +1,8 @@
 #include "output/measured_dispatch.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 
 namespace hone::output {
@@ -49,6 +51,23 @@ void add_library(const CandidateRow& row, std::vector<LibraryRows>& libraries) {
 
 std::optional<double> positive(std::optional<double> value) {
   return value && *value > 0 ? value : std::nullopt;
+}
+
+Status add_shares(store::Store& store, store::Id program,
+                  std::vector<MeasuredDispatch>& dispatches) {
+  HONE_ASSIGN(const std::vector<store::ProgramDispatch> places, store.program_dispatches(program));
+  std::map<store::Id, std::int64_t> launches;
+  for (const store::ProgramDispatch& place : places)
+    launches[place.dispatch] = place.launches_per_call;
+  const auto seconds_of_call = [&](const MeasuredDispatch& dispatch) {
+    return static_cast<double>(launches[dispatch.row.dispatch]) *
+           dispatch.default_seconds.value_or(0);
+  };
+  double sum = 0;
+  for (const MeasuredDispatch& dispatch : dispatches) sum += seconds_of_call(dispatch);
+  for (MeasuredDispatch& dispatch : dispatches)
+    if (dispatch.default_seconds && sum > 0) dispatch.share = seconds_of_call(dispatch) / sum;
+  return {};
 }
 
 }  // namespace
@@ -109,6 +128,11 @@ Result<std::vector<MeasuredDispatch>> measured_dispatches(store::Store& store, s
   std::vector<MeasuredDispatch> dispatches;
   for (store::DispatchRow& row : rows)
     dispatches.push_back(measured_dispatch(std::move(row), candidates));
+  HONE_TRY(add_shares(store, program, dispatches));
+  if (dispatches.size() > kMostInOrder)
+    std::ranges::stable_sort(dispatches, std::greater(), [](const MeasuredDispatch& dispatch) {
+      return dispatch.share.value_or(0);
+    });
   return dispatches;
 }
 

@@ -53,7 +53,10 @@ struct MeasuredDispatch {
   bool beaten = false;  // the default, by the winner
   std::optional<double> default_seconds, tuned_seconds;
   std::optional<double> worst_seconds;  // of the candidates that are right
-  std::vector<LibraryRows> libraries;   // in the order of their first candidates
+  // Of the time that the defaults of the program's dispatches take in a call, 0 to 1; nothing where
+  // the default was not measured.
+  std::optional<double> share;
+  std::vector<LibraryRows> libraries;  // in the order of their first candidates
 
   // Those of one; empty where it has none.
   LibraryRows library(std::string_view provider) const;
@@ -64,7 +67,10 @@ struct MeasuredDispatch {
 MeasuredDispatch measured_dispatch(store::DispatchRow row,
                                    const std::vector<store::CandidateRow>& candidates);
 
-// Those of the program under one build on one device.
+// A list of more dispatches is sorted by their shares.
+inline constexpr std::size_t kMostInOrder = 20;
+// Those of the program under one build on one device, with their shares; in the program's order,
+// more than kMostInOrder by share, the largest first.
 Result<std::vector<MeasuredDispatch>> measured_dispatches(store::Store& store, store::Id program,
                                                           store::Id build, store::Id device);
 

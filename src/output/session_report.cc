@@ -26,6 +26,10 @@ std::string failures_text(const Counts& counts) {
   return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
+std::optional<double> percent(std::optional<double> share) {
+  return share ? std::optional<double>(100 * *share) : std::nullopt;
+}
+
 // GFLOP/s (1e9) of one launch.
 std::optional<double> gflops(double flops, std::optional<double> seconds) {
   if (flops <= 0 || !seconds || *seconds <= 0) return std::nullopt;
@@ -60,6 +64,7 @@ std::vector<Cell> cells_of(const MeasuredDispatch& measured,
   std::vector<Cell> cells{
       {dispatch.name, ""},
       {dispatch.operation, ""},
+      number_cell(percent(measured.share), " %", 1),
       time_cell(measured.default_seconds),
       time_cell(measured.tuned_seconds),
       beaten ? speedup_cell(dispatch.speedup, dispatch.speedup_low, dispatch.speedup_high)
@@ -87,14 +92,16 @@ std::vector<Cell> cells_of(const MeasuredDispatch& measured,
 
 std::vector<Column> closing_columns(const std::vector<LibraryColumn>& libraries,
                                     const std::vector<MeasuredDispatch>& dispatches) {
-  std::vector<Column> columns{{"dispatch", "dispatch"},
-                              {"operation", "operation"},
-                              {"default_seconds", "default", Align::kRight},
-                              {"tuned_seconds", "tuned", Align::kRight},
-                              {"speedup", "speed-up [95 %]", Align::kRight},
-                              {"runtime_speedup", "in IREE", Align::kRight},
-                              {"gflops", "GFLOP/s", Align::kRight},
-                              {"share_of_peak_percent", "of peak", Align::kRight}};
+  std::vector<Column> columns{
+      {"dispatch", "dispatch"},
+      {"operation", "operation"},
+      {"share_percent", "share", Align::kRight, dispatches.size() > kMostInOrder},
+      {"default_seconds", "default", Align::kRight},
+      {"tuned_seconds", "tuned", Align::kRight},
+      {"speedup", "speed-up [95 %]", Align::kRight},
+      {"runtime_speedup", "in IREE", Align::kRight},
+      {"gflops", "GFLOP/s", Align::kRight},
+      {"share_of_peak_percent", "of peak", Align::kRight}};
   for (const LibraryColumn& library : libraries) {
     const bool is_there = std::ranges::any_of(dispatches, [&](const MeasuredDispatch& dispatch) {
       return !dispatch.library(library.provider).provider.empty();

@@ -3,6 +3,7 @@
 
 #include "space/compiled_space.h"
 #include "space/space.h"
+#include "space/space_text.h"
 #include "space/united_space.h"
 
 namespace hone::space {
@@ -97,9 +98,9 @@ std::vector<Violation> Checker::violations() {
   return found;
 }
 
-std::string domain_text(const Knob& knob) {
+std::string words_of_domain(const Knob& knob) {
   if (knob.range) return fmt::format("in [{}, {}]", knob.range->first, knob.range->second);
-  return fmt::format("one of {}", fmt::join(knob.values, ", "));
+  return fmt::format("one of {}", domain_text(knob.values));
 }
 
 }  // namespace
@@ -117,7 +118,7 @@ std::vector<Violation> Space::check(const Configuration& configuration) const {
     const Knob& knob = knobs()[i];
     if (contains(knob, configuration.values[i])) continue;
     found.push_back({"domain", Hardness::kHard,
-                     fmt::format("{} is {}: {} = {}", knob.name, domain_text(knob), knob.name,
+                     fmt::format("{} is {}: {} = {}", knob.name, words_of_domain(knob), knob.name,
                                  configuration.values[i])});
   }
   for (Violation& violation : Checker(*compiled_, configuration).violations()) {

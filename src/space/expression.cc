@@ -189,6 +189,14 @@ std::string operand_text(const Expression& operand, int least_strength) {
   return strength(operand.operation()) < least_strength ? "(" + text + ")" : text;
 }
 
+// Whether it may be left out of a sum or a product: "+ 0" and "* 1", which folds over lists begin
+// with.
+bool is_neutral(Operation operation, const Expression& operand) {
+  return operand.operation() == Operation::kConstant &&
+         ((operation == Operation::kAdd && operand.constant_value() == 0) ||
+          (operation == Operation::kMultiply && operand.constant_value() == 1));
+}
+
 void collect_variables(const Expression& expression, std::unordered_set<const void*>& seen,
                        std::vector<std::size_t>& variables) {
   if (!seen.insert(expression.node_address()).second) return;
@@ -354,7 +362,11 @@ std::vector<std::size_t> variables_of(const Expression& expression) {
 }
 
 std::string to_string(const Expression& expression) {
-  const auto operands = expression.operands();
+  std::vector<Expression> operands(expression.operands().begin(), expression.operands().end());
+  if (operands.size() > 1)
+    std::erase_if(operands, [&](const Expression& operand) {
+      return is_neutral(expression.operation(), operand);
+    });
   switch (expression.operation()) {
     case Operation::kConstant:
       if (expression.is_boolean()) return expression.constant_value() != 0 ? "true" : "false";
@@ -372,6 +384,9 @@ std::string to_string(const Expression& expression) {
     default:
       break;
   }
+  const int own = strength(expression.operation());
+  if (operands.empty()) return to_string(expression.operands().front());
+  if (operands.size() == 1) return operand_text(operands.front(), own);
   // `x > 16` is kept as 16 < x; people write the constant last.
   const bool constant_first = operands[0].operation() == Operation::kConstant &&
                               operands.back().operation() != Operation::kConstant;
@@ -380,12 +395,11 @@ std::string to_string(const Expression& expression) {
     return operand_text(operands[1], strength(Operation::kAdd)) +
            (expression.operation() == Operation::kLess ? " > " : " >= ") + to_string(operands[0]);
   }
-  const int own = strength(expression.operation());
   // Comparisons do not chain, and - / % are not associative: only a first operand of the same
   // strength goes without parentheses.
   const bool chains = own != strength(Operation::kEqual);
   std::string text = operand_text(operands[0], chains ? own : own + 1);
-  for (const Expression& operand : operands.subspan(1)) {
+  for (const Expression& operand : std::span(operands).subspan(1)) {
     const bool same = operand.operation() == expression.operation();
     const bool associative = same && expression.operation() != Operation::kSubtract &&
                              expression.operation() != Operation::kDivide &&

@@ -121,6 +121,7 @@ std::optional<Value> evaluate(const Expression& expression, std::span<const Valu
 std::vector<std::size_t> variables_of(const Expression& expression);
 
 // Infix, with the fewest parentheses: "wg_0 % (sg_0 * 16) == 0"; div and mod print as / and %.
+// Without "* 1" and "+ 0".
 std::string to_string(const Expression& expression);
 
 }  // namespace hone::space

@@ -2,18 +2,18 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <bit>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <system_error>
 
 #include "base/fd.h"
+#include "base/system_random.h"
 
 namespace hone::store {
 namespace {
@@ -107,9 +107,7 @@ SealKey seal_key_in(const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / "seal-key";
   if (const auto key = read_key(file)) return *key;
   SealKey drawn{};
-  // At most 256 bytes are given whole or not at all, once the system has started (getrandom(2)).
-  while (::getrandom(drawn.data(), sizeof drawn, 0) < 0 && errno == EINTR) {
-  }
+  fill_with_system_random(std::as_writable_bytes(std::span(drawn)));
   write_key(file, drawn);
   return read_key(file).value_or(drawn);
 }

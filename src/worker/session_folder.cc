@@ -8,9 +8,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <random>
 
 #include "base/process_tree.h"
+#include "base/system_random.h"
 #include "worker/fork_server.h"
 
 namespace hone::worker {
@@ -41,8 +41,7 @@ std::filesystem::path new_session_folder(const std::filesystem::path& parent) {
   std::error_code code;
   const std::filesystem::path base = std::filesystem::absolute(
       parent.empty() ? std::filesystem::temp_directory_path(code) : parent, code);
-  std::random_device random;
-  return base / fmt::format("{}{:08x}{:08x}", kPrefix, random(), random());
+  return base / fmt::format("{}{}", kPrefix, system_random_name());
 }
 
 void remove_abandoned_folders(const std::filesystem::path& parent) {

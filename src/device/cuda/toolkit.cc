@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/python_environments.h"
+
 namespace hone::device::cuda {
 namespace {
 
@@ -59,13 +61,8 @@ std::vector<fs::path> toolkit_folders() {
   std::vector<fs::path> folders;
   add(folders, variable("CUDA_HOME"));
   add(folders, variable("CUDA_PATH"));
-  // As the compilers are found: in the folders above hone's own executable, then in the working
-  // one.
-  std::error_code code;
-  for (fs::path folder = fs::read_symlink("/proc/self/exe", code).parent_path();
-       folder.has_relative_path(); folder = folder.parent_path())
-    add_packages(folders, folder / ".venv");
-  add_packages(folders, ".venv");
+  // As the compilers are found.
+  for (const fs::path& prefix : python_environments()) add_packages(folders, prefix);
   add_packages(folders, variable("VIRTUAL_ENV"));
   for (const fs::path& folder : path_folders())
     if (is_program(folder / "python3")) {

@@ -9,9 +9,9 @@
 namespace hone::device::cuda {
 
 // Folders that may hold bin/ or lib/ of a toolkit, most wanted first: $CUDA_HOME, $CUDA_PATH, those
-// of the Python environments (.venv here, $VIRTUAL_ENV, the python3 on PATH: the wheels
-// nvidia-cuda-nvcc, nvidia-cuda-nvrtc and nvidia-cublas, and triton's backend), /usr/local/cuda.
-// Only those that are there.
+// of the Python environments (python_environments(), $VIRTUAL_ENV, the python3 on PATH: the
+// wheels nvidia-cuda-nvcc, nvidia-cuda-nvrtc and nvidia-cublas, and triton's backend),
+// /usr/local/cuda. Only those that are there.
 std::vector<std::filesystem::path> toolkit_folders();
 
 // Names to open a library by: each of `files` by its name alone, which the system looks up

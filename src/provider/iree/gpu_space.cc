@@ -37,6 +37,14 @@ Result<space::Space> gpu_space(const problem::Dispatch& dispatch, const problem:
   return space_of(stated, dispatch.root, target, audited);
 }
 
+Result<space::Space> compiler_space(const problem::Dispatch& dispatch) {
+  if (dispatch.stated_constraints.empty())
+    return input_error("the compiler states no constraints for '{}': its space is hone's own",
+                       dispatch.name);
+  HONE_ASSIGN(const StatedSpace stated, read_statement(dispatch));
+  return compiler_space_of(stated);
+}
+
 std::string why_no_gpu_space(const problem::Dispatch& dispatch, const problem::GpuTarget& target) {
   if (!dispatch.stated_constraints.empty()) return {};
   return why_no_own_space(dispatch.root, target);

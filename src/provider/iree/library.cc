@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/python_environments.h"
 #include "provider/iree/in_process_linker.h"
 
 namespace hone::iree {
@@ -22,8 +23,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kHowToGet[] =
-    "get it with `./scripts/setup`, or `pip install iree-base-compiler==3.13.0 "
-    "iree-base-runtime==3.13.0`, and point --iree or HONE_IREE to the virtual environment";
+    "get it with `pip install iree-base-compiler==3.13.0 iree-base-runtime==3.13.0` where hone is "
+    "installed, or with `./scripts/setup` in hone's sources; one that is elsewhere is named by "
+    "--iree or HONE_IREE";
 constexpr int kOldest[2] = {3, 13};
 constexpr char kLibraryName[] = "libIREECompiler.so";
 
@@ -90,12 +92,7 @@ std::optional<Installation> look_at(const fs::path& place) {
 }
 
 std::vector<fs::path> usual_places() {
-  std::vector<fs::path> places;
-  std::error_code code;
-  for (fs::path folder = fs::read_symlink("/proc/self/exe", code).parent_path();
-       folder.has_relative_path(); folder = folder.parent_path())
-    places.push_back(folder / ".venv");
-  places.push_back(fs::current_path(code) / ".venv");
+  std::vector<fs::path> places = python_environments();
   const char* search = std::getenv("PATH");
   std::istringstream folders(search == nullptr ? "" : search);
   for (std::string folder; std::getline(folders, folder, ':');)

@@ -28,10 +28,10 @@ struct Installation {
 };
 
 // Looks, in this order, at: `given` (when not empty: libIREECompiler.so itself, a virtual
-// environment or a site-packages folder); the environment variable HONE_IREE (the same); `.venv` in
-// the folders above hone's own executable; `.venv` in the working folder; the site-packages of the
-// `python3` on PATH. The first two must name an installation when they are set.
-// Environment errors: nothing found (says how to get it), older than 3.13.
+// environment or a site-packages folder); the environment variable HONE_IREE (the same); what
+// python_environments() lists (where hone itself is installed, `.venv`); the site-packages of the
+// `python3` on PATH; those of the user in ~/.local. The first two must name an installation when
+// they are set. Environment errors: nothing found (says how to get it), older than 3.13.
 Result<Installation> find_installation(const std::string& given = {});
 
 // libIREECompiler, opened once per process and never closed: LLVM cannot be unloaded. Copies share

@@ -155,6 +155,14 @@ class Building {
   std::vector<std::pair<std::string, Expression>> knobs_;
 };
 
+space::Space united(const StatedSpace& stated, std::vector<space::Space> parts) {
+  std::vector<std::string> names;
+  for (const StatedSet& set : stated)
+    names.push_back(fmt::format("{}: {}", names.size(), set.pipeline));
+  return space::Space::unite(std::string(kPipelineKnob), fmt::format("{}", fmt::join(names, ", ")),
+                             std::move(parts));
+}
+
 }  // namespace
 
 bool is_heuristic(std::string_view message) {
@@ -169,13 +177,23 @@ Result<space::SpaceBuilder> space_builder(const StatedSet& set) {
   return Building(set).run();
 }
 
+Result<space::Space> compiler_space_of(const StatedSpace& stated) {
+  if (stated.empty()) return input_error("the compiler states no constraints");
+  std::vector<space::Space> parts;
+  for (const StatedSet& set : stated) {
+    HONE_ASSIGN(const space::SpaceBuilder builder, space_builder(set));
+    HONE_ASSIGN(space::Space part, builder.build());
+    parts.push_back(std::move(part));
+  }
+  return united(stated, std::move(parts));
+}
+
 Result<space::Space> space_of(const StatedSpace& stated, const problem::Operation& root,
                               const problem::GpuTarget& target, std::string_view audited) {
   if (stated.empty()) return input_error("the compiler states no constraints");
   std::vector<space::Space> parts;
   std::vector<std::string> rules;  // of hone's
   bool opposed = audited.empty();
-  std::vector<std::string> names;
   for (const StatedSet& set : stated) {
     HONE_ASSIGN(space::SpaceBuilder builder, space_builder(set));
     const std::size_t theirs = builder.definition().constraints.size();
@@ -193,14 +211,12 @@ Result<space::Space> space_of(const StatedSpace& stated, const problem::Operatio
     }
     HONE_ASSIGN(space::Space part, builder.build());
     parts.push_back(std::move(part));
-    names.push_back(fmt::format("{}: {}", names.size(), set.pipeline));
   }
   if (!opposed)
     return input_error(
         "'{}' is none of the rules that hone adds here: {}", audited,
         rules.empty() ? "there are none" : fmt::format("{}", fmt::join(rules, "; ")));
-  return space::Space::unite(std::string(kPipelineKnob), fmt::format("{}", fmt::join(names, ", ")),
-                             std::move(parts));
+  return united(stated, std::move(parts));
 }
 
 void to_json(nlohmann::json& json, const StatedSet& set) {

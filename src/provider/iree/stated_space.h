@@ -83,6 +83,10 @@ Result<space::SpaceBuilder> space_builder(const StatedSet& set);
 Result<space::Space> space_of(const StatedSpace& stated, const problem::Operation& root,
                               const problem::GpuTarget& target, std::string_view audited = {});
 
+// Of all sets together with nothing but what the compiler states: its constraints, guesses about
+// speed included, and its knobs. Input error where nothing is stated.
+Result<space::Space> compiler_space_of(const StatedSpace& stated);
+
 // Whether an assertion only says what the compiler's authors think is fast: a limit that stands for
 // registers without counting them, or a fixed number of subgroups or stages.
 bool is_heuristic(std::string_view message);

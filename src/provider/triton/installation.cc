@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/process.h"
+#include "base/python_environments.h"
 
 namespace hone::triton {
 namespace {
@@ -35,12 +36,7 @@ std::optional<Installation> look_at(const fs::path& place) {
 }
 
 std::vector<fs::path> usual_places() {
-  std::vector<fs::path> places;
-  std::error_code code;
-  for (fs::path folder = fs::read_symlink("/proc/self/exe", code).parent_path();
-       folder.has_relative_path(); folder = folder.parent_path())
-    places.push_back(folder / ".venv");
-  places.push_back(fs::current_path(code) / ".venv");
+  std::vector<fs::path> places = python_environments();
   places.push_back("python3");
   return places;
 }

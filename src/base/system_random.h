@@ -1,0 +1,20 @@
+// Random numbers of the system, for names and keys that nobody else may come up with. Not of
+// std::random_device: libstdc++ takes its numbers from arc4random where it was built with it, and
+// so asks for glibc 2.36, while getrandom(2) is in every glibc since 2.25 and gives no worse ones.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace hone {
+
+// Fills `bytes` with what the kernel's generator gives; at most 256 bytes, which are given whole or
+// not at all (getrandom(2)). Waits until the system has gathered randomness, which it has soon
+// after its start. Threads may call it at once.
+void fill_with_system_random(std::span<std::byte> bytes);
+
+// 16 lower-case hex digits of it, for the name of something that is new.
+std::string system_random_name();
+
+}  // namespace hone

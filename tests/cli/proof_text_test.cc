@@ -1,0 +1,79 @@
+#include "cli/proof_text.h"
+
+#include <gtest/gtest.h>
+
+namespace hone::cli {
+namespace {
+
+// B takes `ratio` of A's time, between `low` and `high`.
+measure::PairedComparison comparison(double ratio, double low, double high) {
+  measure::PairedComparison comparison;
+  comparison.ratio = ratio;
+  comparison.interval = {.low = low, .high = high};
+  comparison.verdict = high < 1 ? measure::Verdict::kFaster : measure::Verdict::kNoDifferent;
+  return comparison;
+}
+
+tune::Claim claim(std::vector<measure::PairedComparison> at_sizes) {
+  tune::Claim claim{.at_sizes = std::move(at_sizes)};
+  claim.verdict = claim.at_sizes.front().verdict;
+  return claim;
+}
+
+tune::TuningResult proved(tune::Recommended recommended, tune::Claim chosen,
+                          std::optional<tune::Claim> spec = {},
+                          std::optional<tune::Claim> flags = {}) {
+  tune::TuningResult result;
+  result.candidate = tune::RightVariant{.name = "data tiling + spec", .flags = {}};
+  result.candidate->without_spec = "data tiling";
+  result.verdict = tune::ProgramVerdict{.recommended = recommended,
+                                        .chosen = std::move(chosen),
+                                        .spec = std::move(spec),
+                                        .flags = std::move(flags)};
+  return result;
+}
+
+// Half as long is twice as fast; the speed-up lies between 1 / 0.625 and 1 / 0.4: 1.6 and 2.5, half
+// of whose distance is 0.45. 0.8 is 1.25 times as fast, between 1 / 1 and 1 / 0.625: 0.3.
+TEST(ClosingSummary, SaysHowManyTimesFasterAsHyperfineDoes) {
+  const auto result = proved(tune::Recommended::kChosen, claim({comparison(0.5, 0.4, 0.625)}),
+                             claim({comparison(0.8, 0.625, 0.9999999)}));
+  EXPECT_EQ(closing_summary(result, "out/compile_flags.txt"),
+            "With out/compile_flags.txt the program ran\n"
+            "    1.25 ± 0.30 times faster than with data tiling alone\n"
+            "    2.00 ± 0.45 times faster than with the compiler's defaults\n");
+}
+
+TEST(ClosingSummary, ClaimsOfTheFlagsWhatTheFlagsGain) {
+  const auto result =
+      proved(tune::Recommended::kFlags, claim({comparison(0.5, 0.4, 0.625)}),
+             claim({comparison(1.0, 0.9, 1.1)}), claim({comparison(0.4, 0.32, 0.5)}));
+  // 1 / 0.4 = 2.5, between 2 and 3.125.
+  EXPECT_EQ(closing_summary(result, "flags.txt"),
+            "With flags.txt the program ran\n"
+            "    2.50 ± 0.56 times faster than with the compiler's defaults\n");
+}
+
+TEST(ClosingSummary, ClaimsNothingThatIsNotProved) {
+  const auto result = proved(tune::Recommended::kDefault, claim({comparison(0.9, 0.8, 1.1)}));
+  EXPECT_EQ(closing_summary(result, "flags.txt"),
+            "Nothing is proved faster than the compiler's defaults.\n");
+  EXPECT_EQ(closing_summary(tune::TuningResult{}, "flags.txt"), "");
+}
+
+TEST(ClosingSummary, HasALineForEachSize) {
+  auto result = proved(tune::Recommended::kChosen,
+                       claim({comparison(0.5, 0.4, 0.625), comparison(0.8, 0.625, 0.9999999)}));
+  for (const int size : {8, 192}) {
+    tune::SessionResult session;
+    session.sizes = *problem::given_sizes({fmt::format("M={}", size)});
+    result.at_sizes.push_back(std::move(session));
+  }
+  EXPECT_EQ(closing_summary(result, "flags.txt"),
+            "With flags.txt the program ran\n"
+            "    2.00 ± 0.45 times faster than with the compiler's defaults at M=8\n"
+            "    1.25 ± 0.30 times faster than with the compiler's defaults at M=192\n");
+}
+
+}  // namespace
+}  // namespace hone::cli
