@@ -1,4 +1,7 @@
 // What is generated where nobody names a shape.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -40,16 +43,14 @@ std::span<const Sizes> sizes_of(OperationKind kind) {
   }
 }
 
-Sweep sweep_of(OperationKind kind, const Sizes& sizes) {
-  Sweep sweep;
-  sweep.kinds = {kind};
-  sweep.extents = {{"m", {sizes[1]}}, {"n", {sizes[2]}}, {"k", {sizes[3]}}, {"batch", {sizes[0]}}};
+Sweep with_extents(Sweep sweep, OperationKind kind, const Sizes& sizes) {
+  sweep.extents = {{"m", {sizes[1]}}, {"n", {sizes[2]}}, {"k", {sizes[3]}}};
+  const auto names = extent_names_of(kind);
+  if (std::ranges::find(names, "batch") != names.end()) sweep.extents["batch"] = {sizes[0]};
   return sweep;
 }
 
-Sweep sweep_of(OperationKind kind, const ConvShape& shape) {
-  Sweep sweep;
-  sweep.kinds = {kind};
+Sweep with_extents(Sweep sweep, const ConvShape& shape) {
   sweep.extents = {{"height", {shape.size}},          {"width", {shape.size}},
                    {"channels", {shape.channels}},    {"filters", {shape.filters}},
                    {"filter_height", {shape.filter}}, {"filter_width", {shape.filter}},
@@ -57,19 +58,80 @@ Sweep sweep_of(OperationKind kind, const ConvShape& shape) {
   return sweep;
 }
 
-void add(const Sweep& sweep, std::vector<Operation>& operations) {
-  const auto more = operations_of(sweep);
-  if (more) operations.insert(operations.end(), more->begin(), more->end());
+// Of one kind among `sweep.kinds`, whose number operations_of() asks for.
+Status add(Sweep sweep, OperationKind kind, std::size_t kinds, std::vector<Operation>& operations) {
+  sweep.kinds = {kind};
+  if (kinds > 1 && !sweep.types.empty()) {
+    std::erase_if(sweep.types, [kind](const Types& types) {
+      Operation operation;
+      operation.kind = kind;
+      operation.lhs = types[0], operation.rhs = types[1], operation.result = types[2];
+      return !takes_types(operation);
+    });
+    if (sweep.types.empty()) return {};
+  }
+  HONE_ASSIGN(const auto more, operations_of(sweep));
+  operations.insert(operations.end(), more.begin(), more.end());
+  return {};
+}
+
+bool gives(const Sweep& sweep, const std::vector<std::string>& names) {
+  return std::ranges::any_of(names, [&](const std::string& name) {
+    const auto found = sweep.extents.find(name);
+    return found != sweep.extents.end() && !found->second.empty();
+  });
+}
+
+std::vector<OperationKind> kinds_of(const Sweep& sweep) {
+  if (!sweep.kinds.empty()) return sweep.kinds;
+  if (!gives(sweep, extent_names())) return {kOperationKinds.begin(), kOperationKinds.end()};
+  std::vector<OperationKind> kinds;
+  const bool slices = gives(sweep, {"split_k_slices"});
+  const bool batch = gives(sweep, {"batch"});
+  if (!slices && !batch && gives(sweep, {"m", "n", "k"})) kinds.push_back(OperationKind::kMatmul);
+  if (slices) kinds.push_back(OperationKind::kSplitKMatmul);
+  if (batch) kinds.push_back(OperationKind::kBatchMatmul);
+  if (gives(sweep, extent_names_of(OperationKind::kConv2d)))
+    kinds.push_back(OperationKind::kConv2d);
+  return kinds;
+}
+
+Status check_extents_taken(const Sweep& sweep, const std::vector<OperationKind>& kinds) {
+  for (const auto& [name, values] : sweep.extents) {
+    const auto takes = [&](OperationKind kind) {
+      const auto names = extent_names_of(kind);
+      return std::ranges::find(names, name) != names.end();
+    };
+    if (values.empty() || std::ranges::any_of(kinds, takes)) continue;
+    std::vector<std::string_view> texts;
+    for (const OperationKind kind : kinds) texts.push_back(name_of(kind));
+    return input_error("{} is no dimension of {}", name, fmt::join(texts, ", "));
+  }
+  return {};
 }
 
 }  // namespace
 
-std::vector<Operation> default_operations(OperationKind kind) {
+Result<std::vector<Operation>> chosen_operations(const Sweep& sweep) {
+  const std::vector<OperationKind> kinds = kinds_of(sweep);
+  HONE_TRY(check_extents_taken(sweep, kinds));
   std::vector<Operation> operations;
-  if (is_convolution(kind))
-    for (const ConvShape& shape : kConvolutions) add(sweep_of(kind, shape), operations);
-  else
-    for (const Sizes& sizes : sizes_of(kind)) add(sweep_of(kind, sizes), operations);
+  for (const OperationKind kind : kinds) {
+    const std::vector<std::string> names = extent_names_of(kind);
+    if (gives(sweep, names)) {
+      Sweep own = sweep;
+      std::erase_if(own.extents, [&](const auto& each) {
+        return std::ranges::find(names, each.first) == names.end();
+      });
+      HONE_TRY(add(own, kind, kinds.size(), operations));
+    } else if (is_convolution(kind)) {
+      for (const ConvShape& shape : kConvolutions)
+        HONE_TRY(add(with_extents(sweep, shape), kind, kinds.size(), operations));
+    } else {
+      for (const Sizes& sizes : sizes_of(kind))
+        HONE_TRY(add(with_extents(sweep, kind, sizes), kind, kinds.size(), operations));
+    }
+  }
   return operations;
 }
 

@@ -115,6 +115,9 @@ struct Operation {
 // the padded input, tensors of 2^40 elements or more.
 Status check(const Operation& operation);
 
+// Whether the kind takes the operation's element types.
+bool takes_types(const Operation& operation);
+
 // The operation of that name: parse_operation(x.name()) == x. Input errors say what does not fit,
 // and those of check().
 Result<Operation> parse_operation(std::string_view name);

@@ -203,6 +203,10 @@ std::string_view form_of(OperationKind kind) {
 
 }  // namespace
 
+bool takes_types(const Operation& operation) {
+  return check_types(operation).has_value();
+}
+
 Status check(const Operation& operation) {
   HONE_TRY(check_extents(operation));
   HONE_TRY(check_types(operation));

@@ -139,14 +139,14 @@ Status add_kind(const Sweep& sweep, OperationKind kind, std::vector<Operation>& 
   Operation shape;
   shape.kind = kind;
   HONE_TRY(each_shape(rows, 0, shape, [&](Operation operation) -> Status {
-    if (is_left_out(operation)) {
-      left_out = operation;
-      return {};
-    }
     for (const Types& each : types)
       for (const std::string& layout : layouts) {
         operation.lhs = each[0], operation.rhs = each[1], operation.result = each[2];
         set_layout(layout, operation);
+        if (is_left_out(operation)) {
+          left_out = operation;
+          continue;
+        }
         HONE_TRY(check(operation));
         operations.push_back(operation);
       }
@@ -230,6 +230,12 @@ Result<std::vector<Operation>> operations_of(const Sweep& sweep) {
   std::vector<Operation> operations;
   for (const OperationKind kind : sweep.kinds) HONE_TRY(add_kind(sweep, kind, operations));
   return operations;
+}
+
+std::vector<std::string> extent_names_of(OperationKind kind) {
+  std::vector<std::string> names;
+  for (const ExtentRow& row : rows_of(kind)) names.emplace_back(row.name);
+  return names;
 }
 
 std::vector<Types> default_types(OperationKind kind) {
