@@ -31,9 +31,6 @@ Result<std::vector<std::string>> texts_of(const std::string& path, std::string_v
 Status read_key(const std::string& path, const std::string& key, const YAML::Node& node,
                 profiler::Sweep& sweep) {
   HONE_ASSIGN(const std::vector<std::string> texts, texts_of(path, key, node));
-  if (key == "types" && node.IsSequence() && node.size() == 3 &&
-      std::ranges::none_of(texts, [](const auto& t) { return t.find(',') != std::string::npos; }))
-    return read_types(key, fmt::format("{}", fmt::join(texts, ",")), sweep.types);
   for (const std::string& text : texts) {
     if (key == "kind") {
       HONE_ASSIGN(const profiler::OperationKind kind, profiler::operation_kind_from(text));

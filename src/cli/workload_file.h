@@ -23,7 +23,8 @@ Status read_layouts(std::string_view flag, std::string_view text,
 // - names: matmul_768x512x1024_f16t_f16t_f16t;
 // - maps: kind (a name or a list), the dimensions by profiler::extent_names(), each a number, a
 // list or a text
-//   "start:end:increment", types and layouts (a text or a list) as --types and --layouts take them.
+//   "start:end:increment", types and layouts (a text or a list of them) as --types and --layouts
+//   take them; inside {} a text with commas needs quotes.
 // Input errors say the file, the line and what is allowed.
 Result<std::vector<profiler::Operation>> read_workload(const std::string& path);
 
