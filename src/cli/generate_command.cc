@@ -21,6 +21,7 @@ void add_generate_command(CLI::App& app, Run& run) {
       "generate", "Write operations in many shapes, types and configurations as MLIR files");
   add_tree_options(*command, *options);
   add_shape_options(*command, *options);
+  add_refused_options(*command, *options);
   command->footer(
       "Without a shape, the kinds' own shapes (docs/dispatch-profiler.md). Files that would not\n"
       "change are left alone.");

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "cli/space_configurations.h"
 #include "cli/workload_file.h"
 #include "profiler/sweep.h"
 #include "profiler/tree.h"
@@ -45,6 +46,7 @@ struct RefusedFlag {
 // The old generator took the compile group too, where these did nothing; other old flags decided
 // about code that is no longer there.
 constexpr RefusedFlag kRefusedFlags[] = {
+    {"--build-dir", "it was where IREE is built; hone takes an installed one, which --iree names"},
     {"--use-wmma", "today's compiler has no wmma instructions for CUDA, only mma.sync"},
     {"--batch-size,--iree-hal-benchmark-dispatch-repeat-count",
      "how often a dispatch is launched is measured, not compiled in; files do not depend on it"},
@@ -115,12 +117,44 @@ Status check_refused(const GenerateOptions& options) {
   return {};
 }
 
-void print_left_out(const profiler::GenerationPlan& plan, bool verbose) {
+// What --configs names.
+struct ConfigurationLists {
+  bool tiles = false, compilers_own = false;
+  std::size_t from_space = 0;
+};
+
+Result<ConfigurationLists> lists_of(const GenerateOptions& options) {
+  constexpr std::string_view kSpace = "space:";
+  constexpr std::size_t kMostOfSpace = 10'000;
+  ConfigurationLists lists;
+  for (const std::string& word : words_of({options.configurations})) {
+    if (word == "tiles") {
+      lists.tiles = true;
+    } else if (word == "default") {
+      lists.compilers_own = true;
+    } else if (word.starts_with(kSpace)) {
+      const auto count = profiler::read_extents("--configs", word.substr(kSpace.size()));
+      if (!count || count->size() != 1 || count->front() < 1 ||
+          static_cast<std::size_t>(count->front()) > kMostOfSpace)
+        return input_error("--configs '{}': N of space:N is a number from 1 to {}", word,
+                           kMostOfSpace);
+      lists.from_space = static_cast<std::size_t>(count->front());
+    } else {
+      return input_error(
+          "--configs '{}' is none of tiles (the old tool's lists), default (the compiler's own "
+          "choice) and space:N (N of the operation's space)",
+          word);
+    }
+  }
+  return lists;
+}
+
+void print_left_out(const profiler::GenerationPlan& plan, const GenerateOptions& options) {
   if (plan.left_out.empty()) return;
-  if (verbose)
+  if (options.verbose)
     for (const profiler::LeftOut& each : plan.left_out)
       fmt::print(stderr, "[Warning]: {} is skipped: {}\n", each.dispatch, each.reason);
-  else
+  else if (!options.device.starts_with("cpu"))
     fmt::print(stderr,
                "{} configurations of the old lists are not for these operations; --verbose says "
                "why.\n",
@@ -162,6 +196,16 @@ void add_shape_options(CLI::App& command, GenerateOptions& options) {
   command.add_option("--layouts", options.layouts,
                      "of lhs and rhs: tt, tn, nt, nn (t row major); nhwc, nchw; repeatable; all");
   command.add_option("--workload", options.workload, "YAML file of operations");
+  command
+      .add_option("--configs", options.configurations,
+                  "tiles (the old lists), default, space:N (N of the operation's own space, "
+                  "compiled first), with commas between")
+      ->capture_default_str();
+  command.add_option("--seed", options.seed, "of space:N")->capture_default_str();
+  command.add_option("--iree", options.iree, "IREE for space:N (as of hone tune)");
+}
+
+void add_refused_options(CLI::App& command, GenerateOptions& options) {
   for (const RefusedFlag& flag : kRefusedFlags)
     command.add_option(flag.flags, options.refused[flag.flags])->expected(0, 1)->group("");
 }
@@ -198,10 +242,19 @@ Result<profiler::GenerationPlan> plan_of(const GenerateOptions& options) {
   HONE_TRY(check_refused(options));
   HONE_TRY(check_dialect(options));
   profiler::GenerationChoice choice;
-  choice.default_configuration = options.default_configuration;
+  HONE_ASSIGN(const ConfigurationLists lists, lists_of(options));
+  choice.default_configuration = options.default_configuration || lists.compilers_own;
+  choice.tiles = lists.tiles;
   HONE_ASSIGN(choice.target, target_of(options));
   HONE_ASSIGN(choice.filter, profiler::DispatchFilter::parse(options.dispatches));
   HONE_ASSIGN(const std::vector<profiler::Operation> operations, operations_of(options));
+  if (lists.from_space == 0) return profiler::plan_generation(operations, choice);
+  HONE_ASSIGN(SpaceConfigurations spaces,
+              SpaceConfigurations::start(
+                  choice.target.is_cuda ? choice.target.arch : std::string("host"), options.iree));
+  choice.further = [&](const profiler::Operation& operation) {
+    return spaces.configurations_of(operation, lists.from_space, options.seed);
+  };
   return profiler::plan_generation(operations, choice);
 }
 
@@ -220,7 +273,7 @@ Status write_plan(const GenerateOptions& options, const profiler::GenerationPlan
     for (const profiler::Configuration& configuration : planned.configurations)
       fmt::print("    Emitting tuning configuration : {}\n", configuration.name);
   }
-  print_left_out(plan, options.verbose);
+  print_left_out(plan, options);
   fmt::print(stderr, "{} dispatches of {} operations: {}\n", plan.dispatch_count(),
              plan.operations.size(),
              options.dry_run ? "nothing is written (--dry-run)"

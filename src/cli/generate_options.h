@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -23,6 +24,9 @@ struct GenerateOptions {
   std::vector<std::string> types;                           // "f16", "f16,f16,f32"
   std::vector<std::string> layouts;                         // "tt,tn"
   std::string workload;                                     // YAML file; empty: none
+  std::string configurations = "tiles";  // "tiles", "default", "space:N", with commas between
+  std::string iree;                      // for space:N; empty: looked for
+  std::uint64_t seed = 42;               // likewise
   bool default_configuration = false;
   bool verbose = false;
   bool dry_run = false;
@@ -34,9 +38,10 @@ struct GenerateOptions {
 // --default-config, --verbose,
 // --dry-run: those that hone compile and hone profile have too.
 void add_tree_options(CLI::App& command, GenerateOptions& options);
-// Shapes, types, layouts, configurations, and the old flags without a meaning for what is
-// generated.
+// Shapes, types, layouts and configurations.
 void add_shape_options(CLI::App& command, GenerateOptions& options);
+// The old generator's flags that mean nothing today: plan_of() refuses each with its reason.
+void add_refused_options(CLI::App& command, GenerateOptions& options);
 
 // What the options mean. Input errors name the option, or the workload's file and line.
 Result<profiler::GenerationPlan> plan_of(const GenerateOptions& options);

@@ -51,8 +51,9 @@ Result<GenerationPlan> plan_generation(const std::vector<Operation>& operations,
   std::unordered_set<std::string> seen;
   for (const Operation& operation : operations) {
     if (!seen.insert(operation.name()).second) continue;
-    PlannedOperation planned{operation,
-                             tile_configurations(operation, choice.target, plan.left_out)};
+    PlannedOperation planned{operation, {}};
+    if (choice.tiles)
+      planned.configurations = tile_configurations(operation, choice.target, plan.left_out);
     if (choice.further) {
       HONE_ASSIGN(auto further, choice.further(operation));
       std::ranges::move(further, std::back_inserter(planned.configurations));

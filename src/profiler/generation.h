@@ -28,6 +28,7 @@ struct GenerationPlan {
 
 struct GenerationChoice {
   GenerationTarget target;
+  bool tiles = true;  // the old lists
   // The compiler's own choice beside the old lists; where an operation has none of these it is
   // there anyway.
   bool default_configuration = false;
