@@ -23,8 +23,9 @@ void add_generate_command(CLI::App& app, Run& run) {
   add_shape_options(*command, *options);
   add_refused_options(*command, *options);
   command->footer(
-      "Without a shape, the kinds' own shapes (docs/dispatch-profiler.md). Files that would not\n"
-      "change are left alone.");
+      "Without a shape each kind has its own (docs/dispatch-profiler.md). Files that
+      "
+      "would not change are left alone.");
   command->callback([&run, options] { run = [options] { return generate(*options); }; });
 }
 

@@ -107,6 +107,9 @@ Result<std::vector<profiler::Operation>> operations_of(const GenerateOptions& op
 }
 
 Status check_refused(const GenerateOptions& options) {
+  if (!options.mma_sync)
+    return input_error(
+        "--use-mma-sync=false: today's compiler has no other instructions of CUDA's tensor cores");
   for (const RefusedFlag& flag : kRefusedFlags) {
     const auto given = options.refused.find(flag.flags);
     if (given == options.refused.end() || given->second.empty()) continue;
@@ -206,6 +209,7 @@ void add_shape_options(CLI::App& command, GenerateOptions& options) {
 }
 
 void add_refused_options(CLI::App& command, GenerateOptions& options) {
+  command.add_flag("--use-mma-sync", options.mma_sync)->group("");
   for (const RefusedFlag& flag : kRefusedFlags)
     command.add_option(flag.flags, options.refused[flag.flags])->expected(0, 1)->group("");
 }

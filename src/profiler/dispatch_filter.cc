@@ -53,14 +53,21 @@ bool has_in_order(std::string_view name, const std::vector<std::string>& pieces)
   return true;
 }
 
-// Names that are near, or, since those of dispatches are long, begin as the pattern does.
+// Names of dispatches are long and end alike, so those that begin as the pattern does are nearer
+// than those a few letters away from it; a slip early in the pattern is found by the latter.
 std::string nearest_dispatches(std::string_view pattern, const std::vector<std::string>& names) {
-  if (const std::string near = did_you_mean(pattern, names); !near.empty()) return near;
+  constexpr std::size_t kMost = 3;
   const auto common = [pattern](const std::string& name) {
-    return std::ranges::mismatch(pattern, name).in1 - pattern.begin();
+    return static_cast<std::size_t>(std::ranges::mismatch(pattern, name).in1 - pattern.begin());
   };
-  const auto best = std::ranges::max_element(names, {}, common);
-  return best == names.end() ? "" : fmt::format(" (the nearest is '{}')", *best);
+  std::size_t longest = 0;
+  for (const std::string& name : names) longest = std::max(longest, common(name));
+  const std::string near = did_you_mean(pattern, names);
+  if (longest == 0 || (2 * longest < pattern.size() && !near.empty())) return near;
+  std::vector<std::string> nearest;
+  for (const std::string& name : names)
+    if (nearest.size() < kMost && common(name) == longest) nearest.push_back(name);
+  return fmt::format(" (did you mean '{}'?)", fmt::join(nearest, "' or '"));
 }
 
 }  // namespace

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
 #include "problem/target.h"
 #include "profiler/tree.h"
 
@@ -60,7 +64,36 @@ LoopTiles product_loops(const Operation& operation, const Tile& tile) {
   return loops;
 }
 
-std::string compilation_info(const Tile& tile, const LoopTiles& loops, std::string_view mma) {
+// A rectangle of tile.m output pixels that tiles the image, as wide as can be, by the filters; none
+// where there is none. The compiler turns the convolution into a product whose last pixels of a row
+// are rows (nhwc) or columns (nchw) of the instruction.
+std::optional<LoopTiles> conv_loops(const Operation& operation, const Tile& tile) {
+  const ConvDims& c = operation.conv;
+  const bool nhwc = c.layout == ConvLayout::kNhwc;
+  const std::int64_t pixel_step = nhwc ? kMmaM : kMmaN;
+  const std::int64_t filter_step = nhwc ? kMmaN : kMmaM;
+  for (std::int64_t width = tile.m; width >= pixel_step; width /= 2) {
+    const std::int64_t height = tile.m / width;
+    const std::int64_t down = std::gcd(height, tile.subgroups_m);  // subgroups along the height
+    const std::int64_t across = tile.subgroups_m / down;
+    if (c.output_width() % width != 0 || c.output_height() % height != 0 ||
+        width % (pixel_step * across) != 0)
+      continue;
+    const std::int64_t filters = tile.n / filter_step / tile.subgroups_n;
+    const std::int64_t rows = height / down, columns = width / pixel_step / across;
+    if (nhwc) return LoopTiles{{1, height, width, tile.n, 0}, {0, rows, columns, filters, 0}};
+    return LoopTiles{{1, tile.n, height, width, 0}, {0, filters, rows, columns, 0}};
+  }
+  return std::nullopt;
+}
+
+std::optional<LoopTiles> loops_of(const Operation& operation, const Tile& tile) {
+  return is_convolution(operation.kind) ? conv_loops(operation, tile)
+                                        : product_loops(operation, tile);
+}
+
+std::string compilation_info(const Tile& tile, const LoopTiles& loops, std::string_view mma,
+                             bool as_product) {
   std::vector<std::int64_t> reduction(loops.workgroup.size(), 0);
   reduction.back() = tile.k / kMmaK;  // this pipeline counts it in instructions
   return fmt::format(
@@ -70,9 +103,22 @@ std::string compilation_info(const Tile& tile, const LoopTiles& loops, std::stri
       "    mma_kind = #iree_gpu.mma_layout<{}>, promote_operands = [0, 1]}}>,\n"
       "  translation_info = #iree_codegen.translation_info<pipeline = "
       "#iree_gpu.pipeline<TileAndFuse>\n"
-      "    workgroup_size = [{}, 1, 1] subgroup_size = {}>>",
+      "    workgroup_size = [{}, 1, 1] subgroup_size = {}{}>>",
       fmt::join(loops.workgroup, ", "), fmt::join(reduction, ", "), fmt::join(loops.subgroup, ", "),
-      mma, kSubgroupThreads * tile.subgroups_m * tile.subgroups_n, kSubgroupThreads);
+      mma, kSubgroupThreads * tile.subgroups_m * tile.subgroups_n, kSubgroupThreads,
+      as_product ? ", {gpu_pipeline_options = "
+                   "#iree_gpu.pipeline_options<use_igemm_convolution = true>}"
+                 : "");
+}
+
+// Whether the root has a loop of one iteration that the compiler folds before it reads
+// configurations (seen of 3.13; not of a batch of one matrix product).
+bool has_unit_loop(const Operation& operation) {
+  if (operation.kind == OperationKind::kSplitKMatmul) return operation.split_k_slices == 1;
+  const ConvDims& c = operation.conv;
+  return is_convolution(operation.kind) &&
+         std::min({c.images, c.channels, c.filter_height, c.filter_width, c.output_height(),
+                   c.output_width()}) == 1;
 }
 
 // Why the tile is not for the operation on that target, in words; none where it is.
@@ -90,6 +136,12 @@ std::optional<std::string> objection(const Operation& operation, const Tile& til
   if (p.m % tile.m != 0 || p.n % tile.n != 0 || k % tile.k != 0)
     return fmt::format("the tile {}x{}x{} does not divide {}x{}x{}", tile.m, tile.n, tile.k, p.m,
                        p.n, k);
+  if (has_unit_loop(operation))
+    return "the compiler folds loops of one iteration of a convolution or of slices (one image, a "
+           "1x1 filter), and drops the configuration with them";
+  if (is_convolution(operation.kind) && !conv_loops(operation, tile))
+    return fmt::format("no rectangle of {} pixels tiles the output of {}x{}", tile.m,
+                       operation.conv.output_height(), operation.conv.output_width());
   const std::int64_t bytes = tile.shared_memory_bytes(problem::byte_size(operation.lhs),
                                                       problem::byte_size(operation.rhs));
   if (bytes > target.shared_memory_bytes)
@@ -150,7 +202,8 @@ GenerationTarget cpu_target() {
 std::vector<Configuration> tile_configurations(const Operation& operation,
                                                const GenerationTarget& target,
                                                std::vector<LeftOut>& left_out) {
-  if (operation.kind == OperationKind::kAttention || is_convolution(operation.kind)) return {};
+  const bool grouped = is_convolution(operation.kind) && operation.conv.groups > 1;
+  if (operation.kind == OperationKind::kAttention || grouped) return {};
   std::vector<Configuration> configurations;
   const bool wide = operation.lhs == ElementType::kF32;
   for (const Tile& tile : wide ? f32_tiles() : f16_tiles()) {
@@ -158,8 +211,9 @@ std::vector<Configuration> tile_configurations(const Operation& operation,
     if (auto reason = objection(operation, tile, target))
       left_out.push_back({operation.name() + "_" + name, std::move(*reason)});
     else
-      configurations.push_back(
-          {name, compilation_info(tile, product_loops(operation, tile), *mma_kind(operation))});
+      configurations.push_back({name, compilation_info(tile, *loops_of(operation, tile),
+                                                       mma_kind(operation).value_or(""),
+                                                       is_convolution(operation.kind))});
   }
   return configurations;
 }

@@ -69,7 +69,9 @@ struct LeftOut {
 //   s8 it does not have either);
 // - the tile divides the product's m, n and k (of a slice, where k is split);
 // - the old tool's shared memory, all stages, fits (163 KiB of sm_80, 99 KiB of sm_86).
-// What is not is added to `left_out`. None for attention, and for a convolution with groups.
+// What is not is added to `left_out`. None for attention, and for a convolution with groups. Of
+// another convolution a tile is m output pixels, a rectangle that has to tile the output, by n
+// filters.
 std::vector<Configuration> tile_configurations(const Operation& operation,
                                                const GenerationTarget& target,
                                                std::vector<LeftOut>& left_out);

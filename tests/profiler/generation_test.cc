@@ -91,6 +91,29 @@ TEST(TileConfigurations, SayTheCompilersTiles) {
               HasSubstr("workgroup_size = [128, 1, 1] subgroup_size = 32"));
 }
 
+TEST(TileConfigurations, OfAConvolutionAreRectanglesOfPixelsByFilters) {
+  const GenerationTarget target = cuda_target("sm_80").value();
+  std::vector<LeftOut> left_out;
+  // 2 x 16 x 16 pixels, 64 filters, 9 x 32 under one.
+  const auto configurations = tile_configurations(
+      operation_of("conv2d_2x18x18x32_64x3x3_s1x1_d1x1_p0x0_g1_f16nhwc_f16hwcf_f16nhwc"), target,
+      left_out);
+  ASSERT_FALSE(configurations.empty());
+  EXPECT_EQ(configurations[0].name, "tile_config_128x64_32x5_tensorcore_mmasync");
+  // 8 rows of 16 pixels; two subgroups along the rows and two along the filters: 4 x 1 and 4
+  // instructions each.
+  EXPECT_THAT(configurations[0].compilation_info,
+              HasSubstr("workgroup = [1, 8, 16, 64, 0], reduction = [0, 0, 0, 0, 2], subgroup = "
+                        "[0, 4, 1, 4, 0]"));
+  EXPECT_THAT(configurations[0].compilation_info, HasSubstr("use_igemm_convolution = true"));
+  for (const std::string_view name :
+       {"conv2d_1x18x18x32_64x3x3_s1x1_d1x1_p0x0_g1_f16nhwc_f16hwcf_f16nhwc",
+        "conv2d_2x16x16x32_64x1x1_s1x1_d1x1_p0x0_g1_f16nhwc_f16hwcf_f16nhwc",
+        "conv2d_2x30x30x32_64x3x3_s1x1_d1x1_p0x0_g1_f16nhwc_f16hwcf_f16nhwc",
+        "conv2d_2x18x18x32_64x3x3_s1x1_d1x1_p0x0_g2_f16nhwc_f16hwcf_f16nhwc"})
+    EXPECT_TRUE(tile_configurations(operation_of(name), target, left_out).empty()) << name;
+}
+
 TEST(TileConfigurations, HaveColumns) {
   using Column = std::pair<std::string, std::string>;
   EXPECT_THAT(configuration_columns("tile_config_128x128_32x5_tensorcore_mmasync"),
