@@ -23,8 +23,7 @@ void add_generate_command(CLI::App& app, Run& run) {
   add_shape_options(*command, *options);
   add_refused_options(*command, *options);
   command->footer(
-      "Without a shape each kind has its own (docs/dispatch-profiler.md). Files that
-      "
+      "Without a shape each kind has its own (docs/dispatch-profiler.md). Files that\n"
       "would not change are left alone.");
   command->callback([&run, options] { run = [options] { return generate(*options); }; });
 }

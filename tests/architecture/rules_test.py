@@ -67,6 +67,8 @@ KINDS_IN_CLI = {
     "devices_command.cc": "shows its assembler and library",
     "doctor_software.cc": "looks for its software",
     "gemm_session.cc": "the default of --device",
+    "generate_options.cc": "reads what is generated for",
+    "generate_options.h": "the old flag and its default",
     "providers.cc": "registers it",
     "replacing_kernels.cc": "says what the kernels run on",
     "tune_gemm_options.cc": "tune_gemm's --gpu-ids as --device",
