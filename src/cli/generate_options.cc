@@ -157,7 +157,7 @@ void print_left_out(const profiler::GenerationPlan& plan, const GenerateOptions&
   if (options.verbose)
     for (const profiler::LeftOut& each : plan.left_out)
       fmt::print(stderr, "[Warning]: {} is skipped: {}\n", each.dispatch, each.reason);
-  else if (!options.device.starts_with("cpu"))
+  else if (options.device.starts_with("cuda"))
     fmt::print(stderr,
                "{} configurations of the old lists are not for these operations; --verbose says "
                "why.\n",
@@ -179,11 +179,13 @@ void add_tree_options(CLI::App& command, GenerateOptions& options) {
   command.add_option("--mlir-dialect", options.dialect, "linalg")->capture_default_str();
   command
       .add_option("--device,--iree-hal-target-backends", options.device,
-                  "what it is for: cuda or cpu")
+                  "what it is for: cuda, cpu or rocm")
       ->capture_default_str();
   command
       .add_option("--cuda-arch,--iree-hal-cuda-llvm-target-arch", options.cuda_arch,
                   "architecture of --device cuda")
+      ->capture_default_str();
+  command.add_option("--rocm-arch", options.rocm_arch, "architecture of --device rocm")
       ->capture_default_str();
   command.add_flag("--default-config", options.default_configuration,
                    "the compiler's own choice too, tile_config_default");
@@ -237,9 +239,10 @@ Result<profiler::GenerationTarget> target_of(const GenerateOptions& options) {
     return profiler::cpu_target();
   if (device == "cuda" || device.starts_with("cuda:"))
     return profiler::cuda_target(options.cuda_arch);
+  if (device == "rocm" || device == "hip") return profiler::rocm_target(options.rocm_arch);
   if (device == "vulkan")
     return input_error("--device vulkan: hone compiles for CPUs, CUDA and ROCm, not for Vulkan");
-  return input_error("--device '{}' is none of cuda and cpu", device);
+  return input_error("--device '{}' is none of cuda, cpu and rocm", device);
 }
 
 Result<profiler::GenerationPlan> plan_of(const GenerateOptions& options) {
@@ -253,9 +256,10 @@ Result<profiler::GenerationPlan> plan_of(const GenerateOptions& options) {
   HONE_ASSIGN(choice.filter, profiler::DispatchFilter::parse(options.dispatches));
   HONE_ASSIGN(const std::vector<profiler::Operation> operations, operations_of(options));
   if (lists.from_space == 0) return profiler::plan_generation(operations, choice);
-  HONE_ASSIGN(SpaceConfigurations spaces,
-              SpaceConfigurations::start(
-                  choice.target.is_cuda ? choice.target.arch : std::string("host"), options.iree));
+  HONE_ASSIGN(
+      SpaceConfigurations spaces,
+      SpaceConfigurations::start(
+          choice.target.arch.empty() ? std::string("host") : choice.target.arch, options.iree));
   choice.further = [&](const profiler::Operation& operation) {
     return spaces.configurations_of(operation, lists.from_space, options.seed);
   };

@@ -20,6 +20,7 @@ struct GenerateOptions {
   std::string dialect = "linalg";
   std::string device = "cuda";
   std::string cuda_arch = "sm_80";
+  std::string rocm_arch = "gfx942";
   std::map<std::string, std::string, std::less<>> extents;  // by profiler::extent_names(), as text
   std::vector<std::string> types;                           // "f16", "f16,f16,f32"
   std::vector<std::string> layouts;                         // "tt,tn"

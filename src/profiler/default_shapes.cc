@@ -21,12 +21,14 @@ constexpr Sizes kFused[] = {{1, 128, 3072, 768}};
 // Self-attention of BERT-base over 512 tokens, and of Stable Diffusion XL's UNet at 64 x 64.
 constexpr Sizes kAttentions[] = {{12, 512, 512, 64}, {20, 4096, 4096, 64}};
 
-// ResNet-50's 3 x 3 convolutions, their borders there already, and a strided 1 x 1.
+// ResNet-50's 3 x 3 convolutions, their borders there already, and a strided 1 x 1; and two of
+// Stable Diffusion XL's UNet.
 struct ConvShape {
-  std::int64_t size, channels, filters, filter, stride;
+  std::int64_t images, size, channels, filters, filter, stride;
 };
-constexpr ConvShape kConvolutions[] = {
-    {58, 64, 64, 3, 1}, {30, 128, 128, 3, 1}, {16, 256, 256, 3, 1}, {56, 256, 512, 1, 2}};
+constexpr ConvShape kConvolutions[] = {{1, 58, 64, 64, 3, 1},   {1, 30, 128, 128, 3, 1},
+                                       {1, 16, 256, 256, 3, 1}, {1, 56, 256, 512, 1, 2},
+                                       {2, 66, 320, 320, 3, 1}, {2, 34, 640, 640, 3, 1}};
 
 std::span<const Sizes> sizes_of(OperationKind kind) {
   switch (kind) {
@@ -51,10 +53,10 @@ Sweep with_extents(Sweep sweep, OperationKind kind, const Sizes& sizes) {
 }
 
 Sweep with_extents(Sweep sweep, const ConvShape& shape) {
-  sweep.extents = {{"height", {shape.size}},          {"width", {shape.size}},
-                   {"channels", {shape.channels}},    {"filters", {shape.filters}},
-                   {"filter_height", {shape.filter}}, {"filter_width", {shape.filter}},
-                   {"stride", {shape.stride}}};
+  sweep.extents = {{"images", {shape.images}},       {"height", {shape.size}},
+                   {"width", {shape.size}},          {"channels", {shape.channels}},
+                   {"filters", {shape.filters}},     {"filter_height", {shape.filter}},
+                   {"filter_width", {shape.filter}}, {"stride", {shape.stride}}};
   return sweep;
 }
 

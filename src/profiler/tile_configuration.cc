@@ -195,6 +195,13 @@ Result<GenerationTarget> cuda_target(std::string_view arch) {
   return GenerationTarget{true, target.arch, problem::compilable_workgroup_memory(target)};
 }
 
+Result<GenerationTarget> rocm_target(std::string_view arch) {
+  HONE_ASSIGN(const problem::GpuTarget target, problem::gpu_target(arch));
+  if (target.backend != problem::GpuBackend::kRocm)
+    return input_error("--rocm-arch {} is no architecture of ROCm", arch);
+  return GenerationTarget{false, target.arch, problem::compilable_workgroup_memory(target)};
+}
+
 GenerationTarget cpu_target() {
   return GenerationTarget{false, "", 0};
 }

@@ -48,11 +48,12 @@ std::span<const Tile> f32_tiles();
 // What dispatches are generated for.
 struct GenerationTarget {
   bool is_cuda = true;
-  std::string arch = "sm_80";                     // of CUDA
+  std::string arch = "sm_80";                     // empty: this machine's CPU
   std::int64_t shared_memory_bytes = 163 * 1024;  // that a workgroup may have
 };
-// Input errors of problem::gpu_target, and for what is no CUDA architecture.
+// Input errors of problem::gpu_target, and for an architecture of the other kind.
 Result<GenerationTarget> cuda_target(std::string_view arch);
+Result<GenerationTarget> rocm_target(std::string_view arch);
 GenerationTarget cpu_target();
 
 // A configuration of the old lists that is not generated for an operation, and why: "... are not

@@ -98,6 +98,8 @@ TEST_F(Generate, SaysWhatIsWrong) {
   EXPECT_THAT(refused({"--device=vulkan"}), HasSubstr("not for Vulkan"));
   EXPECT_THAT(refused({"--cuda-arch=sm_75"}),
               HasSubstr("hone does not know the GPU target 'sm_75'"));
+  EXPECT_THAT(refused({"--device=rocm", "--rocm-arch=sm_80"}),
+              HasSubstr("no architecture of ROCm"));
   EXPECT_THAT(refused({"--use-wmma=true"}), HasSubstr("only mma.sync"));
   EXPECT_THAT(refused({"--build-dir=build"}), HasSubstr("hone generate does not take --build-dir"));
   EXPECT_THAT(refused({"--configs=tile"}), HasSubstr("'tile' is none of tiles"));
