@@ -11,17 +11,23 @@
 namespace hone::cli {
 namespace {
 
-constexpr std::size_t kDrawsForOne = 4;
+// Drawn for each that is wanted, of which so many are compiled: most of a CPU's say more than one
+// attribute can.
+constexpr std::size_t kDrawsForOne = 64;
+constexpr std::size_t kCompilesForOne = 4;
 constexpr std::size_t kHashDigits = 10;
+
+// Whether more than an attribute of the root operation has to be said.
+bool takes_more(const iree::Attributes& attributes) {
+  return !attributes.init_config.empty() || !attributes.consumer_config.empty() ||
+         !attributes.sibling_reduction_config.empty() || !attributes.sibling_config.empty() ||
+         !attributes.decomposition_config.empty() || !attributes.neighbour_configs.empty() ||
+         !attributes.interchange.empty();
+}
 
 // As one attribute of the root operation; empty where it takes more than that.
 std::string compilation_info(const iree::Attributes& attributes) {
-  const bool more = !attributes.init_config.empty() || !attributes.consumer_config.empty() ||
-                    !attributes.sibling_reduction_config.empty() ||
-                    !attributes.sibling_config.empty() ||
-                    !attributes.decomposition_config.empty() ||
-                    !attributes.neighbour_configs.empty() || !attributes.interchange.empty();
-  if (more || attributes.lowering_config.empty()) return {};
+  if (takes_more(attributes) || attributes.lowering_config.empty()) return {};
   return fmt::format(
       "#iree_codegen.compilation_info<\n  lowering_config = {},\n  translation_info = {}>",
       attributes.lowering_config, attributes.translation_info);
@@ -59,10 +65,14 @@ Result<std::vector<profiler::Configuration>> SpaceConfigurations::drawn(
   tune::CompileService& compiler = toolchain_.compiler();
   HONE_TRY(compiler.prepare(dispatch.name, dispatch.source, compile_flags(options_)));
   std::vector<profiler::Configuration> configurations;
+  std::size_t compiles = 0;
   HONE_ASSIGN(const auto samples, space.samples(kDrawsForOne * count, seed));
   for (const space::Configuration& sample : samples) {
-    if (configurations.size() == count) break;
+    if (configurations.size() == count || compiles == kCompilesForOne * count) break;
     HONE_ASSIGN(const provider::Payload payload, provider_.payload_of(dispatch, space, sample));
+    HONE_ASSIGN(const iree::Attributes asked, iree::attributes_from(payload));
+    if (takes_more(asked)) continue;
+    ++compiles;
     HONE_ASSIGN(const tune::CompiledCandidate candidate, compiler.compile(dispatch.name, payload));
     if (!candidate.artifact) continue;
     HONE_ASSIGN(const provider::Payload made, provider_.as_compiled(payload, *candidate.artifact));
