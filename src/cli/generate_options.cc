@@ -61,7 +61,7 @@ std::string flag_of(std::string_view extent) {
   return std::string(flags.substr(0, flags.find(',')));
 }
 
-std::vector<std::string> words_of(const std::vector<std::string>& values) {
+std::vector<std::string> words_between_commas(const std::vector<std::string>& values) {
   std::vector<std::string> words;
   for (const std::string& value : values) {
     std::istringstream text(value);
@@ -72,7 +72,7 @@ std::vector<std::string> words_of(const std::vector<std::string>& values) {
 
 Result<profiler::Sweep> sweep_of(const GenerateOptions& options) {
   profiler::Sweep sweep;
-  HONE_ASSIGN(sweep.kinds, kinds_of(options));
+  HONE_ASSIGN(sweep.kinds, operation_kinds_of(options));
   for (const auto& [name, text] : options.extents) {
     if (text.empty()) continue;
     HONE_ASSIGN(sweep.extents[name], profiler::read_extents(flag_of(name), text));
@@ -80,7 +80,7 @@ Result<profiler::Sweep> sweep_of(const GenerateOptions& options) {
   for (const std::string& text : options.types) {
     HONE_TRY(read_types("--types", text, sweep.types));
   }
-  for (const std::string& word : words_of(options.layouts)) {
+  for (const std::string& word : words_between_commas(options.layouts)) {
     HONE_TRY(read_layouts("--layouts", word, sweep.layouts));
   }
   return sweep;
@@ -130,7 +130,7 @@ Result<ConfigurationLists> lists_of(const GenerateOptions& options) {
   constexpr std::string_view kSpace = "space:";
   constexpr std::size_t kMostOfSpace = 10'000;
   ConfigurationLists lists;
-  for (const std::string& word : words_of({options.configurations})) {
+  for (const std::string& word : words_between_commas({options.configurations})) {
     if (word == "tiles") {
       lists.tiles = true;
     } else if (word == "default") {
@@ -216,10 +216,10 @@ void add_refused_options(CLI::App& command, GenerateOptions& options) {
     command.add_option(flag.flags, options.refused[flag.flags])->expected(0, 1)->group("");
 }
 
-Result<std::vector<profiler::OperationKind>> kinds_of(const GenerateOptions& options) {
+Result<std::vector<profiler::OperationKind>> operation_kinds_of(const GenerateOptions& options) {
   std::vector<profiler::OperationKind> kinds;
   if (options.operation_kinds == "all") return kinds;
-  for (const std::string& word : words_of({options.operation_kinds})) {
+  for (const std::string& word : words_between_commas({options.operation_kinds})) {
     auto kind = profiler::operation_kind_from(word);
     if (!kind) return input_error("--operation-kind: {}", kind.error().message);
     kinds.push_back(*kind);
@@ -233,7 +233,7 @@ Status check_dialect(const GenerateOptions& options) {
                      options.dialect);
 }
 
-Result<profiler::GenerationTarget> target_of(const GenerateOptions& options) {
+Result<profiler::GenerationTarget> generation_target_of(const GenerateOptions& options) {
   const std::string& device = options.device;
   if (device == "cpu" || device.starts_with("cpu:") || device == "llvm-cpu")
     return profiler::cpu_target();
@@ -252,7 +252,7 @@ Result<profiler::GenerationPlan> plan_of(const GenerateOptions& options) {
   HONE_ASSIGN(const ConfigurationLists lists, lists_of(options));
   choice.default_configuration = options.default_configuration || lists.compilers_own;
   choice.tiles = lists.tiles;
-  HONE_ASSIGN(choice.target, target_of(options));
+  HONE_ASSIGN(choice.target, generation_target_of(options));
   HONE_ASSIGN(choice.filter, profiler::DispatchFilter::parse(options.dispatches));
   HONE_ASSIGN(const std::vector<profiler::Operation> operations, operations_of(options));
   if (lists.from_space == 0) return profiler::plan_generation(operations, choice);

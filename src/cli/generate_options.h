@@ -49,10 +49,10 @@ void add_refused_options(CLI::App& command, GenerateOptions& options);
 Result<profiler::GenerationPlan> plan_of(const GenerateOptions& options);
 
 // The kinds of --operation-kind; none for "all".
-Result<std::vector<profiler::OperationKind>> kinds_of(const GenerateOptions& options);
+Result<std::vector<profiler::OperationKind>> operation_kinds_of(const GenerateOptions& options);
 // Input errors for a dialect or device that hone does not generate for.
 Status check_dialect(const GenerateOptions& options);
-Result<profiler::GenerationTarget> target_of(const GenerateOptions& options);
+Result<profiler::GenerationTarget> generation_target_of(const GenerateOptions& options);
 
 // Writes the plan's files and prints the old tool's lines for what is written, with --dry-run for
 // everything and without writing; a summary and what is left out go to standard error.

@@ -73,8 +73,8 @@ Result<std::vector<profiler::Operation>> read_sweep(const std::string& path,
   return operations;
 }
 
-Result<std::vector<profiler::Operation>> read_entry(const std::string& path,
-                                                    const YAML::Node& node) {
+Result<std::vector<profiler::Operation>> read_operations_of(const std::string& path,
+                                                            const YAML::Node& node) {
   if (node.IsMap()) return read_sweep(path, node);
   if (!node.IsScalar())
     return Place(path, node).error("an entry has to be an operation's name or a map with its kind");
@@ -96,7 +96,7 @@ Result<std::vector<profiler::Operation>> read_document(const std::string& path,
     return input_error("{}: a workload has to be a list of operations", path);
   std::vector<profiler::Operation> operations;
   for (const YAML::Node& entry : list) {
-    HONE_ASSIGN(const auto more, read_entry(path, entry));
+    HONE_ASSIGN(const auto more, read_operations_of(path, entry));
     operations.insert(operations.end(), more.begin(), more.end());
   }
   return operations;
