@@ -53,20 +53,36 @@ bool has_in_order(std::string_view name, const std::vector<std::string>& pieces)
   return true;
 }
 
-// Names of dispatches are long and end alike, so those that begin as the pattern does are nearer
-// than those a few letters away from it; a slip early in the pattern is found by the latter.
+// The longest piece of the pattern that stands for itself.
+std::string longest_word(std::string_view pattern) {
+  std::string longest, word;
+  for (const char c : pattern) {
+    word = c != '*' && is_plain({&c, 1}) ? word + c : "";
+    if (word.size() > longest.size()) longest = word;
+  }
+  return longest;
+}
+
+// How much of the word, from its beginning, stands somewhere in the name.
+std::size_t letters_in(std::string_view name, std::string_view word) {
+  std::size_t letters = 0;
+  while (letters < word.size() && name.find(word.substr(0, letters + 1)) != std::string_view::npos)
+    ++letters;
+  return letters;
+}
+
+// Names of dispatches are long and much alike, so those that have most of the pattern's own words
+// are nearer than those a few letters away; a slip early in a word is found by the latter.
 std::string nearest_dispatches(std::string_view pattern, const std::vector<std::string>& names) {
   constexpr std::size_t kMost = 3;
-  const auto common = [pattern](const std::string& name) {
-    return static_cast<std::size_t>(std::ranges::mismatch(pattern, name).in1 - pattern.begin());
-  };
-  std::size_t longest = 0;
-  for (const std::string& name : names) longest = std::max(longest, common(name));
-  const std::string near = did_you_mean(pattern, names);
-  if (longest == 0 || (2 * longest < pattern.size() && !near.empty())) return near;
+  const std::string word = longest_word(pattern);
+  std::size_t most = 0;
+  for (const std::string& name : names) most = std::max(most, letters_in(name, word));
+  const std::string near = 2 * most < word.size() ? did_you_mean(pattern, names) : "";
+  if (most == 0 || !near.empty()) return near;
   std::vector<std::string> nearest;
   for (const std::string& name : names)
-    if (nearest.size() < kMost && common(name) == longest) nearest.push_back(name);
+    if (nearest.size() < kMost && letters_in(name, word) == most) nearest.push_back(name);
   return fmt::format(" (did you mean '{}'?)", fmt::join(nearest, "' or '"));
 }
 

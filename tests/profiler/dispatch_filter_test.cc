@@ -73,6 +73,12 @@ TEST(DispatchFilter, NamesTheNearestOfWhatFitsNothing) {
               HasSubstr("no dispatch of 3 matches 'matmul_3456x1024x2048_f16t_f16t_f16t_tile"));
   EXPECT_THAT(checked.error().message, HasSubstr(std::string(kF16)));
   EXPECT_TRUE(DispatchFilter::parse("mmasync,default")->check_all_match(names));
+  const auto message = [&](std::string_view pattern) {
+    return DispatchFilter::parse(pattern)->check_all_match(names).error().message;
+  };
+  EXPECT_THAT(message("*tile_config_63x64*"),
+              HasSubstr("did you mean '" + std::string(kMixed) + "'?"));
+  EXPECT_THAT(message("^f32t_.*wmma$"), HasSubstr("did you mean '" + std::string(kMixed) + "'?"));
 }
 
 }  // namespace
