@@ -116,6 +116,7 @@ void add_commands(CLI::App& app, Run& run) {
   add_flags_command(app, run);
   add_dispatches_command(app, run);
   add_space_command(app, run);
+  add_generate_command(app, run);
   add_verify_command(app, run);
   add_store_command(app, run);
   add_report_command(app, run);

@@ -18,6 +18,7 @@ void add_flags_command(CLI::App& app, Run& run);
 void add_compare_command(CLI::App& app, Run& run);
 void add_dispatches_command(CLI::App& app, Run& run);
 void add_space_command(CLI::App& app, Run& run);
+void add_generate_command(CLI::App& app, Run& run);
 void add_verify_command(CLI::App& app, Run& run);
 void add_store_command(CLI::App& app, Run& run);
 void add_report_command(CLI::App& app, Run& run);

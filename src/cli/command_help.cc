@@ -39,6 +39,14 @@ constexpr Example kExamples[] = {
     {"doctor", "hone doctor --store /mnt/shared/hone.db", "the same for a store elsewhere"},
     {"flags", "hone flags model.onnx", "the flags that make it fastest"},
     {"flags", "hone flags model.mlir --budget 10m --threads 1", "longer, on one core"},
+    {"generate", "hone generate --problem-m=768 --problem-n=512 --problem-k=1024",
+     "one matrix product in its types and configurations"},
+    {"generate", "hone generate --problem-m=64:1024:128 --problem-n=64:1024:128 --problem-k=4096",
+     "a sweep over shapes"},
+    {"generate", "hone generate --op-kind conv2d --channels 64,128 --padding 1 --device cpu",
+     "convolutions, for this machine's CPU"},
+    {"generate", "hone generate --dispatches='matmul_2560*_f16t_*_mmasync' --dry-run",
+     "which dispatches a pattern means"},
     {"man", "hone man | man -l -", "read the manual page"},
     {"man", "hone man > hone.1", "keep it"},
     {"report", "hone report hone.db -o report.html", "everything of a store as one page"},
@@ -109,14 +117,14 @@ constexpr EnvironmentVariable kVariables[] = {
 };
 
 constexpr std::pair<std::string_view, std::string_view> kGroups[] = {
-    {"tune", "Tune and prove"},   {"compare", "Tune and prove"},
-    {"verify", "Tune and prove"}, {"dispatches", "Look into a program"},
-    {"flags", "Tune and prove"},  {"space", "Look into a program"},
-    {"store", "What was found"},  {"show", "What was found"},
-    {"spec", "What was found"},   {"report", "What was found"},
-    {"devices", "This machine"},  {"doctor", "This machine"},
-    {"config", "This machine"},   {"completion", "For the shell"},
-    {"man", "For the shell"},
+    {"tune", "Tune and prove"},         {"compare", "Tune and prove"},
+    {"verify", "Tune and prove"},       {"dispatches", "Look into a program"},
+    {"flags", "Tune and prove"},        {"space", "Look into a program"},
+    {"generate", "Profile operations"}, {"store", "What was found"},
+    {"show", "What was found"},         {"spec", "What was found"},
+    {"report", "What was found"},       {"devices", "This machine"},
+    {"doctor", "This machine"},         {"config", "This machine"},
+    {"completion", "For the shell"},    {"man", "For the shell"},
 };
 
 constexpr std::pair<std::string_view, const char*> kPlaceholders[] = {
@@ -142,6 +150,8 @@ constexpr std::pair<std::string_view, const char*> kPlaceholders[] = {
     {"--iree", "PATH"},
     {"--triton", "PATH"},
     {"--out", "DIR"},
+    {"--generated-dir", "DIR"},
+    {"--workload", "FILE"},
 };
 
 std::string path_of(const CLI::App* command) {

@@ -27,12 +27,13 @@ FOLDERS = {
     "provider/triton": ["provider"],
     "provider/library": ["device"],
     "provider/external": ["provider"],
+    "profiler": ["problem"],
     "worker": ["provider"],
     "measure": ["provider", "device"],
     "store": ["space"],
     "tune": ["plan", "search", "worker", "measure", "provider", "store"],
     "output": ["store"],
-    "cli": ["tune", "output", "provider/iree", "provider/triton", "provider/external", "provider/library", "device/cpu", "device/cuda"],
+    "cli": ["profiler", "tune", "output", "provider/iree", "provider/triton", "provider/external", "provider/library", "device/cpu", "device/cuda"],
 }
 
 # The seams: the only classes with pure virtual functions. A Kernel is what a Device loads, a
@@ -47,15 +48,15 @@ LIBRARY_OWNERS = {"sqlite3.h": ["store"], "CLI/": ["cli"], "zstd.h": ["store"], 
 OWN_NAMES = {
     "openblas": ["provider/library"],
     "cublas": ["device/cuda"],
-    "(?-i:iree|Iree|IREE)": ["provider/iree"],  # and not what "requireEqual" is made of
+    "(?-i:iree|Iree|IREE)": ["provider/iree", "profiler"],  # and not what "requireEqual" is made of
     "triton": ["provider/triton"],
     "ptxas": ["device/cuda"],
-    "llvm": ["provider/iree"],
+    "llvm": ["provider/iree", "profiler"],
     # What its compiler is told, which is opaque to everybody else (provider/payload.h).
-    "lowering_config|translation_info|compilation_info": ["provider/iree"],
-    "nvidia": ["device/cuda", "provider/triton"],
+    "lowering_config|translation_info|compilation_info": ["provider/iree", "profiler"],
+    "nvidia": ["device/cuda", "provider/triton", "profiler"],
     # Besides the device: what code is compiled for, and its formats.
-    "cuda": ["device/cuda", "problem", "provider", "provider/iree", "provider/triton", "provider/external"],
+    "cuda": ["device/cuda", "problem", "profiler", "provider", "provider/iree", "provider/triton", "provider/external"],
     # Nobody asks whether a place is the host's cores: what follows from that is a trait (device/place.h).
     "kHostKind": ["device", "device/cpu"],
 }
@@ -66,6 +67,8 @@ KINDS_IN_CLI = {
     "devices_command.cc": "shows its assembler and library",
     "doctor_software.cc": "looks for its software",
     "gemm_session.cc": "the default of --device",
+    "generate_options.cc": "reads what is generated for",
+    "generate_options.h": "the old flag and its default",
     "providers.cc": "registers it",
     "replacing_kernels.cc": "says what the kernels run on",
     "tune_gemm_options.cc": "tune_gemm's --gpu-ids as --device",

@@ -1,0 +1,294 @@
+#include "cli/generate_options.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "base/text.h"
+#include "cli/space_configurations.h"
+#include "cli/workload_file.h"
+#include "profiler/sweep.h"
+#include "profiler/tree.h"
+
+namespace hone::cli {
+namespace {
+
+struct ExtentFlag {
+  const char* flags;  // as CLI11 takes them
+  const char* name;   // profiler::extent_names()
+  const char* description;
+};
+
+// The descriptions say in which order of magnitude people think of them; all take lists and ranges.
+constexpr ExtentFlag kExtentFlags[] = {
+    {"--problem-m,-m", "m", "rows of the result: 768, 64,128 or 64:1024:128 (the end excluded)"},
+    {"--problem-n,-n", "n", "columns of the result"},
+    {"--problem-k,-k", "k", "length of the sums"},
+    {"--batch", "batch", "matrix products of a batch, heads of attention"},
+    {"--split-k-slices", "split_k_slices", "pieces that k is split into"},
+    {"--images", "images", "images of a convolution"},
+    {"--height", "height", "of an image, before padding"},
+    {"--width", "width", "of an image, before padding"},
+    {"--channels", "channels", "of an image"},
+    {"--filters", "filters", "channels of the output"},
+    {"--filter-height", "filter_height", "of a filter"},
+    {"--filter-width", "filter_width", "of a filter"},
+    {"--stride", "stride", "along both axes"},
+    {"--dilation", "dilation", "along both axes"},
+    {"--padding", "padding", "zeros around the image"},
+    {"--groups", "groups", "of channels and filters"},
+};
+
+struct RefusedFlag {
+  const char* flags;
+  std::string_view reason;
+};
+
+// The old generator took the compile group too, where these did nothing; other old flags decided
+// about code that is no longer there.
+constexpr RefusedFlag kRefusedFlags[] = {
+    {"--build-dir", "it was where IREE is built; hone takes an installed one, which --iree names"},
+    {"--use-wmma", "today's compiler has no wmma instructions for CUDA, only mma.sync"},
+    {"--batch-size,--iree-hal-benchmark-dispatch-repeat-count",
+     "how often a dispatch is launched is measured, not compiled in; files do not depend on it"},
+    {"--mlir-print-ir-after-all", "nothing is compiled here; it is a flag of hone compile"},
+};
+
+// Which flag sets the extent, for messages.
+std::string flag_of(std::string_view extent) {
+  const auto* const found =
+      std::ranges::find(kExtentFlags, extent, [](const ExtentFlag& each) { return each.name; });
+  const std::string_view flags = found->flags;
+  return std::string(flags.substr(0, flags.find(',')));
+}
+
+std::vector<std::string> words_between_commas(const std::vector<std::string>& values) {
+  std::vector<std::string> words;
+  for (const std::string& value : values) {
+    std::istringstream text(value);
+    for (std::string word; std::getline(text, word, ',');) words.push_back(word);
+  }
+  return words;
+}
+
+Result<profiler::Sweep> sweep_of(const GenerateOptions& options) {
+  profiler::Sweep sweep;
+  HONE_ASSIGN(sweep.kinds, operation_kinds_of(options));
+  for (const auto& [name, text] : options.extents) {
+    if (text.empty()) continue;
+    HONE_ASSIGN(sweep.extents[name], profiler::read_extents(flag_of(name), text));
+  }
+  for (const std::string& text : options.types) {
+    HONE_TRY(read_types("--types", text, sweep.types));
+  }
+  for (const std::string& word : words_between_commas(options.layouts)) {
+    HONE_TRY(read_layouts("--layouts", word, sweep.layouts));
+  }
+  return sweep;
+}
+
+bool names_shapes(const profiler::Sweep& sweep) {
+  return !sweep.kinds.empty() || !sweep.extents.empty();
+}
+
+// Of the workload, then of the flags; of the flags alone where there is no workload.
+Result<std::vector<profiler::Operation>> operations_of(const GenerateOptions& options) {
+  HONE_ASSIGN(const profiler::Sweep sweep, sweep_of(options));
+  if (options.workload.empty()) return profiler::chosen_operations(sweep);
+  HONE_ASSIGN(std::vector<profiler::Operation> operations, read_workload(options.workload));
+  if (names_shapes(sweep)) {
+    HONE_ASSIGN(const auto more, profiler::chosen_operations(sweep));
+    operations.insert(operations.end(), more.begin(), more.end());
+  } else if (!sweep.types.empty() || !sweep.layouts.empty()) {
+    return input_error(
+        "--types and --layouts say nothing of the entries of --workload {}, which say their own",
+        options.workload);
+  }
+  return operations;
+}
+
+Status check_refused(const GenerateOptions& options) {
+  if (!options.mma_sync)
+    return input_error(
+        "--use-mma-sync=false: today's compiler has no other instructions of CUDA's tensor cores");
+  for (const RefusedFlag& flag : kRefusedFlags) {
+    const auto given = options.refused.find(flag.flags);
+    if (given == options.refused.end() || given->second.empty()) continue;
+    const std::string_view flags = flag.flags;
+    return input_error("hone generate does not take {}: {}", flags.substr(0, flags.find(',')),
+                       flag.reason);
+  }
+  return {};
+}
+
+// What --configs names.
+struct ConfigurationLists {
+  bool tiles = false, compilers_own = false;
+  std::size_t from_space = 0;
+};
+
+Result<ConfigurationLists> lists_of(const GenerateOptions& options) {
+  constexpr std::string_view kSpace = "space:";
+  constexpr std::size_t kMostOfSpace = 10'000;
+  ConfigurationLists lists;
+  for (const std::string& word : words_between_commas({options.configurations})) {
+    if (word == "tiles") {
+      lists.tiles = true;
+    } else if (word == "default") {
+      lists.compilers_own = true;
+    } else if (word.starts_with(kSpace)) {
+      const auto count = profiler::read_extents("--configs", word.substr(kSpace.size()));
+      if (!count || count->size() != 1 || count->front() < 1 ||
+          static_cast<std::size_t>(count->front()) > kMostOfSpace)
+        return input_error("--configs '{}': N of space:N is a number from 1 to {}", word,
+                           kMostOfSpace);
+      lists.from_space = static_cast<std::size_t>(count->front());
+    } else {
+      return input_error(
+          "--configs '{}' is none of tiles (the old tool's lists), default (the compiler's own "
+          "choice) and space:N (N of the operation's space)",
+          word);
+    }
+  }
+  return lists;
+}
+
+void print_left_out(const profiler::GenerationPlan& plan, const GenerateOptions& options) {
+  if (plan.left_out.empty()) return;
+  if (options.verbose)
+    for (const profiler::LeftOut& each : plan.left_out)
+      fmt::print(stderr, "[Warning]: {} is skipped: {}\n", each.dispatch, each.reason);
+  else if (options.device.starts_with("cuda"))
+    fmt::print(stderr,
+               "{} configurations of the old lists are not for these operations; --verbose says "
+               "why.\n",
+               plan.left_out.size());
+}
+
+}  // namespace
+
+void add_tree_options(CLI::App& command, GenerateOptions& options) {
+  command.add_option("--generated-dir", options.generated_dir, "folder that holds 'generated'")
+      ->capture_default_str();
+  command
+      .add_option("--operation-kind,--op-kind", options.operation_kinds,
+                  "all, or kinds with commas between: matmul, conv2d, ...")
+      ->capture_default_str();
+  command.add_option("--dispatches,--dispatch", options.dispatches,
+                     "only those that one of these patterns means (pieces around *, or a regular "
+                     "expression), with commas between");
+  command.add_option("--mlir-dialect", options.dialect, "linalg")->capture_default_str();
+  command
+      .add_option("--device,--iree-hal-target-backends", options.device,
+                  "what it is for: cuda, cpu or rocm")
+      ->capture_default_str();
+  command
+      .add_option("--cuda-arch,--iree-hal-cuda-llvm-target-arch", options.cuda_arch,
+                  "architecture of --device cuda")
+      ->capture_default_str();
+  command.add_option("--rocm-arch", options.rocm_arch, "architecture of --device rocm")
+      ->capture_default_str();
+  command.add_flag("--default-config", options.default_configuration,
+                   "the compiler's own choice too, tile_config_default");
+  command.add_flag("--verbose", options.verbose, "say which configurations are left out, and why");
+  command.add_flag("--dry-run", options.dry_run, "say what would be done");
+}
+
+void add_shape_options(CLI::App& command, GenerateOptions& options) {
+  for (const ExtentFlag& flag : kExtentFlags)
+    command.add_option(flag.flags, options.extents[flag.name], flag.description);
+  command.add_option("--types", options.types,
+                     "of lhs, rhs and result: f16, or f16,f16,f32; repeatable; all");
+  command.add_option("--layouts", options.layouts,
+                     "of lhs and rhs: tt, tn, nt, nn (t row major); nhwc, nchw; repeatable; all");
+  command.add_option("--workload", options.workload, "YAML file of operations");
+  command
+      .add_option("--configs", options.configurations,
+                  "tiles (the old lists), default, space:N (N of the operation's own space, "
+                  "compiled first), with commas between")
+      ->capture_default_str();
+  command.add_option("--seed", options.seed, "of space:N")->capture_default_str();
+  command.add_option("--iree", options.iree, "IREE for space:N (as of hone tune)");
+}
+
+void add_refused_options(CLI::App& command, GenerateOptions& options) {
+  command.add_flag("--use-mma-sync", options.mma_sync)->group("");
+  for (const RefusedFlag& flag : kRefusedFlags)
+    command.add_option(flag.flags, options.refused[flag.flags])->expected(0, 1)->group("");
+}
+
+Result<std::vector<profiler::OperationKind>> operation_kinds_of(const GenerateOptions& options) {
+  std::vector<profiler::OperationKind> kinds;
+  if (options.operation_kinds == "all") return kinds;
+  for (const std::string& word : words_between_commas({options.operation_kinds})) {
+    auto kind = profiler::operation_kind_from(word);
+    if (!kind) return input_error("--operation-kind: {}", kind.error().message);
+    kinds.push_back(*kind);
+  }
+  return kinds;
+}
+
+Status check_dialect(const GenerateOptions& options) {
+  if (options.dialect == "linalg") return {};
+  return input_error("--mlir-dialect '{}': hone writes linalg; the old tool never wrote another",
+                     options.dialect);
+}
+
+Result<profiler::GenerationTarget> generation_target_of(const GenerateOptions& options) {
+  const std::string& device = options.device;
+  if (device == "cpu" || device.starts_with("cpu:") || device == "llvm-cpu")
+    return profiler::cpu_target();
+  if (device == "cuda" || device.starts_with("cuda:"))
+    return profiler::cuda_target(options.cuda_arch);
+  if (device == "rocm" || device == "hip") return profiler::rocm_target(options.rocm_arch);
+  if (device == "vulkan")
+    return input_error("--device vulkan: hone compiles for CPUs, CUDA and ROCm, not for Vulkan");
+  return input_error("--device '{}' is none of cuda, cpu and rocm", device);
+}
+
+Result<profiler::GenerationPlan> plan_of(const GenerateOptions& options) {
+  HONE_TRY(check_refused(options));
+  HONE_TRY(check_dialect(options));
+  profiler::GenerationChoice choice;
+  HONE_ASSIGN(const ConfigurationLists lists, lists_of(options));
+  choice.default_configuration = options.default_configuration || lists.compilers_own;
+  choice.tiles = lists.tiles;
+  HONE_ASSIGN(choice.target, generation_target_of(options));
+  HONE_ASSIGN(choice.filter, profiler::DispatchFilter::parse(options.dispatches));
+  HONE_ASSIGN(const std::vector<profiler::Operation> operations, operations_of(options));
+  if (lists.from_space == 0) return profiler::plan_generation(operations, choice);
+  HONE_ASSIGN(
+      SpaceConfigurations spaces,
+      SpaceConfigurations::start(
+          choice.target.arch.empty() ? std::string("host") : choice.target.arch, options.iree));
+  choice.further = [&](const profiler::Operation& operation) {
+    return spaces.configurations_of(operation, lists.from_space, options.seed);
+  };
+  return profiler::plan_generation(operations, choice);
+}
+
+Status write_plan(const GenerateOptions& options, const profiler::GenerationPlan& plan) {
+  std::size_t written = 0;
+  for (const profiler::PlannedOperation& planned : plan.operations) {
+    if (!options.dry_run) {
+      HONE_ASSIGN(const profiler::Written how,
+                  profiler::write_source(options.generated_dir, planned));
+      if (how == profiler::Written::kUnchanged) continue;
+    }
+    ++written;
+    fmt::print(
+        "[Generating]: {}\n",
+        profiler::OperationFiles(options.generated_dir, planned.operation).source().string());
+    for (const profiler::Configuration& configuration : planned.configurations)
+      fmt::print("    Emitting tuning configuration : {}\n", configuration.name);
+  }
+  print_left_out(plan, options);
+  fmt::print(stderr, "{} dispatches of {} operations: {}\n", plan.dispatch_count(),
+             plan.operations.size(),
+             options.dry_run ? "nothing is written (--dry-run)"
+             : written == 0  ? "nothing was changed"
+                             : fmt::format("{} files written, {} as they were", written,
+                                           plan.operations.size() - written));
+  return {};
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,140 @@
+// What is generated where nobody names a shape.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "profiler/sweep.h"
+
+namespace hone::profiler {
+namespace {
+
+using Sizes = std::array<std::int64_t, 4>;  // batch, m, n, k
+
+// The old tool's three; those of a split K and of batches too.
+constexpr Sizes kMatmuls[] = {{1, 256, 512, 128}, {1, 2560, 2560, 2560}, {1, 3456, 1024, 2048}};
+constexpr Sizes kSplitK[] = {{1, 128, 128, 12288}};
+constexpr Sizes kBatches[] = {{16, 512, 64, 512}};
+// A feed-forward layer of BERT-base, 128 tokens.
+constexpr Sizes kFused[] = {{1, 128, 3072, 768}};
+// Self-attention of BERT-base over 512 tokens, and of Stable Diffusion XL's UNet at 64 x 64.
+constexpr Sizes kAttentions[] = {{12, 512, 512, 64}, {20, 4096, 4096, 64}};
+
+// ResNet-50's 3 x 3 convolutions, their borders there already, and a strided 1 x 1; and two of
+// Stable Diffusion XL's UNet.
+struct ConvShape {
+  std::int64_t images, size, channels, filters, filter, stride;
+};
+constexpr ConvShape kConvolutions[] = {{1, 58, 64, 64, 3, 1},   {1, 30, 128, 128, 3, 1},
+                                       {1, 16, 256, 256, 3, 1}, {1, 56, 256, 512, 1, 2},
+                                       {2, 66, 320, 320, 3, 1}, {2, 34, 640, 640, 3, 1}};
+
+std::span<const Sizes> sizes_of(OperationKind kind) {
+  switch (kind) {
+    case OperationKind::kMatmul:
+      return kMatmuls;
+    case OperationKind::kSplitKMatmul:
+      return kSplitK;
+    case OperationKind::kBatchMatmul:
+      return kBatches;
+    case OperationKind::kAttention:
+      return kAttentions;
+    default:
+      return kFused;
+  }
+}
+
+Sweep with_extents(Sweep sweep, OperationKind kind, const Sizes& sizes) {
+  sweep.extents = {{"m", {sizes[1]}}, {"n", {sizes[2]}}, {"k", {sizes[3]}}};
+  const auto names = extent_names_of(kind);
+  if (std::ranges::find(names, "batch") != names.end()) sweep.extents["batch"] = {sizes[0]};
+  return sweep;
+}
+
+Sweep with_extents(Sweep sweep, const ConvShape& shape) {
+  sweep.extents = {{"images", {shape.images}},       {"height", {shape.size}},
+                   {"width", {shape.size}},          {"channels", {shape.channels}},
+                   {"filters", {shape.filters}},     {"filter_height", {shape.filter}},
+                   {"filter_width", {shape.filter}}, {"stride", {shape.stride}}};
+  return sweep;
+}
+
+// Of one kind among `sweep.kinds`, whose number operations_of() asks for.
+Status add(Sweep sweep, OperationKind kind, std::size_t kinds, std::vector<Operation>& operations) {
+  sweep.kinds = {kind};
+  if (kinds > 1 && !sweep.types.empty()) {
+    std::erase_if(sweep.types, [kind](const Types& types) {
+      Operation operation;
+      operation.kind = kind;
+      operation.lhs = types[0], operation.rhs = types[1], operation.result = types[2];
+      return !takes_types(operation);
+    });
+    if (sweep.types.empty()) return {};
+  }
+  HONE_ASSIGN(const auto more, operations_of(sweep));
+  operations.insert(operations.end(), more.begin(), more.end());
+  return {};
+}
+
+bool gives(const Sweep& sweep, const std::vector<std::string>& names) {
+  return std::ranges::any_of(names, [&](const std::string& name) {
+    const auto found = sweep.extents.find(name);
+    return found != sweep.extents.end() && !found->second.empty();
+  });
+}
+
+std::vector<OperationKind> kinds_of(const Sweep& sweep) {
+  if (!sweep.kinds.empty()) return sweep.kinds;
+  if (!gives(sweep, extent_names())) return {kOperationKinds.begin(), kOperationKinds.end()};
+  std::vector<OperationKind> kinds;
+  const bool slices = gives(sweep, {"split_k_slices"});
+  const bool batch = gives(sweep, {"batch"});
+  if (!slices && !batch && gives(sweep, {"m", "n", "k"})) kinds.push_back(OperationKind::kMatmul);
+  if (slices) kinds.push_back(OperationKind::kSplitKMatmul);
+  if (batch) kinds.push_back(OperationKind::kBatchMatmul);
+  if (gives(sweep, extent_names_of(OperationKind::kConv2d)))
+    kinds.push_back(OperationKind::kConv2d);
+  return kinds;
+}
+
+Status check_extents_taken(const Sweep& sweep, const std::vector<OperationKind>& kinds) {
+  for (const auto& [name, values] : sweep.extents) {
+    const auto takes = [&](OperationKind kind) {
+      const auto names = extent_names_of(kind);
+      return std::ranges::find(names, name) != names.end();
+    };
+    if (values.empty() || std::ranges::any_of(kinds, takes)) continue;
+    std::vector<std::string_view> texts;
+    for (const OperationKind kind : kinds) texts.push_back(name_of(kind));
+    return input_error("{} is no dimension of {}", name, fmt::join(texts, ", "));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Operation>> chosen_operations(const Sweep& sweep) {
+  const std::vector<OperationKind> kinds = kinds_of(sweep);
+  HONE_TRY(check_extents_taken(sweep, kinds));
+  std::vector<Operation> operations;
+  for (const OperationKind kind : kinds) {
+    const std::vector<std::string> names = extent_names_of(kind);
+    if (gives(sweep, names)) {
+      Sweep own = sweep;
+      std::erase_if(own.extents, [&](const auto& each) {
+        return std::ranges::find(names, each.first) == names.end();
+      });
+      HONE_TRY(add(own, kind, kinds.size(), operations));
+    } else if (is_convolution(kind)) {
+      for (const ConvShape& shape : kConvolutions)
+        HONE_TRY(add(with_extents(sweep, shape), kind, kinds.size(), operations));
+    } else {
+      for (const Sizes& sizes : sizes_of(kind))
+        HONE_TRY(add(with_extents(sweep, kind, sizes), kind, kinds.size(), operations));
+    }
+  }
+  return operations;
+}
+
+}  // namespace hone::profiler

@@ -1,0 +1,263 @@
+#include "profiler/operation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace hone::profiler {
+namespace {
+
+using problem::ElementType;
+
+struct KindRow {
+  OperationKind kind;
+  std::string_view name;
+  std::string_view screen_name;
+};
+
+constexpr KindRow kKinds[] = {
+    {OperationKind::kMatmul, "matmul", "OperationKind.Matmul"},
+    {OperationKind::kSplitKMatmul, "matmul_splitk", "OperationKind.SplitkMatmul"},
+    {OperationKind::kBatchMatmul, "batch_matmul", "OperationKind.BatchMatmul"},
+    {OperationKind::kConv2d, "conv2d", "OperationKind.Conv2d"},
+    {OperationKind::kMatmulBiasRelu, "matmul_bias_relu", "OperationKind.MatmulBiasRelu"},
+    {OperationKind::kMatmulBiasGelu, "matmul_bias_gelu", "OperationKind.MatmulBiasGelu"},
+    {OperationKind::kMatmulBiasAdd, "matmul_bias_add", "OperationKind.MatmulBiasAdd"},
+    {OperationKind::kConv2dBiasRelu, "conv2d_bias_relu", "OperationKind.Conv2dBiasRelu"},
+    {OperationKind::kAttention, "attention", "OperationKind.Attention"},
+};
+
+const KindRow& row_of(OperationKind kind) {
+  return *std::ranges::find(kKinds, kind, &KindRow::kind);
+}
+
+constexpr std::pair<ElementType, std::string_view> kTypeNames[] = {
+    {ElementType::kF16, "f16"}, {ElementType::kBF16, "bf16"}, {ElementType::kF32, "f32"},
+    {ElementType::kI8, "s8"},   {ElementType::kI32, "s32"},
+};
+
+constexpr Types kGeneratedTypes[] = {
+    {ElementType::kF16, ElementType::kF16, ElementType::kF16},
+    {ElementType::kF32, ElementType::kF32, ElementType::kF32},
+    {ElementType::kF16, ElementType::kF16, ElementType::kF32},
+    {ElementType::kBF16, ElementType::kBF16, ElementType::kBF16},
+    {ElementType::kBF16, ElementType::kBF16, ElementType::kF32},
+    {ElementType::kI8, ElementType::kI8, ElementType::kI32},
+};
+
+std::int64_t output_extent(std::int64_t input, std::int64_t padding, std::int64_t filter,
+                           std::int64_t dilation, std::int64_t stride) {
+  return (input + 2 * padding - dilation * (filter - 1) - 1) / stride + 1;
+}
+
+std::string tensor_name(ElementType type, Layout layout) {
+  return type_name(type) + (layout == Layout::kRowMajor ? "t" : "n");
+}
+
+// lhs, rhs and result with their layouts: "f16t", "f16hwcf".
+std::array<std::string, 3> tensor_names(const Operation& operation) {
+  if (is_convolution(operation.kind)) {
+    const bool nhwc = operation.conv.layout == ConvLayout::kNhwc;
+    const std::string image = nhwc ? "nhwc" : "nchw";
+    return {type_name(operation.lhs) + image, type_name(operation.rhs) + (nhwc ? "hwcf" : "fchw"),
+            type_name(operation.result) + image};
+  }
+  return {tensor_name(operation.lhs, operation.lhs_layout),
+          tensor_name(operation.rhs, operation.rhs_layout),
+          tensor_name(operation.result, Layout::kRowMajor)};
+}
+
+std::string dims_name(const Operation& operation) {
+  const ConvDims& c = operation.conv;
+  if (is_convolution(operation.kind))
+    return fmt::format("{}x{}x{}x{}_{}x{}x{}_s{}x{}_d{}x{}_p{}x{}_g{}", c.images, c.height, c.width,
+                       c.channels, c.filters, c.filter_height, c.filter_width, c.stride_height,
+                       c.stride_width, c.dilation_height, c.dilation_width, c.padding_height,
+                       c.padding_width, c.groups);
+  const std::string mnk = fmt::format("{}x{}x{}", operation.m, operation.n, operation.k);
+  const bool batched =
+      operation.kind == OperationKind::kBatchMatmul || operation.kind == OperationKind::kAttention;
+  return batched ? fmt::format("{}x{}", operation.batch, mnk) : mnk;
+}
+
+std::vector<std::int64_t> matrix(std::int64_t rows, std::int64_t columns, Layout layout,
+                                 const Operation& operation) {
+  std::vector<std::int64_t> shape = {rows, columns};
+  if (layout == Layout::kColumnMajor) std::swap(shape[0], shape[1]);
+  if (operation.kind == OperationKind::kBatchMatmul) shape.insert(shape.begin(), operation.batch);
+  return shape;
+}
+
+std::vector<std::int64_t> image_shape(const ConvDims& conv, std::int64_t height, std::int64_t width,
+                                      std::int64_t channels) {
+  if (conv.layout == ConvLayout::kNhwc) return {conv.images, height, width, channels};
+  return {conv.images, channels, height, width};
+}
+
+std::vector<problem::TensorType> attention_inputs(const Operation& operation) {
+  const std::int64_t b = operation.batch;
+  return {{operation.lhs, {b, operation.m, operation.k}},
+          {operation.rhs, {b, operation.n, operation.k}},
+          {operation.rhs, {b, operation.n, operation.k}}};
+}
+
+std::vector<problem::TensorType> conv_inputs(const Operation& operation) {
+  const ConvDims& c = operation.conv;
+  const std::int64_t depth = c.channels / c.groups;
+  std::vector<std::int64_t> filter = {c.filter_height, c.filter_width, depth, c.filters};
+  if (c.layout == ConvLayout::kNchw) filter = {c.filters, depth, c.filter_height, c.filter_width};
+  return {{operation.lhs, image_shape(c, c.height, c.width, c.channels)}, {operation.rhs, filter}};
+}
+
+}  // namespace
+
+std::string_view name_of(OperationKind kind) {
+  return row_of(kind).name;
+}
+
+std::string_view screen_name_of(OperationKind kind) {
+  return row_of(kind).screen_name;
+}
+
+Result<OperationKind> operation_kind_from(std::string_view name) {
+  std::vector<std::string> names;
+  for (const KindRow& row : kKinds) {
+    if (row.name == name) return row.kind;
+    names.emplace_back(row.name);
+  }
+  return input_error("'{}' is no kind of operation{}; there are: {}", name,
+                     did_you_mean(name, names), fmt::join(names, ", "));
+}
+
+bool is_convolution(OperationKind kind) {
+  return kind == OperationKind::kConv2d || kind == OperationKind::kConv2dBiasRelu;
+}
+
+bool has_bias(OperationKind kind) {
+  return kind == OperationKind::kMatmulBiasRelu || kind == OperationKind::kMatmulBiasGelu ||
+         kind == OperationKind::kMatmulBiasAdd || kind == OperationKind::kConv2dBiasRelu;
+}
+
+std::int64_t ConvDims::output_height() const {
+  return output_extent(height, padding_height, filter_height, dilation_height, stride_height);
+}
+
+std::int64_t ConvDims::output_width() const {
+  return output_extent(width, padding_width, filter_width, dilation_width, stride_width);
+}
+
+std::string Operation::name() const {
+  std::string text =
+      fmt::format("{}_{}_{}", name_of(kind), dims_name(*this), fmt::join(tensor_names(*this), "_"));
+  if (kind == OperationKind::kSplitKMatmul) text += fmt::format("_parallel{}", split_k_slices);
+  return text;
+}
+
+Operation::Product Operation::product() const {
+  if (!is_convolution(kind)) return {batch, m, n, k};
+  return {conv.groups, conv.images * conv.output_height() * conv.output_width(),
+          conv.filters / conv.groups,
+          conv.filter_height * conv.filter_width * (conv.channels / conv.groups)};
+}
+
+std::vector<problem::TensorType> Operation::inputs() const {
+  if (kind == OperationKind::kAttention) return attention_inputs(*this);
+  std::vector<problem::TensorType> types;
+  if (is_convolution(kind))
+    types = conv_inputs(*this);
+  else
+    types = {{lhs, matrix(m, k, lhs_layout, *this)}, {rhs, matrix(k, n, rhs_layout, *this)}};
+  if (has_bias(kind)) types.push_back({result, {is_convolution(kind) ? conv.filters : n}});
+  if (kind == OperationKind::kMatmulBiasAdd) types.push_back(output());
+  return types;
+}
+
+problem::TensorType Operation::output() const {
+  if (is_convolution(kind))
+    return {result, image_shape(conv, conv.output_height(), conv.output_width(), conv.filters)};
+  if (kind == OperationKind::kAttention) return {result, {batch, m, k}};
+  return {result, matrix(m, n, Layout::kRowMajor, *this)};
+}
+
+std::vector<std::string_view> Operation::input_names() const {
+  if (kind == OperationKind::kAttention) return {"query", "key", "value"};
+  std::vector<std::string_view> names = {"lhs", "rhs"};
+  if (has_bias(kind)) names.push_back("bias");
+  if (kind == OperationKind::kMatmulBiasAdd) names.push_back("residual");
+  return names;
+}
+
+std::int64_t Operation::bytes() const {
+  const problem::TensorType written = output();
+  std::int64_t sum = problem::element_count(written) * problem::byte_size(written.element);
+  for (const problem::TensorType& type : inputs())
+    sum += problem::element_count(type) * problem::byte_size(type.element);
+  return sum;
+}
+
+std::int64_t Operation::flops() const {
+  const Product p = product();
+  return (kind == OperationKind::kAttention ? 4 : 2) * p.batch * p.m * p.n * p.k;
+}
+
+std::string type_name(ElementType type) {
+  const auto found = std::ranges::find(kTypeNames, type, [](const auto& row) { return row.first; });
+  return std::string(found == std::end(kTypeNames) ? problem::name_of(type) : found->second);
+}
+
+Result<ElementType> type_from(std::string_view name) {
+  for (const auto& [type, text] : kTypeNames)
+    if (name == text || name == problem::name_of(type)) return type;
+  return input_error("'{}' is no element type; there are: f16, bf16, f32, s8, s32", name);
+}
+
+std::span<const Types> generated_types() {
+  return kGeneratedTypes;
+}
+
+std::vector<std::pair<std::string, std::string>> arguments_of(const Operation& operation) {
+  const Operation::Product p = operation.product();
+  const auto tensors = tensor_names(operation);
+  const bool split = operation.kind == OperationKind::kSplitKMatmul;
+  return {{"batch_count", std::to_string(p.batch)},
+          {"m", std::to_string(p.m)},
+          {"n", std::to_string(p.n)},
+          {"k", std::to_string(p.k)},
+          {"lhs", tensors[0]},
+          {"rhs", tensors[1]},
+          {"result", tensors[2]},
+          {"split_k_mode", split ? "parallel" : "N/A"},
+          {"split_k_slices", split ? std::to_string(operation.split_k_slices) : "N/A"}};
+}
+
+std::vector<std::pair<std::string, std::string>> further_arguments_of(const Operation& operation) {
+  const ConvDims& c = operation.conv;
+  const bool conv = is_convolution(operation.kind);
+  const auto text = [conv](std::string value) { return conv ? std::move(value) : "N/A"; };
+  return {
+      {"conv_input", text(fmt::format("{}x{}x{}x{}", c.images, c.height, c.width, c.channels))},
+      {"conv_filter", text(fmt::format("{}x{}x{}", c.filters, c.filter_height, c.filter_width))},
+      {"conv_stride", text(fmt::format("{}x{}", c.stride_height, c.stride_width))},
+      {"conv_dilation", text(fmt::format("{}x{}", c.dilation_height, c.dilation_width))},
+      {"conv_padding", text(fmt::format("{}x{}", c.padding_height, c.padding_width))},
+      {"conv_groups", text(std::to_string(c.groups))}};
+}
+
+std::vector<std::string> argument_lines(const Operation& operation) {
+  constexpr std::size_t kInFirstLine = 7;  // as the old tool broke it
+  std::vector<std::string> lines(2);
+  const auto add = [](std::string& line, const std::pair<std::string, std::string>& argument) {
+    line += fmt::format("{}--{}={}", line.empty() ? "" : " ", argument.first, argument.second);
+  };
+  const auto arguments = arguments_of(operation);
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    add(lines[i < kInFirstLine ? 0 : 1], arguments[i]);
+  if (!is_convolution(operation.kind)) return lines;
+  lines.emplace_back();
+  for (const auto& argument : further_arguments_of(operation)) add(lines.back(), argument);
+  return lines;
+}
+
+}  // namespace hone::profiler

@@ -1,0 +1,247 @@
+#include "profiler/sweep.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <optional>
+
+#include "base/text.h"
+
+namespace hone::profiler {
+namespace {
+
+constexpr std::int64_t kMostExtents = 1'000'000;
+
+// What an extent is where it is not given, and where it goes.
+struct ExtentRow {
+  std::string_view name;
+  std::vector<std::int64_t> values;
+  std::function<void(Operation&, std::int64_t)> set;
+};
+
+const std::vector<ExtentRow>& product_rows() {
+  static const std::vector<ExtentRow> kRows = {
+      {"m", {256}, [](Operation& o, std::int64_t v) { o.m = v; }},
+      {"n", {256}, [](Operation& o, std::int64_t v) { o.n = v; }},
+      {"k", {256}, [](Operation& o, std::int64_t v) { o.k = v; }}};
+  return kRows;
+}
+
+const std::vector<ExtentRow>& conv_rows() {
+  static const std::vector<ExtentRow> kRows = {
+      {"images", {1}, [](Operation& o, std::int64_t v) { o.conv.images = v; }},
+      {"height", {56}, [](Operation& o, std::int64_t v) { o.conv.height = v; }},
+      {"width", {56}, [](Operation& o, std::int64_t v) { o.conv.width = v; }},
+      {"channels", {64}, [](Operation& o, std::int64_t v) { o.conv.channels = v; }},
+      {"filters", {64}, [](Operation& o, std::int64_t v) { o.conv.filters = v; }},
+      {"filter_height", {3}, [](Operation& o, std::int64_t v) { o.conv.filter_height = v; }},
+      {"filter_width", {3}, [](Operation& o, std::int64_t v) { o.conv.filter_width = v; }},
+      {"stride",
+       {1},
+       [](Operation& o, std::int64_t v) { o.conv.stride_height = o.conv.stride_width = v; }},
+      {"dilation",
+       {1},
+       [](Operation& o, std::int64_t v) { o.conv.dilation_height = o.conv.dilation_width = v; }},
+      {"padding",
+       {0},
+       [](Operation& o, std::int64_t v) { o.conv.padding_height = o.conv.padding_width = v; }},
+      {"groups", {1}, [](Operation& o, std::int64_t v) { o.conv.groups = v; }}};
+  return kRows;
+}
+
+const ExtentRow& batch_row() {
+  static const ExtentRow kRow = {"batch", {16}, [](Operation& o, std::int64_t v) { o.batch = v; }};
+  return kRow;
+}
+
+const ExtentRow& slices_row() {
+  // The old tool's list also has 18, which does not divide its own k of 12288.
+  static const ExtentRow kRow = {
+      "split_k_slices", {2, 4, 16, 18}, [](Operation& o, std::int64_t v) { o.split_k_slices = v; }};
+  return kRow;
+}
+
+std::vector<ExtentRow> rows_of(OperationKind kind) {
+  if (is_convolution(kind)) return conv_rows();
+  std::vector<ExtentRow> rows = product_rows();
+  if (kind == OperationKind::kBatchMatmul || kind == OperationKind::kAttention)
+    rows.insert(rows.begin(), batch_row());
+  if (kind == OperationKind::kSplitKMatmul) rows.push_back(slices_row());
+  return rows;
+}
+
+// Every combination of the rows' values, the last row fastest.
+Status each_shape(const std::vector<ExtentRow>& rows, std::size_t at, Operation& operation,
+                  const std::function<Status(const Operation&)>& visit) {
+  if (at == rows.size()) return visit(operation);
+  for (const std::int64_t value : rows[at].values) {
+    rows[at].set(operation, value);
+    HONE_TRY(each_shape(rows, at + 1, operation, visit));
+  }
+  return {};
+}
+
+// Sets the layout on the operation; false where it is none of the kind.
+bool set_layout(std::string_view layout, Operation& operation) {
+  if (is_convolution(operation.kind)) {
+    operation.conv.layout = layout == "nchw" ? ConvLayout::kNchw : ConvLayout::kNhwc;
+    return layout == "nhwc" || layout == "nchw";
+  }
+  if (layout.size() != 2 || layout.find_first_not_of("tn") != std::string_view::npos) return false;
+  operation.lhs_layout = layout[0] == 't' ? Layout::kRowMajor : Layout::kColumnMajor;
+  operation.rhs_layout = layout[1] == 't' ? Layout::kRowMajor : Layout::kColumnMajor;
+  return true;
+}
+
+Result<std::vector<std::string>> layouts_of(const Sweep& sweep, OperationKind kind) {
+  std::vector<std::string> layouts;
+  for (const std::string& layout : sweep.layouts) {
+    Operation of_product, of_convolution;
+    of_convolution.kind = OperationKind::kConv2d;
+    const bool conv = set_layout(layout, of_convolution);
+    if (!conv && !set_layout(layout, of_product))
+      return input_error(
+          "'{}' is no layout; there are tt, tn, nt and nn (lhs and rhs, t row major, n column "
+          "major), and nhwc and nchw of convolutions",
+          layout);
+    if (conv == is_convolution(kind)) layouts.push_back(layout);
+  }
+  if (layouts.empty()) layouts.emplace_back(is_convolution(kind) ? "nhwc" : "tt");
+  return layouts;
+}
+
+// A combination that nobody means, though its parts were: it is left out as in the old tool.
+bool is_left_out(const Operation& operation) {
+  if (operation.kind == OperationKind::kSplitKMatmul)
+    return operation.split_k_slices > 0 && operation.k % operation.split_k_slices != 0;
+  const ConvDims& c = operation.conv;
+  return is_convolution(operation.kind) && c.groups > 1 &&
+         (c.channels % c.groups != 0 || c.filters % c.groups != 0);
+}
+
+Status add_kind(const Sweep& sweep, OperationKind kind, std::vector<Operation>& operations) {
+  std::vector<ExtentRow> rows = rows_of(kind);
+  std::size_t shapes = 1;
+  for (ExtentRow& row : rows) {
+    const auto given = sweep.extents.find(row.name);
+    if (given != sweep.extents.end() && !given->second.empty()) row.values = given->second;
+    shapes *= row.values.size();
+    if (shapes > static_cast<std::size_t>(kMostExtents))
+      return input_error("that would be more than {} operations of {}", kMostExtents,
+                         name_of(kind));
+  }
+  HONE_ASSIGN(const std::vector<std::string> layouts, layouts_of(sweep, kind));
+  const std::vector<Types> types = sweep.types.empty() ? default_types(kind) : sweep.types;
+  std::optional<Operation> left_out;
+  const std::size_t before = operations.size();
+  Operation shape;
+  shape.kind = kind;
+  HONE_TRY(each_shape(rows, 0, shape, [&](Operation operation) -> Status {
+    for (const Types& each : types)
+      for (const std::string& layout : layouts) {
+        operation.lhs = each[0], operation.rhs = each[1], operation.result = each[2];
+        set_layout(layout, operation);
+        if (is_left_out(operation)) {
+          left_out = operation;
+          continue;
+        }
+        HONE_TRY(check(operation));
+        operations.push_back(operation);
+      }
+    return {};
+  }));
+  return operations.size() == before && left_out ? check(*left_out) : Status{};
+}
+
+Result<std::int64_t> read_extent(std::string_view flag, std::string_view whole,
+                                 std::string_view text) {
+  std::int64_t value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || read.ptr != text.data() + text.size())
+    return input_error(
+        "{} '{}': '{}' is no number; write numbers or ranges start:end:increment with commas "
+        "between, as 64,256:1024:128",
+        flag, whole, text);
+  if (read.ec != std::errc() || value < 0 || value > kMostExtents)
+    return input_error("{} '{}': {} is out of range; it may be 0 to {}", flag, whole, text,
+                       kMostExtents);
+  return value;
+}
+
+Status read_range(std::string_view flag, std::string_view whole, std::string_view text,
+                  std::vector<std::int64_t>& values) {
+  const std::size_t first = text.find(':');
+  const std::size_t second = text.find(':', first + 1);
+  HONE_ASSIGN(const std::int64_t start, read_extent(flag, whole, text.substr(0, first)));
+  HONE_ASSIGN(const std::int64_t end,
+              read_extent(flag, whole, text.substr(first + 1, second - first - 1)));
+  std::int64_t increment = 1;
+  if (second != std::string_view::npos) {
+    HONE_ASSIGN(increment, read_extent(flag, whole, text.substr(second + 1)));
+  }
+  if (end < start)
+    return input_error("{} '{}': the range {} ends at {}, below its start {}", flag, whole, text,
+                       end, start);
+  if (increment < 1)
+    return input_error("{} '{}': the increment of {} has to be 1 or more", flag, whole, text);
+  if (end == start)
+    return input_error("{} '{}': there is no number in the range {}, whose end is not in it", flag,
+                       whole, text);
+  for (std::int64_t value = start; value < end; value += increment) values.push_back(value);
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<std::int64_t>> read_extents(std::string_view flag, std::string_view text) {
+  std::vector<std::int64_t> values;
+  for (std::string_view rest = text;;) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view part = rest.substr(0, comma);
+    if (part.find(':') != std::string_view::npos) {
+      HONE_TRY(read_range(flag, text, part, values));
+    } else {
+      HONE_ASSIGN(const std::int64_t value, read_extent(flag, text, part));
+      values.push_back(value);
+    }
+    if (comma == std::string_view::npos) return values;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+const std::vector<std::string>& extent_names() {
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names;
+    for (const ExtentRow& row : product_rows()) names.emplace_back(row.name);
+    for (const ExtentRow* row : {&batch_row(), &slices_row()}) names.emplace_back(row->name);
+    for (const ExtentRow& row : conv_rows()) names.emplace_back(row.name);
+    return names;
+  }();
+  return kNames;
+}
+
+Result<std::vector<Operation>> operations_of(const Sweep& sweep) {
+  for (const auto& [name, values] : sweep.extents)
+    if (std::ranges::find(extent_names(), name) == extent_names().end())
+      return input_error("'{}' is no dimension of an operation{}; there are: {}", name,
+                         did_you_mean(name, extent_names()), fmt::join(extent_names(), ", "));
+  std::vector<Operation> operations;
+  for (const OperationKind kind : sweep.kinds) HONE_TRY(add_kind(sweep, kind, operations));
+  return operations;
+}
+
+std::vector<std::string> extent_names_of(OperationKind kind) {
+  std::vector<std::string> names;
+  for (const ExtentRow& row : rows_of(kind)) names.emplace_back(row.name);
+  return names;
+}
+
+std::vector<Types> default_types(OperationKind kind) {
+  const auto all = generated_types();
+  if (kind == OperationKind::kMatmul) return {all[0], all[1], all[2]};
+  return {all[0], all[1]};
+}
+
+}  // namespace hone::profiler

@@ -1,0 +1,232 @@
+#include "profiler/tile_configuration.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "problem/target.h"
+#include "profiler/tree.h"
+
+namespace hone::profiler {
+namespace {
+
+using problem::ElementType;
+
+// Shape of the one instruction family that the compiler has for NVIDIA's tensor cores,
+// mma.sync.m16n8k16.
+constexpr std::int64_t kMmaM = 16;
+constexpr std::int64_t kMmaN = 8;
+constexpr std::int64_t kMmaK = 16;
+constexpr std::int64_t kSubgroupThreads = 32;
+
+// m, n, k, stages; subgroups along m and n: the old block (64, 4) is two along n and four along m.
+constexpr Tile kF16Tiles[] = {
+    {256, 128, 32, 3, 4, 2}, {128, 256, 32, 3, 2, 4}, {128, 128, 64, 4, 2, 2},
+    {128, 128, 32, 5, 2, 2}, {128, 64, 32, 5, 2, 2},  {64, 64, 64, 5, 2, 2},
+    {64, 64, 32, 10, 2, 2},
+};
+constexpr Tile kF32Tiles[] = {
+    {128, 256, 16, 3, 2, 4}, {256, 128, 16, 3, 4, 2}, {128, 128, 16, 5, 2, 2},
+    {128, 128, 32, 3, 2, 2}, {128, 128, 32, 4, 2, 2}, {128, 64, 32, 3, 2, 2},
+    {128, 64, 16, 5, 2, 2},  {64, 64, 32, 3, 2, 2},   {64, 64, 16, 10, 2, 2},
+};
+
+std::string configuration_name(const Tile& tile) {
+  return fmt::format("{}{}_tensorcore_mmasync", kConfigurationPrefix, tile.name());
+}
+
+// The instruction that multiplies the operation's inputs; none where the compiler has none.
+std::optional<std::string_view> mma_kind(const Operation& operation) {
+  const bool sums_in_f32 = operation.result != ElementType::kF16;
+  if (operation.lhs == ElementType::kF16)
+    return sums_in_f32 ? "NV_MMA_SYNC_F32_16x8x16_F16" : "NV_MMA_SYNC_F16_16x8x16_F16";
+  if (operation.lhs == ElementType::kBF16) return "NV_MMA_SYNC_F32_16x8x16_BF16";
+  return std::nullopt;
+}
+
+// How much of the tile each loop of the root operation has, in the compiler's order of loops, and
+// how many instructions of it are one subgroup's.
+struct LoopTiles {
+  std::vector<std::int64_t> workgroup;
+  std::vector<std::int64_t> subgroup;
+};
+
+LoopTiles product_loops(const Operation& operation, const Tile& tile) {
+  LoopTiles loops{{tile.m, tile.n, 0},
+                  {tile.m / kMmaM / tile.subgroups_m, tile.n / kMmaN / tile.subgroups_n, 0}};
+  const bool leading = operation.kind == OperationKind::kBatchMatmul ||
+                       operation.kind == OperationKind::kSplitKMatmul;
+  if (!leading) return loops;
+  loops.workgroup.insert(loops.workgroup.begin(), 1);
+  loops.subgroup.insert(loops.subgroup.begin(), 0);
+  return loops;
+}
+
+// A rectangle of tile.m output pixels that tiles the image, as wide as can be, by the filters; none
+// where there is none. The compiler turns the convolution into a product whose last pixels of a row
+// are rows (nhwc) or columns (nchw) of the instruction.
+std::optional<LoopTiles> conv_loops(const Operation& operation, const Tile& tile) {
+  const ConvDims& c = operation.conv;
+  const bool nhwc = c.layout == ConvLayout::kNhwc;
+  const std::int64_t pixel_step = nhwc ? kMmaM : kMmaN;
+  const std::int64_t filter_step = nhwc ? kMmaN : kMmaM;
+  for (std::int64_t width = tile.m; width >= pixel_step; width /= 2) {
+    const std::int64_t height = tile.m / width;
+    const std::int64_t down = std::gcd(height, tile.subgroups_m);  // subgroups along the height
+    const std::int64_t across = tile.subgroups_m / down;
+    if (c.output_width() % width != 0 || c.output_height() % height != 0 ||
+        width % (pixel_step * across) != 0)
+      continue;
+    const std::int64_t filters = tile.n / filter_step / tile.subgroups_n;
+    const std::int64_t rows = height / down, columns = width / pixel_step / across;
+    if (nhwc) return LoopTiles{{1, height, width, tile.n, 0}, {0, rows, columns, filters, 0}};
+    return LoopTiles{{1, tile.n, height, width, 0}, {0, filters, rows, columns, 0}};
+  }
+  return std::nullopt;
+}
+
+std::optional<LoopTiles> loops_of(const Operation& operation, const Tile& tile) {
+  return is_convolution(operation.kind) ? conv_loops(operation, tile)
+                                        : product_loops(operation, tile);
+}
+
+std::string compilation_info(const Tile& tile, const LoopTiles& loops, std::string_view mma,
+                             bool as_product) {
+  std::vector<std::int64_t> reduction(loops.workgroup.size(), 0);
+  reduction.back() = tile.k / kMmaK;  // this pipeline counts it in instructions
+  return fmt::format(
+      "#iree_codegen.compilation_info<\n"
+      "  lowering_config = #iree_gpu.lowering_config<{{workgroup = [{}], reduction = [{}], "
+      "subgroup = [{}],\n"
+      "    mma_kind = #iree_gpu.mma_layout<{}>, promote_operands = [0, 1]}}>,\n"
+      "  translation_info = #iree_codegen.translation_info<pipeline = "
+      "#iree_gpu.pipeline<TileAndFuse>\n"
+      "    workgroup_size = [{}, 1, 1] subgroup_size = {}{}>>",
+      fmt::join(loops.workgroup, ", "), fmt::join(reduction, ", "), fmt::join(loops.subgroup, ", "),
+      mma, kSubgroupThreads * tile.subgroups_m * tile.subgroups_n, kSubgroupThreads,
+      as_product ? ", {gpu_pipeline_options = "
+                   "#iree_gpu.pipeline_options<use_igemm_convolution = true>}"
+                 : "");
+}
+
+// Whether the root has a loop of one iteration that the compiler folds before it reads
+// configurations (seen of 3.13; not of a batch of one matrix product).
+bool has_unit_loop(const Operation& operation) {
+  if (operation.kind == OperationKind::kSplitKMatmul) return operation.split_k_slices == 1;
+  const ConvDims& c = operation.conv;
+  return is_convolution(operation.kind) &&
+         std::min({c.images, c.channels, c.filter_height, c.filter_width, c.output_height(),
+                   c.output_width()}) == 1;
+}
+
+// Why the tile is not for the operation on that target, in words; none where it is.
+std::optional<std::string> objection(const Operation& operation, const Tile& tile,
+                                     const GenerationTarget& target) {
+  if (!target.is_cuda) return "the old tiles are of CUDA's tensor cores";
+  if (operation.lhs == ElementType::kF32)
+    return "f32 on tensor cores meant TF32, which this compiler does not have; it is not run in "
+           "f32 under that name";
+  if (!mma_kind(operation))
+    return fmt::format("this compiler has no tensor core instruction of {} for CUDA",
+                       type_name(operation.lhs));
+  const Operation::Product p = operation.product();
+  const std::int64_t k = p.k / operation.split_k_slices;
+  if (p.m % tile.m != 0 || p.n % tile.n != 0 || k % tile.k != 0)
+    return fmt::format("the tile {}x{}x{} does not divide {}x{}x{}", tile.m, tile.n, tile.k, p.m,
+                       p.n, k);
+  if (has_unit_loop(operation))
+    return "the compiler folds loops of one iteration of a convolution or of slices (one image, a "
+           "1x1 filter), and drops the configuration with them";
+  if (is_convolution(operation.kind) && !conv_loops(operation, tile))
+    return fmt::format("no rectangle of {} pixels tiles the output of {}x{}", tile.m,
+                       operation.conv.output_height(), operation.conv.output_width());
+  const std::int64_t bytes = tile.shared_memory_bytes(problem::byte_size(operation.lhs),
+                                                      problem::byte_size(operation.rhs));
+  if (bytes > target.shared_memory_bytes)
+    return fmt::format(
+        "it requires {} bytes of shared memory, which is larger than the {} capacity of {} bytes",
+        bytes, target.arch, target.shared_memory_bytes);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> configuration_columns(std::string_view name) {
+  std::string tile = "Default", core = "Default", instruction = "Default";
+  if (name.starts_with(kConfigurationPrefix) && name != kDefaultConfiguration) {
+    // MxN_KxS_CORE_INSTRUCTION, or one word and what tells it from others.
+    const std::string_view rest = name.substr(kConfigurationPrefix.size());
+    std::vector<std::size_t> at;
+    for (std::size_t i = 0; i < rest.size(); ++i)
+      if (rest[i] == '_') at.push_back(i);
+    tile = rest;
+    core = instruction = "N/A";
+    if (at.size() == 3) {
+      tile = rest.substr(0, at[1]);
+      core = rest.substr(at[1] + 1, at[2] - at[1] - 1);
+      instruction = rest.substr(at[2] + 1);
+    }
+  }
+  return {{"Tile config", tile}, {"Core class", core}, {"Instruction class", instruction}};
+}
+
+std::string Tile::name() const {
+  return fmt::format("{}x{}_{}x{}", m, n, k, stages);
+}
+
+std::int64_t Tile::shared_memory_bytes(std::int64_t lhs_bytes, std::int64_t rhs_bytes) const {
+  return (m * k * lhs_bytes + k * n * rhs_bytes) * stages;
+}
+
+std::span<const Tile> f16_tiles() {
+  return kF16Tiles;
+}
+
+std::span<const Tile> f32_tiles() {
+  return kF32Tiles;
+}
+
+Result<GenerationTarget> cuda_target(std::string_view arch) {
+  HONE_ASSIGN(const problem::GpuTarget target, problem::gpu_target(arch));
+  if (target.backend != problem::GpuBackend::kCuda)
+    return input_error("--cuda-arch {} is no architecture of CUDA", arch);
+  return GenerationTarget{true, target.arch, problem::compilable_workgroup_memory(target)};
+}
+
+Result<GenerationTarget> rocm_target(std::string_view arch) {
+  HONE_ASSIGN(const problem::GpuTarget target, problem::gpu_target(arch));
+  if (target.backend != problem::GpuBackend::kRocm)
+    return input_error("--rocm-arch {} is no architecture of ROCm", arch);
+  return GenerationTarget{false, target.arch, problem::compilable_workgroup_memory(target)};
+}
+
+GenerationTarget cpu_target() {
+  return GenerationTarget{false, "", 0};
+}
+
+std::vector<Configuration> tile_configurations(const Operation& operation,
+                                               const GenerationTarget& target,
+                                               std::vector<LeftOut>& left_out) {
+  const bool grouped = is_convolution(operation.kind) && operation.conv.groups > 1;
+  if (operation.kind == OperationKind::kAttention || grouped) return {};
+  std::vector<Configuration> configurations;
+  const bool wide = operation.lhs == ElementType::kF32;
+  for (const Tile& tile : wide ? f32_tiles() : f16_tiles()) {
+    const std::string name = configuration_name(tile);
+    if (auto reason = objection(operation, tile, target))
+      left_out.push_back({operation.name() + "_" + name, std::move(*reason)});
+    else
+      configurations.push_back({name, compilation_info(tile, *loops_of(operation, tile),
+                                                       mma_kind(operation).value_or(""),
+                                                       is_convolution(operation.kind))});
+  }
+  return configurations;
+}
+
+Configuration default_configuration() {
+  return {std::string(kDefaultConfiguration), ""};
+}
+
+}  // namespace hone::profiler

@@ -1,0 +1,74 @@
+// Files of the dispatch profiler, in the old tool's layout:
+//   DIR/generated/linalg/KIND/OPERATION/OPERATION.mlir and what is made of it beside it,
+//   DIR/generated/reference_cache/OPERATION/*.npy.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "profiler/operation.h"
+
+namespace hone::profiler {
+
+// One operation's files below `generated_dir`, which is --generated-dir: the folder that holds
+// `generated`.
+class OperationFiles {
+ public:
+  OperationFiles(const std::filesystem::path& generated_dir, const Operation& operation);
+
+  const std::filesystem::path& folder() const { return folder_; }
+  std::filesystem::path source() const;           // OPERATION.mlir
+  std::filesystem::path verify_module() const;    // OPERATION_verify.vmfb
+  std::filesystem::path profile_module() const;   // OPERATION_profile.vmfb
+  std::filesystem::path compiler_output() const;  // iree_compile_cmd_stdout.mlir
+  const std::filesystem::path& reference_folder() const { return reference_folder_; }
+
+ private:
+  std::string name_;
+  std::filesystem::path folder_;
+  std::filesystem::path reference_folder_;
+};
+
+// An operation and a configuration. Its name, OPERATION_CONFIGURATION, is the function's.
+struct Dispatch {
+  Operation operation;
+  std::string
+      configuration;  // "tile_config_128x128_32x5_tensorcore_mmasync", "tile_config_default"
+
+  std::string name() const { return operation.name() + "_" + configuration; }
+  bool operator==(const Dispatch&) const = default;
+};
+
+// Every configuration's name begins so.
+inline constexpr std::string_view kConfigurationPrefix = "tile_config_";
+inline constexpr std::string_view kDefaultConfiguration = "tile_config_default";
+
+// The dispatch of that name. Input errors for a name without a configuration and those of
+// parse_operation().
+Result<Dispatch> parse_dispatch(std::string_view name);
+
+// What lies in a tree.
+struct Tree {
+  std::vector<Operation> operations;  // by kind, then by sizes, types and layouts
+  // Folders below a kind's that are no operation's, each with the reason: of another program, or of
+  // another version.
+  std::vector<std::string> strangers;
+};
+
+// The operations that have a source file below `generated_dir`. An input error where there is no
+// `generated_dir`/generated/linalg, and an environment error where it cannot be read.
+Result<Tree> read_tree(const std::filesystem::path& generated_dir);
+
+// The dispatches of the operation, one for each function of its source file, in the file's order.
+// An input error for a file that cannot be read, one without functions and one with a function that
+// is not of this operation.
+Result<std::vector<Dispatch>> dispatches_of(const std::filesystem::path& generated_dir,
+                                            const Operation& operation);
+// The same for a file's text; `where` names it in messages.
+Result<std::vector<Dispatch>> dispatches_in(std::string_view source, const Operation& operation,
+                                            std::string_view where);
+
+}  // namespace hone::profiler
