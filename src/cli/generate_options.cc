@@ -50,7 +50,7 @@ constexpr RefusedFlag kRefusedFlags[] = {
     {"--use-wmma", "today's compiler has no wmma instructions for CUDA, only mma.sync"},
     {"--batch-size,--iree-hal-benchmark-dispatch-repeat-count",
      "how often a dispatch is launched is measured, not compiled in; files do not depend on it"},
-    {"--mlir-print-ir-after-all", "nothing is compiled here; it is a flag of hone compile"},
+    {"--mlir-print-ir-after-all", "nothing is compiled here; give it to iree-compile"},
 };
 
 // Which flag sets the extent, for messages.

@@ -1,5 +1,4 @@
-// What hone generate makes, as a command line says it; hone profile --generate takes the same
-// options.
+// What hone generate makes, as a command line says it.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -37,8 +36,7 @@ struct GenerateOptions {
 };
 
 // --generated-dir, --operation-kind, --dispatches, --mlir-dialect, --device, --cuda-arch,
-// --default-config, --verbose,
-// --dry-run: those that hone compile and hone profile have too.
+// --default-config, --verbose, --dry-run: what is said of a tree of files.
 void add_tree_options(CLI::App& command, GenerateOptions& options);
 // Shapes, types, layouts and configurations.
 void add_shape_options(CLI::App& command, GenerateOptions& options);
