@@ -177,12 +177,8 @@ class DispatchTuner {
       else
         break;
     }
+    if (may_give_up && now_->is_hopeless()) return give_up();
     HONE_TRY(finish_compiling(0));
-    if (may_give_up && now_->is_hopeless())
-      context_.observer.note(
-          fmt::format("{}: none of {}'s {} kernels is right, and no more are "
-                      "tried; the last: {}",
-                      dispatch_.name, now_->provider->name(), now_->failed, now_->last_failure));
     while (!put_aside_.empty() && clock_.seconds() < seconds) {
       HONE_TRY(pick_up());
       if (!put_aside_.empty()) HONE_TRY(wait_for_others(seconds - clock_.seconds()));
@@ -193,6 +189,19 @@ class DispatchTuner {
                                                     .dump()));
     report("search", 0);
     return bench_.cancel_compiles();
+  }
+
+  // What of its kernels still compiles is worth nothing either.
+  Status give_up() {
+    const std::string note =
+        fmt::format("{}: none of {}'s {} kernels is right, and no more are tried; the last: {}",
+                    dispatch_.name, now_->provider->name(), now_->failed, now_->last_failure);
+    context_.observer.note(note);
+    HONE_TRY(context_.store.log_event("search given up", note));
+    HONE_TRY(bench_.cancel_compiles());
+    compiling_.clear();
+    std::erase_if(put_aside_, [this](const PutAside& each) { return each.of == now_; });
+    return {};
   }
 
   // Few at first, then as many as fit into a part of the time, by what one took until now.
