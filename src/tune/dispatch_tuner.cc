@@ -43,9 +43,14 @@ double least_search(const device::Traits& traits) {
 constexpr double kBaselineShare = 0.1, kMostForBaselines = 8;
 // IREE's own runtime is a process for each sample: it is asked where that is a small part.
 constexpr double kSecondsUnderRuntime = 4;
-// Candidates of a provider beside the session's own, none of which is right, after which no more
-// are tried: their reasons to fail are mostly one.
+// Candidates of a provider beside the session's own that ran and were wrong, none being right,
+// after which no more are tried: their reason is mostly one.
 constexpr std::size_t kHopeless = 8;
+// What does not compile or takes too much memory says nothing of other configurations.
+bool is_no_right_kernel(provider::FailureKind kind) {
+  using enum provider::FailureKind;
+  return kind == kWrong || kind == kKernelCrash || kind == kKernelTimeout;
+}
 // What making a dispatch ready takes, before one was.
 constexpr double kReady = 1.5;
 // Two first measurements that differ by less are not told apart.
@@ -64,12 +69,12 @@ struct Contender {
   const provider::Provider* provider = nullptr;
   space::Space space;
   std::optional<DispatchSearch> search = {};  // of `space`, since its turn came
-  std::size_t failed = 0, right = 0;          // of its candidates, so far
+  std::size_t wrong = 0, right = 0;           // of its candidates that ran, so far
   std::string last_failure = {};
 
   // Kernels for another dispatch may have this one's form and compute something else: after so many
   // the time is better spent on others.
-  bool is_hopeless() const { return right == 0 && failed >= kHopeless; }
+  bool is_hopeless() const { return right == 0 && wrong >= kHopeless; }
 };
 
 class DispatchTuner {
@@ -195,7 +200,7 @@ class DispatchTuner {
   Status give_up() {
     const std::string note =
         fmt::format("{}: none of {}'s {} kernels is right, and no more are tried; the last: {}",
-                    dispatch_.name, now_->provider->name(), now_->failed, now_->last_failure);
+                    dispatch_.name, now_->provider->name(), now_->wrong, now_->last_failure);
     context_.observer.note(note);
     HONE_TRY(context_.store.log_event("search given up", note));
     HONE_TRY(bench_.cancel_compiles());
@@ -267,8 +272,10 @@ class DispatchTuner {
     of.search->tell(configuration, trial.ratio, trial.noise);
     if (!trial.ratio) {
       ++failed_;
-      ++of.failed;
-      if (trial.failure) of.last_failure = trial.failure->message;
+      if (trial.failure && is_no_right_kernel(trial.failure->kind)) {
+        ++of.wrong;
+        of.last_failure = trial.failure->message;
+      }
       return;
     }
     ++of.right;
