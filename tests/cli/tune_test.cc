@@ -342,7 +342,7 @@ TEST_F(Tune, ProvesASpecForAConvolutionOfOneImage) {
             "    ins(%x, %w : tensor<1x16x16x16xf32>, tensor<3x3x16x32xf32>)\n"
             "    outs(%fill : tensor<1x14x14x32xf32>) -> tensor<1x14x14x32xf32>\n"
             "  return %y : tensor<1x14x14x32xf32>\n}\n");
-  std::vector<std::string> arguments = quick(program, 3, "5s");
+  std::vector<std::string> arguments = quick(program, 3, "20s");
   arguments.push_back("--no-program");
   const auto result = json(arguments);
   const auto& dispatch = result["dispatches"][0];
@@ -360,7 +360,7 @@ TEST_F(Tune, WritesWhatIreeCompileTakes) {
   const std::string program = write("related.mlir", iree::elementwise_alone_and_behind_a_product());
   const std::string pipeline =
       "--iree-preprocessing-pass-pipeline=builtin.module(util.func(cse, canonicalize))";
-  std::vector<std::string> arguments = quick(program, 4, "4s");
+  std::vector<std::string> arguments = quick(program, 4, "30s");
   arguments.insert(arguments.end(), {"--no-program", "--no-baselines", "--flag=" + pipeline});
   const Ran ran = hone(arguments);
   EXPECT_TRUE(ran.exit_code == 0 || ran.exit_code == 1) << ran.err;
