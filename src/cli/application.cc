@@ -117,6 +117,8 @@ void add_commands(CLI::App& app, Run& run) {
   add_dispatches_command(app, run);
   add_space_command(app, run);
   add_generate_command(app, run);
+  add_compile_command(app, run);
+  add_profile_command(app, run);
   add_verify_command(app, run);
   add_store_command(app, run);
   add_report_command(app, run);

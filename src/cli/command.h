@@ -19,6 +19,8 @@ void add_compare_command(CLI::App& app, Run& run);
 void add_dispatches_command(CLI::App& app, Run& run);
 void add_space_command(CLI::App& app, Run& run);
 void add_generate_command(CLI::App& app, Run& run);
+void add_compile_command(CLI::App& app, Run& run);
+void add_profile_command(CLI::App& app, Run& run);
 void add_verify_command(CLI::App& app, Run& run);
 void add_store_command(CLI::App& app, Run& run);
 void add_report_command(CLI::App& app, Run& run);

@@ -115,6 +115,11 @@ Result<device::Place> choose_place(const std::string& device, ToolchainOptions& 
   return std::move(places.front());
 }
 
+bool has_cuda_device() {
+  const auto places = list_places(std::string(device::cuda::kKind));
+  return places && !places->empty();
+}
+
 Result<std::vector<device::LockFile>> lease(std::span<const device::Place> places) {
   const std::vector<device::DeviceKind> kinds = device_kinds();
   std::vector<device::LockFile> locks;

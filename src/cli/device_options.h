@@ -30,6 +30,9 @@ Result<std::vector<device::Place>> choose_places(const std::string& device,
 Result<device::Place> choose_place(const std::string& device, ToolchainOptions& toolchain,
                                    const std::vector<int>& cores);
 
+// Whether this machine has a GPU that hone can measure on.
+bool has_cuda_device();
+
 // Holds them for the command, from before it starts anything: who is refused must not disturb who
 // measures.
 Result<std::vector<device::LockFile>> lease(std::span<const device::Place> places);

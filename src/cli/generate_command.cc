@@ -19,7 +19,10 @@ void add_generate_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<GenerateOptions>();
   CLI::App* command = app.add_subcommand(
       "generate", "Write operations in many shapes, types and configurations as MLIR files");
-  add_tree_options(*command, *options);
+  add_selection_options(*command, *options);
+  add_target_options(*command, *options);
+  command->add_flag("--default-config", options->default_configuration,
+                    "the compiler's own choice too, tile_config_default");
   add_shape_options(*command, *options);
   add_refused_options(*command, *options);
   command->footer(

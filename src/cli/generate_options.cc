@@ -50,7 +50,8 @@ constexpr RefusedFlag kRefusedFlags[] = {
     {"--use-wmma", "today's compiler has no wmma instructions for CUDA, only mma.sync"},
     {"--batch-size,--iree-hal-benchmark-dispatch-repeat-count",
      "how often a dispatch is launched is measured, not compiled in; files do not depend on it"},
-    {"--mlir-print-ir-after-all", "nothing is compiled here; give it to iree-compile"},
+    {"--mlir-print-ir-after-all",
+     "hone prints no IR; give it to iree-compile, with the command that hone compile writes down"},
 };
 
 // Which flag sets the extent, for messages.
@@ -59,15 +60,6 @@ std::string flag_of(std::string_view extent) {
       std::ranges::find(kExtentFlags, extent, [](const ExtentFlag& each) { return each.name; });
   const std::string_view flags = found->flags;
   return std::string(flags.substr(0, flags.find(',')));
-}
-
-std::vector<std::string> words_between_commas(const std::vector<std::string>& values) {
-  std::vector<std::string> words;
-  for (const std::string& value : values) {
-    std::istringstream text(value);
-    for (std::string word; std::getline(text, word, ',');) words.push_back(word);
-  }
-  return words;
 }
 
 Result<profiler::Sweep> sweep_of(const GenerateOptions& options) {
@@ -104,20 +96,6 @@ Result<std::vector<profiler::Operation>> operations_of(const GenerateOptions& op
         options.workload);
   }
   return operations;
-}
-
-Status check_refused(const GenerateOptions& options) {
-  if (!options.mma_sync)
-    return input_error(
-        "--use-mma-sync=false: today's compiler has no other instructions of CUDA's tensor cores");
-  for (const RefusedFlag& flag : kRefusedFlags) {
-    const auto given = options.refused.find(flag.flags);
-    if (given == options.refused.end() || given->second.empty()) continue;
-    const std::string_view flags = flag.flags;
-    return input_error("hone generate does not take {}: {}", flags.substr(0, flags.find(',')),
-                       flag.reason);
-  }
-  return {};
 }
 
 // What --configs names.
@@ -166,7 +144,16 @@ void print_left_out(const profiler::GenerationPlan& plan, const GenerateOptions&
 
 }  // namespace
 
-void add_tree_options(CLI::App& command, GenerateOptions& options) {
+std::vector<std::string> words_between_commas(const std::vector<std::string>& values) {
+  std::vector<std::string> words;
+  for (const std::string& value : values) {
+    std::istringstream text(value);
+    for (std::string word; std::getline(text, word, ',');) words.push_back(word);
+  }
+  return words;
+}
+
+void add_selection_options(CLI::App& command, GenerateOptions& options) {
   command.add_option("--generated-dir", options.generated_dir, "folder that holds 'generated'")
       ->capture_default_str();
   command
@@ -177,6 +164,9 @@ void add_tree_options(CLI::App& command, GenerateOptions& options) {
                      "only those that one of these patterns means (pieces around *, or a regular "
                      "expression), with commas between");
   command.add_option("--mlir-dialect", options.dialect, "linalg")->capture_default_str();
+}
+
+void add_target_options(CLI::App& command, GenerateOptions& options) {
   command
       .add_option("--device,--iree-hal-target-backends", options.device,
                   "what it is for: cuda, cpu or rocm")
@@ -187,8 +177,6 @@ void add_tree_options(CLI::App& command, GenerateOptions& options) {
       ->capture_default_str();
   command.add_option("--rocm-arch", options.rocm_arch, "architecture of --device rocm")
       ->capture_default_str();
-  command.add_flag("--default-config", options.default_configuration,
-                   "the compiler's own choice too, tile_config_default");
   command.add_flag("--verbose", options.verbose, "say which configurations are left out, and why");
   command.add_flag("--dry-run", options.dry_run, "say what would be done");
 }
@@ -213,7 +201,23 @@ void add_shape_options(CLI::App& command, GenerateOptions& options) {
 void add_refused_options(CLI::App& command, GenerateOptions& options) {
   command.add_flag("--use-mma-sync", options.mma_sync)->group("");
   for (const RefusedFlag& flag : kRefusedFlags)
-    command.add_option(flag.flags, options.refused[flag.flags])->expected(0, 1)->group("");
+    if (const std::string_view flags = flag.flags;
+        command.get_option_no_throw(std::string(flags.substr(0, flags.find(',')))) == nullptr)
+      command.add_option(flag.flags, options.refused[flag.flags])->expected(0, 1)->group("");
+}
+
+Status check_refused(const GenerateOptions& options, std::string_view command) {
+  if (!options.mma_sync)
+    return input_error(
+        "--use-mma-sync=false: today's compiler has no other instructions of CUDA's tensor cores");
+  for (const RefusedFlag& flag : kRefusedFlags) {
+    const auto given = options.refused.find(flag.flags);
+    if (given == options.refused.end() || given->second.empty()) continue;
+    const std::string_view flags = flag.flags;
+    return input_error("{} does not take {}: {}", command, flags.substr(0, flags.find(',')),
+                       flag.reason);
+  }
+  return {};
 }
 
 Result<std::vector<profiler::OperationKind>> operation_kinds_of(const GenerateOptions& options) {
@@ -245,8 +249,25 @@ Result<profiler::GenerationTarget> generation_target_of(const GenerateOptions& o
   return input_error("--device '{}' is none of cuda, cpu and rocm", device);
 }
 
+Result<profiler::Selection> selection_of(const GenerateOptions& options) {
+  HONE_ASSIGN(const std::vector<profiler::OperationKind> kinds, operation_kinds_of(options));
+  HONE_ASSIGN(const profiler::DispatchFilter filter,
+              profiler::DispatchFilter::parse(options.dispatches));
+  HONE_ASSIGN(profiler::Selection selection,
+              profiler::select_dispatches(options.generated_dir, kinds, filter));
+  for (const std::string& stranger : selection.strangers)
+    fmt::print(stderr, "[Warning]: left out: {}\n", stranger);
+  return selection;
+}
+
+void print_selection(const profiler::Selection& selection) {
+  for (const profiler::SelectedOperation& selected : selection.operations)
+    for (const std::string& configuration : selected.configurations)
+      fmt::print("{}\n", profiler::Dispatch{selected.operation, configuration}.name());
+}
+
 Result<profiler::GenerationPlan> plan_of(const GenerateOptions& options) {
-  HONE_TRY(check_refused(options));
+  HONE_TRY(check_refused(options, "hone generate"));
   HONE_TRY(check_dialect(options));
   profiler::GenerationChoice choice;
   HONE_ASSIGN(const ConfigurationLists lists, lists_of(options));

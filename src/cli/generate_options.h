@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "profiler/generation.h"
+#include "profiler/selection.h"
 
 namespace hone::cli {
 
@@ -35,13 +36,20 @@ struct GenerateOptions {
   std::map<std::string, std::string, std::less<>> refused;
 };
 
-// --generated-dir, --operation-kind, --dispatches, --mlir-dialect, --device, --cuda-arch,
-// --default-config, --verbose, --dry-run: what is said of a tree of files.
-void add_tree_options(CLI::App& command, GenerateOptions& options);
+// --generated-dir, --operation-kind, --dispatches, --mlir-dialect: which dispatches of a tree.
+void add_selection_options(CLI::App& command, GenerateOptions& options);
+// --device, --cuda-arch, --rocm-arch: what files are generated and compiled for; --verbose,
+// --dry-run.
+void add_target_options(CLI::App& command, GenerateOptions& options);
 // Shapes, types, layouts and configurations.
 void add_shape_options(CLI::App& command, GenerateOptions& options);
-// The old generator's flags that mean nothing today: plan_of() refuses each with its reason.
+// The old tool's flags that mean nothing today, but for those that the command has: check_refused()
+// refuses each with its reason.
 void add_refused_options(CLI::App& command, GenerateOptions& options);
+Status check_refused(const GenerateOptions& options, std::string_view command);
+
+// The words of all values, which have commas between.
+std::vector<std::string> words_between_commas(const std::vector<std::string>& values);
 
 // What the options mean. Input errors name the option, or the workload's file and line.
 Result<profiler::GenerationPlan> plan_of(const GenerateOptions& options);
@@ -51,6 +59,11 @@ Result<std::vector<profiler::OperationKind>> operation_kinds_of(const GenerateOp
 // Input errors for a dialect or device that hone does not generate for.
 Status check_dialect(const GenerateOptions& options);
 Result<profiler::GenerationTarget> generation_target_of(const GenerateOptions& options);
+
+// The dispatches of the tree that the options mean; says on standard error what lies there besides.
+Result<profiler::Selection> selection_of(const GenerateOptions& options);
+// Their names, a line each: what --dry-run says.
+void print_selection(const profiler::Selection& selection);
 
 // Writes the plan's files and prints the old tool's lines for what is written, with --dry-run for
 // everything and without writing; a summary and what is left out go to standard error.

@@ -80,6 +80,7 @@ Status complete(TuneOptions& options) {
 // The program as the compiler takes it, and what it needs to run; what to say of it.
 Result<std::vector<std::string>> use_input(TuneOptions& options, const Toolchain& toolchain) {
   const std::string given = options.tuning.input;
+  if (given.empty()) return std::vector<std::string>();  // of programs that the command finds
   HONE_ASSIGN(InputProgram input, read_program(given, toolchain, options.tuning.out));
   options.tuning.input = input.path;
   if (input.path != given) options.model = given;

@@ -142,6 +142,14 @@ std::string own_executable() {
   return std::filesystem::read_symlink("/proc/self/exe").string();
 }
 
+namespace {
+
+int jobs_of(const ToolchainOptions& options) {
+  return options.jobs > 0 ? options.jobs : static_cast<int>(device::cpu::available_cores().size());
+}
+
+}  // namespace
+
 Result<Toolchain> Toolchain::start(const ToolchainOptions& options) {
   HONE_ASSIGN(problem::SizeSet sizes, problem::given_sizes(options.sizes));
   const auto gpu = gpu_of(options);
@@ -155,6 +163,7 @@ Result<Toolchain> Toolchain::start(const ToolchainOptions& options) {
   HONE_ASSIGN(
       toolchain.pool_,
       toolchain.start_workers("iree", toolchain.installation_.compiler_library.string(), options));
+  toolchain.jobs_ = jobs_of(options);
   toolchain.compiler_ = std::make_unique<tune::CompileService>(*toolchain.pool_);
   toolchain.compiler_->give(std::move(sizes));
   HONE_ASSIGN(toolchain.revision_, toolchain.compiler_->revision());
@@ -167,8 +176,7 @@ Result<std::unique_ptr<worker::CompilePool>> Toolchain::start_workers(
   worker::CompilePoolOptions pool;
   pool.command = {own_executable(), "worker",         "compile",   "--provider",
                   provider,         "--installation", installation};
-  pool.jobs =
-      options.jobs > 0 ? options.jobs : static_cast<int>(device::cpu::available_cores().size());
+  pool.jobs = jobs_of(options);
   const auto memory_bytes = static_cast<std::uint64_t>(options.compile_gigabytes * 1e9);
   pool.run = {.seconds = options.compile_seconds, .memory_bytes = memory_bytes};
   // A whole program may take minutes where one dispatch takes a second.

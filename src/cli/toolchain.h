@@ -77,6 +77,7 @@ class Toolchain {
   const iree::Installation& installation() const { return installation_; }
   tune::CompileService& compiler() const { return *compiler_; }
   int stop_fd() const { return stop_.fd(); }
+  int jobs() const { return jobs_; }  // compile processes
   worker::RunnerProcess make_runner() const;
   // Compile workers of another provider (cli/providers.h), as many and with the same limits; they
   // run until they are destroyed. Errors of its open_compile_worker().
@@ -97,6 +98,7 @@ class Toolchain {
   StopSignal stop_;
   iree::Installation installation_;
   std::string revision_;
+  int jobs_ = 1;
   std::unique_ptr<worker::CompilePool> pool_;
   std::unique_ptr<tune::CompileService> compiler_;
 };

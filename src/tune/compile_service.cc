@@ -109,9 +109,16 @@ Result<CompiledModule> CompileService::compile_program(const std::string& path,
 Result<std::vector<CompiledModule>> CompileService::compile_programs(
     const std::string& path, const std::string& bytes,
     const std::vector<std::vector<std::string>>& flags) {
+  std::vector<ProgramToCompile> programs;
+  for (const std::vector<std::string>& each : flags) programs.push_back({path, bytes, each});
+  return compile_each(programs);
+}
+
+Result<std::vector<CompiledModule>> CompileService::compile_each(
+    const std::vector<ProgramToCompile>& programs) {
   std::vector<worker::Message> messages;
-  for (const std::vector<std::string>& each : flags)
-    messages.push_back(program_job(jobs::kCompileProgram, path, bytes, each));
+  for (const ProgramToCompile& each : programs)
+    messages.push_back(program_job(jobs::kCompileProgram, each.path, each.bytes, each.flags));
   HONE_ASSIGN(std::vector<worker::Outcome> outcomes, pool_.once_each(messages));
   std::vector<CompiledModule> compiled;
   for (std::size_t i = 0; i < outcomes.size(); ++i) {

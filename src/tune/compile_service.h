@@ -34,6 +34,12 @@ struct CompiledCandidate {
 // A whole module's bytes, or why the compiler gave none.
 using CompiledModule = tl::expected<std::string, provider::Failure>;
 
+struct ProgramToCompile {
+  std::string path;  // of its file, for messages
+  std::string bytes;
+  std::vector<std::string> flags;
+};
+
 // A tuning spec's entries, and a spec that marks what they match (iree::SpecFile).
 struct SpecFile {
   std::vector<jobs::SpecFileEntry> entries;
@@ -59,6 +65,8 @@ class CompileService {
   Result<std::vector<CompiledModule>> compile_programs(
       const std::string& path, const std::string& bytes,
       const std::vector<std::vector<std::string>>& flags);
+  // Several programs likewise.
+  Result<std::vector<CompiledModule>> compile_each(const std::vector<ProgramToCompile>& programs);
   // The same program in f32 (provider::jobs). For a provider that does not know the job a failure.
   Result<CompiledModule> compile_program_in_f32(const std::string& path, const std::string& bytes,
                                                 const std::vector<std::string>& flags);

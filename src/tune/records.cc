@@ -104,6 +104,24 @@ store::Artifact artifact_row(store::Id candidate, const provider::Artifact& arti
   return row;
 }
 
+store::Measurement measurement_row(store::Id dispatch, const std::string& identity,
+                                   const Context& context, const measure::HandleSamples& samples,
+                                   const measure::MeasureResult& result) {
+  store::Measurement row;
+  row.dispatch = dispatch;
+  row.identity = identity;
+  row.device = context.device;
+  row.phase = store::Phase::kSearch;
+  row.timing = timing_of(samples.seconds, samples.launches_per_sample, samples.disturbed);
+  row.machine = nlohmann::json{{"before", result.before},
+                               {"after", result.after},
+                               {"cores", context.options.place().address.cores},
+                               {"stop", samples.stop},
+                               {"kept_disturbed", samples.kept_disturbed}}
+                    .dump();
+  return row;
+}
+
 Status record_compiled(store::Store& store, store::Id candidate,
                        const CompiledCandidate& compiled) {
   if (compiled.artifact)

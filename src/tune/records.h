@@ -11,6 +11,7 @@
 #include "store/rows.h"
 #include "store/store.h"
 #include "tune/compile_service.h"
+#include "tune/context.h"
 
 namespace hone::tune {
 
@@ -28,6 +29,11 @@ store::Artifact artifact_row(store::Id candidate, const provider::Artifact& arti
 Result<provider::Artifact> artifact_from(const store::Artifact& row);
 store::Verification verification_row(const measure::Verification& verification,
                                      const std::vector<problem::Binding>& bindings);
+
+// Samples of the code `identity` as a row of the search, on the context's device.
+store::Measurement measurement_row(store::Id dispatch, const std::string& identity,
+                                   const Context& context, const measure::HandleSamples& samples,
+                                   const measure::MeasureResult& result);
 
 // Whether a failure that the store holds is what became of its candidate, so that nothing is to be
 // tried again. Not where another run met an accident, nor, with `retry_failed`, where another run

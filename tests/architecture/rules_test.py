@@ -27,12 +27,12 @@ FOLDERS = {
     "provider/triton": ["provider"],
     "provider/library": ["device"],
     "provider/external": ["provider"],
-    "profiler": ["problem"],
     "worker": ["provider"],
     "measure": ["provider", "device"],
     "store": ["space"],
     "tune": ["plan", "search", "worker", "measure", "provider", "store"],
     "output": ["store"],
+    "profiler": ["tune", "output"],
     "cli": ["profiler", "tune", "output", "provider/iree", "provider/triton", "provider/external", "provider/library", "device/cpu", "device/cuda"],
 }
 
@@ -69,6 +69,8 @@ KINDS_IN_CLI = {
     "gemm_session.cc": "the default of --device",
     "generate_options.cc": "reads what is generated for",
     "generate_options.h": "the old flag and its default",
+    "compile_command.cc": "reads what is compiled for",
+    "profile_command.cc": "reads the old flag and chooses its default",
     "providers.cc": "registers it",
     "replacing_kernels.cc": "says what the kernels run on",
     "tune_gemm_options.cc": "tune_gemm's --gpu-ids as --device",

@@ -1,0 +1,194 @@
+// hone profile: verifies and measures the dispatches of a tree.
+#include <algorithm>
+#include <memory>
+#include <thread>
+
+#include "base/file.h"
+#include "base/stopwatch.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/device_options.h"
+#include "cli/generate_options.h"
+#include "cli/profile_output.h"
+#include "cli/program_session.h"
+#include "profiler/profile_report.h"
+#include "tune/session_steps.h"
+
+namespace hone::cli {
+namespace {
+
+struct ProfileCommandOptions {
+  GenerateOptions tree;
+  TuneOptions session;
+  bool generate = false;
+  bool verification = true, profiling = true;
+  std::string verification_providers = "hone";
+  std::string providers = "iree,library";
+  int repetitions = 5;
+  ProfileOutputOptions output;
+};
+
+Status check_options(const ProfileCommandOptions& options) {
+  HONE_TRY(check_refused(options.tree, "hone profile"));
+  if (!options.verification && !options.profiling)
+    return input_error(
+        "--verification-enabled=false and --profiling-enabled=false: nothing is left to do");
+  if (options.verification_providers != "hone" && options.verification_providers != "numpy" &&
+      options.verification_providers != "all")
+    return input_error(
+        "--verification-providers '{}': there is hone's own exact reference, 'hone', in the place "
+        "of the old tool's 'numpy'",
+        options.verification_providers);
+  return {};
+}
+
+// The old flag's kinds as hone's devices, and the target; where neither is given the machine's
+// first GPU, or without one its cores.
+Status choose_device(ProfileCommandOptions& options) {
+  std::string& device = options.session.device;
+  if (device == "llvm-cpu" || device == "local-task") device = "cpu";
+  if (device == "cuda") device = "cuda:0";
+  if (device == "rocm" || device == "hip" || device == "vulkan")
+    return input_error(
+        "--device {}: hone measures on CPUs and CUDA; generate and compile know rocm", device);
+  if (device.empty()) device = has_cuda_device() ? "cuda:0" : "cpu";
+  options.tree.device = device;
+  return {};
+}
+
+Result<profiler::ProfileOptions> profile_options(const ProfileCommandOptions& options,
+                                                 const tune::Context& context) {
+  profiler::ProfileOptions profile;
+  profile.generated_dir = options.tree.generated_dir;
+  profile.verify = options.verification;
+  profile.measure = options.profiling;
+  profile.repetitions = options.repetitions;
+  profile.libraries = false;
+  bool own = false;
+  for (const std::string& word : words_between_commas({options.providers})) {
+    if (word == "iree") own = true;
+    if (word == "library") profile.libraries = true;
+    if (word != "iree" && word != "library")
+      return input_error("--providers '{}' is none of iree and library", word);
+  }
+  if (!own) return input_error("--providers: libraries are measured beside iree's dispatches");
+  profile.ahead = std::max<std::size_t>(16, context.options.compile_ahead);
+  profile.threads = context.options.traits().runs_on_host
+                        ? static_cast<int>(context.options.place().address.cores.size())
+                        : static_cast<int>(std::thread::hardware_concurrency());
+  return profile;
+}
+
+CommandResult run_profile(const ProfileCommandOptions& options,
+                          const profiler::Selection& selection, ProgramSession& session) {
+  tune::Context& context = session.context;
+  HONE_ASSIGN(const profiler::ProfileOptions profile, profile_options(options, context));
+  HONE_TRY(context.store.begin_run(run_row(session.options)));
+  const Stopwatch watch;
+  std::vector<profiler::ProfileRow> rows;
+  const auto spent = profiler::profile_dispatches(context, profile, selection.operations,
+                                                  [&](const profiler::ProfileRow& row) -> Status {
+                                                    session.status.clear();
+                                                    fmt::print("{}", profiler::screen_block(row));
+                                                    std::fflush(stdout);
+                                                    rows.push_back(row);
+                                                    return {};
+                                                  });
+  session.status.clear();
+  HONE_TRY(tune::end_run(context, spent ? Status() : tl::unexpected(spent.error())));
+  if (!spent) return tl::unexpected(session.stopped(spent.error()));
+  HONE_TRY(write_profile(options.output, rows, session));
+  print_profile_summary(rows, *spent, watch.seconds());
+  const bool failed = std::ranges::any_of(rows, [](const profiler::ProfileRow& row) {
+    return row.verified == profiler::Verified::kFailed;
+  });
+  return failed ? 1 : 0;
+}
+
+CommandResult profile(ProfileCommandOptions options) {
+  HONE_TRY(check_options(options));
+  HONE_TRY(check_dialect(options.tree));
+  HONE_TRY(check_output(options.output));
+  HONE_TRY(choose_device(options));
+  if (options.generate) {
+    HONE_ASSIGN(const profiler::GenerationPlan plan, plan_of(options.tree));
+    HONE_TRY(write_plan(options.tree, plan));
+    if (options.tree.dry_run) return 0;
+  }
+  HONE_ASSIGN(const profiler::Selection selection, selection_of(options.tree));
+  if (options.tree.dry_run) {
+    print_selection(selection);
+    return 0;
+  }
+  TuneOptions& session = options.session;
+  session.no_program = true;
+  session.no_flags = true;
+  session.tuning.out = options.tree.generated_dir;
+  session.command_line = "hone profile";
+  return with_program_session(
+      session, [&](ProgramSession& opened) { return run_profile(options, selection, opened); });
+}
+
+}  // namespace
+
+void add_profile_command(CLI::App& app, Run& run) {
+  auto options = std::make_shared<ProfileCommandOptions>();
+  CLI::App* command = app.add_subcommand(
+      "profile", "Verify and measure the dispatches that hone generate has written");
+  add_selection_options(*command, options->tree);
+  command->add_flag("--verbose", options->tree.verbose, "say what is left out, and why");
+  command->add_flag("--dry-run", options->tree.dry_run, "say what would be done");
+  command->add_option("--device,--iree-hal-target-backends", options->session.device,
+                      "where: cpu, cuda or cuda:N (default: the first GPU, without one the CPU)");
+  command->add_option("--verification-enabled", options->verification, "true or false")
+      ->expected(0, 1)
+      ->default_str("true");
+  command->add_option("--profiling-enabled,--benchmark", options->profiling, "true or false")
+      ->expected(0, 1)
+      ->default_str("true");
+  command
+      ->add_option("--verification-providers", options->verification_providers,
+                   "hone: exact results by the operation's name")
+      ->capture_default_str();
+  command
+      ->add_option("--providers", options->providers,
+                   "iree, and library for OpenBLAS or cuBLASLt beside it")
+      ->capture_default_str();
+  command
+      ->add_option("--benchmark-repetitions", options->repetitions,
+                   "samples of each kernel, at least")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 10'000));
+  add_profile_output_options(*command, options->output);
+  command->add_flag("--generate", options->generate,
+                    "first what hone generate does, with its options for shapes, types and "
+                    "configurations");
+  add_shape_options(*command, options->tree);
+  command->add_flag("--default-config", options->tree.default_configuration,
+                    "with --generate: the compiler's own choice too");
+  TuneOptions& session = options->session;
+  command->add_option("--store", session.store, "SQLite file that keeps all results")
+      ->capture_default_str();
+  command
+      ->add_option("-j,--num-cpu,--jobs", session.toolchain.jobs,
+                   "compile processes (default: one per core)")
+      ->check(CLI::Range(1, 1024));
+  command
+      ->add_option("--cuda-arch,--iree-hal-cuda-llvm-target-arch", options->tree.cuda_arch,
+                   "with --generate: which tiles fit")
+      ->capture_default_str();
+  add_core_options(*command, session.cores);
+  command->add_flag("--plain", session.plain, "progress as plain lines, as without a terminal");
+  add_refused_options(*command, options->tree);
+  command->footer(
+      "Exit code 1: a dispatch is wrong, or does not compile or run. What is known of the same\n"
+      "file, compiler and device is not done again (docs/dispatch-profiler.md).");
+  command->callback([&run, options] {
+    run = [options]() -> CommandResult {
+      options->session.toolchain.iree = options->tree.iree;
+      return profile(*options);
+    };
+  });
+}
+
+}  // namespace hone::cli

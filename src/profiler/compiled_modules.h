@@ -1,0 +1,48 @@
+// The modules of a tree: what IREE's own tools run. For an operation two files, of all its
+// dispatches that compile: one to verify, and one to profile, in which each call launches a kernel
+// many times.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "profiler/selection.h"
+#include "tune/compile_service.h"
+
+namespace hone::profiler {
+
+struct ModuleOptions {
+  std::filesystem::path generated_dir = ".";
+  std::vector<std::string> flags;  // for the compiler, its target among them
+  std::string compiler;            // its own name for itself: another one's modules are made anew
+  int batch_size = 100;            // launches of a call of the profile module
+  bool force = false;              // what is up to date too
+  std::size_t jobs = 1;            // operations that are compiled side by side
+};
+
+// What became of an operation.
+struct ModuleRow {
+  Operation operation;
+  bool was_up_to_date = false;
+  std::size_t dispatches = 0;  // in its modules
+  struct LeftOut {
+    std::string dispatch;
+    std::string reason;  // the compiler's words
+  };
+  std::vector<LeftOut> left_out;
+};
+
+// Compiles each operation into OPERATION_verify.vmfb and OPERATION_profile.vmfb, and writes the
+// commands, what they left out and why to iree_compile_cmd_stdout.mlir. A dispatch that does not
+// compile is left out of both. What was compiled from the same text with the same flags by the same
+// compiler, and lies there whole, is not compiled again. Each file is written to the side and
+// renamed. `row` is called for each operation, in order. Errors: the user stopped it, a file cannot
+// be read or written.
+Status compile_modules(tune::CompileService& compiler, const ModuleOptions& options,
+                       std::span<const SelectedOperation> operations,
+                       const std::function<Status(const ModuleRow&)>& row);
+
+}  // namespace hone::profiler

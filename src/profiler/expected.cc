@@ -1,0 +1,358 @@
+#include "profiler/expected.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <span>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "measure/half.h"
+#include "measure/reference.h"
+#include "profiler/expected_attention.h"
+
+namespace hone::profiler {
+namespace {
+
+using problem::Array;
+using problem::ElementType;
+
+// To be raised with every change of what inputs or outputs are.
+constexpr int kVersion = 1;
+// From so many operations on an output is kept: a second on one core.
+constexpr std::int64_t kWorthKeeping = std::int64_t{1} << 33;
+// Rows of a product that a convolution's pixels make are laid out by pieces of so many bytes.
+constexpr std::int64_t kPieceBytes = std::int64_t{1} << 26;
+// Left of the exact sums for what is added behind them.
+constexpr double kRoomForBias = 16;
+
+int largest_of(ElementType type) {
+  if (type == ElementType::kI8) return 2;
+  return type == ElementType::kF32 ? 7 : 3;
+}
+
+// How an operand is drawn: +-(1 .. magnitude), or 0 with probability 1 - density.
+struct Draw {
+  int magnitude = 1;
+  double density = 1;
+};
+
+// bf16 adds up in f32 and is rounded once.
+ElementType type_of_sums(const Operation& operation) {
+  return operation.result == ElementType::kBF16 ? ElementType::kF32 : operation.result;
+}
+
+// Of lhs and rhs.
+std::array<Draw, 2> draws_of(const Operation& operation) {
+  const auto terms = static_cast<double>(operation.product().k);
+  const double most =
+      std::ldexp(1.0, measure::significand_digits(type_of_sums(operation))) - kRoomForBias;
+  const int largest = std::max(largest_of(operation.lhs), largest_of(operation.rhs));
+  for (const auto& [lhs, rhs] : {std::pair(largest, largest), std::pair(1, largest)})
+    if (terms * lhs * rhs <= most)
+      return {Draw{std::min(lhs, largest_of(operation.lhs)), 1},
+              Draw{std::min(rhs, largest_of(operation.rhs)), 1}};
+  // Half of what would just do: how many are drawn varies from row to row.
+  return {Draw{1, std::min(1.0, 0.5 * most / terms)}, Draw{1, 1}};
+}
+
+Array draw(const problem::TensorType& type, const Draw& draw, std::mt19937_64& generator) {
+  Array array{type, {}};
+  const auto size = static_cast<std::size_t>(problem::byte_size(type.element));
+  const auto count = static_cast<std::size_t>(problem::element_count(type));
+  array.bytes.resize(count * size);
+  auto* to = reinterpret_cast<std::byte*>(array.bytes.data());
+  const auto kept = static_cast<std::uint64_t>(draw.density * 0x1p32);
+  for (std::size_t i = 0; i < count; ++i, to += size) {
+    const std::uint64_t bits = generator();
+    const auto value =
+        static_cast<std::int64_t>((bits >> 33) % static_cast<unsigned>(draw.magnitude));
+    const bool is_zero = (bits & 0xffffffffU) >= kept;
+    const double signed_value =
+        static_cast<double>(((bits >> 32) & 1) != 0 ? value + 1 : -value - 1);
+    measure::store_element(to, type.element, is_zero ? 0 : signed_value);
+  }
+  return array;
+}
+
+std::span<const std::byte> bytes_of(const Array& array) {
+  return std::as_bytes(std::span(array.bytes));
+}
+
+// A product of batches; sums are of f32, or i32, in which all of them are exact.
+problem::Operation product_of(const Operation& operation, std::int64_t rows) {
+  const Operation::Product p = operation.product();
+  const bool is_convolution_of = is_convolution(operation.kind);
+  const bool lhs_rows = is_convolution_of || operation.lhs_layout == Layout::kRowMajor;
+  const bool rhs_rows = is_convolution_of || operation.rhs_layout == Layout::kRowMajor;
+  problem::Operation product;
+  product.kind = problem::OperationKind::kBatchMatmul;
+  product.loops = {{false, p.batch, problem::LoopRole::kBatch},
+                   {false, rows, problem::LoopRole::kM},
+                   {false, p.n, problem::LoopRole::kN},
+                   {true, p.k, problem::LoopRole::kK}};
+  const auto operand = [&](ElementType type, std::vector<int> loops, bool output) {
+    std::vector<std::int64_t> shape;
+    for (const int loop : loops)
+      shape.push_back(product.loops[static_cast<std::size_t>(loop)].size);
+    product.operands.push_back({{type, shape}, std::move(loops), output});
+  };
+  const ElementType sums =
+      operation.result == ElementType::kI32 ? ElementType::kI32 : ElementType::kF32;
+  operand(operation.lhs, lhs_rows ? std::vector{0, 1, 3} : std::vector{0, 3, 1}, false);
+  operand(operation.rhs, rhs_rows ? std::vector{0, 3, 2} : std::vector{0, 2, 3}, false);
+  operand(sums, {0, 1, 2}, true);
+  return product;
+}
+
+// Where an element of a convolution's tensors lies.
+class ConvIndex {
+ public:
+  ConvIndex(const ConvDims& conv, std::int64_t height, std::int64_t width, std::int64_t channels)
+      : height_(height),
+        width_(width),
+        channels_(channels),
+        nhwc_(conv.layout == ConvLayout::kNhwc) {}
+  std::int64_t image(std::int64_t n, std::int64_t y, std::int64_t x, std::int64_t c) const {
+    return nhwc_ ? ((n * height_ + y) * width_ + x) * channels_ + c
+                 : ((n * channels_ + c) * height_ + y) * width_ + x;
+  }
+
+ private:
+  std::int64_t height_, width_, channels_;
+  bool nhwc_;
+};
+
+// A convolution as the product that it is (im2col), a piece of its pixels at a time.
+class Convolution {
+ public:
+  Convolution(const Operation& operation, const Array& image, const Array& filter)
+      : operation_(operation),
+        c_(operation.conv),
+        product_(operation.product()),
+        each_(c_.channels / c_.groups),
+        image_(image),
+        filter_(filter) {}
+
+  // Sums, of 4 bytes each, as the output lies.
+  Result<std::string> sums(int threads) {
+    const std::string rhs = rhs_rows();
+    std::string sums(static_cast<std::size_t>(problem::element_count(operation_.output())) * 4, 0);
+    const std::int64_t row = product_.batch * product_.k * element_size(operation_.lhs);
+    const std::int64_t piece = std::clamp<std::int64_t>(kPieceBytes / row, 1, product_.m);
+    for (std::int64_t first = 0; first < product_.m; first += piece) {
+      const std::int64_t count = std::min(piece, product_.m - first);
+      const std::string lhs = lhs_rows(first, count);
+      HONE_ASSIGN(
+          const measure::ExactContraction exact,
+          measure::exact_contraction(product_of(operation_, count), std::as_bytes(std::span(lhs)),
+                                     std::as_bytes(std::span(rhs)), threads));
+      put(exact.output, first, count, sums);
+    }
+    return sums;
+  }
+
+ private:
+  static std::int64_t element_size(ElementType type) { return problem::byte_size(type); }
+
+  struct Pixel {
+    std::int64_t n, y, x;
+  };
+  Pixel pixel(std::int64_t index) const {
+    const std::int64_t width = c_.output_width(), height = c_.output_height();
+    return {index / (width * height), index / width % height, index % width};
+  }
+
+  // groups x pixels x (filter height, width, channels of a group)
+  std::string lhs_rows(std::int64_t first, std::int64_t count) const {
+    const auto size = static_cast<std::size_t>(element_size(operation_.lhs));
+    const ConvIndex at(c_, c_.height, c_.width, c_.channels);
+    std::string rows(static_cast<std::size_t>(product_.batch * count * product_.k) * size, 0);
+    char* to = rows.data();
+    for (std::int64_t group = 0; group < c_.groups; ++group)
+      for (std::int64_t p = first; p < first + count; ++p) {
+        const Pixel out = pixel(p);
+        for (std::int64_t fy = 0; fy < c_.filter_height; ++fy)
+          for (std::int64_t fx = 0; fx < c_.filter_width; ++fx) {
+            const std::int64_t y =
+                out.y * c_.stride_height + fy * c_.dilation_height - c_.padding_height;
+            const std::int64_t x =
+                out.x * c_.stride_width + fx * c_.dilation_width - c_.padding_width;
+            const bool inside = y >= 0 && y < c_.height && x >= 0 && x < c_.width;
+            for (std::int64_t c = 0; c < each_; ++c, to += size)
+              if (inside)
+                std::memcpy(
+                    to,
+                    image_.bytes.data() +
+                        static_cast<std::size_t>(at.image(out.n, y, x, group * each_ + c)) * size,
+                    size);
+          }
+      }
+    return rows;
+  }
+
+  // groups x (filter height, width, channels of a group) x filters of a group
+  std::string rhs_rows() const {
+    const auto size = static_cast<std::size_t>(element_size(operation_.rhs));
+    const bool hwcf = c_.layout == ConvLayout::kNhwc;
+    std::string rows(filter_.bytes.size(), 0);
+    char* to = rows.data();
+    for (std::int64_t group = 0; group < c_.groups; ++group)
+      for (std::int64_t fy = 0; fy < c_.filter_height; ++fy)
+        for (std::int64_t fx = 0; fx < c_.filter_width; ++fx)
+          for (std::int64_t c = 0; c < each_; ++c)
+            for (std::int64_t f = group * product_.n; f < (group + 1) * product_.n; ++f) {
+              const std::int64_t from =
+                  hwcf ? ((fy * c_.filter_width + fx) * each_ + c) * c_.filters + f
+                       : ((f * each_ + c) * c_.filter_height + fy) * c_.filter_width + fx;
+              std::memcpy(to, filter_.bytes.data() + static_cast<std::size_t>(from) * size, size);
+              to += size;
+            }
+    return rows;
+  }
+
+  void put(std::span<const std::byte> piece, std::int64_t first, std::int64_t count,
+           std::string& sums) const {
+    const ConvIndex at(c_, c_.output_height(), c_.output_width(), c_.filters);
+    const std::byte* from = piece.data();
+    for (std::int64_t group = 0; group < c_.groups; ++group)
+      for (std::int64_t p = first; p < first + count; ++p) {
+        const Pixel out = pixel(p);
+        for (std::int64_t f = group * product_.n; f < (group + 1) * product_.n; ++f, from += 4)
+          std::memcpy(sums.data() + static_cast<std::size_t>(at.image(out.n, out.y, out.x, f)) * 4,
+                      from, 4);
+      }
+  }
+
+  const Operation& operation_;
+  const ConvDims& c_;
+  Operation::Product product_;
+  std::int64_t each_;  // channels of a group
+  const Array& image_;
+  const Array& filter_;
+};
+
+// What follows the sums, rounded once to the result's type: all that is exact there is exact with
+// every rounding between.
+Array finish(const Operation& operation, const std::string& sums,
+             const std::vector<Array>& inputs) {
+  Array output{operation.output(), {}};
+  const auto count = static_cast<std::size_t>(problem::element_count(output.type));
+  const auto size = static_cast<std::size_t>(problem::byte_size(operation.result));
+  output.bytes.resize(count * size);
+  const ElementType sum_type =
+      operation.result == ElementType::kI32 ? ElementType::kI32 : ElementType::kF32;
+  const auto* from = reinterpret_cast<const std::byte*>(sums.data());
+  auto* to = reinterpret_cast<std::byte*>(output.bytes.data());
+  // A bias lies along the last dimension, of nchw along the second.
+  const bool nchw = is_convolution(operation.kind) && operation.conv.layout == ConvLayout::kNchw;
+  const auto inner = static_cast<std::size_t>(
+      nchw ? operation.conv.output_height() * operation.conv.output_width() : 1);
+  const auto value_of = [&](std::size_t input, std::size_t i) {
+    return measure::load_element(bytes_of(inputs[input]).data() + i * size, operation.result);
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    double value = measure::load_element(from + i * 4, sum_type);
+    if (has_bias(operation.kind)) {
+      const auto extent = static_cast<std::size_t>(inputs[2].type.shape[0]);
+      value += value_of(2, i / inner % extent);
+    }
+    switch (operation.kind) {
+      case OperationKind::kMatmulBiasAdd:
+        value += value_of(3, i);
+        break;
+      case OperationKind::kMatmulBiasGelu:
+        value *= 0.5 * std::erfc(-value * M_SQRT1_2);
+        break;
+      case OperationKind::kMatmulBiasRelu:
+      case OperationKind::kConv2dBiasRelu:
+        value = std::max(value, 0.0);
+        break;
+      default:
+        break;
+    }
+    measure::store_element(to + i * size, operation.result, value);
+  }
+  return output;
+}
+
+measure::Tolerance tolerance_of(const Operation& operation) {
+  const double roundoff = measure::unit_roundoff(operation.result);
+  if (operation.kind == OperationKind::kMatmulBiasGelu)
+    // Compilers compute erf in f32 by a polynomial that is off by about 1e-6.
+    return {1e-5, std::max(4 * roundoff, 1e-5), "erf in f32 and two roundings of the result"};
+  if (operation.kind == OperationKind::kAttention)
+    // Weights are rounded to the type before they multiply values of at most 3.
+    return {16 * roundoff * 3 + 1e-5, 0,
+            "weights and values of attention in the result's type, 16 roundings of values up to 3"};
+  return {};
+}
+
+Result<Array> output_of(const Operation& operation, const std::vector<Array>& inputs, int threads) {
+  if (operation.kind == OperationKind::kAttention) return attention_of(operation, inputs, threads);
+  if (is_convolution(operation.kind)) {
+    HONE_ASSIGN(const std::string sums, Convolution(operation, inputs[0], inputs[1]).sums(threads));
+    return finish(operation, sums, inputs);
+  }
+  HONE_ASSIGN(const measure::ExactContraction exact,
+              measure::exact_contraction(product_of(operation, operation.m), bytes_of(inputs[0]),
+                                         bytes_of(inputs[1]), threads));
+  const std::string sums(reinterpret_cast<const char*>(exact.output.data()), exact.output.size());
+  return finish(operation, sums, inputs);
+}
+
+}  // namespace
+
+std::vector<Array> inputs_of(const Operation& operation, std::uint64_t seed) {
+  std::mt19937_64 generator(seed);
+  const std::vector<problem::TensorType> types = operation.inputs();
+  const std::array<Draw, 2> operands = draws_of(operation);
+  std::vector<Array> inputs;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    Draw how = i < 2 ? operands[i] : Draw{largest_of(types[i].element), 1};
+    // Scores that differ by several units: each query takes its values from a few keys, which lie
+    // anywhere, and none of them can be left out unseen.
+    if (operation.kind == OperationKind::kAttention) how = {i < 2 ? 2 : 3, 1};
+    inputs.push_back(draw(types[i], how, generator));
+  }
+  return inputs;
+}
+
+Result<Expected> expected_of(const Operation& operation, std::uint64_t seed, int threads) {
+  Expected expected;
+  expected.inputs = inputs_of(operation, seed);
+  HONE_ASSIGN(expected.output, output_of(operation, expected.inputs, threads));
+  expected.tolerance = tolerance_of(operation);
+  return expected;
+}
+
+Result<Expected> cached_expected(const Operation& operation, std::uint64_t seed, int threads,
+                                 const std::filesystem::path& folder) {
+  if (operation.flops() < kWorthKeeping) return expected_of(operation, seed, threads);
+  const std::string made_for = fmt::format("{} {} {}", kVersion, seed, operation.name());
+  const std::filesystem::path file = folder / "result.npy", seal = folder / "result.hash";
+  const auto seal_of = [&](std::string_view bytes) {
+    return made_for + "\n" + content_hash(bytes) + "\n";
+  };
+  Expected expected;
+  const Result<std::string> known = read_file(file), known_seal = read_file(seal);
+  if (known && known_seal && *known_seal == seal_of(*known)) {
+    Result<Array> output = problem::from_npy(*known);
+    if (output) output = problem::as_tensor(std::move(*output), operation.output());
+    if (output) {
+      expected.inputs = inputs_of(operation, seed);
+      expected.output = std::move(*output);
+      expected.tolerance = tolerance_of(operation);
+      return expected;
+    }
+  }
+  HONE_ASSIGN(expected, expected_of(operation, seed, threads));
+  const std::string bytes = problem::to_npy(expected.output);
+  HONE_TRY(write_file_atomically(file, bytes));
+  HONE_TRY(write_file_atomically(seal, seal_of(bytes)));
+  return expected;
+}
+
+}  // namespace hone::profiler

@@ -1,0 +1,218 @@
+#include "profiler/profile_report.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "problem/types.h"
+#include "profiler/tile_configuration.h"
+
+namespace hone::profiler {
+namespace {
+
+using output::Cell;
+
+constexpr double kMilli = 1e3, kGiga = 1e9;
+
+std::string_view words_of(Verified verified) {
+  switch (verified) {
+    case Verified::kSuccess:
+      return "SUCCESS";
+    case Verified::kFailed:
+      return "FAILED";
+    case Verified::kNot:
+      break;
+  }
+  return "Not verified";
+}
+
+bool is_own(const ProfileRow& row) {
+  return row.provider == kCompilersProvider;
+}
+
+std::string dispatch_name(const ProfileRow& row) {
+  return is_own(row) ? Dispatch{row.operation, row.configuration}.name() : row.operation.name();
+}
+
+double gflops(const ProfileRow& row) {
+  return static_cast<double>(row.operation.flops()) / row.timing->median / kGiga;
+}
+
+// The least seconds that the peaks allow; 0 where they are not known.
+double bound_seconds(const Operation& operation, const output::Peaks& peaks) {
+  // Matrix units were measured on floats of 16 bits.
+  const bool narrow = problem::byte_size(operation.lhs) == 2;
+  const double flops = std::max(peaks.f32.value_or(0), narrow ? peaks.matrix.value_or(0) : 0);
+  const double arithmetic = flops > 0 ? static_cast<double>(operation.flops()) / flops : 0;
+  const double bandwidth = peaks.bandwidth.value_or(0);
+  const double memory = bandwidth > 0 ? static_cast<double>(operation.bytes()) / bandwidth : 0;
+  return std::max(arithmetic, memory);
+}
+
+std::vector<std::pair<std::string, Cell>> measured_cells(const ProfileRow& row,
+                                                         const output::Peaks& peaks) {
+  const auto number = [&](auto value, std::string_view format) {
+    return row.timing ? Cell{value, fmt::format(fmt::runtime(format), value)} : Cell{"N/A", ""};
+  };
+  const store::Timing timing = row.timing.value_or(store::Timing{});
+  const double bound = bound_seconds(row.operation, peaks);
+  const bool has_bound = row.timing && bound > 0;
+  std::vector<std::pair<std::string, Cell>> cells;
+  cells.emplace_back("Samples", number(timing.samples.size(), "{}"));
+  cells.emplace_back("Min(ms)", number(timing.min * kMilli, "{:.6f}"));
+  cells.emplace_back("Median(ms)", number(timing.median * kMilli, "{:.6f}"));
+  cells.emplace_back("Spread(%)", number(100 * timing.spread, "{:.2f}"));
+  cells.emplace_back(
+      "GB/s",
+      row.timing
+          ? number(static_cast<double>(row.operation.bytes()) / timing.median / kGiga, "{:.2f}")
+          : Cell{"N/A", ""});
+  cells.emplace_back("Roofline(%)",
+                     has_bound ? number(100 * bound / timing.median, "{:.1f}") : Cell{"N/A", ""});
+  const bool known = row.resources.has_value();
+  cells.emplace_back("Registers", known ? Cell{row.resources->registers, ""} : Cell{"N/A", ""});
+  cells.emplace_back("Shared memory(bytes)", known && row.resources->shared_bytes > 0
+                                                 ? Cell{row.resources->shared_bytes, ""}
+                                                 : Cell{"N/A", ""});
+  cells.emplace_back("Kernels", Cell{row.kernels, ""});
+  cells.emplace_back("Message", Cell{row.message, ""});
+  return cells;
+}
+
+// Of one row: the columns' names with their cells, in order.
+std::vector<std::pair<std::string, Cell>> cells_of(const ProfileRow& row, const Tags& tags,
+                                                   const output::Peaks& peaks) {
+  std::vector<std::pair<std::string, Cell>> cells;
+  const auto add = [&](const std::string& name, const Cell& cell) {
+    cells.emplace_back(name, cell);
+  };
+  for (const auto& [name, value] : tags) add(name, {value, ""});
+  add("Provider", {row.provider, ""});
+  add("op_kind", {name_of(row.operation.kind), ""});
+  add("Operation", {row.operation.name(), ""});
+  add("bytes", {row.operation.bytes(), ""});
+  add("flops", {row.operation.flops(), ""});
+  for (const auto& [name, value] : arguments_of(row.operation)) add(name, {value, ""});
+  if (is_own(row)) {
+    for (const auto& [name, value] : configuration_columns(row.configuration))
+      add(name, {value, ""});
+  } else {
+    add("Tile config", {row.configuration, ""});
+    add("Core class", {"N/A", ""});
+    add("Instruction class", {"N/A", ""});
+  }
+  add("Verification", {words_of(row.verified), ""});
+  add("Runtime(ms)", row.timing ? Cell{row.timing->median * kMilli, ""} : Cell{"N/A", ""});
+  add("GFLOPs", row.timing ? Cell{gflops(row), ""} : Cell{"N/A", ""});
+  for (const auto& [name, value] : further_arguments_of(row.operation)) add(name, {value, ""});
+  for (auto& cell : measured_cells(row, peaks)) cells.push_back(std::move(cell));
+  return cells;
+}
+
+std::string escaped(std::string_view text) {
+  std::string xml;
+  for (const char c : text) switch (c) {
+      case '&':
+        xml += "&amp;";
+        break;
+      case '<':
+        xml += "&lt;";
+        break;
+      case '>':
+        xml += "&gt;";
+        break;
+      case '"':
+        xml += "&quot;";
+        break;
+      default:
+        // XML 1.0 has no other control characters.
+        if (static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t') xml += c;
+    }
+  return xml;
+}
+
+}  // namespace
+
+std::string screen_block(const ProfileRow& row) {
+  std::string block = std::string(64, '-') + " \n";
+  const auto line = [&block](std::string_view name, std::string_view value) {
+    block += fmt::format("{:<14}: {}\n", name, value);
+  };
+  line("Dispatch", dispatch_name(row));
+  line("Provider", row.provider);
+  line("OpKind", screen_name_of(row.operation.kind));
+  line("Operation", row.operation.name());
+  line("Configuration", row.configuration);
+  const std::vector<std::string> arguments = argument_lines(row.operation);
+  line("Arguments", arguments.front());
+  for (std::size_t i = 1; i < arguments.size(); ++i)
+    block += std::string(16, ' ') + arguments[i] + "\n";
+  line("Verification", words_of(row.verified));
+  if (!row.message.empty()) line(is_own(row) ? "Reason" : "Note", row.message);
+  if (!row.timing) return block;
+  line("Runtime(ms)", fmt::format("{:.3f}", row.timing->median * kMilli));
+  line("GFLOPs", fmt::format("{:.2f}", gflops(row)));
+  return block;
+}
+
+Result<Tags> read_tags(const std::string& text) {
+  Tags tags;
+  std::vector<std::string> taken;
+  for (const auto& [name, cell] : cells_of(ProfileRow{}, {}, {})) taken.push_back(name);
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, ',');) {
+    const std::size_t at = word.find_first_of(":=");
+    if (at == std::string::npos || at == 0)
+      return input_error("--tags '{}': each is NAME:VALUE, with commas between", word);
+    const std::string name = word.substr(0, at);
+    if (std::ranges::find(taken, name) != taken.end())
+      return input_error("--tags '{}': there is a column '{}' already", word, name);
+    taken.push_back(name);
+    tags.emplace_back(name, word.substr(at + 1));
+  }
+  return tags;
+}
+
+output::Table profile_table(std::span<const ProfileRow> rows, const Tags& tags,
+                            const output::Peaks& peaks) {
+  std::vector<output::Column> columns;
+  for (const auto& [name, cell] : cells_of(ProfileRow{}, tags, peaks))
+    columns.push_back({name, name});
+  output::Table table(std::move(columns));
+  for (const ProfileRow& row : rows) {
+    std::vector<Cell> cells;
+    for (auto& [name, cell] : cells_of(row, tags, peaks)) cells.push_back(std::move(cell));
+    table.add(std::move(cells));
+  }
+  return table;
+}
+
+std::string junit_text(std::span<const ProfileRow> rows) {
+  std::size_t tests = 0, failed = 0, skipped = 0;
+  double seconds = 0;
+  std::string cases;
+  for (const ProfileRow& row : rows) {
+    if (!is_own(row)) continue;
+    ++tests;
+    const double time = row.timing ? row.timing->median : 0;
+    seconds += time;
+    cases += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.9f}\">",
+                         escaped(row.operation.name()), escaped(dispatch_name(row)), time);
+    if (row.verified == Verified::kFailed) {
+      ++failed;
+      const std::string first_line = row.message.substr(0, row.message.find('\n'));
+      cases += fmt::format("<failure message=\"{}\">{}</failure>", escaped(first_line),
+                           escaped(row.message));
+    } else if (row.verified == Verified::kNot) {
+      ++skipped;
+      cases += "<skipped message=\"not verified\"/>";
+    }
+    cases += "</testcase>\n";
+  }
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+      "  <testsuite name=\"hone profile\" tests=\"{}\" failures=\"{}\" skipped=\"{}\" "
+      "time=\"{:.9f}\">\n{}  </testsuite>\n</testsuites>\n",
+      tests, failed, skipped, seconds, cases);
+}
+
+}  // namespace hone::profiler

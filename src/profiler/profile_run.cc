@@ -1,0 +1,110 @@
+#include "profiler/profile_run.h"
+
+#include <deque>
+
+#include "base/stopwatch.h"
+#include "profiler/profiled_operation.h"
+
+namespace hone::profiler {
+namespace {
+
+class ProfileRun {
+ public:
+  ProfileRun(tune::Context& context, const ProfileOptions& options,
+             const std::vector<SelectedOperation>& plan,
+             const std::function<Status(const ProfileRow&)>& row)
+      : context_(context), options_(options), plan_(plan), row_(row) {
+    for (const SelectedOperation& each : plan_) dispatches_ += each.configurations.size();
+  }
+
+  Result<ProfileSpent> run() {
+    while (next_ < plan_.size() || !begun_.empty()) {
+      HONE_TRY(begin_ahead());
+      // Where compiling disturbs what is measured, all that was begun is compiled first; elsewhere
+      // it goes on beside.
+      const bool disturbs = context_.options.traits().compiling_disturbs;
+      HONE_TRY(wait_for(disturbs ? begun_.size() : 1));
+      do HONE_TRY(finish_front());
+      while (disturbs && !begun_.empty());
+    }
+    return spent_;
+  }
+
+ private:
+  Status begin_ahead() {
+    while (next_ < plan_.size() && (begun_.empty() || unfinished() < options_.ahead)) {
+      say();
+      begun_.emplace_back(context_, options_, spent_, plan_[next_++], next_job_);
+      HONE_TRY(begun_.back().begin());
+    }
+    return {};
+  }
+
+  std::size_t unfinished() const {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < begun_.size(); ++i)
+      count += plan_[next_ - begun_.size() + i].configurations.size();
+    return count;
+  }
+
+  // Until nothing of the first so many operations compiles.
+  Status wait_for(std::size_t operations) {
+    const Stopwatch watch;
+    const auto is_compiling = [&] {
+      for (std::size_t i = 0; i < operations; ++i)
+        if (begun_[i].compiling() > 0) return true;
+      return false;
+    };
+    while (is_compiling()) {
+      HONE_ASSIGN(const auto compiled, context_.compiler.next_finished());
+      if (!compiled) return failure("the compile workers lost a job");
+      bool taken = false;
+      for (std::size_t i = 0; i < begun_.size() && !taken; ++i) {
+        HONE_ASSIGN(taken, begun_[i].take(*compiled));
+      }
+      say();
+    }
+    spent_.compile += watch.seconds();
+    return {};
+  }
+
+  Status finish_front() {
+    HONE_TRY(begun_.front().finish());
+    for (const ProfileRow& row : begun_.front().rows()) HONE_TRY(row_(row));
+    done_ += plan_[next_ - begun_.size()].configurations.size();
+    begun_.pop_front();
+    say();
+    return {};
+  }
+
+  void say() const {
+    tune::Progress progress;
+    progress.step = "profiling the dispatches";
+    progress.tried = done_;
+    progress.planned = dispatches_;
+    if (done_ > 0)
+      progress.seconds_left =
+          watch_.seconds() / static_cast<double>(done_) * static_cast<double>(dispatches_ - done_);
+    context_.observer.progress(progress);
+  }
+
+  tune::Context& context_;
+  const ProfileOptions& options_;
+  const std::vector<SelectedOperation>& plan_;
+  const std::function<Status(const ProfileRow&)>& row_;
+  std::deque<ProfiledOperation> begun_;  // the last of the plan's first next_
+  std::size_t next_ = 0, done_ = 0, dispatches_ = 0;
+  worker::JobId next_job_ = 0;
+  ProfileSpent spent_;
+  Stopwatch watch_;
+};
+
+}  // namespace
+
+Result<ProfileSpent> profile_dispatches(tune::Context& context, const ProfileOptions& options,
+                                        const std::vector<SelectedOperation>& plan,
+                                        const std::function<Status(const ProfileRow&)>& row) {
+  return ProfileRun(context, options, plan, row).run();
+}
+
+}  // namespace hone::profiler

@@ -1,0 +1,612 @@
+#include "profiler/profiled_operation.h"
+
+#include <algorithm>
+#include <ranges>
+
+#include "base/file.h"
+#include "base/stopwatch.h"
+#include "measure/verification.h"
+#include "profiler/source_functions.h"
+#include "tune/records.h"
+#include "tune/session_steps.h"
+
+namespace hone::profiler {
+namespace {
+
+using problem::Access;
+
+// Counts what a block takes.
+class Timed {
+ public:
+  explicit Timed(double& seconds) : seconds_(seconds) {}
+  ~Timed() { seconds_ += watch_.seconds(); }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  double& seconds_;
+  Stopwatch watch_;
+};
+
+// Of Verification::reference: the values follow from the operation's name.
+constexpr std::string_view kByName = "name";
+
+// Kernels that share rounds.
+constexpr std::size_t kMostTogether = 12;
+
+measure::Protocol profile_protocol(int repetitions) {
+  measure::Protocol protocol;
+  protocol.warm_up_seconds = 0.004;
+  protocol.max_warm_up_seconds = 0.03;
+  protocol.min_samples = static_cast<std::size_t>(repetitions);
+  protocol.max_samples = std::max<std::size_t>(protocol.min_samples, 20);
+  protocol.max_seconds = 0.1;
+  protocol.batch_seconds = 0.001;
+  protocol.target_width = 0.01;
+  protocol.early_stop_factor = 0;
+  return protocol;
+}
+
+// Kernels that run on the same buffers: what one of them is given the other can be given too.
+bool same_problem(const problem::Dispatch& a, const problem::Dispatch& b) {
+  return a.bindings == b.bindings && a.constants == b.constants && a.root == b.root;
+}
+
+std::vector<std::string> outputs_of_zeros(const problem::Dispatch& dispatch) {
+  std::vector<std::string> bytes;
+  for (const problem::Binding& binding : dispatch.bindings) {
+    const bool written = binding.access != Access::kReadOnly;
+    bytes.emplace_back(written ? static_cast<std::size_t>(binding.bytes) : 0, '\0');
+  }
+  return bytes;
+}
+
+std::string words_of(const provider::Failure& failure) {
+  return fmt::format("{}: {}", provider::name_of(failure.kind), failure.message);
+}
+
+// A further run fails the same way, but for accidents.
+bool holds(const std::optional<store::Failure>& failure) {
+  return failure && tune::still_holds(*failure, {}, false);
+}
+
+std::string_view first_word(std::string_view text) {
+  return text.substr(0, text.find(' '));
+}
+
+}  // namespace
+
+ProfiledOperation::ProfiledOperation(tune::Context& context, const ProfileOptions& options,
+                                     ProfileSpent& spent, SelectedOperation plan,
+                                     worker::JobId& next_job)
+    : context_(context),
+      options_(options),
+      spent_(spent),
+      plan_(std::move(plan)),
+      next_job_(next_job),
+      path_(OperationFiles(options.generated_dir, plan_.operation).source().string()) {
+  for (const std::string& configuration : plan_.configurations) {
+    ProfiledFunction& function = functions_.emplace_back();
+    function.row.operation = plan_.operation;
+    function.row.configuration = configuration;
+    function.row.provider = kCompilersProvider;
+  }
+}
+
+Status ProfiledOperation::begin() {
+  HONE_ASSIGN(text_, read_file(path_));
+  for (ProfiledFunction& function : functions_) {
+    const std::string name = Dispatch{plan_.operation, function.row.configuration}.name();
+    function.source = only_functions(text_, {name});
+  }
+  HONE_TRY(load());
+  for (std::size_t f = 0; f < functions_.size(); ++f) {
+    ProfiledFunction& function = functions_[f];
+    if (!function.done) HONE_TRY(take_known(function));
+    function.row.kernels = function.kernels.size();
+    for (std::size_t k = 0; !function.done && k < function.kernels.size(); ++k)
+      if (!function.kernels[k].kernel.code) HONE_TRY(submit(f, k));
+  }
+  return {};
+}
+
+Result<problem::Program> ProfiledOperation::load(const std::string& text) {
+  const Timed timed(spent_.load);
+  return context_.compiler.load_program(path_, text, context_.flags());
+}
+
+// All functions at once, which costs the compiler's front half once; one by one where that is
+// refused, so that a bad one costs nobody else.
+Status ProfiledOperation::load() {
+  std::vector<std::string> names;
+  for (const ProfiledFunction& function : functions_)
+    names.push_back(Dispatch{plan_.operation, function.row.configuration}.name());
+  if (names.size() > 1) {
+    const Result<problem::Program> all = load(only_functions(text_, names));
+    if (all) {
+      std::vector<ProfiledFunction*> functions;
+      for (ProfiledFunction& function : functions_) functions.push_back(&function);
+      return add(*all, functions);
+    }
+    if (all.error().kind == ErrorKind::kInterrupted) return tl::unexpected(all.error());
+  }
+  for (ProfiledFunction& function : functions_) {
+    const Result<problem::Program> one = load(function.source);
+    if (!one && one.error().kind != ErrorKind::kInput && one.error().kind != ErrorKind::kFailure)
+      return tl::unexpected(one.error());
+    if (one)
+      HONE_TRY(add(*one, {&function}));
+    else
+      HONE_TRY(
+          fail(function, {provider::FailureKind::kCompileError, one.error().message}, nullptr));
+  }
+  return {};
+}
+
+// Equal kernels of several functions are one dispatch of the program, named for the first: then
+// each function is loaded by itself.
+Status ProfiledOperation::add(const problem::Program& program,
+                              std::vector<ProfiledFunction*> functions) {
+  for (ProfiledFunction* const function : functions) {
+    const std::string prefix =
+        Dispatch{plan_.operation, function->row.configuration}.name() + "_dispatch_";
+    for (const problem::Dispatch& dispatch : program.dispatches)
+      if (dispatch.name.starts_with(prefix)) function->kernels.push_back({.dispatch = dispatch});
+    if (function->kernels.size() == 1 || functions.size() == 1) continue;
+    function->kernels.clear();
+    const Result<problem::Program> alone = load(function->source);
+    if (!alone) {
+      if (alone.error().kind == ErrorKind::kInterrupted) return tl::unexpected(alone.error());
+      HONE_TRY(
+          fail(*function, {provider::FailureKind::kCompileError, alone.error().message}, nullptr));
+      continue;
+    }
+    HONE_TRY(add(*alone, {function}));
+  }
+  for (ProfiledFunction* const function : functions) {
+    if (function->kernels.empty() && !function->done)
+      HONE_TRY(fail(*function,
+                    {provider::FailureKind::kCompileError, "the compiler makes no kernel of it"},
+                    nullptr));
+    for (ProfiledKernel& kernel : function->kernels) {
+      if (kernel.id != 0) continue;
+      HONE_ASSIGN(const store::Id operation,
+                  context_.store.intern(tune::operation_row(kernel.dispatch.root)));
+      HONE_ASSIGN(kernel.id, context_.store.intern(tune::dispatch_row(kernel.dispatch, operation)));
+      store::Candidate row;
+      row.dispatch = kernel.id;
+      row.build = context_.build;
+      row.provider = context_.provider.name();
+      row.configuration = store::kDefaultConfiguration;
+      HONE_ASSIGN(kernel.candidate, context_.store.add_candidate(row));
+    }
+  }
+  return {};
+}
+
+Status ProfiledOperation::take_known(ProfiledFunction& function) {
+  bool verified = !function.kernels.empty(), measured = verified;
+  for (ProfiledKernel& kernel : function.kernels) {
+    HONE_ASSIGN(const store::Known known,
+                context_.store.known(kernel.candidate, context_.device, store::Phase::kSearch,
+                                     context_.options.reuse));
+    if (holds(known.failure)) {
+      function.row.verified = options_.verify ? Verified::kFailed : Verified::kNot;
+      function.row.message = fmt::format("{}: {}", known.failure->kind, known.failure->message);
+      function.row.known = function.done = true;
+      return {};
+    }
+    verified = verified && known.verification && known.verification->right &&
+               known.verification->rules == measure::kVerificationRules &&
+               known.verification->reference == kByName;
+    measured = measured && known.measurement;
+    if (known.measurement) kernel.timing = known.measurement->timing;
+    if (!known.artifact || !known.artifact->has_code) continue;
+    const Result<store::Artifact> row =
+        context_.store.load_artifact(kernel.candidate, context_.options.trust);
+    if (!row) continue;  // somebody else's code: it is compiled here
+    HONE_ASSIGN(provider::Artifact artifact, tune::artifact_from(*row));
+    kernel.identity = row->identity;
+    function.row.resources = provider::kernel_resources(artifact);
+    kernel.kernel.code = std::move(artifact);
+  }
+  if (verified && options_.verify) function.row.verified = Verified::kSuccess;
+  function.done = (verified || !options_.verify) && (measured || !options_.measure);
+  function.row.known = function.done;
+  if (!function.done)
+    for (ProfiledKernel& kernel : function.kernels) kernel.timing.reset();
+  if (function.done && options_.libraries)
+    HONE_TRY(take_known_libraries(function.kernels.front().id));
+  return {};
+}
+
+Status ProfiledOperation::submit(std::size_t function, std::size_t kernel) {
+  const Timed timed(spent_.compile);
+  const ProfiledKernel& which = functions_[function].kernels[kernel];
+  const device::Place& place = context_.options.place();
+  const worker::JobId job = ++next_job_;
+  const std::string key = fmt::format("{}#{}", problem::fingerprint(which.dispatch), job);
+  const Status prepared = context_.compiler.prepare(
+      key, which.dispatch.source, context_.flags(),
+      place.traits.assembles_code ? place.facts.target : "", which.dispatch.contraction);
+  if (!prepared && prepared.error().kind != ErrorKind::kFailure &&
+      prepared.error().kind != ErrorKind::kInput)
+    return prepared;
+  if (!prepared)
+    return fail(functions_[function],
+                {provider::FailureKind::kCompileError, prepared.error().message}, &which);
+  HONE_TRY(context_.compiler.submit(key, job, std::nullopt));
+  jobs_[job] = {function, kernel, key};
+  return {};
+}
+
+Result<bool> ProfiledOperation::take(const tune::CompiledCandidate& compiled) {
+  const auto found = jobs_.find(compiled.id);
+  if (found == jobs_.end()) return false;
+  const Job job = found->second;
+  jobs_.erase(found);
+  HONE_TRY(context_.compiler.release(job.key));
+  ProfiledFunction& function = functions_[job.function];
+  ProfiledKernel& kernel = function.kernels[job.kernel];
+  HONE_TRY(tune::record_compiled(context_.store, kernel.candidate, compiled));
+  if (!compiled.artifact) {
+    function.row.verified = options_.verify ? Verified::kFailed : Verified::kNot;
+    function.row.message = words_of(compiled.artifact.error());
+    function.done = true;
+    return true;
+  }
+  kernel.identity = provider::identity(*compiled.artifact);
+  kernel.kernel.code = *compiled.artifact;
+  if (job.kernel == 0) function.row.resources = provider::kernel_resources(*compiled.artifact);
+  return true;
+}
+
+Status ProfiledOperation::fail(ProfiledFunction& function, const provider::Failure& failure,
+                               const ProfiledKernel* kernel) {
+  function.row.verified = options_.verify ? Verified::kFailed : Verified::kNot;
+  function.row.message = words_of(failure);
+  function.done = true;
+  if (kernel == nullptr) return {};
+  store::Failure row;
+  row.candidate = kernel->candidate;
+  if (!kernel->identity.empty()) row.device = context_.device;
+  row.identity = kernel->identity;
+  row.kind = provider::name_of(failure.kind);
+  row.message = failure.message;
+  return context_.store.record(row).map([](store::Id) {});
+}
+
+Result<const Expected*> ProfiledOperation::expected() {
+  if (!expected_) {
+    const Timed timed(spent_.expected);
+    const OperationFiles files(options_.generated_dir, plan_.operation);
+    HONE_ASSIGN(expected_, cached_expected(plan_.operation, context_.options.seed, options_.threads,
+                                           files.reference_folder()));
+  }
+  return &*expected_;
+}
+
+Result<std::optional<measure::ProblemRequest>> ProfiledOperation::by_bindings(
+    const problem::Dispatch& dispatch) {
+  const std::vector<problem::TensorType> inputs = plan_.operation.inputs();
+  std::size_t read = 0;
+  for (const problem::Binding& binding : dispatch.bindings) {
+    const bool is_input = binding.access == Access::kReadOnly;
+    if (is_input && read == inputs.size()) return std::nullopt;
+    const problem::TensorType& wanted = is_input ? inputs[read++] : plan_.operation.output();
+    if (binding.type.element != wanted.element ||
+        problem::element_count(binding.type) != problem::element_count(wanted))
+      return std::nullopt;
+  }
+  if (read != inputs.size() || dispatch.bindings.size() != inputs.size() + 1) return std::nullopt;
+  measure::ProblemRequest problem;
+  std::vector<problem::Array> values;
+  if (options_.verify) {
+    HONE_ASSIGN(const Expected* const expected, this->expected());
+    values = expected->inputs;
+    problem.tolerance = expected->tolerance;
+  } else {
+    values = inputs_of(plan_.operation, context_.options.seed);
+  }
+  problem.expected = outputs_of_zeros(dispatch);
+  problem.inputs.resize(dispatch.bindings.size());
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < dispatch.bindings.size(); ++i) {
+    if (dispatch.bindings[i].access == Access::kReadOnly)
+      problem.inputs[i] = std::move(values[next++].bytes);
+    else if (options_.verify)
+      problem.expected[i] = expected_->output.bytes;
+  }
+  return problem;
+}
+
+Status ProfiledOperation::set_problem(const problem::Dispatch& dispatch,
+                                      const measure::ProblemRequest& problem) {
+  if (problem_ && same_problem(*problem_, dispatch)) return {};
+  problem_.reset();
+  measure::ProblemRequest request = problem;
+  request.dispatch = dispatch;
+  request.device = context_.options.place().address;
+  request.seed = context_.options.seed;
+  HONE_TRY(context_.runner.set_problem(request));
+  problem_ = dispatch;
+  if (context_.peak) return {};
+  // Once in a run: shares of the roofline are of it.
+  const Result<device::Peak> peak = context_.runner.peak();
+  if (!peak && peak.error().kind != ErrorKind::kFailure) return tl::unexpected(peak.error());
+  context_.peak = peak.value_or(device::Peak{});
+  return peak ? tune::record_peak(context_) : Status();
+}
+
+// A kernel is launched by hone on the expected inputs. Whatever is not one kernel with the
+// function's own arguments is called as a whole.
+Status ProfiledOperation::verify(ProfiledFunction& function) {
+  const Timed timed(spent_.verify);
+  ProfiledKernel& first = function.kernels.front();
+  std::optional<measure::ProblemRequest> problem;
+  if (function.kernels.size() == 1) {
+    HONE_ASSIGN(problem, by_bindings(first.dispatch));
+  }
+  measure::Verification verification;
+  if (problem) {
+    HONE_TRY(set_problem(first.dispatch, *problem));
+    HONE_ASSIGN(const tune::Ran<measure::Verification> ran,
+                tune::Rounds(context_.runner).verify(first.kernel));
+    if (!ran) return fail(function, ran.error(), &first);
+    verification = *ran;
+  }
+  if (!problem || !verification.right) {
+    // Two inputs of one type may be bound in another order than they are given; the whole function
+    // takes them by name.
+    HONE_ASSIGN(const std::string wrong, verify_function(function));
+    verification.right = wrong.empty();
+    verification.message = wrong;
+  }
+  function.row.verified = verification.right ? Verified::kSuccess : Verified::kFailed;
+  function.row.message = verification.message;
+  function.done = !verification.right;
+  return record_verification(function, verification);
+}
+
+Status ProfiledOperation::record_verification(const ProfiledFunction& function,
+                                              const measure::Verification& verification) {
+  return context_.store.together([&]() -> Status {
+    for (const ProfiledKernel& kernel : function.kernels) {
+      store::Verification row = tune::verification_row(verification, kernel.dispatch.bindings);
+      row.dispatch = kernel.id;
+      row.identity = kernel.identity;
+      row.device = context_.device;
+      row.reference = kByName;
+      HONE_TRY(context_.store.record(row));
+    }
+    return {};
+  });
+}
+
+Result<std::string> ProfiledOperation::verify_function(const ProfiledFunction& function) {
+  HONE_ASSIGN(const Expected* const expected, this->expected());
+  HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-profile-"));
+  HONE_ASSIGN(const tune::CompiledModule module,
+              context_.compiler.compile_program(path_, function.source, context_.flags()));
+  if (!module) return words_of(module.error());
+  provider::ProgramCall call;
+  call.module = folder.path() / "function.vmfb";
+  HONE_TRY(write_file_atomically(call.module, *module));
+  call.function = Dispatch{plan_.operation, function.row.configuration}.name();
+  call.device = context_.options.place().address;
+  call.results = {plan_.operation.output()};
+  call.stop_fd = context_.stop_fd;
+  for (std::size_t i = 0; i < expected->inputs.size(); ++i) {
+    call.inputs.push_back(folder.path() / fmt::format("argument{}.npy", i));
+    HONE_TRY(write_file_atomically(call.inputs.back(), problem::to_npy(expected->inputs[i])));
+  }
+  Result<std::vector<problem::Array>> results = context_.programs->run_program(call, 1);
+  if (!results && results.error().kind == ErrorKind::kFailure)
+    return "does not run: " + results.error().message;
+  if (!results) return tl::unexpected(results.error());
+  const auto got = problem::as_tensor(std::move(results->front()), plan_.operation.output());
+  if (!got) return got.error().message;
+  HONE_ASSIGN(const measure::Comparison comparison,
+              measure::compare(std::as_bytes(std::span(got->bytes)),
+                               std::as_bytes(std::span(expected->output.bytes)),
+                               plan_.operation.output(), expected->tolerance));
+  return comparison.right ? std::string() : measure::describe(comparison);
+}
+
+Status ProfiledOperation::finish() {
+  problem_.reset();
+  if (options_.verify)
+    for (ProfiledFunction& function : functions_)
+      if (!function.done && function.row.verified == Verified::kNot) HONE_TRY(verify(function));
+  if (options_.measure) {
+    HONE_TRY(measure_single());
+    for (ProfiledFunction& function : functions_)
+      if (!function.done && function.kernels.size() > 1) HONE_TRY(measure_parts(function));
+  }
+  // Nobody needs code and data of an operation whose rows are there.
+  expected_.reset();
+  for (ProfiledFunction& function : functions_)
+    for (ProfiledKernel& kernel : function.kernels) kernel.kernel = {};
+  return {};
+}
+
+// Kernels of one problem side by side, so that configurations are compared and not moments.
+Status ProfiledOperation::measure_single() {
+  std::vector<ProfiledKernel*> waiting;
+  for (ProfiledFunction& function : functions_)
+    if (!function.done && function.kernels.size() == 1)
+      waiting.push_back(&function.kernels.front());
+  bool first = true;
+  while (!waiting.empty()) {
+    std::vector<ProfiledKernel*> together, later;
+    for (ProfiledKernel* const each : waiting) {
+      const bool fits = together.size() < kMostTogether &&
+                        same_problem(waiting.front()->dispatch, each->dispatch);
+      (fits ? together : later).push_back(each);
+    }
+    HONE_ASSIGN(auto problem, by_bindings(together.front()->dispatch));
+    if (!problem) {
+      problem.emplace();
+      problem->expected = outputs_of_zeros(together.front()->dispatch);
+    }
+    HONE_TRY(set_problem(together.front()->dispatch, *problem));
+    HONE_TRY(measure(together));
+    if (std::exchange(first, false) && options_.libraries) HONE_TRY(measure_libraries());
+    waiting = std::move(later);
+  }
+  return {};
+}
+
+// Each kernel alone, on data of its own.
+Status ProfiledOperation::measure_parts(ProfiledFunction& function) {
+  for (ProfiledKernel& kernel : function.kernels) {
+    measure::ProblemRequest problem;
+    problem.expected = outputs_of_zeros(kernel.dispatch);
+    problem.tolerance = measure::Tolerance{};
+    const Status set = set_problem(kernel.dispatch, problem);
+    if (!set && set.error().kind == ErrorKind::kFailure) {
+      function.row.message = "not measured: " + set.error().message;
+      return {};
+    }
+    HONE_TRY(set);
+    HONE_TRY(measure({&kernel}));
+  }
+  return {};
+}
+
+Status ProfiledOperation::measure(const std::vector<ProfiledKernel*>& kernels) {
+  const Timed timed(spent_.measure);
+  std::vector<tune::RunnerKernel*> loaded;
+  for (ProfiledKernel* const kernel : kernels) loaded.push_back(&kernel->kernel);
+  measure::MeasureRequest how;
+  how.protocol = profile_protocol(options_.repetitions);
+  how.seed = context_.options.seed;
+  tune::Rounds rounds(context_.runner);
+  HONE_ASSIGN(const tune::Ran<measure::MeasureResult> measured,
+              rounds.measure(loaded, nullptr, how));
+  if (!measured) {
+    if (kernels.size() > 1) {
+      for (ProfiledKernel* const kernel : kernels) HONE_TRY(measure({kernel}));
+      return {};
+    }
+    for (ProfiledFunction& function : functions_)
+      for (const ProfiledKernel& kernel : function.kernels)
+        if (&kernel == kernels.front()) return fail(function, measured.error(), &kernel);
+    return {};
+  }
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const measure::HandleSamples& samples = measured->handles[i];
+    const store::Measurement row =
+        tune::measurement_row(kernels[i]->id, kernels[i]->identity, context_, samples, *measured);
+    HONE_TRY(context_.store.record(row));
+    kernels[i]->timing = row.timing;
+    HONE_TRY(rounds.unload(kernels[i]->kernel));
+  }
+  return {};
+}
+
+// Of the problem that the runner has. Each library's fastest right kernel is a row.
+Status ProfiledOperation::measure_libraries() {
+  HONE_ASSIGN(const tune::Ran<std::vector<measure::Baseline>> loaded,
+              context_.runner.load_baselines());
+  if (!loaded) return {};  // no library is for it
+  const store::Id dispatch = functions_.front().kernels.front().id;
+  tune::Rounds rounds(context_.runner);
+  std::map<std::string, ProfileRow> best;
+  for (std::size_t i = 0; i < loaded->size(); ++i) {
+    const measure::Baseline& baseline = (*loaded)[i];
+    tune::RunnerKernel kernel{{}, baseline.handle, context_.runner.generation()};
+    ProfileRow row;
+    row.operation = plan_.operation;
+    row.provider = first_word(baseline.library);
+    row.configuration = baseline.algorithm.empty() ? "default" : baseline.algorithm;
+    row.message = baseline.note;
+    if (options_.verify) {
+      HONE_ASSIGN(const tune::Ran<measure::Verification> verified, rounds.verify(kernel));
+      if (!verified || !verified->right) continue;
+      row.verified = Verified::kSuccess;
+    }
+    measure::MeasureRequest how;
+    how.protocol = profile_protocol(options_.repetitions);
+    how.seed = context_.options.seed;
+    HONE_ASSIGN(const tune::Ran<measure::MeasureResult> measured,
+                rounds.measure({&kernel}, nullptr, how));
+    if (!measured) continue;
+    store::Candidate candidate;
+    candidate.dispatch = dispatch;
+    candidate.build = context_.build;
+    candidate.provider = row.provider;
+    candidate.configuration =
+        nlohmann::json{{"algorithm", row.configuration}, {"note", row.message}}.dump();
+    store::Artifact artifact;
+    HONE_ASSIGN(artifact.candidate, context_.store.add_candidate(candidate));
+    artifact.identity = fmt::format("{}, {}, choice {}", baseline.library, row.configuration, i);
+    artifact.format = store::kLibraryFormat;
+    artifact.launch = "{}";
+    artifact.configured = baseline.note;
+    HONE_TRY(context_.store.record(artifact));
+    const store::Measurement measurement = tune::measurement_row(
+        dispatch, artifact.identity, context_, measured->handles.front(), *measured);
+    HONE_TRY(context_.store.record(measurement));
+    row.timing = measurement.timing;
+    const auto known = best.find(row.provider);
+    if (known == best.end() || row.timing->median < known->second.timing->median)
+      best[row.provider] = row;
+  }
+  for (auto& [provider, row] : best) library_rows_.push_back(std::move(row));
+  return {};
+}
+
+Status ProfiledOperation::take_known_libraries(store::Id dispatch) {
+  if (!library_rows_.empty()) return {};
+  store::Filter filter;
+  filter.dispatch = dispatch;
+  filter.build = context_.build;
+  filter.device = context_.device;
+  HONE_ASSIGN(const std::vector<store::CandidateRow> rows, context_.store.candidate_rows(filter));
+  std::map<std::string, ProfileRow> best;
+  for (const store::CandidateRow& each : rows) {
+    if (each.format != store::kLibraryFormat || !each.median_seconds) continue;
+    const auto configuration = nlohmann::json::parse(each.configuration, nullptr, false);
+    if (!configuration.is_object() || !configuration.contains("note")) continue;
+    ProfileRow row;
+    row.operation = plan_.operation;
+    row.provider = each.provider;
+    row.configuration = configuration.value("algorithm", "");
+    row.message = configuration.value("note", "");
+    row.known = true;
+    HONE_ASSIGN(const store::Known known,
+                context_.store.known(each.candidate, context_.device, store::Phase::kSearch));
+    if (!known.measurement) continue;
+    row.timing = known.measurement->timing;
+    if (options_.verify) row.verified = Verified::kSuccess;
+    const auto other = best.find(row.provider);
+    if (other == best.end() || row.timing->median < other->second.timing->median)
+      best[row.provider] = row;
+  }
+  for (auto& [provider, row] : best) library_rows_.push_back(std::move(row));
+  return {};
+}
+
+std::vector<ProfileRow> ProfiledOperation::rows() const {
+  std::vector<ProfileRow> rows;
+  for (const ProfiledFunction& function : functions_) {
+    rows.push_back(function.row);
+    std::vector<double> sums;
+    for (const ProfiledKernel& kernel : function.kernels) {
+      if (!kernel.timing) {
+        sums.clear();
+        break;
+      }
+      const std::vector<double>& samples = kernel.timing->samples;
+      if (&kernel == &function.kernels.front()) sums.assign(samples.size(), 0);
+      sums.resize(std::min(sums.size(), samples.size()));
+      for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += samples[i];
+    }
+    if (!sums.empty()) rows.back().timing = tune::timing_of(sums);
+  }
+  rows.insert(rows.end(), library_rows_.begin(), library_rows_.end());
+  return rows;
+}
+
+}  // namespace hone::profiler

@@ -1,0 +1,93 @@
+// One operation of a tree on its way through profile_dispatches(): loading, compiling, verifying,
+// measuring.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/expected.h"
+#include "profiler/profile_run.h"
+#include "tune/rounds.h"
+
+namespace hone::profiler {
+
+// A kernel of a function.
+struct ProfiledKernel {
+  problem::Dispatch dispatch;
+  store::Id id = 0, candidate = 0;
+  std::string identity = {};
+  tune::RunnerKernel kernel = {};  // with its code once that is here
+  std::optional<store::Timing> timing = {};
+};
+
+// A function of the file: one dispatch of the profiler, several kernels where the compiler makes
+// so many of it (slices of k and their sum, a padded image).
+struct ProfiledFunction {
+  ProfileRow row;
+  std::string source;  // the file's text with this function alone
+  std::vector<ProfiledKernel> kernels;
+  bool done = false;  // failed, or all of it is known
+};
+
+class ProfiledOperation {
+ public:
+  // `next_job`: numbers compile jobs of all operations.
+  ProfiledOperation(tune::Context& context, const ProfileOptions& options, ProfileSpent& spent,
+                    SelectedOperation plan, worker::JobId& next_job);
+
+  // Splits the functions into kernels, takes what the store knows, and hands in the others to be
+  // compiled.
+  Status begin();
+  std::size_t compiling() const { return jobs_.size(); }
+  // Whether the job was this operation's.
+  Result<bool> take(const tune::CompiledCandidate& compiled);
+  // Once nothing compiles any more: verifies and measures. Then the rows are as they are.
+  Status finish();
+  std::vector<ProfileRow> rows() const;
+
+ private:
+  struct Job {
+    std::size_t function, kernel;
+    std::string key;
+  };
+  Status load();
+  Result<problem::Program> load(const std::string& text);
+  Status add(const problem::Program& program, std::vector<ProfiledFunction*> functions);
+  Status take_known(ProfiledFunction& function);
+  Status submit(std::size_t function, std::size_t kernel);
+  Status fail(ProfiledFunction& function, const provider::Failure& failure,
+              const ProfiledKernel* kernel);
+
+  Result<const Expected*> expected();
+  // The expected data as the kernel's bindings take it; nothing where they are not the function's
+  // arguments and result in order.
+  Result<std::optional<measure::ProblemRequest>> by_bindings(const problem::Dispatch& dispatch);
+  Status set_problem(const problem::Dispatch& dispatch, const measure::ProblemRequest& problem);
+  Status verify(ProfiledFunction& function);
+  // The whole function under the compiler's own runtime: empty where it is right, else what is
+  // wrong.
+  Result<std::string> verify_function(const ProfiledFunction& function);
+  Status record_verification(const ProfiledFunction& function,
+                             const measure::Verification& verification);
+  Status measure_single();
+  Status measure_parts(ProfiledFunction& function);
+  Status measure(const std::vector<ProfiledKernel*>& kernels);
+  Status measure_libraries();
+  Status take_known_libraries(store::Id dispatch);
+
+  tune::Context& context_;
+  const ProfileOptions& options_;
+  ProfileSpent& spent_;
+  SelectedOperation plan_;
+  worker::JobId& next_job_;
+  std::string path_, text_;
+  std::vector<ProfiledFunction> functions_;
+  std::vector<ProfileRow> library_rows_;
+  std::map<worker::JobId, Job> jobs_;
+  std::optional<Expected> expected_;
+  std::optional<problem::Dispatch> problem_;  // that the runner has, and its generation
+};
+
+}  // namespace hone::profiler

@@ -1,0 +1,34 @@
+// Which dispatches of a tree a command is about.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "profiler/dispatch_filter.h"
+#include "profiler/tree.h"
+
+namespace hone::profiler {
+
+// An operation and those of its configurations that are meant, in the file's order.
+struct SelectedOperation {
+  Operation operation;
+  std::vector<std::string> configurations;
+};
+
+struct Selection {
+  std::vector<SelectedOperation> operations;  // that have one
+  std::vector<std::string> strangers;         // Tree::strangers
+
+  std::size_t dispatch_count() const;
+};
+
+// Of the tree below `generated_dir`, those of `kinds` (none: all) that `filter` means. Input
+// errors: read_tree's and dispatches_of's; an empty tree; a pattern that means nothing, with the
+// nearest names; kinds that are not there.
+Result<Selection> select_dispatches(const std::filesystem::path& generated_dir,
+                                    std::span<const OperationKind> kinds,
+                                    const DispatchFilter& filter);
+
+}  // namespace hone::profiler
