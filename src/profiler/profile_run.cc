@@ -4,6 +4,7 @@
 
 #include "base/stopwatch.h"
 #include "profiler/profiled_operation.h"
+#include "profiler/source_functions.h"
 
 namespace hone::profiler {
 namespace {
@@ -32,12 +33,31 @@ class ProfileRun {
 
  private:
   Status begin_ahead() {
+    const std::size_t first = begun_.size();
     while (next_ < plan_.size() && (begun_.empty() || unfinished() < options_.ahead)) {
-      say();
       begun_.emplace_back(context_, options_, spent_, plan_[next_++], next_job_);
-      HONE_TRY(begun_.back().begin());
+      HONE_TRY(begun_.back().open());
     }
+    if (first == begun_.size()) return {};
+    say();
+    HONE_ASSIGN(const std::optional<problem::Program> joined, split_joined(first));
+    for (std::size_t i = first; i < begun_.size(); ++i)
+      HONE_TRY(begun_[i].begin(joined ? &*joined : nullptr));
     return {};
+  }
+
+  // Those from `first` on, by the compiler's front half at once. Nothing where it refuses one of
+  // them: then each goes by itself.
+  Result<std::optional<problem::Program>> split_joined(std::size_t first) {
+    const Stopwatch watch;
+    std::vector<std::string> texts;
+    for (std::size_t i = first; i < begun_.size(); ++i) texts.push_back(begun_[i].text());
+    Result<problem::Program> program = context_.compiler.load_program(
+        "several operations", joined_sources(texts), context_.flags());
+    spent_.load += watch.seconds();
+    if (program) return std::optional(std::move(*program));
+    if (program.error().kind == ErrorKind::kInterrupted) return tl::unexpected(program.error());
+    return std::optional<problem::Program>();
   }
 
   std::size_t unfinished() const {

@@ -93,13 +93,18 @@ ProfiledOperation::ProfiledOperation(tune::Context& context, const ProfileOption
   }
 }
 
-Status ProfiledOperation::begin() {
-  HONE_ASSIGN(text_, read_file(path_));
+Status ProfiledOperation::open() {
+  HONE_ASSIGN(const std::string file, read_file(path_));
   for (ProfiledFunction& function : functions_) {
-    const std::string name = Dispatch{plan_.operation, function.row.configuration}.name();
-    function.source = only_functions(text_, {name});
+    names_.push_back(Dispatch{plan_.operation, function.row.configuration}.name());
+    function.source = only_functions(file, {names_.back()});
   }
-  HONE_TRY(load());
+  text_ = only_functions(file, names_);
+  return {};
+}
+
+Status ProfiledOperation::begin(const problem::Program* program) {
+  HONE_TRY(program == nullptr ? split() : add(*program, all_functions()));
   for (std::size_t f = 0; f < functions_.size(); ++f) {
     ProfiledFunction& function = functions_[f];
     if (!function.done) HONE_TRY(take_known(function));
@@ -110,24 +115,22 @@ Status ProfiledOperation::begin() {
   return {};
 }
 
+std::vector<ProfiledFunction*> ProfiledOperation::all_functions() {
+  std::vector<ProfiledFunction*> functions;
+  for (ProfiledFunction& function : functions_) functions.push_back(&function);
+  return functions;
+}
+
 Result<problem::Program> ProfiledOperation::load(const std::string& text) {
   const Timed timed(spent_.load);
   return context_.compiler.load_program(path_, text, context_.flags());
 }
 
-// All functions at once, which costs the compiler's front half once; one by one where that is
-// refused, so that a bad one costs nobody else.
-Status ProfiledOperation::load() {
-  std::vector<std::string> names;
-  for (const ProfiledFunction& function : functions_)
-    names.push_back(Dispatch{plan_.operation, function.row.configuration}.name());
-  if (names.size() > 1) {
-    const Result<problem::Program> all = load(only_functions(text_, names));
-    if (all) {
-      std::vector<ProfiledFunction*> functions;
-      for (ProfiledFunction& function : functions_) functions.push_back(&function);
-      return add(*all, functions);
-    }
+// All functions at once; one by one where that is refused, so that a bad one costs nobody else.
+Status ProfiledOperation::split() {
+  if (functions_.size() > 1) {
+    const Result<problem::Program> all = load(text_);
+    if (all) return add(*all, all_functions());
     if (all.error().kind == ErrorKind::kInterrupted) return tl::unexpected(all.error());
   }
   for (ProfiledFunction& function : functions_) {
@@ -143,8 +146,6 @@ Status ProfiledOperation::load() {
   return {};
 }
 
-// Equal kernels of several functions are one dispatch of the program, named for the first: then
-// each function is loaded by itself.
 Status ProfiledOperation::add(const problem::Program& program,
                               std::vector<ProfiledFunction*> functions) {
   for (ProfiledFunction* const function : functions) {
@@ -152,7 +153,10 @@ Status ProfiledOperation::add(const problem::Program& program,
         Dispatch{plan_.operation, function->row.configuration}.name() + "_dispatch_";
     for (const problem::Dispatch& dispatch : program.dispatches)
       if (dispatch.name.starts_with(prefix)) function->kernels.push_back({.dispatch = dispatch});
-    if (function->kernels.size() == 1 || functions.size() == 1) continue;
+    // With others in the module equal kernels of several functions are one dispatch, named for the
+    // first: unless it has just one, the function is looked at alone.
+    const bool alone_already = functions.size() == 1 && program.functions.size() == 1;
+    if (function->kernels.size() == 1 || alone_already) continue;
     function->kernels.clear();
     const Result<problem::Program> alone = load(function->source);
     if (!alone) {
@@ -276,6 +280,34 @@ Status ProfiledOperation::fail(ProfiledFunction& function, const provider::Failu
   return context_.store.record(row).map([](store::Id) {});
 }
 
+Status ProfiledOperation::check_applied() {
+  std::vector<ProfiledFunction*> configured;
+  std::vector<std::string> stated;
+  for (ProfiledFunction& function : functions_) {
+    if (function.done) continue;
+    const std::string text = lowering_config_of(text_, function.row.configuration);
+    if (text.empty()) continue;
+    configured.push_back(&function);
+    stated.push_back(text);
+  }
+  if (stated.empty()) return {};
+  HONE_ASSIGN(const std::vector<std::string> canonical, context_.compiler.canonical(stated));
+  for (std::size_t i = 0; i < configured.size(); ++i) {
+    std::vector<ProfiledKernel>& kernels = configured[i]->kernels;
+    const bool applied = std::ranges::any_of(kernels, [&](const ProfiledKernel& kernel) {
+      return kernel.kernel.code && kernel.kernel.code->configured == canonical[i];
+    });
+    if (applied) continue;
+    const std::string got = kernels.front().kernel.code->configured;
+    HONE_TRY(fail(
+        *configured[i],
+        {provider::FailureKind::kNotApplied, fmt::format("the file says {}, the compiler took {}",
+                                                         canonical[i], got.empty() ? "none" : got)},
+        &kernels.front()));
+  }
+  return {};
+}
+
 Result<const Expected*> ProfiledOperation::expected() {
   if (!expected_) {
     const Timed timed(spent_.expected);
@@ -284,6 +316,28 @@ Result<const Expected*> ProfiledOperation::expected() {
                                            files.reference_folder()));
   }
   return &*expected_;
+}
+
+bool ProfiledOperation::takes_arguments(const problem::Dispatch& dispatch) const {
+  std::vector<problem::TensorType> inputs = plan_.operation.inputs(), bound;
+  for (const problem::Binding& binding : dispatch.bindings)
+    if (binding.access == Access::kReadOnly) bound.push_back(binding.type);
+  if (bound.size() != inputs.size() || dispatch.bindings.size() != inputs.size() + 1) return false;
+  if (bound != inputs) {
+    // The compiler has taken dimensions apart or together: then numbers of elements must tell.
+    const auto flat = [](std::vector<problem::TensorType>& types) {
+      for (problem::TensorType& type : types) type.shape = {problem::element_count(type)};
+    };
+    flat(bound);
+    flat(inputs);
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (std::ranges::count(inputs, inputs[i]) > 1) return false;
+  return bound == inputs;
+}
+
+bool ProfiledOperation::is_launched_alone(const ProfiledFunction& function) const {
+  return function.kernels.size() == 1 && takes_arguments(function.kernels.front().dispatch);
 }
 
 Result<std::optional<measure::ProblemRequest>> ProfiledOperation::by_bindings(
@@ -344,7 +398,7 @@ Status ProfiledOperation::verify(ProfiledFunction& function) {
   const Timed timed(spent_.verify);
   ProfiledKernel& first = function.kernels.front();
   std::optional<measure::ProblemRequest> problem;
-  if (function.kernels.size() == 1) {
+  if (is_launched_alone(function)) {
     HONE_ASSIGN(problem, by_bindings(first.dispatch));
   }
   measure::Verification verification;
@@ -356,8 +410,8 @@ Status ProfiledOperation::verify(ProfiledFunction& function) {
     verification = *ran;
   }
   if (!problem || !verification.right) {
-    // Two inputs of one type may be bound in another order than they are given; the whole function
-    // takes them by name.
+    // The whole function takes its arguments in their order, and says which element of its result
+    // is bad.
     HONE_ASSIGN(const std::string wrong, verify_function(function));
     verification.right = wrong.empty();
     verification.message = wrong;
@@ -386,8 +440,7 @@ Status ProfiledOperation::record_verification(const ProfiledFunction& function,
 Result<std::string> ProfiledOperation::verify_function(const ProfiledFunction& function) {
   HONE_ASSIGN(const Expected* const expected, this->expected());
   HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-profile-"));
-  HONE_ASSIGN(const tune::CompiledModule module,
-              context_.compiler.compile_program(path_, function.source, context_.flags()));
+  HONE_ASSIGN(const tune::CompiledModule module, module_of(function));
   if (!module) return words_of(module.error());
   provider::ProgramCall call;
   call.module = folder.path() / "function.vmfb";
@@ -413,8 +466,25 @@ Result<std::string> ProfiledOperation::verify_function(const ProfiledFunction& f
   return comparison.right ? std::string() : measure::describe(comparison);
 }
 
+Result<tune::CompiledModule> ProfiledOperation::module_of(const ProfiledFunction& function) {
+  const auto compiled = [&](const std::string& text) {
+    return context_.compiler.compile_program(path_, text, context_.flags());
+  };
+  if (is_launched_alone(function)) return compiled(function.source);
+  if (!module_of_whole_functions_) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < functions_.size(); ++i)
+      if (!functions_[i].done && !is_launched_alone(functions_[i])) names.push_back(names_[i]);
+    HONE_ASSIGN(const tune::CompiledModule module, compiled(only_functions(text_, names)));
+    module_of_whole_functions_ = module.value_or("");
+  }
+  if (module_of_whole_functions_->empty()) return compiled(function.source);
+  return tune::CompiledModule(*module_of_whole_functions_);
+}
+
 Status ProfiledOperation::finish() {
   problem_.reset();
+  HONE_TRY(check_applied());
   if (options_.verify)
     for (ProfiledFunction& function : functions_)
       if (!function.done && function.row.verified == Verified::kNot) HONE_TRY(verify(function));
@@ -425,6 +495,7 @@ Status ProfiledOperation::finish() {
   }
   // Nobody needs code and data of an operation whose rows are there.
   expected_.reset();
+  module_of_whole_functions_.reset();
   for (ProfiledFunction& function : functions_)
     for (ProfiledKernel& kernel : function.kernels) kernel.kernel = {};
   return {};

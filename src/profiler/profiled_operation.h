@@ -37,9 +37,13 @@ class ProfiledOperation {
   ProfiledOperation(tune::Context& context, const ProfileOptions& options, ProfileSpent& spent,
                     SelectedOperation plan, worker::JobId& next_job);
 
-  // Splits the functions into kernels, takes what the store knows, and hands in the others to be
+  Status open();  // reads the file
+  // Its functions that are meant, as a module's text.
+  const std::string& text() const { return text_; }
+  // Takes the functions' kernels from `program`, into which the text was split, perhaps among
+  // others'; none: splits it. Then takes what the store knows, and hands in the others to be
   // compiled.
-  Status begin();
+  Status begin(const problem::Program* program);
   std::size_t compiling() const { return jobs_.size(); }
   // Whether the job was this operation's.
   Result<bool> take(const tune::CompiledCandidate& compiled);
@@ -52,7 +56,8 @@ class ProfiledOperation {
     std::size_t function, kernel;
     std::string key;
   };
-  Status load();
+  std::vector<ProfiledFunction*> all_functions();
+  Status split();
   Result<problem::Program> load(const std::string& text);
   Status add(const problem::Program& program, std::vector<ProfiledFunction*> functions);
   Status take_known(ProfiledFunction& function);
@@ -60,15 +65,25 @@ class ProfiledOperation {
   Status fail(ProfiledFunction& function, const provider::Failure& failure,
               const ProfiledKernel* kernel);
 
+  // A compiler may drop a configuration without a word. What each kernel was configured with is
+  // compared with what its function's file says.
+  Status check_applied();
   Result<const Expected*> expected();
-  // The expected data as the kernel's bindings take it; nothing where they are not the function's
-  // arguments and result in order.
+  // Whether the kernel takes the function's arguments in order, and its result, and it shows: two
+  // arguments of one type may be bound in either order.
+  bool takes_arguments(const problem::Dispatch& dispatch) const;
+  // One kernel that takes them; any other is called as a whole.
+  bool is_launched_alone(const ProfiledFunction& function) const;
+  // The expected data as the kernel's bindings take it; nothing where they cannot hold it.
   Result<std::optional<measure::ProblemRequest>> by_bindings(const problem::Dispatch& dispatch);
   Status set_problem(const problem::Dispatch& dispatch, const measure::ProblemRequest& problem);
   Status verify(ProfiledFunction& function);
   // The whole function under the compiler's own runtime: empty where it is right, else what is
   // wrong.
   Result<std::string> verify_function(const ProfiledFunction& function);
+  // The module that has it. The file's functions that are not launched alone are compiled as one,
+  // any other by itself.
+  Result<tune::CompiledModule> module_of(const ProfiledFunction& function);
   Status record_verification(const ProfiledFunction& function,
                              const measure::Verification& verification);
   Status measure_single();
@@ -83,11 +98,13 @@ class ProfiledOperation {
   SelectedOperation plan_;
   worker::JobId& next_job_;
   std::string path_, text_;
+  std::vector<std::string> names_;  // of the functions
   std::vector<ProfiledFunction> functions_;
   std::vector<ProfileRow> library_rows_;
   std::map<worker::JobId, Job> jobs_;
   std::optional<Expected> expected_;
-  std::optional<problem::Dispatch> problem_;  // that the runner has, and its generation
+  std::optional<problem::Dispatch> problem_;              // that the runner has
+  std::optional<std::string> module_of_whole_functions_;  // empty: it does not compile
 };
 
 }  // namespace hone::profiler
