@@ -115,9 +115,9 @@ Result<device::Place> choose_place(const std::string& device, ToolchainOptions& 
   return std::move(places.front());
 }
 
-bool has_cuda_device() {
+std::string gpu_or_cores() {
   const auto places = list_places(std::string(device::cuda::kKind));
-  return places && !places->empty();
+  return places && !places->empty() ? std::string(kCuda) + "0" : std::string(device::kHostKind);
 }
 
 Result<std::vector<device::LockFile>> lease(std::span<const device::Place> places) {

@@ -30,8 +30,9 @@ Result<std::vector<device::Place>> choose_places(const std::string& device,
 Result<device::Place> choose_place(const std::string& device, ToolchainOptions& toolchain,
                                    const std::vector<int>& cores);
 
-// Whether this machine has a GPU that hone can measure on.
-bool has_cuda_device();
+// What --device names where nothing else is said and a GPU is as good as the cores: the first GPU
+// that hone can measure on, else the cores.
+std::string gpu_or_cores();
 
 // Holds them for the command, from before it starts anything: who is refused must not disturb who
 // measures.

@@ -51,7 +51,7 @@ Status choose_device(ProfileCommandOptions& options) {
   if (device == "rocm" || device == "hip" || device == "vulkan")
     return input_error(
         "--device {}: hone measures on CPUs and CUDA; generate and compile know rocm", device);
-  if (device.empty()) device = has_cuda_device() ? "cuda:0" : "cpu";
+  if (device.empty()) device = gpu_or_cores();
   options.tree.device = device;
   return {};
 }
@@ -181,8 +181,8 @@ void add_profile_command(CLI::App& app, Run& run) {
   command->add_flag("--plain", session.plain, "progress as plain lines, as without a terminal");
   add_refused_options(*command, options->tree);
   command->footer(
-      "Exit code 1: a dispatch is wrong, or does not compile or run. What is known of the same\n"
-      "file, compiler and device is not done again (docs/dispatch-profiler.md).");
+      "Exit code 1: a dispatch is wrong, or does not compile or run. What is known of\n"
+      "the same file, compiler and device is not done again.");
   command->callback([&run, options] {
     run = [options]() -> CommandResult {
       options->session.toolchain.iree = options->tree.iree;

@@ -69,7 +69,6 @@ KINDS_IN_CLI = {
     "gemm_session.cc": "the default of --device",
     "generate_options.cc": "reads what is generated for",
     "generate_options.h": "the old flag and its default",
-    "compile_command.cc": "reads what is compiled for",
     "profile_command.cc": "reads the old flag and chooses its default",
     "providers.cc": "registers it",
     "replacing_kernels.cc": "says what the kernels run on",
