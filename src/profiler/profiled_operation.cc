@@ -34,7 +34,7 @@ constexpr std::string_view kByName = "name";
 // Kernels that share rounds.
 constexpr std::size_t kMostTogether = 12;
 
-measure::Protocol profile_protocol(int repetitions) {
+measure::Protocol profile_protocol(int repetitions, const device::Traits& traits) {
   measure::Protocol protocol;
   protocol.warm_up_seconds = 0.004;
   protocol.max_warm_up_seconds = 0.03;
@@ -44,6 +44,12 @@ measure::Protocol profile_protocol(int repetitions) {
   protocol.batch_seconds = 0.001;
   protocol.target_width = 0.01;
   protocol.early_stop_factor = 0;
+  if (traits.one_batch_tells) {
+    // Its clocks are up from the kernel before, and nobody takes it away between two batches.
+    protocol.warm_up_seconds = 0.002;
+    protocol.max_samples = std::max<std::size_t>(protocol.min_samples, 10);
+    protocol.batch_seconds = 0.0005;
+  }
   return protocol;
 }
 
@@ -550,7 +556,7 @@ Status ProfiledOperation::measure(const std::vector<ProfiledKernel*>& kernels) {
   std::vector<tune::RunnerKernel*> loaded;
   for (ProfiledKernel* const kernel : kernels) loaded.push_back(&kernel->kernel);
   measure::MeasureRequest how;
-  how.protocol = profile_protocol(options_.repetitions);
+  how.protocol = profile_protocol(options_.repetitions, context_.options.traits());
   how.seed = context_.options.seed;
   tune::Rounds rounds(context_.runner);
   HONE_ASSIGN(const tune::Ran<measure::MeasureResult> measured,
@@ -598,7 +604,7 @@ Status ProfiledOperation::measure_libraries() {
       row.verified = Verified::kSuccess;
     }
     measure::MeasureRequest how;
-    how.protocol = profile_protocol(options_.repetitions);
+    how.protocol = profile_protocol(options_.repetitions, context_.options.traits());
     how.seed = context_.options.seed;
     HONE_ASSIGN(const tune::Ran<measure::MeasureResult> measured,
                 rounds.measure({&kernel}, nullptr, how));
