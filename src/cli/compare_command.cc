@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/compare_arrays.h"
+#include "cli/compare_profiles.h"
 #include "cli/comparison_report.h"
 #include "cli/core_options.h"
 #include "cli/device_options.h"
@@ -42,12 +43,12 @@ struct CompareCommand {
   std::string device = {};
 };
 
-enum class Kind { kModules, kSpecs, kConfigurations, kStores, kArrays };
+enum class Kind { kModules, kSpecs, kConfigurations, kStores, kArrays, kProfiles };
 
 constexpr std::string_view kUses =
     "hone compare a.vmfb b.vmfb; hone compare a.db b.db; hone compare a_spec.mlir b_spec.mlir "
     "--program P (or 'none' for no spec); hone compare --program P --dispatch NAME --config A "
-    "--config B (or 'default'); hone compare expected.npy got.npy";
+    "--config B (or 'default'); hone compare expected.npy got.npy; hone compare old.csv new.csv";
 
 constexpr std::string_view kSqliteHead = "SQLite format 3";
 
@@ -63,9 +64,10 @@ Result<Kind> kind_of(const std::string& operand) {
   if (path.extension() == ".vmfb") return Kind::kModules;
   if (path.extension() == ".mlir") return Kind::kSpecs;
   if (path.extension() == ".npy") return Kind::kArrays;
+  if (path.extension() == ".csv") return Kind::kProfiles;
   return input_error(
-      "'{}' is neither a module (.vmfb), a store of hone, a spec (.mlir), nor an "
-      "array (.npy)",
+      "'{}' is neither a module (.vmfb), a store of hone, a spec (.mlir), an array (.npy), nor a "
+      "report of hone profile (.csv)",
       operand);
 }
 
@@ -153,6 +155,9 @@ CommandResult run_compare(CompareCommand options) {
   if (kind == Kind::kArrays)
     return compare_arrays(
         {options.operands[0], options.operands[1], options.atol, options.rtol, options.json});
+  if (kind == Kind::kProfiles)
+    return compare_profiles({options.operands[0], options.operands[1],
+                             options.compare.statistics.threshold, options.json});
   HONE_ASSIGN(const std::vector<int> cores, choose_cores(options.cores));
   HONE_ASSIGN(options.compare.place, choose_place(options.device, options.toolchain, cores));
   HONE_TRY(complete(options));
@@ -225,7 +230,7 @@ void add_compare_command(CLI::App& app, Run& run) {
   command
       ->add_option("A", options->operands,
                    "A and B: two modules (.vmfb), two specs (.mlir, or 'none'), two stores, two "
-                   "arrays (.npy: expected, got)")
+                   "arrays (.npy: expected, got), two reports of hone profile (.csv)")
       ->expected(0, 2);
   add_toolchain_options(*command, options->toolchain);
   command->add_option("--program", options->program,
@@ -278,7 +283,8 @@ void add_compare_command(CLI::App& app, Run& run) {
   command->add_flag("--plain", options->plain, "progress as plain lines, as without a terminal");
   command->footer(
       "Exit code 1 when B is slower than A, fails or computes something else; of\n"
-      "arrays when an element is off by more than the tolerance.");
+      "arrays when an element is off by more than the tolerance. Two reports are only\n"
+      "set side by side.");
   command->callback([&run, options] {
     run = [options]() -> CommandResult {
       HONE_TRY(read_flags(options->toolchain));

@@ -214,6 +214,36 @@ TEST_F(DispatchProfiler, CompilesModulesForIreesTools) {
   says("0 compiled, 1 up to date");
 }
 
+// The old tool's reports are read too: their columns are the first of hone's.
+TEST_F(DispatchProfiler, TwoReportsAreSetSideBySide) {
+  const std::string heading =
+      "Provider,Operation,Tile config,Core class,Instruction class,Verification,Runtime(ms)\n";
+  const auto row = [](const std::string& operation, const std::string& rest) {
+    return "IREE Codegen," + operation + ",Default,Default,Default," + rest + "\n";
+  };
+  write("old.csv", heading + row("same", "SUCCESS,1.00") + row("slow", "SUCCESS,1.00") +
+                       row("lost", "SUCCESS,1.00") + row("gone", "SUCCESS,1.00"));
+  write("new.csv", heading + row("same", "SUCCESS,1.001") + row("slow", "SUCCESS,1.50") +
+                       row("lost", "FAILED,N/A") + row("\"new, \"\"quoted\"\"\"", "SUCCESS,1"));
+  const auto document = json({"compare", "old.csv", "new.csv", "--json"});
+  EXPECT_EQ(document["shared"], 3);
+  std::map<std::string, std::string> changes;
+  for (const auto& each : document["changes"])
+    changes[each["dispatch"].get<std::string>()] = each["change"].get<std::string>();
+  const auto name = [](const std::string& operation) {
+    return "IREE Codegen " + operation + " Default Default Default";
+  };
+  EXPECT_EQ(changes, (std::map<std::string, std::string>{
+                         {name("slow"), "slower"},
+                         {name("lost"), "now wrong"},
+                         {name("gone"), "only in the old report"},
+                         {name("new, \"quoted\""), "only in the new report"}}));
+  write("bad.csv", "a,b\n1,2\n");
+  const Ran bad = hone({"compare", "old.csv", "bad.csv"});
+  EXPECT_EQ(bad.exit_code, 2);
+  EXPECT_NE(bad.err.find("bad.csv"), std::string::npos);
+}
+
 TEST_F(DispatchProfiler, MistakesAreNamed) {
   Ran ran = profile();
   EXPECT_EQ(ran.exit_code, 2);

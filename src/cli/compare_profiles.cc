@@ -1,0 +1,155 @@
+#include "cli/compare_profiles.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "base/file.h"
+#include "cli/schema_version.h"
+#include "output/table.h"
+
+namespace hone::cli {
+namespace {
+
+using Record = std::vector<std::string>;
+
+// RFC 4180: fields in quotes may hold commas, line ends and doubled quotes.
+std::vector<Record> records_of(std::string_view csv) {
+  std::vector<Record> records;
+  Record record{""};
+  bool quoted = false;
+  for (std::size_t i = 0; i < csv.size(); ++i) {
+    const char c = csv[i];
+    if (quoted && c == '"' && i + 1 < csv.size() && csv[i + 1] == '"')
+      record.back() += csv[++i];
+    else if (c == '"')
+      quoted = !quoted;
+    else if (c == ',' && !quoted)
+      record.emplace_back();
+    else if (c == '\n' && !quoted) {
+      records.push_back(std::move(record));
+      record = {""};
+    } else if (c != '\r' || quoted)
+      record.back() += c;
+  }
+  if (record.size() > 1 || !record.front().empty()) records.push_back(std::move(record));
+  return records;
+}
+
+struct Row {
+  std::string verification;
+  std::optional<double> milliseconds;
+};
+using Rows = std::map<std::string, Row>;  // by provider, operation, configuration
+
+Result<Rows> rows_of(const std::string& path) {
+  HONE_ASSIGN(const std::string bytes, read_file(path));
+  const std::vector<Record> records = records_of(bytes);
+  const auto column = [&](std::string_view name) -> std::size_t {
+    if (records.empty()) return std::string::npos;
+    const auto at = std::ranges::find(records.front(), name);
+    return at == records.front().end() ? std::string::npos
+                                       : static_cast<std::size_t>(at - records.front().begin());
+  };
+  constexpr std::string_view kKeys[] = {"Provider", "Operation", "Tile config", "Core class",
+                                        "Instruction class"};
+  const std::size_t verification = column("Verification"), runtime = column("Runtime(ms)");
+  std::vector<std::size_t> keys;
+  for (const std::string_view key : kKeys) keys.push_back(column(key));
+  if (verification == std::string::npos || runtime == std::string::npos ||
+      std::ranges::count(keys, std::string::npos) > 0)
+    return input_error(
+        "'{}' is no report of hone profile: its heading has to name Provider, Operation, Tile "
+        "config, Core class, Instruction class, Verification and Runtime(ms)",
+        path);
+  Rows rows;
+  for (std::size_t i = 1; i < records.size(); ++i) {
+    const Record& record = records[i];
+    if (record.size() != records.front().size())
+      return input_error("'{}': record {} has {} fields, the heading {}", path, i + 1,
+                         record.size(), records.front().size());
+    std::string name;
+    for (const std::size_t key : keys)
+      if (record[key] != "N/A") name += (name.empty() ? "" : " ") + record[key];
+    Row& row = rows[name];
+    row.verification = record[verification];
+    char* end = nullptr;
+    const double time = std::strtod(record[runtime].c_str(), &end);
+    const bool is_time = end != record[runtime].c_str() && std::isfinite(time) && time > 0;
+    row.milliseconds = is_time ? std::optional(time) : std::nullopt;
+  }
+  return rows;
+}
+
+std::string change_of(const Row& before, const Row& after, double threshold) {
+  if (before.verification == "SUCCESS" && after.verification == "FAILED") return "now wrong";
+  if (before.verification == "FAILED" && after.verification == "SUCCESS") return "now right";
+  if (!before.milliseconds || !after.milliseconds) return "";
+  const double ratio = *after.milliseconds / *before.milliseconds;
+  if (ratio > 1 + threshold) return "slower";
+  return ratio * (1 + threshold) < 1 ? "faster" : "";
+}
+
+output::Cell time_of(const Row* row) {
+  if (row == nullptr || !row->milliseconds) return {nullptr, "-"};
+  return {*row->milliseconds, fmt::format("{:.4f}", *row->milliseconds)};
+}
+
+}  // namespace
+
+Result<int> compare_profiles(const ProfileComparison& options) {
+  HONE_ASSIGN(const Rows before, rows_of(options.old_file));
+  HONE_ASSIGN(const Rows after, rows_of(options.new_file));
+  using output::Align;
+  output::Table table({{"dispatch", "dispatch"},
+                       {"old_ms", "old ms", Align::kRight},
+                       {"new_ms", "new ms", Align::kRight},
+                       {"ratio", "new / old", Align::kRight},
+                       {"change", "change"}});
+  std::size_t shared = 0, changed = 0;
+  const auto add = [&](const std::string& name, const Row* was, const Row* is,
+                       const std::string& change) {
+    output::Cell ratio{nullptr, "-"};
+    if (was != nullptr && is != nullptr && was->milliseconds && is->milliseconds) {
+      const double value = *is->milliseconds / *was->milliseconds;
+      ratio = {value, fmt::format("{:.3f}", value)};
+    }
+    table.add({{name, ""}, time_of(was), time_of(is), ratio, {change, ""}});
+    ++changed;
+  };
+  for (const auto& [name, row] : before) {
+    const auto now = after.find(name);
+    if (now == after.end()) {
+      add(name, &row, nullptr, "only in the old report");
+      continue;
+    }
+    ++shared;
+    const std::string change = change_of(row, now->second, options.threshold);
+    if (!change.empty()) add(name, &row, &now->second, change);
+  }
+  for (const auto& [name, row] : after)
+    if (!before.contains(name)) add(name, nullptr, &row, "only in the new report");
+  if (options.json) {
+    fmt::print("{}\n", nlohmann::json{{"schema_version", kSchemaVersion},
+                                      {"shared", shared},
+                                      {"threshold", options.threshold},
+                                      {"changes", table.to_json()}}
+                           .dump(2));
+    return 0;
+  }
+  if (!table.empty()) fmt::print("{}\n", table.to_text());
+  fmt::print(
+      "{} rows are in both reports; {} changed by more than {:g} %, in their verification, or are "
+      "in one only.\nTimes of two runs: for a verdict compare their stores, which measures both "
+      "again side by side.\n",
+      shared, changed, 100 * options.threshold);
+  return 0;
+}
+
+}  // namespace hone::cli
