@@ -121,6 +121,28 @@ TEST_F(DispatchProfiler, FindsAMistakeInEveryKindOfOperation) {
   }
 }
 
+// A thin cut of tests/long/odd_shapes.py.
+TEST_F(DispatchProfiler, EveryKindIsRightAtOddShapes) {
+  const std::vector<std::string> operations{
+      "matmul_1x7x31_f16n_f16t_f32t",
+      "matmul_127x31x33_s8t_s8n_s32t",
+      "batch_matmul_3x33x1x7_bf16n_bf16n_f32t",
+      "matmul_splitk_7x33x254_f16t_f16n_f16t_parallel2",
+      "matmul_bias_relu_31x127x1_bf16t_bf16t_bf16t",
+      "matmul_bias_gelu_33x1x7_f16t_f16n_f16t",
+      "matmul_bias_add_7x33x127_f32n_f32t_f32t",
+      "conv2d_1x7x33x6_6x3x1_s1x1_d2x2_p1x1_g3_f16nhwc_f16hwcf_f16nhwc",
+      "conv2d_1x31x7x7_1x1x1_s2x2_d1x1_p0x0_g1_s8nchw_s8fchw_s32nchw",
+      "conv2d_bias_relu_1x5x7x8_8x3x3_s1x1_d1x1_p1x1_g8_bf16nchw_bf16fchw_f32nchw",
+      "attention_2x127x31x33_f16t_f16t_f16t"};
+  generate(operations);
+  EXPECT_EQ(profile({"--providers", "iree", "--benchmark-repetitions", "1"}).exit_code, 0);
+  auto found = rows();
+  for (const std::string& operation : operations)
+    EXPECT_EQ(found[operation]["Verification"], "SUCCESS")
+        << operation << ": " << found[operation]["Message"];
+}
+
 TEST_F(DispatchProfiler, RaisesNoAlarmForLongSumsInNarrowTypes) {
   generate({"matmul_5x9x16384_f16t_f16t_f16t", "matmul_5x9x16384_bf16t_bf16t_bf16t",
             "matmul_5x9x16384_f16t_f16t_f32t", "matmul_5x9x16384_s8t_s8t_s32t"});
