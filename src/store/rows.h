@@ -102,7 +102,7 @@ struct Run {
 struct Event {
   std::int64_t sequence = 0;  // from 1, in its run
   std::string when{};
-  std::string kind{};  // "drift", "repeat", "left out", ...
+  std::string kind{};  // "repeat", "left out", ...
   std::string text{};
 
   bool operator==(const Event&) const = default;

@@ -43,12 +43,6 @@ std::size_t CompilePool::outstanding() const {
 Status CompilePool::cancel_all() {
   return session_->cancel_all();
 }
-Status CompilePool::pause() {
-  return session_->pause();
-}
-Status CompilePool::resume() {
-  return session_->resume();
-}
 pid_t CompilePool::zygote_pid() const {
   return session_->zygote_pid();
 }

@@ -41,8 +41,6 @@ class CompilePool final : public WorkerPool {
   Result<std::optional<Finished>> next_finished(double seconds = -1) override;
   std::size_t outstanding() const override;
   Status cancel_all() override;
-  Status pause() override;
-  Status resume() override;
 
   pid_t zygote_pid() const;
   int restarts() const;  // of the zygote and of prepared servers

@@ -47,7 +47,6 @@ Status CompilePool::Session::start_zygote() {
   zygote_.emplace(std::move(*session));
   send(to_message(TreeSettings{static_cast<std::uint64_t>(std::max(options_.jobs, 1)),
                                options_.once, options_.prepare, options_.run}));
-  if (paused_) send({"pause", nullptr, {}});
   return {};
 }
 
@@ -115,10 +114,9 @@ Status CompilePool::Session::submit(const std::string& key, JobId id, const Mess
 Result<std::optional<Finished>> CompilePool::Session::next_finished(double seconds) {
   const auto begin = Clock::now();
   while (finished_.empty() && outstanding() > 0) {
-    const bool nothing_runs = paused_ && pause_confirmed_;
     const double patience = seconds < 0 ? 1e9 : std::max(0.0, seconds - seconds_since(begin));
-    HONE_TRY(pump(nothing_runs ? 0 : patience));
-    if (nothing_runs || patience == 0) break;
+    HONE_TRY(pump(patience));
+    if (patience == 0) break;
   }
   if (finished_.empty()) return std::nullopt;
   Finished first = std::move(finished_.front());
@@ -137,20 +135,6 @@ Status CompilePool::Session::cancel_all() {
   std::erase_if(jobs_, [](const auto& entry) { return entry.second.kind == Kind::kRun; });
   finished_.clear();
   send({"cancel", nullptr, {}});
-  return {};
-}
-
-Status CompilePool::Session::pause() {
-  paused_ = true;
-  pause_confirmed_ = false;
-  send({"pause", nullptr, {}});
-  while (!pause_confirmed_) HONE_TRY(pump(1e9));
-  return {};
-}
-
-Status CompilePool::Session::resume() {
-  paused_ = false;
-  send({"resume", nullptr, {}});
   return {};
 }
 
@@ -196,8 +180,6 @@ Status CompilePool::Session::take_message(Message message) {
     if (job != jobs_.end()) job->second.started = Clock::now();
   } else if (message.kind == "lost") {
     take_loss(message);
-  } else if (message.kind == "paused") {
-    pause_confirmed_ = true;
   } else {
     return failure("it said '{}', which means nothing here", message.kind);
   }

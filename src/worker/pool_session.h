@@ -29,8 +29,6 @@ class CompilePool::Session {
   Status submit(const std::string& key, JobId id, const Message& message);
   Result<std::optional<Finished>> next_finished(double seconds);
   Status cancel_all();
-  Status pause();
-  Status resume();
 
   std::size_t outstanding() const;
   pid_t zygote_pid() { return zygote_ ? zygote_->process().pid() : pid_t{-1}; }
@@ -80,8 +78,6 @@ class CompilePool::Session {
   std::map<Sequence, Outcome> answers_;  // of once and prepare
   std::deque<Finished> finished_;
   Sequence last_ = 0;
-  bool paused_ = false;
-  bool pause_confirmed_ = false;
   int restarts_ = 0;
   int zygote_idle_deaths_ = 0;  // in a row
 };

@@ -79,13 +79,6 @@ std::string why_no_own_space(const problem::Operation& root, const problem::GpuT
       problem::describe(root), target.compiled_as);
 }
 
-std::vector<std::string> own_pipeline_names(const problem::Operation& root,
-                                            const problem::GpuTarget& target) {
-  std::vector<std::string> names;
-  for (const Form form : forms_of(root, target)) names.emplace_back(pipeline_of(form));
-  return names;
-}
-
 Result<space::Space> gpu_own_space(const problem::Operation& root,
                                    const problem::GpuTarget& target) {
   const std::vector<Form> forms = forms_of(root, target);

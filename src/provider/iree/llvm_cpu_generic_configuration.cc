@@ -92,46 +92,4 @@ Result<Attributes> llvm_cpu_generic_attributes(const problem::Dispatch& dispatch
   return attributes;
 }
 
-Result<space::Configuration> llvm_cpu_generic_configuration_from(
-    const problem::Dispatch& dispatch, const space::Space& space, std::string_view lowering_config,
-    std::string_view translation_info) {
-  const problem::Operation& root = dispatch.root;
-  if (translation_info.find(pipeline_of(root)) == translation_info.npos)
-    return input_error("'{}' is not the pipeline of hone's llvm-cpu space, {}", translation_info,
-                       pipeline_of(root));
-  HONE_ASSIGN(auto levels, lowering_config_levels(lowering_config));
-  const std::size_t count = root.loops.size();
-  const TileLevel distribution = take_level(levels, "distribution", count),
-                  parallel = take_level(levels, "vector_common_parallel", count),
-                  reduction = take_level(levels, "vector_reduction", count);
-  HONE_TRY(expect_unused(levels, name_of(root.kind)));
-  space::Configuration configuration;
-  configuration.values.resize(space.knobs().size());
-  const auto set = [&](std::string_view knob, Value value) {
-    return space::set_value(space, configuration, knob, value);
-  };
-  bool remainder = false;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Value size = root.loops[i].size;
-    if (root.loops[i].reduction) {
-      const Value steps = clip_tile(reduction[i], size);
-      remainder |= size % steps != 0;
-      const std::string red = fmt::format("red_{}", i), inner = fmt::format("inner_{}", i);
-      if (!space.knob_index(red)) continue;
-      HONE_TRY(set(red, steps));
-      if (space.knob_index(inner)) HONE_TRY(set(inner, steps));
-      continue;
-    }
-    const Value outer = clip_tile(distribution[i], size);
-    const Value vector = clip_tile(parallel[i], outer);
-    remainder |= size % outer != 0 || outer % vector != 0;
-    HONE_TRY(set(fmt::format("dist_{}", i), outer));
-    HONE_TRY(set(fmt::format("vec_{}", i), vector));
-  }
-  // Where nothing is left over, peeling changes nothing.
-  if (space.knob_index("peel") && remainder)
-    HONE_TRY(set("peel", translation_info.find(kPeeling) != translation_info.npos ? 1 : 0));
-  return configuration;
-}
-
 }  // namespace hone::iree
