@@ -75,29 +75,29 @@ void from_json(const nlohmann::json& json, Binding& binding) {
   refuse_unless(check(binding));
 }
 
-constexpr auto kNeighbourLoopFields = [](auto& loop, auto&& field) {
+constexpr auto kSurroundingLoopFields = [](auto& loop, auto&& field) {
   field("reduction", loop.reduction);
   field("size", loop.size);
 };
 
-constexpr auto kNeighbourFields = [](auto& neighbour, auto&& field) {
-  field("name", neighbour.name);
-  field("from", neighbour.from);
-  field("operand", neighbour.operand);
-  field("feeds_root", neighbour.feeds_root);
-  field.list("loops", neighbour.loops, kNeighbourLoopFields);
-  field("root_loops", neighbour.root_loops);
+constexpr auto kSurroundingOperationFields = [](auto& operation, auto&& field) {
+  field("name", operation.name);
+  field("from", operation.from);
+  field("operand", operation.operand);
+  field("feeds_root", operation.feeds_root);
+  field.list("loops", operation.loops, kSurroundingLoopFields);
+  field("root_loops", operation.root_loops);
 };
 
-void to_json(nlohmann::json& json, const Neighbour& neighbour) {
-  write_fields(json, neighbour, kNeighbourFields);
+void to_json(nlohmann::json& json, const SurroundingOperation& operation) {
+  write_fields(json, operation, kSurroundingOperationFields);
 }
 
-void from_json(const nlohmann::json& json, Neighbour& neighbour) {
-  read_fields(json, neighbour, kNeighbourFields);
+void from_json(const nlohmann::json& json, SurroundingOperation& operation) {
+  read_fields(json, operation, kSurroundingOperationFields);
 }
 
-// Stores of an earlier hone lack what has a default here.
+// Stores of an earlier hone lack what has a default here, and call the surrounding operations so.
 constexpr auto kDispatchFields = [](auto& dispatch, auto&& field) {
   field("name", dispatch.name);
   field("executable", dispatch.executable);
@@ -111,7 +111,7 @@ constexpr auto kDispatchFields = [](auto& dispatch, auto&& field) {
   field("fused", dispatch.fused);
   field.or_default("computation", dispatch.computation);
   field.or_default("operand_digits", dispatch.operand_digits);
-  field.or_default("neighbours", dispatch.neighbours);
+  field.or_default("neighbours", dispatch.surrounding);
   field("bindings", dispatch.bindings);
   field("constants", dispatch.constants);
   field("launches_per_call", dispatch.launches_per_call);

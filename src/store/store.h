@@ -109,7 +109,7 @@ class Store {
   // -- results, each written when its step ends
   Status record(const Artifact& artifact);  // replaces the candidate's artifact
   Result<Id> record(const Failure& failure);
-  Result<Id> record(const Verification& verification);
+  Result<Id> record(const VerificationRow& verification);
   Result<Id> record(const Measurement& measurement);
   Result<Id> record(const ProgramMeasurement& measurement);
   Result<Id> record(const Selection& selection);

@@ -26,8 +26,8 @@ store::Artifact artifact_row(store::Id candidate, const provider::Artifact& arti
                              double compile_seconds);
 // An input error when what the row says of launching it cannot be read.
 Result<provider::Artifact> artifact_from(const store::Artifact& row);
-store::Verification verification_row(const measure::Verification& verification,
-                                     const std::vector<problem::Binding>& bindings);
+store::VerificationRow verification_row(const measure::Verification& verification,
+                                        const std::vector<problem::Binding>& bindings);
 
 // Whether a failure that the store holds is what became of its candidate, so that nothing is to be
 // tried again. Not where another run met an accident, nor, with `retry_failed`, where another run

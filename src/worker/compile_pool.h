@@ -46,9 +46,9 @@ class CompilePool final : public WorkerPool {
   int restarts() const;  // of the zygote and of prepared servers
 
  private:
-  class Session;
-  explicit CompilePool(std::unique_ptr<Session> session);
-  std::unique_ptr<Session> session_;
+  class State;
+  explicit CompilePool(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace hone::worker

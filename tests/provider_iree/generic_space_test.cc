@@ -91,7 +91,7 @@ TEST(GenericSpace, KnowsThePartsOfASoftmax) {
   const problem::Dispatch dispatch = last_dispatch(softmax_program());
   EXPECT_EQ(dispatch.root.name, "linalg.softmax");
   std::vector<std::string> parts;
-  for (const problem::Neighbour& each : dispatch.neighbours)
+  for (const problem::SurroundingOperation& each : dispatch.surrounding)
     parts.push_back(fmt::format("{} from {} operand {} walks {}", each.name, each.from,
                                 each.operand, fmt::join(each.root_loops, ",")));
   EXPECT_THAT(parts, ElementsAre("linalg.generic from -1 operand 1 walks 0,1",
@@ -106,7 +106,7 @@ TEST(GenericSpace, KnowsThePartsOfASoftmax) {
   EXPECT_EQ(attributes->lowering_config,
             "#iree_cpu.lowering_config<distribution = [32, 0], vector_common_parallel = [8, 0], "
             "vector_reduction = [0, 16]>");
-  EXPECT_THAT(attributes->neighbour_configs,
+  EXPECT_THAT(attributes->surrounding_configs,
               ElementsAre("#iree_cpu.lowering_config<vector_common_parallel = [8, 0], "
                           "vector_reduction = [0, 16]>",
                           "#iree_cpu.lowering_config<vector_common_parallel = [8]>",

@@ -123,17 +123,17 @@ TEST_F(StoreTest, AVerificationComesBackWithItsFirstBadElement) {
   Store store = open();
   const Place place(store);
   const Id candidate = place.compile(store, "{}", "e5");
-  const Verification wrong{.dispatch = place.dispatch,
-                           .identity = "e5",
-                           .device = place.device,
-                           .right = false,
-                           .bad_binding = 2,
-                           .bad_index = 131071,
-                           .expected = "9007199254740993",
-                           .got = "nan",
-                           .share_bad = 1.0 / 3.0,
-                           .tolerance = "exact",
-                           .basis = "sums of small integers"};
+  const VerificationRow wrong{.dispatch = place.dispatch,
+                              .identity = "e5",
+                              .device = place.device,
+                              .right = false,
+                              .bad_binding = 2,
+                              .bad_index = 131071,
+                              .expected = "9007199254740993",
+                              .got = "nan",
+                              .share_bad = 1.0 / 3.0,
+                              .tolerance = "exact",
+                              .basis = "sums of small integers"};
   ASSERT_TRUE(store.record(wrong));
   EXPECT_EQ(as_given(*store.known(candidate, place.device)->verification), wrong);
 }

@@ -19,8 +19,8 @@ constexpr auto kAttributesFields = [](auto& attributes, auto&& field) {
   field.when(has_siblings, "sibling_config", attributes.sibling_config);
   field.when(!attributes.decomposition_config.empty(), "decomposition_config",
              attributes.decomposition_config);
-  field.when(!attributes.neighbour_configs.empty(), "neighbour_configs",
-             attributes.neighbour_configs);
+  field.when(!attributes.surrounding_configs.empty(), "neighbour_configs",
+             attributes.surrounding_configs);
   field.when(!attributes.interchange.empty(), "interchange", attributes.interchange);
   field.when(is_stated, "statement", attributes.statement);
   field.when(is_stated, "knobs", attributes.knobs);

@@ -7,7 +7,7 @@
 namespace hone::iree {
 namespace {
 
-using problem::Neighbour;
+using problem::SurroundingOperation;
 using space::Value;
 
 std::string_view pipeline_of(const problem::Operation& root) {
@@ -43,24 +43,24 @@ Tiles tiles_of(const problem::Operation& root, const space::Space& space,
 // IREE (MultiLoweringConfigGenerator::setNewTilingConfigs): a neighbour's loop has the tile of the
 // root's loop that walks the same dimension. What feeds the root is computed inside of its
 // reduction loops; what reads it walks along them on its own.
-std::string neighbour_text(const Neighbour& neighbour, const problem::Operation& root,
-                           const Tiles& tiles) {
-  const std::size_t count = neighbour.loops.size();
+std::string surrounding_text(const SurroundingOperation& operation, const problem::Operation& root,
+                             const Tiles& tiles) {
+  const std::size_t count = operation.loops.size();
   TileLevel parallel(count), reduction(count), inner(count);
   for (std::size_t l = 0; l < count; ++l) {
-    const bool reduces = neighbour.loops[l].reduction;
-    if (neighbour.root_loops[l] < 0) {
+    const bool reduces = operation.loops[l].reduction;
+    if (operation.root_loops[l] < 0) {
       // A dimension of its own goes one by one, the one in a row of memory by a small vector.
       const Value tile = l + 1 == count && !reduces
-                             ? std::min<Value>(16, std::max<Value>(1, neighbour.loops[l].size))
+                             ? std::min<Value>(16, std::max<Value>(1, operation.loops[l].size))
                              : 1;
       (reduces ? reduction : inner)[l] = tile;
       continue;
     }
-    const auto loop = static_cast<std::size_t>(neighbour.root_loops[l]);
+    const auto loop = static_cast<std::size_t>(operation.root_loops[l]);
     if (!root.loops[loop].reduction)
       (reduces ? reduction : parallel)[l] = tiles.parallel[loop];
-    else if (reduces || neighbour.feeds_root)
+    else if (reduces || operation.feeds_root)
       reduction[l] = tiles.reduction[loop];
     else
       inner[l] = tiles.inner[loop];
@@ -87,8 +87,8 @@ Result<Attributes> llvm_cpu_generic_attributes(const problem::Dispatch& dispatch
   attributes.translation_info =
       fmt::format("#iree_codegen.translation_info<pipeline = {}{}>", pipeline_of(root),
                   peeled ? fmt::format(", {{{}}}", kPeeling) : "");
-  for (const Neighbour& neighbour : dispatch.neighbours)
-    attributes.neighbour_configs.push_back(neighbour_text(neighbour, root, tiles));
+  for (const SurroundingOperation& operation : dispatch.surrounding)
+    attributes.surrounding_configs.push_back(surrounding_text(operation, root, tiles));
   return attributes;
 }
 

@@ -10,16 +10,16 @@
 
 #include "worker/compile_pool.h"
 #include "worker/envelope.h"
-#include "worker/worker_session.h"
+#include "worker/worker_process.h"
 
 namespace hone::worker {
 
-class CompilePool::Session {
+class CompilePool::State {
  public:
   // A number of the pool's own for each job: the caller's may come again after cancel_all().
   using Sequence = std::uint64_t;
 
-  explicit Session(CompilePoolOptions options) : options_(std::move(options)) {}
+  explicit State(CompilePoolOptions options) : options_(std::move(options)) {}
 
   Status start_zygote();
   Result<Outcome> run_once(const Message& message);
@@ -72,7 +72,7 @@ class CompilePool::Session {
   double limit_of(Kind kind) const;
 
   CompilePoolOptions options_;
-  std::optional<WorkerSession> zygote_;
+  std::optional<WorkerProcess> zygote_;
   std::map<Sequence, Job> jobs_;
   std::map<std::string, Server> servers_;
   std::map<Sequence, Outcome> answers_;  // of once and prepare
