@@ -16,8 +16,7 @@ namespace {
 
 struct Arguments {
   std::vector<std::string> files;
-  std::vector<std::string> strategies = {"random",       "local", "prior",
-                                         "evolutionary", "model", "auto"};
+  std::vector<std::string> strategies = {"random", "local", "prior", "model", "auto"};
   std::vector<std::size_t> after = {8, 16, 32, 64};
   std::size_t seeds = 50;
   std::size_t round = 8;

@@ -90,7 +90,7 @@ std::string gains_text(const tune::TuningResult& result) {
 
 std::vector<std::string> names_of_sizes(const tune::TuningResult& result) {
   std::vector<std::string> names;
-  for (const tune::SessionResult& session : result.at_sizes)
+  for (const tune::ProgramTuningResult& session : result.at_sizes)
     if (!session.sizes.empty()) names.push_back(problem::to_string(session.sizes));
   return names;
 }

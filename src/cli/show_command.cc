@@ -10,7 +10,7 @@
 #include "provider/iree/iree_provider.h"
 #include "space/configuration.h"
 #include "store/store.h"
-#include "tune/answer.h"
+#include "tune/decode_json.h"
 #include "tune/records.h"
 #include "tune/stored_flags.h"
 
@@ -30,7 +30,7 @@ struct ShowOptions {
 std::optional<std::string> gpu_of(const store::CandidateDetails& details) {
   const auto target =
       nlohmann::json::parse(details.build.target, nullptr, /*allow_exceptions=*/false);
-  const auto gpu = tune::read_answer<std::string>(target, "gpu");
+  const auto gpu = tune::decode_json<std::string>(target, "gpu");
   return gpu ? std::optional<std::string>(*gpu) : std::nullopt;
 }
 
@@ -161,7 +161,7 @@ nlohmann::json json_of(const store::CandidateDetails& details) {
   for (const store::Failure& failure : details.failures)
     json["failures"].push_back(
         {{"kind", failure.kind}, {"message", failure.message}, {"when", failure.when}});
-  for (const store::Verification& each : details.verifications)
+  for (const store::VerificationRow& each : details.verifications)
     json["verifications"].push_back({{"right", each.right},
                                      {"basis", each.basis},
                                      {"tolerance", each.tolerance},
@@ -182,7 +182,7 @@ nlohmann::json json_of(const store::CandidateDetails& details) {
 }
 
 // What is to be known of a verification that is not as good as one can be.
-std::string judged_by(const store::Verification& verification) {
+std::string judged_by(const store::VerificationRow& verification) {
   std::string words;
   if (verification.reference == store::kOwnFlagsReference)
     words += "; against no independent reference";
@@ -202,7 +202,7 @@ void print(const store::CandidateDetails& details) {
                format_duration(details.artifact->compile_seconds));
   for (const store::Failure& failure : details.failures)
     fmt::print("  failed         {}: {}\n", failure.kind, failure.message);
-  for (const store::Verification& each : details.verifications)
+  for (const store::VerificationRow& each : details.verifications)
     fmt::print("  verified       {} ({}{})\n", each.right ? "right" : each.basis, each.tolerance,
                judged_by(each));
   for (const store::Measurement& each : details.measurements)

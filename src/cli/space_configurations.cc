@@ -21,7 +21,7 @@ constexpr std::size_t kHashDigits = 10;
 bool takes_more(const iree::Attributes& attributes) {
   return !attributes.init_config.empty() || !attributes.consumer_config.empty() ||
          !attributes.sibling_reduction_config.empty() || !attributes.sibling_config.empty() ||
-         !attributes.decomposition_config.empty() || !attributes.neighbour_configs.empty() ||
+         !attributes.decomposition_config.empty() || !attributes.surrounding_configs.empty() ||
          !attributes.interchange.empty();
 }
 

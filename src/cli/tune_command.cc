@@ -77,8 +77,8 @@ void add_tune_command(CLI::App& app, Run& run) {
   command
       ->add_option("--strategy", tuning.strategy,
                    "auto (chosen by the space and the time, and ends when more is not worth it), "
-                   "model, evolutionary, local, random, exhaustive, or prior: what an estimate "
-                   "expects to be best, first")
+                   "model, local, random, exhaustive, or prior: what an estimate expects to be "
+                   "best, first")
       ->capture_default_str()
       ->type_name(fmt::format("{{{}}}", fmt::join(search::kStrategyNames, ",")));
   command->add_option("--candidates", tuning.candidates, "most to try per dispatch")

@@ -54,7 +54,7 @@ nlohmann::json document_of(const TuneOptions& options, const tune::FlagSet& tune
     for (const tune::LeftOut& left_out : result.best->left_out)
       document["left_out"].push_back(
           {{"dispatch", left_out.dispatch}, {"sizes", ""}, {"reason", left_out.reason}});
-  for (const tune::SessionResult& session : result.at_sizes) {
+  for (const tune::ProgramTuningResult& session : result.at_sizes) {
     const std::string sizes = problem::to_string(session.sizes);
     for (const tune::LeftOut& left_out : session.proven.left_out)
       document["left_out"].push_back(
@@ -106,7 +106,7 @@ void print_not_tuned(const std::vector<tune::NotTuned>& all, const std::string& 
 
 // What is not in the tables.
 void print_notes(const TuneOptions& options, const tune::TuningResult& result) {
-  for (const tune::SessionResult& session : result.at_sizes) {
+  for (const tune::ProgramTuningResult& session : result.at_sizes) {
     const std::string at = result.at_sizes.size() > 1
                                ? fmt::format(" (at {})", problem::to_string(session.sizes))
                                : "";
@@ -160,7 +160,7 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
   HONE_ASSIGN(const output::Table programs, output::program_table(store, program, result.run));
   std::map<store::Id, output::Spent> spent;
   bool found = false;
-  for (const tune::SessionResult& session : result.at_sizes)
+  for (const tune::ProgramTuningResult& session : result.at_sizes)
     for (const tune::TunedDispatch& tuned : session.tuned) {
       spent[tuned.id] = {tuned.seconds, tuned.busy_seconds};
       found = found || tuned.payload.has_value();

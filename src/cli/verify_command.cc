@@ -111,7 +111,7 @@ Result<std::string> effect_of_spec(const tune::VerifyRequest& request,
   return fmt::format("changes the configuration of {} of {} dispatches", changed, plain.size());
 }
 
-Status write_outputs(const tune::Verdict& verdict, const std::vector<std::string>& arguments) {
+Status write_outputs(const tune::VerifyResult& verdict, const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < arguments.size() && i < verdict.arrays.size(); ++i)
     HONE_TRY(write_file_atomically(file_of(arguments[i]), problem::to_npy(verdict.arrays[i])));
   return {};
@@ -125,7 +125,7 @@ std::size_t output_count(const Subject& subject) {
 }
 
 nlohmann::ordered_json document_of(const VerifyOptions& options, const Subject& subject,
-                                   const std::string& spec, const tune::Verdict& verdict) {
+                                   const std::string& spec, const tune::VerifyResult& verdict) {
   nlohmann::ordered_json document{{"schema_version", kSchemaVersion}, {"program", options.input}};
   document[subject.function ? "function" : "dispatch"] = subject.name();
   document["configuration"] = options.configuration.value_or("default");
@@ -145,7 +145,7 @@ nlohmann::ordered_json document_of(const VerifyOptions& options, const Subject& 
 }
 
 void print(const VerifyOptions& options, const Subject& subject, const std::string& spec,
-           const tune::Verdict& verdict) {
+           const tune::VerifyResult& verdict) {
   fmt::print("{} of {}\n", subject.name(), options.input);
   if (options.configuration) fmt::print("  configuration  {}\n", *options.configuration);
   if (!spec.empty()) fmt::print("  spec           {} {}\n", options.spec, spec);
@@ -219,7 +219,7 @@ CommandResult verify(VerifyOptions options) {
     request.flags.push_back(provider.spec_flag(options.spec));
     HONE_ASSIGN(spec, effect_of_spec(request, without, toolchain.compiler()));
   }
-  tune::Verdict verdict;
+  tune::VerifyResult verdict;
   if (subject.function) {
     HONE_ASSIGN(const std::vector<std::string> parameters,
                 parameter_flags(options.runtime, options.input, program,

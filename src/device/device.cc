@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/exact_json.h"
+#include "base/json_fields.h"
 
 namespace hone::device {
 
@@ -18,22 +18,21 @@ Buffer bound_buffer(std::span<const problem::KernelBinding> bindings, std::size_
   return {reinterpret_cast<void*>(begin), static_cast<std::size_t>(binding.bytes)};
 }
 
+constexpr auto kPeakFields = [](auto& peak, auto&& field) {
+  field("gflops", peak.gflops);
+  field.or_default("matrix_gflops", peak.matrix_gflops);
+  field.or_default("stated_matrix_gflops", peak.stated_matrix_gflops);
+  field("gbytes_per_second", peak.gbytes_per_second);
+  field("instructions", peak.instructions);
+  field("threads", peak.threads);
+};
+
 void to_json(nlohmann::json& json, const Peak& peak) {
-  json = {{"gflops", peak.gflops},
-          {"matrix_gflops", peak.matrix_gflops},
-          {"stated_matrix_gflops", peak.stated_matrix_gflops},
-          {"gbytes_per_second", peak.gbytes_per_second},
-          {"instructions", peak.instructions},
-          {"threads", peak.threads}};
+  write_fields(json, peak, kPeakFields);
 }
 
 void from_json(const nlohmann::json& json, Peak& peak) {
-  json.at("gflops").get_to(peak.gflops);
-  peak.matrix_gflops = json.value("matrix_gflops", 0.0);
-  peak.stated_matrix_gflops = json.value("stated_matrix_gflops", 0.0);
-  json.at("gbytes_per_second").get_to(peak.gbytes_per_second);
-  json.at("instructions").get_to(peak.instructions);
-  exact_to(json.at("threads"), peak.threads);
+  read_fields(json, peak, kPeakFields);
 }
 
 namespace {

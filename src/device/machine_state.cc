@@ -4,81 +4,49 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "base/exact_json.h"
+#include "base/json_fields.h"
 
 namespace hone::device {
 namespace {
 
-template <class T>
-void put(nlohmann::json& json, const char* key, const std::optional<T>& value) {
-  if (value) json[key] = *value;
-}
+constexpr auto kCoreFields = [](auto& core, auto&& field) {
+  field("core", core.core);
+  field("governor", core.governor);
+  field("busy", core.busy);
+  field("stolen", core.stolen);
+  field("megahertz", core.megahertz);
+  field("throttles", core.throttles);
+};
 
-template <class T>
-void get(const nlohmann::json& json, const char* key, std::optional<T>& value) {
-  value.reset();
-  if (const auto found = json.find(key); found != json.end()) value = exact<T>(*found);
-}
+constexpr auto kProcessFields = [](auto& process, auto&& field) {
+  field("pid", process.pid);
+  field("name", process.name);
+  field("share", process.share);
+  field("core", process.core);
+};
 
-void to_json(nlohmann::json& json, const CoreState& core) {
-  json = {{"core", core.core}, {"governor", core.governor}};
-  put(json, "busy", core.busy);
-  put(json, "stolen", core.stolen);
-  put(json, "megahertz", core.megahertz);
-  put(json, "throttles", core.throttles);
-}
+constexpr auto kGpuFields = [](auto& gpu, auto&& field) {
+  field("gpu", gpu.gpu);
+  field("throttled", gpu.throttled);
+  field("megahertz", gpu.megahertz);
+  field("most_megahertz", gpu.most_megahertz);
+  field("memory_megahertz", gpu.memory_megahertz);
+  field("watts", gpu.watts);
+  field("watt_limit", gpu.watt_limit);
+  field("celsius", gpu.celsius);
+  field("other_processes", gpu.other_processes);
+};
 
-CoreState core_from(const nlohmann::json& json) {
-  CoreState core{.core = exact<int>(json.at("core")),
-                 .busy = {},
-                 .stolen = {},
-                 .megahertz = {},
-                 .throttles = {},
-                 .governor = json.at("governor").get<std::string>()};
-  get(json, "busy", core.busy);
-  get(json, "stolen", core.stolen);
-  get(json, "megahertz", core.megahertz);
-  get(json, "throttles", core.throttles);
-  return core;
-}
-
-void to_json(nlohmann::json& json, const BusyProcess& process) {
-  json = {{"pid", process.pid},
-          {"name", process.name},
-          {"share", process.share},
-          {"core", process.core}};
-}
-
-BusyProcess process_from(const nlohmann::json& json) {
-  return {.pid = exact<int>(json.at("pid")),
-          .name = json.at("name").get<std::string>(),
-          .share = json.at("share").get<double>(),
-          .core = exact<int>(json.at("core"))};
-}
-
-void to_json(nlohmann::json& json, const GpuState& gpu) {
-  json = {{"gpu", gpu.gpu}, {"throttled", gpu.throttled}};
-  put(json, "megahertz", gpu.megahertz);
-  put(json, "most_megahertz", gpu.most_megahertz);
-  put(json, "memory_megahertz", gpu.memory_megahertz);
-  put(json, "watts", gpu.watts);
-  put(json, "watt_limit", gpu.watt_limit);
-  put(json, "celsius", gpu.celsius);
-  put(json, "other_processes", gpu.other_processes);
-}
-
-GpuState gpu_from(const nlohmann::json& json) {
-  GpuState gpu{.gpu = exact<int>(json.at("gpu")),
-               .throttled = json.at("throttled").get<std::vector<std::string>>()};
-  get(json, "megahertz", gpu.megahertz);
-  get(json, "most_megahertz", gpu.most_megahertz);
-  get(json, "memory_megahertz", gpu.memory_megahertz);
-  get(json, "watts", gpu.watts);
-  get(json, "watt_limit", gpu.watt_limit);
-  get(json, "celsius", gpu.celsius);
-  get(json, "other_processes", gpu.other_processes);
-  return gpu;
-}
+constexpr auto kMachineStateFields = [](auto& state, auto&& field) {
+  field("load_1min", state.load_1min);
+  field("runnable", state.runnable);
+  field("seconds", state.seconds);
+  field("involuntary_switches", state.involuntary_switches);
+  field("background", state.background);
+  field.list("cores", state.cores, kCoreFields);
+  field.list_if_any("processes", state.processes, kProcessFields);
+  field.list_if_any("gpus", state.gpus, kGpuFields);
+};
 
 }  // namespace
 
@@ -107,33 +75,11 @@ void add_gpus(MachineState& state, const MachineState& more) {
 }
 
 void to_json(nlohmann::json& json, const MachineState& state) {
-  json = {{"load_1min", state.load_1min},
-          {"runnable", state.runnable},
-          {"seconds", state.seconds},
-          {"involuntary_switches", state.involuntary_switches},
-          {"cores", nlohmann::json::array()}};
-  put(json, "background", state.background);
-  for (const CoreState& core : state.cores) to_json(json["cores"].emplace_back(), core);
-  for (const BusyProcess& process : state.processes)
-    to_json(json["processes"].emplace_back(), process);
-  for (const GpuState& gpu : state.gpus) to_json(json["gpus"].emplace_back(), gpu);
+  write_fields(json, state, kMachineStateFields);
 }
 
 void from_json(const nlohmann::json& json, MachineState& state) {
-  json.at("load_1min").get_to(state.load_1min);
-  exact_to(json.at("runnable"), state.runnable);
-  json.at("seconds").get_to(state.seconds);
-  exact_to(json.at("involuntary_switches"), state.involuntary_switches);
-  get(json, "background", state.background);
-  state.cores.clear();
-  for (const nlohmann::json& core : json.at("cores")) state.cores.push_back(core_from(core));
-  state.processes.clear();
-  if (const auto processes = json.find("processes"); processes != json.end())
-    for (const nlohmann::json& process : *processes)
-      state.processes.push_back(process_from(process));
-  state.gpus.clear();
-  if (const auto gpus = json.find("gpus"); gpus != json.end())
-    for (const nlohmann::json& gpu : *gpus) state.gpus.push_back(gpu_from(gpu));
+  read_fields(json, state, kMachineStateFields);
 }
 
 }  // namespace hone::device

@@ -4,53 +4,33 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/exact_json.h"
+#include "base/json_fields.h"
 
 namespace hone::device {
 namespace {
 
-constexpr std::pair<bool Traits::*, const char*> kTraits[] = {
-    {&Traits::own_memory, "own_memory"},
-    {&Traits::compiling_disturbs, "compiling_disturbs"},
-    {&Traits::one_batch_tells, "one_batch_tells"},
-    {&Traits::assembles_code, "assembles_code"},
-    {&Traits::runs_on_host, "runs_on_host"},
-    {&Traits::matrix_units, "matrix_units"}};
+constexpr auto kTraitsFields = [](auto& traits, auto&& field) {
+  field("own_memory", traits.own_memory);
+  field("compiling_disturbs", traits.compiling_disturbs);
+  field("one_batch_tells", traits.one_batch_tells);
+  field("assembles_code", traits.assembles_code);
+  field("runs_on_host", traits.runs_on_host);
+  field("matrix_units", traits.matrix_units);
+};
 
-nlohmann::json json_of(const Facts& facts) {
-  return {{"name", facts.name},
-          {"driver", facts.driver},
-          {"target", facts.target},
-          {"description", facts.description},
-          {"id", facts.id},
-          {"identity", nlohmann::json::parse(facts.identity)},
-          {"details", nlohmann::json::parse(facts.details)},
-          {"last_level_cache_bytes", facts.last_level_cache_bytes},
-          {"memory_bytes", facts.memory_bytes},
-          {"workgroup_memory_bytes", facts.workgroup_memory_bytes},
-          {"units", facts.units},
-          {"rough_flops", facts.rough_flops},
-          {"rough_bytes", facts.rough_bytes}};
-}
-
-Facts facts_from(const nlohmann::json& json) {
-  Facts facts;
-  for (const auto& [text, key] : {std::pair(&facts.name, "name"),
-                                  {&facts.driver, "driver"},
-                                  {&facts.target, "target"},
-                                  {&facts.description, "description"},
-                                  {&facts.id, "id"}})
-    json.at(key).get_to(*text);
-  facts.identity = json.at("identity").dump();
-  facts.details = json.at("details").dump();
-  exact_to(json.at("last_level_cache_bytes"), facts.last_level_cache_bytes);
-  exact_to(json.at("memory_bytes"), facts.memory_bytes);
-  exact_to(json.at("workgroup_memory_bytes"), facts.workgroup_memory_bytes);
-  exact_to(json.at("units"), facts.units);
-  json.at("rough_flops").get_to(facts.rough_flops);
-  json.at("rough_bytes").get_to(facts.rough_bytes);
-  return facts;
-}
+constexpr auto kFactsFields = [](auto& facts, auto&& field) {
+  field("name", facts.name);
+  field("driver", facts.driver);
+  field("target", facts.target);
+  field("description", facts.description);
+  field("id", facts.id);
+  field("last_level_cache_bytes", facts.last_level_cache_bytes);
+  field("memory_bytes", facts.memory_bytes);
+  field("workgroup_memory_bytes", facts.workgroup_memory_bytes);
+  field("units", facts.units);
+  field("rough_flops", facts.rough_flops);
+  field("rough_bytes", facts.rough_bytes);
+};
 
 }  // namespace
 
@@ -81,30 +61,37 @@ Result<Place> find_place(const std::vector<Place>& places, std::string_view kind
   return no_such_device(kind, index, present);
 }
 
+constexpr auto kAddressFields = [](auto& address, auto&& field) {
+  field("kind", address.kind);
+  field("cores", address.cores);
+  field("index", address.index);
+};
+
 void to_json(nlohmann::json& json, const Address& address) {
-  json = {{"kind", address.kind}, {"cores", address.cores}};
-  if (address.index) json["index"] = *address.index;
+  write_fields(json, address, kAddressFields);
 }
 
 void from_json(const nlohmann::json& json, Address& address) {
-  json.at("kind").get_to(address.kind);
-  exact_to(json.at("cores"), address.cores);
-  address.index.reset();
-  if (const auto index = json.find("index"); index != json.end())
-    address.index = exact<int>(*index);
+  read_fields(json, address, kAddressFields);
 }
 
+// The facts' own JSON texts are part of theirs.
 void to_json(nlohmann::json& json, const Place& place) {
-  json = {{"address", place.address},
-          {"traits", nlohmann::json::object()},
-          {"facts", json_of(place.facts)}};
-  for (const auto& [trait, key] : kTraits) json["traits"][key] = place.traits.*trait;
+  json = {{"address", place.address}};
+  write_fields(json["traits"], place.traits, kTraitsFields);
+  nlohmann::json& facts = json["facts"];
+  write_fields(facts, place.facts, kFactsFields);
+  facts["identity"] = nlohmann::json::parse(place.facts.identity);
+  facts["details"] = nlohmann::json::parse(place.facts.details);
 }
 
 void from_json(const nlohmann::json& json, Place& place) {
   json.at("address").get_to(place.address);
-  for (const auto& [trait, key] : kTraits) json.at("traits").at(key).get_to(place.traits.*trait);
-  place.facts = facts_from(json.at("facts"));
+  read_fields(json.at("traits"), place.traits, kTraitsFields);
+  const nlohmann::json& facts = json.at("facts");
+  read_fields(facts, place.facts, kFactsFields);
+  place.facts.identity = facts.at("identity").dump();
+  place.facts.details = facts.at("details").dump();
 }
 
 }  // namespace hone::device

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/exact_json.h"
+#include "base/json_fields.h"
 #include "measure/sample_loop.h"
 
 namespace hone::measure {
@@ -46,29 +46,33 @@ Result<Calibration> calibrate(device::Device& device, std::size_t rounds) {
   return calibration;
 }
 
+constexpr auto kCalibrationRequestFields = [](auto& request, auto&& field) {
+  field("device", request.device);
+  field("rounds", request.rounds);
+};
+
 void to_json(nlohmann::json& json, const CalibrationRequest& request) {
-  json = {{"device", request.device}, {"rounds", request.rounds}};
+  write_fields(json, request, kCalibrationRequestFields);
 }
 
 void from_json(const nlohmann::json& json, CalibrationRequest& request) {
-  json.at("device").get_to(request.device);
-  exact_to(json.at("rounds"), request.rounds);
+  read_fields(json, request, kCalibrationRequestFields);
 }
 
+constexpr auto kCalibrationFields = [](auto& calibration, auto&& field) {
+  field("a_seconds", calibration.a_seconds);
+  field("b_seconds", calibration.b_seconds);
+  field("disturbed", calibration.disturbed);
+  field("before", calibration.before);
+  field("after", calibration.after);
+};
+
 void to_json(nlohmann::json& json, const Calibration& calibration) {
-  json = {{"a_seconds", calibration.a_seconds},
-          {"b_seconds", calibration.b_seconds},
-          {"disturbed", calibration.disturbed},
-          {"before", calibration.before},
-          {"after", calibration.after}};
+  write_fields(json, calibration, kCalibrationFields);
 }
 
 void from_json(const nlohmann::json& json, Calibration& calibration) {
-  json.at("a_seconds").get_to(calibration.a_seconds);
-  json.at("b_seconds").get_to(calibration.b_seconds);
-  exact_to(json.at("disturbed"), calibration.disturbed);
-  json.at("before").get_to(calibration.before);
-  json.at("after").get_to(calibration.after);
+  read_fields(json, calibration, kCalibrationFields);
 }
 
 }  // namespace hone::measure

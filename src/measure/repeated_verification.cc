@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/exact_json.h"
+#include "base/json_fields.h"
 #include "base/stopwatch.h"
 
 namespace hone::measure {
@@ -48,25 +48,31 @@ Result<Repeated> verify_repeatedly(device::Kernel& kernel, Workload& workload,
   return repeated;
 }
 
+constexpr auto kRepeatRequestFields = [](auto& request, auto&& field) {
+  field("handle", request.handle);
+  field("launches", request.launches);
+  field("max_seconds", request.max_seconds);
+};
+
 void to_json(nlohmann::json& json, const RepeatRequest& request) {
-  json = {{"handle", request.handle},
-          {"launches", request.launches},
-          {"max_seconds", request.max_seconds}};
+  write_fields(json, request, kRepeatRequestFields);
 }
 
 void from_json(const nlohmann::json& json, RepeatRequest& request) {
-  exact_to(json.at("handle"), request.handle);
-  exact_to(json.at("launches"), request.launches);
-  json.at("max_seconds").get_to(request.max_seconds);
+  read_fields(json, request, kRepeatRequestFields);
 }
 
+constexpr auto kRepeatedFields = [](auto& repeated, auto&& field) {
+  field("compared", repeated.compared);
+  field("verification", repeated.verification);
+};
+
 void to_json(nlohmann::json& json, const Repeated& repeated) {
-  json = {{"compared", repeated.compared}, {"verification", repeated.verification}};
+  write_fields(json, repeated, kRepeatedFields);
 }
 
 void from_json(const nlohmann::json& json, Repeated& repeated) {
-  exact_to(json.at("compared"), repeated.compared);
-  json.at("verification").get_to(repeated.verification);
+  read_fields(json, repeated, kRepeatedFields);
 }
 
 }  // namespace hone::measure

@@ -273,11 +273,6 @@ Result<device::Peak> Runner::peak() {
   return state_->device->measure_peak();
 }
 
-Result<device::MachineState> Runner::machine_state() {
-  HONE_TRY(state_->check_ready());
-  return state_->device->machine_state();
-}
-
 bool Runner::has_lost_its_device() const {
   return state_->device && state_->device->is_lost();
 }

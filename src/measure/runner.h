@@ -63,7 +63,6 @@ class Runner {
   Result<Calibration> calibrate(const CalibrationRequest& request);
 
   Result<device::Peak> peak();
-  Result<device::MachineState> machine_state();
 
   // A candidate has left the device unusable for this process, which must end.
   bool has_lost_its_device() const;

@@ -71,7 +71,6 @@ Answer do_job(Runner& runner, std::string_view kind, const nlohmann::json& body,
   if (kind == "unload") return unload(runner, body);
   if (kind == "calibrate") return answer_with(runner.calibrate(body.get<CalibrationRequest>()));
   if (kind == "peak") return answer_with(runner.peak());
-  if (kind == "machine_state") return answer_with(runner.machine_state());
   return input_error("a runner has no job '{}'", kind);
 }
 

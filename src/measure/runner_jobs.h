@@ -10,7 +10,6 @@
 //   unload         {"handle": n}                                                  -> {}
 //   calibrate      CalibrationRequest                                             -> Calibration
 //   peak           {}                                                             -> Peak
-//   machine_state  {}                                                             -> MachineState
 #pragma once
 
 #include <nlohmann/json.hpp>

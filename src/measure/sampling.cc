@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "base/exact_json.h"
+#include "base/json_fields.h"
 #include "measure/statistics.h"
 
 namespace hone::measure {
@@ -48,34 +48,25 @@ Status check(const Protocol& protocol) {
   return {};
 }
 
+constexpr auto kProtocolFields = [](auto& protocol, auto&& field) {
+  field.or_default("warm_up_seconds", protocol.warm_up_seconds);
+  field.or_default("max_warm_up_seconds", protocol.max_warm_up_seconds);
+  field.or_default("min_samples", protocol.min_samples);
+  field.or_default("max_samples", protocol.max_samples);
+  field.or_default("max_seconds", protocol.max_seconds);
+  field.or_default("target_width", protocol.target_width);
+  field.or_default("confidence", protocol.confidence);
+  field.or_default("batch_seconds", protocol.batch_seconds);
+  field.or_default("early_stop_factor", protocol.early_stop_factor);
+  field.or_default("screen_factor", protocol.screen_factor);
+};
+
 void to_json(nlohmann::json& json, const Protocol& protocol) {
-  json = {{"warm_up_seconds", protocol.warm_up_seconds},
-          {"max_warm_up_seconds", protocol.max_warm_up_seconds},
-          {"min_samples", protocol.min_samples},
-          {"max_samples", protocol.max_samples},
-          {"max_seconds", protocol.max_seconds},
-          {"target_width", protocol.target_width},
-          {"confidence", protocol.confidence},
-          {"batch_seconds", protocol.batch_seconds},
-          {"early_stop_factor", protocol.early_stop_factor},
-          {"screen_factor", protocol.screen_factor}};
+  write_fields(json, protocol, kProtocolFields);
 }
 
 void from_json(const nlohmann::json& json, Protocol& protocol) {
-  const Protocol fallback;
-  const auto read = [&](const char* name, auto& field, const auto& otherwise) {
-    field = exact_or(json, name, otherwise);
-  };
-  read("warm_up_seconds", protocol.warm_up_seconds, fallback.warm_up_seconds);
-  read("max_warm_up_seconds", protocol.max_warm_up_seconds, fallback.max_warm_up_seconds);
-  read("min_samples", protocol.min_samples, fallback.min_samples);
-  read("max_samples", protocol.max_samples, fallback.max_samples);
-  read("max_seconds", protocol.max_seconds, fallback.max_seconds);
-  read("target_width", protocol.target_width, fallback.target_width);
-  read("confidence", protocol.confidence, fallback.confidence);
-  read("batch_seconds", protocol.batch_seconds, fallback.batch_seconds);
-  read("early_stop_factor", protocol.early_stop_factor, fallback.early_stop_factor);
-  read("screen_factor", protocol.screen_factor, fallback.screen_factor);
+  read_fields(json, protocol, kProtocolFields);
 }
 
 std::size_t batch_size(const Protocol& protocol, double seconds_per_launch) {

@@ -100,12 +100,4 @@ std::size_t fewest_rounds_to_tell(std::size_t candidates, double alpha) {
   return static_cast<std::size_t>(std::ceil(-std::log2(each)));
 }
 
-Result<std::size_t> pick_winner(const TieSet& ties, std::span<const std::string> keys) {
-  if (keys.size() != ties.ratios().size())
-    return input_error("{} candidates need as many keys, got {}", ties.ratios().size(),
-                       keys.size());
-  return *std::min_element(ties.members().begin(), ties.members().end(),
-                           [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
-}
-
 }  // namespace hone::measure

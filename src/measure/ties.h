@@ -66,9 +66,4 @@ Result<TieSet> find_ties(std::span<const std::vector<double>> rounds,
 // probability 2^-n, which must not be above alpha / (candidates - 1).
 std::size_t fewest_rounds_to_tell(std::size_t candidates, double alpha);
 
-// The member of the tie set whose key is smallest (equal keys: the lowest index): the same winner
-// whichever member happened to be fastest today. Input error when there is not one key for each
-// candidate.
-Result<std::size_t> pick_winner(const TieSet& ties, std::span<const std::string> keys);
-
 }  // namespace hone::measure

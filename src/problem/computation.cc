@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
-#include "base/exact_json.h"
+#include "base/json_fields.h"
 #include "problem/dispatch.h"
 
 namespace hone::problem {
@@ -126,30 +124,13 @@ class Assumed {
   int before_ = -1;
 };
 
-// JSON has no infinities and no NaN.
-nlohmann::json constant_to_json(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
-
-double constant_from_json(const nlohmann::json& json) {
-  if (!json.is_string()) return json.get<double>();
-  const auto word = json.get<std::string>();
-  if (word == "nan") return std::numeric_limits<double>::quiet_NaN();
-  if (word != "inf" && word != "-inf")
-    refuse_json("'" + word + "' is no constant of a computation");
-  return word == "inf" ? std::numeric_limits<double>::infinity()
-                       : -std::numeric_limits<double>::infinity();
-}
-
 nlohmann::json value_to_json(const Value& value) {
   nlohmann::json json{{"kind", kValueKinds[static_cast<std::size_t>(value.kind)]},
                       {"type", name_of(value.type)}};
   if (!value.operation.empty()) json["operation"] = value.operation;
   if (!value.operands.empty()) json["operands"] = value.operands;
   if (value.binding >= 0) json["binding"] = value.binding;
-  if (value.kind == Value::Kind::kConstant) json["constant"] = constant_to_json(value.constant);
+  if (value.kind == Value::Kind::kConstant) json["constant"] = number_to_json(value.constant);
   if (value.terms != 1) json["terms"] = value.terms;
   if (value.inner_terms != 1) json["inner_terms"] = value.inner_terms;
   if (value.root) json["root"] = true;
@@ -169,7 +150,7 @@ Value value_from_json(const nlohmann::json& json, std::size_t index) {
   };
   read("operands", value.operands);
   read("binding", value.binding);
-  if (json.contains("constant")) value.constant = constant_from_json(json["constant"]);
+  if (json.contains("constant")) value.constant = number_from_json(json["constant"]);
   read("terms", value.terms);
   read("inner_terms", value.inner_terms);
   value.root = json.value("root", false);

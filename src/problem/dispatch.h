@@ -42,9 +42,9 @@ struct Binding {
 };
 
 // An operation of a dispatch beside its root: a fill under a sum, what reads the sums.
-struct Neighbour {
+struct SurroundingOperation {
   std::string name;  // the compiler's: "linalg.fill"
-  // How it is reached: from the root (-1) or from neighbours[from], of which it makes operand
+  // How it is reached: from the root (-1) or from surrounding[from], of which it makes operand
   // number `operand`, or whose result it reads (-1).
   int from = -1;
   int operand = -1;
@@ -53,7 +53,7 @@ struct Neighbour {
   // The root's loop that walks the same dimension of the data as each of `loops`; -1: none.
   std::vector<int> root_loops;
 
-  bool operator==(const Neighbour&) const = default;
+  bool operator==(const SurroundingOperation&) const = default;
 };
 
 struct Dispatch {
@@ -83,7 +83,7 @@ struct Dispatch {
   int operand_digits = 0;
   // Those that a configuration of the root concerns, as the compiler has them when it reads
   // configurations (a softmax is taken apart by then). Each `from` is a smaller number.
-  std::vector<Neighbour> neighbours;
+  std::vector<SurroundingOperation> surrounding;
   std::vector<Binding> bindings;  // in ordinal order
   // 32-bit words the kernel is launched with, where they are static: values that the program
   // passes, and hone's own choice of those that only say where a view begins.
@@ -130,8 +130,8 @@ void to_json(nlohmann::json& json, const TensorType& type);
 void from_json(const nlohmann::json& json, TensorType& type);
 void to_json(nlohmann::json& json, const Binding& binding);
 void from_json(const nlohmann::json& json, Binding& binding);
-void to_json(nlohmann::json& json, const Neighbour& neighbour);
-void from_json(const nlohmann::json& json, Neighbour& neighbour);
+void to_json(nlohmann::json& json, const SurroundingOperation& operation);
+void from_json(const nlohmann::json& json, SurroundingOperation& operation);
 void to_json(nlohmann::json& json, const Dispatch& dispatch);
 void from_json(const nlohmann::json& json, Dispatch& dispatch);
 void to_json(nlohmann::json& json, const Program& program);

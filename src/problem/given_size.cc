@@ -6,7 +6,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "base/exact_json.h"
+#include "base/json_fields.h"
 #include "problem/check.h"
 
 namespace hone::problem {
@@ -75,13 +75,17 @@ std::string to_string(const SizeSet& sizes) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
+constexpr auto kGivenSizeFields = [](auto& given, auto&& field) {
+  field("name", given.name);
+  field("size", given.size);
+};
+
 void to_json(nlohmann::json& json, const GivenSize& given) {
-  json = {{"name", given.name}, {"size", given.size}};
+  write_fields(json, given, kGivenSizeFields);
 }
 
 void from_json(const nlohmann::json& json, GivenSize& given) {
-  json.at("name").get_to(given.name);
-  exact_to(json.at("size"), given.size);
+  read_fields(json, given, kGivenSizeFields);
 }
 
 }  // namespace hone::problem

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/exact_json.h"
+#include "base/json_fields.h"
 
 namespace hone::problem {
 
@@ -19,22 +19,21 @@ std::vector<KernelPart> kernels_of(const Launch& launch, std::string_view code) 
   return parts;
 }
 
+constexpr auto kTensorMapFields = [](auto& map, auto&& field) {
+  field("shape", map.shape);
+  field("strides", map.strides);
+  field("block_size", map.box);
+  field("elem_type", map.element_type);
+  field("elem_size", map.element_bytes);
+  field("swizzle", map.swizzle);
+};
+
 void to_json(nlohmann::json& json, const TensorMap& map) {
-  json = {{"shape", map.shape},
-          {"strides", map.strides},
-          {"block_size", map.box},
-          {"elem_type", map.element_type},
-          {"elem_size", map.element_bytes},
-          {"swizzle", map.swizzle}};
+  write_fields(json, map, kTensorMapFields);
 }
 
 void from_json(const nlohmann::json& json, TensorMap& map) {
-  exact_to(json.at("shape"), map.shape);
-  exact_to(json.at("strides"), map.strides);
-  exact_to(json.at("block_size"), map.box);
-  exact_to(json.at("elem_type"), map.element_type);
-  exact_to(json.at("elem_size"), map.element_bytes);
-  exact_to(json.at("swizzle"), map.swizzle);
+  read_fields(json, map, kTensorMapFields);
 }
 
 void to_json(nlohmann::json& json, const LaunchArgument& argument) {
@@ -72,33 +71,26 @@ void from_json(const nlohmann::json& json, LaunchArgument& argument) {
 }
 
 // What only some launches have is written for those alone: most rows of a store are IREE's.
+constexpr auto kLaunchFields = [](auto& launch, auto&& field) {
+  field("entry", launch.entry);
+  field("ordinal", launch.ordinal);
+  field("grid", launch.grid);
+  field("block", launch.block);
+  field("shared_bytes", launch.shared_bytes);
+  field("constants", launch.constants);
+  field.when(!launch.arguments.empty(), "arguments", launch.arguments);
+  field.when(launch.hidden_pointers != 0, "hidden_pointers", launch.hidden_pointers);
+  field.when(launch.scratch_bytes != 0, "scratch_bytes", launch.scratch_bytes);
+  field.when(launch.code_bytes != 0, "code_bytes", launch.code_bytes);
+  field.when(!launch.then.empty(), "then", launch.then);
+};
+
 void to_json(nlohmann::json& json, const Launch& launch) {
-  json = {{"entry", launch.entry},
-          {"ordinal", launch.ordinal},
-          {"grid", launch.grid},
-          {"block", launch.block},
-          {"shared_bytes", launch.shared_bytes},
-          {"constants", launch.constants}};
-  if (!launch.arguments.empty()) json["arguments"] = launch.arguments;
-  if (launch.hidden_pointers != 0) json["hidden_pointers"] = launch.hidden_pointers;
-  if (launch.scratch_bytes != 0) json["scratch_bytes"] = launch.scratch_bytes;
-  if (launch.code_bytes != 0) json["code_bytes"] = launch.code_bytes;
-  if (!launch.then.empty()) json["then"] = launch.then;
+  write_fields(json, launch, kLaunchFields);
 }
 
 void from_json(const nlohmann::json& json, Launch& launch) {
-  launch = {};
-  json.at("entry").get_to(launch.entry);
-  exact_to(json.at("ordinal"), launch.ordinal);
-  exact_to(json.at("grid"), launch.grid);
-  exact_to(json.at("block"), launch.block);
-  exact_to(json.at("shared_bytes"), launch.shared_bytes);
-  exact_to(json.at("constants"), launch.constants);
-  launch.arguments = json.value("arguments", launch.arguments);
-  launch.hidden_pointers = exact_or(json, "hidden_pointers", 0);
-  launch.scratch_bytes = exact_or(json, "scratch_bytes", std::int64_t{0});
-  launch.code_bytes = exact_or(json, "code_bytes", std::int64_t{0});
-  launch.then = json.value("then", launch.then);
+  read_fields(json, launch, kLaunchFields);
 }
 
 }  // namespace hone::problem

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/exact_json.h"
 #include "base/hash.h"
+#include "base/json_fields.h"
 #include "base/text.h"
 #include "problem/check.h"
 #include "problem/dispatch.h"
@@ -174,38 +174,36 @@ std::string fingerprint(const Operation& operation) {
   return content_hash(json.dump());
 }
 
+// "open" is left out where it is not: fingerprints of older stores stay.
+constexpr auto kLoopFields = [](auto& loop, auto&& field) {
+  field("size", loop.size);
+  field("reduction", loop.reduction);
+  field.named("role", loop.role, kRoles);
+  field.when(loop.open, "open", loop.open);
+};
+
+constexpr auto kOperandFields = [](auto& operand, auto&& field) {
+  field("type", operand.type);
+  field("loops", operand.loops);
+  field("output", operand.output);
+};
+
+constexpr auto kOperationFields = [](auto& operation, auto&& field) {
+  field("name", operation.name);
+  field.list("loops", operation.loops, kLoopFields);
+  field.list("operands", operation.operands, kOperandFields);
+};
+
 void to_json(nlohmann::json& json, const Operation& operation) {
-  nlohmann::json loops = nlohmann::json::array(), operands = nlohmann::json::array();
-  for (const Loop& loop : operation.loops) {
-    loops.push_back(
-        {{"size", loop.size}, {"reduction", loop.reduction}, {"role", name_of(loop.role)}});
-    // Left out where it is not: fingerprints of older stores stay.
-    if (loop.open) loops.back()["open"] = true;
-  }
-  for (const Operand& operand : operation.operands)
-    operands.push_back(
-        {{"type", operand.type}, {"loops", operand.loops}, {"output", operand.output}});
-  json = {{"kind", name_of(operation.kind)},
-          {"name", operation.name},
-          {"loops", loops},
-          {"operands", operands}};
+  write_fields(json, operation, kOperationFields);
+  json["kind"] = name_of(operation.kind);
 }
 
 void from_json(const nlohmann::json& json, Operation& operation) {
-  operation = {};
+  read_fields(json, operation, kOperationFields);
   const Result<OperationKind> kind = operation_kind_from(json.at("kind").get<std::string>());
   if (!kind) refuse_json(kind.error().message);
   operation.kind = *kind;
-  json.at("name").get_to(operation.name);
-  for (const auto& item : json.at("loops")) {
-    const Loop loop{item.at("reduction").get<bool>(), exact<std::int64_t>(item.at("size")),
-                    named(item.at("role"), kRoles), item.value("open", false)};
-    operation.loops.push_back(loop);
-  }
-  for (const auto& item : json.at("operands"))
-    operation.operands.push_back({item.at("type").get<TensorType>(),
-                                  exact<std::vector<int>>(item.at("loops")),
-                                  item.at("output").get<bool>()});
   refuse_unless(check(operation));
 }
 

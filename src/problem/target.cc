@@ -2,30 +2,27 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/exact_json.h"
+#include "base/json_fields.h"
 
 namespace hone::problem {
 
+constexpr auto kCpuTargetFields = [](auto& target, auto&& field) {
+  field("cpu", target.cpu);
+  field("features", target.features);
+  field("vector_bits", target.vector_bits);
+  field("vector_registers", target.vector_registers);
+  field("l1d_bytes", target.l1d_bytes);
+  field("l2_bytes", target.l2_bytes);
+  field("l3_bytes", target.l3_bytes);
+  field("cores", target.cores);
+};
+
 void to_json(nlohmann::json& json, const CpuTarget& target) {
-  json = {{"cpu", target.cpu},
-          {"features", target.features},
-          {"vector_bits", target.vector_bits},
-          {"vector_registers", target.vector_registers},
-          {"l1d_bytes", target.l1d_bytes},
-          {"l2_bytes", target.l2_bytes},
-          {"l3_bytes", target.l3_bytes},
-          {"cores", target.cores}};
+  write_fields(json, target, kCpuTargetFields);
 }
 
 void from_json(const nlohmann::json& json, CpuTarget& target) {
-  json.at("cpu").get_to(target.cpu);
-  json.at("features").get_to(target.features);
-  exact_to(json.at("vector_bits"), target.vector_bits);
-  exact_to(json.at("vector_registers"), target.vector_registers);
-  exact_to(json.at("l1d_bytes"), target.l1d_bytes);
-  exact_to(json.at("l2_bytes"), target.l2_bytes);
-  exact_to(json.at("l3_bytes"), target.l3_bytes);
-  exact_to(json.at("cores"), target.cores);
+  read_fields(json, target, kCpuTargetFields);
 }
 
 }  // namespace hone::problem

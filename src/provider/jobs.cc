@@ -1,28 +1,35 @@
 #include "provider/jobs.h"
 
-#include <nlohmann/json.hpp>
+#include "base/json_fields.h"
 
 namespace hone::provider::jobs {
 
+constexpr auto kConfiguredDispatchFields = [](auto& dispatch, auto&& field) {
+  field("name", dispatch.name);
+  field("attributes", dispatch.payload.json);
+  field("marks", dispatch.marks);
+};
+
 void to_json(nlohmann::json& json, const ConfiguredDispatch& dispatch) {
-  json = {
-      {"name", dispatch.name}, {"attributes", dispatch.payload.json}, {"marks", dispatch.marks}};
+  write_fields(json, dispatch, kConfiguredDispatchFields);
 }
 
 void from_json(const nlohmann::json& json, ConfiguredDispatch& dispatch) {
-  json.at("name").get_to(dispatch.name);
-  dispatch.payload.json = json.at("attributes");
-  json.at("marks").get_to(dispatch.marks);
+  read_fields(json, dispatch, kConfiguredDispatchFields);
 }
 
+constexpr auto kSpecFileEntryFields = [](auto& entry, auto&& field) {
+  field("matcher", entry.matcher);
+  field("line", entry.line);
+  field("attributes", entry.payload.json);
+};
+
 void to_json(nlohmann::json& json, const SpecFileEntry& entry) {
-  json = {{"matcher", entry.matcher}, {"line", entry.line}, {"attributes", entry.payload.json}};
+  write_fields(json, entry, kSpecFileEntryFields);
 }
 
 void from_json(const nlohmann::json& json, SpecFileEntry& entry) {
-  json.at("matcher").get_to(entry.matcher);
-  json.at("line").get_to(entry.line);
-  entry.payload.json = json.at("attributes");
+  read_fields(json, entry, kSpecFileEntryFields);
 }
 
 }  // namespace hone::provider::jobs

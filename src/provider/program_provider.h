@@ -20,7 +20,7 @@ struct SpecEntry {
   std::string name;  // of the dispatch
   problem::Operation root;
   Payload payload;
-  std::vector<problem::Neighbour> neighbours = {};  // of the dispatch
+  std::vector<problem::SurroundingOperation> surrounding = {};  // of the dispatch
   // Dispatches, by name, that it is for, where what a matcher sees is not enough; empty: all.
   std::vector<std::string> only = {};
 };

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "base/exact_json.h"
+#include "base/json_fields.h"
 #include "provider/elf.h"
 
 namespace hone::provider {
@@ -131,22 +131,21 @@ std::optional<KernelResources> kernel_resources(const Artifact& artifact) {
   return std::nullopt;
 }
 
+constexpr auto kKernelResourcesFields = [](auto& resources, auto&& field) {
+  field("registers", resources.registers);
+  field("scalar_registers", resources.scalar_registers);
+  field("spills", resources.spills);
+  field("private_bytes", resources.private_bytes);
+  field("shared_bytes", resources.shared_bytes);
+  field("subgroup_size", resources.subgroup_size);
+};
+
 void to_json(nlohmann::json& json, const KernelResources& resources) {
-  json = {{"registers", resources.registers},
-          {"scalar_registers", resources.scalar_registers},
-          {"spills", resources.spills},
-          {"private_bytes", resources.private_bytes},
-          {"shared_bytes", resources.shared_bytes},
-          {"subgroup_size", resources.subgroup_size}};
+  write_fields(json, resources, kKernelResourcesFields);
 }
 
 void from_json(const nlohmann::json& json, KernelResources& resources) {
-  exact_to(json.at("registers"), resources.registers);
-  exact_to(json.at("scalar_registers"), resources.scalar_registers);
-  exact_to(json.at("spills"), resources.spills);
-  exact_to(json.at("private_bytes"), resources.private_bytes);
-  exact_to(json.at("shared_bytes"), resources.shared_bytes);
-  exact_to(json.at("subgroup_size"), resources.subgroup_size);
+  read_fields(json, resources, kKernelResourcesFields);
 }
 
 }  // namespace hone::provider

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/text.h"
-#include "search/evolutionary_search.h"
 #include "search/local_search.h"
 #include "search/model_search.h"
 #include "search/prior_search.h"
@@ -45,8 +44,6 @@ Result<std::unique_ptr<Strategy>> make_strategy(std::string_view name, const spa
   if (name == "exhaustive") return std::make_unique<ExhaustiveSearch>(space);
   if (name == "random") return std::make_unique<RandomSearch>(space, seed);
   if (name == "local") return std::make_unique<LocalSearch>(space, seed, std::move(prior));
-  if (name == "evolutionary")
-    return std::make_unique<EvolutionarySearch>(space, seed, std::move(prior));
   if (name == "model") return std::make_unique<ModelSearch>(space, seed, std::move(prior));
   if (name == "prior") {
     if (prior) return std::make_unique<PriorSearch>(space, seed, std::move(prior));
@@ -54,13 +51,17 @@ Result<std::unique_ptr<Strategy>> make_strategy(std::string_view name, const spa
         "the strategy 'prior' needs an estimate of each configuration's time, which there is for "
         "contractions on a CPU and for GEMMs of the provider's own kernels; use auto");
   }
+  if (name == "evolutionary")
+    return input_error(
+        "the strategy 'evolutionary' is gone: on all recorded data the model or local was ahead of "
+        "it; use auto");
   const std::vector<std::string> names(std::begin(kStrategyNames), std::end(kStrategyNames));
   return input_error("'{}' is no strategy{}; known: {}", name, did_you_mean(name, names),
                      fmt::join(names, ", "));
 }
 
 bool learns(std::string_view name) {
-  return name == "local" || name == "evolutionary" || name == "model";
+  return name == "local" || name == "model";
 }
 
 }  // namespace hone::search

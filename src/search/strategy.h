@@ -19,8 +19,8 @@ namespace hone::search {
 using Prior = std::function<double(const space::Configuration&)>;
 
 // What users may ask for: "auto", and what make_strategy() knows.
-inline constexpr std::string_view kStrategyNames[] = {
-    "auto", "evolutionary", "exhaustive", "local", "model", "prior", "random"};
+inline constexpr std::string_view kStrategyNames[] = {"auto",  "exhaustive", "local",
+                                                      "model", "prior",      "random"};
 
 class Strategy {
  public:
@@ -49,8 +49,8 @@ class Strategy {
 // "exhaustive" proposes the whole space in its enumeration order, "random" in an order drawn
 // uniformly with `seed`, "prior" what `prior` expects to be best first. Those that learn begin with
 // a sample, which with a prior is mostly its choice: "local" (local_search.h), which ends when more
-// no longer helps, "evolutionary" (evolutionary_search.h) and "model" (model_search.h). "auto" is
-// for the caller to resolve (auto_choice.h). Input errors: another name; "prior" without one.
+// no longer helps, and "model" (model_search.h). "auto" is for the caller to resolve
+// (auto_choice.h). Input errors: another name; "prior" without one.
 // `space` must outlive the strategy.
 Result<std::unique_ptr<Strategy>> make_strategy(std::string_view name, const space::Space& space,
                                                 std::uint64_t seed, Prior prior = {});

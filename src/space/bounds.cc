@@ -135,10 +135,6 @@ Bounds::Bounds(const TermGraph& graph, std::span<const TermId> requirements,
       intervals_(graph.size()),
       demanded_(graph.size(), 0) {}
 
-void Bounds::restrict_variable(std::size_t variable, Interval interval) {
-  variables_[variable] = intersect(variables_[variable], interval);
-}
-
 bool Bounds::tighten() {
   for (int round = 0; round < kMaximumRounds; ++round) {
     changed_ = false;

@@ -21,8 +21,6 @@ class Bounds {
 
   // The interval of each variable that the requirements leave.
   const std::vector<Interval>& variables() const { return variables_; }
-  // Intersects a variable's interval.
-  void restrict_variable(std::size_t variable, Interval interval);
   // What the requirements leave of `term`, which must be older than this object.
   Interval of(TermId term) const { return intervals_[term]; }
 

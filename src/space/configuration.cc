@@ -97,15 +97,6 @@ Result<Configuration> parse_configuration(const Space& space, std::string_view t
   return assembly.finish();
 }
 
-Status set_value(const Space& space, Configuration& configuration, std::string_view knob,
-                 Value value) {
-  HONE_ASSIGN(const std::size_t index, space.knob_index(knob));
-  if (!contains(space.knobs()[index], value))
-    return input_error("{} = {} is not among the values of the space", knob, value);
-  configuration.values[index] = value;
-  return {};
-}
-
 std::string to_string(const Space& space, const Configuration& configuration) {
   std::string text;
   for (std::size_t i = 0; i < space.knobs().size() && i < configuration.values.size(); ++i) {

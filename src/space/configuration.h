@@ -15,11 +15,6 @@ namespace hone::space {
 // twice or missing. Whether the constraints hold is Space::check's to say.
 Result<Configuration> parse_configuration(const Space& space, std::string_view text);
 
-// Sets one knob of `configuration`, which has a value for each. Input errors: an unknown knob, a
-// value not in the knob's domain.
-Status set_value(const Space& space, Configuration& configuration, std::string_view knob,
-                 Value value);
-
 // "tile_m=64,tile_n=32", in the order of the knobs; parse_configuration reads it.
 std::string to_string(const Space& space, const Configuration& configuration);
 

@@ -75,8 +75,8 @@ Result<Known> Store::known(Id candidate, std::optional<Id> device, Phase phase, 
       "AND (? OR device_id IS ?) AND device_id IS NOT NULL ORDER BY created DESC, id DESC";
   const std::string of_code = std::string(kOfCode) + std::string(kOnDevice);
   const std::string& identity = known.artifact->identity;
-  HONE_ASSIGN(known.verification,
-              select_first<Verification>(*database_, of_code, own.dispatch, identity, any, device));
+  HONE_ASSIGN(known.verification, select_first<VerificationRow>(*database_, of_code, own.dispatch,
+                                                                identity, any, device));
   HONE_ASSIGN(known.measurement,
               select_first<Measurement>(*database_, "WHERE phase = ? AND " + of_code.substr(6),
                                         name_of(phase), own.dispatch, identity, any, device));

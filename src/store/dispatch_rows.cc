@@ -178,7 +178,7 @@ Result<CandidateDetails> Store::details(Id id) {
   constexpr std::string_view kOfCode =
       "WHERE dispatch_id = ? AND identity = ? ORDER BY created, id";
   HONE_ASSIGN(details.verifications,
-              select_all<Verification>(*database_, kOfCode, dispatch, identity));
+              select_all<VerificationRow>(*database_, kOfCode, dispatch, identity));
   HONE_ASSIGN(details.measurements,
               select_all<Measurement>(*database_, kOfCode, dispatch, identity));
   HONE_ASSIGN(details.devices,

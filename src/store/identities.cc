@@ -145,8 +145,4 @@ Result<std::vector<ProgramDispatch>> Store::program_dispatches(Id program) {
   }
 }
 
-Result<std::optional<Id>> Store::find_dispatch(std::string_view fingerprint) {
-  return find_id(*database_, "SELECT id FROM dispatch WHERE fingerprint = ?", fingerprint);
-}
-
 }  // namespace hone::store

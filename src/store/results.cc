@@ -75,7 +75,7 @@ Result<Id> Store::record(const Failure& row) {
   return database_->last_id();
 }
 
-Result<Id> Store::record(const Verification& row) {
+Result<Id> Store::record(const VerificationRow& row) {
   HONE_TRY(database_->execute(
       "INSERT INTO verification (uid, dispatch_id, identity, device_id, correct, bad_binding, "
       "bad_index, expected, got, share_bad, tolerance, basis, rules, reference, created, run_id) "

@@ -102,7 +102,7 @@ struct Run {
 struct Event {
   std::int64_t sequence = 0;  // from 1, in its run
   std::string when{};
-  std::string kind{};  // "drift", "repeat", "left out", ...
+  std::string kind{};  // "repeat", "left out", ...
   std::string text{};
 
   bool operator==(const Event&) const = default;
@@ -158,11 +158,11 @@ struct Failure {
   bool operator==(const Failure&) const = default;
 };
 
-// Verification::reference where no independent compile could be had: what the candidates' own code
-// generation gives under the same flags, which makes the same mistakes.
+// VerificationRow::reference where no independent compile could be had: what the candidates' own
+// code generation gives under the same flags, which makes the same mistakes.
 inline constexpr std::string_view kOwnFlagsReference = "own flags";
 
-struct Verification {
+struct VerificationRow {
   Id id = 0;
   Id dispatch = 0;
   std::string identity{};  // of the artifact
@@ -181,7 +181,7 @@ struct Verification {
   std::string when{};
   std::optional<Id> run{};
 
-  bool operator==(const Verification&) const = default;
+  bool operator==(const VerificationRow&) const = default;
 };
 
 enum class Phase {

@@ -43,10 +43,6 @@ Result<Id> Store::begin_run(const Run& run) {
   return id;
 }
 
-void Store::join_run(Id run) {
-  run_ = run;
-}
-
 Status Store::end_run(RunState state) {
   if (!run_) return failure("store '{}': no run has begun", path().string());
   return database_->execute("UPDATE run SET state = ?, ended = ? WHERE id = ?", name_of(state),

@@ -113,11 +113,11 @@ Status RowSelect<Failure>::read(const Statement& statement, Failure& row) {
   return {};
 }
 
-const std::string_view RowSelect<Verification>::kName = "verification";
-const std::string_view RowSelect<Verification>::kSql =
+const std::string_view RowSelect<VerificationRow>::kName = "verification";
+const std::string_view RowSelect<VerificationRow>::kSql =
     "SELECT id, dispatch_id, identity, device_id, correct, bad_binding, bad_index, expected, got, "
     "share_bad, tolerance, basis, rules, reference, created, run_id FROM verification";
-Status RowSelect<Verification>::read(const Statement& statement, Verification& row) {
+Status RowSelect<VerificationRow>::read(const Statement& statement, VerificationRow& row) {
   statement.read(row.id, row.dispatch, row.identity, row.device, row.right, row.bad_binding,
                  row.bad_index, row.expected, row.got, row.share_bad, row.tolerance, row.basis,
                  row.rules, row.reference, row.when, row.run);

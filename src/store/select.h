@@ -31,7 +31,7 @@ HONE_SELECTED(Run);
 HONE_SELECTED(Candidate);
 HONE_SELECTED(Artifact);
 HONE_SELECTED(Failure);
-HONE_SELECTED(Verification);
+HONE_SELECTED(VerificationRow);
 HONE_SELECTED(Measurement);
 #undef HONE_SELECTED
 

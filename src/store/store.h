@@ -81,13 +81,11 @@ class Store {
   Result<Program> program(Id id);
   Result<std::vector<Program>> programs();
   Result<std::vector<ProgramDispatch>> program_dispatches(Id program);  // in order
-  Result<std::optional<Id>> find_dispatch(std::string_view fingerprint);
 
-  // -- runs. Rows recorded after begin_run() or join_run() carry the run's id.
+  // -- runs. Rows recorded after begin_run() carry the run's id.
   // Takes command, version, seed and program from `run`. Runs of dead processes of this host that
   // are still called running become interrupted.
   Result<Id> begin_run(const Run& run);
-  void join_run(Id run);  // another Store of the same process, or a worker
   std::optional<Id> current_run() const { return run_; }
   Status end_run(RunState state);
   Status log_event(std::string_view kind, std::string_view text);
@@ -111,7 +109,7 @@ class Store {
   // -- results, each written when its step ends
   Status record(const Artifact& artifact);  // replaces the candidate's artifact
   Result<Id> record(const Failure& failure);
-  Result<Id> record(const Verification& verification);
+  Result<Id> record(const VerificationRow& verification);
   Result<Id> record(const Measurement& measurement);
   Result<Id> record(const ProgramMeasurement& measurement);
   Result<Id> record(const Selection& selection);

@@ -58,8 +58,8 @@ struct CandidateRow {
   std::optional<std::int64_t> bad_index{};
   std::optional<double> share_bad{};
   std::string tolerance{};
-  std::optional<std::int64_t> rules{};  // Verification::rules
-  std::string reference{};              // Verification::reference
+  std::optional<std::int64_t> rules{};  // VerificationRow::rules
+  std::string reference{};              // VerificationRow::reference
   std::string phase{};  // of the measurement; empty without one, like the fields below
   std::optional<std::int64_t> samples{};
   std::optional<double> min_seconds{};
@@ -111,8 +111,8 @@ struct Known {
   std::optional<Artifact> artifact{};  // without its code
   std::optional<Failure> failure{};  // newest one that still holds: of compiling where there is no
                                      // artifact, of running this code on the device where there is
-  std::optional<Verification> verification{};  // newest
-  std::optional<Measurement> measurement{};    // newest of the phase asked for
+  std::optional<VerificationRow> verification{};  // newest
+  std::optional<Measurement> measurement{};       // newest of the phase asked for
 };
 
 // Everything of one candidate: `hone show ID`.
@@ -123,7 +123,7 @@ struct CandidateDetails {
   Build build{};
   std::optional<Artifact> artifact{};  // without its code
   std::vector<Failure> failures{};     // each list oldest first
-  std::vector<Verification> verifications{};
+  std::vector<VerificationRow> verifications{};
   std::vector<Measurement> measurements{};
   std::vector<Device> devices{};  // that the lists name
   std::vector<Id> equal_code{};   // other candidates of the dispatch with the same artifact

@@ -97,7 +97,7 @@ class Baselines {
         right_.clear();
         return {};
       }
-      store::Verification row = verification_row(*verified, dispatch_.bindings);
+      store::VerificationRow row = verification_row(*verified, dispatch_.bindings);
       row.dispatch = bench_.dispatch_id();
       row.identity = entry.identity;
       row.device = context_.device;

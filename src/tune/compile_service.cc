@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/stopwatch.h"
-#include "tune/answer.h"
+#include "tune/decode_json.h"
 
 namespace hone::tune {
 namespace {
@@ -43,9 +43,9 @@ Result<std::string> first_blob(worker::Message& message) {
 
 Result<provider::Artifact> artifact_from(worker::Message message) {
   provider::Artifact artifact;
-  HONE_ASSIGN(artifact.format, read_answer<std::string>(message.body, "format"));
-  HONE_ASSIGN(artifact.launch, read_answer<provider::Launch>(message.body, "launch"));
-  HONE_ASSIGN(artifact.configured, read_answer<std::string>(message.body, "configured"));
+  HONE_ASSIGN(artifact.format, decode_json<std::string>(message.body, "format"));
+  HONE_ASSIGN(artifact.launch, decode_json<provider::Launch>(message.body, "launch"));
+  HONE_ASSIGN(artifact.configured, decode_json<std::string>(message.body, "configured"));
   HONE_ASSIGN(artifact.code, first_blob(message));
   artifact.more.json = std::move(message.body);
   for (const char* ours : {"format", "launch", "configured", "stages"})
@@ -55,7 +55,7 @@ Result<provider::Artifact> artifact_from(worker::Message message) {
 
 // Nobody depends on them: what cannot be read counts as nothing.
 CompileStages stages_from(const nlohmann::json& body) {
-  const auto seconds = read_answer<std::map<std::string, double>>(body, "stages");
+  const auto seconds = decode_json<std::map<std::string, double>>(body, "stages");
   if (!seconds) return {};
   const auto of = [&](const char* stage) {
     const auto found = seconds->find(stage);
@@ -87,7 +87,7 @@ Result<worker::Outcome> CompileService::once(const worker::Message& message) {
 Result<std::string> CompileService::revision() {
   HONE_ASSIGN(const worker::Message answer,
               accepted(once({std::string(jobs::kRevision), nlohmann::json::object(), {}})));
-  return understood(read_answer<std::string>(answer.body, "revision"));
+  return understood(decode_json<std::string>(answer.body, "revision"));
 }
 
 Result<problem::Program> CompileService::load_program(const std::string& path,
@@ -96,7 +96,7 @@ Result<problem::Program> CompileService::load_program(const std::string& path,
   worker::Message job = program_job(jobs::kLoadProgram, path, bytes, flags);
   job.body["sizes"] = sizes_;
   HONE_ASSIGN(const worker::Message answer, accepted(once(job)));
-  return understood(read_answer<problem::Program>(answer.body));
+  return understood(decode_json<problem::Program>(answer.body));
 }
 
 Result<CompiledModule> CompileService::compile_program(const std::string& path,
@@ -144,14 +144,14 @@ Result<std::vector<jobs::ConfiguredDispatch>> CompileService::configured(
     const std::string& path, const std::string& bytes, const std::vector<std::string>& flags) {
   HONE_ASSIGN(const worker::Message answer,
               accepted(once(program_job(jobs::kConfigured, path, bytes, flags))));
-  return understood(read_answer<std::vector<jobs::ConfiguredDispatch>>(answer.body, "dispatches"));
+  return understood(decode_json<std::vector<jobs::ConfiguredDispatch>>(answer.body, "dispatches"));
 }
 
 Result<jobs::ConfiguredDispatch> CompileService::configured_dispatch(
     const std::string& name, const std::string& source, const std::vector<std::string>& flags) {
   HONE_ASSIGN(const worker::Message answer,
               accepted(once(program_job(jobs::kConfiguredDispatch, name, source, flags))));
-  HONE_ASSIGN(auto dispatches, understood(read_answer<std::vector<jobs::ConfiguredDispatch>>(
+  HONE_ASSIGN(auto dispatches, understood(decode_json<std::vector<jobs::ConfiguredDispatch>>(
                                    answer.body, "dispatches")));
   if (dispatches.size() != 1)
     return failure("'{}' holds {} dispatches, not one", name, dispatches.size());
@@ -169,7 +169,7 @@ Result<SpecFile> CompileService::read_spec(const std::string& path, const std::s
               accepted(once(program_job(jobs::kReadSpec, path, bytes, {}))));
   SpecFile spec;
   HONE_ASSIGN(spec.entries,
-              understood(read_answer<std::vector<jobs::SpecFileEntry>>(answer.body, "entries")));
+              understood(decode_json<std::vector<jobs::SpecFileEntry>>(answer.body, "entries")));
   HONE_ASSIGN(spec.marking, understood(first_blob(answer)));
   return spec;
 }
@@ -202,7 +202,7 @@ Result<std::vector<std::string>> CompileService::stated_constraints(
     if (!outcome && outcome.error().kind == provider::FailureKind::kCompileCrash) continue;
     HONE_ASSIGN(const worker::Message answer, accepted(std::move(outcome)));
     HONE_ASSIGN(const auto statements,
-                understood(read_answer<nlohmann::json>(answer.body, "statements")));
+                understood(decode_json<nlohmann::json>(answer.body, "statements")));
     if (!statements.empty()) stated.back() = statements.dump();
   }
   return stated;
@@ -211,7 +211,7 @@ Result<std::vector<std::string>> CompileService::stated_constraints(
 Result<std::vector<std::string>> CompileService::canonical(const std::vector<std::string>& texts) {
   HONE_ASSIGN(const worker::Message answer,
               accepted(once({std::string(jobs::kCanonical), {{"attributes", texts}}, {}})));
-  return understood(read_answer<std::vector<std::string>>(answer.body, "attributes"));
+  return understood(decode_json<std::vector<std::string>>(answer.body, "attributes"));
 }
 
 Status CompileService::prepare(const std::string& key, const std::string& source,

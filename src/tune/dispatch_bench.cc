@@ -42,7 +42,7 @@ const measure::HandleSamples* samples_of(const measure::MeasureResult& measured,
 
 Result<DispatchBench> DispatchBench::prepare(Context& context, const problem::Dispatch& dispatch,
                                              const problem::Dispatch* reference) {
-  const TimeBudget::Span span(context.time, Phase::kPrepare);
+  const TimeBudget::Span span(context.time, Activity::kPrepare);
   DispatchBench bench(context, dispatch);
   store::Store& store = context.store;
   HONE_ASSIGN(const store::Id operation, store.intern(operation_row(dispatch.root)));
@@ -105,7 +105,7 @@ Status DispatchBench::compile_default() {
 Status DispatchBench::set_up() {
   if (!context_->options.traits().compiling_disturbs) HONE_TRY(compile_default());
   {
-    const TimeBudget::Span span(context_->time, Phase::kPrepare);
+    const TimeBudget::Span span(context_->time, Activity::kPrepare);
     HONE_TRY(set_problem(*problem_));
     problem_.reset();
     HONE_TRY(learn_least_seconds());
@@ -162,7 +162,7 @@ Status DispatchBench::fail(store::Id candidate, const provider::Failure& failure
 
 Status DispatchBench::record_verification(const std::string& identity,
                                           const measure::Verification& verification) {
-  store::Verification row = verification_row(verification, bindings_);
+  store::VerificationRow row = verification_row(verification, bindings_);
   row.dispatch = dispatch_id_;
   row.identity = identity;
   row.device = context_->device;
@@ -247,9 +247,9 @@ Result<provider::Artifact> DispatchBench::artifact(store::Id candidate) {
 
 // Of several devices the first one's time is the session's.
 Rounds DispatchBench::rounds_on(Lane& lane, Lock& lock) {
-  return {*lane.runner, [this, &lane, &lock](Phase phase, const std::function<void()>& call) {
+  return {*lane.runner, [this, &lane, &lock](Activity activity, const std::function<void()>& call) {
             std::optional<TimeBudget::Span> span;
-            if (&lane == &lanes_.front()) span.emplace(context_->time, phase);
+            if (&lane == &lanes_.front()) span.emplace(context_->time, activity);
             lock.unlock();
             call();
             lock.lock();

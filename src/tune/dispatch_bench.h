@@ -74,7 +74,7 @@ class DispatchBench {
   store::Id default_candidate() const { return default_.candidate; }
   double default_seconds() const { return default_seconds_; }  // per launch, when first measured
   const std::string& key() const { return key_; }
-  // What candidates are compared with (store::Verification), once set_up() is through.
+  // What candidates are compared with (store::VerificationRow), once set_up() is through.
   const std::string& reference() const { return reference_; }
   const std::string& name() const { return name_; }
   // MeasureRequest::least_seconds of all that this dispatch's kernels are measured by.
@@ -161,7 +161,7 @@ class DispatchBench {
   problem::Operation root_;
   double least_seconds_ = 0;
   std::optional<measure::ProblemRequest> problem_;  // until the runners have it
-  std::string reference_;                           // store::Verification::reference
+  std::string reference_;                           // store::VerificationRow::reference
   std::string key_;                                 // of the prepared server
   std::map<worker::JobId, store::Id> compiling_;    // candidates
   std::map<store::Id, Trial> compiled_;             // what came of them, until a trial takes it

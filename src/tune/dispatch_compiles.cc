@@ -38,7 +38,7 @@ bool DispatchBench::is_compiling(store::Id candidate) const {
 }
 
 Status DispatchBench::wait_for_compiles(std::vector<Trial>& trials, double patience) {
-  const TimeBudget::Span span(context_->time, Phase::kWait);
+  const TimeBudget::Span span(context_->time, Activity::kWait);
   const Stopwatch watch(context_->clock);
   const auto is_awaited = [this](const Trial& trial) { return is_compiling(trial.candidate); };
   while (std::any_of(trials.begin(), trials.end(), is_awaited)) {
@@ -60,7 +60,7 @@ Status DispatchBench::wait_for_compiles(std::vector<Trial>& trials, double patie
 }
 
 Status DispatchBench::wait_for_a_compile(double seconds) {
-  const TimeBudget::Span span(context_->time, Phase::kWait);
+  const TimeBudget::Span span(context_->time, Activity::kWait);
   return take_finished(seconds).map([](std::size_t) {});
 }
 

@@ -118,7 +118,7 @@ class DispatchTuner {
   const SearchNote& search_note() const { return contenders_.front().search->note(); }
 
   Status compare_with_libraries(std::optional<store::Id> winner) {
-    const TimeBudget::Span span(context_.time, Phase::kBaselines);
+    const TimeBudget::Span span(context_.time, Activity::kBaselines);
     HONE_ASSIGN(const std::string why_not, measure_baselines(context_, bench_, dispatch_, winner));
     if (!why_not.empty())
       HONE_TRY(
@@ -362,7 +362,7 @@ class DispatchTuner {
   }
 
   Status separate(const std::vector<store::Id>& finalists) {
-    const TimeBudget::Span span(context_.time, Phase::kFinalists);
+    const TimeBudget::Span span(context_.time, Activity::kFinalists);
     std::vector<Finalist> named;
     for (const store::Id candidate : finalists) {
       const Tried& tried = tried_.at(candidate);
@@ -397,7 +397,7 @@ class DispatchTuner {
     tuned.payload = tried_.at(columns[winner]).payload;
     if (context_.programs == nullptr) return tuned;
     HONE_ASSIGN(tuned.near_ties, near_ties(winner));
-    const TimeBudget::Span span(context_.time, Phase::kBaselines);
+    const TimeBudget::Span span(context_.time, Activity::kBaselines);
     if (traits().assembles_code) return as_shipped(std::move(tuned));
     if (tuned.replaces()) {
       HONE_ASSIGN(provider::Artifact kernel, bench_.artifact(*selection.winner));

@@ -421,7 +421,7 @@ double FoundFlags::speedup(const FlagSet& set) const {
 Result<FoundFlags> search_flags(Context& context, const problem::Program& program,
                                 const std::string& bytes, const problem::Function& function,
                                 const FlagSearchRequest& request) {
-  const TimeBudget::Span span(context.time, Phase::kProgram);
+  const TimeBudget::Span span(context.time, Activity::kProgram);
   HONE_ASSIGN(TemporaryFolder folder, TemporaryFolder::create("hone-flags-"));
   HONE_ASSIGN(ProgramVariants made,
               ProgramVariants::create(context, program, bytes, function, folder.path()));

@@ -34,7 +34,7 @@ struct Options {
   // are tuned under them.
   bool search_flags = false;
   // With these the compiler may reorder sums of floating-point numbers, which their vectorised form
-  // takes. Programs that have some are tuned with them (sums.h); empty: nothing is added.
+  // takes. Programs that have some are tuned with them (lane_reduction.h); empty: nothing is added.
   FlagSet sums;
 
   std::vector<std::string> dispatches;  // patterns of names; empty: all

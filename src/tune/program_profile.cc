@@ -48,7 +48,7 @@ Status learn_bounds(Context& context, DispatchProfile& profile) {
   return {};
 }
 
-Status measure_alone(Context& context, const Session& session, ProgramProfile& profile) {
+Status measure_alone(Context& context, const ProgramTuning& session, ProgramProfile& profile) {
   std::size_t done = 0;
   for (DispatchProfile& each : profile.dispatches) {
     Progress progress;
@@ -79,7 +79,7 @@ void take_kernel_times(const std::vector<provider::KernelTime>& kernels, Program
   }
 }
 
-Status measure_whole(Context& context, const Session& session, int rounds,
+Status measure_whole(Context& context, const ProgramTuning& session, int rounds,
                      ProgramProfile& profile) {
   const problem::Program& program = session.result().program;
   HONE_ASSIGN(const problem::Function function,
@@ -137,7 +137,7 @@ std::optional<double> ProgramProfile::sum_in_place() const {
   return sum_of(dispatches, &DispatchProfile::seconds_in_place);
 }
 
-Result<ProgramProfile> profile_program(Context& context, Session& session, bool alone) {
+Result<ProgramProfile> profile_program(Context& context, ProgramTuning& session, bool alone) {
   ProgramProfile profile;
   const problem::Program& program = session.result().program;
   for (const problem::Dispatch& dispatch : program.dispatches) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tune/session.h"
+#include "tune/program_tuning.h"
 
 namespace hone::tune {
 
@@ -47,6 +47,6 @@ struct ProgramProfile {
 // itself too, of which the store keeps what it knows; without, all comes from runs of the whole,
 // and what the device could do at most is not asked. Errors: the session was told to stop; a
 // dispatch that cannot be measured is none.
-Result<ProgramProfile> profile_program(Context& context, Session& session, bool alone);
+Result<ProgramProfile> profile_program(Context& context, ProgramTuning& session, bool alone);
 
 }  // namespace hone::tune

@@ -7,7 +7,7 @@
 
 #include "measure/statistics.h"
 #include "measure/verification.h"
-#include "tune/answer.h"
+#include "tune/decode_json.h"
 
 namespace hone::tune {
 namespace {
@@ -85,7 +85,7 @@ store::Dispatch dispatch_row(const problem::Dispatch& dispatch,
 Result<problem::Dispatch> dispatch_from(const store::Dispatch& row) {
   nlohmann::json json = nlohmann::json::parse(row.json, nullptr, /*allow_exceptions=*/false);
   if (json.is_object()) json["source"] = row.source;
-  auto dispatch = read_answer<problem::Dispatch>(json);
+  auto dispatch = decode_json<problem::Dispatch>(json);
   if (!dispatch)
     return input_error("the store's dispatch '{}' {}", row.name, dispatch.error().message);
   return std::move(*dispatch);
@@ -136,7 +136,7 @@ Status record_compiled(store::Store& store, store::Id candidate,
 }
 
 Result<provider::Artifact> artifact_from(const store::Artifact& row) {
-  const auto launch = read_answer<provider::Launch>(
+  const auto launch = decode_json<provider::Launch>(
       nlohmann::json::parse(row.launch, nullptr, /*allow_exceptions=*/false));
   if (!launch)
     return input_error("the store says of candidate {} how to launch it in words that {}",
@@ -149,9 +149,9 @@ Result<provider::Artifact> artifact_from(const store::Artifact& row) {
   return artifact;
 }
 
-store::Verification verification_row(const measure::Verification& verification,
-                                     const std::vector<problem::Binding>& bindings) {
-  store::Verification row;
+store::VerificationRow verification_row(const measure::Verification& verification,
+                                        const std::vector<problem::Binding>& bindings) {
+  store::VerificationRow row;
   row.right = verification.right;
   if (!verification.right && verification.binding >= 0) {
     row.bad_binding = verification.binding;

@@ -27,8 +27,8 @@ store::Artifact artifact_row(store::Id candidate, const provider::Artifact& arti
                              double compile_seconds);
 // An input error when what the row says of launching it cannot be read.
 Result<provider::Artifact> artifact_from(const store::Artifact& row);
-store::Verification verification_row(const measure::Verification& verification,
-                                     const std::vector<problem::Binding>& bindings);
+store::VerificationRow verification_row(const measure::Verification& verification,
+                                        const std::vector<problem::Binding>& bindings);
 
 // Samples of the code `identity` as a row of the search, on the context's device.
 store::Measurement measurement_row(store::Id dispatch, const std::string& identity,

@@ -9,23 +9,23 @@
 namespace hone::tune {
 
 template <class T>
-Result<Ran<T>> Rounds::ask(Phase phase, const std::function<Result<Ran<T>>()>& call) {
+Result<Ran<T>> Rounds::ask(Activity activity, const std::function<Result<Ran<T>>()>& call) {
   std::optional<Result<Ran<T>>> answer;
-  around_(phase, [&] { answer.emplace(call()); });
+  around_(activity, [&] { answer.emplace(call()); });
   return std::move(*answer);
 }
 
 // An accident takes the runner along, and with it what else was loaded there: that is loaded again
 // before the second try.
 template <class T>
-Result<Ran<T>> Rounds::with(const std::vector<RunnerKernel*>& kernels, Phase phase,
+Result<Ran<T>> Rounds::with(const std::vector<RunnerKernel*>& kernels, Activity activity,
                             const std::function<Result<Ran<T>>()>& call) {
   constexpr int kTries = 2;
   for (int tried = 1;; ++tried) {
     HONE_ASSIGN(const std::optional<provider::Failure> failed, load(kernels));
     Ran<T> answer = tl::unexpected(failed.value_or(provider::Failure{}));
     if (!failed) {
-      HONE_ASSIGN(answer, ask<T>(phase, call));
+      HONE_ASSIGN(answer, ask<T>(activity, call));
     }
     if (answer || tried == kTries || !provider::is_accident(answer.error().kind)) return answer;
   }
@@ -55,7 +55,7 @@ Result<std::optional<provider::Failure>> Rounds::load(RunnerKernel& kernel) {
     return Failed(provider::Failure{provider::FailureKind::kLoadError,
                                     "it was lost with the runner that its library was in"});
   HONE_ASSIGN(const Ran<int> handle,
-              ask<int>(Phase::kLoad, [&] { return runner_->load(*kernel.code); }));
+              ask<int>(Activity::kLoad, [&] { return runner_->load(*kernel.code); }));
   if (!handle) return Failed(handle.error());
   kernel.handle = *handle;
   kernel.generation = runner_->generation();
@@ -63,13 +63,13 @@ Result<std::optional<provider::Failure>> Rounds::load(RunnerKernel& kernel) {
 }
 
 Result<Ran<measure::Verification>> Rounds::verify(RunnerKernel& kernel) {
-  return with<measure::Verification>({&kernel}, Phase::kVerify,
+  return with<measure::Verification>({&kernel}, Activity::kVerify,
                                      [&] { return runner_->verify(*kernel.handle); });
 }
 
 Result<Ran<measure::Repeated>> Rounds::compare(RunnerKernel& kernel, int launches,
                                                double max_seconds) {
-  return with<measure::Repeated>({&kernel}, Phase::kVerify, [&] {
+  return with<measure::Repeated>({&kernel}, Activity::kVerify, [&] {
     return runner_->repeat(
         {.handle = *kernel.handle, .launches = launches, .max_seconds = max_seconds});
   });
@@ -80,7 +80,7 @@ Result<Ran<measure::MeasureResult>> Rounds::measure(const std::vector<RunnerKern
                                                     measure::MeasureRequest how) {
   std::vector<RunnerKernel*> all = kernels;
   if (sentinel != nullptr) all.push_back(sentinel);
-  return with<measure::MeasureResult>(all, Phase::kMeasure, [&] {
+  return with<measure::MeasureResult>(all, Activity::kMeasure, [&] {
     how.handles.clear();
     for (const RunnerKernel* kernel : kernels) how.handles.push_back(*kernel->handle);
     how.sentinel = sentinel != nullptr ? sentinel->handle : std::nullopt;

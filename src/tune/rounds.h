@@ -26,8 +26,9 @@ struct RunnerKernel {
 // failure is the kernel's own. For one thread.
 class Rounds {
  public:
-  // Runs a call of the runner, which is of this phase: for who counts time, or lets go of a lock.
-  using Around = std::function<void(Phase phase, const std::function<void()>& call)>;
+  // Runs a call of the runner, which is of this activity: for who counts time, or lets go of a
+  // lock.
+  using Around = std::function<void(Activity activity, const std::function<void()>& call)>;
 
   explicit Rounds(RunnerService& runner) : Rounds(runner, run_plainly) {}
   Rounds(RunnerService& runner, Around around) : runner_(&runner), around_(std::move(around)) {}
@@ -43,11 +44,11 @@ class Rounds {
   Status unload(RunnerKernel& kernel);
 
  private:
-  static void run_plainly(Phase, const std::function<void()>& call) { call(); }
+  static void run_plainly(Activity, const std::function<void()>& call) { call(); }
   template <class T>
-  Result<Ran<T>> ask(Phase phase, const std::function<Result<Ran<T>>()>& call);
+  Result<Ran<T>> ask(Activity activity, const std::function<Result<Ran<T>>()>& call);
   template <class T>
-  Result<Ran<T>> with(const std::vector<RunnerKernel*>& kernels, Phase phase,
+  Result<Ran<T>> with(const std::vector<RunnerKernel*>& kernels, Activity activity,
                       const std::function<Result<Ran<T>>()>& call);
   bool is_loaded(const RunnerKernel& kernel) const;
   // The failure of the first that does not load.

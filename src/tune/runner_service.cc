@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "measure/runner_jobs.h"
-#include "tune/answer.h"
+#include "tune/decode_json.h"
 
 namespace hone::tune {
 namespace {
@@ -22,7 +22,7 @@ provider::Failure cannot_be_read(const Error& error) {
 template <class T>
 Ran<T> answer_of(worker::Outcome& outcome) {
   if (!outcome) return tl::unexpected(std::move(outcome).error());
-  Result<T> answer = read_answer<T>(outcome->body);
+  Result<T> answer = decode_json<T>(outcome->body);
   if (!answer) return tl::unexpected(cannot_be_read(answer.error()));
   return std::move(*answer);
 }
@@ -99,7 +99,7 @@ Result<Ran<int>> RunnerService::load(const provider::Artifact& artifact) {
       failed.kind = provider::FailureKind::kLoadError;
     return Ran<int>(tl::unexpected(std::move(failed)));
   }
-  const Result<int> handle = read_answer<int>(outcome->body, "handle");
+  const Result<int> handle = decode_json<int>(outcome->body, "handle");
   if (!handle) return Ran<int>(tl::unexpected(cannot_be_read(handle.error())));
   return Ran<int>(*handle);
 }
@@ -140,7 +140,7 @@ Result<Ran<measure::Outputs>> RunnerService::outputs() {
   HONE_ASSIGN(worker::Outcome outcome,
               call({"outputs", nlohmann::json::object(), {}}, kernel_seconds_));
   if (!outcome) return Ran<measure::Outputs>(tl::unexpected(std::move(outcome).error()));
-  Result<std::vector<int>> bindings = read_answer<std::vector<int>>(outcome->body, "bindings");
+  Result<std::vector<int>> bindings = decode_json<std::vector<int>>(outcome->body, "bindings");
   if (bindings && bindings->size() != outcome->blobs.size())
     bindings = failure("has {} blobs for {} bindings", outcome->blobs.size(), bindings->size());
   if (!bindings) return Ran<measure::Outputs>(tl::unexpected(cannot_be_read(bindings.error())));
@@ -157,7 +157,7 @@ Result<Ran<std::vector<measure::Baseline>>> RunnerService::load_baselines() {
   HONE_ASSIGN(worker::Outcome outcome,
               call({"baselines", nlohmann::json::object(), {}}, kernel_seconds_));
   if (!outcome) return Ran<Baselines>(tl::unexpected(std::move(outcome).error()));
-  Result<Baselines> baselines = read_answer<Baselines>(outcome->body, "baselines");
+  Result<Baselines> baselines = decode_json<Baselines>(outcome->body, "baselines");
   if (!baselines) return Ran<Baselines>(tl::unexpected(cannot_be_read(baselines.error())));
   return Ran<Baselines>(std::move(*baselines));
 }

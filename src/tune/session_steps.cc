@@ -20,7 +20,7 @@ Status record_time(Context& context) {
 }  // namespace
 
 Result<MachineCheck> look_at_machine(Context& context) {
-  const TimeBudget::Span span(context.time, Phase::kCalibrate);
+  const TimeBudget::Span span(context.time, Activity::kCalibrate);
   HONE_ASSIGN(MachineCheck machine,
               check_machine(context.runner, context.options.place().address, {}, context.observer));
   context.noise = std::clamp(machine.noise.smallest_difference, kLeastNoise, kMostNoise);
@@ -29,7 +29,7 @@ Result<MachineCheck> look_at_machine(Context& context) {
 }
 
 Status record_peak(Context& context) {
-  const TimeBudget::Span span(context.time, Phase::kBaselines);
+  const TimeBudget::Span span(context.time, Activity::kBaselines);
   const Result<device::Peak> measured =
       context.peak ? Result<device::Peak>(*context.peak) : context.runner.peak();
   // What the machine can do at most is for the report only.

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "measure/comparison.h"
+#include "tune/combined_verdict.h"
 #include "tune/finalists.h"
-#include "tune/joint_verdict.h"
 
 namespace hone::tune {
 namespace {
@@ -169,7 +169,7 @@ void take(const std::vector<DispatchAtSize>& at, const Rival& chosen,
 
 Status choose_for_all_sizes(Context& context, const std::vector<DispatchAtSize>& at,
                             double seconds) {
-  const TimeBudget::Span span(context.time, Phase::kFinalists);
+  const TimeBudget::Span span(context.time, Activity::kFinalists);
   HONE_ASSIGN(std::vector<Rival> rivals, rivals_of(context.store, at));
   if (rivals.empty()) return {};
   Progress progress;

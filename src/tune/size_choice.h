@@ -18,10 +18,10 @@ struct DispatchAtSize {
 };
 
 // Verifies and measures each one's winner in all of them, beside the default, and puts the one into
-// all that is right everywhere, faster than the default in one and slower in none (joint_verdict.h,
-// whose margin is part of the note), and the fastest of these by the geometric mean; where there is
-// none, all keep the default. Of more than kMostRivals winners those that gained most take part.
-// Spends about `seconds` at each. Errors: those of tune_dispatch.
+// all that is right everywhere, faster than the default in one and slower in none
+// (combined_verdict.h, whose margin is part of the note), and the fastest of these by the geometric
+// mean; where there is none, all keep the default. Of more than kMostRivals winners those that
+// gained most take part. Spends about `seconds` at each. Errors: those of tune_dispatch.
 inline constexpr std::size_t kMostRivals = 6;
 Status choose_for_all_sizes(Context& context, const std::vector<DispatchAtSize>& at,
                             double seconds);

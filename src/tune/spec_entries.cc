@@ -67,7 +67,7 @@ void add_replaced(const provider::ProgramProvider& provider, const TunedDispatch
 bool one_entry_for(const provider::ProgramProvider& provider, const problem::Dispatch& a,
                    const problem::Dispatch& b) {
   if (a.name == b.name) return true;
-  return provider.same_spec_class(a.root, b.root) && a.neighbours == b.neighbours;
+  return provider.same_spec_class(a.root, b.root) && a.surrounding == b.surrounding;
 }
 
 std::vector<VerifiedEntry> spec_entries(const provider::ProgramProvider& provider,
@@ -112,7 +112,7 @@ Result<std::string> spec_text(const provider::ProgramProvider& provider,
   for (const VerifiedEntry& entry : entries) {
     if (replaces(entry)) continue;
     rows.push_back({entry.name(), entry.tuned->dispatch->root, *entry.tuned->payload,
-                    entry.tuned->dispatch->neighbours, entry.only});
+                    entry.tuned->dispatch->surrounding, entry.only});
   }
   if (rows.empty()) return std::string();
   return provider.spec(rows);
@@ -134,7 +134,7 @@ bool same_work(const provider::ProgramProvider& provider, const problem::Dispatc
   if (&a == &b || anonymous_functions(a) == anonymous_functions(b)) return true;
   return a.root_operations > 0 && b.root_operations > 0 &&
          provider.same_spec_class(a.root, b.root) && a.fused == b.fused &&
-         a.neighbours == b.neighbours && same_views(a.bindings, b.bindings) &&
+         a.surrounding == b.surrounding && same_views(a.bindings, b.bindings) &&
          a.root_bindings == b.root_bindings && a.fill_value == b.fill_value;
 }
 

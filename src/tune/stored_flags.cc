@@ -4,12 +4,12 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "tune/answer.h"
+#include "tune/decode_json.h"
 
 namespace hone::tune {
 
 Result<std::vector<std::string>> flags_in(const store::Build& build) {
-  auto flags = read_answer<std::vector<std::string>>(
+  auto flags = decode_json<std::vector<std::string>>(
       nlohmann::json::parse(build.flags, nullptr, /*allow_exceptions=*/false));
   if (!flags)
     return input_error("the store's flags of build {} {}", build.id, flags.error().message);

@@ -4,39 +4,40 @@
 
 namespace hone::tune {
 
-std::string_view name_of(Phase phase) {
-  switch (phase) {
-    case Phase::kOther:
+std::string_view name_of(Activity activity) {
+  switch (activity) {
+    case Activity::kOther:
       return "search and store";
-    case Phase::kSplit:
+    case Activity::kSplit:
       return "split";
-    case Phase::kCalibrate:
+    case Activity::kCalibrate:
       return "calibrate";
-    case Phase::kPrepare:
+    case Activity::kPrepare:
       return "prepare";
-    case Phase::kWait:
+    case Activity::kWait:
       return "wait for compiles";
-    case Phase::kLoad:
+    case Activity::kLoad:
       return "load";
-    case Phase::kVerify:
+    case Activity::kVerify:
       return "verify";
-    case Phase::kMeasure:
+    case Activity::kMeasure:
       return "measure";
-    case Phase::kFinalists:
+    case Activity::kFinalists:
       return "finalists";
-    case Phase::kBaselines:
+    case Activity::kBaselines:
       return "baselines";
-    case Phase::kProgram:
+    case Activity::kProgram:
       break;
   }
   return "program";
 }
 
-Phase TimeBudget::enter(Phase phase) {
+Activity TimeBudget::enter(Activity activity) {
   const auto now = std::chrono::steady_clock::now();
-  seconds_[static_cast<std::size_t>(phase_)] += std::chrono::duration<double>(now - since_).count();
+  seconds_[static_cast<std::size_t>(activity_)] +=
+      std::chrono::duration<double>(now - since_).count();
   since_ = now;
-  return std::exchange(phase_, phase);
+  return std::exchange(activity_, activity);
 }
 
 void TimeBudget::add(const CompiledCandidate& compiled) {
@@ -54,10 +55,10 @@ void TimeBudget::add(const CompiledCandidate& compiled) {
 }
 
 std::vector<TimeRow> TimeBudget::rows() {
-  enter(phase_);
+  enter(activity_);
   std::vector<TimeRow> rows;
-  for (std::size_t i = 0; i < kPhases; ++i)
-    rows.push_back({"session", name_of(static_cast<Phase>(i)), counts_[i], seconds_[i]});
+  for (std::size_t i = 0; i < kActivities; ++i)
+    rows.push_back({"session", name_of(static_cast<Activity>(i)), counts_[i], seconds_[i]});
   const auto add = [&](std::string_view stage, double seconds) {
     rows.push_back({"compiling", stage, compiled_, seconds});
   };

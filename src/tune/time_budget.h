@@ -11,8 +11,8 @@
 
 namespace hone::tune {
 
-// What the tuner is at. One at a time: the phases of a session add up to its wall time.
-enum class Phase {
+// What the tuner is at. One at a time: the activities of a session add up to its wall time.
+enum class Activity {
   kOther,      // the search, the store
   kSplit,      // the front half of the compiler, on the whole program
   kCalibrate,  // how quiet the device is
@@ -25,8 +25,8 @@ enum class Phase {
   kBaselines,  // other libraries, the compiler's own runtime, the device's peak
   kProgram,    // the proof in the whole program
 };
-inline constexpr std::size_t kPhases = static_cast<std::size_t>(Phase::kProgram) + 1;
-std::string_view name_of(Phase phase);
+inline constexpr std::size_t kActivities = static_cast<std::size_t>(Activity::kProgram) + 1;
+std::string_view name_of(Activity activity);
 
 struct TimeRow {
   std::string_view of;  // "session": wall time; "compiling": time of the compile workers' cores
@@ -38,11 +38,11 @@ struct TimeRow {
 // For one thread.
 class TimeBudget {
  public:
-  // Time is counted as `phase` while this lives, and as what it was before afterwards.
+  // Time is counted as `activity` while this lives, and as what it was before afterwards.
   class Span {
    public:
-    Span(TimeBudget& budget, Phase phase) : budget_(budget), before_(budget.enter(phase)) {
-      ++budget_.counts_[static_cast<std::size_t>(phase)];
+    Span(TimeBudget& budget, Activity activity) : budget_(budget), before_(budget.enter(activity)) {
+      ++budget_.counts_[static_cast<std::size_t>(activity)];
     }
     ~Span() { budget_.enter(before_); }
     Span(const Span&) = delete;
@@ -50,20 +50,20 @@ class TimeBudget {
 
    private:
     TimeBudget& budget_;
-    Phase before_;
+    Activity before_;
   };
 
   void add(const CompiledCandidate& compiled);
-  // Seconds of the session until now, by phase; then those of compiling, by stage.
+  // Seconds of the session until now, by activity; then those of compiling, by stage.
   std::vector<TimeRow> rows();
 
  private:
-  Phase enter(Phase phase);
+  Activity enter(Activity activity);
 
   std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
-  Phase phase_ = Phase::kOther;
-  std::array<double, kPhases> seconds_{};
-  std::array<std::size_t, kPhases> counts_{};
+  Activity activity_ = Activity::kOther;
+  std::array<double, kActivities> seconds_{};
+  std::array<std::size_t, kActivities> counts_{};
   CompileStages stages_;
   double compile_seconds_ = 0;
   std::size_t compiled_ = 0, failed_ = 0;

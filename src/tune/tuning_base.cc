@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tune/lane_reduction.h"
 #include "tune/spec_entries.h"
-#include "tune/sums.h"
 
 namespace hone::tune {
 namespace {
@@ -35,10 +35,10 @@ std::vector<std::vector<DispatchAtSize>> take_replaced(std::vector<DispatchAtSiz
 
 TuningBase::TuningBase(Context& context, const std::vector<problem::SizeSet>& sizes)
     : context_(context), added_(context.added), build_(context.build) {
-  sessions_.reserve(sizes.size());
+  tunings_.reserve(sizes.size());
   for (const problem::SizeSet& set : sizes)
-    sessions_.emplace_back(context, set,
-                           sizes.size() > 1 ? ", " + problem::to_string(set) : std::string());
+    tunings_.emplace_back(context, set,
+                          sizes.size() > 1 ? ", " + problem::to_string(set) : std::string());
 }
 
 void TuningBase::take_up() {
@@ -51,8 +51,8 @@ Status TuningBase::load(const FlagSet& flags, const std::shared_ptr<const std::s
   const store::Id build = build_;
   take_up();
   if (!flags.name.empty()) HONE_TRY(add(flags));
-  for (Session& session : sessions_) {
-    Status loaded = session.load(bytes);
+  for (ProgramTuning& tuning : tunings_) {
+    Status loaded = tuning.load(bytes);
     if (loaded) continue;
     added_ = before;
     build_ = build;
@@ -76,47 +76,47 @@ Status TuningBase::add(const FlagSet& set) {
 
 Status TuningBase::weigh(double seconds, const std::string& command) {
   take_up();
-  for (Session& session : sessions_)
-    HONE_TRY(session.weigh(seconds / static_cast<double>(sessions_.size()), command));
+  for (ProgramTuning& tuning : tunings_)
+    HONE_TRY(tuning.weigh(seconds / static_cast<double>(tunings_.size()), command));
   return {};
 }
 
 double TuningBase::seconds_of_a_call() const {
   double all = 0;
-  for (const Session& session : sessions_) all += session.plan().time();
+  for (const ProgramTuning& tuning : tunings_) all += tuning.plan().time();
   return all;
 }
 
 double TuningBase::possible_gain() const {
   double all = 0;
-  for (const Session& session : sessions_) all += session.plan().gain();
+  for (const ProgramTuning& tuning : tunings_) all += tuning.plan().gain();
   return all;
 }
 
 bool TuningBase::is_begun() const {
-  return std::ranges::any_of(sessions_, [](const Session& session) {
-    return session.plan().count(plan::State::kFinished) > 0;
+  return std::ranges::any_of(tunings_, [](const ProgramTuning& tuning) {
+    return tuning.plan().count(plan::State::kFinished) > 0;
   });
 }
 
 Status TuningBase::leave_out(const std::string& reason, const std::vector<RightVariant>& rivals) {
   take_up();
-  for (Session& session : sessions_) HONE_TRY(session.leave_out(reason));
+  for (ProgramTuning& tuning : tunings_) HONE_TRY(tuning.leave_out(reason));
   return prove(rivals);
 }
 
 Status TuningBase::tune(double seconds, const std::vector<RightVariant>& rivals) {
-  const auto sizes = static_cast<double>(sessions_.size());
+  const auto sizes = static_cast<double>(tunings_.size());
   take_up();
   const bool several = one_configuration_for_several();
   const double searched = several ? kSearchShare : 1;
   const double part = searched * seconds / context_.options.budget_seconds / sizes;
-  for (Session& session : sessions_) HONE_TRY(session.search(seconds / sizes * searched, part));
+  for (ProgramTuning& tuning : tunings_) HONE_TRY(tuning.search(seconds / sizes * searched, part));
   if (several) HONE_TRY(choose_for_all(seconds * (1 - kSearchShare)));
   // Each size's program would choose for itself, and one configuration serves all.
-  if (sessions_.size() > 1)
-    for (Session& session : sessions_)
-      for (TunedDispatch& tuned : session.result().tuned) tuned.near_ties.clear();
+  if (tunings_.size() > 1)
+    for (ProgramTuning& tuning : tunings_)
+      for (TunedDispatch& tuned : tuning.result().tuned) tuned.near_ties.clear();
   return prove(rivals);
 }
 
@@ -125,23 +125,23 @@ Status TuningBase::record_as_rival(const std::optional<RightVariant>& best) {
   // A dispatch that both have is in the spec of the other's build, not of this one's.
   std::optional<RightVariant> other = best;
   if (other) other->shipped.clear();
-  for (Session& session : sessions_) HONE_TRY(session.record(other ? &*other : nullptr));
+  for (ProgramTuning& tuning : tunings_) HONE_TRY(tuning.record(other ? &*other : nullptr));
   return {};
 }
 
 Status TuningBase::record(const std::optional<RightVariant>& best) {
   take_up();
-  for (Session& session : sessions_) {
-    const RightVariant* const here = best && best->uses_spec() ? variant_of(session, best->name)
+  for (ProgramTuning& tuning : tunings_) {
+    const RightVariant* const here = best && best->uses_spec() ? variant_of(tuning, best->name)
                                      : best                    ? &*best
                                                                : nullptr;
-    HONE_TRY(session.record(here));
+    HONE_TRY(tuning.record(here));
   }
   return {};
 }
 
 Result<std::optional<RightVariant>> TuningBase::to_rival() {
-  ProvenProgram& proven = sessions_.front().result().proven;
+  ProvenProgram& proven = tunings_.front().result().proven;
   HONE_ASSIGN(std::optional<RightVariant> best, most_promising({proven.variants}));
   proven.bench.reset();
   if (best && !best->uses_spec()) best.reset();
@@ -149,10 +149,10 @@ Result<std::optional<RightVariant>> TuningBase::to_rival() {
 }
 
 Status TuningBase::add_sums() {
-  const bool sums = std::any_of(sessions_.begin(), sessions_.end(), [](const Session& session) {
-    const auto& chosen = session.chosen();
+  const bool sums = std::any_of(tunings_.begin(), tunings_.end(), [](const ProgramTuning& tuning) {
+    const auto& chosen = tuning.chosen();
     return std::any_of(chosen.begin(), chosen.end(), [](const problem::Dispatch* dispatch) {
-      return adds_along_vectors(*dispatch);
+      return reduces_along_lanes(*dispatch);
     });
   });
   take_up();
@@ -172,8 +172,8 @@ Status TuningBase::add_sums() {
 // The dispatches of these names at each size; fewer where one was not tuned at a size.
 std::vector<DispatchAtSize> TuningBase::at_each(const std::vector<std::string>& names) {
   std::vector<DispatchAtSize> found;
-  for (Session& session : sessions_)
-    for (TunedDispatch& tuned : session.result().tuned) {
+  for (ProgramTuning& tuning : tunings_)
+    for (TunedDispatch& tuned : tuning.result().tuned) {
       if (std::count(names.begin(), names.end(), tuned.dispatch->name) == 0) continue;
       std::vector<std::string> where;
       // Launch sets of one kernel have its name: their sizes tell them apart.
@@ -181,8 +181,8 @@ std::vector<DispatchAtSize> TuningBase::at_each(const std::vector<std::string>& 
       const bool one_of_several_sets = std::ranges::count(names, name) > 1;
       if (names.size() > 1)
         where.push_back(one_of_several_sets ? problem::describe(tuned.dispatch->root) : name);
-      if (sessions_.size() > 1) where.push_back(problem::to_string(session.result().sizes));
-      found.push_back({&tuned, session.reference_of(*tuned.dispatch),
+      if (tunings_.size() > 1) where.push_back(problem::to_string(tuning.result().sizes));
+      found.push_back({&tuned, tuning.reference_of(*tuned.dispatch),
                        fmt::format("{}", fmt::join(where, " at "))});
     }
   return found;
@@ -190,11 +190,11 @@ std::vector<DispatchAtSize> TuningBase::at_each(const std::vector<std::string>& 
 // The names of tuned dispatches, those together that one entry of a spec is for.
 std::vector<std::vector<std::string>> TuningBase::spec_classes() {
   std::vector<std::vector<std::string>> classes;
-  std::set<std::string> known;  // of the sessions before
-  // Within a session, since neighbours have the sizes of theirs.
-  for (const Session& session : sessions_) {
+  std::set<std::string> known;  // of the tunings before
+  // Within one size, since the operations around a root have the sizes of theirs.
+  for (const ProgramTuning& tuning : tunings_) {
     std::vector<std::pair<const problem::Dispatch*, std::size_t>> first_of;  // of each class
-    for (const problem::Dispatch* dispatch : session.chosen()) {
+    for (const problem::Dispatch* dispatch : tuning.chosen()) {
       if (known.contains(dispatch->name)) continue;
       const auto same = std::find_if(first_of.begin(), first_of.end(), [&](const auto& first) {
         return one_entry_for(*context_.programs, *dispatch, *first.first);
@@ -213,8 +213,8 @@ std::vector<std::vector<std::string>> TuningBase::spec_classes() {
 
 bool TuningBase::one_configuration_for_several() {
   const auto classes = spec_classes();
-  return sessions_.size() > 1 || std::any_of(classes.begin(), classes.end(),
-                                             [](const auto& names) { return names.size() > 1; });
+  return tunings_.size() > 1 || std::any_of(classes.begin(), classes.end(),
+                                            [](const auto& names) { return names.size() > 1; });
 }
 
 // Of each class of dispatches, over all sizes: what a spec says of one it says of all.
@@ -222,9 +222,9 @@ Status TuningBase::choose_for_all(double seconds) {
   std::vector<std::vector<DispatchAtSize>> shared;
   std::size_t measured = 0;
   for (const std::vector<std::string>& names : spec_classes()) {
-    if (sessions_.size() > 1)
+    if (tunings_.size() > 1)
       for (const std::string& name : names)
-        if (const auto at = at_each(name); at.size() < sessions_.size())
+        if (const auto at = at_each(name); at.size() < tunings_.size())
           for (const DispatchAtSize& each : at)
             each.tuned->keep_default("it could not be tuned at every size");
     std::vector<DispatchAtSize> at = at_each(names);
@@ -246,10 +246,10 @@ Status TuningBase::choose_for_all(double seconds) {
 // What the program at one size has no use for ships for none.
 Status TuningBase::prove(const std::vector<RightVariant>& rivals) {
   do {
-    for (Session& session : sessions_) HONE_TRY(session.prove(rivals));
+    for (ProgramTuning& tuning : tunings_) HONE_TRY(tuning.prove(rivals));
   } while (drop_what_one_leaves_out());
-  for (Session& session : sessions_) {
-    std::vector<LeftOut>& left_out = session.result().proven.left_out;
+  for (ProgramTuning& tuning : tunings_) {
+    std::vector<LeftOut>& left_out = tuning.result().proven.left_out;
     left_out.insert(left_out.end(), dropped_.begin(), dropped_.end());
   }
   return {};
@@ -257,14 +257,14 @@ Status TuningBase::prove(const std::vector<RightVariant>& rivals) {
 
 // One entry at a time: what it leaves behind may ship then.
 bool TuningBase::drop_what_one_leaves_out() {
-  for (const TunedDispatch& tuned : sessions_.front().result().tuned) {
+  for (const TunedDispatch& tuned : tunings_.front().result().tuned) {
     const std::string& name = tuned.dispatch->name;
     const std::vector<DispatchAtSize> at = at_each(name);
-    if (at.size() < sessions_.size()) continue;
+    if (at.size() < tunings_.size()) continue;
     std::size_t shipping = 0;
     std::string reason;
-    for (const Session& session : sessions_) {
-      const ProvenProgram& proven = session.result().proven;
+    for (const ProgramTuning& tuning : tunings_) {
+      const ProvenProgram& proven = tuning.result().proven;
       const bool ships = std::ranges::any_of(at, [&](const DispatchAtSize& each) {
         return std::ranges::count(proven.shipped, each.tuned->id) > 0;
       });
@@ -272,9 +272,9 @@ bool TuningBase::drop_what_one_leaves_out() {
       for (const LeftOut& left_out : proven.left_out)
         if (left_out.dispatch == name)
           reason =
-              fmt::format("at {}: {}", problem::to_string(session.result().sizes), left_out.reason);
+              fmt::format("at {}: {}", problem::to_string(tuning.result().sizes), left_out.reason);
     }
-    if (shipping == 0 || shipping == sessions_.size()) continue;
+    if (shipping == 0 || shipping == tunings_.size()) continue;
     for (const DispatchAtSize& each : at) each.tuned->keep_default(reason);
     dropped_.push_back({name, reason});
     return true;
@@ -282,9 +282,9 @@ bool TuningBase::drop_what_one_leaves_out() {
   return false;
 }
 
-// By name: the dispatches of a session have numbers of their own.
-const RightVariant* TuningBase::variant_of(const Session& session, const std::string& name) {
-  for (const RightVariant& variant : session.result().proven.variants)
+// By name: the dispatches of each size have numbers of their own.
+const RightVariant* TuningBase::variant_of(const ProgramTuning& tuning, const std::string& name) {
+  for (const RightVariant& variant : tuning.result().proven.variants)
     if (variant.name == name) return &variant;
   return nullptr;
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tune/session.h"
+#include "tune/program_tuning.h"
 #include "tune/size_choice.h"
 
 namespace hone::tune {
@@ -19,11 +19,11 @@ class TuningBase {
   TuningBase(Context& context, const std::vector<problem::SizeSet>& sizes);
 
   // Splits the program, `bytes` of its file, with `flags` added where they have a name. Errors:
-  // those of Session::load; the context is then as it was.
+  // those of ProgramTuning::load; the context is then as it was.
   Status load(const FlagSet& flags, const std::shared_ptr<const std::string>& bytes);
   // Adds the flags that sums need (Options::sums) where the program has such sums.
   Status add_sums();
-  // Session::weigh at each size, by a part of so many seconds of all together.
+  // ProgramTuning::weigh at each size, by a part of so many seconds of all together.
   Status weigh(double seconds, const std::string& command);
   // Of weigh(), all sizes together: seconds of a call that the dispatches take, and those of them
   // that tuning what is not finished may save at most.
@@ -40,18 +40,18 @@ class TuningBase {
 
   // The context's flags and build are this base's again: whatever is compiled, stored or looked up.
   void take_up();
-  // Session::record at each size. `best`: what is recommended, known here by its name if it has a
-  // spec; none where the program could not be run.
+  // ProgramTuning::record at each size. `best`: what is recommended, known here by its name if it
+  // has a spec; none where the program could not be run.
   Status record(const std::optional<RightVariant>& best);
   // The same where another base is what the result is about: nothing of this one ships.
   Status record_as_rival(const std::optional<RightVariant>& best);
 
   const std::string& name() const { return added_.name; }  // of all that was added; may be empty
 
-  std::vector<Session>& sessions() { return sessions_; }
-  const std::vector<Session>& sessions() const { return sessions_; }
-  // The way to build the program that has this name, at the size of `session`; null without one.
-  static const RightVariant* variant_of(const Session& session, const std::string& name);
+  std::vector<ProgramTuning>& tunings() { return tunings_; }
+  const std::vector<ProgramTuning>& tunings() const { return tunings_; }
+  // The way to build the program that has this name, at the size of `tuning`; null without one.
+  static const RightVariant* variant_of(const ProgramTuning& tuning, const std::string& name);
   // The most promising way, where it has a spec: a rival of the next base's. The compiled programs,
   // which take much of a disk, are given up.
   Result<std::optional<RightVariant>> to_rival();
@@ -71,7 +71,7 @@ class TuningBase {
   Context& context_;
   FlagSet added_;
   store::Id build_ = 0;
-  std::vector<Session> sessions_;
+  std::vector<ProgramTuning> tunings_;
   std::vector<LeftOut> dropped_;
 };
 

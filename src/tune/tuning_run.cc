@@ -38,11 +38,11 @@ class TuningRun {
     bytes_ = std::make_shared<const std::string>(std::move(bytes));
     bases_.emplace_back(context_, sizes_);
     HONE_TRY(bases_.back().load({}, bytes_));
-    run_row.program = first_session().result().program_id;
+    run_row.program = first_tuning().result().program_id;
     HONE_ASSIGN(result_.run, context_.store.begin_run(run_row));
     HONE_TRY(end_run(context_, steps(run_row.command)));
-    for (Session& session : bases_[chosen_].sessions())
-      result_.at_sizes.push_back(std::move(session.result()));
+    for (ProgramTuning& tuning : bases_[chosen_].tunings())
+      result_.at_sizes.push_back(std::move(tuning.result()));
     return std::move(result_);
   }
 
@@ -53,9 +53,11 @@ class TuningRun {
     HONE_ASSIGN(const double spent, search_flags(command));
     HONE_TRY(load_bases());
     HONE_TRY(tune_bases(context_.options.budget_seconds - spent, command));
-    const auto is_tuned = [](const Session& session) { return !session.result().tuned.empty(); };
+    const auto is_tuned = [](const ProgramTuning& tuning) {
+      return !tuning.result().tuned.empty();
+    };
     if (std::ranges::any_of(bases_, [&](const TuningBase& base) {
-          return std::ranges::any_of(base.sessions(), is_tuned);
+          return std::ranges::any_of(base.tunings(), is_tuned);
         }))
       HONE_TRY(record_peak(context_));
     chosen_ = bases_.size() - 1;
@@ -83,7 +85,7 @@ class TuningRun {
     return {};
   }
 
-  Session& first_session() { return bases_.front().sessions().front(); }
+  ProgramTuning& first_tuning() { return bases_.front().tunings().front(); }
 
   // Those whose flags can be loaded: of the first, without its flags in any case.
   Status load_bases() {
@@ -171,12 +173,12 @@ class TuningRun {
   // What they decide is which dispatches there are. The seconds of the budget that it took.
   Result<double> search_flags(const std::string& command) {
     const Options& options = context_.options;
-    Session& session = first_session();
+    ProgramTuning& tuning = first_tuning();
     const Result<problem::Function> function =
-        function_to_call(session.result().program, options.function, options.inputs);
+        function_to_call(tuning.result().program, options.function, options.inputs);
     if (!options.search_flags || !options.prove || sizes_.size() > 1 || !function) return 0.0;
     HONE_ASSIGN(const std::optional<ChosenFlags> kept,
-                kept_flags(context_, command, session.result().program_id));
+                kept_flags(context_, command, tuning.result().program_id));
     // A run that goes on must find the dispatches of the one before, however long it could search.
     if (kept) {
       HONE_TRY(keep_flags(context_, *kept));
@@ -190,7 +192,7 @@ class TuningRun {
         .for_tuning = true,
         .prove = false};
     Result<FoundFlags> found =
-        tune::search_flags(context_, session.result().program, *bytes_, *function, request);
+        tune::search_flags(context_, tuning.result().program, *bytes_, *function, request);
     // Where programs cannot be run here, their dispatches are tuned all the same.
     if (!found && (found.error().kind == ErrorKind::kFailure ||
                    found.error().kind == ErrorKind::kEnvironment)) {
@@ -232,15 +234,15 @@ class TuningRun {
   // The choice by the rounds of the proof, the verdict by rounds that it is made for.
   Status recommend() {
     std::vector<std::vector<RightVariant>> variants;
-    for (const Session& session : bases_.back().sessions())
-      variants.push_back(session.result().proven.variants);
+    for (const ProgramTuning& tuning : bases_.back().tunings())
+      variants.push_back(tuning.result().proven.variants);
     HONE_ASSIGN(const std::optional<RightVariant> promising, most_promising(variants));
     if (!promising) return {};
     const RightVariant& base = variants.front().front();
     result_.best = base;
     if (promising->name == base.name) return {};
     result_.candidate = promising;
-    const TimeBudget::Span span(context_.time, Phase::kProgram);
+    const TimeBudget::Span span(context_.time, Activity::kProgram);
     const Status proved = prove(*promising);
     if (proved || proved.error().kind != ErrorKind::kFailure) return proved;
     context_.observer.note(
@@ -251,11 +253,11 @@ class TuningRun {
   }
 
   Status prove(const RightVariant& promising) {
-    for (Session& session : bases_.back().sessions()) {
-      ProvenProgram& proven = session.result().proven;
+    for (ProgramTuning& tuning : bases_.back().tunings()) {
+      ProvenProgram& proven = tuning.result().proven;
       HONE_ASSIGN(
           ProvingRounds at_size,
-          prove_variant(context_, *proven.bench, *TuningBase::variant_of(session, promising.name)));
+          prove_variant(context_, *proven.bench, *TuningBase::variant_of(tuning, promising.name)));
       rounds_.push_back(std::move(at_size));
     }
     HONE_ASSIGN(result_.verdict, verdict_of(rounds_));
@@ -265,7 +267,7 @@ class TuningRun {
     if (result_.verdict->recommended == Recommended::kFlags) {
       // A starter spec is part of what there was before.
       const RightVariant* const known =
-          TuningBase::variant_of(bases_.back().sessions().front(), promising.without_spec);
+          TuningBase::variant_of(bases_.back().tunings().front(), promising.without_spec);
       result_.best = known != nullptr
                          ? *known
                          : RightVariant{.name = promising.without_spec, .flags = promising.flags};
@@ -278,11 +280,11 @@ class TuningRun {
   // one.
   Status learn_gains() {
     if (!result_.verdict || !result_.candidate->uses_spec()) return {};
-    const TimeBudget::Span span(context_.time, Phase::kProgram);
+    const TimeBudget::Span span(context_.time, Activity::kProgram);
     const std::string& name = result_.candidate->name;
     for (std::size_t i = 0; i < rounds_.size(); ++i) {
-      Session& timed = bases_.back().sessions()[i];
-      const Session& tuned = bases_[chosen_].sessions()[i];
+      ProgramTuning& timed = bases_.back().tunings()[i];
+      const ProgramTuning& tuned = bases_[chosen_].tunings()[i];
       auto gain = gain_of(context_, *timed.result().proven.bench,
                           *TuningBase::variant_of(timed, name), rounds_[i], tuned.result().tuned);
       if (!gain && gain.error().kind != ErrorKind::kFailure)
@@ -300,9 +302,9 @@ class TuningRun {
   }
 
   Status emit() {
-    const Session& session = bases_[chosen_].sessions().front();
-    result_.spec = session.result().proven.spec;
-    result_.replaced = session.result().proven.replaced;
+    const ProgramTuning& tuning = bases_[chosen_].tunings().front();
+    result_.spec = tuning.result().proven.spec;
+    result_.replaced = tuning.result().proven.replaced;
     if (result_.best && result_.best->uses_spec()) {
       result_.spec = result_.best->spec;
       result_.replaced = result_.best->replaced;
@@ -317,7 +319,7 @@ class TuningRun {
     const std::vector<std::string> flags = recommended_flags(spec);
     HONE_TRY(context_.store.log_event(
         "compile flags",
-        nlohmann::json{{"variant", result_.best ? result_.best->name + session.label() : ""},
+        nlohmann::json{{"variant", result_.best ? result_.best->name + tuning.label() : ""},
                        {"flags", flags}}
             .dump()));
     const std::filesystem::path file = context_.options.out / "compile_flags.txt";
@@ -330,7 +332,7 @@ class TuningRun {
   Status emit_replaced() {
     std::error_code code;
     for (const TuningBase& base : bases_)
-      for (const problem::Dispatch& dispatch : base.sessions().front().result().program.dispatches)
+      for (const problem::Dispatch& dispatch : base.tunings().front().result().program.dispatches)
         std::filesystem::remove(kernels() / file_of_replaced(dispatch.executable), code);
     return result_.replaced.empty() ? Status() : write_replaced(kernels(), result_.replaced);
   }
@@ -342,7 +344,7 @@ class TuningRun {
     const std::filesystem::path file = options.out / "run.sh";
     std::error_code code;
     std::filesystem::remove(file, code);
-    const problem::Program& program = first_session().result().program;
+    const problem::Program& program = first_tuning().result().program;
     const Result<problem::Function> function =
         function_to_call(program, options.function, options.inputs);
     const bool keeps_default = result_.best && result_.best->name == kDefaultName;
@@ -386,7 +388,7 @@ class TuningRun {
   // The base that found it: every base has the ways of those before it too. Without one the last.
   std::size_t base_of(const std::optional<RightVariant>& best) const {
     for (std::size_t i = 0; best && i < bases_.size(); ++i)
-      if (TuningBase::variant_of(bases_[i].sessions().front(), best->name) != nullptr) return i;
+      if (TuningBase::variant_of(bases_[i].tunings().front(), best->name) != nullptr) return i;
     return bases_.size() - 1;
   }
 

@@ -9,12 +9,12 @@
 
 #include "tune/machine_check.h"
 #include "tune/program_gain.h"
-#include "tune/session.h"
+#include "tune/program_tuning.h"
 
 namespace hone::tune {
 
 struct TuningResult {
-  std::vector<SessionResult> at_sizes;  // one for each set of sizes
+  std::vector<ProgramTuningResult> at_sizes;  // one for each set of sizes
   store::Id run = 0;
   MachineCheck machine;  // before the first measurement
   // Text: compiles, and is applied to what its entries were verified for; empty without an entry.
@@ -38,8 +38,8 @@ struct TuningResult {
 // each dispatch one configuration for all of them (size_choice.h), proves it in the whole program
 // at each, and writes tuning_spec.mlir and compile_flags.txt, a response file for the compiler.
 // `run_row`: command line, version and seed of the run, for the store. The context's build and
-// device are set. Errors: those of Session's steps; what is done by then is in the store, and the
-// same command continues.
+// device are set. Errors: those of ProgramTuning's steps; what is done by then is in the store, and
+// the same command continues.
 Result<TuningResult> tune_program(Context& context, store::Run run_row,
                                   const std::vector<problem::SizeSet>& sizes);
 

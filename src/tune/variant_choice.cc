@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tune/joint_verdict.h"
+#include "tune/combined_verdict.h"
 
 namespace hone::tune {
 namespace {
@@ -30,7 +30,7 @@ Result<Claim> claim(std::span<const ProvingRounds> at_sizes,
                 measure::compare_paired(rounds.*without, rounds.*with, options));
     claimed.at_sizes.push_back(std::move(comparison));
   }
-  claimed.verdict = joint_verdict(claimed.at_sizes);
+  claimed.verdict = combined_verdict(claimed.at_sizes);
   claimed.margin = slower_margin(claimed.at_sizes);
   return claimed;
 }

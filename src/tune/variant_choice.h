@@ -54,7 +54,7 @@ struct ProvingRounds {
 // One way compared with another at every size.
 struct Claim {
   std::vector<measure::PairedComparison> at_sizes;
-  measure::Verdict verdict = measure::Verdict::kNoDifferent;  // joint_verdict
+  measure::Verdict verdict = measure::Verdict::kNoDifferent;  // combined_verdict
   double margin = 0;  // slower_margin(at_sizes): what "slower at no size" means
 };
 

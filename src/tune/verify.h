@@ -41,7 +41,7 @@ struct VerifiedOutput {
   std::string tolerance;  // and its basis, in words
 };
 
-struct Verdict {
+struct VerifyResult {
   bool right = false;
   std::string message;    // why not, beyond the outputs: it crashed, it wrote where it must not
   std::string reference;  // what it was compared with, in words
@@ -52,17 +52,19 @@ struct Verdict {
 // The whole program, compiled with request.flags, under the provider's runtime. Errors: input for
 // arrays that do not fit the function, or what the compiler refuses; failure when the reference
 // does not compile or run. That the compile under test crashes or is wrong is a verdict.
-Result<Verdict> verify_program(const VerifyRequest& request, const problem::Function& function,
-                               const std::vector<std::string>& runtime_flags,
-                               const provider::ProgramProvider& provider, CompileService& compiler);
+Result<VerifyResult> verify_program(const VerifyRequest& request, const problem::Function& function,
+                                    const std::vector<std::string>& runtime_flags,
+                                    const provider::ProgramProvider& provider,
+                                    CompileService& compiler);
 
 // One dispatch of the program, launched by hone. `configuration`: as the space of the dispatch has
 // it ("dist_m=64,..."); none: the compiler's own choice. Arrays are those of the bindings that are
 // read (inputs) and written (expected), in ordinal order.
-Result<Verdict> verify_dispatch(const VerifyRequest& request, const problem::Dispatch& dispatch,
-                                const std::optional<std::string>& configuration,
-                                const provider::Provider& provider, CompileService& compiler,
-                                RunnerService& runner);
+Result<VerifyResult> verify_dispatch(const VerifyRequest& request,
+                                     const problem::Dispatch& dispatch,
+                                     const std::optional<std::string>& configuration,
+                                     const provider::Provider& provider, CompileService& compiler,
+                                     RunnerService& runner);
 
 // The bytes of the arrays as tensors of these types. `what` they are for in messages: "the inputs
 // of function 'f'". Input error when number, shape or element type differ.

@@ -21,7 +21,7 @@ class DispatchVerification {
         compiler_(compiler),
         runner_(runner) {}
 
-  Result<Verdict> run(const std::optional<std::string>& configuration) {
+  Result<VerifyResult> run(const std::optional<std::string>& configuration) {
     for (const problem::Binding& binding : dispatch_.bindings)
       if (problem::is_dynamic(binding.type))
         return input_error("{} has a dynamic shape ({}); hone runs static ones only",
@@ -130,15 +130,16 @@ class DispatchVerification {
     return std::move(compiled.artifact);
   }
 
-  Verdict failed(const provider::Failure& failure) const {
-    Verdict verdict;
+  VerifyResult failed(const provider::Failure& failure) const {
+    VerifyResult verdict;
     verdict.reference = reference_;
     verdict.message = fmt::format("{}: {}", provider::name_of(failure.kind), failure.message);
     return verdict;
   }
 
-  Verdict verdict_of(const measure::Verification& verification, measure::Outputs outputs) const {
-    Verdict verdict;
+  VerifyResult verdict_of(const measure::Verification& verification,
+                          measure::Outputs outputs) const {
+    VerifyResult verdict;
     verdict.right = verification.right;
     verdict.message = verification.message;
     verdict.reference = reference_;
@@ -169,10 +170,11 @@ class DispatchVerification {
 
 }  // namespace
 
-Result<Verdict> verify_dispatch(const VerifyRequest& request, const problem::Dispatch& dispatch,
-                                const std::optional<std::string>& configuration,
-                                const provider::Provider& provider, CompileService& compiler,
-                                RunnerService& runner) {
+Result<VerifyResult> verify_dispatch(const VerifyRequest& request,
+                                     const problem::Dispatch& dispatch,
+                                     const std::optional<std::string>& configuration,
+                                     const provider::Provider& provider, CompileService& compiler,
+                                     RunnerService& runner) {
   return DispatchVerification(request, dispatch, provider, compiler, runner).run(configuration);
 }
 

@@ -17,11 +17,11 @@ class ProgramVerification {
         provider_(provider),
         compiler_(compiler) {}
 
-  Result<Verdict> run() {
+  Result<VerifyResult> run() {
     HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-verify-"));
     folder_ = folder.path();
     HONE_TRY(write_inputs());
-    Verdict verdict;
+    VerifyResult verdict;
     HONE_ASSIGN(const std::vector<problem::Array> expected, expected_results(verdict));
     HONE_ASSIGN(const std::string module, compile("program", request_.flags));
     Result<std::vector<problem::Array>> results = call(module, request_.place.address);
@@ -58,7 +58,7 @@ class ProgramVerification {
     return {};
   }
 
-  Result<std::vector<problem::Array>> expected_results(Verdict& verdict) {
+  Result<std::vector<problem::Array>> expected_results(VerifyResult& verdict) {
     if (!request_.expected.empty()) {
       verdict.reference = "the given outputs";
       return fit(request_.expected, function_.outputs,
@@ -153,10 +153,10 @@ std::string in_words(const provider::Provider& provider, const std::vector<std::
   return fmt::format("{}", fmt::join(telling, " "));
 }
 
-Result<Verdict> verify_program(const VerifyRequest& request, const problem::Function& function,
-                               const std::vector<std::string>& runtime_flags,
-                               const provider::ProgramProvider& provider,
-                               CompileService& compiler) {
+Result<VerifyResult> verify_program(const VerifyRequest& request, const problem::Function& function,
+                                    const std::vector<std::string>& runtime_flags,
+                                    const provider::ProgramProvider& provider,
+                                    CompileService& compiler) {
   return ProgramVerification(request, function, runtime_flags, provider, compiler).run();
 }
 

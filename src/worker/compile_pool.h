@@ -41,16 +41,14 @@ class CompilePool final : public WorkerPool {
   Result<std::optional<Finished>> next_finished(double seconds = -1) override;
   std::size_t outstanding() const override;
   Status cancel_all() override;
-  Status pause() override;
-  Status resume() override;
 
   pid_t zygote_pid() const;
   int restarts() const;  // of the zygote and of prepared servers
 
  private:
-  class Session;
-  explicit CompilePool(std::unique_ptr<Session> session);
-  std::unique_ptr<Session> session_;
+  class State;
+  explicit CompilePool(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace hone::worker

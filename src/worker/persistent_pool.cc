@@ -31,7 +31,6 @@ struct PersistentPool::State {
   std::map<std::string, Message> prepared;
   std::deque<PersistentJob> waiting;
   std::deque<Finished> finished;
-  bool paused = false;
   std::map<std::string, JobId> works_in_flight;  // the first job of each
   std::set<std::string> works_done;
   std::map<std::string, Failure> works_given_up;  // which passed a limit
@@ -55,7 +54,6 @@ struct PersistentPool::State {
   Status hand_out() {
     HONE_TRY(wait_for_starts());
     for (PersistentWorker& worker : workers) {
-      if (paused) return {};
       if (worker.is_busy()) continue;
       const auto next = std::find_if(waiting.begin(), waiting.end(), [this](const auto& job) {
         return !works_in_flight.contains(job.work);
@@ -128,7 +126,7 @@ struct PersistentPool::State {
     while (true) {
       if (auto done = take(own)) return done;
       HONE_TRY(hand_out());
-      if (!any_running() && (paused || waiting.empty())) return std::nullopt;
+      if (!any_running() && waiting.empty()) return std::nullopt;
       const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
       const double left = seconds < 0 ? -1 : seconds - waited.count();
       if (seconds >= 0 && left <= 0) return std::nullopt;
@@ -139,7 +137,7 @@ struct PersistentPool::State {
   Result<Outcome> run_now(PersistentJob job) {
     waiting.push_front(std::move(job));
     HONE_ASSIGN(std::optional<Finished> done, wait_for(/*own=*/true, /*seconds=*/-1));
-    if (!done) return failure("the compile workers are paused");
+    if (!done) return failure("a compile worker lost its job");
     return std::move(done->outcome);
   }
 };
@@ -217,18 +215,6 @@ Status PersistentPool::cancel_all() {
   if (!state_->starts.empty()) return {};
   for (PersistentWorker& worker : state_->workers) worker.forget();
   return {};
-}
-
-Status PersistentPool::pause() {
-  HONE_TRY(state_->wait_for_starts());
-  state_->paused = true;
-  while (state_->any_running()) HONE_TRY(state_->look(-1));
-  return {};
-}
-
-Status PersistentPool::resume() {
-  state_->paused = false;
-  return state_->hand_out();
 }
 
 int PersistentPool::restarts() const {

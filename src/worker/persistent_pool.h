@@ -49,8 +49,6 @@ class PersistentPool final : public WorkerPool {
   Result<std::optional<Finished>> next_finished(double seconds = -1) override;
   std::size_t outstanding() const override;
   Status cancel_all() override;
-  Status pause() override;
-  Status resume() override;
 
   int restarts() const;  // of workers that were lost
 

@@ -26,7 +26,7 @@ Status PersistentWorker::start() {
   if (session_ && !session_->is_gone()) return {};
   session_.reset();
   key_.clear();
-  auto session = WorkerSession::start({"compile worker", options_->command, options_->environment,
+  auto session = WorkerProcess::start({"compile worker", options_->command, options_->environment,
                                        options_->temporary, options_->start_seconds,
                                        options_->limits.output_bytes, options_->stop_fd});
   if (!session) return tl::unexpected(std::move(session).error());

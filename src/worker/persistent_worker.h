@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "worker/persistent_pool.h"
-#include "worker/worker_session.h"
+#include "worker/worker_process.h"
 
 namespace hone::worker {
 
@@ -58,7 +58,7 @@ class PersistentWorker {
   double seconds() const;  // since the job began
 
   const PersistentPoolOptions* options_;
-  std::optional<WorkerSession> session_;
+  std::optional<WorkerProcess> session_;
   std::optional<PersistentJob> job_;
   std::optional<PersistentJob> again_;
   std::string key_;

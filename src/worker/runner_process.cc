@@ -5,7 +5,7 @@
 
 #include "base/process_tree.h"
 #include "base/text.h"
-#include "worker/worker_session.h"
+#include "worker/worker_process.h"
 
 namespace hone::worker {
 namespace {
@@ -22,7 +22,7 @@ constexpr double kPingSeconds = 10;
 
 struct RunnerProcess::State {
   RunnerOptions options;
-  std::optional<WorkerSession> session;
+  std::optional<WorkerProcess> session;
   std::uint64_t generation = 0;
 
   // How the runner died; it is then gone with all it started.
@@ -54,7 +54,7 @@ Status RunnerProcess::start() {
   stop();
   const RunnerOptions& options = state_->options;
   auto session =
-      WorkerSession::start({"runner", options.command, options.environment, options.temporary,
+      WorkerProcess::start({"runner", options.command, options.environment, options.temporary,
                             options.start_seconds, options.output_bytes, options.stop_fd});
   if (!session) return tl::unexpected(std::move(session).error());
   state_->session.emplace(std::move(*session));
@@ -74,7 +74,7 @@ Status RunnerProcess::start_answering() {
 
 Result<Outcome> RunnerProcess::call(const Message& message, double seconds) {
   HONE_TRY(start());
-  WorkerSession& session = *state_->session;
+  WorkerProcess& session = *state_->session;
   session.forget_words();
   HONE_TRY(session.connection().send(message));
   const std::uint64_t memory_limit = state_->options.memory_bytes;

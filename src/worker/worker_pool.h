@@ -58,10 +58,6 @@ class WorkerPool {
 
   // Forgets every candidate outstanding; those running are killed.
   virtual Status cancel_all() = 0;
-
-  // Starts no more jobs and waits until none runs; submitted ones are kept until resume().
-  virtual Status pause() = 0;
-  virtual Status resume() = 0;
 };
 
 }  // namespace hone::worker

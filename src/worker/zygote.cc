@@ -34,7 +34,6 @@ bool Zygote::serve() {
     look_at_once_jobs();
     look_at_servers();
     start_waiting();
-    report_pause();
     orphans_left_ = end_orphans(pids());
   }
   end_everything();
@@ -68,11 +67,6 @@ bool Zygote::take_order(Message order) {
     const auto settings = settings_from(order);
     if (settings) settings_ = *settings;
     return settings.has_value();
-  }
-  if (kind == "pause" || kind == "resume") {
-    paused_ = kind == "pause";
-    pause_reported_ = false;
-    return true;
   }
   if (kind == "cancel") {
     cancel_candidates();
@@ -245,7 +239,7 @@ void Zygote::report_lost(const std::string& key, const Server& server, const Fai
 }
 
 void Zygote::start_waiting() {
-  for (auto job = waiting_.begin(); job != waiting_.end() && !paused_;) {
+  for (auto job = waiting_.begin(); job != waiting_.end();) {
     if (running() >= settings_.jobs) return;
     // One whose server is gone waits too: the tuner prepares it again or releases it.
     const auto server = servers_.find(job->key);
@@ -259,12 +253,6 @@ void Zygote::start_waiting() {
       job = waiting_.erase(job);
     }
   }
-}
-
-void Zygote::report_pause() {
-  if (!paused_ || pause_reported_ || running() > 0) return;
-  pause_reported_ = true;
-  tuner_.send({"paused", nullptr, {}});
 }
 
 std::size_t Zygote::running() const {

@@ -61,7 +61,6 @@ class Zygote {
   bool take_report(Server& server, Message message);
   void report_lost(const std::string& key, const Server& server, const provider::Failure& failure);
   void start_waiting();
-  void report_pause();
   std::size_t running() const;
   std::vector<pid_t> pids() const;
   void end_everything();
@@ -75,8 +74,6 @@ class Zygote {
   std::map<std::string, Server> servers_;
   std::deque<Waiting> waiting_;
   std::uint64_t servers_started_ = 0;
-  bool paused_ = false;
-  bool pause_reported_ = false;
   bool orphans_left_ = false;
 };
 

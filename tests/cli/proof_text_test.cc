@@ -65,7 +65,7 @@ TEST(ClosingSummary, HasALineForEachSize) {
   auto result = proved(tune::Recommended::kChosen,
                        claim({comparison(0.5, 0.4, 0.625), comparison(0.8, 0.625, 0.9999999)}));
   for (const int size : {8, 192}) {
-    tune::SessionResult session;
+    tune::ProgramTuningResult session;
     session.sizes = *problem::given_sizes({fmt::format("M={}", size)});
     result.at_sizes.push_back(std::move(session));
   }

@@ -20,7 +20,7 @@ TEST_F(VerificationRules, WhatOthersJudgedIsVerifiedAgainAndNotCompiled) {
     ASSERT_TRUE(store);
     const store::CandidateDetails details = *store->details(candidate);
     compiled = details.artifact->when;
-    store::Verification older = details.verifications.back();
+    store::VerificationRow older = details.verifications.back();
     older.rules = measure::kVerificationRules - 1;
     ASSERT_TRUE(store->record(older));
   }

@@ -170,7 +170,7 @@ class CublasLtKernelsTest : public testing::Test {
  protected:
   LibraryKernels kernels(const Product& product, std::size_t most = 32) {
     auto library = CublasLt::open({fake_.path()});
-    auto session = Session::open(Driver::open(driver_.library()).value(), Facts{});
+    auto session = GpuContext::open(Driver::open(driver_.library()).value(), Facts{});
     auto kernels = cublaslt_kernels(session.value(), library.value(), product, most);
     EXPECT_TRUE(kernels) << kernels.error().message;
     return std::move(*kernels);

@@ -251,7 +251,6 @@ TEST_F(RunnerTest, JobsCarryTheSameAsMessages) {
   const auto measured = handle(runner_, "measure", measure, {});
   ASSERT_TRUE(measured) << measured.error().message;
   EXPECT_THAT(measured->first.get<MeasureResult>().handles, SizeIs(1));
-  EXPECT_TRUE(handle(runner_, "machine_state", {}, {}));
   EXPECT_TRUE(handle(runner_, "unload", loaded->first, {}));
   EXPECT_THAT(handle(runner_, "tango", {}, {}).error().message, HasSubstr("no job 'tango'"));
   EXPECT_THAT(handle(runner_, "verify", {{"hand", 1}}, {}).error().message,

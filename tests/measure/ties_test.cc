@@ -59,16 +59,6 @@ TEST(Ties, TakeInWhatIsCertainlySlowerByLessThanTheThreshold) {
   EXPECT_THAT(find_ties(rounds, {.threshold = 0})->members(), ElementsAre(0));
 }
 
-TEST(Ties, TheSmallestKeyWins) {
-  std::vector<std::vector<double>> rounds(20, {1.0, 1.0, 1.5, 1.0});
-  const auto ties = find_ties(rounds);
-  ASSERT_TRUE(ties);
-  EXPECT_THAT(ties->members(), ElementsAre(0, 1, 3));
-  const std::vector<std::string> keys{"c", "b", "a", "b"};
-  EXPECT_EQ(pick_winner(*ties, keys), 1u);
-  EXPECT_THAT(pick_winner(*ties, std::span(keys).first(2)).error().message, HasSubstr("4"));
-}
-
 TEST(Ties, RefuseRaggedRounds) {
   const std::vector<std::vector<double>> ragged{{1.0, 2.0}, {1.0}};
   EXPECT_THAT(find_ties(ragged).error().message, HasSubstr("round 1 has 1"));

@@ -73,7 +73,7 @@ class GpuReportTest : public testing::Test {
         .identity = identity,
         .format = library != kTitles.end() ? std::string(store::kLibraryFormat) : "f",
         .launch = "{}"}));
-    EXPECT_TRUE(store_.record(store::Verification{
+    EXPECT_TRUE(store_.record(store::VerificationRow{
         .dispatch = dispatch_, .identity = identity, .device = device_, .right = right}));
     if (right) {
       EXPECT_TRUE(store_.record(

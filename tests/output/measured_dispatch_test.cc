@@ -37,7 +37,7 @@ class MeasuredDispatchTest : public testing::Test {
         {.dispatch = dispatch, .build = build_, .provider = "iree", .configuration = "{}"});
     EXPECT_TRUE(store_.record(
         store::Artifact{.candidate = id, .identity = name, .format = "f", .launch = "{}"}));
-    EXPECT_TRUE(store_.record(store::Verification{
+    EXPECT_TRUE(store_.record(store::VerificationRow{
         .dispatch = dispatch, .identity = name, .device = device_, .right = true}));
     EXPECT_TRUE(store_.record(
         store::Measurement{.dispatch = dispatch,

@@ -78,7 +78,7 @@ class ReportTest : public testing::Test {
                         .identity = identity,
                         .format = library.empty() ? "f" : std::string(store::kLibraryFormat),
                         .launch = "{}"}));
-    EXPECT_TRUE(store_.record(store::Verification{
+    EXPECT_TRUE(store_.record(store::VerificationRow{
         .dispatch = dispatch_, .identity = identity, .device = device_, .right = true}));
     measure(identity, seconds, Phase::kSearch, ratio);
     return id;

@@ -40,7 +40,7 @@ TEST(Payload, IsReadAsItWasWritten) {
             R"("lowering_config":"#lowering","translation_info":"#translation"})");
   texts.sibling_config = texts.sibling_reduction_config = "#sibling";
   texts.decomposition_config = "#parts";
-  texts.neighbour_configs = {"", "#neighbour"};
+  texts.surrounding_configs = {"", "#neighbour"};
   for (const Attributes& each : {texts, of_knobs(), Attributes()})
     EXPECT_EQ(attributes_from(payload_of(each)).value(), each);
 }
@@ -84,7 +84,7 @@ TEST(Payload, IsTheSameInASpecWhateverKnobsItWasMadeOf) {
     other.*text = "#another";
     EXPECT_FALSE(provider().same_in_spec(payload_of(made), payload_of(other)));
   }
-  written.neighbour_configs = {"#neighbour"};
+  written.surrounding_configs = {"#neighbour"};
   EXPECT_FALSE(provider().same_in_spec(payload_of(made), payload_of(written)));
 }
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "provider/iree/llvm_cpu_lowering_config.h"
 #include "provider/iree/llvm_cpu_space.h"
 #include "space/configuration.h"
 #include "tests/provider/contractions.h"
@@ -80,67 +81,10 @@ TEST(LlvmCpuConfiguration, OrdersTheOutputsTilesByItsDimensions) {
             "#iree_cpu.lowering_config<vector_reduction = [8, 32]>");
 }
 
-TEST(LlvmCpuConfiguration, ReadsTheCompilersDefault) {
-  const problem::Operation root = matmul(512, 512, 512);
-  const space::Space space = space_of(root);
-  const auto read = llvm_cpu_configuration_from(
-      root, space,
-      "#iree_cpu.lowering_config<distribution = [64, 64, 0], vector_common_parallel = [8, 16, 0], "
-      "vector_reduction = [0, 0, 16]>",
-      kDefaultPipeline);
-  ASSERT_TRUE(read.has_value()) << read.error().message;
-  EXPECT_EQ(space::to_string(space, *read),
-            "dist_m=64,dist_n=64,cache_m=0,cache_n=0,cache_k=0,vec_m=8,vec_n=16,red_k=16,peel=0");
-}
-
-TEST(LlvmCpuConfiguration, ClipsTilesAsTheCompilerDoes) {
-  const problem::Operation root = matmul(4, 48, 8);
-  const space::Space space = space_of(root);
-  const auto read = llvm_cpu_configuration_from(
-      root, space,
-      "#iree_cpu.lowering_config<cache_parallel = [64, 64, 0], distribution = [0, 64, 0], "
-      "vector_common_parallel = [8, 16, 0], vector_inner_parallel = [0, 0, 0], vector_reduction = "
-      "[0, 0, 16]>",
-      "#iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<DoubleTilingExpert>, "
-      "{enable_loop_peeling}>");
-  ASSERT_TRUE(read.has_value()) << read.error().message;
-  EXPECT_EQ(space::to_string(space, *read),
-            "dist_m=4,dist_n=48,cache_m=0,cache_n=0,cache_k=0,vec_m=4,vec_n=16,red_k=8,peel=1");
-}
-
-TEST(LlvmCpuConfiguration, ReadsWhatItWrites) {
-  for (const problem::Operation& root : {matmul(384, 512, 1536), batch_matmul(12, 128, 64, 128)}) {
-    const space::Space space = space_of(root);
-    const auto samples = space.samples(200, 3).value();
-    for (const space::Configuration& configuration : samples) {
-      const LlvmCpuAttributes attributes = llvm_cpu_attributes(root, space, configuration).value();
-      const auto read = llvm_cpu_configuration_from(root, space, attributes.lowering_config,
-                                                    attributes.translation_info);
-      ASSERT_TRUE(read.has_value()) << read.error().message;
-      EXPECT_EQ(*read, configuration) << attributes.lowering_config;
-    }
-  }
-}
-
-TEST(LlvmCpuConfiguration, SaysWhyAConfigurationIsOutsideTheSpace) {
-  const problem::Operation root = matmul(512, 512, 512);
-  const space::Space space = space_of(root);
-  const auto error = [&](const char* lowering, const char* translation) {
-    const auto read = llvm_cpu_configuration_from(root, space, lowering, translation);
-    return read ? std::string() : read.error().message;
-  };
-  EXPECT_THAT(error("#iree_cpu.lowering_config<distribution = [64, 64, 0]>",
-                    "#iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<Default>>"),
-              HasSubstr("pipeline"));
-  EXPECT_THAT(error("#iree_cpu.lowering_config<distribution = [65, 64, 0], vector_common_parallel "
-                    "= [8, 16, 0], vector_reduction = [0, 0, 16]>",
-                    kDefaultPipeline),
-              HasSubstr("dist_m = 65"));
-  EXPECT_THAT(
-      error("#iree_cpu.lowering_config<vector_inner_parallel = [0, 8, 0]>", kDefaultPipeline),
-      HasSubstr("vector_inner_parallel"));
-  EXPECT_THAT(error("#iree_gpu.lowering_config<{workgroup = [64, 64, 0]}>", kDefaultPipeline),
-              HasSubstr("is not of the form"));
+TEST(LoweringConfigLevels, RefusesAnotherAttributeAndAnOpenList) {
+  for (const char* text : {"#iree_gpu.lowering_config<{workgroup = [64, 64, 0]}>",
+                           "#iree_cpu.lowering_config<distribution = [64, 64>"})
+    EXPECT_THAT(lowering_config_levels(text).error().message, HasSubstr("is not of the form"));
 }
 
 }  // namespace

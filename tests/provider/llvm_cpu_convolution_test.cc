@@ -139,50 +139,21 @@ TEST(LlvmCpuConvolutionSpace, SaysWhatKeepsAConvolutionScalar) {
               ElementsAre("taken_apart_to_one_dimension", "unrolled_code_small"));
 }
 
-TEST(LlvmCpuConvolutionConfiguration, ReadsTheCompilersDefault) {
+TEST(LlvmCpuConvolutionConfiguration, BecomesTheCompilersAttributes) {
   const Operation root = nhwc_convolution(1, 14, 14, 32, 3, 3, 16);
   const space::Space space = hard_space_of(root);
-  const auto read = llvm_cpu_convolution_configuration_from(
-      root, space,
-      "#iree_cpu.lowering_config<distribution = [0, 1, 14, 32, 0, 0, 0], vector_common_parallel = "
-      "[1, 1, 7, 16, 0, 0, 0], vector_reduction = [0, 0, 0, 0, 1, 1, 8]>",
-      kDecomposing);
-  ASSERT_TRUE(read.has_value()) << read.error().message;
-  EXPECT_EQ(space::to_string(space, *read),
-            "decompose=1,dist_n=1,dist_oh=1,dist_ow=14,dist_f=32,vec_oh=1,vec_ow=7,vec_f=16,"
-            "red_kh=1,red_kw=1,red_c=8,peel=0");
-}
-
-TEST(LlvmCpuConvolutionConfiguration, ReadsWhatItWrites) {
-  for (const Operation& root :
-       {nhwc_convolution(2, 28, 28, 64, 3, 3, 64), depthwise_convolution(1, 14, 14, 96, 3, 3)}) {
-    const space::Space space = hard_space_of(root);
-    const auto samples = space.samples(200, 3).value();
-    for (const space::Configuration& configuration : samples) {
-      const auto attributes = llvm_cpu_convolution_attributes(root, space, configuration).value();
-      const auto read = llvm_cpu_convolution_configuration_from(
-          root, space, attributes.lowering_config, attributes.translation_info);
-      ASSERT_TRUE(read.has_value()) << read.error().message;
-      EXPECT_EQ(*read, configuration) << attributes.lowering_config;
-    }
-  }
-}
-
-TEST(LlvmCpuConvolutionConfiguration, SaysWhyAConfigurationIsOutsideTheSpace) {
-  const Operation root = nhwc_convolution(2, 14, 14, 32, 3, 3, 16);
-  const space::Space space = hard_space_of(root);
-  const auto error = [&](const char* lowering, const char* translation) {
-    const auto read = llvm_cpu_convolution_configuration_from(root, space, lowering, translation);
-    return read ? std::string() : read.error().message;
-  };
-  EXPECT_THAT(error("#iree_cpu.lowering_config<distribution = [1, 2]>",
-                    "#iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<Default>>"),
-              HasSubstr("pipeline"));
-  EXPECT_THAT(error("#iree_cpu.lowering_config<cache_parallel = [0, 8]>", kDecomposing),
-              HasSubstr("cache_parallel"));
-  EXPECT_THAT(
-      error("#iree_cpu.lowering_config<vector_common_parallel = [2, 1, 1, 16]>", kDecomposing),
-      HasSubstr("one image at a time"));
+  const auto configuration = space::parse_configuration(
+      space,
+      "decompose=1,dist_n=1,dist_oh=1,dist_ow=14,dist_f=32,vec_oh=1,vec_ow=7,vec_f=16,red_kh=1,"
+      "red_kw=1,red_c=8,peel=0");
+  ASSERT_TRUE(configuration) << configuration.error().message;
+  const auto attributes = llvm_cpu_convolution_attributes(root, space, *configuration);
+  ASSERT_TRUE(attributes) << attributes.error().message;
+  EXPECT_EQ(attributes->lowering_config,
+            "#iree_cpu.lowering_config<distribution = [1, 1, 14, 32, 0, 0, 0], "
+            "vector_common_parallel = [1, 1, 7, 16, 0, 0, 0], vector_reduction = [0, 0, 0, 0, 1, "
+            "1, 8]>");
+  EXPECT_EQ(attributes->translation_info, kDecomposing);
 }
 
 // IREE gives a convolution of one image its batch loop back after it has applied specs: the spec

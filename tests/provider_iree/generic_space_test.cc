@@ -8,6 +8,7 @@
 #include "space/configuration.h"
 #include "tests/provider_iree/compiler.h"
 #include "tests/provider_iree/row_programs.h"
+#include "tests/provider_iree/stated_configuration.h"
 
 namespace hone::iree {
 namespace {
@@ -33,23 +34,22 @@ space::Space space_of(const problem::Dispatch& dispatch) {
   return std::move(*space);
 }
 
+space::Configuration default_of(const problem::Dispatch& dispatch, const space::Space& space) {
+  std::vector<std::string> labels;
+  for (std::size_t i = 0; i < dispatch.root.loops.size(); ++i)
+    labels.push_back(fmt::format("{}", i));
+  return stated_configuration(dispatch, labels, space);
+}
+
 class GenericSpace : public testing::TestWithParam<RowProgram> {};
 
 TEST_P(GenericSpace, HoldsTheCompilersOwnConfiguration) {
   const problem::Dispatch dispatch = last_dispatch(GetParam().text);
   EXPECT_EQ(dispatch.not_tunable, "");
   const space::Space space = space_of(dispatch);
-  const auto configuration = llvm_cpu_generic_configuration_from(
-      dispatch, space, dispatch.default_configuration, dispatch.default_translation);
-  ASSERT_TRUE(configuration) << configuration.error().message;
-  for (const space::Violation& violation : space.check(*configuration))
+  const space::Configuration configuration = default_of(dispatch, space);
+  for (const space::Violation& violation : space.check(configuration))
     EXPECT_EQ(violation.hardness, space::Hardness::kSoft) << violation.reason;
-  const auto attributes = llvm_cpu_generic_attributes(dispatch, space, *configuration);
-  ASSERT_TRUE(attributes);
-  // What it becomes is that configuration again.
-  EXPECT_EQ(*llvm_cpu_generic_configuration_from(dispatch, space, attributes->lowering_config,
-                                                 attributes->translation_info),
-            *configuration);
 }
 
 // Compiled beside its neighbours' configurations, the default is the code of the compiler's own
@@ -57,13 +57,11 @@ TEST_P(GenericSpace, HoldsTheCompilersOwnConfiguration) {
 TEST_P(GenericSpace, GivesTheCompilersOwnCodeForItsConfiguration) {
   const problem::Dispatch dispatch = last_dispatch(GetParam().text);
   const space::Space space = space_of(dispatch);
-  const auto configuration = llvm_cpu_generic_configuration_from(
-      dispatch, space, dispatch.default_configuration, dispatch.default_translation);
-  ASSERT_TRUE(configuration) << configuration.error().message;
+  const space::Configuration configuration = default_of(dispatch, space);
   PreparedDispatch prepared = prepare(dispatch);
   const auto chosen = prepared.compile(std::nullopt);
   const auto stated =
-      prepared.compile(*llvm_cpu_generic_attributes(dispatch, space, *configuration));
+      prepared.compile(*llvm_cpu_generic_attributes(dispatch, space, configuration));
   ASSERT_TRUE(chosen) << chosen.error().message;
   ASSERT_TRUE(stated) << stated.error().message;
   EXPECT_TRUE(chosen->code == stated->code);
@@ -93,7 +91,7 @@ TEST(GenericSpace, KnowsThePartsOfASoftmax) {
   const problem::Dispatch dispatch = last_dispatch(softmax_program());
   EXPECT_EQ(dispatch.root.name, "linalg.softmax");
   std::vector<std::string> parts;
-  for (const problem::Neighbour& each : dispatch.neighbours)
+  for (const problem::SurroundingOperation& each : dispatch.surrounding)
     parts.push_back(fmt::format("{} from {} operand {} walks {}", each.name, each.from,
                                 each.operand, fmt::join(each.root_loops, ",")));
   EXPECT_THAT(parts, ElementsAre("linalg.generic from -1 operand 1 walks 0,1",
@@ -108,7 +106,7 @@ TEST(GenericSpace, KnowsThePartsOfASoftmax) {
   EXPECT_EQ(attributes->lowering_config,
             "#iree_cpu.lowering_config<distribution = [32, 0], vector_common_parallel = [8, 0], "
             "vector_reduction = [0, 16]>");
-  EXPECT_THAT(attributes->neighbour_configs,
+  EXPECT_THAT(attributes->surrounding_configs,
               ElementsAre("#iree_cpu.lowering_config<vector_common_parallel = [8, 0], "
                           "vector_reduction = [0, 16]>",
                           "#iree_cpu.lowering_config<vector_common_parallel = [8]>",

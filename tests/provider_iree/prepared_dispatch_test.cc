@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "provider/iree/compiler_session.h"
 #include "provider/iree/in_process_linker.h"
-#include "provider/iree/session.h"
 #include "tests/provider_iree/compiler.h"
 
 namespace hone::iree {
@@ -58,7 +58,7 @@ TEST(PreparedDispatch, CompilesEachCandidateFromTheSameState) {
 // The stand-alone module must compile to what the program's own compile gives. The length of the
 // file's name moves the code in the binary, so the program is given the one of prepared dispatches.
 TEST(PreparedDispatch, CutsTheDispatchOutWithoutChangingItsCode) {
-  const auto session = Session::create(compiler(), avx512_flags());
+  const auto session = CompilerSession::create(compiler(), avx512_flags());
   ASSERT_TRUE(session);
   Invocation whole(*session);
   ASSERT_TRUE(whole.parse("dispatch", example("matmul_512.mlir")));

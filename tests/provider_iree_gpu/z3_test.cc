@@ -8,8 +8,8 @@
 
 #include <set>
 
+#include "provider/iree/compiler_session.h"
 #include "provider/iree/configuration.h"
-#include "provider/iree/session.h"
 #include "provider/iree/stated_space.h"
 #include "tests/provider_iree_gpu/compile_share.h"
 
@@ -25,7 +25,7 @@ std::vector<Statement> statements(const problem::Dispatch& dispatch, const std::
   std::vector<std::string> flags = flags_for(arch);
   flags.emplace_back(kTunerAttributesFlag);
   flags.emplace_back(kConstraintsFlag);
-  const auto session = Session::create(compiler(), flags);
+  const auto session = CompilerSession::create(compiler(), flags);
   const Ir ir(session->api());
   Invocation configure(*session);
   if (!configure.parse("dispatch", dispatch.source) ||

@@ -18,8 +18,8 @@ Result<std::string> sampled_spec(const problem::Dispatch& dispatch, Attributes& 
   attributes = llvm_cpu_generic_attributes(dispatch, space, configuration).value();
   SpecEntry entry{dispatch.root, attributes.lowering_config, attributes.translation_info, {}, {},
                   dispatch.name};
-  entry.neighbours = dispatch.neighbours;
-  entry.neighbour_configs = attributes.neighbour_configs;
+  entry.surrounding = dispatch.surrounding;
+  entry.surrounding_configs = attributes.surrounding_configs;
   return tuning_spec_text({entry});
 }
 
@@ -40,9 +40,9 @@ TEST_P(RowSpec, IsAppliedToTheRootAndToWhatIsAroundIt) {
             *lowering_config_levels(attributes.lowering_config))
       << *spec;
   std::vector<std::string> fills;
-  for (std::size_t i = 0; i < dispatch.neighbours.size(); ++i)
-    if (dispatch.neighbours[i].name == "linalg.fill")
-      fills.push_back(attributes.neighbour_configs[i]);
+  for (std::size_t i = 0; i < dispatch.surrounding.size(); ++i)
+    if (dispatch.surrounding[i].name == "linalg.fill")
+      fills.push_back(attributes.surrounding_configs[i]);
   EXPECT_THAT(compiled->fill_configs, testing::UnorderedElementsAreArray(fills)) << *spec;
 }
 

@@ -104,8 +104,13 @@ TEST(MakeStrategy, NamesTheNearest) {
   const auto strategy = make_strategy("exhaustiv", small_space(), 1);
   ASSERT_FALSE(strategy);
   EXPECT_EQ(strategy.error().message,
-            "'exhaustiv' is no strategy (did you mean 'exhaustive'?); known: auto, evolutionary, "
+            "'exhaustiv' is no strategy (did you mean 'exhaustive'?); known: auto, "
             "exhaustive, local, model, prior, random");
+}
+
+TEST(MakeStrategy, SaysWhatToUseInsteadOfOneThatIsGone) {
+  EXPECT_THAT(make_strategy("evolutionary", small_space(), 1).error().message,
+              testing::HasSubstr("the model or local was ahead of it"));
 }
 
 }  // namespace

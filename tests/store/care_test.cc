@@ -118,8 +118,8 @@ TEST_F(CareTest, MergingAddsWhatIsNotThereAndTwiceChangesNothing) {
   EXPECT_EQ(runs[0].command, "hone tune there");
   EXPECT_EQ(store.events(runs[0].id)->front().text, "hone tune there");
   EXPECT_EQ(store.program_measurements(*runs[0].program)->size(), 2u);
-  EXPECT_EQ(store.dispatch(*store.find_dispatch("d0").value())->source,
-            "hal.executable.source @d0");
+  const Id first = *store.intern(some_dispatch(std::nullopt, "d0"));
+  EXPECT_EQ(store.dispatch(first)->source, "hal.executable.source @d0");
 }
 
 TEST_F(CareTest, AnEmptyStoreMergedWithAnotherHasAllOfIt) {

@@ -64,7 +64,7 @@ Status tune_one(Store& store, const Place& place, int number) {
                                  .format = "elf",
                                  .launch = "{}",
                                  .code = std::string(20'000, 'x') + identity}));
-  HONE_TRY(store.record(Verification{
+  HONE_TRY(store.record(VerificationRow{
       .dispatch = place.dispatch, .identity = identity, .device = place.device, .right = true}));
   HONE_TRY(store.record(Measurement{.dispatch = place.dispatch,
                                     .identity = identity,

@@ -91,13 +91,13 @@ struct Place {
     return candidate;
   }
   void verify(Store& store, std::string_view identity, bool right) const {
-    EXPECT_TRUE(store.record(Verification{.dispatch = dispatch,
-                                          .identity = std::string(identity),
-                                          .device = device,
-                                          .right = right,
-                                          .share_bad = right ? 0.0 : 0.5,
-                                          .tolerance = "exact",
-                                          .basis = "sums of small integers"}));
+    EXPECT_TRUE(store.record(VerificationRow{.dispatch = dispatch,
+                                             .identity = std::string(identity),
+                                             .device = device,
+                                             .right = right,
+                                             .share_bad = right ? 0.0 : 0.5,
+                                             .tolerance = "exact",
+                                             .basis = "sums of small integers"}));
   }
   void measure(Store& store, std::string_view identity, double median, Phase phase,
                std::optional<double> ratio = {}) const {

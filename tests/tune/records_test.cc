@@ -53,7 +53,7 @@ TEST(VerificationRow, KeepsTheFirstBadElementRowMajor) {
   wrong.bad_share = 0.25;
   std::vector<problem::Binding> bindings(2);
   bindings[1].type = {problem::ElementType::kF32, {4, 10}};
-  const store::Verification row = verification_row(wrong, bindings);
+  const store::VerificationRow row = verification_row(wrong, bindings);
   EXPECT_FALSE(row.right);
   EXPECT_EQ(row.bad_binding, 1);
   EXPECT_EQ(row.bad_index, 23);

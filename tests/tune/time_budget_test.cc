@@ -22,10 +22,10 @@ TEST(TimeBudget, CountsAPhaseInsideAnotherOnce) {
   const auto begin = std::chrono::steady_clock::now();
   TimeBudget budget;
   {
-    const TimeBudget::Span finalists(budget, Phase::kFinalists);
-    const TimeBudget::Span load(budget, Phase::kLoad);
+    const TimeBudget::Span finalists(budget, Activity::kFinalists);
+    const TimeBudget::Span load(budget, Activity::kLoad);
   }
-  { const TimeBudget::Span load(budget, Phase::kLoad); }
+  { const TimeBudget::Span load(budget, Activity::kLoad); }
   auto rows = by_phase(budget);
   const Seconds most = std::chrono::steady_clock::now() - begin;
   EXPECT_EQ(rows["load"].count, 2u);

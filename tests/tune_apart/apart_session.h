@@ -89,7 +89,7 @@ class ApartSession : public testing::Test {
     return work(context);
   }
 
-  Result<SessionResult> run() {
+  Result<ProgramTuningResult> run() {
     HONE_ASSIGN(TuningResult result, in_context([](Context& context) {
                   return tune_program(context, store::Run{}, {problem::SizeSet()});
                 }));

@@ -56,7 +56,7 @@ TEST_F(ApartSession, WhatCandidatesDoToADeviceIsARowAndNoMore) {
     ASSERT_TRUE(details) << details.error().message;
     for (const store::Failure& failure : details->failures)
       words[failure.kind] += failure.message + "\n";
-    for (const store::Verification& verification : details->verifications)
+    for (const store::VerificationRow& verification : details->verifications)
       if (!verification.right) {
         words["wrong"] += verification.basis + "\n";
         EXPECT_NE(candidate.candidate, result->tuned[0].selection.winner);

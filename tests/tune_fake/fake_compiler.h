@@ -174,8 +174,6 @@ class FakePool final : public worker::WorkerPool {
     finished_.clear();
     return {};
   }
-  Status pause() override { return {}; }
-  Status resume() override { return {}; }
 
  private:
   int dispatches_;

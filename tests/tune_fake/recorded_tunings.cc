@@ -128,7 +128,7 @@ Result<nlohmann::json> tune_with_iree(Tape& tape, const Options& options, const 
   HONE_TRY(name_build_and_device(context));
   HONE_ASSIGN(const tune::TuningResult result,
               tune::tune_program(context, store::Run{}, {problem::SizeSet()}));
-  const tune::SessionResult& session = result.at_sizes.front();
+  const tune::ProgramTuningResult& session = result.at_sizes.front();
   nlohmann::json not_tuned = nlohmann::json::array();
   for (const tune::NotTuned& each : session.not_tuned)
     not_tuned.push_back({each.dispatch, each.reason});

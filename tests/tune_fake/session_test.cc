@@ -15,7 +15,7 @@ using testing::UnorderedElementsAre;
 
 class OneTuner : public FakeSession {
  protected:
-  Result<SessionResult> run(test::FakePool& pool) {
+  Result<ProgramTuningResult> run(test::FakePool& pool) {
     auto runner = std::make_unique<test::FakeRunner>(log_);
     runner->killed_at = killed_at_;
     runner->seconds_of = seconds_of_;
@@ -177,7 +177,7 @@ TEST_F(OneTuner, AWinnerIsTriedWhereItsEntryReachesToo) {
       run_session(options_, store_, provider,
                   {pool, std::move(runner), observer_, kLeaseTime, [&] { return seconds; }});
   ASSERT_TRUE(result) << result.error().message;
-  const SessionResult& session = result->at_sizes.front();
+  const ProgramTuningResult& session = result->at_sizes.front();
   EXPECT_THAT(observer_.notes, HasSubstr("keep their defaults"));
   EXPECT_EQ(session.not_tuned.size(), 0u);
   ASSERT_EQ(session.tuned.size(), 6u) << observer_.notes;

@@ -29,8 +29,6 @@ class TapedPool final : public worker::WorkerPool {
     finished_.clear();
     return {};
   }
-  Status pause() override { return {}; }
-  Status resume() override { return {}; }
 
  private:
   // Keeps the code of what is compiled and puts its name in its place.

@@ -80,28 +80,6 @@ TEST_F(CompilePoolTest, ALargeAnswerComesThrough) {
   EXPECT_EQ(outcome->blobs.at(0), std::string(std::size_t{32} << 20, 'b'));
 }
 
-TEST_F(CompilePoolTest, NothingRunsWhilePaused) {
-  CompilePool& pool = start_prepared(options());
-  const std::string mark = folder() / "mark";
-  ASSERT_TRUE(pool.submit("d", 1, {"sleep", 0.1, {}}));
-  ASSERT_TRUE(pool.submit("d", 2, {"sleep", 0.1, {}}));
-  ASSERT_TRUE(pool.submit("d", 3, {"echo", nullptr, {}}));
-  ASSERT_TRUE(pool.pause());
-  std::size_t finished = 0;
-  while (true) {
-    const auto next = pool.next_finished();
-    ASSERT_TRUE(next);
-    if (!*next) break;
-    ++finished;
-  }
-  const std::size_t kept = pool.outstanding();
-  EXPECT_EQ(finished + kept, 3u);
-  // Below the zygote there is the prepared server and nothing else.
-  EXPECT_EQ(descendants_of(pool.zygote_pid()).size(), 1u);
-  ASSERT_TRUE(pool.resume());
-  EXPECT_EQ(finish_all(pool).size(), kept);
-}
-
 TEST_F(CompilePoolTest, IsInterruptedByItsStopDescriptor) {
   auto stop = make_pipe();
   ASSERT_TRUE(stop);

@@ -177,22 +177,6 @@ TEST_F(PersistentPoolTest, CancelledJobsAreNotReported) {
   EXPECT_EQ(one->restarts(), 0);
 }
 
-TEST_F(PersistentPoolTest, APauseLetsWhatRunsEndAndStartsNothing) {
-  const auto one = pool(1);
-  ASSERT_TRUE(one->prepare("a", {"echo", nullptr, {}}));
-  ASSERT_TRUE(one->submit("a", 1, {"sleep", 0.1, {}}));
-  ASSERT_TRUE(one->submit("a", 2, {"echo", nullptr, {}}));
-  ASSERT_TRUE(one->pause());
-  auto first = one->next_finished(0);
-  ASSERT_TRUE(first && *first);
-  EXPECT_EQ((*first)->id, 1u);
-  auto none = one->next_finished(0.05);
-  ASSERT_TRUE(none);
-  EXPECT_FALSE(*none);
-  ASSERT_TRUE(one->resume());
-  EXPECT_TRUE(all_of(*one).at(2));
-}
-
 TEST_F(PersistentPoolTest, OneThatDoesNotStartIsNamed) {
   PersistentPoolOptions options;
   options.command = {"/bin/false"};

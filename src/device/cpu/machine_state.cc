@@ -112,8 +112,4 @@ MachineState MachineSampler::sample_in_detail() {
   return state;
 }
 
-MachineState sample_machine_state(std::span<const int> cores) {
-  return MachineSampler(cores).sample();
-}
-
 }  // namespace hone::device::cpu

@@ -30,7 +30,4 @@ class MachineSampler {
   std::vector<int> cores_;
 };
 
-// One sample without a past: load, governor, clocks.
-MachineState sample_machine_state(std::span<const int> cores);
-
 }  // namespace hone::device::cpu

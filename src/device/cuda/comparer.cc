@@ -97,12 +97,12 @@ double number_of(std::uint64_t bits) {
 }  // namespace
 
 struct Comparer::Owner {
-  std::shared_ptr<Session> session;
+  std::shared_ptr<GpuContext> gpu;
   Module module = nullptr;
   Address result = 0;
   ~Owner() {
-    if (result != 0) session->call().memory_free(result);
-    if (module != nullptr) session->call().module_unload(module);
+    if (result != 0) gpu->call().memory_free(result);
+    if (module != nullptr) gpu->call().module_unload(module);
   }
 };
 
@@ -110,17 +110,17 @@ std::string comparison_source() {
   return kSource;
 }
 
-Result<Comparer> Comparer::create(std::shared_ptr<Session> session) {
+Result<Comparer> Comparer::create(std::shared_ptr<GpuContext> gpu) {
   HONE_ASSIGN(const std::string ptx, compile_cuda(kSource));
-  Comparer comparer(session);
+  Comparer comparer(gpu);
   comparer.module_ = std::make_shared<Owner>();
   Owner& owner = *comparer.module_;
-  owner.session = session;
-  HONE_TRY(session->driver().check(
-      session->call().module_load(&owner.module, ptx.c_str(), 0, nullptr, nullptr),
-      "loading hone's own kernels"));
-  HONE_TRY(session->driver().check(session->call().memory_allocate(&owner.result, sizeof(Totals)),
-                                   "taking memory"));
+  owner.gpu = gpu;
+  HONE_TRY(
+      gpu->driver().check(gpu->call().module_load(&owner.module, ptx.c_str(), 0, nullptr, nullptr),
+                          "loading hone's own kernels"));
+  HONE_TRY(gpu->driver().check(gpu->call().memory_allocate(&owner.result, sizeof(Totals)),
+                               "taking memory"));
   return comparer;
 }
 
@@ -131,9 +131,9 @@ Result<std::optional<Difference>> Comparer::difference(const void* got, const vo
   const char* const name = kernel_for(type, absolute, relative);
   if (name == nullptr) return std::nullopt;
   if (std::string_view(name) == "compare_bytes") count *= problem::byte_size(type);
-  const BusyWait busy(*session_);
-  const DriverApi& call = session_->call();
-  Driver& driver = session_->driver();
+  const BusyWait busy(*gpu_);
+  const DriverApi& call = gpu_->call();
+  Driver& driver = gpu_->driver();
   Function function = nullptr;
   HONE_TRY(driver.check(call.module_function(&function, module_->module, name), name));
   Totals result;
@@ -141,7 +141,7 @@ Result<std::optional<Difference>> Comparer::difference(const void* got, const vo
   void* arguments[] = {&got, &expected, &count, &absolute, &relative, &module_->result};
   constexpr unsigned kThreads = 256;
   const auto blocks = static_cast<unsigned>(std::clamp<std::int64_t>(
-      (count + kThreads - 1) / kThreads, 1, std::int64_t{16} * session_->facts().multiprocessors));
+      (count + kThreads - 1) / kThreads, 1, std::int64_t{16} * gpu_->facts().multiprocessors));
   HONE_TRY(driver.check(
       call.launch(function, blocks, 1, 1, kThreads, 1, 1, 0, nullptr, arguments, nullptr),
       "comparing on the GPU"));

@@ -15,7 +15,7 @@ std::string comparison_source();
 class Comparer {
  public:
   // Compiles them: with libnvrtc, an environment error where it is missing.
-  static Result<Comparer> create(std::shared_ptr<Session> session);
+  static Result<Comparer> create(std::shared_ptr<GpuContext> gpu);
 
   // As Device::difference.
   Result<std::optional<Difference>> difference(const void* got, const void* expected,
@@ -23,10 +23,10 @@ class Comparer {
                                                double absolute, double relative);
 
  private:
-  explicit Comparer(std::shared_ptr<Session> session) : session_(std::move(session)) {}
+  explicit Comparer(std::shared_ptr<GpuContext> gpu) : gpu_(std::move(gpu)) {}
   struct Owner;  // of the module
 
-  std::shared_ptr<Session> session_;
+  std::shared_ptr<GpuContext> gpu_;
   std::shared_ptr<Owner> module_;
 };
 

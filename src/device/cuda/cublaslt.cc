@@ -19,12 +19,12 @@ class CublasLtLibrary final : public Library {
   Result<LibraryKernels> kernels(const problem::Dispatch& dispatch, Device& device,
                                  std::span<const int>) override {
     HONE_ASSIGN(const Product product, dispatch_product(dispatch));
-    const std::shared_ptr<Session> session = session_of(device);
-    if (!session) return input_error("cuBLASLt computes on GPUs that hone opened itself");
+    const std::shared_ptr<GpuContext> gpu = gpu_of(device);
+    if (!gpu) return input_error("cuBLASLt computes on GPUs that hone opened itself");
     if (!library_) {
       HONE_ASSIGN(library_, CublasLt::open());
     }
-    return cublaslt_kernels(session, library_, product, kMostAlgorithms);
+    return cublaslt_kernels(gpu, library_, product, kMostAlgorithms);
   }
 
  private:

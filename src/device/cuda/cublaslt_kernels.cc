@@ -14,9 +14,9 @@ constexpr double kCallSeconds = 15e-6;
 // The library's objects for one product; its kernels share them.
 class Plan {
  public:
-  Plan(std::shared_ptr<Session> session, std::shared_ptr<const CublasLt> library,
+  Plan(std::shared_ptr<GpuContext> gpu, std::shared_ptr<const CublasLt> library,
        const ColumnMajorProduct& product)
-      : session_(std::move(session)), library_(std::move(library)), product_(product) {}
+      : gpu_(std::move(gpu)), library_(std::move(library)), product_(product) {}
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
   ~Plan() {
@@ -24,7 +24,7 @@ class Plan {
     for (LtLayout layout : {first_, second_, output_})
       if (layout != nullptr) call.layout_destroy(layout);
     if (matmul_ != nullptr) call.matmul_destroy(matmul_);
-    if (workspace_ != 0) session_->call().memory_free(workspace_);
+    if (workspace_ != 0) gpu_->call().memory_free(workspace_);
     if (handle_ != nullptr) call.destroy(handle_);
   }
 
@@ -43,8 +43,8 @@ class Plan {
     HONE_TRY(make_layout(product_.first, first_));
     HONE_TRY(make_layout(product_.second, second_));
     HONE_TRY(make_layout(product_.output, output_));
-    return session_->driver().check(
-        session_->call().memory_allocate(&workspace_, kLtWorkspaceBytes),
+    return gpu_->driver().check(
+        gpu_->call().memory_allocate(&workspace_, kLtWorkspaceBytes),
         fmt::format("taking {} bytes of memory for cuBLASLt", kLtWorkspaceBytes));
   }
 
@@ -98,7 +98,7 @@ class Plan {
         "multiplying");
   }
 
-  Session& session() const { return *session_; }
+  GpuContext& gpu() const { return *gpu_; }
 
  private:
   Status make_layout(const ColumnMajor& matrix, LtLayout& layout) {
@@ -112,7 +112,7 @@ class Plan {
     return library_->check(status, "setting up");
   }
 
-  std::shared_ptr<Session> session_;
+  std::shared_ptr<GpuContext> gpu_;
   std::shared_ptr<const CublasLt> library_;
   ColumnMajorProduct product_;
   LtHandle handle_ = nullptr;
@@ -131,9 +131,9 @@ class CublasLtKernel : public QueuedKernel {
     return plan_->multiply(result_, bindings);
   }
   Status launch(std::span<const Buffer> bindings) override {
-    const BusyWait busy(plan_->session());
+    const BusyWait busy(plan_->gpu());
     HONE_TRY(enqueue(bindings));
-    return plan_->session().wait("running cuBLASLt's kernel");
+    return plan_->gpu().wait("running cuBLASLt's kernel");
   }
 
  private:
@@ -143,11 +143,11 @@ class CublasLtKernel : public QueuedKernel {
 
 }  // namespace
 
-Result<LibraryKernels> cublaslt_kernels(const std::shared_ptr<Session>& session,
+Result<LibraryKernels> cublaslt_kernels(const std::shared_ptr<GpuContext>& gpu,
                                         const std::shared_ptr<const CublasLt>& library,
                                         const Product& product, std::size_t most) {
   HONE_ASSIGN(const ColumnMajorProduct columns, column_major(product));
-  const auto plan = std::make_shared<Plan>(session, library, columns);
+  const auto plan = std::make_shared<Plan>(gpu, library, columns);
   HONE_TRY(plan->set_up());
   HONE_ASSIGN(const std::vector<LtHeuristicResult> results, plan->heuristics(most));
   if (results.empty()) return failure("{} has no algorithm for this product", library->name());

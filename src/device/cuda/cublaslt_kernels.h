@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "device/cuda/cublaslt_library.h"
-#include "device/cuda/session.h"
+#include "device/cuda/gpu_context.h"
 #include "device/library.h"
 #include "device/product.h"
 
@@ -17,7 +17,7 @@ inline constexpr std::size_t kLtWorkspaceBytes = std::size_t{256} << 20;
 
 // What cublasLtMatmulAlgoGetHeuristic returns for the product, best guess first, at most `most`.
 // Errors: those of column_major; a failure in the library's words, or when it returns nothing.
-Result<LibraryKernels> cublaslt_kernels(const std::shared_ptr<Session>& session,
+Result<LibraryKernels> cublaslt_kernels(const std::shared_ptr<GpuContext>& gpu,
                                         const std::shared_ptr<const CublasLt>& library,
                                         const Product& product, std::size_t most);
 

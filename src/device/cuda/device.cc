@@ -45,25 +45,25 @@ class FixedWork : public QueuedKernel {
 
 class CudaDevice : public Device {
  public:
-  CudaDevice(std::shared_ptr<Session> session, Stopwatch watch)
-      : session_(std::move(session)), watch_(std::move(watch)), last_look_(now()) {
-    if (auto nvml = Nvml::open(session_->facts().uuid)) nvml_ = std::move(*nvml);
+  CudaDevice(std::shared_ptr<GpuContext> gpu, Stopwatch watch)
+      : gpu_(std::move(gpu)), watch_(std::move(watch)), last_look_(now()) {
+    if (auto nvml = Nvml::open(gpu_->facts().uuid)) nvml_ = std::move(*nvml);
     if (nvml_) most_megahertz_ = nvml_->most_megahertz().value_or(0);
   }
 
   std::string_view kind() const override { return kKind; }
   int threads() const override { return 1; }
-  bool is_lost() const override { return session_->driver().is_lost(); }
+  bool is_lost() const override { return gpu_->driver().is_lost(); }
 
   Result<std::unique_ptr<Kernel>> load(std::string_view format, std::string_view code,
                                        const LaunchParameters& parameters) override {
     if (format.find("ptx") == std::string_view::npos &&
         format.find("cubin") == std::string_view::npos) {
-      HONE_TRY(problem::check_code_target(code, session_->facts().arch()));
+      HONE_TRY(problem::check_code_target(code, gpu_->facts().arch()));
       return failure("a CUDA GPU runs PTX and cubins, not '{}'", format);
     }
     if (!parameters.then.empty() || parameters.scratch_bytes > 0) return sequence(code, parameters);
-    HONE_ASSIGN(auto kernel, CudaKernel::load(session_, code, parameters));
+    HONE_ASSIGN(auto kernel, CudaKernel::load(gpu_, code, parameters));
     return kernel;
   }
 
@@ -71,36 +71,35 @@ class CudaDevice : public Device {
                          std::size_t first, std::size_t launches) override;
 
   bool has_own_memory() const override { return true; }
-  std::int64_t last_level_cache() const override { return session_->facts().l2_bytes; }
+  std::int64_t last_level_cache() const override { return gpu_->facts().l2_bytes; }
   std::int64_t free_memory() override {
     std::size_t free = 0, total = 0;
-    return session_->call().memory_info(&free, &total) == 0 ? static_cast<std::int64_t>(free) : 0;
+    return gpu_->call().memory_info(&free, &total) == 0 ? static_cast<std::int64_t>(free) : 0;
   }
   Result<void*> allocate(std::size_t bytes) override {
     Address address = 0;
-    HONE_TRY(check(session_->call().memory_allocate(&address, std::max<std::size_t>(bytes, 1)),
+    HONE_TRY(check(gpu_->call().memory_allocate(&address, std::max<std::size_t>(bytes, 1)),
                    fmt::format("taking {} bytes of memory", bytes)));
     return reinterpret_cast<void*>(address);
   }
   void release(void* memory) override {
-    session_->call().memory_free(reinterpret_cast<Address>(memory));
+    gpu_->call().memory_free(reinterpret_cast<Address>(memory));
   }
   Status upload(void* to, std::span<const std::byte> from) override {
     if (from.empty()) return {};
     return check(
-        session_->call().copy_to_device(reinterpret_cast<Address>(to), from.data(), from.size()),
+        gpu_->call().copy_to_device(reinterpret_cast<Address>(to), from.data(), from.size()),
         "copying to the GPU");
   }
   Status download(std::span<std::byte> to, const void* from) override {
     if (to.empty()) return {};
-    return check(
-        session_->call().copy_to_host(to.data(), reinterpret_cast<Address>(from), to.size()),
-        "copying from the GPU");
+    return check(gpu_->call().copy_to_host(to.data(), reinterpret_cast<Address>(from), to.size()),
+                 "copying from the GPU");
   }
   Status copy(void* to, const void* from, std::size_t bytes) override {
     if (bytes == 0) return {};
-    return check(session_->call().copy_on_device(reinterpret_cast<Address>(to),
-                                                 reinterpret_cast<Address>(from), bytes, nullptr),
+    return check(gpu_->call().copy_on_device(reinterpret_cast<Address>(to),
+                                             reinterpret_cast<Address>(from), bytes, nullptr),
                  "copying on the GPU");
   }
   Result<std::optional<Difference>> difference(const void* got, const void* expected,
@@ -108,30 +107,29 @@ class CudaDevice : public Device {
                                                double absolute, double relative) override {
     if (!comparer_asked_) {
       comparer_asked_ = true;
-      if (auto comparer = Comparer::create(session_)) comparer_ = std::move(*comparer);
+      if (auto comparer = Comparer::create(gpu_)) comparer_ = std::move(*comparer);
     }
     if (!comparer_) return std::nullopt;
     return comparer_->difference(got, expected, type, count, absolute, relative);
   }
 
-  double busy_seconds() const override { return session_->busy_seconds(); }
-  const std::shared_ptr<Session>& session() const { return session_; }
+  double busy_seconds() const override { return gpu_->busy_seconds(); }
+  const std::shared_ptr<GpuContext>& gpu() const { return gpu_; }
 
-  Peak measure_peak() override { return cuda::measure_peak(session_).value_or(Peak{}); }
+  Peak measure_peak() override { return cuda::measure_peak(gpu_).value_or(Peak{}); }
   MachineState machine_state() override {
     MachineState state;
     const double time = now();
     state.seconds = time - last_look_;
     last_look_ = time;
-    if (nvml_) state.gpus.push_back(nvml_->state(session_->facts().index));
+    if (nvml_) state.gpus.push_back(nvml_->state(gpu_->facts().index));
     return state;
   }
   MachineState detailed_machine_state() override { return machine_state(); }
 
   std::unique_ptr<Kernel> calibration_kernel() override {
-    const OwnKernel own =
-        multiply_add_kernel(session_->facts().multiprocessors, kCalibrationRounds);
-    auto kernel = CudaKernel::load(session_, own.code, own.parameters);
+    const OwnKernel own = multiply_add_kernel(gpu_->facts().multiprocessors, kCalibrationRounds);
+    auto kernel = CudaKernel::load(gpu_, own.code, own.parameters);
     if (!kernel) return nullptr;
     return std::make_unique<FixedWork>(std::move(*kernel));
   }
@@ -139,15 +137,15 @@ class CudaDevice : public Device {
  private:
   Result<std::unique_ptr<Kernel>> sequence(std::string_view code,
                                            const LaunchParameters& parameters) {
-    HONE_ASSIGN(auto kernels, KernelSequence::load(session_, code, parameters));
+    HONE_ASSIGN(auto kernels, KernelSequence::load(gpu_, code, parameters));
     return kernels;
   }
 
-  Status check(Code code, std::string_view doing) { return session_->driver().check(code, doing); }
+  Status check(Code code, std::string_view doing) { return gpu_->driver().check(code, doing); }
   Status pause(const QueuedKernel& kernel, std::size_t launches);
   bool is_held_down();
 
-  std::shared_ptr<Session> session_;
+  std::shared_ptr<GpuContext> gpu_;
   Stopwatch watch_;
   std::optional<Nvml> nvml_;
   double most_megahertz_ = 0;
@@ -168,7 +166,7 @@ Status CudaDevice::pause(const QueuedKernel& kernel, std::size_t launches) {
       static_cast<std::uint32_t>(1e9 * kernel.launch_seconds * static_cast<double>(queued));
   const OwnKernel own = pause_kernel(nanoseconds);
   if (!pause_) {
-    HONE_ASSIGN(pause_, CudaKernel::load(session_, own.code, own.parameters));
+    HONE_ASSIGN(pause_, CudaKernel::load(gpu_, own.code, own.parameters));
   }
   pause_->set_constants(own.parameters.constants);
   const Buffer nowhere{};
@@ -196,7 +194,7 @@ Result<BatchTime> CudaDevice::time(Kernel& kernel, std::span<const std::vector<B
     if (++next == rotation.size()) next = 0;
   }
   HONE_ASSIGN(const double seconds, watch_.stop());
-  session_->add_busy(seconds);
+  gpu_->add_busy(seconds);
   queued->seconds_of_last = seconds / static_cast<double>(std::max<std::size_t>(launches, 1));
   return BatchTime{.seconds = seconds,
                    .cpu_seconds = seconds,
@@ -206,15 +204,15 @@ Result<BatchTime> CudaDevice::time(Kernel& kernel, std::span<const std::vector<B
 
 }  // namespace
 
-std::shared_ptr<Session> session_of(Device& device) {
+std::shared_ptr<GpuContext> gpu_of(Device& device) {
   const auto* const cuda = dynamic_cast<const CudaDevice*>(&device);
-  return cuda != nullptr ? cuda->session() : nullptr;
+  return cuda != nullptr ? cuda->gpu() : nullptr;
 }
 
 Result<std::unique_ptr<Device>> open_device(std::shared_ptr<Driver> driver, const Facts& facts) {
-  HONE_ASSIGN(auto session, Session::open(std::move(driver), facts));
-  HONE_ASSIGN(Stopwatch watch, Stopwatch::create(session));
-  return std::make_unique<CudaDevice>(std::move(session), std::move(watch));
+  HONE_ASSIGN(auto gpu, GpuContext::open(std::move(driver), facts));
+  HONE_ASSIGN(Stopwatch watch, Stopwatch::create(gpu));
+  return std::make_unique<CudaDevice>(std::move(gpu), std::move(watch));
 }
 
 Result<std::unique_ptr<Device>> open_device(int index) {

@@ -15,28 +15,26 @@ Status QueuedKernel::enqueue(std::span<const Buffer> bindings) {
   return launch(bindings);
 }
 
-CudaKernel::CudaKernel(std::shared_ptr<Session> session, const LaunchParameters& parameters,
+CudaKernel::CudaKernel(std::shared_ptr<GpuContext> gpu, const LaunchParameters& parameters,
                        Address scratch)
-    : session_(std::move(session)),
-      parameters_(parameters),
-      arguments_(*session_, parameters_, scratch) {}
+    : gpu_(std::move(gpu)), parameters_(parameters), arguments_(*gpu_, parameters_, scratch) {}
 
-Result<std::unique_ptr<CudaKernel>> CudaKernel::load(std::shared_ptr<Session> session,
+Result<std::unique_ptr<CudaKernel>> CudaKernel::load(std::shared_ptr<GpuContext> gpu,
                                                      std::string_view code,
                                                      const LaunchParameters& parameters,
                                                      Address scratch) {
-  std::unique_ptr<CudaKernel> kernel(new CudaKernel(std::move(session), parameters, scratch));
+  std::unique_ptr<CudaKernel> kernel(new CudaKernel(std::move(gpu), parameters, scratch));
   HONE_TRY(kernel->load_module(code));
   HONE_TRY(kernel->find_function());
   return kernel;
 }
 
 CudaKernel::~CudaKernel() {
-  if (module_ != nullptr) session_->call().module_unload(module_);
+  if (module_ != nullptr) gpu_->call().module_unload(module_);
 }
 
 Status CudaKernel::load_module(std::string_view code) {
-  const Facts& gpu = session_->facts();
+  const Facts& gpu = gpu_->facts();
   if (const Status meant = problem::check_code_target(code, gpu.arch()); !meant)
     return failure("{} ({})", meant.error().message, gpu.name);
   const std::string image(code);  // PTX must end with a zero byte
@@ -44,16 +42,16 @@ Status CudaKernel::load_module(std::string_view code) {
   int options[] = {kJitErrorLog, kJitErrorLogBytes};
   // An integer is passed in the place of its pointer.
   void* values[] = {log.data(), reinterpret_cast<void*>(log.size())};
-  const Code result = session_->call().module_load(&module_, image.data(), 2, options, values);
-  const Status loaded = session_->driver().check(result, "the driver cannot load the code");
+  const Code result = gpu_->call().module_load(&module_, image.data(), 2, options, values);
+  const Status loaded = gpu_->driver().check(result, "the driver cannot load the code");
   log.resize(log.find('\0') == std::string::npos ? log.size() : log.find('\0'));
   if (!loaded && !log.empty()) return failure("{}:\n{}", loaded.error().message, log);
   return loaded;
 }
 
 Status CudaKernel::find_function() {
-  const DriverApi& call = session_->call();
-  Driver& driver = session_->driver();
+  const DriverApi& call = gpu_->call();
+  Driver& driver = gpu_->driver();
   HONE_TRY(driver.check(call.module_function(&function_, module_, parameters_.entry.c_str()),
                         fmt::format("the code has no kernel '{}'", parameters_.entry)));
   const std::pair<int, int*> attributes[] = {{kFunctionRegisters, &facts_.registers},
@@ -69,10 +67,10 @@ Status CudaKernel::find_function() {
     return failure("a block of {}x{}x{} threads; with its {} registers the kernel can have {}",
                    block[0], block[1], block[2], facts_.registers, facts_.most_threads);
   const std::uint32_t shared = parameters_.shared_bytes;
-  const std::int64_t most = session_->facts().shared_bytes - facts_.shared_bytes;
+  const std::int64_t most = gpu_->facts().shared_bytes - facts_.shared_bytes;
   if (shared > most)
     return failure("{} bytes of dynamic shared memory; {} gives a block at most {}", shared,
-                   session_->facts().name, most);
+                   gpu_->facts().name, most);
   if (shared > kSharedWithoutAsking)
     HONE_TRY(driver.check(
         call.function_set_attribute(function_, kFunctionMaxDynamicShared, static_cast<int>(shared)),
@@ -83,16 +81,16 @@ Status CudaKernel::find_function() {
 Status CudaKernel::enqueue(std::span<const Buffer> bindings) {
   HONE_ASSIGN(void** const arguments, arguments_.of(bindings));
   const auto &grid = parameters_.grid, &block = parameters_.block;
-  return session_->driver().check(
-      session_->call().launch(function_, grid[0], grid[1], grid[2], block[0], block[1], block[2],
-                              parameters_.shared_bytes, nullptr, arguments, nullptr),
+  return gpu_->driver().check(
+      gpu_->call().launch(function_, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                          parameters_.shared_bytes, nullptr, arguments, nullptr),
       "launching the kernel");
 }
 
 Status CudaKernel::launch(std::span<const Buffer> bindings) {
-  const BusyWait busy(*session_);
+  const BusyWait busy(*gpu_);
   HONE_TRY(enqueue(bindings));
-  return session_->wait("running the kernel");
+  return gpu_->wait("running the kernel");
 }
 
 }  // namespace hone::device::cuda

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "device/cuda/gpu_context.h"
 #include "device/cuda/kernel_arguments.h"
-#include "device/cuda/session.h"
 #include "device/device.h"
 
 namespace hone::device::cuda {
@@ -38,7 +38,7 @@ class CudaKernel : public QueuedKernel {
   // (tens of milliseconds, one at a time in a process), or a cubin. Failures: code for another GPU,
   // which the driver is not shown; the driver's words and its compiler's log; no such entry; a
   // block or shared memory that this GPU cannot give.
-  static Result<std::unique_ptr<CudaKernel>> load(std::shared_ptr<Session> session,
+  static Result<std::unique_ptr<CudaKernel>> load(std::shared_ptr<GpuContext> gpu,
                                                   std::string_view code,
                                                   const LaunchParameters& parameters,
                                                   Address scratch = 0);
@@ -59,11 +59,11 @@ class CudaKernel : public QueuedKernel {
   const FunctionFacts& facts() const { return facts_; }
 
  private:
-  CudaKernel(std::shared_ptr<Session> session, const LaunchParameters& parameters, Address scratch);
+  CudaKernel(std::shared_ptr<GpuContext> gpu, const LaunchParameters& parameters, Address scratch);
   Status load_module(std::string_view code);
   Status find_function();
 
-  std::shared_ptr<Session> session_;
+  std::shared_ptr<GpuContext> gpu_;
   LaunchParameters parameters_;
   FunctionFacts facts_;
   Module module_ = nullptr;

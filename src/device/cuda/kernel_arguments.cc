@@ -53,7 +53,7 @@ Status KernelArguments::add(const LaunchArgument& argument, std::span<const Buff
 
 Result<const TensorMapBytes*> KernelArguments::tensor_map(const LaunchArgument& argument,
                                                           Address address) {
-  const EncodeTensorMap encode = session_.call().encode_tensor_map;
+  const EncodeTensorMap encode = gpu_.call().encode_tensor_map;
   if (encode == nullptr)
     return failure("the NVIDIA driver makes no tensor maps; that takes one of CUDA 12.0 or later");
   const auto [found, is_new] = maps_.try_emplace({&argument, address});
@@ -71,7 +71,7 @@ Result<const TensorMapBytes*> KernelArguments::tensor_map(const LaunchArgument& 
       encode(&found->second, map.element_type, static_cast<std::uint32_t>(shape.size()), address,
              shape.data(), strides.data(), box.data(), ones.data(), kNoInterleave, map.swizzle,
              kPromote128, kZeros);
-  const Status encoded = session_.driver().check(code, "describing a matrix to the GPU");
+  const Status encoded = gpu_.driver().check(code, "describing a matrix to the GPU");
   if (encoded) return &found->second;
   maps_.erase(found);
   return tl::unexpected(encoded.error());

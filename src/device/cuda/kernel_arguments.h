@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "device/cuda/session.h"
+#include "device/cuda/gpu_context.h"
 #include "device/device.h"
 
 namespace hone::device::cuda {
@@ -15,8 +15,8 @@ namespace hone::device::cuda {
 class KernelArguments {
  public:
   // `scratch`: the address of the launch's scratch memory. Both must outlive this.
-  KernelArguments(Session& session, const LaunchParameters& launch, Address scratch)
-      : session_(session), launch_(launch), scratch_(scratch) {}
+  KernelArguments(GpuContext& gpu, const LaunchParameters& launch, Address scratch)
+      : gpu_(gpu), launch_(launch), scratch_(scratch) {}
 
   // Pointers to the values of all arguments, for cuLaunchKernel; good until the next call. A
   // failure for a binding that is not there and for a tensor map that the driver refuses.
@@ -28,7 +28,7 @@ class KernelArguments {
                                            Address address);
   void push(std::uint64_t value);
 
-  Session& session_;
+  GpuContext& gpu_;
   const LaunchParameters& launch_;
   Address scratch_;
   std::deque<std::uint64_t> values_;  // little endian: the first bytes are the value of any width

@@ -12,7 +12,7 @@ class KernelSequence : public QueuedKernel {
  public:
   // Loads every kernel of `parameters` from its part of `code`. Failures as CudaKernel::load, and
   // no memory left for the scratch.
-  static Result<std::unique_ptr<KernelSequence>> load(const std::shared_ptr<Session>& session,
+  static Result<std::unique_ptr<KernelSequence>> load(const std::shared_ptr<GpuContext>& gpu,
                                                       std::string_view code,
                                                       const LaunchParameters& parameters);
   ~KernelSequence() override;
@@ -23,10 +23,10 @@ class KernelSequence : public QueuedKernel {
   Status enqueue(std::span<const Buffer> bindings) override;
 
  private:
-  explicit KernelSequence(std::shared_ptr<Session> session) : session_(std::move(session)) {}
+  explicit KernelSequence(std::shared_ptr<GpuContext> gpu) : gpu_(std::move(gpu)) {}
   Status take_scratch(std::size_t bytes);
 
-  std::shared_ptr<Session> session_;
+  std::shared_ptr<GpuContext> gpu_;
   std::vector<std::unique_ptr<CudaKernel>> kernels_;
   Address scratch_ = 0;
 };

@@ -13,9 +13,9 @@ constexpr int kRuns = 12;
 constexpr std::uint32_t kRounds = 20000;
 constexpr std::size_t kMostCopied = std::size_t{1} << 30;
 
-Result<double> flops_per_second(const std::shared_ptr<Session>& session, Stopwatch& watch,
+Result<double> flops_per_second(const std::shared_ptr<GpuContext>& gpu, Stopwatch& watch,
                                 const OwnKernel& own) {
-  HONE_ASSIGN(const auto kernel, CudaKernel::load(session, own.code, own.parameters));
+  HONE_ASSIGN(const auto kernel, CudaKernel::load(gpu, own.code, own.parameters));
   const Buffer nowhere{};
   double best = 0;
   for (int run = 0; run < kRuns; ++run) {
@@ -27,20 +27,20 @@ Result<double> flops_per_second(const std::shared_ptr<Session>& session, Stopwat
   return best;
 }
 
-Result<double> bytes_per_second(Session& session, Stopwatch& watch) {
-  const DriverApi& call = session.call();
+Result<double> bytes_per_second(GpuContext& gpu, Stopwatch& watch) {
+  const DriverApi& call = gpu.call();
   std::size_t free = 0, total = 0;
-  HONE_TRY(session.driver().check(call.memory_info(&free, &total), "asking for free memory"));
+  HONE_TRY(gpu.driver().check(call.memory_info(&free, &total), "asking for free memory"));
   const std::size_t bytes = std::min(kMostCopied, free / 8) / 512 * 512;
   Address memory = 0;
-  HONE_TRY(session.driver().check(call.memory_allocate(&memory, 2 * bytes), "taking memory"));
+  HONE_TRY(gpu.driver().check(call.memory_allocate(&memory, 2 * bytes), "taking memory"));
   double best = 0;
-  Status status = session.driver().check(call.set_bytes(memory, 1, 2 * bytes), "clearing memory");
+  Status status = gpu.driver().check(call.set_bytes(memory, 1, 2 * bytes), "clearing memory");
   for (int run = 0; run < kRuns && status; ++run) {
     status = watch.start();
     if (status)
-      status = session.driver().check(call.copy_on_device(memory, memory + bytes, bytes, nullptr),
-                                      "copying");
+      status = gpu.driver().check(call.copy_on_device(memory, memory + bytes, bytes, nullptr),
+                                  "copying");
     const Result<double> seconds = watch.stop();
     if (seconds && *seconds > 0) best = std::max(best, 2.0 * static_cast<double>(bytes) / *seconds);
   }
@@ -51,32 +51,31 @@ Result<double> bytes_per_second(Session& session, Stopwatch& watch) {
 
 }  // namespace
 
-Result<Stopwatch> Stopwatch::create(std::shared_ptr<Session> session) {
-  Stopwatch watch(std::move(session));
+Result<Stopwatch> Stopwatch::create(std::shared_ptr<GpuContext> gpu) {
+  Stopwatch watch(std::move(gpu));
   for (Event* event : {&watch.start_, &watch.end_})
-    HONE_TRY(watch.session_->driver().check(watch.session_->call().event_create(event, 0),
-                                            "making an event"));
+    HONE_TRY(
+        watch.gpu_->driver().check(watch.gpu_->call().event_create(event, 0), "making an event"));
   return watch;
 }
 
 Stopwatch::~Stopwatch() {
   for (Event event : {start_, end_})
-    if (event != nullptr) session_->call().event_destroy(event);
+    if (event != nullptr) gpu_->call().event_destroy(event);
 }
 
 Stopwatch::Stopwatch(Stopwatch&& other) noexcept
-    : session_(other.session_),
+    : gpu_(other.gpu_),
       start_(std::exchange(other.start_, nullptr)),
       end_(std::exchange(other.end_, nullptr)) {}
 
 Status Stopwatch::start() {
-  return session_->driver().check(session_->call().event_record(start_, nullptr),
-                                  "starting to time");
+  return gpu_->driver().check(gpu_->call().event_record(start_, nullptr), "starting to time");
 }
 
 Result<double> Stopwatch::stop() {
-  Driver& driver = session_->driver();
-  const DriverApi& call = session_->call();
+  Driver& driver = gpu_->driver();
+  const DriverApi& call = gpu_->call();
   HONE_TRY(driver.check(call.event_record(end_, nullptr), "ending to time"));
   HONE_TRY(driver.check(call.event_synchronize(end_), "running the kernel"));
   float milliseconds = 0;
@@ -99,21 +98,21 @@ double tensor_flops_per_clock(int capability) {
   }
 }
 
-Result<Peak> measure_peak(const std::shared_ptr<Session>& session) {
-  HONE_ASSIGN(Stopwatch watch, Stopwatch::create(session));
-  const int multiprocessors = session->facts().multiprocessors;
+Result<Peak> measure_peak(const std::shared_ptr<GpuContext>& gpu) {
+  HONE_ASSIGN(Stopwatch watch, Stopwatch::create(gpu));
+  const int multiprocessors = gpu->facts().multiprocessors;
   Peak peak;
   HONE_ASSIGN(const double flops,
-              flops_per_second(session, watch, multiply_add_kernel(multiprocessors, kRounds)));
+              flops_per_second(gpu, watch, multiply_add_kernel(multiprocessors, kRounds)));
   HONE_ASSIGN(const double matrix,
-              flops_per_second(session, watch, matrix_kernel(multiprocessors, kRounds / 4)));
-  HONE_ASSIGN(const double bytes, bytes_per_second(*session, watch));
+              flops_per_second(gpu, watch, matrix_kernel(multiprocessors, kRounds / 4)));
+  HONE_ASSIGN(const double bytes, bytes_per_second(*gpu, watch));
   peak.gflops = flops * 1e-9;
   peak.matrix_gflops = matrix * 1e-9;
-  peak.stated_matrix_gflops = tensor_flops_per_clock(session->facts().capability) *
-                              multiprocessors * session->facts().megahertz * 1e-3;
+  peak.stated_matrix_gflops = tensor_flops_per_clock(gpu->facts().capability) * multiprocessors *
+                              gpu->facts().megahertz * 1e-3;
   peak.gbytes_per_second = bytes * 1e-9;
-  peak.instructions = fmt::format("{} fma.f32, mma.sync f16", session->facts().arch());
+  peak.instructions = fmt::format("{} fma.f32, mma.sync f16", gpu->facts().arch());
   peak.threads = multiprocessors;
   return peak;
 }

@@ -1,7 +1,7 @@
 // What a GPU can do at most, measured.
 #pragma once
 
-#include "device/cuda/session.h"
+#include "device/cuda/gpu_context.h"
 #include "device/device.h"
 
 namespace hone::device::cuda {
@@ -9,7 +9,7 @@ namespace hone::device::cuda {
 // A pair of events around work on the GPU.
 class Stopwatch {
  public:
-  static Result<Stopwatch> create(std::shared_ptr<Session> session);
+  static Result<Stopwatch> create(std::shared_ptr<GpuContext> gpu);
   ~Stopwatch();
   Stopwatch(Stopwatch&& other) noexcept;
   Stopwatch& operator=(Stopwatch&&) = delete;
@@ -19,8 +19,8 @@ class Stopwatch {
   Result<double> stop();
 
  private:
-  explicit Stopwatch(std::shared_ptr<Session> session) : session_(std::move(session)) {}
-  std::shared_ptr<Session> session_;
+  explicit Stopwatch(std::shared_ptr<GpuContext> gpu) : gpu_(std::move(gpu)) {}
+  std::shared_ptr<GpuContext> gpu_;
   Event start_ = nullptr;
   Event end_ = nullptr;
 };
@@ -33,6 +33,6 @@ double tensor_flops_per_clock(int capability);
 
 // f32 multiply-adds, matrix instructions, and bytes read and written by a copy within the GPU's
 // memory; the best of several short runs each, after a warm-up.
-Result<Peak> measure_peak(const std::shared_ptr<Session>& session);
+Result<Peak> measure_peak(const std::shared_ptr<GpuContext>& gpu);
 
 }  // namespace hone::device::cuda

@@ -2,44 +2,39 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/exact_json.h"
+#include "base/json_fields.h"
 
 namespace hone::iree {
 
+namespace {
+
+constexpr auto kAttributesFields = [](auto& attributes, auto&& field) {
+  const bool has_siblings = !attributes.sibling_config.empty(),
+             is_stated = attributes.statement >= 0;
+  field("lowering_config", attributes.lowering_config);
+  field("translation_info", attributes.translation_info);
+  field("init_config", attributes.init_config);
+  field("consumer_config", attributes.consumer_config);
+  field.when(has_siblings, "sibling_reduction_config", attributes.sibling_reduction_config);
+  field.when(has_siblings, "sibling_config", attributes.sibling_config);
+  field.when(!attributes.decomposition_config.empty(), "decomposition_config",
+             attributes.decomposition_config);
+  field.when(!attributes.surrounding_configs.empty(), "neighbour_configs",
+             attributes.surrounding_configs);
+  field.when(!attributes.interchange.empty(), "interchange", attributes.interchange);
+  field.when(is_stated, "statement", attributes.statement);
+  field.when(is_stated, "knobs", attributes.knobs);
+  field.when(is_stated && !attributes.options.empty(), "options", attributes.options);
+};
+
+}  // namespace
+
 void to_json(nlohmann::json& json, const Attributes& attributes) {
-  json = {{"lowering_config", attributes.lowering_config},
-          {"translation_info", attributes.translation_info},
-          {"init_config", attributes.init_config},
-          {"consumer_config", attributes.consumer_config}};
-  if (!attributes.sibling_config.empty()) {
-    json["sibling_reduction_config"] = attributes.sibling_reduction_config;
-    json["sibling_config"] = attributes.sibling_config;
-  }
-  if (!attributes.decomposition_config.empty())
-    json["decomposition_config"] = attributes.decomposition_config;
-  if (!attributes.neighbour_configs.empty())
-    json["neighbour_configs"] = attributes.neighbour_configs;
-  if (!attributes.interchange.empty()) json["interchange"] = attributes.interchange;
-  if (attributes.statement >= 0) {
-    json["statement"] = attributes.statement;
-    json["knobs"] = attributes.knobs;
-    if (!attributes.options.empty()) json["options"] = attributes.options;
-  }
+  write_fields(json, attributes, kAttributesFields);
 }
 
 void from_json(const nlohmann::json& json, Attributes& attributes) {
-  json.at("lowering_config").get_to(attributes.lowering_config);
-  json.at("translation_info").get_to(attributes.translation_info);
-  json.at("init_config").get_to(attributes.init_config);
-  json.at("consumer_config").get_to(attributes.consumer_config);
-  attributes.sibling_reduction_config = json.value("sibling_reduction_config", std::string());
-  attributes.sibling_config = json.value("sibling_config", std::string());
-  attributes.decomposition_config = json.value("decomposition_config", std::string());
-  attributes.neighbour_configs = json.value("neighbour_configs", std::vector<std::string>());
-  attributes.interchange = exact_or(json, "interchange", std::vector<int>());
-  attributes.statement = exact_or(json, "statement", -1);
-  attributes.knobs = exact_or(json, "knobs", std::map<std::string, std::int64_t>());
-  attributes.options = exact_or(json, "options", std::map<std::string, std::int64_t>());
+  read_fields(json, attributes, kAttributesFields);
 }
 
 provider::Payload payload_of(const Attributes& attributes) {

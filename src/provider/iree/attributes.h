@@ -25,8 +25,9 @@ struct Attributes {
   std::string sibling_config = {};
   // Of a root that is made of two products (attention): the configurations of its parts.
   std::string decomposition_config = {};
-  // Of each of the dispatch's neighbours, in order; "" for one that gets none. Empty: of none.
-  std::vector<std::string> neighbour_configs = {};
+  // Of each operation around the root (Dispatch::surrounding), in order; "" for one that gets none.
+  // Empty: of none.
+  std::vector<std::string> surrounding_configs = {};
   // The root's loops are put into this order, new position to loop, before it is configured: its
   // lowering_config is for the new order. Empty: they stay as they are.
   std::vector<int> interchange = {};

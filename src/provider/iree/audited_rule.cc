@@ -24,10 +24,10 @@ std::vector<std::string> names_of(const std::vector<space::Constraint>& constrai
 
 // The soft rules with those that give way in front, in that order.
 std::vector<std::string> by_worth(const space::Space& space,
-                                  std::span<const std::string_view> giving_way) {
+                                  std::span<const std::string_view> relaxation_order) {
   std::vector<std::string> names = names_of(space.constraints(), Hardness::kSoft);
   const auto place = [&](const std::string& name) {
-    return std::find(giving_way.begin(), giving_way.end(), name) - giving_way.begin();
+    return std::find(relaxation_order.begin(), relaxation_order.end(), name) - relaxation_order.begin();
   };
   std::stable_sort(names.begin(), names.end(),
                    [&](const std::string& a, const std::string& b) { return place(a) < place(b); });
@@ -37,14 +37,14 @@ std::vector<std::string> by_worth(const space::Space& space,
 }  // namespace
 
 Result<space::Space> space_outside(std::string_view rule, space::SpaceBuilder builder,
-                                   std::span<const std::string_view> giving_way) {
+                                   std::span<const std::string_view> relaxation_order) {
   const std::vector<std::string> rules =
       names_of(builder.definition().constraints, Hardness::kHard);
   if (!builder.oppose(rule))
     return input_error("'{}' is none of the hard rules here: {}", rule, fmt::join(rules, "; "));
   HONE_ASSIGN(const space::Space strict, builder.build());
   if (!strict.empty()) return strict;
-  std::vector<std::string> left_out = by_worth(strict, giving_way);
+  std::vector<std::string> left_out = by_worth(strict, relaxation_order);
   if (left_out.empty()) return strict;
   HONE_ASSIGN(space::Space outside, strict.relax(left_out));
   if (outside.empty()) return outside;

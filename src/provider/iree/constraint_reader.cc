@@ -11,8 +11,8 @@
 #include <map>
 #include <optional>
 
+#include "provider/iree/compiler_session.h"
 #include "provider/iree/configuration.h"
-#include "provider/iree/session.h"
 
 namespace hone::iree {
 namespace {
@@ -277,7 +277,7 @@ Result<StatedSpace> stated_constraints(const Library& library, const std::string
   std::vector<std::string> all = flags;
   all.emplace_back(kTunerAttributesFlag);
   all.emplace_back(kConstraintsFlag);
-  HONE_ASSIGN(const Session session, Session::create(library, all));
+  HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, all));
   const Ir ir(session.api());
   Invocation configure(session);
   if (!configure.parse(name, source) ||

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "provider/iree/neighbours.h"
 #include "provider/iree/root_operation.h"
+#include "provider/iree/surrounding_operations.h"
 
 namespace hone::iree {
 namespace {
@@ -23,7 +23,7 @@ bool restores_batch(const Attributes& defaults, const problem::Operation& before
 }
 
 // A CPU's operations that llvm_cpu_generic_space.h has a space for.
-bool tiled_with_neighbours(const Ir& ir, const DispatchIr& dispatch) {
+bool tiled_with_surrounding(const Ir& ir, const DispatchIr& dispatch) {
   if (dispatch.defaults.translation_info.find("#iree_cpu.") == std::string::npos) return false;
   const auto root = describe_operation(ir, dispatch.root);
   return root &&
@@ -51,7 +51,7 @@ MlirOperation configured_root(const Ir& ir, MlirOperation function) {
   return last_contraction.ptr != nullptr ? last_contraction : last;
 }
 
-Result<DispatchIr> read_dispatch(const Session& session, const std::string& name,
+Result<DispatchIr> read_dispatch(const CompilerSession& session, const std::string& name,
                                  const std::string& source) {
   const Ir ir(session.api());
   DispatchIr dispatch;
@@ -89,9 +89,9 @@ Result<DispatchIr> read_dispatch(const Session& session, const std::string& name
     dispatch.batch_restored =
         dispatch.reshaped && restores_batch(dispatch.defaults, *before, *after);
   }
-  if (dispatch.root.ptr != nullptr && root.ptr != nullptr && tiled_with_neighbours(ir, dispatch))
-    for (FoundNeighbour& found : find_neighbours(ir, configured, root))
-      dispatch.neighbours.push_back(std::move(found.what));
+  if (dispatch.root.ptr != nullptr && root.ptr != nullptr && tiled_with_surrounding(ir, dispatch))
+    for (FoundSurrounding& found : find_surrounding(ir, configured, root))
+      dispatch.surrounding.push_back(std::move(found.what));
   dispatch.encoded = ir.find(dispatch.function, [&](MlirOperation operation) {
                          return ir.name(operation).starts_with("iree_encoding.");
                        }).ptr != nullptr;

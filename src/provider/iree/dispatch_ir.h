@@ -6,8 +6,8 @@
 
 #include "base/result.h"
 #include "problem/dispatch.h"
+#include "provider/iree/compiler_session.h"
 #include "provider/iree/configuration.h"
-#include "provider/iree/session.h"
 
 namespace hone::iree {
 
@@ -21,7 +21,7 @@ struct DispatchIr {
   MlirOperation root;              // in module; null when the compiler configures none
   int root_operations = 0;
   // On a CPU, of what is no contraction or convolution, in `configured`; else empty.
-  std::vector<problem::Neighbour> neighbours;
+  std::vector<problem::SurroundingOperation> surrounding;
   // The compiler takes the root apart before it configures it (softmax): it carries no
   // configuration itself, one of its parts in `configured` does.
   bool decomposed = false;
@@ -40,7 +40,7 @@ struct DispatchIr {
 // Parses the source and configures a copy to learn the root operation (marked by the compiler;
 // where it marks none, the last structured operation) and the defaults. Input error with the
 // compiler's words when either fails.
-Result<DispatchIr> read_dispatch(const Session& session, const std::string& name,
+Result<DispatchIr> read_dispatch(const CompilerSession& session, const std::string& name,
                                  const std::string& source);
 
 // The root operation of a configured function: the one that the compiler marked; else, since it

@@ -13,7 +13,7 @@ namespace {
 // printed operation is read.
 class Extraction {
  public:
-  Extraction(const Session& session, const DispatchIr& dispatch)
+  Extraction(const CompilerSession& session, const DispatchIr& dispatch)
       : session_(session), ir_(session.api()), root_(dispatch.root) {}
 
   Result<std::string> run(const std::string& name) {
@@ -168,7 +168,7 @@ class Extraction {
     return operation.ptr != nullptr;
   }
 
-  const Session& session_;
+  const CompilerSession& session_;
   Ir ir_;
   MlirOperation root_;
   std::vector<Operand> operands_;
@@ -181,7 +181,7 @@ Result<std::string> extract_root(const Library& library, const std::string& name
                                  const std::string& source, const std::vector<std::string>& flags) {
   std::vector<std::string> all = flags;
   all.emplace_back(kTunerAttributesFlag);
-  HONE_ASSIGN(const Session session, Session::create(library, all));
+  HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, all));
   HONE_ASSIGN(const DispatchIr dispatch, read_dispatch(session, name, source));
   if (dispatch.root.ptr == nullptr) return input_error("'{}' has no root operation", name);
   return Extraction(session, dispatch).run(name);

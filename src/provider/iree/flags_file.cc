@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "provider/iree/session.h"
+#include "provider/iree/compiler_session.h"
 
 namespace hone::iree {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace hone::iree::own {
+namespace hone::iree::gpu {
 namespace {
 
 using problem::Operand;
@@ -151,4 +151,4 @@ Attributes attention_attributes(const problem::Operation& root, const problem::G
   return attributes;
 }
 
-}  // namespace hone::iree::own
+}  // namespace hone::iree::gpu

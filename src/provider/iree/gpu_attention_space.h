@@ -14,9 +14,9 @@
 #include "problem/operation.h"
 #include "problem/target.h"
 #include "provider/iree/attributes.h"
-#include "provider/iree/own_space_parts.h"
+#include "provider/iree/gpu_space_parts.h"
 
-namespace hone::iree::own {
+namespace hone::iree::gpu {
 
 // Whether the root is attention of 16-bit floats over one batch of heads, with whole instructions.
 bool is_known_attention(const problem::Operation& root, const problem::GpuTarget& target);
@@ -25,4 +25,4 @@ Result<space::Space> attention_space(const problem::Operation& root,
 Attributes attention_attributes(const problem::Operation& root, const problem::GpuTarget& target,
                                 const Values& values);
 
-}  // namespace hone::iree::own
+}  // namespace hone::iree::gpu

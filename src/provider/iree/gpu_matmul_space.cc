@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace hone::iree::own {
+namespace hone::iree::gpu {
 namespace {
 
 using problem::OperationKind;
@@ -182,4 +182,4 @@ Attributes thread_attributes(const problem::Operation& root, const problem::GpuT
   return attributes;
 }
 
-}  // namespace hone::iree::own
+}  // namespace hone::iree::gpu

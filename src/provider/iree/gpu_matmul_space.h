@@ -15,9 +15,9 @@
 #include "problem/operation.h"
 #include "problem/target.h"
 #include "provider/iree/attributes.h"
-#include "provider/iree/own_space_parts.h"
+#include "provider/iree/gpu_space_parts.h"
 
-namespace hone::iree::own {
+namespace hone::iree::gpu {
 
 // Whether the root is a matmul or a batch matmul of one m, n and k loop each.
 bool is_matrix_product(const problem::Operation& root);
@@ -35,4 +35,4 @@ Result<space::Space> thread_space(const problem::Operation& root, const problem:
 Attributes thread_attributes(const problem::Operation& root, const problem::GpuTarget& target,
                              const Values& values);
 
-}  // namespace hone::iree::own
+}  // namespace hone::iree::gpu

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace hone::iree::own {
+namespace hone::iree::gpu {
 namespace {
 
 using problem::OperationKind;
@@ -133,4 +133,4 @@ Attributes output_attributes(const problem::Operation& root, const problem::GpuT
   return attributes;
 }
 
-}  // namespace hone::iree::own
+}  // namespace hone::iree::gpu

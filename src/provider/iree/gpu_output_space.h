@@ -13,13 +13,13 @@
 #include "problem/operation.h"
 #include "problem/target.h"
 #include "provider/iree/attributes.h"
-#include "provider/iree/own_space_parts.h"
+#include "provider/iree/gpu_space_parts.h"
 
-namespace hone::iree::own {
+namespace hone::iree::gpu {
 
 bool goes_by_outputs(const problem::Operation& root);
 Result<space::Space> output_space(const problem::Operation& root, const problem::GpuTarget& target);
 Attributes output_attributes(const problem::Operation& root, const problem::GpuTarget& target,
                              const Values& values);
 
-}  // namespace hone::iree::own
+}  // namespace hone::iree::gpu

@@ -4,7 +4,7 @@
 #include "provider/iree/gpu_matmul_space.h"
 #include "provider/iree/gpu_output_space.h"
 #include "provider/iree/gpu_row_space.h"
-#include "provider/iree/own_space_parts.h"
+#include "provider/iree/gpu_space_parts.h"
 #include "provider/iree/stated_space.h"
 
 namespace hone::iree {
@@ -14,14 +14,14 @@ enum class Form { kMatrixInstructions, kThreads, kRows, kOutputs, kAttention };
 
 // The ways of compiling the root that hone has a space for: reductions have two.
 std::vector<Form> forms_of(const problem::Operation& root, const problem::GpuTarget& target) {
-  if (own::has_open_k(root)) return {};
-  if (own::is_matrix_product(root))
-    return {own::instructions_for(root, target).empty() ? Form::kThreads
+  if (gpu::has_open_k(root)) return {};
+  if (gpu::is_matrix_product(root))
+    return {gpu::instructions_for(root, target).empty() ? Form::kThreads
                                                         : Form::kMatrixInstructions};
   std::vector<Form> forms;
-  if (own::goes_along_rows(root, target)) forms.push_back(Form::kRows);
-  if (own::goes_by_outputs(root)) forms.push_back(Form::kOutputs);
-  if (own::is_known_attention(root, target)) forms.push_back(Form::kAttention);
+  if (gpu::goes_along_rows(root, target)) forms.push_back(Form::kRows);
+  if (gpu::goes_by_outputs(root)) forms.push_back(Form::kOutputs);
+  if (gpu::is_known_attention(root, target)) forms.push_back(Form::kAttention);
   return forms;
 }
 
@@ -33,41 +33,41 @@ Result<space::Space> space_of(Form form, const problem::Operation& root,
                               const problem::GpuTarget& target) {
   switch (form) {
     case Form::kMatrixInstructions:
-      return own::instruction_space(root, target);
+      return gpu::instruction_space(root, target);
     case Form::kThreads:
-      return own::thread_space(root, target);
+      return gpu::thread_space(root, target);
     case Form::kRows:
-      return own::row_space(root, target);
+      return gpu::row_space(root, target);
     case Form::kOutputs:
-      return own::output_space(root, target);
+      return gpu::output_space(root, target);
     case Form::kAttention:
       break;
   }
-  return own::attention_space(root, target);
+  return gpu::attention_space(root, target);
 }
 
 Result<Attributes> attributes_of(Form form, const problem::Operation& root,
-                                 const problem::GpuTarget& target, const own::Values& values) {
+                                 const problem::GpuTarget& target, const gpu::Values& values) {
   switch (form) {
     case Form::kMatrixInstructions:
-      return own::instruction_attributes(root, target, values);
+      return gpu::instruction_attributes(root, target, values);
     case Form::kThreads:
-      return own::thread_attributes(root, target, values);
+      return gpu::thread_attributes(root, target, values);
     case Form::kRows:
-      return own::row_attributes(root, target, values);
+      return gpu::row_attributes(root, target, values);
     case Form::kOutputs:
-      return own::output_attributes(root, target, values);
+      return gpu::output_attributes(root, target, values);
     case Form::kAttention:
       break;
   }
-  return own::attention_attributes(root, target, values);
+  return gpu::attention_attributes(root, target, values);
 }
 
 }  // namespace
 
 std::string why_no_own_space(const problem::Operation& root, const problem::GpuTarget& target) {
   if (!forms_of(root, target).empty()) return {};
-  if (own::has_open_k(root))
+  if (gpu::has_open_k(root))
     return fmt::format(
         "k of {} is known at run time only: what IREE compiles of hone's configurations for such a "
         "product does not end",
@@ -77,13 +77,6 @@ std::string why_no_own_space(const problem::Operation& root, const problem::GpuT
       "for (batch) matmuls, products with a vector, reductions, elementwise operations, softmax "
       "along rows and plain attention of whole matrix instructions",
       problem::describe(root), target.compiled_as);
-}
-
-std::vector<std::string> own_pipeline_names(const problem::Operation& root,
-                                            const problem::GpuTarget& target) {
-  std::vector<std::string> names;
-  for (const Form form : forms_of(root, target)) names.emplace_back(pipeline_of(form));
-  return names;
 }
 
 Result<space::Space> gpu_own_space(const problem::Operation& root,
@@ -107,7 +100,7 @@ Result<Attributes> gpu_own_attributes(const problem::Operation& root,
                                       const space::Configuration& configuration) {
   const std::vector<Form> forms = forms_of(root, target);
   if (forms.empty()) return input_error("{}", why_no_own_space(root, target));
-  const own::Values values(space, configuration);
+  const gpu::Values values(space, configuration);
   const auto which = static_cast<std::size_t>(forms.size() == 1 ? 0 : values.of(kPipelineKnob));
   if (which >= forms.size())
     return input_error("{} = {} is none of hone's {}", kPipelineKnob, which, forms.size());

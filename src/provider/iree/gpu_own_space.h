@@ -15,9 +15,7 @@
 namespace hone::iree {
 
 // Reductions have two of these ways, and then kPipelineKnob says which (stated_space.h).
-// IREE's names of the pipelines that the ways take, in order.
-std::vector<std::string> own_pipeline_names(const problem::Operation& root,
-                                            const problem::GpuTarget& target);
+
 // Why hone has no space of its own for the operation; empty where it has one.
 std::string why_no_own_space(const problem::Operation& root, const problem::GpuTarget& target);
 // Input error with that reason.

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace hone::iree::own {
+namespace hone::iree::gpu {
 namespace {
 
 using problem::OperationKind;
@@ -115,4 +115,4 @@ Attributes row_attributes(const problem::Operation& root, const problem::GpuTarg
   return attributes;
 }
 
-}  // namespace hone::iree::own
+}  // namespace hone::iree::gpu

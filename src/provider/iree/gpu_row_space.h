@@ -18,9 +18,9 @@
 #include "problem/operation.h"
 #include "problem/target.h"
 #include "provider/iree/attributes.h"
-#include "provider/iree/own_space_parts.h"
+#include "provider/iree/gpu_space_parts.h"
 
-namespace hone::iree::own {
+namespace hone::iree::gpu {
 
 // Whether the root goes along rows that threads can share without a rest.
 bool goes_along_rows(const problem::Operation& root, const problem::GpuTarget& target);
@@ -28,4 +28,4 @@ Result<space::Space> row_space(const problem::Operation& root, const problem::Gp
 Attributes row_attributes(const problem::Operation& root, const problem::GpuTarget& target,
                           const Values& values);
 
-}  // namespace hone::iree::own
+}  // namespace hone::iree::gpu

@@ -92,8 +92,8 @@ Result<std::string> IreeProvider::spec(const std::vector<provider::SpecEntry>& e
     HONE_ASSIGN(const Attributes attributes, attributes_from(entry.payload));
     rows.push_back({entry.root, attributes.lowering_config, attributes.translation_info,
                     attributes.init_config, attributes.consumer_config, entry.name,
-                    attributes.decomposition_config, attributes.sibling_config, entry.neighbours,
-                    attributes.neighbour_configs, attributes.interchange, entry.only});
+                    attributes.decomposition_config, attributes.sibling_config, entry.surrounding,
+                    attributes.surrounding_configs, attributes.interchange, entry.only});
   }
   return tuning_spec_text(rows, fmt::format("Tuning spec made by hone for IREE {} on {}.\n"
                                             "Use: iree-compile {}",

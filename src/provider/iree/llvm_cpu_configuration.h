@@ -1,4 +1,4 @@
-// Configurations of the llvm-cpu space as the compiler reads them, and back.
+// Configurations of the llvm-cpu space as the compiler reads them.
 #pragma once
 
 #include <string>
@@ -32,13 +32,5 @@ struct LlvmCpuAttributes {
 Result<LlvmCpuAttributes> llvm_cpu_attributes(const problem::Operation& operation,
                                               const space::Space& space,
                                               const space::Configuration& configuration);
-
-// The configuration that a lowering_config and a translation_info state, as the compiler prints
-// them (its own choice, or llvm_cpu_attributes' text). Input errors: another pipeline, a level or a
-// tile that the space has no knob or value for; the message names it.
-Result<space::Configuration> llvm_cpu_configuration_from(const problem::Operation& operation,
-                                                         const space::Space& space,
-                                                         std::string_view lowering_config,
-                                                         std::string_view translation_info);
 
 }  // namespace hone::iree

@@ -29,8 +29,8 @@ void taken_apart_to_one_dimension(const ConvolutionContext& context, space::Spac
 // As lanes_filled of contractions. A row of the output that is no multiple of a register (channels
 // first: the image's width) is cut into the longest equal pieces that one register takes. That part
 // was fitted to one convolution (nchw, f32, rows of 28: 14 at a time 1.6 ms, 7 3.8 ms, 28 5.4 ms)
-// and is a guess for all others; as every soft rule it gives way (giving_way.h), and --relax drops
-// it.
+// and is a guess for all others; as every soft rule it gives way (rule_relaxation.h), and --relax
+// drops it.
 void row_fills_registers(const ConvolutionContext& context, space::SpaceBuilder& builder) {
   const RuleContext& common = context.common;
   const auto& tile = common.vec[static_cast<std::size_t>(common.loops.lane)];

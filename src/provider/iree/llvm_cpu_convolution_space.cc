@@ -4,9 +4,9 @@
 #include <set>
 
 #include "provider/iree/audited_rule.h"
-#include "provider/iree/giving_way.h"
 #include "provider/iree/llvm_cpu_convolution_rules.h"
 #include "provider/iree/llvm_cpu_space.h"
+#include "provider/iree/rule_relaxation.h"
 
 namespace hone::iree {
 namespace {
@@ -61,7 +61,7 @@ void add_knobs(ConvolutionContext& context, space::SpaceBuilder& builder) {
 }
 
 // The soft rules in the order in which they give way where together they leave nothing.
-constexpr std::string_view kConvolutionGivingWay[] = {
+constexpr std::string_view kConvolutionRelaxationOrder[] = {
     "threads_evenly_busy",       "workgroups_worth_starting", "sums_in_flight",
     "unrolled_code_small",       "row_fills_registers",       "tiles_divide",
     "accumulators_fit_registers"};
@@ -101,9 +101,10 @@ Result<space::Space> llvm_cpu_convolution_space(const problem::Operation& operat
     for (const auto rule : {taken_apart_to_one_dimension, row_fills_registers, sums_in_flight})
       rule(context, builder);
   }
-  if (!audited.empty()) return space_outside(audited, std::move(builder), kConvolutionGivingWay);
+  if (!audited.empty())
+    return space_outside(audited, std::move(builder), kConvolutionRelaxationOrder);
   HONE_ASSIGN(const space::Space space, builder.build());
-  return without_contradictions(space, kConvolutionGivingWay);
+  return relaxed_to_searchable(space, kConvolutionRelaxationOrder);
 }
 
 }  // namespace hone::iree

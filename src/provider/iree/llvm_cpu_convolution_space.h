@@ -32,11 +32,4 @@ Result<LlvmCpuAttributes> llvm_cpu_convolution_attributes(
     const problem::Operation& operation, const space::Space& space,
     const space::Configuration& configuration);
 
-// The configuration that a lowering_config and a translation_info state, as the compiler prints
-// them (its own choice, or llvm_cpu_convolution_attributes' text). Input errors: another pipeline,
-// a level or a tile that the space has no knob or value for; the message names it.
-Result<space::Configuration> llvm_cpu_convolution_configuration_from(
-    const problem::Operation& operation, const space::Space& space,
-    std::string_view lowering_config, std::string_view translation_info);
-
 }  // namespace hone::iree

@@ -7,7 +7,7 @@
 namespace hone::iree {
 namespace {
 
-using problem::Neighbour;
+using problem::SurroundingOperation;
 using space::Value;
 
 std::string_view pipeline_of(const problem::Operation& root) {
@@ -43,24 +43,24 @@ Tiles tiles_of(const problem::Operation& root, const space::Space& space,
 // IREE (MultiLoweringConfigGenerator::setNewTilingConfigs): a neighbour's loop has the tile of the
 // root's loop that walks the same dimension. What feeds the root is computed inside of its
 // reduction loops; what reads it walks along them on its own.
-std::string neighbour_text(const Neighbour& neighbour, const problem::Operation& root,
-                           const Tiles& tiles) {
-  const std::size_t count = neighbour.loops.size();
+std::string surrounding_text(const SurroundingOperation& operation, const problem::Operation& root,
+                             const Tiles& tiles) {
+  const std::size_t count = operation.loops.size();
   TileLevel parallel(count), reduction(count), inner(count);
   for (std::size_t l = 0; l < count; ++l) {
-    const bool reduces = neighbour.loops[l].reduction;
-    if (neighbour.root_loops[l] < 0) {
+    const bool reduces = operation.loops[l].reduction;
+    if (operation.root_loops[l] < 0) {
       // A dimension of its own goes one by one, the one in a row of memory by a small vector.
       const Value tile = l + 1 == count && !reduces
-                             ? std::min<Value>(16, std::max<Value>(1, neighbour.loops[l].size))
+                             ? std::min<Value>(16, std::max<Value>(1, operation.loops[l].size))
                              : 1;
       (reduces ? reduction : inner)[l] = tile;
       continue;
     }
-    const auto loop = static_cast<std::size_t>(neighbour.root_loops[l]);
+    const auto loop = static_cast<std::size_t>(operation.root_loops[l]);
     if (!root.loops[loop].reduction)
       (reduces ? reduction : parallel)[l] = tiles.parallel[loop];
-    else if (reduces || neighbour.feeds_root)
+    else if (reduces || operation.feeds_root)
       reduction[l] = tiles.reduction[loop];
     else
       inner[l] = tiles.inner[loop];
@@ -87,51 +87,9 @@ Result<Attributes> llvm_cpu_generic_attributes(const problem::Dispatch& dispatch
   attributes.translation_info =
       fmt::format("#iree_codegen.translation_info<pipeline = {}{}>", pipeline_of(root),
                   peeled ? fmt::format(", {{{}}}", kPeeling) : "");
-  for (const Neighbour& neighbour : dispatch.neighbours)
-    attributes.neighbour_configs.push_back(neighbour_text(neighbour, root, tiles));
+  for (const SurroundingOperation& operation : dispatch.surrounding)
+    attributes.surrounding_configs.push_back(surrounding_text(operation, root, tiles));
   return attributes;
-}
-
-Result<space::Configuration> llvm_cpu_generic_configuration_from(
-    const problem::Dispatch& dispatch, const space::Space& space, std::string_view lowering_config,
-    std::string_view translation_info) {
-  const problem::Operation& root = dispatch.root;
-  if (translation_info.find(pipeline_of(root)) == translation_info.npos)
-    return input_error("'{}' is not the pipeline of hone's llvm-cpu space, {}", translation_info,
-                       pipeline_of(root));
-  HONE_ASSIGN(auto levels, lowering_config_levels(lowering_config));
-  const std::size_t count = root.loops.size();
-  const TileLevel distribution = take_level(levels, "distribution", count),
-                  parallel = take_level(levels, "vector_common_parallel", count),
-                  reduction = take_level(levels, "vector_reduction", count);
-  HONE_TRY(expect_unused(levels, name_of(root.kind)));
-  space::Configuration configuration;
-  configuration.values.resize(space.knobs().size());
-  const auto set = [&](std::string_view knob, Value value) {
-    return space::set_value(space, configuration, knob, value);
-  };
-  bool remainder = false;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Value size = root.loops[i].size;
-    if (root.loops[i].reduction) {
-      const Value steps = clip_tile(reduction[i], size);
-      remainder |= size % steps != 0;
-      const std::string red = fmt::format("red_{}", i), inner = fmt::format("inner_{}", i);
-      if (!space.knob_index(red)) continue;
-      HONE_TRY(set(red, steps));
-      if (space.knob_index(inner)) HONE_TRY(set(inner, steps));
-      continue;
-    }
-    const Value outer = clip_tile(distribution[i], size);
-    const Value vector = clip_tile(parallel[i], outer);
-    remainder |= size % outer != 0 || outer % vector != 0;
-    HONE_TRY(set(fmt::format("dist_{}", i), outer));
-    HONE_TRY(set(fmt::format("vec_{}", i), vector));
-  }
-  // Where nothing is left over, peeling changes nothing.
-  if (space.knob_index("peel") && remainder)
-    HONE_TRY(set("peel", translation_info.find(kPeeling) != translation_info.npos ? 1 : 0));
-  return configuration;
 }
 
 }  // namespace hone::iree

@@ -4,10 +4,10 @@
 #include <set>
 
 #include "provider/iree/audited_rule.h"
-#include "provider/iree/giving_way.h"
 #include "provider/iree/llvm_cpu_generic_rules.h"
 #include "provider/iree/llvm_cpu_lowering_config.h"
 #include "provider/iree/llvm_cpu_space.h"
+#include "provider/iree/rule_relaxation.h"
 
 namespace hone::iree {
 namespace {
@@ -31,8 +31,8 @@ bool is_head(const problem::Operation& root, std::size_t loop) {
 
 // Whether something that reads the root's result walks along its reduction loop once more.
 bool is_walked_again(const problem::Dispatch& dispatch, std::size_t loop) {
-  return std::any_of(dispatch.neighbours.begin(), dispatch.neighbours.end(),
-                     [&](const problem::Neighbour& each) {
+  return std::any_of(dispatch.surrounding.begin(), dispatch.surrounding.end(),
+                     [&](const problem::SurroundingOperation& each) {
                        for (std::size_t l = 0; l < each.loops.size(); ++l)
                          if (!each.feeds_root && !each.loops[l].reduction &&
                              each.root_loops[l] == static_cast<int>(loop))
@@ -137,7 +137,7 @@ void add_knobs(GenericRules& rules, space::SpaceBuilder& builder) {
 }
 
 // The soft rules in the order in which they give way where together they leave nothing.
-constexpr std::string_view kGenericGivingWay[] = {
+constexpr std::string_view kGenericRelaxationOrder[] = {
     "threads_evenly_busy", "workgroups_worth_starting", "vectors_fit_registers", "tiles_divide",
     "lanes_filled"};
 
@@ -179,9 +179,9 @@ Result<space::Space> llvm_cpu_generic_space(const problem::Dispatch& dispatch,
   }
   generic_threads_evenly_busy(rules, builder);
   generic_workgroups_worth_starting(rules, builder);
-  if (!audited.empty()) return space_outside(audited, std::move(builder), kGenericGivingWay);
+  if (!audited.empty()) return space_outside(audited, std::move(builder), kGenericRelaxationOrder);
   HONE_ASSIGN(const space::Space space, builder.build());
-  return without_contradictions(space, kGenericGivingWay);
+  return relaxed_to_searchable(space, kGenericRelaxationOrder);
 }
 
 }  // namespace hone::iree

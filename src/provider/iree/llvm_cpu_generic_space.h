@@ -38,12 +38,4 @@ Result<Attributes> llvm_cpu_generic_attributes(const problem::Dispatch& dispatch
                                                const space::Space& space,
                                                const space::Configuration& configuration);
 
-// The configuration that the root's lowering_config and the translation_info state. What the two
-// do not say, inner_i, is taken to be red_i, as the compiler chooses it where it fits. Input
-// errors: another pipeline, a level or a tile that the space lacks; the message names it.
-Result<space::Configuration> llvm_cpu_generic_configuration_from(const problem::Dispatch& dispatch,
-                                                                 const space::Space& space,
-                                                                 std::string_view lowering_config,
-                                                                 std::string_view translation_info);
-
 }  // namespace hone::iree

@@ -14,10 +14,6 @@ bool is_used(const TileLevel& level) {
   return std::any_of(level.begin(), level.end(), [](Value tile) { return tile != 0; });
 }
 
-Value clip_tile(Value tile, Value extent) {
-  return tile == 0 || tile > extent ? extent : tile;
-}
-
 std::string lowering_config_text(
     const std::vector<std::pair<std::string_view, TileLevel>>& levels) {
   std::vector<std::string> texts;
@@ -62,20 +58,6 @@ Result<TileLevels> lowering_config_levels(std::string_view text) {
     if (rest.find_first_not_of(", \n") == rest.npos) break;
   }
   return levels;
-}
-
-TileLevel take_level(TileLevels& levels, std::string_view name, std::size_t loops) {
-  TileLevel level;
-  if (auto found = levels.extract(std::string(name))) level = std::move(found.mapped());
-  level.resize(loops, 0);
-  return level;
-}
-
-Status expect_unused(const TileLevels& levels, std::string_view operations) {
-  for (const auto& [name, level] : levels)
-    if (is_used(level))
-      return input_error("the llvm-cpu space of {} has no level '{}'", operations, name);
-  return {};
 }
 
 }  // namespace hone::iree

@@ -24,9 +24,6 @@ inline constexpr std::string_view kPeeling = "enable_loop_peeling";
 // Whether some loop has a tile.
 bool is_used(const TileLevel& level);
 
-// The part of `extent` that a tile covers: IREE clips a larger tile, and 0 leaves the extent whole.
-space::Value clip_tile(space::Value tile, space::Value extent);
-
 // A lowering_config of the levels that are used, in the given order: the compiler prints
 // distribution, cache_parallel, cache_reduction, vector_common_parallel, vector_reduction,
 // vector_inner_parallel. Empty where none is used.
@@ -34,12 +31,5 @@ std::string lowering_config_text(const std::vector<std::pair<std::string_view, T
 
 // Its levels by name. Input error for another attribute and for scalable sizes ("[8]").
 Result<TileLevels> lowering_config_levels(std::string_view text);
-
-// Moves the level of that name out of `levels`, filled up or cut to `loops` tiles; zeros where it
-// is not there.
-TileLevel take_level(TileLevels& levels, std::string_view name, std::size_t loops);
-
-// Input error if some level is used: one that the space of `operations` ("contractions") lacks.
-Status expect_unused(const TileLevels& levels, std::string_view operations);
 
 }  // namespace hone::iree

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "provider/iree/audited_rule.h"
-#include "provider/iree/giving_way.h"
 #include "provider/iree/llvm_cpu_rules.h"
+#include "provider/iree/rule_relaxation.h"
 
 namespace hone::iree {
 namespace {
@@ -79,19 +79,19 @@ void add_knobs(RuleContext& context, space::SpaceBuilder& builder) {
 }
 
 // The soft rules in the order in which they give way where together they leave nothing.
-constexpr std::string_view kContractionGivingWay[] = {"threads_evenly_busy",
-                                                      "workgroups_worth_starting",
-                                                      "block_reuses_inputs",
-                                                      "k_block_within_pages",
-                                                      "block_fits_l2",
-                                                      "tiles_divide",
-                                                      "peeled_rest_in_registers",
-                                                      "rows_within_ways",
-                                                      "accumulators_fill_registers",
-                                                      "loads_below_multiplies",
-                                                      "lanes_filled",
-                                                      "outer_products",
-                                                      "unrolled_code_small"};
+constexpr std::string_view kContractionRelaxationOrder[] = {"threads_evenly_busy",
+                                                            "workgroups_worth_starting",
+                                                            "block_reuses_inputs",
+                                                            "k_block_within_pages",
+                                                            "block_fits_l2",
+                                                            "tiles_divide",
+                                                            "peeled_rest_in_registers",
+                                                            "rows_within_ways",
+                                                            "accumulators_fill_registers",
+                                                            "loads_below_multiplies",
+                                                            "lanes_filled",
+                                                            "outer_products",
+                                                            "unrolled_code_small"};
 
 }  // namespace
 
@@ -156,9 +156,10 @@ Result<space::Space> llvm_cpu_contraction_space(const problem::Operation& operat
                           threads_evenly_busy,
                           workgroups_worth_starting})
     rule(context, builder);
-  if (!audited.empty()) return space_outside(audited, std::move(builder), kContractionGivingWay);
+  if (!audited.empty())
+    return space_outside(audited, std::move(builder), kContractionRelaxationOrder);
   HONE_ASSIGN(const space::Space space, builder.build());
-  return without_contradictions(space, kContractionGivingWay);
+  return relaxed_to_searchable(space, kContractionRelaxationOrder);
 }
 
 }  // namespace hone::iree

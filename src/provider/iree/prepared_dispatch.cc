@@ -7,12 +7,12 @@
 #include "provider/iree/constraint_reader.h"
 #include "provider/iree/dispatch_ir.h"
 #include "provider/iree/gpu_executable.h"
-#include "provider/iree/neighbours.h"
 #include "provider/iree/program.h"
 #include "provider/iree/root_operation.h"
 #include "provider/iree/sizes.h"
 #include "provider/iree/stand_alone.h"
 #include "provider/iree/stated_knobs.h"
+#include "provider/iree/surrounding_operations.h"
 #include "provider/resources.h"
 
 namespace hone::iree {
@@ -95,7 +95,8 @@ class Candidate {
   using Step = tl::expected<void, Failure>;
 
   // `from_configured`: the candidate replaces what the compiler configured.
-  Candidate(const Session& session, const DispatchIr& dispatch, bool for_gpu, bool from_configured)
+  Candidate(const CompilerSession& session, const DispatchIr& dispatch, bool for_gpu,
+            bool from_configured)
       : session_(session),
         dispatch_(dispatch),
         ir_(session.api()),
@@ -206,21 +207,21 @@ class Candidate {
     if (decomposition_.ptr != nullptr)
       ir_.set_attribute(root, "decomposition_config", decomposition_);
     HONE_TRY(annotate_siblings(wanted, function, root));
-    if (!wanted.neighbour_configs.empty()) HONE_TRY(annotate_found(wanted, function, root));
-    return annotate_neighbours(wanted, function, root);
+    if (!wanted.surrounding_configs.empty()) HONE_TRY(annotate_found(wanted, function, root));
+    return annotate_surrounding(wanted, function, root);
   }
 
   // Gives each neighbour its own configuration.
   Step annotate_found(const Attributes& wanted, MlirOperation function, MlirOperation root) {
-    const std::vector<FoundNeighbour> found = find_neighbours(ir_, function, root);
-    if (found.size() != wanted.neighbour_configs.size())
+    const std::vector<FoundSurrounding> found = find_surrounding(ir_, function, root);
+    if (found.size() != wanted.surrounding_configs.size())
       return fail(FailureKind::kNotApplied,
                   fmt::format("the dispatch has {} operations beside its root and the "
                               "configuration is for {}",
-                              found.size(), wanted.neighbour_configs.size()));
+                              found.size(), wanted.surrounding_configs.size()));
     for (std::size_t i = 0; i < found.size(); ++i)
-      if (!wanted.neighbour_configs[i].empty())
-        HONE_TRY(set_lowering_config(found[i].operation, wanted.neighbour_configs[i]));
+      if (!wanted.surrounding_configs[i].empty())
+        HONE_TRY(set_lowering_config(found[i].operation, wanted.surrounding_configs[i]));
     return {};
   }
 
@@ -297,7 +298,7 @@ class Candidate {
   // Gives the operations next to the root the configurations that the root's needs there: the fill
   // that defines its output operand and the structured operations that read its result, as the
   // spec does (tuning_spec.cc).
-  Step annotate_neighbours(const Attributes& wanted, MlirOperation function, MlirOperation root) {
+  Step annotate_surrounding(const Attributes& wanted, MlirOperation function, MlirOperation root) {
     const std::vector<MlirValue> operands = ir_.operands(root);
     if (!wanted.init_config.empty() && !operands.empty()) {
       const MlirOperation init = ir_.defining_operation(operands.back());
@@ -335,7 +336,7 @@ class Candidate {
     return found.ptr != nullptr;
   }
 
-  const Session& session_;
+  const CompilerSession& session_;
   const DispatchIr& dispatch_;
   Ir ir_;
   Invocation invocation_;
@@ -349,7 +350,7 @@ class Candidate {
 }  // namespace
 
 struct PreparedDispatch::State {
-  Session session;
+  CompilerSession session;
   DispatchIr dispatch;
   bool for_gpu = false;
 };
@@ -365,7 +366,7 @@ Result<PreparedDispatch> PreparedDispatch::create(const Library& library, const 
   all.emplace_back(kTunerAttributesFlag);
   if (targets_gpu(flags) && states_constraints(library, "dispatch", source, flags))
     all.emplace_back(kConstraintsFlag);
-  HONE_ASSIGN(Session session, Session::create(library, all));
+  HONE_ASSIGN(CompilerSession session, CompilerSession::create(library, all));
   HONE_ASSIGN(DispatchIr dispatch, read_dispatch(session, "dispatch", source));
   return PreparedDispatch(
       std::make_unique<State>(State{std::move(session), std::move(dispatch), targets_gpu(flags)}));
@@ -383,7 +384,7 @@ tl::expected<Artifact, Failure> PreparedDispatch::compile(
   Candidate candidate(
       state_->session, state_->dispatch, state_->for_gpu,
       configuration && (state_->dispatch.decomposed || state_->dispatch.batch_restored ||
-                        !configuration->neighbour_configs.empty()));
+                        !configuration->surrounding_configs.empty()));
   HONE_TRY(candidate.configure(configuration, artifact));
   spent.configure = stopwatch.lap();
   HONE_TRY(candidate.translate(artifact));

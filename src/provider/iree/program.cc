@@ -133,7 +133,7 @@ Dispatch describe(const Ir& ir, const Part& part, const LaunchSet& set, const Op
   dispatch.default_translation = read.defaults.translation_info;
   dispatch.constants = views.constants();
   dispatch.launches_per_call = set.per_call;
-  dispatch.neighbours = read.neighbours;
+  dispatch.surrounding = read.surrounding;
   dispatch.computation = read_computation(ir, read.function, read.root, views);
   for (const MlirOperation operation : structured_operations(ir, read.function))
     if (operation.ptr != read.root.ptr) dispatch.fused.push_back(in_words(ir, operation));
@@ -162,8 +162,8 @@ Dispatch describe(const Ir& ir, const Part& part, const LaunchSet& set, const Op
 
 // The program at executable-sources, whichever of the two kinds of file it comes from. `torch`:
 // what is said of its functions before it is compiled.
-Result<OwnedModule> split(const Session& session, const std::string& path, std::string_view bytes,
-                          TorchArguments& torch) {
+Result<OwnedModule> split(const CompilerSession& session, const std::string& path,
+                          std::string_view bytes, TorchArguments& torch) {
   const Ir ir(session.api());
   Invocation invocation(session);
   if (!invocation.parse(path, bytes))
@@ -181,7 +181,7 @@ Result<OwnedModule> split(const Session& session, const std::string& path, std::
 }
 
 // Each executable's first export as a dispatch, as far as the executable alone says.
-Result<std::vector<Part>> parts_of(const Session& session, const OwnedModule& module) {
+Result<std::vector<Part>> parts_of(const CompilerSession& session, const OwnedModule& module) {
   const Ir ir(session.api());
   std::vector<Part> parts;
   for (const MlirOperation executable : ir.children(module.get(), "hal.executable")) {
@@ -271,7 +271,7 @@ Result<problem::Program> load_program(const Library& library, const std::string&
                                       const std::vector<problem::GivenSize>& sizes) {
   std::vector<std::string> all = flags;
   all.emplace_back(kTunerAttributesFlag);
-  HONE_ASSIGN(const Session session, Session::create(library, all));
+  HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, all));
   const Ir ir(session.api());
   TorchArguments torch;
   HONE_ASSIGN(const OwnedModule module, split(session, path, bytes, torch));

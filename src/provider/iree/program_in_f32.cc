@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "provider/iree/compiler_session.h"
 #include "provider/iree/ir.h"
-#include "provider/iree/session.h"
 
 namespace hone::iree {
 namespace {
@@ -81,7 +81,7 @@ Result<std::string> compile_program_in_f32(const Library& library, const std::st
   std::vector<std::string> all = flags;
   all.emplace_back("--iree-input-promote-f16-to-f32");
   all.emplace_back("--iree-input-promote-bf16-to-f32");
-  HONE_ASSIGN(const Session session, Session::create(library, all));
+  HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, all));
   const auto refused = [&](const Invocation& invocation) {
     return input_error("IREE cannot compile '{}' in f32:\n{}", path, invocation.diagnostics());
   };

@@ -1,7 +1,7 @@
 #include "provider/iree/spec_linking.h"
 
+#include "provider/iree/compiler_session.h"
 #include "provider/iree/ir.h"
-#include "provider/iree/session.h"
 
 namespace hone::iree {
 namespace {
@@ -24,7 +24,7 @@ Result<Parts> parts_of(const std::string& text, const std::string& name, const s
   return Parts{text.substr(0, at), "module @" + name + " " + text.substr(body)};
 }
 
-Result<std::string> printed(const Session& session, const std::string& path,
+Result<std::string> printed(const CompilerSession& session, const std::string& path,
                             std::string_view bytes) {
   Invocation invocation(session);
   if (!invocation.parse(path, bytes))
@@ -38,7 +38,7 @@ Result<std::string> printed(const Session& session, const std::string& path,
 
 Result<std::string> link_specs(const Library& library, const std::string& path,
                                std::string_view first, std::string_view second) {
-  HONE_ASSIGN(const Session session, Session::create(library, {}));
+  HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, {}));
   HONE_ASSIGN(const Parts own, parts_of(std::string(first), "first", "hone's spec"));
   // As the compiler prints it: bytecode is text then, and every alias stands at the head.
   HONE_ASSIGN(const std::string text, printed(session, path, second));

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "provider/iree/session.h"
+#include "provider/iree/compiler_session.h"
 #include "provider/iree/spec_matcher.h"
 
 namespace hone::iree {
@@ -142,7 +142,7 @@ class SpecReader {
 
 Result<SpecFile> read_spec_file(const Library& library, const std::string& path,
                                 std::string_view bytes) {
-  HONE_ASSIGN(const Session session, Session::create(library, {}));
+  HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, {}));
   const Ir ir(session.api());
   Invocation invocation(session);
   if (!invocation.parse(path, bytes))

@@ -4,7 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "base/exact_json.h"
+#include "base/json_fields.h"
 #include "provider/iree/stated_knobs.h"
 #include "provider/iree/stated_rules.h"
 
@@ -219,47 +219,50 @@ Result<space::Space> space_of(const StatedSpace& stated, const problem::Operatio
   return united(stated, std::move(parts));
 }
 
+constexpr auto kTermFields = [](auto& term, auto&& field) {
+  field.when(!term.operands.empty(), "operands", term.operands);
+  field.when(term.kind == TermKind::kConstant, "value", term.value);
+  field.when(!term.name.empty(), "name", term.name);
+  field.when(!term.keys.empty(), "keys", term.keys);
+  field.when(!term.values.empty(), "values", term.values);
+};
+
+constexpr auto kStatedKnobFields = [](auto& knob, auto&& field) {
+  field("name", knob.name);
+  field("options", knob.options);
+};
+
+constexpr auto kStatedAssertionFields = [](auto& assertion, auto&& field) {
+  field("condition", assertion.condition);
+  field("message", assertion.message);
+  field("arguments", assertion.arguments);
+};
+
+constexpr auto kStatedSetFields = [](auto& set, auto&& field) {
+  field("pipeline", set.pipeline);
+  field.list_if_any("knobs", set.knobs, kStatedKnobFields);
+  field.list_if_any("assertions", set.assertions, kStatedAssertionFields);
+};
+
 void to_json(nlohmann::json& json, const StatedSet& set) {
-  json = {{"pipeline", set.pipeline}};
+  write_fields(json, set, kStatedSetFields);
   for (const Term& term : set.terms) {
-    nlohmann::json each = {{"kind", static_cast<int>(term.kind)}};
-    if (!term.operands.empty()) each["operands"] = term.operands;
-    if (term.kind == TermKind::kConstant) each["value"] = term.value;
-    if (!term.name.empty()) each["name"] = term.name;
-    if (!term.keys.empty()) each["keys"] = term.keys;
-    if (!term.values.empty()) each["values"] = term.values;
-    json["terms"].push_back(std::move(each));
+    nlohmann::json& each = json["terms"].emplace_back();
+    write_fields(each, term, kTermFields);
+    each["kind"] = static_cast<int>(term.kind);
   }
-  for (const StatedKnob& knob : set.knobs)
-    json["knobs"].push_back({{"name", knob.name}, {"options", knob.options}});
-  for (const StatedAssertion& assertion : set.assertions)
-    json["assertions"].push_back({{"condition", assertion.condition},
-                                  {"message", assertion.message},
-                                  {"arguments", assertion.arguments}});
 }
 
 void from_json(const nlohmann::json& json, StatedSet& set) {
-  json.at("pipeline").get_to(set.pipeline);
+  read_fields(json, set, kStatedSetFields);
   for (const nlohmann::json& each : json.value("terms", nlohmann::json::array())) {
-    Term term;
+    Term& term = set.terms.emplace_back();
+    read_fields(each, term, kTermFields);
     const int kind = exact<int>(each.at("kind"));
     constexpr int kLast = static_cast<int>(TermKind::kIfThenElse);
     if (kind < 0 || kind > kLast) refuse_json(fmt::format("{} is no kind of term", kind));
     term.kind = static_cast<TermKind>(kind);
-    term.operands = exact_or(each, "operands", term.operands);
-    term.value = exact_or(each, "value", term.value);
-    term.name = each.value("name", term.name);
-    term.keys = exact_or(each, "keys", term.keys);
-    term.values = exact_or(each, "values", term.values);
-    set.terms.push_back(std::move(term));
   }
-  for (const nlohmann::json& each : json.value("knobs", nlohmann::json::array()))
-    set.knobs.push_back(
-        {each.at("name").get<std::string>(), each.at("options").get<std::vector<std::string>>()});
-  for (const nlohmann::json& each : json.value("assertions", nlohmann::json::array()))
-    set.assertions.push_back({exact<int>(each.at("condition")),
-                              each.at("message").get<std::string>(),
-                              exact<std::vector<int>>(each.at("arguments"))});
 }
 
 }  // namespace hone::iree

@@ -16,28 +16,28 @@ std::string symbol_of(std::size_t index, std::string_view name) {
   return symbol;
 }
 
-std::string handle_of(int neighbour, std::string_view root = "root") {
-  return neighbour < 0 ? std::string(root) : fmt::format("near{}", neighbour);
+std::string handle_of(int operation, std::string_view root = "root") {
+  return operation < 0 ? std::string(root) : fmt::format("near{}", operation);
 }
 
-std::string producer_text(std::string_view handle, const problem::Neighbour& neighbour,
+std::string producer_text(std::string_view handle, const problem::SurroundingOperation& operation,
                           std::string_view root = "root") {
   return fmt::format(
       "    %{} = transform.get_producer_of_operand %{}[{}]\n"
       "      : (!transform.any_op) -> !transform.any_op\n",
-      handle, handle_of(neighbour.from, root), neighbour.operand);
+      handle, handle_of(operation.from, root), operation.operand);
 }
 
 // What feeds the root tells it from roots of the same types.
-std::string neighbour_matchers(const SpecEntry& entry) {
+std::string surrounding_matchers(const SpecEntry& entry) {
   std::string text;
-  for (std::size_t i = 0; i < entry.neighbours.size(); ++i) {
-    const problem::Neighbour& neighbour = entry.neighbours[i];
-    if (!neighbour.feeds_root) continue;
+  for (std::size_t i = 0; i < entry.surrounding.size(); ++i) {
+    const problem::SurroundingOperation& operation = entry.surrounding[i];
+    if (!operation.feeds_root) continue;
     const std::string handle = handle_of(static_cast<int>(i));
-    text += producer_text(handle, neighbour) +
+    text += producer_text(handle, operation) +
             fmt::format("    transform.match.operation_name %{} [\"{}\"] : !transform.any_op\n",
-                        handle, neighbour.name);
+                        handle, operation.name);
   }
   return text;
 }
@@ -48,13 +48,13 @@ std::string matcher(const SpecEntry& entry, const std::string& symbol) {
       "  transform.named_sequence @match_{}(%root: !transform.any_op {{transform.readonly}})\n"
       "      -> (!transform.any_op, !transform.any_param) {{\n",
       entry.name, describe(entry.root), symbol);
-  text += matcher_text(entry.neighbours.empty() ? entry.root : when_specs_apply(entry.root));
+  text += matcher_text(entry.surrounding.empty() ? entry.root : when_specs_apply(entry.root));
   if (!entry.init_config.empty())
     text +=
         "    %init = transform.get_producer_of_operand %root[2]\n"
         "      : (!transform.any_op) -> !transform.any_op\n"
         "    transform.match.operation_name %init [\"linalg.fill\"] : !transform.any_op\n";
-  text += neighbour_matchers(entry);
+  text += surrounding_matchers(entry);
   return text + fmt::format(
                     "    %info = transform.param.constant #iree_codegen.compilation_info<\n"
                     "      lowering_config = {},\n"
@@ -91,13 +91,13 @@ std::string sibling_annotation(const SpecEntry& entry, std::string_view handle) 
 }
 
 // A reader is found among all of them by what it is.
-std::string reader_text(std::string_view handle, const problem::Neighbour& neighbour) {
+std::string reader_text(std::string_view handle, const problem::SurroundingOperation& operation) {
   std::vector<std::string> iterators;
-  for (const problem::Loop& loop : neighbour.loops)
+  for (const problem::Loop& loop : operation.loops)
     iterators.push_back(
         fmt::format("#linalg.iterator_type<{}>", loop.reduction ? "reduction" : "parallel"));
   const std::string attributes =
-      neighbour.name == "linalg.generic"
+      operation.name == "linalg.generic"
           ? fmt::format(" attributes{{iterator_types = [{}]}}", fmt::join(iterators, ", "))
           : std::string();
   return fmt::format(
@@ -109,17 +109,19 @@ std::string reader_text(std::string_view handle, const problem::Neighbour& neigh
       "        : (!transform.any_op) -> !transform.any_op\n"
       "      transform.yield %found : !transform.any_op\n"
       "    }}\n",
-      handle, handle_of(neighbour.from), neighbour.name, attributes);
+      handle, handle_of(operation.from), operation.name, attributes);
 }
 
-std::string neighbour_annotations(const SpecEntry& entry, std::string_view root) {
+std::string surrounding_annotations(const SpecEntry& entry, std::string_view root) {
   std::string text;
-  for (std::size_t i = 0; i < entry.neighbours.size() && i < entry.neighbour_configs.size(); ++i) {
-    const problem::Neighbour& neighbour = entry.neighbours[i];
+  for (std::size_t i = 0; i < entry.surrounding.size() && i < entry.surrounding_configs.size();
+       ++i) {
+    const problem::SurroundingOperation& operation = entry.surrounding[i];
     const std::string handle = handle_of(static_cast<int>(i));
-    text += neighbour.operand < 0 ? reader_text(handle, neighbour)
-                                  : producer_text(handle, neighbour, root);
-    if (!entry.neighbour_configs[i].empty()) text += annotation(handle, entry.neighbour_configs[i]);
+    text += operation.operand < 0 ? reader_text(handle, operation)
+                                  : producer_text(handle, operation, root);
+    if (!entry.surrounding_configs[i].empty())
+      text += annotation(handle, entry.surrounding_configs[i]);
   }
   return text;
 }
@@ -130,7 +132,7 @@ bool ends_its_dispatch(const SpecEntry& entry) {
   const bool tiled_alone = entry.root.kind == problem::OperationKind::kReduction ||
                            entry.root.kind == problem::OperationKind::kElementwise;
   return tiled_alone && entry.lowering_config.starts_with("#iree_cpu.") &&
-         std::none_of(entry.neighbours.begin(), entry.neighbours.end(),
+         std::none_of(entry.surrounding.begin(), entry.surrounding.end(),
                       [](const auto& each) { return each.from < 0 && each.operand < 0; });
 }
 
@@ -165,7 +167,7 @@ std::string whole_root_action(const SpecEntry& entry) {
         "      : !transform.any_op, !transform.any_param\n",
         entry.decomposition_config);
   return text + sibling_annotation(entry, "root") +
-         neighbour_annotations(entry, last ? "last" : "root");
+         surrounding_annotations(entry, last ? "last" : "root");
 }
 
 std::string contraction_action(const SpecEntry& entry) {
@@ -245,7 +247,7 @@ std::string comment_lines(std::string_view header) {
 
 Status check_entry(const SpecEntry& entry) {
   if (const Status matched =
-          can_match(entry.neighbours.empty() ? entry.root : when_specs_apply(entry.root));
+          can_match(entry.surrounding.empty() ? entry.root : when_specs_apply(entry.root));
       !matched)
     return input_error("spec entry '{}': {}", entry.name, matched.error().message);
   if (entry.lowering_config.empty() || entry.translation_info.empty())

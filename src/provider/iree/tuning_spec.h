@@ -26,8 +26,8 @@ struct SpecEntry {
   // empty.
   std::string sibling_config = {};
   // The operations around the root, and each one's lowering_config ("" for none).
-  std::vector<problem::Neighbour> neighbours = {};
-  std::vector<std::string> neighbour_configs = {};
+  std::vector<problem::SurroundingOperation> surrounding = {};
+  std::vector<std::string> surrounding_configs = {};
   // Attributes::interchange.
   std::vector<int> interchange = {};
   // Functions that the root must be in, by their symbols, which are the dispatches' names; empty:

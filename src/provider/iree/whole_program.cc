@@ -43,7 +43,7 @@ std::vector<int> marks_of(const Ir& ir, MlirOperation function) {
 
 Result<std::string> compile_program(const Library& library, const std::string& path,
                                     std::string_view bytes, const std::vector<std::string>& flags) {
-  HONE_ASSIGN(const Session session, Session::create(library, flags));
+  HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, flags));
   Invocation invocation(session);
   HONE_TRY(run(invocation, ModuleKind::kProgram, kEnd, path, bytes, flags));
   return invocation.vm_bytecode();
@@ -56,7 +56,7 @@ Result<std::vector<ConfiguredDispatch>> configured_dispatches(const Library& lib
                                                               ModuleKind kind) {
   std::vector<std::string> all = flags;
   all.emplace_back(kTunerAttributesFlag);
-  HONE_ASSIGN(const Session session, Session::create(library, all));
+  HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, all));
   const Ir ir(session.api());
   Invocation invocation(session);
   HONE_TRY(run(invocation, kind, kExecutableConfigurations, path, bytes, flags));
@@ -78,13 +78,13 @@ Result<std::vector<ConfiguredDispatch>> configured_dispatches(const Library& lib
 
 Status compile_dispatch(const Library& library, const std::string& name, std::string_view source,
                         const std::vector<std::string>& flags) {
-  HONE_ASSIGN(const Session session, Session::create(library, flags));
+  HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, flags));
   Invocation invocation(session);
   return run(invocation, ModuleKind::kDispatch, kHal, name, source, flags);
 }
 
 Result<std::string> canonical_attribute(const Library& library, const std::string& text) {
-  HONE_ASSIGN(const Session session, Session::create(library, {}));
+  HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, {}));
   const Ir ir(session.api());
   // An invocation that has parsed something takes the context's diagnostics.
   Invocation invocation(session);

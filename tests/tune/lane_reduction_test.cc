@@ -1,4 +1,4 @@
-#include "tune/sums.h"
+#include "tune/lane_reduction.h"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ bool adds(OperationKind kind, ElementType out, int reduced = 1,
   dispatch.root.operands.push_back({.type = {ElementType::kI8, {64}}, .loops = {reduced}});
   dispatch.root.operands.push_back({.type = {ElementType::kI8, {64, 64}}, .loops = {0, 1}});
   dispatch.root.operands.push_back({.type = {out, {64}}, .loops = {1 - reduced}, .output = true});
-  return adds_along_vectors(dispatch);
+  return reduces_along_lanes(dispatch);
 }
 
 TEST(Sums, RunAlongVectorsInRowsAttentionAndProductsWithAVector) {

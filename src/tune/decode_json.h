@@ -1,5 +1,5 @@
-// Reading what a worker process answered. A process that has run code which nobody has seen before
-// may say anything.
+// JSON of a worker process or a store as a value. A process that has run code which nobody has seen
+// before may say anything.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@ namespace hone::tune {
 // The T in `json`; a failure whose message goes on from the name of what was read: "cannot be read:
 // ...".
 template <class T>
-Result<T> read_answer(const nlohmann::json& json) {
+Result<T> decode_json(const nlohmann::json& json) {
   try {
     return json.get<T>();
   } catch (const nlohmann::json::exception& error) {
@@ -21,10 +21,10 @@ Result<T> read_answer(const nlohmann::json& json) {
 
 // The T in field `name` of the object `json`.
 template <class T>
-Result<T> read_answer(const nlohmann::json& json, const char* name) {
+Result<T> decode_json(const nlohmann::json& json, const char* name) {
   const auto found = json.is_object() ? json.find(name) : json.end();
   if (found == json.end()) return failure("cannot be read: it has no '{}'", name);
-  return read_answer<T>(*found);
+  return decode_json<T>(*found);
 }
 
 }  // namespace hone::tune

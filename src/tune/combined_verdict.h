@@ -21,13 +21,13 @@ double slower_margin(std::span<const measure::PairedComparison> comparisons);
 // and faster in none; else no different. In none slower: of each the interval's upper end is at
 // most slower_margin() of it above 1, so that a larger slowdown is excluded, not merely unseen. Of
 // a single comparison its own verdict.
-measure::Verdict joint_verdict(std::span<const measure::PairedComparison> comparisons);
+measure::Verdict combined_verdict(std::span<const measure::PairedComparison> comparisons);
 
 // Time of B / time of A: the geometric mean of the ratios. Of at least one comparison.
 double mean_ratio(std::span<const measure::PairedComparison> comparisons);
 
 // Of several B the one that is fastest on the average, among those that were compared under all
-// `conditions` (a B that is wrong under one was not) and are faster by joint_verdict; none where
+// `conditions` (a B that is wrong under one was not) and are faster by combined_verdict; none where
 // there is no such.
 std::optional<std::size_t> fastest_of(
     std::span<const std::vector<measure::PairedComparison>> candidates, std::size_t conditions);

@@ -13,7 +13,7 @@
 
 namespace hone::tune {
 
-struct SessionResult {
+struct ProgramTuningResult {
   problem::SizeSet sizes;  // what the user gave to what the program leaves open
   problem::Program program;
   store::Id program_id = 0;
@@ -24,11 +24,11 @@ struct SessionResult {
 
 // Its steps, in their order. Errors: kInput for the user's mistakes (file, pattern, configuration),
 // kInterrupted when told to stop, kFailure when nothing of the program can be tuned.
-class Session {
+class ProgramTuning {
  public:
   // The context's build and device are set. `label`: tells its measurements of the whole program
-  // from those of other sessions of the run; empty where there is none.
-  Session(Context& context, problem::SizeSet sizes, std::string label)
+  // from those of the others of the run; empty where there is none.
+  ProgramTuning(Context& context, problem::SizeSet sizes, std::string label)
       : context_(context),
         label_(std::move(label)),
         plan_(/*everything=*/!context.options.dispatches.empty()) {
@@ -63,8 +63,8 @@ class Session {
   const problem::Dispatch* reference_of(const problem::Dispatch& dispatch) const;
   const std::string& bytes() const { return *bytes_; }  // of the program's file
   const std::string& label() const { return label_; }
-  SessionResult& result() { return result_; }
-  const SessionResult& result() const { return result_; }
+  ProgramTuningResult& result() { return result_; }
+  const ProgramTuningResult& result() const { return result_; }
 
  private:
   Status load_references();
@@ -81,7 +81,7 @@ class Session {
   std::vector<const problem::Dispatch*> chosen_;
   std::map<store::Id, TunedDispatch> finished_;
   plan::WorkPlan plan_;  // an item for each of chosen_
-  SessionResult result_;
+  ProgramTuningResult result_;
 };
 
 }  // namespace hone::tune

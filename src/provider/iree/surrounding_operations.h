@@ -9,16 +9,16 @@
 
 namespace hone::iree {
 
-struct FoundNeighbour {
+struct FoundSurrounding {
   MlirOperation operation;
-  problem::Neighbour what;
+  problem::SurroundingOperation what;
 };
 
 // Those that are connected with `root` through tensors, in an order that follows from the IR
 // alone: equal modules give equal lists. Loops are followed through the dimensions of the tensors
 // that operations share, as IREE's IterationDimTracker does; tensors without contents
 // (tensor.empty) connect nothing.
-std::vector<FoundNeighbour> find_neighbours(const Ir& ir, MlirOperation function,
-                                            MlirOperation root);
+std::vector<FoundSurrounding> find_surrounding(const Ir& ir, MlirOperation function,
+                                               MlirOperation root);
 
 }  // namespace hone::iree

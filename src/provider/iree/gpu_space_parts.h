@@ -10,7 +10,7 @@
 #include "provider/iree/matrix_instructions.h"
 #include "space/space.h"
 
-namespace hone::iree::own {
+namespace hone::iree::gpu {
 
 // Loops of a contraction by role, in loop order.
 struct Loops {
@@ -79,4 +79,4 @@ class Values {
   const space::Configuration& configuration_;
 };
 
-}  // namespace hone::iree::own
+}  // namespace hone::iree::gpu

@@ -1,4 +1,4 @@
-#include "provider/iree/session.h"
+#include "provider/iree/compiler_session.h"
 
 #include <algorithm>
 #include <utility>
@@ -76,7 +76,8 @@ Status check_pipeline(const CApi& api, MlirContext context, std::string_view pip
 
 }  // namespace
 
-Result<Session> Session::create(const Library& library, const std::vector<std::string>& flags) {
+Result<CompilerSession> CompilerSession::create(const Library& library,
+                                                const std::vector<std::string>& flags) {
   const CApi& api = library.api();
   std::string words;
   // What a session does not know is looked for among the process's flags only then: that takes a
@@ -98,7 +99,7 @@ Result<Session> Session::create(const Library& library, const std::vector<std::s
         return is_level;
       });
     HONE_TRY(library.set_process_flags(of_process));
-    Session session(library, api.ireeCompilerSessionCreate());
+    CompilerSession session(library, api.ireeCompilerSessionCreate());
     Error_t* const error = api.ireeCompilerSessionSetFlags(
         session.session_, static_cast<int>(arguments.size()), arguments.data());
     if (error == nullptr) return checked(std::move(session), flags);
@@ -109,7 +110,8 @@ Result<Session> Session::create(const Library& library, const std::vector<std::s
                      words);
 }
 
-Result<Session> Session::checked(Session session, const std::vector<std::string>& flags) {
+Result<CompilerSession> CompilerSession::checked(CompilerSession session,
+                                                 const std::vector<std::string>& flags) {
   const MlirContext context = session.context();
   if (context.ptr == nullptr)
     return environment_error("IREE's compiler could not start a session with flags {}",
@@ -121,20 +123,20 @@ Result<Session> Session::checked(Session session, const std::vector<std::string>
   return session;
 }
 
-Session::Session(Session&& other) noexcept
+CompilerSession::CompilerSession(CompilerSession&& other) noexcept
     : library_(other.library_), session_(std::exchange(other.session_, nullptr)) {}
 
-Session& Session::operator=(Session&& other) noexcept {
+CompilerSession& CompilerSession::operator=(CompilerSession&& other) noexcept {
   std::swap(library_, other.library_);
   std::swap(session_, other.session_);
   return *this;
 }
 
-Session::~Session() {
+CompilerSession::~CompilerSession() {
   if (session_ != nullptr) api().ireeCompilerSessionDestroy(session_);
 }
 
-Invocation::Invocation(const Session& session)
+Invocation::Invocation(const CompilerSession& session)
     : session_(session),
       invocation_(session.api().ireeCompilerInvocationCreate(session.get())),
       diagnostics_(std::make_unique<std::string>()) {

@@ -1,4 +1,4 @@
-#include "provider/iree/giving_way.h"
+#include "provider/iree/rule_relaxation.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -27,12 +27,12 @@ Result<std::optional<space::Space>> without_one(const space::Space& space,
 
 }  // namespace
 
-Result<space::Space> without_contradictions(const space::Space& space,
-                                            std::span<const std::string_view> giving_way) {
+Result<space::Space> relaxed_to_searchable(const space::Space& space,
+                                           std::span<const std::string_view> relaxation_order) {
   const std::uint64_t count = space.count().value;
   if (count >= kWorthSearching) return space;
   std::vector<std::string> names;
-  for (const std::string_view name : giving_way)
+  for (const std::string_view name : relaxation_order)
     if (std::any_of(space.constraints().begin(), space.constraints().end(),
                     [&](const space::Constraint& each) { return each.name == name; }))
       names.emplace_back(name);

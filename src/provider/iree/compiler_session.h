@@ -28,24 +28,27 @@ inline constexpr std::string_view kTransformLibraryFlag =
 // With it the compiler takes files for executables of the program; it belongs to the process too.
 inline constexpr std::string_view kReplacedFlag = "--iree-hal-substitute-executable-sources-from=";
 
-class Session {
+class CompilerSession {
  public:
   // MLIR's own threads are off: a process that forks must have one thread. A flag that LLVM keeps
   // per process (--iree-codegen-transform-dialect-library) may be among them, see
   // Library::set_process_flags. Input error with the compiler's words for a flag it does not know
   // and for a pass pipeline that it would leave out.
-  static Result<Session> create(const Library& library, const std::vector<std::string>& flags);
-  Session(Session&& other) noexcept;
-  Session& operator=(Session&& other) noexcept;
-  ~Session();
+  static Result<CompilerSession> create(const Library& library,
+                                        const std::vector<std::string>& flags);
+  CompilerSession(CompilerSession&& other) noexcept;
+  CompilerSession& operator=(CompilerSession&& other) noexcept;
+  ~CompilerSession();
 
   const CApi& api() const { return library_.api(); }
   Session_t* get() const { return session_; }
   MlirContext context() const { return api().ireeCompilerSessionBorrowContext(session_); }
 
  private:
-  Session(Library library, Session_t* session) : library_(std::move(library)), session_(session) {}
-  static Result<Session> checked(Session session, const std::vector<std::string>& flags);
+  CompilerSession(Library library, Session_t* session)
+      : library_(std::move(library)), session_(session) {}
+  static Result<CompilerSession> checked(CompilerSession session,
+                                         const std::vector<std::string>& flags);
   Library library_;
   Session_t* session_;
 };
@@ -54,7 +57,7 @@ class Session {
 // session. Functions return false when the compiler says no; diagnostics() then holds its words.
 class Invocation {
  public:
-  explicit Invocation(const Session& session);
+  explicit Invocation(const CompilerSession& session);
   Invocation(const Invocation&) = delete;
   Invocation& operator=(const Invocation&) = delete;
   ~Invocation();
@@ -84,7 +87,7 @@ class Invocation {
   using OutputFunction = Error_t* (*)(Invocation_t*, Output_t*);
   Result<std::string> output(OutputFunction write);
 
-  const Session& session_;
+  const CompilerSession& session_;
   Invocation_t* invocation_;
   std::unique_ptr<std::string> diagnostics_;  // the callback holds its address
 };

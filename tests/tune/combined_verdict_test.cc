@@ -1,4 +1,4 @@
-#include "tune/joint_verdict.h"
+#include "tune/combined_verdict.h"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ PairedComparison compared(double ratio, double width = 0.01) {
 }
 
 Verdict joint(const std::vector<PairedComparison>& comparisons) {
-  return joint_verdict(comparisons);
+  return combined_verdict(comparisons);
 }
 
 TEST(JointVerdict, IsFasterWhereItIsSoOnceAndNeverSlower) {

@@ -10,16 +10,16 @@
 
 #include "worker/compile_pool.h"
 #include "worker/envelope.h"
-#include "worker/worker_session.h"
+#include "worker/worker_process.h"
 
 namespace hone::worker {
 
-class CompilePool::Session {
+class CompilePool::State {
  public:
   // A number of the pool's own for each job: the caller's may come again after cancel_all().
   using Sequence = std::uint64_t;
 
-  explicit Session(CompilePoolOptions options) : options_(std::move(options)) {}
+  explicit State(CompilePoolOptions options) : options_(std::move(options)) {}
 
   Status start_zygote();
   Result<Outcome> run_once(const Message& message);
@@ -29,8 +29,6 @@ class CompilePool::Session {
   Status submit(const std::string& key, JobId id, const Message& message);
   Result<std::optional<Finished>> next_finished(double seconds);
   Status cancel_all();
-  Status pause();
-  Status resume();
 
   std::size_t outstanding() const;
   pid_t zygote_pid() { return zygote_ ? zygote_->process().pid() : pid_t{-1}; }
@@ -74,14 +72,12 @@ class CompilePool::Session {
   double limit_of(Kind kind) const;
 
   CompilePoolOptions options_;
-  std::optional<WorkerSession> zygote_;
+  std::optional<WorkerProcess> zygote_;
   std::map<Sequence, Job> jobs_;
   std::map<std::string, Server> servers_;
   std::map<Sequence, Outcome> answers_;  // of once and prepare
   std::deque<Finished> finished_;
   Sequence last_ = 0;
-  bool paused_ = false;
-  bool pause_confirmed_ = false;
   int restarts_ = 0;
   int zygote_idle_deaths_ = 0;  // in a row
 };

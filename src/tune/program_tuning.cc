@@ -1,4 +1,4 @@
-#include "tune/session.h"
+#include "tune/program_tuning.h"
 
 #include <algorithm>
 #include <functional>
@@ -19,8 +19,8 @@ constexpr double kWeighingShare = 0.2;
 
 }  // namespace
 
-Status Session::load(std::shared_ptr<const std::string> bytes, References references) {
-  const TimeBudget::Span span(context_.time, Phase::kSplit);
+Status ProgramTuning::load(std::shared_ptr<const std::string> bytes, References references) {
+  const TimeBudget::Span span(context_.time, Activity::kSplit);
   const Options& options = context_.options;
   bytes_ = std::move(bytes);
   context_.compiler.give(result_.sizes);
@@ -36,7 +36,7 @@ Status Session::load(std::shared_ptr<const std::string> bytes, References refere
 
 // The front half once more for another CPU: dispatches of the same names whose code shares nothing
 // with the candidates' code generation.
-Status Session::load_references() {
+Status ProgramTuning::load_references() {
   std::vector<std::string> flags = context_.options.reference_flags;
   flags.insert(flags.end(), context_.added.flags.begin(), context_.added.flags.end());
   HONE_ASSIGN(problem::Program reference,
@@ -47,7 +47,7 @@ Status Session::load_references() {
 
 // What the user says of the call must fit before anything is tuned; that nothing can be called is
 // no mistake.
-Status Session::check_call() const {
+Status ProgramTuning::check_call() const {
   const Options& options = context_.options;
   if (!options.prove || (options.function.empty() && options.inputs.empty())) return {};
   const auto function = function_to_call(result_.program, options.function, options.inputs);
@@ -56,7 +56,7 @@ Status Session::check_call() const {
   return {};
 }
 
-const problem::Dispatch* Session::reference_of(const problem::Dispatch& dispatch) const {
+const problem::Dispatch* ProgramTuning::reference_of(const problem::Dispatch& dispatch) const {
   const auto reference =
       std::find_if(references_.begin(), references_.end(), [&](const problem::Dispatch& other) {
         // Launch sets of a kernel differ in their constants.
@@ -66,7 +66,7 @@ const problem::Dispatch* Session::reference_of(const problem::Dispatch& dispatch
   return reference == references_.end() ? nullptr : &*reference;
 }
 
-Status Session::weigh(double seconds, const std::string& command) {
+Status ProgramTuning::weigh(double seconds, const std::string& command) {
   note_kernels_without_use(context_.replacing, chosen_, context_.observer);
   HONE_ASSIGN(finished_, finished_work(context_, command, result_.program_id));
   for (std::size_t i = 0; i < chosen_.size(); ++i) {
@@ -80,7 +80,7 @@ Status Session::weigh(double seconds, const std::string& command) {
   return {};
 }
 
-Status Session::search(double seconds, double part) {
+Status ProgramTuning::search(double seconds, double part) {
   const Stopwatch watch(context_.clock);
   plan_.deal(seconds);
   if (plan_.items().size() > 1) context_.observer.note(plan_.describe("dispatches", seconds, part));
@@ -97,7 +97,7 @@ Status Session::search(double seconds, double part) {
   return {};
 }
 
-Result<bool> Session::take_finished(std::size_t place) {
+Result<bool> ProgramTuning::take_finished(std::size_t place) {
   const problem::Dispatch& dispatch = *chosen_[place];
   HONE_ASSIGN(const store::Id id, intern(dispatch));
   HONE_TRY(context_.store.place(
@@ -111,7 +111,7 @@ Result<bool> Session::take_finished(std::size_t place) {
 
 // By their default's time. What there is no time to measure keeps its estimate, by as much as the
 // others' were wrong.
-Status Session::measure_defaults(double seconds) {
+Status ProgramTuning::measure_defaults(double seconds) {
   const Stopwatch watch(context_.clock);
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < chosen_.size(); ++i)
@@ -142,7 +142,7 @@ Status Session::measure_defaults(double seconds) {
   return {};
 }
 
-Status Session::tune(std::size_t place, const Share& share) {
+Status ProgramTuning::tune(std::size_t place, const Share& share) {
   const problem::Dispatch& dispatch = *chosen_[place];
   HONE_ASSIGN(std::optional<TunedDispatch> tuned,
               tune_and_keep(context_, dispatch, reference_of(dispatch), share, result_.not_tuned));
@@ -152,7 +152,7 @@ Status Session::tune(std::size_t place, const Share& share) {
 
 // One that shares its entry with a winner gets that winner too, or nobody does: what was searched
 // for the other is verified and measured in it (size_choice.h), so it counts as tuned.
-Status Session::leave_out(const std::string& reason) {
+Status ProgramTuning::leave_out(const std::string& reason) {
   const std::size_t searched = result_.tuned.size();
   for (std::size_t i = 0; i < chosen_.size(); ++i) {
     const plan::State state = plan_.items()[i].state;
@@ -179,13 +179,13 @@ Status Session::leave_out(const std::string& reason) {
   return {};
 }
 
-Result<store::Id> Session::intern(const problem::Dispatch& dispatch) {
+Result<store::Id> ProgramTuning::intern(const problem::Dispatch& dispatch) {
   HONE_ASSIGN(const store::Id operation, context_.store.intern(operation_row(dispatch.root)));
   return context_.store.intern(dispatch_row(dispatch, operation));
 }
 
-Status Session::prove(const std::vector<RightVariant>& rivals) {
-  const TimeBudget::Span span(context_.time, Phase::kProgram);
+Status ProgramTuning::prove(const std::vector<RightVariant>& rivals) {
+  const TimeBudget::Span span(context_.time, Activity::kProgram);
   // The last that was loaded may have had other sizes.
   context_.compiler.give(result_.sizes);
   HONE_ASSIGN(
@@ -196,7 +196,7 @@ Status Session::prove(const std::vector<RightVariant>& rivals) {
   return {};
 }
 
-Status Session::record(const RightVariant* best) {
+Status ProgramTuning::record(const RightVariant* best) {
   if (result_.proven.bench != nullptr) {
     HONE_ASSIGN(const std::vector<store::ProgramMeasurement> rows,
                 result_.proven.bench->variants.rows(label_));

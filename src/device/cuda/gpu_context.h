@@ -11,12 +11,13 @@ namespace hone::device::cuda {
 
 // Everything runs in the order in which it was asked for (on the default stream). One thread, the
 // one that opened it.
-class Session {
+class GpuContext {
  public:
-  static Result<std::shared_ptr<Session>> open(std::shared_ptr<Driver> driver, const Facts& facts);
-  ~Session();
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
+  static Result<std::shared_ptr<GpuContext>> open(std::shared_ptr<Driver> driver,
+                                                  const Facts& facts);
+  ~GpuContext();
+  GpuContext(const GpuContext&) = delete;
+  GpuContext& operator=(const GpuContext&) = delete;
 
   Driver& driver() const { return *driver_; }
   const DriverApi& call() const { return driver_->call(); }
@@ -31,7 +32,7 @@ class Session {
   double busy_seconds() const { return busy_seconds_; }
 
  private:
-  Session() = default;
+  GpuContext() = default;
   std::shared_ptr<Driver> driver_;
   Facts facts_;
   DeviceHandle device_ = 0;
@@ -42,16 +43,16 @@ class Session {
 // Counts the time of its life as busy: work that the host waits for.
 class BusyWait {
  public:
-  explicit BusyWait(Session& session) : session_(session) {}
+  explicit BusyWait(GpuContext& gpu) : gpu_(gpu) {}
   ~BusyWait() {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin_;
-    session_.add_busy(passed.count());
+    gpu_.add_busy(passed.count());
   }
   BusyWait(const BusyWait&) = delete;
   BusyWait& operator=(const BusyWait&) = delete;
 
  private:
-  Session& session_;
+  GpuContext& gpu_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 

@@ -1,4 +1,4 @@
-#include "worker/pool_session.h"
+#include "worker/compile_pool_state.h"
 
 #include <algorithm>
 #include <set>
@@ -35,8 +35,8 @@ std::set<std::uint64_t> numbers_in(const Message& message, const char* name) {
 
 }  // namespace
 
-Status CompilePool::Session::start_zygote() {
-  auto session = WorkerSession::start({"compile worker",
+Status CompilePool::State::start_zygote() {
+  auto session = WorkerProcess::start({"compile worker",
                                        options_.command,
                                        {},
                                        options_.temporary,
@@ -47,11 +47,10 @@ Status CompilePool::Session::start_zygote() {
   zygote_.emplace(std::move(*session));
   send(to_message(TreeSettings{static_cast<std::uint64_t>(std::max(options_.jobs, 1)),
                                options_.once, options_.prepare, options_.run}));
-  if (paused_) send({"pause", nullptr, {}});
   return {};
 }
 
-Result<Outcome> CompilePool::Session::run_once(const Message& message) {
+Result<Outcome> CompilePool::State::run_once(const Message& message) {
   const Sequence sequence = ++last_;
   Job& job = jobs_.emplace(sequence, Job{Kind::kOnce, 0, "", message}).first->second;
   send_job(sequence, job);
@@ -59,7 +58,7 @@ Result<Outcome> CompilePool::Session::run_once(const Message& message) {
 }
 
 // The zygote starts each at once, so no more are handed in than are to run.
-Result<std::vector<Outcome>> CompilePool::Session::run_once_each(
+Result<std::vector<Outcome>> CompilePool::State::run_once_each(
     const std::vector<Message>& messages) {
   const auto together = static_cast<std::size_t>(std::max(options_.jobs, 1));
   std::deque<Sequence> running;
@@ -81,7 +80,7 @@ Result<std::vector<Outcome>> CompilePool::Session::run_once_each(
   return outcomes;
 }
 
-Result<Outcome> CompilePool::Session::run_prepare(const std::string& key, const Message& message) {
+Result<Outcome> CompilePool::State::run_prepare(const std::string& key, const Message& message) {
   HONE_TRY(release(key));
   const Sequence sequence = ++last_;
   Job& job = jobs_.emplace(sequence, Job{Kind::kPrepare, 0, key, message}).first->second;
@@ -91,7 +90,7 @@ Result<Outcome> CompilePool::Session::run_prepare(const std::string& key, const 
   return outcome;
 }
 
-Status CompilePool::Session::release(const std::string& key) {
+Status CompilePool::State::release(const std::string& key) {
   servers_.erase(key);
   std::erase_if(jobs_, [&](const auto& entry) { return entry.second.key == key; });
   send({"release", {{"key", key}}, {}});
@@ -99,7 +98,7 @@ Status CompilePool::Session::release(const std::string& key) {
   return {};
 }
 
-Status CompilePool::Session::submit(const std::string& key, JobId id, const Message& message) {
+Status CompilePool::State::submit(const std::string& key, JobId id, const Message& message) {
   const auto server = servers_.find(key);
   if (server == servers_.end())
     return input_error("no dispatch was prepared under the name '{}'", key);
@@ -112,13 +111,12 @@ Status CompilePool::Session::submit(const std::string& key, JobId id, const Mess
   return {};
 }
 
-Result<std::optional<Finished>> CompilePool::Session::next_finished(double seconds) {
+Result<std::optional<Finished>> CompilePool::State::next_finished(double seconds) {
   const auto begin = Clock::now();
   while (finished_.empty() && outstanding() > 0) {
-    const bool nothing_runs = paused_ && pause_confirmed_;
     const double patience = seconds < 0 ? 1e9 : std::max(0.0, seconds - seconds_since(begin));
-    HONE_TRY(pump(nothing_runs ? 0 : patience));
-    if (nothing_runs || patience == 0) break;
+    HONE_TRY(pump(patience));
+    if (patience == 0) break;
   }
   if (finished_.empty()) return std::nullopt;
   Finished first = std::move(finished_.front());
@@ -126,35 +124,21 @@ Result<std::optional<Finished>> CompilePool::Session::next_finished(double secon
   return first;
 }
 
-std::size_t CompilePool::Session::outstanding() const {
+std::size_t CompilePool::State::outstanding() const {
   return finished_.size() +
          static_cast<std::size_t>(std::count_if(jobs_.begin(), jobs_.end(), [](const auto& entry) {
            return entry.second.kind == Kind::kRun;
          }));
 }
 
-Status CompilePool::Session::cancel_all() {
+Status CompilePool::State::cancel_all() {
   std::erase_if(jobs_, [](const auto& entry) { return entry.second.kind == Kind::kRun; });
   finished_.clear();
   send({"cancel", nullptr, {}});
   return {};
 }
 
-Status CompilePool::Session::pause() {
-  paused_ = true;
-  pause_confirmed_ = false;
-  send({"pause", nullptr, {}});
-  while (!pause_confirmed_) HONE_TRY(pump(1e9));
-  return {};
-}
-
-Status CompilePool::Session::resume() {
-  paused_ = false;
-  send({"resume", nullptr, {}});
-  return {};
-}
-
-Result<Outcome> CompilePool::Session::wait_for(Sequence sequence) {
+Result<Outcome> CompilePool::State::wait_for(Sequence sequence) {
   while (!answers_.contains(sequence)) {
     const Status pumped = pump(1e9);
     if (pumped) continue;
@@ -167,7 +151,7 @@ Result<Outcome> CompilePool::Session::wait_for(Sequence sequence) {
 }
 
 // Waits at most `seconds`, and not for ever, for something to happen, and takes note of it.
-Status CompilePool::Session::pump(double seconds) {
+Status CompilePool::State::pump(double seconds) {
   if (is_readable(options_.stop_fd)) return interrupted();
   constexpr double kHangLookSeconds = 1;
   const double wait = std::min(seconds, kHangLookSeconds);
@@ -180,7 +164,7 @@ Status CompilePool::Session::pump(double seconds) {
   return {};
 }
 
-Status CompilePool::Session::take_messages() {
+Status CompilePool::State::take_messages() {
   while (true) {
     HONE_ASSIGN(auto message, zygote_->connection().next());
     if (!message) return {};
@@ -188,7 +172,7 @@ Status CompilePool::Session::take_messages() {
   }
 }
 
-Status CompilePool::Session::take_message(Message message) {
+Status CompilePool::State::take_message(Message message) {
   if (message.kind == "done" || message.kind == "failed") {
     take_report(std::move(message));
   } else if (message.kind == "started") {
@@ -196,15 +180,13 @@ Status CompilePool::Session::take_message(Message message) {
     if (job != jobs_.end()) job->second.started = Clock::now();
   } else if (message.kind == "lost") {
     take_loss(message);
-  } else if (message.kind == "paused") {
-    pause_confirmed_ = true;
   } else {
     return failure("it said '{}', which means nothing here", message.kind);
   }
   return {};
 }
 
-void CompilePool::Session::take_report(Message message) {
+void CompilePool::State::take_report(Message message) {
   const Sequence sequence = number_field(message, "id").value_or(0);
   const double seconds = seconds_field(message);
   const auto job = jobs_.find(sequence);
@@ -218,7 +200,7 @@ void CompilePool::Session::take_report(Message message) {
   send_suspects();
 }
 
-void CompilePool::Session::take_loss(const Message& message) {
+void CompilePool::State::take_loss(const Message& message) {
   const std::string key = text_field(message, "key").value_or("");
   const Failure why{provider::failure_kind_from(text_field(message, "kind").value_or(""))
                         .value_or(FailureKind::kCompileCrash),
@@ -238,7 +220,7 @@ void CompilePool::Session::take_loss(const Message& message) {
     prepare_again(key);
 }
 
-Status CompilePool::Session::restart_zygote(const std::string& reason) {
+Status CompilePool::State::restart_zygote(const std::string& reason) {
   Failure why{FailureKind::kCompileCrash, reason};
   if (zygote_) {
     zygote_->end(/*seconds=*/0);
@@ -275,7 +257,7 @@ Status CompilePool::Session::restart_zygote(const std::string& reason) {
 }
 
 // Prepares the server `key` anew and hands in its candidates once more.
-void CompilePool::Session::prepare_again(const std::string& key) {
+void CompilePool::State::prepare_again(const std::string& key) {
   const Sequence sequence = ++last_;
   Job& prepare =
       jobs_.emplace(sequence, Job{Kind::kPrepare, 0, key, servers_.at(key).message}).first->second;
@@ -292,7 +274,7 @@ void CompilePool::Session::prepare_again(const std::string& key) {
 
 // A job that was running when its process died may be what killed it: such jobs run one at a time,
 // so that only the guilty one is caught twice.
-void CompilePool::Session::send_suspects() {
+void CompilePool::State::send_suspects() {
   const auto is_suspect = [](const Job& job) { return job.kind == Kind::kRun && job.losses > 0; };
   for (const auto& [sequence, job] : jobs_)
     if (is_suspect(job) && !job.is_held) return;
@@ -304,7 +286,7 @@ void CompilePool::Session::send_suspects() {
   }
 }
 
-bool CompilePool::Session::lose(Sequence sequence, Job& job, const Failure& failure) {
+bool CompilePool::State::lose(Sequence sequence, Job& job, const Failure& failure) {
   job.started.reset();
   if (++job.losses <= kMostLosses) {
     job.is_held = true;
@@ -314,7 +296,7 @@ bool CompilePool::Session::lose(Sequence sequence, Job& job, const Failure& fail
   return true;
 }
 
-void CompilePool::Session::send_job(Sequence sequence, Job& job) {
+void CompilePool::State::send_job(Sequence sequence, Job& job) {
   nlohmann::json fields = {{"id", sequence}};
   if (job.kind != Kind::kOnce) fields["key"] = job.key;
   if (job.kind != Kind::kRun) job.started = Clock::now();
@@ -329,11 +311,11 @@ void CompilePool::Session::send_job(Sequence sequence, Job& job) {
 }
 
 // A zygote that is gone is noticed, and everything sent again, by the next pump().
-void CompilePool::Session::send(const Message& message) {
+void CompilePool::State::send(const Message& message) {
   if (zygote_) (void)zygote_->connection().send(message);
 }
 
-void CompilePool::Session::finish(Sequence sequence, Outcome outcome, double seconds) {
+void CompilePool::State::finish(Sequence sequence, Outcome outcome, double seconds) {
   const auto found = jobs_.find(sequence);
   const Job job = std::move(found->second);
   jobs_.erase(found);
@@ -355,7 +337,7 @@ void CompilePool::Session::finish(Sequence sequence, Outcome outcome, double sec
   }
 }
 
-void CompilePool::Session::break_server(const std::string& key, const Failure& failure) {
+void CompilePool::State::break_server(const std::string& key, const Failure& failure) {
   servers_.at(key).broken = failure;
   send({"release", {{"key", key}}, {}});
   std::vector<Sequence> orphaned;
@@ -365,7 +347,7 @@ void CompilePool::Session::break_server(const std::string& key, const Failure& f
   send_suspects();
 }
 
-bool CompilePool::Session::zygote_hangs() const {
+bool CompilePool::State::zygote_hangs() const {
   return std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& entry) {
     const Job& job = entry.second;
     const double limit = limit_of(job.kind);
@@ -373,7 +355,7 @@ bool CompilePool::Session::zygote_hangs() const {
   });
 }
 
-double CompilePool::Session::limit_of(Kind kind) const {
+double CompilePool::State::limit_of(Kind kind) const {
   return seconds_of_both_tries(kind == Kind::kOnce      ? options_.once
                                : kind == Kind::kPrepare ? options_.prepare
                                                         : options_.run);

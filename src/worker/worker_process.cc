@@ -1,4 +1,4 @@
-#include "worker/worker_session.h"
+#include "worker/worker_process.h"
 
 #include <algorithm>
 #include <chrono>
@@ -11,34 +11,34 @@
 
 namespace hone::worker {
 
-Result<WorkerSession> WorkerSession::start(const WorkerCommand& command) {
+Result<WorkerProcess> WorkerProcess::start(const WorkerCommand& command) {
   std::filesystem::path folder = new_session_folder(command.temporary);
   remove_abandoned_folders(folder.parent_path());
   Command run{command.arguments, command.environment, {}};
   run.environment.emplace_back(kFolderVariable, folder.string());
   HONE_ASSIGN(ChildProcess process, ChildProcess::start(run));
-  WorkerSession session(command, std::move(folder), std::move(process));
+  WorkerProcess worker(command, std::move(folder), std::move(process));
   const auto begin = std::chrono::steady_clock::now();
   while (true) {
-    auto message = session.connection_.next();
-    if (message && *message && (*message)->kind == "hello") return session;
+    auto message = worker.connection_.next();
+    if (message && *message && (*message)->kind == "hello") return worker;
     if (is_readable(command.stop_fd)) return interrupted();
     const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
     const bool late = waited.count() > command.start_seconds;
-    if (!message || *message || session.is_gone() || late) break;
-    session.wait(command.start_seconds - waited.count(), command.stop_fd);
+    if (!message || *message || worker.is_gone() || late) break;
+    worker.wait(command.start_seconds - waited.count(), command.stop_fd);
   }
-  const bool gone = session.is_gone();
-  session.end(gone ? 1 : 0);
+  const bool gone = worker.is_gone();
+  worker.end(gone ? 1 : 0);
   if (!gone)
     return environment_error("the {} '{}' did not say hello in {}: {}", command.what,
                              fmt::join(command.arguments, " "),
-                             format_duration(command.start_seconds), session.last_words());
+                             format_duration(command.start_seconds), worker.last_words());
   return environment_error("the {} '{}' did not start: {}", command.what,
-                           fmt::join(command.arguments, " "), session.last_words());
+                           fmt::join(command.arguments, " "), worker.last_words());
 }
 
-WorkerSession::WorkerSession(const WorkerCommand& command, std::filesystem::path folder,
+WorkerProcess::WorkerProcess(const WorkerCommand& command, std::filesystem::path folder,
                              ChildProcess process)
     : output_bytes_(command.output_bytes),
       folder_(std::move(folder)),
@@ -46,7 +46,7 @@ WorkerSession::WorkerSession(const WorkerCommand& command, std::filesystem::path
       connection_(process_.take_socket()),
       words_(command.output_bytes) {}
 
-WorkerSession::WorkerSession(WorkerSession&& other) noexcept
+WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept
     : output_bytes_(other.output_bytes_),
       folder_(std::exchange(other.folder_, {})),
       process_(std::move(other.process_)),
@@ -54,17 +54,17 @@ WorkerSession::WorkerSession(WorkerSession&& other) noexcept
       words_(std::move(other.words_)),
       words_ended_(other.words_ended_) {}
 
-WorkerSession::~WorkerSession() {
+WorkerProcess::~WorkerProcess() {
   if (!folder_.empty()) end(/*seconds=*/5);
 }
 
-void WorkerSession::add_poll_entries(std::vector<pollfd>& entries) const {
+void WorkerProcess::add_poll_entries(std::vector<pollfd>& entries) const {
   if (!connection_.is_closed()) entries.push_back({connection_.fd(), connection_.poll_events(), 0});
   if (!words_ended_) entries.push_back({process_.error_pipe(), POLLIN, 0});
   entries.push_back({process_.exit_fd(), POLLIN, 0});
 }
 
-void WorkerSession::wait(double seconds, int stop_fd) {
+void WorkerProcess::wait(double seconds, int stop_fd) {
   std::vector<pollfd> entries{{stop_fd, POLLIN, 0}};
   add_poll_entries(entries);
   // Without a descriptor for its end (before Linux 5.3) the closed socket tells.
@@ -76,13 +76,13 @@ void WorkerSession::wait(double seconds, int stop_fd) {
   read_words();
 }
 
-bool WorkerSession::is_gone() {
+bool WorkerProcess::is_gone() {
   if (!connection_.is_closed() && !process_.has_ended()) return false;
   connection_.fill();
   return true;
 }
 
-void WorkerSession::end(double seconds) {
+void WorkerProcess::end(double seconds) {
   connection_ = Connection(UniqueFd());
   process_.wait(seconds);
   process_.kill();
@@ -94,18 +94,18 @@ void WorkerSession::end(double seconds) {
   folder_.clear();
 }
 
-std::string WorkerSession::last_words() const {
+std::string WorkerProcess::last_words() const {
   std::string words = words_.text();
   while (!words.empty() && (words.back() == '\n' || words.back() == '\0')) words.pop_back();
   return process_.how_it_ended() + (words.empty() ? "" : "\n") + readable(words);
 }
 
-void WorkerSession::forget_words() {
+void WorkerProcess::forget_words() {
   read_words();
   words_ = Capture(output_bytes_);
 }
 
-void WorkerSession::read_words() {
+void WorkerProcess::read_words() {
   if (!words_ended_)
     words_ended_ = read_available(process_.error_pipe(), words_) == ReadState::kEnd;
 }

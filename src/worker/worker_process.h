@@ -22,14 +22,14 @@ struct WorkerCommand {
   int stop_fd;
 };
 
-class WorkerSession {
+class WorkerProcess {
  public:
   // Starts the worker and waits for its "hello". An environment error with its words when it does
   // not come, kInterrupted when `stop_fd` becomes readable.
-  static Result<WorkerSession> start(const WorkerCommand& command);
-  WorkerSession(WorkerSession&& other) noexcept;
-  WorkerSession& operator=(WorkerSession&&) = delete;
-  ~WorkerSession();  // end(5)
+  static Result<WorkerProcess> start(const WorkerCommand& command);
+  WorkerProcess(WorkerProcess&& other) noexcept;
+  WorkerProcess& operator=(WorkerProcess&&) = delete;
+  ~WorkerProcess();  // end(5)
 
   Connection& connection() { return connection_; }
   ChildProcess& process() { return process_; }
@@ -50,7 +50,7 @@ class WorkerSession {
   void forget_words();
 
  private:
-  WorkerSession(const WorkerCommand& command, std::filesystem::path folder, ChildProcess process);
+  WorkerProcess(const WorkerCommand& command, std::filesystem::path folder, ChildProcess process);
   void read_words();
 
   std::size_t output_bytes_;

@@ -1,4 +1,4 @@
-#include "tune/sums.h"
+#include "tune/lane_reduction.h"
 
 #include <algorithm>
 
@@ -22,7 +22,7 @@ bool reduces_along_rows(const problem::Operation& root) {
 
 }  // namespace
 
-bool adds_along_vectors(const problem::Dispatch& dispatch) {
+bool reduces_along_lanes(const problem::Dispatch& dispatch) {
   const problem::Operation& root = dispatch.root;
   const bool floating =
       std::any_of(root.operands.begin(), root.operands.end(), [](const problem::Operand& operand) {

@@ -10,6 +10,6 @@ namespace hone::tune {
 // times a vector. Columns and products of two matrices have their sums beside each other.
 // Measured (IREE 3.13, docs/benchmarks.md): a sum of rows takes 2.3 times as long in order, and 4.1
 // times as long when both are tuned.
-bool adds_along_vectors(const problem::Dispatch& dispatch);
+bool reduces_along_lanes(const problem::Dispatch& dispatch);
 
 }  // namespace hone::tune

@@ -1,4 +1,4 @@
-#include "provider/iree/neighbours.h"
+#include "provider/iree/surrounding_operations.h"
 
 #include <algorithm>
 #include <map>
@@ -68,9 +68,9 @@ class DimensionMap {
 
 }  // namespace
 
-std::vector<FoundNeighbour> find_neighbours(const Ir& ir, MlirOperation function,
-                                            MlirOperation root) {
-  std::vector<FoundNeighbour> found;
+std::vector<FoundSurrounding> find_surrounding(const Ir& ir, MlirOperation function,
+                                               MlirOperation root) {
+  std::vector<FoundSurrounding> found;
   std::vector<Nest> nests;
   const auto nest_of = [&](MlirOperation operation) {
     auto described = describe_operation(ir, operation);

@@ -1,4 +1,4 @@
-#include "tune/joint_verdict.h"
+#include "tune/combined_verdict.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,7 +27,7 @@ double slower_margin(std::span<const measure::PairedComparison> comparisons) {
   return margin;
 }
 
-Verdict joint_verdict(std::span<const measure::PairedComparison> comparisons) {
+Verdict combined_verdict(std::span<const measure::PairedComparison> comparisons) {
   if (comparisons.size() == 1) return comparisons.front().verdict;
   const auto any = [&](Verdict verdict) {
     return std::any_of(comparisons.begin(), comparisons.end(),
@@ -51,7 +51,7 @@ std::optional<std::size_t> fastest_of(
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (candidates[i].size() < conditions) continue;
-    if (joint_verdict(candidates[i]) != Verdict::kFaster) continue;
+    if (combined_verdict(candidates[i]) != Verdict::kFaster) continue;
     if (!best || mean_ratio(candidates[i]) < mean_ratio(candidates[*best])) best = i;
   }
   return best;

@@ -1,4 +1,4 @@
-#include "provider/iree/own_space_parts.h"
+#include "provider/iree/gpu_space_parts.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace hone::iree::own {
+namespace hone::iree::gpu {
 
 using space::Value;
 
@@ -102,4 +102,4 @@ std::string translation(std::string_view pipeline, Value threads, int subgroup,
       pipeline, threads, subgroup, configuration);
 }
 
-}  // namespace hone::iree::own
+}  // namespace hone::iree::gpu
