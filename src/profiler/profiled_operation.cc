@@ -432,7 +432,7 @@ Status ProfiledOperation::record_verification(const ProfiledFunction& function,
                                               const measure::Verification& verification) {
   return context_.store.together([&]() -> Status {
     for (const ProfiledKernel& kernel : function.kernels) {
-      store::Verification row = tune::verification_row(verification, kernel.dispatch.bindings);
+      store::VerificationRow row = tune::verification_row(verification, kernel.dispatch.bindings);
       row.dispatch = kernel.id;
       row.identity = kernel.identity;
       row.device = context_.device;
