@@ -161,6 +161,7 @@ constexpr std::pair<std::string_view, const char*> kPlaceholders[] = {
     {"--generated-dir", "DIR"},
     {"--workload", "FILE"},
     {"--junit", "FILE"},
+    {"--report", "FILE"},
     {"--save-cmds", "FILE"},
 };
 

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "output/json_text.h"
+#include "output/report_page.h"
 #include "profiler/profile_report.h"
 #include "provider/iree/runtime_tools.h"
 
@@ -69,6 +70,8 @@ void add_profile_output_options(CLI::App& command, ProfileOutputOptions& options
   command.add_flag("--append", options.append, "to the CSV file, without its heading");
   command.add_option("--tags", options.tags, "first columns: NAME:VALUE, with commas between");
   command.add_option("--junit", options.junit, "a test case for each dispatch, as JUnit XML");
+  command.add_option("--report", options.report,
+                     "a page with a roofline and a heat map over two dimensions, as HTML");
   command
       .add_option("--save-cmds", options.save_cmds,
                   "shell script that compiles and benchmarks each dispatch with IREE's tools")
@@ -97,9 +100,12 @@ Status write_profile(const ProfileOutputOptions& options,
     HONE_TRY(write_file_atomically(options.junit, profiler::junit_text(rows)));
   if (!options.save_cmds.empty())
     HONE_TRY(write_file_atomically(options.save_cmds, commands_of(rows, session)));
+  HONE_ASSIGN(const output::Peaks peaks, output::peaks_of(session.store, session.context.device));
+  if (!options.report.empty())
+    HONE_TRY(write_file_atomically(options.report, output::report_page(profiler::profile_page_data(
+                                                       rows, peaks, session.options.store))));
   if (options.output.empty()) return {};
   HONE_ASSIGN(const profiler::Tags tags, profiler::read_tags(options.tags));
-  HONE_ASSIGN(const output::Peaks peaks, output::peaks_of(session.store, session.context.device));
   const output::Table table = profiler::profile_table(rows, tags, peaks);
   if (ends_in(options.output, ".json"))
     HONE_TRY(write_file_atomically(options.output, output::json_text(table.to_json()) + "\n"));

@@ -16,6 +16,7 @@ struct ProfileOutputOptions {
   bool append = false;    // to a CSV file
   std::string tags;       // "k:v,..."
   std::string junit;      // empty: none
+  std::string report;     // HTML; empty: none
   std::string save_cmds;  // shell script; empty: none
 };
 

@@ -186,6 +186,52 @@ output::Table profile_table(std::span<const ProfileRow> rows, const Tags& tags,
   return table;
 }
 
+nlohmann::ordered_json profile_page_data(std::span<const ProfileRow> rows,
+                                         const output::Peaks& peaks, const std::string& store) {
+  nlohmann::ordered_json roofs = nlohmann::ordered_json::array();
+  if (peaks.matrix) roofs.push_back({{"label", "matrix units, f16"}, {"flops", *peaks.matrix}});
+  if (peaks.f32) roofs.push_back({{"label", "f32"}, {"flops", *peaks.f32}});
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const ProfileRow& row : rows) {
+    const Operation& operation = row.operation;
+    nlohmann::ordered_json dimensions = nlohmann::ordered_json::object();
+    if (is_convolution(operation.kind)) {
+      const ConvDims& conv = operation.conv;
+      dimensions = {{"images", conv.images},       {"height", conv.height},
+                    {"width", conv.width},         {"channels", conv.channels},
+                    {"filters", conv.filters},     {"filter", conv.filter_height},
+                    {"stride", conv.stride_height}};
+    } else {
+      dimensions = {{"batch", operation.batch},
+                    {"m", operation.m},
+                    {"n", operation.n},
+                    {"k", operation.k},
+                    {"slices", operation.split_k_slices}};
+    }
+    std::string family(name_of(operation.kind));
+    for (const auto& [name, value] : arguments_of(operation))
+      if (name == "lhs" || name == "rhs" || name == "result") family += " " + value;
+    list.push_back({{"dispatch", dispatch_name(row)},
+                    {"family", family},
+                    {"provider", row.provider},
+                    {"own", is_own(row)},
+                    {"verification", words_of(row.verified)},
+                    {"message", row.message},
+                    {"dimensions", dimensions},
+                    {"flops", operation.flops()},
+                    {"bytes", operation.bytes()},
+                    {"seconds", row.timing ? nlohmann::ordered_json(row.timing->median)
+                                           : nlohmann::ordered_json()}});
+  }
+  nlohmann::ordered_json data;
+  data["store"] = store;
+  data["profile"] = {{"rows", list},
+                     {"roofs", roofs},
+                     {"bandwidth", peaks.bandwidth ? nlohmann::ordered_json(*peaks.bandwidth)
+                                                   : nlohmann::ordered_json()}};
+  return data;
+}
+
 std::string junit_text(std::span<const ProfileRow> rows) {
   std::size_t tests = 0, failed = 0, skipped = 0;
   double seconds = 0;

@@ -2,6 +2,7 @@
 // XML.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <utility>
@@ -29,6 +30,11 @@ Result<Tags> read_tags(const std::string& text);
 // Kernels, Message. Runtime(ms) is the median, GFLOPs by it.
 output::Table profile_table(std::span<const ProfileRow> rows, const Tags& tags,
                             const output::Peaks& peaks);
+
+// The same for output::report_page(): a roofline, a heat map over two dimensions that were swept, a
+// table. `store` is named on the page.
+nlohmann::ordered_json profile_page_data(std::span<const ProfileRow> rows,
+                                         const output::Peaks& peaks, const std::string& store);
 
 // A test case for each dispatch: failed where its verification did, skipped where there was none.
 // Libraries are no cases.

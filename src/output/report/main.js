@@ -9,8 +9,10 @@ function show(moveFocus) {
   removeCharts();
   main.replaceChildren();
   const wanted = /^#dispatch-(\d+)$/.exec(location.hash);
-  const data = wanted && report.dispatches[Number(wanted[1])];
-  if (data) {
+  const data = wanted && !report.profile && report.dispatches[Number(wanted[1])];
+  if (report.profile) {
+    showProfile(main, report.profile);
+  } else if (data) {
     if (!opened.has(data)) opened.set(data, openDispatch(report, data));
     showDispatch(main, opened.get(data));
   } else {
