@@ -105,17 +105,27 @@ CommandResult run_profile(const ProfileCommandOptions& options,
   return failed ? 1 : 0;
 }
 
+// What is generated now, or what lies there.
+Result<profiler::Selection> generated_or_there(const ProfileCommandOptions& options) {
+  if (!options.generate) return selection_of(options.tree);
+  HONE_ASSIGN(const profiler::GenerationPlan plan, plan_of(options.tree));
+  HONE_TRY(write_plan(options.tree, plan));
+  profiler::Selection selection;
+  for (const profiler::PlannedOperation& planned : plan.operations) {
+    profiler::SelectedOperation& selected = selection.operations.emplace_back();
+    selected.operation = planned.operation;
+    for (const profiler::Configuration& configuration : planned.configurations)
+      selected.configurations.push_back(configuration.name);
+  }
+  return selection;
+}
+
 CommandResult profile(ProfileCommandOptions options) {
   HONE_TRY(check_options(options));
   HONE_TRY(check_dialect(options.tree));
   HONE_TRY(check_output(options.output));
   HONE_TRY(choose_device(options));
-  if (options.generate) {
-    HONE_ASSIGN(const profiler::GenerationPlan plan, plan_of(options.tree));
-    HONE_TRY(write_plan(options.tree, plan));
-    if (options.tree.dry_run) return 0;
-  }
-  HONE_ASSIGN(const profiler::Selection selection, selection_of(options.tree));
+  HONE_ASSIGN(const profiler::Selection selection, generated_or_there(options));
   if (options.tree.dry_run) {
     print_selection(selection);
     return 0;

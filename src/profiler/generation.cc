@@ -21,21 +21,6 @@ std::vector<std::string> names_of(const std::vector<PlannedOperation>& operation
   return names;
 }
 
-// An error for a pattern that means only dispatches that are left out.
-Status check_patterns(const DispatchFilter& filter, const std::vector<std::string>& names,
-                      const std::vector<LeftOut>& left_out) {
-  for (const std::string& text : filter.patterns()) {
-    HONE_ASSIGN(const DispatchFilter pattern, DispatchFilter::parse(text));
-    const auto fits = [&](const std::string& name) { return pattern.matches(name); };
-    if (std::ranges::any_of(names, fits)) continue;
-    const auto found = std::ranges::find_if(left_out, fits, &LeftOut::dispatch);
-    if (found != left_out.end())
-      return input_error("--dispatches '{}' means {}, which is not generated: {}", text,
-                         found->dispatch, found->reason);
-  }
-  return filter.check_all_match(names);
-}
-
 }  // namespace
 
 std::size_t GenerationPlan::dispatch_count() const {
@@ -87,6 +72,20 @@ Result<Written> write_source(const std::filesystem::path& generated_dir,
   }
   HONE_TRY(write_file_atomically(path, text));
   return exists ? Written::kChanged : Written::kNew;
+}
+
+Status check_patterns(const DispatchFilter& filter, const std::vector<std::string>& names,
+                      const std::vector<LeftOut>& left_out) {
+  for (const std::string& text : filter.patterns()) {
+    HONE_ASSIGN(const DispatchFilter pattern, DispatchFilter::parse(text));
+    const auto fits = [&](const std::string& name) { return pattern.matches(name); };
+    if (std::ranges::any_of(names, fits)) continue;
+    const auto found = std::ranges::find_if(left_out, fits, &LeftOut::dispatch);
+    if (found != left_out.end())
+      return input_error("--dispatches '{}' means {}, which is not generated: {}", text,
+                         found->dispatch, found->reason);
+  }
+  return filter.check_all_match(names);
 }
 
 }  // namespace hone::profiler

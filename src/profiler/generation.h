@@ -50,4 +50,9 @@ enum class Written { kNew, kChanged, kUnchanged };
 Result<Written> write_source(const std::filesystem::path& generated_dir,
                              const PlannedOperation& planned);
 
+// An input error for a pattern that means none of `names`: with the reason where it means one that
+// is left out, else with the names nearest to it.
+Status check_patterns(const DispatchFilter& filter, const std::vector<std::string>& names,
+                      const std::vector<LeftOut>& left_out);
+
 }  // namespace hone::profiler

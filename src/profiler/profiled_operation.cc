@@ -6,14 +6,13 @@
 #include "base/file.h"
 #include "base/stopwatch.h"
 #include "measure/verification.h"
+#include "profiler/library_rows.h"
 #include "profiler/source_functions.h"
 #include "tune/records.h"
 #include "tune/session_steps.h"
 
 namespace hone::profiler {
 namespace {
-
-using problem::Access;
 
 // Counts what a block takes.
 class Timed {
@@ -34,37 +33,9 @@ constexpr std::string_view kByName = "name";
 // Kernels that share rounds.
 constexpr std::size_t kMostTogether = 12;
 
-measure::Protocol profile_protocol(int repetitions, const device::Traits& traits) {
-  measure::Protocol protocol;
-  protocol.warm_up_seconds = 0.004;
-  protocol.max_warm_up_seconds = 0.03;
-  protocol.min_samples = static_cast<std::size_t>(repetitions);
-  protocol.max_samples = std::max<std::size_t>(protocol.min_samples, 20);
-  protocol.max_seconds = 0.1;
-  protocol.batch_seconds = 0.001;
-  protocol.target_width = 0.01;
-  protocol.early_stop_factor = 0;
-  if (traits.one_batch_tells) {
-    // Its clocks are up from the kernel before, and nobody takes it away between two batches.
-    protocol.warm_up_seconds = 0.002;
-    protocol.max_samples = std::max<std::size_t>(protocol.min_samples, 10);
-    protocol.batch_seconds = 0.0005;
-  }
-  return protocol;
-}
-
 // Kernels that run on the same buffers: what one of them is given the other can be given too.
 bool same_problem(const problem::Dispatch& a, const problem::Dispatch& b) {
   return a.bindings == b.bindings && a.constants == b.constants && a.root == b.root;
-}
-
-std::vector<std::string> outputs_of_zeros(const problem::Dispatch& dispatch) {
-  std::vector<std::string> bytes;
-  for (const problem::Binding& binding : dispatch.bindings) {
-    const bool written = binding.access != Access::kReadOnly;
-    bytes.emplace_back(written ? static_cast<std::size_t>(binding.bytes) : 0, '\0');
-  }
-  return bytes;
 }
 
 std::string words_of(const provider::Failure& failure) {
@@ -74,10 +45,6 @@ std::string words_of(const provider::Failure& failure) {
 // A further run fails the same way, but for accidents.
 bool holds(const std::optional<store::Failure>& failure) {
   return failure && tune::still_holds(*failure, {}, false);
-}
-
-std::string_view first_word(std::string_view text) {
-  return text.substr(0, text.find(' '));
 }
 
 }  // namespace
@@ -90,7 +57,8 @@ ProfiledOperation::ProfiledOperation(tune::Context& context, const ProfileOption
       spent_(spent),
       plan_(std::move(plan)),
       next_job_(next_job),
-      path_(OperationFiles(options.generated_dir, plan_.operation).source().string()) {
+      path_(OperationFiles(options.generated_dir, plan_.operation).source().string()),
+      expected_(context, options, spent, plan_.operation) {
   for (const std::string& configuration : plan_.configurations) {
     ProfiledFunction& function = functions_.emplace_back();
     function.row.operation = plan_.operation;
@@ -102,7 +70,7 @@ ProfiledOperation::ProfiledOperation(tune::Context& context, const ProfileOption
 Status ProfiledOperation::open() {
   HONE_ASSIGN(const std::string file, read_file(path_));
   for (ProfiledFunction& function : functions_) {
-    names_.push_back(Dispatch{plan_.operation, function.row.configuration}.name());
+    names_.push_back(name_of(function));
     function.source = only_functions(file, {names_.back()});
   }
   text_ = only_functions(file, names_);
@@ -128,8 +96,10 @@ std::vector<ProfiledFunction*> ProfiledOperation::all_functions() {
 }
 
 Result<problem::Program> ProfiledOperation::load(const std::string& text) {
-  const Timed timed(spent_.load);
-  return context_.compiler.load_program(path_, text, context_.flags());
+  const Stopwatch watch;
+  Result<problem::Program> program = context_.compiler.load_program(path_, text, context_.flags());
+  spent_.load += watch.seconds();
+  return program;
 }
 
 // All functions at once; one by one where that is refused, so that a bad one costs nobody else.
@@ -155,8 +125,7 @@ Status ProfiledOperation::split() {
 Status ProfiledOperation::add(const problem::Program& program,
                               std::vector<ProfiledFunction*> functions) {
   for (ProfiledFunction* const function : functions) {
-    const std::string prefix =
-        Dispatch{plan_.operation, function->row.configuration}.name() + "_dispatch_";
+    const std::string prefix = name_of(*function) + "_dispatch_";
     for (const problem::Dispatch& dispatch : program.dispatches)
       if (dispatch.name.starts_with(prefix)) function->kernels.push_back({.dispatch = dispatch});
     // With others in the module equal kernels of several functions are one dispatch, named for the
@@ -314,70 +283,12 @@ Status ProfiledOperation::check_applied() {
   return {};
 }
 
-Result<const Expected*> ProfiledOperation::expected() {
-  if (!expected_) {
-    const Timed timed(spent_.expected);
-    const OperationFiles files(options_.generated_dir, plan_.operation);
-    HONE_ASSIGN(expected_, cached_expected(plan_.operation, context_.options.seed, options_.threads,
-                                           files.reference_folder()));
-  }
-  return &*expected_;
-}
-
-bool ProfiledOperation::takes_arguments(const problem::Dispatch& dispatch) const {
-  std::vector<problem::TensorType> inputs = plan_.operation.inputs(), bound;
-  for (const problem::Binding& binding : dispatch.bindings)
-    if (binding.access == Access::kReadOnly) bound.push_back(binding.type);
-  if (bound.size() != inputs.size() || dispatch.bindings.size() != inputs.size() + 1) return false;
-  if (bound != inputs) {
-    // The compiler has taken dimensions apart or together: then numbers of elements must tell.
-    const auto flat = [](std::vector<problem::TensorType>& types) {
-      for (problem::TensorType& type : types) type.shape = {problem::element_count(type)};
-    };
-    flat(bound);
-    flat(inputs);
-  }
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (std::ranges::count(inputs, inputs[i]) > 1) return false;
-  return bound == inputs;
+std::string ProfiledOperation::name_of(const ProfiledFunction& function) const {
+  return Dispatch{plan_.operation, function.row.configuration}.name();
 }
 
 bool ProfiledOperation::is_launched_alone(const ProfiledFunction& function) const {
-  return function.kernels.size() == 1 && takes_arguments(function.kernels.front().dispatch);
-}
-
-Result<std::optional<measure::ProblemRequest>> ProfiledOperation::by_bindings(
-    const problem::Dispatch& dispatch) {
-  const std::vector<problem::TensorType> inputs = plan_.operation.inputs();
-  std::size_t read = 0;
-  for (const problem::Binding& binding : dispatch.bindings) {
-    const bool is_input = binding.access == Access::kReadOnly;
-    if (is_input && read == inputs.size()) return std::nullopt;
-    const problem::TensorType& wanted = is_input ? inputs[read++] : plan_.operation.output();
-    if (binding.type.element != wanted.element ||
-        problem::element_count(binding.type) != problem::element_count(wanted))
-      return std::nullopt;
-  }
-  if (read != inputs.size() || dispatch.bindings.size() != inputs.size() + 1) return std::nullopt;
-  measure::ProblemRequest problem;
-  std::vector<problem::Array> values;
-  if (options_.verify) {
-    HONE_ASSIGN(const Expected* const expected, this->expected());
-    values = expected->inputs;
-    problem.tolerance = expected->tolerance;
-  } else {
-    values = inputs_of(plan_.operation, context_.options.seed);
-  }
-  problem.expected = outputs_of_zeros(dispatch);
-  problem.inputs.resize(dispatch.bindings.size());
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < dispatch.bindings.size(); ++i) {
-    if (dispatch.bindings[i].access == Access::kReadOnly)
-      problem.inputs[i] = std::move(values[next++].bytes);
-    else if (options_.verify)
-      problem.expected[i] = expected_->output.bytes;
-  }
-  return problem;
+  return function.kernels.size() == 1 && expected_.takes_inputs(function.kernels.front().dispatch);
 }
 
 Status ProfiledOperation::set_problem(const problem::Dispatch& dispatch,
@@ -403,22 +314,27 @@ Status ProfiledOperation::set_problem(const problem::Dispatch& dispatch,
 Status ProfiledOperation::verify(ProfiledFunction& function) {
   const Timed timed(spent_.verify);
   ProfiledKernel& first = function.kernels.front();
-  std::optional<measure::ProblemRequest> problem;
-  if (is_launched_alone(function)) {
-    HONE_ASSIGN(problem, by_bindings(first.dispatch));
-  }
   measure::Verification verification;
-  if (problem) {
-    HONE_TRY(set_problem(first.dispatch, *problem));
+  if (is_launched_alone(function)) {
+    HONE_ASSIGN(const measure::ProblemRequest problem, expected_.problem_of(first.dispatch));
+    const Status set = set_problem(first.dispatch, problem);
+    // It may ask for more memory than the device has.
+    if (!set && set.error().kind == ErrorKind::kFailure)
+      return fail(function, {provider::FailureKind::kLoadError, set.error().message}, nullptr);
+    HONE_TRY(set);
     HONE_ASSIGN(const tune::Ran<measure::Verification> ran,
                 tune::Rounds(context_.runner).verify(first.kernel));
     if (!ran) return fail(function, ran.error(), &first);
     verification = *ran;
   }
-  if (!problem || !verification.right) {
+  if (!verification.right) {
     // The whole function takes its arguments in their order, and says which element of its result
     // is bad.
-    HONE_ASSIGN(const std::string wrong, verify_function(function));
+    HONE_ASSIGN(const tune::CompiledModule module, module_of(function));
+    std::string wrong = module ? "" : words_of(module.error());
+    if (module) {
+      HONE_ASSIGN(wrong, expected_.call(*module, name_of(function)));
+    }
     verification.right = wrong.empty();
     verification.message = wrong;
   }
@@ -441,35 +357,6 @@ Status ProfiledOperation::record_verification(const ProfiledFunction& function,
     }
     return {};
   });
-}
-
-Result<std::string> ProfiledOperation::verify_function(const ProfiledFunction& function) {
-  HONE_ASSIGN(const Expected* const expected, this->expected());
-  HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-profile-"));
-  HONE_ASSIGN(const tune::CompiledModule module, module_of(function));
-  if (!module) return words_of(module.error());
-  provider::ProgramCall call;
-  call.module = folder.path() / "function.vmfb";
-  HONE_TRY(write_file_atomically(call.module, *module));
-  call.function = Dispatch{plan_.operation, function.row.configuration}.name();
-  call.device = context_.options.place().address;
-  call.results = {plan_.operation.output()};
-  call.stop_fd = context_.stop_fd;
-  for (std::size_t i = 0; i < expected->inputs.size(); ++i) {
-    call.inputs.push_back(folder.path() / fmt::format("argument{}.npy", i));
-    HONE_TRY(write_file_atomically(call.inputs.back(), problem::to_npy(expected->inputs[i])));
-  }
-  Result<std::vector<problem::Array>> results = context_.programs->run_program(call, 1);
-  if (!results && results.error().kind == ErrorKind::kFailure)
-    return "does not run: " + results.error().message;
-  if (!results) return tl::unexpected(results.error());
-  const auto got = problem::as_tensor(std::move(results->front()), plan_.operation.output());
-  if (!got) return got.error().message;
-  HONE_ASSIGN(const measure::Comparison comparison,
-              measure::compare(std::as_bytes(std::span(got->bytes)),
-                               std::as_bytes(std::span(expected->output.bytes)),
-                               plan_.operation.output(), expected->tolerance));
-  return comparison.right ? std::string() : measure::describe(comparison);
 }
 
 Result<tune::CompiledModule> ProfiledOperation::module_of(const ProfiledFunction& function) {
@@ -500,7 +387,7 @@ Status ProfiledOperation::finish() {
       if (!function.done && function.kernels.size() > 1) HONE_TRY(measure_parts(function));
   }
   // Nobody needs code and data of an operation whose rows are there.
-  expected_.reset();
+  expected_.forget();
   module_of_whole_functions_.reset();
   for (ProfiledFunction& function : functions_)
     for (ProfiledKernel& kernel : function.kernels) kernel.kernel = {};
@@ -521,14 +408,14 @@ Status ProfiledOperation::measure_single() {
                         same_problem(waiting.front()->dispatch, each->dispatch);
       (fits ? together : later).push_back(each);
     }
-    HONE_ASSIGN(auto problem, by_bindings(together.front()->dispatch));
-    if (!problem) {
-      problem.emplace();
-      problem->expected = outputs_of_zeros(together.front()->dispatch);
-    }
-    HONE_TRY(set_problem(together.front()->dispatch, *problem));
+    HONE_ASSIGN(const measure::ProblemRequest problem,
+                expected_.problem_of(together.front()->dispatch));
+    HONE_TRY(set_problem(together.front()->dispatch, problem));
     HONE_TRY(measure(together));
-    if (std::exchange(first, false) && options_.libraries) HONE_TRY(measure_libraries());
+    if (std::exchange(first, false) && options_.libraries) {
+      HONE_ASSIGN(library_rows_, measured_libraries(context_, options_, plan_.operation,
+                                                    functions_.front().kernels.front().id));
+    }
     waiting = std::move(later);
   }
   return {};
@@ -537,10 +424,7 @@ Status ProfiledOperation::measure_single() {
 // Each kernel alone, on data of its own.
 Status ProfiledOperation::measure_parts(ProfiledFunction& function) {
   for (ProfiledKernel& kernel : function.kernels) {
-    measure::ProblemRequest problem;
-    problem.expected = outputs_of_zeros(kernel.dispatch);
-    problem.tolerance = measure::Tolerance{};
-    const Status set = set_problem(kernel.dispatch, problem);
+    const Status set = set_problem(kernel.dispatch, unverified_problem(kernel.dispatch));
     if (!set && set.error().kind == ErrorKind::kFailure) {
       function.row.message = "not measured: " + set.error().message;
       return {};
@@ -582,86 +466,9 @@ Status ProfiledOperation::measure(const std::vector<ProfiledKernel*>& kernels) {
   return {};
 }
 
-// Of the problem that the runner has. Each library's fastest right kernel is a row.
-Status ProfiledOperation::measure_libraries() {
-  HONE_ASSIGN(const tune::Ran<std::vector<measure::Baseline>> loaded,
-              context_.runner.load_baselines());
-  if (!loaded) return {};  // no library is for it
-  const store::Id dispatch = functions_.front().kernels.front().id;
-  tune::Rounds rounds(context_.runner);
-  std::map<std::string, ProfileRow> best;
-  for (std::size_t i = 0; i < loaded->size(); ++i) {
-    const measure::Baseline& baseline = (*loaded)[i];
-    tune::RunnerKernel kernel{{}, baseline.handle, context_.runner.generation()};
-    ProfileRow row;
-    row.operation = plan_.operation;
-    row.provider = first_word(baseline.library);
-    row.configuration = baseline.algorithm.empty() ? "default" : baseline.algorithm;
-    row.message = baseline.note;
-    if (options_.verify) {
-      HONE_ASSIGN(const tune::Ran<measure::Verification> verified, rounds.verify(kernel));
-      if (!verified || !verified->right) continue;
-      row.verified = Verified::kSuccess;
-    }
-    measure::MeasureRequest how;
-    how.protocol = profile_protocol(options_.repetitions, context_.options.traits());
-    how.seed = context_.options.seed;
-    HONE_ASSIGN(const tune::Ran<measure::MeasureResult> measured,
-                rounds.measure({&kernel}, nullptr, how));
-    if (!measured) continue;
-    store::Candidate candidate;
-    candidate.dispatch = dispatch;
-    candidate.build = context_.build;
-    candidate.provider = row.provider;
-    candidate.configuration =
-        nlohmann::json{{"algorithm", row.configuration}, {"note", row.message}}.dump();
-    store::Artifact artifact;
-    HONE_ASSIGN(artifact.candidate, context_.store.add_candidate(candidate));
-    artifact.identity = fmt::format("{}, {}, choice {}", baseline.library, row.configuration, i);
-    artifact.format = store::kLibraryFormat;
-    artifact.launch = "{}";
-    artifact.configured = baseline.note;
-    HONE_TRY(context_.store.record(artifact));
-    const store::Measurement measurement = tune::measurement_row(
-        dispatch, artifact.identity, context_, measured->handles.front(), *measured);
-    HONE_TRY(context_.store.record(measurement));
-    row.timing = measurement.timing;
-    const auto known = best.find(row.provider);
-    if (known == best.end() || row.timing->median < known->second.timing->median)
-      best[row.provider] = row;
-  }
-  for (auto& [provider, row] : best) library_rows_.push_back(std::move(row));
-  return {};
-}
-
 Status ProfiledOperation::take_known_libraries(store::Id dispatch) {
   if (!library_rows_.empty()) return {};
-  store::Filter filter;
-  filter.dispatch = dispatch;
-  filter.build = context_.build;
-  filter.device = context_.device;
-  HONE_ASSIGN(const std::vector<store::CandidateRow> rows, context_.store.candidate_rows(filter));
-  std::map<std::string, ProfileRow> best;
-  for (const store::CandidateRow& each : rows) {
-    if (each.format != store::kLibraryFormat || !each.median_seconds) continue;
-    const auto configuration = nlohmann::json::parse(each.configuration, nullptr, false);
-    if (!configuration.is_object() || !configuration.contains("note")) continue;
-    ProfileRow row;
-    row.operation = plan_.operation;
-    row.provider = each.provider;
-    row.configuration = configuration.value("algorithm", "");
-    row.message = configuration.value("note", "");
-    row.known = true;
-    HONE_ASSIGN(const store::Known known,
-                context_.store.known(each.candidate, context_.device, store::Phase::kSearch));
-    if (!known.measurement) continue;
-    row.timing = known.measurement->timing;
-    if (options_.verify) row.verified = Verified::kSuccess;
-    const auto other = best.find(row.provider);
-    if (other == best.end() || row.timing->median < other->second.timing->median)
-      best[row.provider] = row;
-  }
-  for (auto& [provider, row] : best) library_rows_.push_back(std::move(row));
+  HONE_ASSIGN(library_rows_, known_libraries(context_, options_, plan_.operation, dispatch));
   return {};
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/expected.h"
+#include "profiler/expected_problem.h"
 #include "profiler/profile_run.h"
 #include "tune/rounds.h"
 
@@ -36,6 +36,8 @@ class ProfiledOperation {
   // `next_job`: numbers compile jobs of all operations.
   ProfiledOperation(tune::Context& context, const ProfileOptions& options, ProfileSpent& spent,
                     SelectedOperation plan, worker::JobId& next_job);
+  ProfiledOperation(const ProfiledOperation&) = delete;
+  ProfiledOperation& operator=(const ProfiledOperation&) = delete;
 
   Status open();  // reads the file
   // Its functions that are meant, as a module's text.
@@ -68,19 +70,11 @@ class ProfiledOperation {
   // A compiler may drop a configuration without a word. What each kernel was configured with is
   // compared with what its function's file says.
   Status check_applied();
-  Result<const Expected*> expected();
-  // Whether the kernel takes the function's arguments in order, and its result, and it shows: two
-  // arguments of one type may be bound in either order.
-  bool takes_arguments(const problem::Dispatch& dispatch) const;
-  // One kernel that takes them; any other is called as a whole.
+  std::string name_of(const ProfiledFunction& function) const;
+  // One kernel that takes the function's arguments; any other is called as a whole.
   bool is_launched_alone(const ProfiledFunction& function) const;
-  // The expected data as the kernel's bindings take it; nothing where they cannot hold it.
-  Result<std::optional<measure::ProblemRequest>> by_bindings(const problem::Dispatch& dispatch);
   Status set_problem(const problem::Dispatch& dispatch, const measure::ProblemRequest& problem);
   Status verify(ProfiledFunction& function);
-  // The whole function under the compiler's own runtime: empty where it is right, else what is
-  // wrong.
-  Result<std::string> verify_function(const ProfiledFunction& function);
   // The module that has it. The file's functions that are not launched alone are compiled as one,
   // any other by itself.
   Result<tune::CompiledModule> module_of(const ProfiledFunction& function);
@@ -89,7 +83,6 @@ class ProfiledOperation {
   Status measure_single();
   Status measure_parts(ProfiledFunction& function);
   Status measure(const std::vector<ProfiledKernel*>& kernels);
-  Status measure_libraries();
   Status take_known_libraries(store::Id dispatch);
 
   tune::Context& context_;
@@ -102,7 +95,7 @@ class ProfiledOperation {
   std::vector<ProfiledFunction> functions_;
   std::vector<ProfileRow> library_rows_;
   std::map<worker::JobId, Job> jobs_;
-  std::optional<Expected> expected_;
+  ExpectedProblem expected_;
   std::optional<problem::Dispatch> problem_;              // that the runner has
   std::optional<std::string> module_of_whole_functions_;  // empty: it does not compile
 };

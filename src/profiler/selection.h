@@ -20,13 +20,11 @@ struct SelectedOperation {
 struct Selection {
   std::vector<SelectedOperation> operations;  // that have one
   std::vector<std::string> strangers;         // Tree::strangers
-
-  std::size_t dispatch_count() const;
 };
 
 // Of the tree below `generated_dir`, those of `kinds` (none: all) that `filter` means. Input
-// errors: read_tree's and dispatches_of's; an empty tree; a pattern that means nothing, with the
-// nearest names; kinds that are not there.
+// errors: read_tree's and dispatches_of's; an empty tree; check_patterns()'s; kinds that are not
+// there.
 Result<Selection> select_dispatches(const std::filesystem::path& generated_dir,
                                     std::span<const OperationKind> kinds,
                                     const DispatchFilter& filter);

@@ -275,6 +275,12 @@ TEST_F(DispatchProfiler, MistakesAreNamed) {
   EXPECT_EQ(ran.exit_code, 2);
   EXPECT_NE(ran.err.find("matmul_7x33x64_f32t_f32t_f32t_tile_config_default"), std::string::npos)
       << ran.err;
+  // Of the old tool's README: it meant TF32.
+  ran = profile({"--dispatches",
+                 "matmul_7x33x64_f32t_f32t_f32t_tile_config_128x128_16x5_tensorcore_"
+                 "mmasync"});
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_NE(ran.err.find("TF32"), std::string::npos) << ran.err;
   ran = profile({"--build-dir", "/iree"});
   EXPECT_EQ(ran.exit_code, 2);
   EXPECT_NE(ran.err.find("--iree"), std::string::npos) << ran.err;

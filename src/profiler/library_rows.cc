@@ -1,0 +1,128 @@
+#include "profiler/library_rows.h"
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tune/records.h"
+#include "tune/rounds.h"
+
+namespace hone::profiler {
+namespace {
+
+std::string_view first_word(std::string_view text) {
+  return text.substr(0, text.find(' '));
+}
+
+using Best = std::map<std::string, ProfileRow>;  // by provider
+
+std::vector<ProfileRow> rows_of(Best& best) {
+  std::vector<ProfileRow> rows;
+  for (auto& [provider, row] : best) rows.push_back(std::move(row));
+  return rows;
+}
+
+}  // namespace
+
+measure::Protocol profile_protocol(int repetitions, const device::Traits& traits) {
+  measure::Protocol protocol;
+  protocol.warm_up_seconds = 0.004;
+  protocol.max_warm_up_seconds = 0.03;
+  protocol.min_samples = static_cast<std::size_t>(repetitions);
+  protocol.max_samples = std::max<std::size_t>(protocol.min_samples, 20);
+  protocol.max_seconds = 0.1;
+  protocol.batch_seconds = 0.001;
+  protocol.target_width = 0.01;
+  protocol.early_stop_factor = 0;
+  if (traits.one_batch_tells) {
+    // Its clocks are up from the kernel before, and nobody takes it away between two batches.
+    protocol.warm_up_seconds = 0.002;
+    protocol.max_samples = std::max<std::size_t>(protocol.min_samples, 10);
+    protocol.batch_seconds = 0.0005;
+  }
+  return protocol;
+}
+
+Result<std::vector<ProfileRow>> measured_libraries(tune::Context& context,
+                                                   const ProfileOptions& options,
+                                                   const Operation& operation, store::Id dispatch) {
+  HONE_ASSIGN(const tune::Ran<std::vector<measure::Baseline>> loaded,
+              context.runner.load_baselines());
+  if (!loaded) return std::vector<ProfileRow>();  // no library is for it
+  tune::Rounds rounds(context.runner);
+  Best best;
+  for (std::size_t i = 0; i < loaded->size(); ++i) {
+    const measure::Baseline& baseline = (*loaded)[i];
+    tune::RunnerKernel kernel{{}, baseline.handle, context.runner.generation()};
+    ProfileRow row;
+    row.operation = operation;
+    row.provider = first_word(baseline.library);
+    row.configuration = baseline.algorithm.empty() ? "default" : baseline.algorithm;
+    row.message = baseline.note;
+    if (options.verify) {
+      HONE_ASSIGN(const tune::Ran<measure::Verification> verified, rounds.verify(kernel));
+      if (!verified || !verified->right) continue;
+      row.verified = Verified::kSuccess;
+    }
+    measure::MeasureRequest how;
+    how.protocol = profile_protocol(options.repetitions, context.options.traits());
+    how.seed = context.options.seed;
+    HONE_ASSIGN(const tune::Ran<measure::MeasureResult> measured,
+                rounds.measure({&kernel}, nullptr, how));
+    if (!measured) continue;
+    store::Candidate candidate;
+    candidate.dispatch = dispatch;
+    candidate.build = context.build;
+    candidate.provider = row.provider;
+    candidate.configuration =
+        nlohmann::json{{"algorithm", row.configuration}, {"note", row.message}}.dump();
+    store::Artifact artifact;
+    HONE_ASSIGN(artifact.candidate, context.store.add_candidate(candidate));
+    artifact.identity = fmt::format("{}, {}, choice {}", baseline.library, row.configuration, i);
+    artifact.format = store::kLibraryFormat;
+    artifact.launch = "{}";
+    artifact.configured = baseline.note;
+    HONE_TRY(context.store.record(artifact));
+    const store::Measurement measurement = tune::measurement_row(
+        dispatch, artifact.identity, context, measured->handles.front(), *measured);
+    HONE_TRY(context.store.record(measurement));
+    row.timing = measurement.timing;
+    const auto known = best.find(row.provider);
+    if (known == best.end() || row.timing->median < known->second.timing->median)
+      best[row.provider] = row;
+  }
+  return rows_of(best);
+}
+
+Result<std::vector<ProfileRow>> known_libraries(tune::Context& context,
+                                                const ProfileOptions& options,
+                                                const Operation& operation, store::Id dispatch) {
+  store::Filter filter;
+  filter.dispatch = dispatch;
+  filter.build = context.build;
+  filter.device = context.device;
+  HONE_ASSIGN(const std::vector<store::CandidateRow> rows, context.store.candidate_rows(filter));
+  Best best;
+  for (const store::CandidateRow& each : rows) {
+    if (each.format != store::kLibraryFormat || !each.median_seconds) continue;
+    const auto configuration = nlohmann::json::parse(each.configuration, nullptr, false);
+    if (!configuration.is_object() || !configuration.contains("note")) continue;
+    ProfileRow row;
+    row.operation = operation;
+    row.provider = each.provider;
+    row.configuration = configuration.value("algorithm", "");
+    row.message = configuration.value("note", "");
+    row.known = true;
+    HONE_ASSIGN(const store::Known known,
+                context.store.known(each.candidate, context.device, store::Phase::kSearch));
+    if (!known.measurement) continue;
+    row.timing = known.measurement->timing;
+    if (options.verify) row.verified = Verified::kSuccess;
+    const auto other = best.find(row.provider);
+    if (other == best.end() || row.timing->median < other->second.timing->median)
+      best[row.provider] = row;
+  }
+  return rows_of(best);
+}
+
+}  // namespace hone::profiler
