@@ -208,9 +208,7 @@ Status ProfiledOperation::submit(std::size_t function, std::size_t kernel) {
   const Status prepared = context_.compiler.prepare(
       key, which.dispatch.source, context_.flags(),
       place.traits.assembles_code ? place.facts.target : "", which.dispatch.contraction);
-  if (!prepared && prepared.error().kind != ErrorKind::kFailure &&
-      prepared.error().kind != ErrorKind::kInput)
-    return prepared;
+  if (!prepared && prepared.error().kind != ErrorKind::kFailure) return prepared;
   if (!prepared)
     return fail(functions_[function],
                 {provider::FailureKind::kCompileError, prepared.error().message}, &which);

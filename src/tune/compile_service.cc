@@ -219,7 +219,13 @@ Status CompileService::prepare(const std::string& key, const std::string& source
                                const std::string& assemble_for, const std::string& contraction) {
   const worker::Message message{
       std::string(jobs::kPrepare), {{"flags", flags}, {"assemble_for", assemble_for}}, {source}};
-  HONE_TRY(accepted(twice([&] { return pool_.prepare(key, message); })));
+  HONE_ASSIGN(const worker::Outcome prepared, twice([&] { return pool_.prepare(key, message); }));
+  // What the compiler refuses here is one dispatch of a program that it has taken: no mistake of
+  // the user's, and no reason to leave the other dispatches.
+  if (!prepared && prepared.error().kind == provider::FailureKind::kCompileError)
+    return failure("{}", prepared.error().message);
+  if (!prepared)
+    return failure("{}: {}", provider::name_of(prepared.error().kind), prepared.error().message);
   stated_[key] = {contraction, assemble_for};
   return {};
 }

@@ -138,6 +138,9 @@ class FakePool final : public worker::WorkerPool {
 
   Result<worker::Outcome> prepare(const std::string& key, const worker::Message& message) override {
     sources_[key] = message.blobs.at(0);
+    if (!refuses_source.empty() && message.blobs.at(0).find(refuses_source) != std::string::npos)
+      return worker::Outcome(
+          tl::unexpected(provider::Failure{provider::FailureKind::kCompileError, "refused"}));
     return worker::Outcome(worker::Message{"prepared", nlohmann::json::object(), {}});
   }
   Status release(const std::string& key) override {
@@ -174,6 +177,8 @@ class FakePool final : public worker::WorkerPool {
     finished_.clear();
     return {};
   }
+
+  std::string refuses_source;  // dispatches whose source holds it are not prepared; empty: none
 
  private:
   int dispatches_;

@@ -63,6 +63,18 @@ TEST_F(OneTuner, FindsTheFastestOfEachDispatchAndProvesIt) {
                           Pair("main_dispatch_2", "tile=8")));
 }
 
+// What the compiler takes in a program it may refuse by itself: the other dispatches are tuned.
+TEST_F(OneTuner, ADispatchThatIsRefusedCostsTheOthersNothing) {
+  test::FakePool pool(3);
+  pool.refuses_source = "main_dispatch_1";
+  const auto result = run(pool);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->tuned.size(), 2u);
+  ASSERT_EQ(result->not_tuned.size(), 1u);
+  EXPECT_EQ(result->not_tuned.front().dispatch, "main_dispatch_1");
+  EXPECT_THAT(result->not_tuned.front().reason, HasSubstr("refused"));
+}
+
 // Each tile of a dispatch is compiled, verified and measured once; finalists run again.
 TEST_F(OneTuner, ASecondRunDoesNothingAgain) {
   test::FakePool pool(2);
