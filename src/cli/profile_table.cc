@@ -150,9 +150,9 @@ CommandResult profile_dispatches(TuneOptions options, bool quick) {
         "out");
   return with_program_session(std::move(options), [&](ProgramSession& session) -> CommandResult {
     tune::Context& context = session.context;
-    tune::Session program(context, sizes.front(), "");
+    tune::ProgramTuning program(context, sizes.front(), "");
     HONE_ASSIGN(std::string bytes, read_file(session.options.tuning.input));
-    using References = tune::Session::References;
+    using References = tune::ProgramTuning::References;
     const Status loaded = program.load(std::make_shared<const std::string>(std::move(bytes)),
                                        quick ? References::kNone : References::kLoaded);
     // Nothing may be tunable in what takes time all the same.

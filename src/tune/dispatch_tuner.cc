@@ -155,9 +155,7 @@ class DispatchTuner {
     HONE_TRY(bench_.compile_default());
     HONE_ASSIGN(const std::vector<space::Configuration> proposals,
                 search.propose(std::min(options.compile_ahead, search.planned())));
-    HONE_ASSIGN(std::unique_ptr<Round> round, begin_round(proposals));
-    compiling_.push_back(std::move(round));
-    return {};
+    return begin_round(proposals);
   }
 
   // Of the contender whose turn it is, until the clock of the search shows so many seconds.
@@ -173,14 +171,16 @@ class DispatchTuner {
       HONE_ASSIGN(const std::vector<space::Configuration> proposals,
                   search.propose(std::min(round_size(seconds), left)));
       if (search.stopped()) break;
-      if (!proposals.empty())
-        HONE_TRY(try_all(proposals));
-      else if (!compiling_.empty())
+      if (!proposals.empty()) {
+        HONE_TRY(begin_round(proposals));
+        HONE_TRY(finish_compiling(rounds_ahead()));
+      } else if (!compiling_.empty()) {
         HONE_TRY(finish_compiling(0));  // what is told then may be worth refining
-      else if (!put_aside_.empty())
+      } else if (!put_aside_.empty()) {
         HONE_TRY(wait_for_others(seconds - clock_.seconds()));
-      else
+      } else {
         break;
+      }
     }
     if (may_give_up && now_->is_hopeless()) return give_up();
     HONE_TRY(finish_compiling(0));
@@ -221,13 +221,11 @@ class DispatchTuner {
 
   // Where compiling does not disturb what is measured, a round compiles while those before it are
   // measured; two rounds where the search learns nothing from what it is told.
-  Status try_all(const std::vector<space::Configuration>& proposals) {
-    HONE_ASSIGN(std::unique_ptr<Round> round, begin_round(proposals));
-    compiling_.push_back(std::move(round));
-    return finish_compiling(traits().compiling_disturbs ? 0 : now_->search->learns() ? 1 : 2);
+  std::size_t rounds_ahead() const {
+    return traits().compiling_disturbs ? 0 : now_->search->learns() ? 1 : 2;
   }
 
-  Result<std::unique_ptr<Round>> begin_round(const std::vector<space::Configuration>& proposals) {
+  Status begin_round(const std::vector<space::Configuration>& proposals) {
     auto round = std::make_unique<Round>();
     round->of = now_;
     round->configurations = proposals;
@@ -246,7 +244,8 @@ class DispatchTuner {
       return {};
     }));
     HONE_TRY(bench_.begin(round->trials));
-    return round;
+    compiling_.push_back(std::move(round));
+    return {};
   }
 
   // Some configurations compile for a hundred times as long as others: the device does not wait.
