@@ -326,7 +326,7 @@ Status DispatchBench::measure_together(Lane& lane, Lock& lock, const std::vector
   return {};
 }
 
-// Of several devices the first one's time is the session's.
+// The time budget is of the first device, where there are several.
 Rounds DispatchBench::rounds_on(Lane& lane, Lock& lock) {
   return {*lane.runner, [this, &lane, &lock](Activity activity, const std::function<void()>& call) {
             std::optional<TimeBudget::Span> span;

@@ -38,8 +38,8 @@ double least_search(const device::Traits& traits) {
   return traits.compiling_disturbs ? kLeastSearch : kLeastSearchBesideCompiles;
 }
 
-// Of a dispatch's time, for libraries and the compiler's own runtime beside the winner, within
-// bounds.
+// Libraries and the compiler's own runtime beside the winner get this share of a dispatch's time,
+// within bounds.
 constexpr double kBaselineShare = 0.1, kMostForBaselines = 8;
 // IREE's own runtime is a process for each sample: it is asked where that is a small part.
 constexpr double kSecondsUnderRuntime = 4;
@@ -140,8 +140,8 @@ class DispatchTuner {
     std::vector<Trial> trials;  // of each
   };
 
-  // Where compiling does not disturb, the default and the first round compile while the device is
-  // made ready; the default before them, since nothing is measured without it.
+  // The default and the first round compile while the device is made ready, where compiling does
+  // not disturb; the default before them, since nothing is measured without it.
   Status begin_search() {
     const Options& options = context_.options;
     // Its strategy is chosen by the time it has, which those after it share.
@@ -158,7 +158,8 @@ class DispatchTuner {
     return begin_round(proposals);
   }
 
-  // Of the contender whose turn it is, until the clock of the search shows so many seconds.
+  // Searches the space of the contender whose turn it is, until the clock of the search shows so
+  // many seconds.
   Status search(double seconds) {
     DispatchSearch& search = *now_->search;
     const bool may_give_up = now_ != &contenders_.front();
@@ -219,8 +220,8 @@ class DispatchTuner {
                                                static_cast<double>(kMostInRound)));
   }
 
-  // Where compiling does not disturb what is measured, a round compiles while those before it are
-  // measured; two rounds where the search learns nothing from what it is told.
+  // How many rounds may compile while those before them are measured: none where compiling disturbs
+  // that, two where the search learns nothing from what it is told.
   std::size_t rounds_ahead() const {
     return traits().compiling_disturbs ? 0 : now_->search->learns() ? 1 : 2;
   }
@@ -409,7 +410,7 @@ class DispatchTuner {
     return tuned;
   }
 
-  // Of the finalists, but for the winner.
+  // The finalists but for the winner that took about as long.
   Result<std::vector<NearTie>> near_ties(std::size_t winner) const {
     std::vector<std::pair<double, std::size_t>> close;  // time / the winner's, column
     for (std::size_t column = 0; column < finalists_.candidates.size(); ++column) {
@@ -473,7 +474,7 @@ class DispatchTuner {
     context_.observer.progress(progress);
   }
 
-  // Of all contenders.
+  // The configurations of all contenders together.
   std::size_t tried() const {
     std::size_t all = 0;
     for (const Contender& each : contenders_)
