@@ -44,9 +44,9 @@ GpuTarget cdna(const char* arch, std::int64_t memory_kib) {
   return target;
 }
 
-// The same sources for gfx11 and gfx12 with 1.5 times the registers (Feature1_5xVGPRs), in
-// workgroup-processor mode, which LLVM's amdhsa targets use: 128 KiB, of which a workgroup may
-// have 64.
+// These facts are from the same sources, for gfx11 and gfx12 with 1.5 times the registers
+// (Feature1_5xVGPRs), in workgroup-processor mode, which LLVM's amdhsa targets use: 128 KiB, of
+// which a workgroup may have 64.
 GpuTarget rdna(const char* arch) {
   GpuTarget target;
   target.arch = arch;

@@ -120,7 +120,7 @@ std::vector<int> loops_with(const Operation& operation, LoopRole role) {
 
 namespace {
 
-// Of the loops that index either operand.
+// The iterations of all loops that index either operand.
 double iterations_over(const Operation& operation, const Operand& a, const Operand& b) {
   std::set<int> loops(a.loops.begin(), a.loops.end());
   loops.insert(b.loops.begin(), b.loops.end());

@@ -45,7 +45,7 @@ bool ranks_before(const CompiledRow& a, const CompiledRow& b);
 // Compiles options.candidates (at least the default) of each dispatch of `program` that is chosen,
 // for options.budget_seconds at most, and as many of each of `replacing` whose kernels can take its
 // place; which of these are for no dispatch is noted. What the store has is not compiled again.
-// Errors as Session::run.
+// Errors as ProgramTuning's steps.
 Result<CompiledProgram> compile_only(CompileService& compiler, const provider::Provider& provider,
                                      const std::vector<const provider::Provider*>& replacing,
                                      store::Store& store, const Options& options,

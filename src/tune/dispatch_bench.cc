@@ -1,12 +1,14 @@
+// The way of a trial: compiled, perhaps by another tuner on the store; verified; measured beside
+// the default, on one device or shared out over several of one kind.
 #include "tune/dispatch_bench.h"
 
 #include <algorithm>
+#include <future>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/stopwatch.h"
 #include "measure/arithmetic_bound.h"
-#include "measure/reference.h"
 #include "measure/verification.h"
 #include "tune/protocols.h"
 #include "tune/records.h"
@@ -16,22 +18,9 @@ namespace {
 
 // Above what finalists are chosen from: slower than that a candidate is never run again.
 constexpr double kWorthCompilingAgain = 1.2;
-
-Result<provider::Artifact> compile_reference(CompileService& compiler,
-                                             const problem::Dispatch& dispatch,
-                                             const std::vector<std::string>& flags) {
-  const std::string key = problem::fingerprint(dispatch) + "#reference";
-  HONE_TRY(compiler.prepare(key, dispatch.source, flags));
-  HONE_ASSIGN(CompiledCandidate compiled, compiler.compile(key, std::nullopt));
-  if (!compiled.artifact) {  // once more: it may have died by accident
-    HONE_ASSIGN(compiled, compiler.compile(key, std::nullopt));
-  }
-  HONE_TRY(compiler.release(key));
-  if (!compiled.artifact)
-    return failure("the reference of '{}' does not compile: {}", dispatch.name,
-                   compiled.artifact.error().message);
-  return std::move(*compiled.artifact);
-}
+// Handles that are measured together: enough to share one sentinel, few enough that a round stays
+// short against the drift it is to cancel.
+constexpr std::size_t kMeasuredTogether = 8;
 
 const measure::HandleSamples* samples_of(const measure::MeasureResult& measured, int handle) {
   const auto samples = std::ranges::find(measured.handles, handle, &measure::HandleSamples::handle);
@@ -39,54 +28,6 @@ const measure::HandleSamples* samples_of(const measure::MeasureResult& measured,
 }
 
 }  // namespace
-
-Result<DispatchBench> DispatchBench::prepare(Context& context, const problem::Dispatch& dispatch,
-                                             const problem::Dispatch* reference) {
-  const TimeBudget::Span span(context.time, Activity::kPrepare);
-  DispatchBench bench(context, dispatch);
-  store::Store& store = context.store;
-  HONE_ASSIGN(const store::Id operation, store.intern(operation_row(dispatch.root)));
-  HONE_ASSIGN(bench.dispatch_id_, store.intern(dispatch_row(dispatch, operation)));
-  bench.key_ = problem::fingerprint(dispatch);
-  const device::Place& place = context.options.place();
-  HONE_TRY(context.compiler.prepare(bench.key_, dispatch.source, context.flags(),
-                                    place.traits.assembles_code ? place.facts.target : "",
-                                    dispatch.contraction));
-
-  measure::ProblemRequest problem{dispatch,
-                                  place.address,
-                                  context.options.seed,
-                                  context.options.cache,
-                                  context.options.last_level_cache(),
-                                  {}};
-  if (!measure::has_exact_reference(dispatch)) {
-    if (reference == nullptr && !place.traits.runs_on_host)
-      return failure("'{}' cannot be verified: compiled for a CPU the program has no such dispatch",
-                     dispatch.name);
-    // A source says itself what it is compiled for: of an equal one the code would be the same.
-    const bool independent = reference != nullptr && reference->source != dispatch.source;
-    if (!independent) HONE_TRY(bench.say_no_reference());
-    const std::vector<std::string> flags =
-        independent ? context.options.reference_flags : context.flags();
-    HONE_ASSIGN(problem.reference,
-                compile_reference(context.compiler, independent ? *reference : dispatch, flags));
-  }
-  bench.problem_ = std::move(problem);
-
-  HONE_ASSIGN(bench.default_.candidate,
-              store.add_candidate(bench.candidate_row(std::string(store::kDefaultConfiguration))));
-  return bench;
-}
-
-Status DispatchBench::say_no_reference() {
-  reference_ = store::kOwnFlagsReference;
-  const std::string note = fmt::format(
-      "'{}': no independent compile of it can be had; candidates are compared with the compiler's "
-      "own choice under the same flags, and a mistake that both make is not seen",
-      name_);
-  context_->note_once(note);
-  return context_->store.log_event("no independent reference", note);
-}
 
 store::Candidate DispatchBench::candidate_row(std::string configuration) const {
   store::Candidate row;
@@ -102,83 +43,65 @@ Status DispatchBench::compile_default() {
   return begin(first);
 }
 
-Status DispatchBench::set_up() {
-  if (!context_->options.traits().compiling_disturbs) HONE_TRY(compile_default());
-  {
-    const TimeBudget::Span span(context_->time, Activity::kPrepare);
-    HONE_TRY(set_problem(*problem_));
-    problem_.reset();
-    HONE_TRY(learn_least_seconds());
-  }
-  HONE_TRY(run_default());
-  if (default_.failure)
-    return failure("the compiler's own configuration of '{}' fails ({}): {}", name_,
-                   provider::name_of(default_.failure->kind), default_.failure->message);
-  return {};
-}
-
-// The device is asked once in a session, and only where its peak bounds something.
-Status DispatchBench::learn_least_seconds() {
-  const bool matrix_units = context_->options.traits().matrix_units;
-  device::Peak any;
-  any.gflops = any.stated_matrix_gflops = 1;
-  if (measure::most_flops(root_, any, matrix_units) == 0) return {};
-  if (!context_->peak) {
-    const Result<device::Peak> peak = lanes_.front().runner->peak();
-    if (!peak && peak.error().kind != ErrorKind::kFailure) return tl::unexpected(peak.error());
-    context_->peak = peak.value_or(device::Peak{});
-  }
-  least_seconds_ = measure::least_seconds(root_, *context_->peak, matrix_units);
-  return {};
-}
-
-double DispatchBench::seconds_at_peak() const {
-  return context_->peak ? measure::seconds_at_peak(root_, *context_->peak,
-                                                   context_->options.traits().matrix_units)
-                        : 0;
-}
-
-Result<std::string> DispatchBench::impossible_time(RunnerService& runner,
-                                                   const measure::HandleSamples& samples) {
-  if (samples.impossible == 0 || samples.seconds.empty()) return std::string();
-  const double seconds = *std::min_element(samples.seconds.begin(), samples.seconds.end());
-  if (seconds >= least_seconds_) return std::string();  // the peak was measured anew since
-  // A peak that was measured while others had the cores is too low.
-  HONE_ASSIGN(const device::Peak again, runner.peak());
-  device::Peak& peak = *context_->peak;
-  peak.gflops = std::max(peak.gflops, again.gflops);
-  least_seconds_ = measure::least_seconds(root_, peak, context_->options.traits().matrix_units);
-  if (seconds >= least_seconds_) return std::string();
-  return measure::impossible_time(root_, seconds, least_seconds_);
-}
-
-Status DispatchBench::fail(store::Id candidate, const provider::Failure& failure) {
-  Trial trial;
-  trial.candidate = candidate;
-  HONE_ASSIGN(const provider::Artifact code, artifact(candidate));
-  trial.identity = provider::identity(code);
-  return fail(trial, failure, true, 0);
-}
-
-Status DispatchBench::record_verification(const std::string& identity,
-                                          const measure::Verification& verification) {
-  store::VerificationRow row = verification_row(verification, bindings_);
-  row.dispatch = dispatch_id_;
-  row.identity = identity;
-  row.device = context_->device;
-  row.reference = reference_;
-  HONE_TRY(context_->store.record(row));
-  return {};
-}
-
 Status DispatchBench::run(std::vector<Trial>& trials) {
   HONE_TRY(begin(trials));
   return finish(trials);
 }
 
-Status DispatchBench::finish(std::vector<Trial>& trials, double patience) {
-  HONE_TRY(wait_for_compiles(trials, patience));
-  return measure(trials);
+Status DispatchBench::begin(std::vector<Trial>& trials) {
+  for (Trial& trial : trials) {
+    trial.elsewhere = false;
+    if (!is_compiling(trial.candidate)) HONE_TRY(skip_known(trial));
+  }
+  std::vector<Trial*> mine;
+  HONE_TRY(context_->store.together([&]() -> Status {
+    for (Trial& trial : trials) {
+      if (trial.done() || !trial.identity.empty() || is_compiling(trial.candidate)) continue;
+      const std::string key = compile_key(trial.candidate);
+      HONE_ASSIGN(const bool taken, claim(trial, key));
+      if (taken && !trial.done() && trial.identity.empty())
+        mine.push_back(&trial);
+      else if (taken)
+        HONE_TRY(give_back(key));
+    }
+    return {};
+  }));
+  for (const Trial* trial : mine) {
+    HONE_TRY(context_->compiler.submit(key_, ++last_job_, trial->payload));
+    compiling_[last_job_] = trial->candidate;
+  }
+  return {};
+}
+
+bool DispatchBench::is_compiling(store::Id candidate) const {
+  return std::any_of(compiling_.begin(), compiling_.end(),
+                     [candidate](const auto& job) { return job.second == candidate; });
+}
+
+Result<bool> DispatchBench::claim(Trial& trial, const std::string& key) {
+  if (context_->leases != nullptr) {
+    HONE_ASSIGN(const bool taken, context_->leases->take(key));
+    trial.elsewhere = !taken;
+    if (!taken) return false;
+  }
+  // After the lease: what another tuner did before it gave the lease back is seen.
+  HONE_TRY(skip_known(trial));
+  return true;
+}
+
+Result<bool> DispatchBench::still_claims(Trial& trial, const std::string& key) {
+  if (context_->leases == nullptr) return true;
+  HONE_ASSIGN(const bool held, context_->leases->is_held(key));
+  trial.elsewhere = !held;
+  return held;
+}
+
+Status DispatchBench::give_back(const std::string& key) {
+  return context_->leases == nullptr ? Status() : context_->leases->give_back(key);
+}
+
+std::string DispatchBench::measure_key_of(const Trial& trial) const {
+  return measure_key(dispatch_id_, context_->device, trial.identity);
 }
 
 Status DispatchBench::skip_known(Trial& trial) {
@@ -223,47 +146,144 @@ Result<bool> DispatchBench::may_be_loaded(store::Id candidate, const store::Arti
   return context_->store.is_own(candidate);
 }
 
-Status DispatchBench::fail(Trial& trial, const provider::Failure& failure, bool on_device,
-                           double seconds) {
-  trial.failure = failure;
-  store::Failure row;
-  row.candidate = trial.candidate;
-  if (on_device) {
-    row.device = context_->device;
-    row.identity = trial.identity;
+Status DispatchBench::finish(std::vector<Trial>& trials, double patience) {
+  HONE_TRY(wait_for_compiles(trials, patience));
+  return measure(trials);
+}
+
+Status DispatchBench::wait_for_compiles(std::vector<Trial>& trials, double patience) {
+  const TimeBudget::Span span(context_->time, Activity::kWait);
+  const Stopwatch watch(context_->clock);
+  const auto is_awaited = [this](const Trial& trial) { return is_compiling(trial.candidate); };
+  while (std::any_of(trials.begin(), trials.end(), is_awaited)) {
+    const double left = patience < 0 ? -1 : std::max(0.0, patience - watch.seconds());
+    HONE_ASSIGN(const std::size_t finished, take_finished(left));
+    if (finished == 0 && patience >= 0) break;
+    if (finished == 0) return failure("the compile workers lost a job of '{}'", name_);
   }
-  row.kind = provider::name_of(failure.kind);
-  row.message = failure.message;
-  row.seconds = seconds;
-  HONE_TRY(context_->store.record(row));
+  for (Trial& trial : trials) {
+    trial.elsewhere = trial.elsewhere || is_compiling(trial.candidate);
+    const auto compiled = compiled_.find(trial.candidate);
+    if (compiled == compiled_.end()) continue;
+    trial.identity = compiled->second.identity;
+    trial.failure = compiled->second.failure;
+    trial.elsewhere = compiled->second.elsewhere;
+    compiled_.erase(compiled);
+  }
   return {};
 }
 
-Result<provider::Artifact> DispatchBench::artifact(store::Id candidate) {
-  HONE_ASSIGN(const store::Artifact row,
-              context_->store.load_artifact(candidate, context_->options.trust));
-  return artifact_from(row);
+Status DispatchBench::wait_for_a_compile(double seconds) {
+  const TimeBudget::Span span(context_->time, Activity::kWait);
+  return take_finished(seconds).map([](std::size_t) {});
 }
 
-// Of several devices the first one's time is the session's.
-Rounds DispatchBench::rounds_on(Lane& lane, Lock& lock) {
-  return {*lane.runner, [this, &lane, &lock](Activity activity, const std::function<void()>& call) {
-            std::optional<TimeBudget::Span> span;
-            if (&lane == &lanes_.front()) span.emplace(context_->time, activity);
-            lock.unlock();
-            call();
-            lock.lock();
-          }};
+// What has finished by then is written in one transaction, which on some file systems costs more
+// than the rows; also when the session was told to stop meanwhile.
+Result<std::size_t> DispatchBench::take_finished(double seconds) {
+  HONE_ASSIGN(std::optional<CompiledCandidate> next, context_->compiler.next_finished(seconds));
+  std::vector<CompiledCandidate> finished;
+  Status status;
+  while (next) {
+    finished.push_back(std::move(*next));
+    auto another = context_->compiler.next_finished(0);
+    if (!another) status = tl::unexpected(another.error());
+    next = another ? std::move(*another) : std::nullopt;
+  }
+  HONE_TRY(context_->store.together([&]() -> Status {
+    for (const CompiledCandidate& each : finished) HONE_TRY(take_compiled(each));
+    return {};
+  }));
+  HONE_TRY(status);
+  return finished.size();
 }
 
-Status DispatchBench::verify(Rounds& rounds, Trial& trial, RunnerKernel& kernel) {
-  const Stopwatch watch;
-  HONE_ASSIGN(const Ran<measure::Verification> verified, rounds.verify(kernel));
-  if (!verified) return fail(trial, verified.error(), true, watch.seconds());
-  HONE_TRY(record_verification(trial.identity, *verified));
-  if (verified->right) return {};
-  trial.failure = {provider::FailureKind::kWrong, verified->message};
-  return rounds.unload(kernel);
+Status DispatchBench::take_compiled(const CompiledCandidate& finished) {
+  const auto job = compiling_.find(finished.id);
+  if (job == compiling_.end()) return {};  // of a search that was cancelled
+  context_->time.add(finished);
+  Trial trial;
+  trial.candidate = job->second;
+  compiling_.erase(job);
+  const std::string key = compile_key(trial.candidate);
+  HONE_ASSIGN(const bool mine, still_claims(trial, key));
+  if (mine) HONE_TRY(record_compiled(context_->store, trial.candidate, finished));
+  if (mine && finished.artifact)
+    trial.identity = provider::identity(*finished.artifact);
+  else if (mine)
+    trial.failure = finished.artifact.error();
+  compiled_[trial.candidate] = trial;
+  return mine ? give_back(key) : Status();
+}
+
+Status DispatchBench::cancel_compiles() {
+  if (compiling_.empty()) return {};
+  HONE_TRY(context_->compiler.cancel_all());
+  for (const auto& [job, candidate] : compiling_) HONE_TRY(give_back(compile_key(candidate)));
+  compiling_.clear();
+  return {};
+}
+
+Status DispatchBench::measure(std::vector<Trial>& trials) {
+  Queue queue{trials};
+  std::vector<std::future<Status>> others;
+  // The default is the first to be measured, and what the others compare with.
+  const std::size_t lanes = default_seconds_ > 0 ? lanes_.size() : 1;
+  for (std::size_t i = 1; i < lanes; ++i)
+    others.push_back(std::async(std::launch::async, [&, i] { return work(lanes_[i], queue); }));
+  Status status = work(lanes_.front(), queue);
+  for (auto& other : others)
+    if (Status ended = other.get(); status && !ended) status = std::move(ended);
+  HONE_TRY(status);
+  for (Trial& trial : trials) {
+    if (!trial.done()) HONE_TRY(skip_known(trial));  // shares the code of one just measured
+    trial.elsewhere =
+        !trial.done() && (trial.elsewhere || queue.elsewhere.count(trial.identity) > 0);
+  }
+  return {};
+}
+
+Status DispatchBench::work(Lane& lane, Queue& queue) {
+  Lock lock(*mutex_);
+  const auto measure_groups = [&]() -> Status {
+    while (!queue.stopped) {
+      std::vector<Trial*> group;
+      HONE_TRY(context_->store.together([&]() -> Status {
+        HONE_ASSIGN(group, next_group(queue));
+        return {};
+      }));
+      if (group.empty()) return {};
+      HONE_TRY(measure_together(lane, lock, group));
+      HONE_TRY(context_->store.together([&]() -> Status {
+        for (const Trial* trial : group) HONE_TRY(give_back(measure_key_of(*trial)));
+        return {};
+      }));
+    }
+    return {};
+  };
+  Status status = measure_groups();
+  if (!status) queue.stopped = true;
+  return status;
+}
+
+// Taken group by group: what is not begun here, another tuner may do.
+Result<std::vector<Trial*>> DispatchBench::next_group(Queue& queue) {
+  std::vector<Trial*> group;
+  const std::size_t share = (queue.trials.size() - queue.next + lanes_.size() - 1) / lanes_.size();
+  const std::size_t most = std::clamp<std::size_t>(share, 1, kMeasuredTogether);
+  while (queue.next < queue.trials.size() && group.size() < most) {
+    Trial& trial = queue.trials[queue.next++];
+    if (trial.done() || trial.elsewhere || trial.identity.empty()) continue;
+    if (!queue.begun.insert(trial.identity).second) continue;
+    // What a compile gave may be code that was measured before, under another configuration; the
+    // lease is on the code.
+    const std::string key = measure_key_of(trial);
+    HONE_ASSIGN(const bool mine, claim(trial, key));
+    if (trial.elsewhere) queue.elsewhere.insert(trial.identity);
+    if (mine && trial.done()) HONE_TRY(give_back(key));
+    if (mine && !trial.done()) group.push_back(&trial);
+  }
+  return group;
 }
 
 Status DispatchBench::measure_together(Lane& lane, Lock& lock, const std::vector<Trial*>& trials) {
@@ -306,6 +326,27 @@ Status DispatchBench::measure_together(Lane& lane, Lock& lock, const std::vector
   return {};
 }
 
+// The time budget is of the first device, where there are several.
+Rounds DispatchBench::rounds_on(Lane& lane, Lock& lock) {
+  return {*lane.runner, [this, &lane, &lock](Activity activity, const std::function<void()>& call) {
+            std::optional<TimeBudget::Span> span;
+            if (&lane == &lanes_.front()) span.emplace(context_->time, activity);
+            lock.unlock();
+            call();
+            lock.lock();
+          }};
+}
+
+Status DispatchBench::verify(Rounds& rounds, Trial& trial, RunnerKernel& kernel) {
+  const Stopwatch watch;
+  HONE_ASSIGN(const Ran<measure::Verification> verified, rounds.verify(kernel));
+  if (!verified) return fail(trial, verified.error(), true, watch.seconds());
+  HONE_TRY(record_verification(trial.identity, *verified));
+  if (verified->right) return {};
+  trial.failure = {provider::FailureKind::kWrong, verified->message};
+  return rounds.unload(kernel);
+}
+
 Status DispatchBench::fail_impossible(Lane& lane, const Kernels& kernels,
                                       const measure::MeasureResult& measured) {
   bool is_default = false;
@@ -322,6 +363,20 @@ Status DispatchBench::fail_impossible(Lane& lane, const Kernels& kernels,
   if (!impossible.empty())
     return failure("the compiler's own configuration of '{}': {}", name_, impossible);
   return {};
+}
+
+Result<std::string> DispatchBench::impossible_time(RunnerService& runner,
+                                                   const measure::HandleSamples& samples) {
+  if (samples.impossible == 0 || samples.seconds.empty()) return std::string();
+  const double seconds = *std::min_element(samples.seconds.begin(), samples.seconds.end());
+  if (seconds >= least_seconds_) return std::string();  // the peak was measured anew since
+  // A peak that was measured while others had the cores is too low.
+  HONE_ASSIGN(const device::Peak again, runner.peak());
+  device::Peak& peak = *context_->peak;
+  peak.gflops = std::max(peak.gflops, again.gflops);
+  least_seconds_ = measure::least_seconds(root_, peak, context_->options.traits().matrix_units);
+  if (seconds >= least_seconds_) return std::string();
+  return measure::impossible_time(root_, seconds, least_seconds_);
 }
 
 Status DispatchBench::take_measured(Lane& lane, const Kernels& kernels,
@@ -380,6 +435,47 @@ Status DispatchBench::record_rounds(const RoundSamples& samples, std::size_t col
     HONE_TRY(record_samples(samples.identity(c), samples.samples(c), store::Phase::kFinalist,
                             samples.ratio(c), samples.machine()));
   return {};
+}
+
+Status DispatchBench::record_verification(const std::string& identity,
+                                          const measure::Verification& verification) {
+  store::VerificationRow row = verification_row(verification, bindings_);
+  row.dispatch = dispatch_id_;
+  row.identity = identity;
+  row.device = context_->device;
+  row.reference = reference_;
+  HONE_TRY(context_->store.record(row));
+  return {};
+}
+
+Status DispatchBench::fail(store::Id candidate, const provider::Failure& failure) {
+  Trial trial;
+  trial.candidate = candidate;
+  HONE_ASSIGN(const provider::Artifact code, artifact(candidate));
+  trial.identity = provider::identity(code);
+  return fail(trial, failure, true, 0);
+}
+
+Status DispatchBench::fail(Trial& trial, const provider::Failure& failure, bool on_device,
+                           double seconds) {
+  trial.failure = failure;
+  store::Failure row;
+  row.candidate = trial.candidate;
+  if (on_device) {
+    row.device = context_->device;
+    row.identity = trial.identity;
+  }
+  row.kind = provider::name_of(failure.kind);
+  row.message = failure.message;
+  row.seconds = seconds;
+  HONE_TRY(context_->store.record(row));
+  return {};
+}
+
+Result<provider::Artifact> DispatchBench::artifact(store::Id candidate) {
+  HONE_ASSIGN(const store::Artifact row,
+              context_->store.load_artifact(candidate, context_->options.trust));
+  return artifact_from(row);
 }
 
 }  // namespace hone::tune

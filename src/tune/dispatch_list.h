@@ -26,7 +26,8 @@ struct TunedList {
 
 // Tunes one after the other; each is in the store when it ends, and `after_each` is then told all
 // that is there. What a run of the same command line that did not come to its end has finished is
-// taken from the store. `run`: as Session's. Errors as Session::run, and those of `after_each`.
+// taken from the store. `run`: as tune_program's `run_row`. Errors as tune_program's, and those of
+// `after_each`.
 Result<TunedList> tune_list(Context& context, store::Run run, const DispatchList& list,
                             const std::function<Status(const TunedList&)>& after_each);
 

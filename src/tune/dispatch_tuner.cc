@@ -38,8 +38,8 @@ double least_search(const device::Traits& traits) {
   return traits.compiling_disturbs ? kLeastSearch : kLeastSearchBesideCompiles;
 }
 
-// Of a dispatch's time, for libraries and the compiler's own runtime beside the winner, within
-// bounds.
+// Libraries and the compiler's own runtime beside the winner get this share of a dispatch's time,
+// within bounds.
 constexpr double kBaselineShare = 0.1, kMostForBaselines = 8;
 // IREE's own runtime is a process for each sample: it is asked where that is a small part.
 constexpr double kSecondsUnderRuntime = 4;
@@ -140,8 +140,8 @@ class DispatchTuner {
     std::vector<Trial> trials;  // of each
   };
 
-  // Where compiling does not disturb, the default and the first round compile while the device is
-  // made ready; the default before them, since nothing is measured without it.
+  // The default and the first round compile while the device is made ready, where compiling does
+  // not disturb; the default before them, since nothing is measured without it.
   Status begin_search() {
     const Options& options = context_.options;
     // Its strategy is chosen by the time it has, which those after it share.
@@ -155,12 +155,11 @@ class DispatchTuner {
     HONE_TRY(bench_.compile_default());
     HONE_ASSIGN(const std::vector<space::Configuration> proposals,
                 search.propose(std::min(options.compile_ahead, search.planned())));
-    HONE_ASSIGN(std::unique_ptr<Round> round, begin_round(proposals));
-    compiling_.push_back(std::move(round));
-    return {};
+    return begin_round(proposals);
   }
 
-  // Of the contender whose turn it is, until the clock of the search shows so many seconds.
+  // Searches the space of the contender whose turn it is, until the clock of the search shows so
+  // many seconds.
   Status search(double seconds) {
     DispatchSearch& search = *now_->search;
     const bool may_give_up = now_ != &contenders_.front();
@@ -173,14 +172,16 @@ class DispatchTuner {
       HONE_ASSIGN(const std::vector<space::Configuration> proposals,
                   search.propose(std::min(round_size(seconds), left)));
       if (search.stopped()) break;
-      if (!proposals.empty())
-        HONE_TRY(try_all(proposals));
-      else if (!compiling_.empty())
+      if (!proposals.empty()) {
+        HONE_TRY(begin_round(proposals));
+        HONE_TRY(finish_compiling(rounds_ahead()));
+      } else if (!compiling_.empty()) {
         HONE_TRY(finish_compiling(0));  // what is told then may be worth refining
-      else if (!put_aside_.empty())
+      } else if (!put_aside_.empty()) {
         HONE_TRY(wait_for_others(seconds - clock_.seconds()));
-      else
+      } else {
         break;
+      }
     }
     if (may_give_up && now_->is_hopeless()) return give_up();
     HONE_TRY(finish_compiling(0));
@@ -219,15 +220,13 @@ class DispatchTuner {
                                                static_cast<double>(kMostInRound)));
   }
 
-  // Where compiling does not disturb what is measured, a round compiles while those before it are
-  // measured; two rounds where the search learns nothing from what it is told.
-  Status try_all(const std::vector<space::Configuration>& proposals) {
-    HONE_ASSIGN(std::unique_ptr<Round> round, begin_round(proposals));
-    compiling_.push_back(std::move(round));
-    return finish_compiling(traits().compiling_disturbs ? 0 : now_->search->learns() ? 1 : 2);
+  // How many rounds may compile while those before them are measured: none where compiling disturbs
+  // that, two where the search learns nothing from what it is told.
+  std::size_t rounds_ahead() const {
+    return traits().compiling_disturbs ? 0 : now_->search->learns() ? 1 : 2;
   }
 
-  Result<std::unique_ptr<Round>> begin_round(const std::vector<space::Configuration>& proposals) {
+  Status begin_round(const std::vector<space::Configuration>& proposals) {
     auto round = std::make_unique<Round>();
     round->of = now_;
     round->configurations = proposals;
@@ -246,7 +245,8 @@ class DispatchTuner {
       return {};
     }));
     HONE_TRY(bench_.begin(round->trials));
-    return round;
+    compiling_.push_back(std::move(round));
+    return {};
   }
 
   // Some configurations compile for a hundred times as long as others: the device does not wait.
@@ -410,7 +410,7 @@ class DispatchTuner {
     return tuned;
   }
 
-  // Of the finalists, but for the winner.
+  // The finalists but for the winner that took about as long.
   Result<std::vector<NearTie>> near_ties(std::size_t winner) const {
     std::vector<std::pair<double, std::size_t>> close;  // time / the winner's, column
     for (std::size_t column = 0; column < finalists_.candidates.size(); ++column) {
@@ -474,7 +474,7 @@ class DispatchTuner {
     context_.observer.progress(progress);
   }
 
-  // Of all contenders.
+  // The configurations of all contenders together.
   std::size_t tried() const {
     std::size_t all = 0;
     for (const Contender& each : contenders_)

@@ -32,8 +32,8 @@ struct CheckedCandidate {
 };
 
 // Takes one after the other to its end; each is in the store when it ends, and what the store knows
-// is not done again. In the list's order. `run`: as Session's. Errors as Session::run's but for
-// kFailure.
+// is not done again. In the list's order. `run`: as tune_program's `run_row`. Errors as
+// tune_program's but for kFailure.
 Result<std::vector<CheckedCandidate>> check_candidates(Context& context, store::Run run,
                                                        const GivenList& list);
 

@@ -14,7 +14,7 @@
 namespace hone::tune {
 namespace {
 
-// Of the time for all dispatches, at most: for learning which of them matter.
+// Learning which dispatches matter takes at most this share of the time for all.
 constexpr double kWeighingShare = 0.2;
 
 }  // namespace
@@ -74,7 +74,7 @@ Status ProgramTuning::weigh(double seconds, const std::string& command) {
     HONE_ASSIGN(const bool is_finished, take_finished(i));
     if (is_finished) plan_.finish(i);
   }
-  // Of one, all the time is its own.
+  // A single one has all the time, whatever it may gain.
   if (plan_.count(plan::State::kWaiting) > 1) HONE_TRY(measure_defaults(seconds * kWeighingShare));
   plan_.limit(context_.options.coverage, context_.options.most_dispatches);
   return {};

@@ -10,9 +10,9 @@
 namespace hone::tune {
 namespace {
 
-// Of the time, where one configuration must serve several sizes, or several dispatches that no
-// matcher of a spec tells apart: for searching. The rest is for measuring what each one's winner
-// does to the others.
+// The search's share of the time where one configuration must serve several sizes, or several
+// dispatches that no matcher of a spec tells apart. The rest is for measuring what each one's
+// winner does to the others.
 constexpr double kSearchShare = 0.75;
 
 // Takes out of `at` the launch sets of each executable that some winner would replace.
@@ -217,7 +217,7 @@ bool TuningBase::one_configuration_for_several() {
                                             [](const auto& names) { return names.size() > 1; });
 }
 
-// Of each class of dispatches, over all sizes: what a spec says of one it says of all.
+// One choice for each class of dispatches, over all sizes: what a spec says of one it says of all.
 Status TuningBase::choose_for_all(double seconds) {
   std::vector<std::vector<DispatchAtSize>> shared;
   std::size_t measured = 0;

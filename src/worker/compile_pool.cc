@@ -1,53 +1,364 @@
 #include "worker/compile_pool.h"
 
-#include "worker/compile_pool_state.h"
+#include <algorithm>
+#include <set>
+
+#include "worker/job_process.h"
 
 namespace hone::worker {
+namespace {
+
+using provider::Failure;
+using provider::FailureKind;
+using Clock = std::chrono::steady_clock;
+
+// A job that was running when its process died is run once more.
+constexpr int kMostLosses = 1;
+// Deaths of a process in a row with no job running in it, after which it is not started again. One
+// with a job running can be the job's doing, and each job is run at most twice.
+constexpr int kMostIdleDeaths = 2;
+// A zygote that has not reported a job this long after its time limit hangs itself.
+constexpr double kZygoteGraceSeconds = 15;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::set<std::uint64_t> numbers_in(const Message& message, const char* name) {
+  std::set<std::uint64_t> numbers;
+  const auto list = message.body.find(name);
+  if (list != message.body.end() && list->is_array())
+    for (const nlohmann::json& number : *list)
+      if (number.is_number_unsigned()) numbers.insert(number.get<std::uint64_t>());
+  return numbers;
+}
+
+}  // namespace
 
 Result<std::unique_ptr<CompilePool>> CompilePool::start(CompilePoolOptions options) {
-  auto state = std::make_unique<State>(std::move(options));
-  HONE_TRY(state->start_zygote());
-  return std::unique_ptr<CompilePool>(new CompilePool(std::move(state)));
+  std::unique_ptr<CompilePool> pool(new CompilePool(std::move(options)));
+  HONE_TRY(pool->start_zygote());
+  return pool;
 }
 
-CompilePool::CompilePool(std::unique_ptr<State> state) : state_(std::move(state)) {}
-CompilePool::~CompilePool() = default;
+Status CompilePool::start_zygote() {
+  auto session = WorkerProcess::start({"compile worker",
+                                       options_.command,
+                                       {},
+                                       options_.temporary,
+                                       options_.start_seconds,
+                                       options_.run.output_bytes,
+                                       options_.stop_fd});
+  if (!session) return tl::unexpected(std::move(session).error());
+  zygote_.emplace(std::move(*session));
+  send(to_message(TreeSettings{static_cast<std::uint64_t>(std::max(options_.jobs, 1)),
+                               options_.once, options_.prepare, options_.run}));
+  return {};
+}
 
 Result<Outcome> CompilePool::once(const Message& message) {
-  return state_->run_once(message);
+  const Sequence sequence = ++last_;
+  Job& job = jobs_.emplace(sequence, Job{Kind::kOnce, 0, "", message}).first->second;
+  send_job(sequence, job);
+  return wait_for(sequence);
 }
 
+// The zygote starts each at once, so no more are handed in than are to run.
 Result<std::vector<Outcome>> CompilePool::once_each(const std::vector<Message>& messages) {
-  return state_->run_once_each(messages);
+  const auto together = static_cast<std::size_t>(std::max(options_.jobs, 1));
+  std::deque<Sequence> running;
+  std::vector<Outcome> outcomes;
+  for (const Message& message : messages) {
+    if (running.size() == together) {
+      HONE_ASSIGN(Outcome outcome, wait_for(running.front()));
+      running.pop_front();
+      outcomes.push_back(std::move(outcome));
+    }
+    running.push_back(++last_);
+    Job& job = jobs_.emplace(last_, Job{Kind::kOnce, 0, "", message}).first->second;
+    send_job(last_, job);
+  }
+  for (const Sequence sequence : running) {
+    HONE_ASSIGN(Outcome outcome, wait_for(sequence));
+    outcomes.push_back(std::move(outcome));
+  }
+  return outcomes;
 }
 
 Result<Outcome> CompilePool::prepare(const std::string& key, const Message& message) {
-  return state_->run_prepare(key, message);
+  HONE_TRY(release(key));
+  const Sequence sequence = ++last_;
+  Job& job = jobs_.emplace(sequence, Job{Kind::kPrepare, 0, key, message}).first->second;
+  send_job(sequence, job);
+  auto outcome = wait_for(sequence);
+  if (outcome && *outcome) servers_.emplace(key, Server{message, 0, {}});
+  return outcome;
 }
 
 Status CompilePool::release(const std::string& key) {
-  return state_->release(key);
+  servers_.erase(key);
+  std::erase_if(jobs_, [&](const auto& entry) { return entry.second.key == key; });
+  send({"release", {{"key", key}}, {}});
+  send_suspects();
+  return {};
 }
 
 Status CompilePool::submit(const std::string& key, JobId id, const Message& message) {
-  return state_->submit(key, id, message);
+  const auto server = servers_.find(key);
+  if (server == servers_.end())
+    return input_error("no dispatch was prepared under the name '{}'", key);
+  if (server->second.broken) {
+    finished_.push_back({id, tl::unexpected(*server->second.broken), 0});
+    return {};
+  }
+  const Sequence sequence = ++last_;
+  send_job(sequence, jobs_.emplace(sequence, Job{Kind::kRun, id, key, message}).first->second);
+  return {};
 }
 
 Result<std::optional<Finished>> CompilePool::next_finished(double seconds) {
-  return state_->next_finished(seconds);
+  const auto begin = Clock::now();
+  while (finished_.empty() && outstanding() > 0) {
+    const double patience = seconds < 0 ? 1e9 : std::max(0.0, seconds - seconds_since(begin));
+    HONE_TRY(pump(patience));
+    if (patience == 0) break;
+  }
+  if (finished_.empty()) return std::nullopt;
+  Finished first = std::move(finished_.front());
+  finished_.pop_front();
+  return first;
 }
 
 std::size_t CompilePool::outstanding() const {
-  return state_->outstanding();
+  return finished_.size() +
+         static_cast<std::size_t>(std::count_if(jobs_.begin(), jobs_.end(), [](const auto& entry) {
+           return entry.second.kind == Kind::kRun;
+         }));
 }
+
 Status CompilePool::cancel_all() {
-  return state_->cancel_all();
+  std::erase_if(jobs_, [](const auto& entry) { return entry.second.kind == Kind::kRun; });
+  finished_.clear();
+  send({"cancel", nullptr, {}});
+  return {};
 }
-pid_t CompilePool::zygote_pid() const {
-  return state_->zygote_pid();
+
+Result<Outcome> CompilePool::wait_for(Sequence sequence) {
+  while (!answers_.contains(sequence)) {
+    const Status pumped = pump(1e9);
+    if (pumped) continue;
+    jobs_.erase(sequence);
+    return tl::unexpected(pumped.error());
+  }
+  Outcome outcome = std::move(answers_.at(sequence));
+  answers_.erase(sequence);
+  return outcome;
 }
-int CompilePool::restarts() const {
-  return state_->restarts();
+
+// Waits at most `seconds`, and not for ever, for something to happen, and takes note of it.
+Status CompilePool::pump(double seconds) {
+  if (is_readable(options_.stop_fd)) return interrupted();
+  constexpr double kHangLookSeconds = 1;
+  const double wait = std::min(seconds, kHangLookSeconds);
+  if (!zygote_) return restart_zygote("it was not running");
+  const bool gone = zygote_->is_gone();
+  if (!gone) zygote_->wait(wait, options_.stop_fd);
+  const Status understood = take_messages();
+  if (!understood) return restart_zygote(understood.error().message);
+  if (gone || zygote_hangs()) return restart_zygote(gone ? "" : "it hangs");
+  return {};
+}
+
+Status CompilePool::take_messages() {
+  while (true) {
+    HONE_ASSIGN(auto message, zygote_->connection().next());
+    if (!message) return {};
+    if (message->kind == "done" || message->kind == "failed") {
+      take_report(std::move(*message));
+    } else if (message->kind == "started") {
+      const auto job = jobs_.find(number_field(*message, "id").value_or(0));
+      if (job != jobs_.end()) job->second.started = Clock::now();
+    } else if (message->kind == "lost") {
+      take_loss(*message);
+    } else {
+      return failure("it said '{}', which means nothing here", message->kind);
+    }
+  }
+}
+
+void CompilePool::take_report(Message message) {
+  const Sequence sequence = number_field(message, "id").value_or(0);
+  const double seconds = seconds_field(message);
+  const auto job = jobs_.find(sequence);
+  if (job == jobs_.end()) return;  // cancelled
+  if (!job->second.is_internal) {
+    zygote_idle_deaths_ = 0;
+    if (const auto server = servers_.find(job->second.key); server != servers_.end())
+      server->second.idle_deaths = 0;
+  }
+  finish(sequence, outcome_from_report(std::move(message)), seconds);
+  send_suspects();
+}
+
+void CompilePool::take_loss(const Message& message) {
+  const std::string key = text_field(message, "key").value_or("");
+  const Failure why{provider::failure_kind_from(text_field(message, "kind").value_or(""))
+                        .value_or(FailureKind::kCompileCrash),
+                    "its prepared server died: " + text_field(message, "message").value_or("")};
+  const auto server = servers_.find(key);
+  if (server == servers_.end()) return;
+  ++restarts_;
+  ++server->second.idle_deaths;
+  for (const Sequence sequence : numbers_in(message, "started"))
+    if (const auto job = jobs_.find(sequence); job != jobs_.end()) {
+      server->second.idle_deaths = 0;
+      lose(sequence, job->second, why);
+    }
+  if (server->second.idle_deaths > kMostIdleDeaths)
+    break_server(key, why);
+  else
+    prepare_again(key);
+}
+
+Status CompilePool::restart_zygote(const std::string& reason) {
+  Failure why{FailureKind::kCompileCrash, reason};
+  if (zygote_) {
+    zygote_->end(/*seconds=*/0);
+    why.message = fmt::format("the compile worker died: {}{}{}", reason, reason.empty() ? "" : ", ",
+                              zygote_->last_words());
+    if (reason.empty())  // else it was ended by hone for that reason
+      why.kind = provider::died_of(zygote_->process().exit_signal(), FailureKind::kCompileCrash,
+                                   FailureKind::kCompileKilled);
+    zygote_.reset();
+  }
+  ++restarts_;
+  ++zygote_idle_deaths_;
+  std::vector<Sequence> again;
+  for (auto at = jobs_.begin(); at != jobs_.end();) {
+    const auto entry = at++;  // losing it may erase it
+    auto& [sequence, job] = *entry;
+    if (job.is_internal) {
+      jobs_.erase(entry);
+    } else if (job.started) {
+      zygote_idle_deaths_ = 0;
+      if (!lose(sequence, job, why) && job.kind != Kind::kRun) again.push_back(sequence);
+    }
+  }
+  if (zygote_idle_deaths_ > kMostIdleDeaths)
+    return environment_error("{}; it died {} times with nothing to do", why.message,
+                             zygote_idle_deaths_);
+  HONE_TRY(start_zygote());
+  for (const Sequence sequence : again) send_job(sequence, jobs_.at(sequence));
+  std::vector<std::string> keys;
+  for (const auto& [key, server] : servers_)
+    if (!server.broken) keys.push_back(key);
+  for (const std::string& key : keys) prepare_again(key);
+  return {};
+}
+
+// Prepares the server `key` anew and hands in its candidates once more.
+void CompilePool::prepare_again(const std::string& key) {
+  const Sequence sequence = ++last_;
+  Job& prepare =
+      jobs_.emplace(sequence, Job{Kind::kPrepare, 0, key, servers_.at(key).message}).first->second;
+  prepare.is_internal = true;
+  send_job(sequence, prepare);
+  for (auto at = jobs_.begin(); at != jobs_.end();) {
+    auto& [number, job] = *at++;  // sending it may erase it
+    if (job.kind != Kind::kRun || job.key != key) continue;
+    job.is_held = job.losses > 0;
+    if (!job.is_held) send_job(number, job);
+  }
+  send_suspects();
+}
+
+// A job that was running when its process died may be what killed it: such jobs run one at a time,
+// so that only the guilty one is caught twice.
+void CompilePool::send_suspects() {
+  const auto is_suspect = [](const Job& job) { return job.kind == Kind::kRun && job.losses > 0; };
+  for (const auto& [sequence, job] : jobs_)
+    if (is_suspect(job) && !job.is_held) return;
+  for (auto& [sequence, job] : jobs_) {
+    if (!is_suspect(job)) continue;
+    job.is_held = false;
+    send_job(sequence, job);
+    return;
+  }
+}
+
+bool CompilePool::lose(Sequence sequence, Job& job, const Failure& failure) {
+  job.started.reset();
+  if (++job.losses <= kMostLosses) {
+    job.is_held = true;
+    return false;
+  }
+  finish(sequence, tl::unexpected(failure), 0);
+  return true;
+}
+
+void CompilePool::send_job(Sequence sequence, Job& job) {
+  nlohmann::json fields = {{"id", sequence}};
+  if (job.kind != Kind::kOnce) fields["key"] = job.key;
+  if (job.kind != Kind::kRun) job.started = Clock::now();
+  const char* kind = job.kind == Kind::kOnce      ? "once"
+                     : job.kind == Kind::kPrepare ? "prepare"
+                                                  : "run";
+  const Message message = wrap(kind, std::move(fields), job.message);
+  if (const auto frame = encode(message); !frame)
+    finish(sequence, tl::unexpected(Failure{FailureKind::kCompileError, frame.error().message}), 0);
+  else
+    send(message);
+}
+
+// A zygote that is gone is noticed, and everything sent again, by the next pump().
+void CompilePool::send(const Message& message) {
+  if (zygote_) (void)zygote_->connection().send(message);
+}
+
+void CompilePool::finish(Sequence sequence, Outcome outcome, double seconds) {
+  const auto found = jobs_.find(sequence);
+  const Job job = std::move(found->second);
+  jobs_.erase(found);
+  if (job.kind == Kind::kRun) {
+    finished_.push_back({job.id, std::move(outcome), seconds});
+  } else if (!job.is_internal) {
+    answers_.emplace(sequence, std::move(outcome));
+  } else if (!outcome && servers_.contains(job.key)) {
+    // It was prepared before, so a crash now may be an accident (the system out of memory).
+    // The zygote forgets the candidates of a server that it prepares anew.
+    Server& server = servers_.at(job.key);
+    const FailureKind kind = outcome.error().kind;
+    if ((kind == FailureKind::kCompileCrash || provider::is_accident(kind)) &&
+        ++server.idle_deaths <= kMostIdleDeaths)
+      return prepare_again(job.key);
+    break_server(job.key, {outcome.error().kind,
+                           "its prepared server died and could not be prepared again: " +
+                               outcome.error().message});
+  }
+}
+
+void CompilePool::break_server(const std::string& key, const Failure& failure) {
+  servers_.at(key).broken = failure;
+  send({"release", {{"key", key}}, {}});
+  std::vector<Sequence> orphaned;
+  for (const auto& [sequence, job] : jobs_)
+    if (job.kind == Kind::kRun && job.key == key) orphaned.push_back(sequence);
+  for (const Sequence sequence : orphaned) finish(sequence, tl::unexpected(failure), 0);
+  send_suspects();
+}
+
+bool CompilePool::zygote_hangs() const {
+  return std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& entry) {
+    const Job& job = entry.second;
+    const double limit = limit_of(job.kind);
+    return job.started && limit > 0 && seconds_since(*job.started) > limit + kZygoteGraceSeconds;
+  });
+}
+
+double CompilePool::limit_of(Kind kind) const {
+  return seconds_of_both_tries(kind == Kind::kOnce      ? options_.once
+                               : kind == Kind::kPrepare ? options_.prepare
+                                                        : options_.run);
 }
 
 }  // namespace hone::worker

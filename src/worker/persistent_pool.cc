@@ -15,7 +15,7 @@ namespace {
 using provider::Failure;
 using provider::FailureKind;
 
-// Of once-jobs and of what prepare() asks; the tuner's ids are candidates'.
+// The id of once-jobs and of what prepare() asks; the tuner's ids are candidates'.
 constexpr JobId kOwnJob = ~JobId{0};
 
 bool passed_a_limit(const Failure& failure) {

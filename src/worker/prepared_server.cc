@@ -72,7 +72,8 @@ class PreparedServer {
     if (job)
       jobs_.emplace(id, Job{std::move(*job), std::move(message), is_second_try});
     else
-      report(id, 0, tl::unexpected(Failure{FailureKind::kCompileCrash, job.error().message}));
+      send_report(zygote_, id, 0,
+                  tl::unexpected(Failure{FailureKind::kCompileCrash, job.error().message}));
   }
 
   void look_at_jobs() {
@@ -87,14 +88,10 @@ class PreparedServer {
         at = jobs_.erase(at);
         start(again, std::move(message), /*is_second_try=*/true);
       } else {
-        report(id, job.process.seconds(), std::move(*outcome));
+        send_report(zygote_, id, job.process.seconds(), std::move(*outcome));
         at = jobs_.erase(at);
       }
     }
-  }
-
-  void report(std::uint64_t id, double seconds, Outcome outcome) {
-    send_report(zygote_, id, seconds, std::move(outcome));
   }
 
   void end_jobs() {

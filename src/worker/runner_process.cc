@@ -1,10 +1,16 @@
 #include "worker/runner_process.h"
 
+#include <signal.h>
+#include <unistd.h>
+
 #include <chrono>
+#include <cstdio>
 #include <optional>
 
 #include "base/process_tree.h"
 #include "base/text.h"
+#include "worker/janitor.h"
+#include "worker/job_process.h"
 #include "worker/worker_process.h"
 
 namespace hone::worker {
@@ -18,26 +24,49 @@ constexpr double kMemoryLookSeconds = 0.25;
 
 constexpr double kPingSeconds = 10;
 
+// In the runner: false when it is to leave.
+bool answer_all(int socket, const RunnerHandler& handler, const std::function<bool()>& is_lost) {
+  FrameDecoder decoder;
+  while (true) {
+    const auto message = read_message(socket, decoder);
+    if (!message) {
+      std::fprintf(stderr, "%s\n", message.error().message.c_str());
+      return false;
+    }
+    if (!*message) return true;
+    if ((*message)->kind == kPing) {
+      answer(socket, Outcome(Message{std::string(kPing), {}, {}}));
+      continue;
+    }
+    const Outcome outcome = guarded(handler, **message, provider::FailureKind::kKernelCrash);
+    if (!outcome && is_lost && is_lost()) {
+      std::fprintf(stderr, "%s\n", outcome.error().message.c_str());
+      return false;
+    }
+    answer(socket, outcome);
+  }
+}
+
 }  // namespace
 
 struct RunnerProcess::State {
   RunnerOptions options;
-  std::optional<WorkerProcess> session;
+  std::optional<WorkerProcess> worker;
   std::uint64_t generation = 0;
 
   // How the runner died; it is then gone with all it started.
   Failure end(FailureKind kind, std::string why) {
-    session->end(/*seconds=*/0);
-    const std::string words = session->last_words();
+    worker->end(/*seconds=*/0);
+    const std::string words = worker->last_words();
     // A runner that was killed for `why` ended with SIGKILL, which says nothing.
     if (why.empty()) {
       why = words;
-      kind = provider::died_of(session->process().exit_signal(), kind, FailureKind::kKernelKilled);
-      if (session->process().exit_code() >= 0) why = "no answer, " + why;
+      kind = provider::died_of(worker->process().exit_signal(), kind, FailureKind::kKernelKilled);
+      if (worker->process().exit_code() >= 0) why = "no answer, " + why;
     } else if (const auto line = words.find('\n'); line != std::string::npos) {
       why += words.substr(line);
     }
-    session.reset();
+    worker.reset();
     return {kind, why};
   }
 };
@@ -50,20 +79,20 @@ RunnerProcess& RunnerProcess::operator=(RunnerProcess&&) noexcept = default;
 RunnerProcess::~RunnerProcess() = default;
 
 Status RunnerProcess::start() {
-  if (state_->session && !state_->session->is_gone()) return {};
+  if (state_->worker && !state_->worker->is_gone()) return {};
   stop();
   const RunnerOptions& options = state_->options;
-  auto session =
+  auto worker =
       WorkerProcess::start({"runner", options.command, options.environment, options.temporary,
                             options.start_seconds, options.output_bytes, options.stop_fd});
-  if (!session) return tl::unexpected(std::move(session).error());
-  state_->session.emplace(std::move(*session));
+  if (!worker) return tl::unexpected(std::move(worker).error());
+  state_->worker.emplace(std::move(*worker));
   ++state_->generation;
   return {};
 }
 
 Status RunnerProcess::start_answering() {
-  if (state_->session && !state_->session->is_gone()) {
+  if (state_->worker && !state_->worker->is_gone()) {
     const auto answer = call({std::string(kPing), nullptr, {}}, kPingSeconds);
     if (!answer && answer.error().kind == ErrorKind::kInterrupted)
       return tl::unexpected(answer.error());
@@ -74,21 +103,21 @@ Status RunnerProcess::start_answering() {
 
 Result<Outcome> RunnerProcess::call(const Message& message, double seconds) {
   HONE_TRY(start());
-  WorkerProcess& session = *state_->session;
-  session.forget_words();
-  HONE_TRY(session.connection().send(message));
+  WorkerProcess& worker = *state_->worker;
+  worker.forget_words();
+  HONE_TRY(worker.connection().send(message));
   const std::uint64_t memory_limit = state_->options.memory_bytes;
   const auto begin = std::chrono::steady_clock::now();
   while (true) {
-    const bool gone = session.is_gone();  // before reading: what it said last is then there
-    auto reply = session.connection().next();
+    const bool gone = worker.is_gone();  // before reading: what it said last is then there
+    auto reply = worker.connection().next();
     if (!reply)
       return Outcome(tl::unexpected(state_->end(
           FailureKind::kKernelCrash, "its answer cannot be read: " + reply.error().message)));
     if (*reply) return outcome_from(std::move(**reply));
     if (gone) return Outcome(tl::unexpected(state_->end(FailureKind::kKernelCrash, "")));
     if (is_readable(state_->options.stop_fd)) {
-      session.end(/*seconds=*/0);
+      worker.end(/*seconds=*/0);
       stop();
       return interrupted();
     }
@@ -97,14 +126,14 @@ Result<Outcome> RunnerProcess::call(const Message& message, double seconds) {
       return Outcome(
           tl::unexpected(state_->end(FailureKind::kKernelTimeout,
                                      fmt::format("no answer after {}", format_duration(seconds)))));
-    if (memory_limit > 0 && resident_bytes(session.process().pid()) > memory_limit)
+    if (memory_limit > 0 && resident_bytes(worker.process().pid()) > memory_limit)
       return Outcome(tl::unexpected(state_->end(
           FailureKind::kKernelCrash, fmt::format("more than {:.2f} GiB of memory",
                                                  static_cast<double>(memory_limit) / (1 << 30)))));
     double patience = seconds > 0 ? seconds - waited.count() : -1;
     if (memory_limit > 0 && (patience < 0 || patience > kMemoryLookSeconds))
       patience = kMemoryLookSeconds;
-    session.wait(patience, state_->options.stop_fd);
+    worker.wait(patience, state_->options.stop_fd);
   }
 }
 
@@ -113,11 +142,29 @@ std::uint64_t RunnerProcess::generation() const {
 }
 
 pid_t RunnerProcess::pid() const {
-  return state_->session ? state_->session->process().pid() : -1;
+  return state_->worker ? state_->worker->process().pid() : -1;
 }
 
 void RunnerProcess::stop() {
-  state_->session.reset();
+  state_->worker.reset();
+}
+
+int serve_runner(int socket, const RunnerHandler& handler, const std::function<bool()>& is_lost) {
+  const auto folder = SessionFolder::claim();
+  if (!folder) {
+    std::fprintf(stderr, "%s\n", folder.error().message.c_str());
+    return 2;
+  }
+  ::signal(SIGPIPE, SIG_IGN);  // of words that no tuner reads any more
+  const UniqueFd tuner(socket);
+  const Status watched = start_janitor(tuner.get(), *folder);
+  if (!watched) {
+    std::fprintf(stderr, "%s\n", watched.error().message.c_str());
+    return 3;
+  }
+  const bool understood = write_message(tuner.get(), {"hello", {{"pid", ::getpid()}}, {}}) &&
+                          answer_all(tuner.get(), handler, is_lost);
+  return understood ? 0 : 1;
 }
 
 }  // namespace hone::worker

@@ -40,7 +40,7 @@ Status fill(Store& store, int dispatches) {
                                      .format = "elf",
                                      .launch = "{}",
                                      .code = "code " + identity}));
-      HONE_TRY(store.record(Verification{
+      HONE_TRY(store.record(VerificationRow{
           .dispatch = dispatch, .identity = identity, .device = device, .right = true}));
       const Timing timing{.samples = {1.0, 1.5}, .launches_per_sample = 2, .median = 1.25};
       HONE_TRY(store.record(Measurement{

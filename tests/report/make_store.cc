@@ -34,7 +34,7 @@ Status add_measured(Store& store, const Places& at, const Candidate& candidate, 
   Artifact artifact{.candidate = id, .identity = identity, .format = "elf", .launch = "{}"};
   artifact.code = "code of " + identity;
   HONE_TRY(store.record(artifact));
-  HONE_TRY(store.record(Verification{.dispatch = candidate.dispatch,
+  HONE_TRY(store.record(VerificationRow{.dispatch = candidate.dispatch,
                                      .identity = identity,
                                      .device = at.device,
                                      .right = true,

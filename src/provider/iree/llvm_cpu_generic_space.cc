@@ -96,7 +96,8 @@ void add_knobs(GenericRules& rules, space::SpaceBuilder& builder) {
   const problem::Dispatch& dispatch = rules.dispatch;
   const Defaults defaults(dispatch);
   const auto lane_loops = rules.lane_loops();
-  // Of what lies in memory one after the other eight registers, of rows beside it 32.
+  // The largest tile: eight registers of what lies in memory one after the other, 32 rows beside
+  // it.
   const auto most = [&](std::size_t loop) -> Value {
     const bool lane = std::find(lane_loops.begin(), lane_loops.end(), loop) != lane_loops.end();
     return lane ? 8 * rules.lanes() : 32;

@@ -25,7 +25,7 @@ constexpr double kL1WayBytes = 4096, kL2Ways = 16;
 // First-level data TLB: 64 to 96 entries, 7 cycles to the second level, which has 1,536 to 3,072
 // and 30 cycles and more beyond it (uops.info, 7-cpu.com).
 constexpr double kFirstTlb = 72, kFirstTlbCycles = 7, kSecondTlb = 2048, kSecondTlbCycles = 30;
-// Of a wait for an address most is hidden: loads are independent.
+// Most of a wait for an address is hidden, since loads are independent: this share is not.
 constexpr double kNotHidden = 0.3;
 // A register tile's beginning and end beside its sums, and of an unrolled loop's turn.
 constexpr double kTileCycles = 20, kTurnCycles = 1;

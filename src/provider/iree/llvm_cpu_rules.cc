@@ -10,7 +10,7 @@ std::size_t index(int loop) {
   return static_cast<std::size_t>(loop);
 }
 
-// Where a tile of the loop does not divide the extent around it.
+// Adds the conditions under which a tile of the loop does not divide the extent around it.
 void add_remainders(const RuleContext& context, int of, std::vector<Expression>& remainders) {
   const ContractionLoop& loop = context.loops.loops[index(of)];
   const Expression size = constant(loop.size), block = context.block(of);
