@@ -23,7 +23,8 @@ enum class BindingUse {
 };
 
 // Room that hone leaves on either side of a binding where it can: guards lie there, whose change
-// tells of a kernel that writes where it must not.
+// tells of a kernel that writes where it must not. A page: with a guard before it a binding still
+// begins where a page does, as an allocator's buffers do (measure/arrangement.h).
 inline constexpr std::int64_t kGuardBytes = 4096;
 
 // One of the kernel's views of its buffers. A program may pack all its weights into one buffer; a

@@ -16,7 +16,8 @@
 namespace hone::tune {
 namespace {
 
-// Above what finalists are chosen from: slower than that a candidate is never run again.
+// By its time to the default's. Finalists are faster than the default; the rest is room for a ratio
+// that a noisy moment of the search made larger. Slower than that a candidate is never run again.
 constexpr double kWorthCompilingAgain = 1.2;
 // Handles that are measured together: enough to share one sentinel, few enough that a round stays
 // short against the drift it is to cancel.
