@@ -21,7 +21,7 @@ constexpr double kHardFunction = 8;
 // Of an operation in a chain whose order is not known, and of one that is not told apart.
 constexpr double kUnknownSteps = 16;
 // A sum of independent terms lies within so many standard deviations.
-constexpr double kDeviations = 6;
+constexpr double kRoundingDeviations = 6;
 // Errors of independent terms add up to so many standard deviations at most.
 constexpr double kErrorDeviations = 3;
 
@@ -519,7 +519,7 @@ class Analysis {
     Estimate estimate;
     estimate.mean = terms * term.mean + start.mean;
     const double variance = terms * std::max(0.0, term.rms * term.rms - term.mean * term.mean);
-    const double deviation = kDeviations * std::sqrt(variance);
+    const double deviation = kRoundingDeviations * std::sqrt(variance);
     estimate.low = std::max(terms * term.low, terms * term.mean - deviation) + start.low;
     estimate.high = std::min(terms * term.high, terms * term.mean + deviation) + start.high;
     estimate.smallest = std::max({0.0, estimate.low, -estimate.high});
@@ -577,7 +577,7 @@ class Analysis {
     const double u = unit_roundoff(ElementType::kF32), v = unit_roundoff(narrow);
     const double size = scale * query.rms * key.rms * std::sqrt(inner);
     const double score =
-        size * (std::sqrt(inner) * u + kErrorDeviations * v) + kDeviations * size * u +
+        size * (std::sqrt(inner) * u + kErrorDeviations * v) + kRoundingDeviations * size * u +
         scale * std::sqrt(inner) * (query.absolute * key.rms + key.absolute * query.rms);
     const double weights =
         score + kFunction * u + std::sqrt(std::sqrt(terms)) * u + (v > u ? v : 0);

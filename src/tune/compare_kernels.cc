@@ -16,7 +16,7 @@
 namespace hone::tune {
 namespace {
 
-constexpr std::string_view kDefault = "default";
+constexpr std::string_view kDefaultWord = "default";
 
 // Compiles one dispatch in one or more ways.
 class DispatchCompiles {
@@ -62,7 +62,7 @@ Result<const problem::Dispatch*> choose_dispatch(const problem::Program& program
 Result<std::optional<provider::Payload>> payload_of(const CompareContext& context,
                                                     const problem::Dispatch& dispatch,
                                                     const std::string& text) {
-  if (text == kDefault) return std::optional<provider::Payload>();
+  if (text == kDefaultWord) return std::optional<provider::Payload>();
   HONE_ASSIGN(const space::Space space, context.provider.space_of(dispatch));
   HONE_ASSIGN(const space::Configuration configuration, space::parse_configuration(space, text));
   HONE_ASSIGN(provider::Payload payload,
@@ -113,7 +113,7 @@ Result<std::vector<Choice>> choices_in(store::Store& store,
     Choice choice;
     choice.when = row.selection ? row.selection->when : "";
     choice.candidate = beaten ? *row.selection->winner : row.default_row->candidate;
-    choice.configuration = beaten ? row.best->configuration : std::string(kDefault);
+    choice.configuration = beaten ? row.best->configuration : std::string(kDefaultWord);
     if (row.default_row) choice.default_candidate = row.default_row->candidate;
     HONE_ASSIGN(const store::Dispatch dispatch, store.dispatch(row.dispatch));
     HONE_ASSIGN(choice.dispatch, dispatch_from(dispatch));

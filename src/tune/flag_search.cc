@@ -22,7 +22,7 @@ constexpr std::size_t kTogether = 4;
 // One that changed nothing, alone and together with another, is not tried with more.
 constexpr std::size_t kWithoutEffect = 2;
 // One that alone makes the program slower than this many times is not tried with others.
-constexpr double kHopeless = 1.5;
+constexpr double kHopelessRatio = 1.5;
 // How much slower than the best of a round one may be to stay, after each of its rounds. A sample
 // of a program differs by up to a tenth from the next on a machine that others use too.
 constexpr double kStays[] = {1.5, 1.3, 1.2, 1.12, 1.08, 1.08};
@@ -128,7 +128,7 @@ class FlagSearch {
     std::vector<std::pair<double, Set>> sets;
     for (std::size_t i = 0; i < choices_.size(); ++i) {
       const double alone = ratio_alone(i);
-      if (alone > kHopeless || times_without_effect(i) >= kWithoutEffect) continue;
+      if (alone > kHopelessRatio || times_without_effect(i) >= kWithoutEffect) continue;
       Set set;
       for (const std::size_t other : best)
         if (!excludes(choices_[other], choices_[i])) set.push_back(other);
@@ -156,7 +156,7 @@ class FlagSearch {
     for (std::size_t t = 0; t < sets_.size(); ++t)
       if (sets_[t] == Set{choice}) {
         const FlagTrial& trial = found_.trials[t];
-        if (!trial.failure.empty()) return 2 * kHopeless;
+        if (!trial.failure.empty()) return 2 * kHopelessRatio;
         // The same module as without: it may do something together with another.
         return trial.ratio.value_or(1);
       }

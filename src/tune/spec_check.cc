@@ -25,7 +25,7 @@ bool says_nothing(const Texts& entry) {
                              [](const provider::NamedText& part) { return part.text.empty(); });
 }
 
-std::string in_words(const Texts& texts) {
+std::string texts_in_words(const Texts& texts) {
   std::vector<std::string> words;
   for (const provider::NamedText& each : texts) words.push_back(each.text);
   return fmt::format("{}", fmt::join(words, " with "));
@@ -117,7 +117,7 @@ class SpecCheck {
     const bool as_wanted = says_nothing(entry.says) ? changed : say(got, entry.says);
     if (!as_wanted) {
       use.effect = SpecEffect::kIgnored;
-      use.note = changed ? fmt::format("the compiler configures {} instead", in_words(got))
+      use.note = changed ? fmt::format("the compiler configures {} instead", texts_in_words(got))
                          : "the dispatch is configured as without the spec";
     } else if (!changed) {
       use.note = "what the compiler chooses without it";

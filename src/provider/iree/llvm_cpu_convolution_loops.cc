@@ -10,13 +10,13 @@ namespace {
 
 // What a loop is to a convolution, as the letter that stands for it in a layout.
 enum Letter : char {
-  kBatch = 'B',    // of the image and the output
-  kImage = 'I',    // of the output alone: the image is indexed by it and a filter loop together
-  kOutput = 'F',   // of the filter and the output
-  kInput = 'C',    // of the image and the filter
-  kFilter = 'K',   // of the filter alone
-  kDepth = 'G',    // of all three
-  kCombined = 'x'  // two loops in one index
+  kBatch = 'B',      // of the image and the output
+  kImageLoop = 'I',  // of the output alone: the image is indexed by it and a filter loop together
+  kOutput = 'F',     // of the filter and the output
+  kInputChannel = 'C',  // of the image and the filter
+  kFilter = 'K',        // of the filter alone
+  kDepth = 'G',         // of all three
+  kCombined = 'x'       // two loops in one index
 };
 
 bool walks(const problem::Operand& operand, int loop) {
@@ -29,9 +29,9 @@ Letter letter_of(const problem::Operation& operation, int loop) {
   if (walks(operation.operands[2], loop)) {
     if (image && filter) return kDepth;
     if (filter) return kOutput;
-    return image ? kBatch : kImage;
+    return image ? kBatch : kImageLoop;
   }
-  return image ? kInput : kFilter;
+  return image ? kInputChannel : kFilter;
 }
 
 // "BxxC" of nhwc.
@@ -98,7 +98,7 @@ Result<ConvolutionLoops> convolution_loops(const problem::Operation& operation) 
   for (std::size_t i = 0; i < operation.loops.size(); ++i) {
     const int loop = static_cast<int>(i);
     letters += static_cast<char>(letter_of(operation, loop));
-    if (letters.back() == kImage) result.image.push_back(loop);
+    if (letters.back() == kImageLoop) result.image.push_back(loop);
     if (letters.back() == kFilter) result.filter.push_back(loop);
   }
   if (result.image.empty() || result.image.size() != result.filter.size())
@@ -107,7 +107,7 @@ Result<ConvolutionLoops> convolution_loops(const problem::Operation& operation) 
         "image loop has its filter loop",
         describe(operation), result.image.size(), result.filter.size());
   result.form = form_of(operation, letters, result.image.size());
-  result.sums_channels = letters.find(kInput) != letters.npos;
+  result.sums_channels = letters.find(kInputChannel) != letters.npos;
   // The channel of a depthwise convolution and of pooling goes by the usual letter.
   const bool has_channels = result.sums_channels || letters.find(kOutput) != letters.npos;
 
@@ -122,7 +122,7 @@ Result<ConvolutionLoops> convolution_loops(const problem::Operation& operation) 
         label = has_channels || seen["n"] == 0 ? "n" : "c";
         if (label == "n") role = problem::LoopRole::kBatch;
         break;
-      case kImage:
+      case kImageLoop:
         label = dimension_label("o", image++, result.image.size());
         break;
       case kFilter:
@@ -131,7 +131,7 @@ Result<ConvolutionLoops> convolution_loops(const problem::Operation& operation) 
       case kOutput:
         label = "f";
         break;
-      case kInput:
+      case kInputChannel:
         label = "c";
         break;
       default:

@@ -14,7 +14,7 @@ namespace {
 constexpr double kMultiplyAdds = 2, kLatency = 4;
 // Two loads a cycle; 17 of them beside 16 multiply-adds run at 0.75 of the rate of 10
 // (docs/spaces.md: 16x16 115, 8x32 154 GFLOP/s), as 1.5 a cycle would.
-constexpr double kLoads = 1.5;
+constexpr double kLoadsPerCycle = 1.5;
 // Bytes a cycle: half of the 64 of the data sheets from the second-level cache; beyond it what one
 // core gets of a shared cache (Chips and Cheese, Zen 5 and Golden Cove: 8 to 12).
 constexpr double kL2Bytes = 32, kL3Bytes = 8;
@@ -154,7 +154,7 @@ class Model {
       // Conversions: of whole vectors, or where few steps are loaded at a time of single elements.
       moved += row + rows * (unroll < 4 ? 4 : 1);
     const double multiplying = std::max(sums / kMultiplyAdds, kLatency);
-    double cycles = std::max(multiplying, moved / kLoads) + kTurnCycles / unroll;
+    double cycles = std::max(multiplying, moved / kLoadsPerCycle) + kTurnCycles / unroll;
     if (sums * unroll > kUnrolled)
       cycles *= 1 + kUnrolledLoss * std::log2(sums * unroll / kUnrolled);
     const double width = std::log2(std::max(1.0, row));

@@ -8,7 +8,8 @@
 namespace hone::iree {
 namespace {
 
-constexpr std::string_view kWorkload = "measured_workload", kConstants = "measured_constants";
+constexpr std::string_view kMeasuredWorkload = "measured_workload",
+                           kMeasuredConstants = "measured_constants";
 
 bool is_device(const Ir& ir, MlirOperation operation) {
   return ir.is(operation, "util.global") &&
@@ -41,15 +42,16 @@ std::string with_launch_values(const Ir& ir, const OwnedModule& dispatch,
           ir.parse_attribute(context, fmt::format("array<i64: {}>", fmt::join(numbers, ", "))));
   };
   for (const MlirOperation each : exports_in(ir, copy.get())) {
-    set(each, kWorkload, values.workload);
-    set(each, kConstants, values.constants);
+    set(each, kMeasuredWorkload, values.workload);
+    set(each, kMeasuredConstants, values.constants);
   }
   return ir.text(copy.get());
 }
 
 LaunchValues launch_values(const Ir& ir, MlirOperation export_operation) {
-  LaunchValues values{ir.long_integers(ir.attribute(export_operation, kWorkload)), {}};
-  for (const std::int64_t word : ir.long_integers(ir.attribute(export_operation, kConstants)))
+  LaunchValues values{ir.long_integers(ir.attribute(export_operation, kMeasuredWorkload)), {}};
+  for (const std::int64_t word :
+       ir.long_integers(ir.attribute(export_operation, kMeasuredConstants)))
     values.constants.push_back(static_cast<std::uint32_t>(word));
   return values;
 }
