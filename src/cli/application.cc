@@ -177,7 +177,8 @@ int exit_code_of(ErrorKind kind) {
 }
 
 int run(int argc, char** argv) {
-  // The one place where exceptions of libraries (JSON of a damaged file, no memory) end.
+  // Exceptions of libraries are caught where the library is called; what is left (no memory) ends
+  // here.
   try {
     return parse_and_run(argc, argv);
   } catch (const std::exception& error) {

@@ -53,7 +53,8 @@ enum class Reuse { kEqualIdentities, kAny };
 class Store {
  public:
   // Input errors: no such file (read only) or folder, a folder, not an SQLite file, one of another
-  // program, made by a newer hone, damaged. Environment errors: no right to read or write.
+  // program, made by a newer hone, damaged; read only also an empty one, and one of an older hone,
+  // which would have to be brought up to date. Environment errors: no right to read or write.
   static Result<Store> open(const std::filesystem::path& path, Mode mode, Options options = {});
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;

@@ -19,8 +19,9 @@ bool has_crashed(const worker::Outcome& outcome) {
   return !outcome && outcome.error().kind == provider::FailureKind::kCompileCrash;
 }
 
-// A process that dies is given a second chance where nothing goes on without its answer: it may
-// have been the system's doing (no memory left) and not the compiler's.
+// A compiler that crashes is given a second chance where nothing goes on without its answer: some
+// crashes are of one moment. (One that was killed from outside is tried again where it runs,
+// worker/job_process.h.)
 template <class Call>
 Result<worker::Outcome> twice(const Call& call) {
   Result<worker::Outcome> outcome = call();
@@ -33,6 +34,16 @@ Result<worker::Message> accepted(Result<worker::Outcome> outcome) {
   if (*outcome) return std::move(**outcome);
   const provider::Failure& failed = outcome->error();
   if (failed.kind == provider::FailureKind::kCompileError) return input_error("{}", failed.message);
+  return failure("{}: {}", provider::name_of(failed.kind), failed.message);
+}
+
+// What is refused here is one dispatch of a program that the compiler has taken: no mistake of the
+// user's, and no reason to leave the other dispatches.
+Status prepared(Result<worker::Outcome> outcome) {
+  if (!outcome) return tl::unexpected(std::move(outcome).error());
+  if (*outcome) return {};
+  const provider::Failure& failed = outcome->error();
+  if (failed.kind == provider::FailureKind::kCompileError) return failure("{}", failed.message);
   return failure("{}: {}", provider::name_of(failed.kind), failed.message);
 }
 
@@ -219,13 +230,7 @@ Status CompileService::prepare(const std::string& key, const std::string& source
                                const std::string& assemble_for, const std::string& contraction) {
   const worker::Message message{
       std::string(jobs::kPrepare), {{"flags", flags}, {"assemble_for", assemble_for}}, {source}};
-  HONE_ASSIGN(const worker::Outcome prepared, twice([&] { return pool_.prepare(key, message); }));
-  // What the compiler refuses here is one dispatch of a program that it has taken: no mistake of
-  // the user's, and no reason to leave the other dispatches.
-  if (!prepared && prepared.error().kind == provider::FailureKind::kCompileError)
-    return failure("{}", prepared.error().message);
-  if (!prepared)
-    return failure("{}: {}", provider::name_of(prepared.error().kind), prepared.error().message);
+  HONE_TRY(prepared(twice([&] { return pool_.prepare(key, message); })));
   stated_[key] = {contraction, assemble_for};
   return {};
 }
@@ -261,7 +266,7 @@ Status CompileService::submit_replacing(const std::string& key, worker::JobId id
         std::string(jobs::kPrepare),
         {{"flags", maker->flags}, {"assemble_for", stated->second.assemble_for}},
         {stated->second.contraction}};
-    HONE_TRY(accepted(twice([&] { return maker->pool->prepare(key, message); })));
+    HONE_TRY(prepared(twice([&] { return maker->pool->prepare(key, message); })));
     maker->prepared.insert(key);
   }
   return maker->pool->submit(key, id, {std::string(jobs::kCompile), payload.json, {}});

@@ -101,7 +101,7 @@ class FinalistRace {
     how.seed = context_.options.seed + taken_++;
     how.least_seconds = bench_.least_seconds();
     HONE_ASSIGN(const Ran<measure::MeasureResult> measured, rounds_.measure(kernels, nullptr, how));
-    if (!measured) return failure("measuring the finalists failed: {}", measured.error().message);
+    if (!measured) return find_who_fails(columns, how, measured.error());
     HONE_ASSIGN(bool all_right, check_times(columns, *measured));
     for (std::size_t i = 0; i + 1 < columns.size() && all_right; ++i) {
       HONE_ASSIGN(all_right, compare(columns[i], 1, 0));
@@ -115,6 +115,28 @@ class FinalistRace {
     return true;
   }
 
+  // Some kernel of the round is to blame: each shows alone whether it was the one. False when a
+  // finalist was, and has left; an error when it was the default, or nobody fails alone.
+  Result<bool> find_who_fails(const std::vector<std::size_t>& columns,
+                              const measure::MeasureRequest& how,
+                              const provider::Failure& together) {
+    for (const std::size_t column : columns) {
+      HONE_ASSIGN(const Ran<measure::MeasureResult> alone,
+                  rounds_.measure({&kernels_[column]}, nullptr, how));
+      if (alone) continue;
+      if (column == finalists_.size())
+        return failure("the compiler's own configuration: {}", alone.error().message);
+      return fail(column, alone.error());
+    }
+    return failure("measuring the finalists failed: {}", together.message);
+  }
+
+  // Records that the finalist failed on the device; it has left.
+  Result<bool> fail(std::size_t column, const provider::Failure& failed) {
+    HONE_TRY(bench_.fail(finalists_[column].candidate, failed));
+    return leave(column, fmt::format("{}: {}", provider::name_of(failed.kind), failed.message));
+  }
+
   // False when a finalist was faster than can be and has left.
   Result<bool> check_times(const std::vector<std::size_t>& columns,
                            const measure::MeasureResult& measured) {
@@ -124,9 +146,7 @@ class FinalistRace {
       if (impossible.empty()) continue;
       if (columns[i] == finalists_.size())
         return failure("the compiler's own configuration: {}", impossible);
-      HONE_TRY(bench_.fail(finalists_[columns[i]].candidate,
-                           {provider::FailureKind::kImpossibleTime, impossible}));
-      return leave(columns[i], impossible);
+      return fail(columns[i], {provider::FailureKind::kImpossibleTime, impossible});
     }
     return true;
   }
@@ -163,12 +183,11 @@ class FinalistRace {
     return true;
   }
 
-  // Launches it again, and compares. False when it was wrong and has left.
+  // Launches it again, and compares. False when it was wrong or failed, and has left.
   Result<bool> compare(std::size_t column, int launches, double seconds) {
     HONE_ASSIGN(const Ran<measure::Repeated> repeated,
                 rounds_.compare(kernels_[column], launches, seconds));
-    if (!repeated)
-      return failure("a finalist failed when it was compared again: {}", repeated.error().message);
+    if (!repeated) return fail(column, repeated.error());
     const store::Id candidate = finalists_[column].candidate;
     int& compared = compared_[candidate];
     const int before = compared;
