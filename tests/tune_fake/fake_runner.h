@@ -2,6 +2,7 @@
 // code says, give or take a little, in no time.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 
@@ -25,6 +26,8 @@ class FakeRunner final : public worker::RunnerTransport {
   };
   // Whether a code computes something else than a product of so many rows.
   std::function<bool(const std::string& code, std::int64_t rows)> is_wrong;
+  // A code that takes the runner along when it runs among finalists; empty: none.
+  std::string crashes_among_finalists;
   device::Peak peak;  // of the device; as it is, unknown
   // Told of each job's kind before it is done.
   std::function<void(const std::string&)> before_job;
@@ -47,6 +50,12 @@ class FakeRunner final : public worker::RunnerTransport {
       lives_ = false;
       return worker::Outcome(tl::unexpected(
           provider::Failure{provider::FailureKind::kKernelKilled, "killed by SIGKILL"}));
+    }
+    if (message.kind == "measure" && crashes(message.body.get<measure::MeasureRequest>())) {
+      codes_.clear();
+      lives_ = false;
+      return worker::Outcome(
+          tl::unexpected(provider::Failure{provider::FailureKind::kKernelCrash, "SIGSEGV"}));
     }
     return worker::Outcome(worker::Message{"answer", answer(message), {}});
   }
@@ -93,6 +102,14 @@ class FakeRunner final : public worker::RunnerTransport {
     }
     if (kind == "peak") return peak;
     return nlohmann::json::object();
+  }
+
+  // Only rounds of finalists move the buffers.
+  bool crashes(const measure::MeasureRequest& request) const {
+    if (crashes_among_finalists.empty() || !request.other_memory) return false;
+    return std::ranges::any_of(request.handles, [&](int handle) {
+      return codes_.at(handle).ends_with(crashes_among_finalists);
+    });
   }
 
   static measure::Verification right() {

@@ -19,6 +19,7 @@ class OneTuner : public FakeSession {
     auto runner = std::make_unique<test::FakeRunner>(log_);
     runner->killed_at = killed_at_;
     runner->seconds_of = seconds_of_;
+    runner->crashes_among_finalists = crashes_among_finalists_;
     HONE_ASSIGN(TuningResult result,
                 run_session(options_, store_, provider_, {pool, std::move(runner), observer_}));
     best_ = result.best ? result.best->name : "";
@@ -41,6 +42,7 @@ class OneTuner : public FakeSession {
   std::string best_;  // variant of the program
   std::vector<ProgramGain> gains_;
   std::size_t killed_at_ = 0;
+  std::string crashes_among_finalists_;
   std::function<double(const std::string&)> seconds_of_ = [](const std::string& code) {
     return test::fake_seconds(test::tile_in(code));
   };
@@ -73,6 +75,21 @@ TEST_F(OneTuner, ADispatchThatIsRefusedCostsTheOthersNothing) {
   ASSERT_EQ(result->not_tuned.size(), 1u);
   EXPECT_EQ(result->not_tuned.front().dispatch, "main_dispatch_1");
   EXPECT_THAT(result->not_tuned.front().reason, HasSubstr("refused"));
+}
+
+// Beside others a kernel may do what it did not do alone. It has a row, and the next best wins.
+TEST_F(OneTuner, AFinalistThatCrashesLeavesTheRace) {
+  test::FakePool pool(1);
+  crashes_among_finalists_ = "tile=8";
+  const auto result = run(pool);
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(result->tuned.size(), 1u) << observer_.notes;
+  ASSERT_TRUE(result->tuned.front().payload) << result->tuned.front().selection.reason;
+  EXPECT_NE(result->tuned.front().payload->json, "tile=8");
+  EXPECT_THAT(observer_.notes, HasSubstr("is out: kernel crash: SIGSEGV"));
+  const auto rows = store_.candidate_rows();
+  ASSERT_TRUE(rows);
+  EXPECT_EQ(std::ranges::count(*rows, "kernel crash", &store::CandidateRow::failure_kind), 1);
 }
 
 // Each tile of a dispatch is compiled, verified and measured once; finalists run again.
