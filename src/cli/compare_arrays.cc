@@ -24,7 +24,7 @@ Result<problem::Array> read_array(const std::string& path) {
   return array;
 }
 
-std::string counted(std::int64_t number) {
+std::string elements_text(std::int64_t number) {
   return format_count(static_cast<std::uint64_t>(number));
 }
 
@@ -61,15 +61,15 @@ Result<int> compare_arrays(const ArrayComparison& options) {
   }
   fmt::print("{} against {}, {}\n", options.got, options.expected,
              problem::to_string(expected.type));
-  fmt::print("  different        {} of {} elements ({:.3g} %)\n", counted(difference.different),
-             counted(difference.elements), 100 * share);
+  fmt::print("  different        {} of {} elements ({:.3g} %)\n",
+             elements_text(difference.different), elements_text(difference.elements), 100 * share);
   fmt::print("  absolute error   largest {:.4g}, mean {:.4g}\n", difference.largest,
              difference.mean);
   fmt::print("  relative error   largest {:.4g}\n", difference.largest_relative);
   fmt::print("  ulp              largest {:.6g}\n", difference.largest_ulp);
   if (comparison.nan_count > 0)
     fmt::print("  NaN              in {} elements where none is expected\n",
-               counted(comparison.nan_count));
+               elements_text(comparison.nan_count));
   fmt::print("  tolerance        {}\n", tune::in_words(tolerance));
   fmt::print("{}\n", measure::describe(comparison));
   return comparison.right ? 0 : 1;

@@ -47,7 +47,7 @@ output::Cell replaceable(const problem::Dispatch& dispatch) {
 using Providers = std::vector<std::unique_ptr<provider::Provider>>;
 
 // Without the text's hash, which is of no use to whoever reads the table.
-std::string name_of(const provider::Provider& kernel) {
+std::string kernel_title(const provider::Provider& kernel) {
   return std::string(kernel.name().substr(0, kernel.name().find('@')));
 }
 
@@ -87,7 +87,8 @@ output::Table table_of(const problem::Program& program, const Providers& externa
        {"default_configuration", "default configuration"},
        {"not_tunable", "tunable"},
        {"contraction", "replaceable"}});
-  for (const auto& kernel : external) columns.push_back({name_of(*kernel), name_of(*kernel)});
+  for (const auto& kernel : external)
+    columns.push_back({kernel_title(*kernel), kernel_title(*kernel)});
   output::Table table(std::move(columns));
   for (const std::size_t i : order_of(program, for_people)) {
     const problem::Dispatch& dispatch = program.dispatches[i];

@@ -132,10 +132,11 @@ void print_profile_summary(std::span<const profiler::ProfileRow> rows,
   fmt::print(stderr,
              "{} dispatches: {} right, {} failed, {} not verified; {} of them known before. {:.1f} "
              "s, {:.1f} dispatches a second: splitting {:.0f} %, compiling {:.0f} %, expected "
-             "results {:.0f} %, verifying {:.0f} %, measuring {:.0f} %\n",
+             "results {:.0f} %, verifying {:.0f} %, measuring {:.0f} %, libraries {:.0f} %\n",
              dispatches, right, wrong, dispatches - right - wrong, known, seconds,
              static_cast<double>(dispatches) / all, share(spent.load), share(spent.compile),
-             share(spent.expected), share(spent.verify), share(spent.measure));
+             share(spent.expected), share(spent.verify), share(spent.measure),
+             share(spent.libraries));
 }
 
 }  // namespace hone::cli

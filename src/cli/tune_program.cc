@@ -72,7 +72,7 @@ nlohmann::json document_of(const TuneOptions& options, const tune::FlagSet& tune
 // Those that cannot be tuned, a line for each reason; then what the plan left out: of many the
 // heaviest, since the others take next to no time.
 void print_not_tuned(const std::vector<tune::NotTuned>& all, const std::string& at) {
-  constexpr std::size_t kListed = 5;
+  constexpr std::size_t kMostListed = 5;
   std::vector<const tune::NotTuned*> by_plan;
   std::vector<std::pair<const tune::NotTuned*, std::size_t>> by_reason;  // the first, how many
   for (const tune::NotTuned& each : all) {
@@ -94,14 +94,14 @@ void print_not_tuned(const std::vector<tune::NotTuned>& all, const std::string& 
   std::ranges::stable_sort(by_plan, std::greater(), &tune::NotTuned::share);
   double others = 0;
   for (std::size_t i = 0; i < by_plan.size(); ++i)
-    if (i < kListed)
+    if (i < kMostListed)
       fmt::print("not tuned{}: {}: {}\n", at, by_plan[i]->dispatch, by_plan[i]->reason);
     else
       others += by_plan[i]->share;
-  if (by_plan.size() > kListed)
+  if (by_plan.size() > kMostListed)
     fmt::print(
         "not tuned{}: {} more, {:.1f} % of the dispatches' time together (--json lists them)\n", at,
-        by_plan.size() - kListed, 100 * others);
+        by_plan.size() - kMostListed, 100 * others);
 }
 
 // What is not in the tables.

@@ -45,7 +45,7 @@ struct ProfileRow {
 };
 
 struct ProfileSpent {
-  double load = 0, compile = 0, expected = 0, verify = 0, measure = 0;  // seconds
+  double load = 0, compile = 0, expected = 0, verify = 0, measure = 0, libraries = 0;  // seconds
 };
 
 // Each row is handed to `row` once it is known and stored, those of an operation in the file's

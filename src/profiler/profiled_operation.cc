@@ -411,6 +411,7 @@ Status ProfiledOperation::measure_single() {
     HONE_TRY(set_problem(together.front()->dispatch, problem));
     HONE_TRY(measure(together));
     if (std::exchange(first, false) && options_.libraries) {
+      const Timed timed(spent_.libraries);
       HONE_ASSIGN(library_rows_, measured_libraries(context_, options_, plan_.operation,
                                                     functions_.front().kernels.front().id));
     }

@@ -414,19 +414,9 @@ Status DispatchBench::record_samples(const std::string& identity,
                                      const measure::HandleSamples& samples, store::Phase phase,
                                      std::optional<double> ratio,
                                      const measure::MeasureResult& result) {
-  store::Measurement row;
-  row.dispatch = dispatch_id_;
-  row.identity = identity;
-  row.device = context_->device;
+  store::Measurement row = measurement_row(dispatch_id_, identity, *context_, samples, result);
   row.phase = phase;
-  row.timing = timing_of(samples.seconds, samples.launches_per_sample, samples.disturbed);
   row.sentinel_ratio = ratio;
-  row.machine = nlohmann::json{{"before", result.before},
-                               {"after", result.after},
-                               {"cores", context_->options.place().address.cores},
-                               {"stop", samples.stop},
-                               {"kept_disturbed", samples.kept_disturbed}}
-                    .dump();
   HONE_TRY(context_->store.record(row));
   return {};
 }
