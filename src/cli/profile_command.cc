@@ -100,7 +100,8 @@ CommandResult run_profile(const ProfileCommandOptions& options,
   HONE_TRY(write_profile(options.output, rows, session));
   print_profile_summary(rows, *spent, watch.seconds());
   const bool failed = std::ranges::any_of(rows, [](const profiler::ProfileRow& row) {
-    return row.verified == profiler::Verified::kFailed;
+    return row.provider == profiler::kCompilersProvider &&
+           row.verified == profiler::Verified::kFailed;
   });
   return failed ? 1 : 0;
 }

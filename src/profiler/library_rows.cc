@@ -61,8 +61,13 @@ Result<std::vector<ProfileRow>> measured_libraries(tune::Context& context,
     row.message = baseline.note;
     if (options.verify) {
       HONE_ASSIGN(const tune::Ran<measure::Verification> verified, rounds.verify(kernel));
-      if (!verified || !verified->right) continue;
-      row.verified = Verified::kSuccess;
+      row.verified = verified && verified->right ? Verified::kSuccess : Verified::kFailed;
+      if (row.verified == Verified::kFailed) {
+        // Said where the library has no right kernel.
+        row.message = verified ? verified->message : verified.error().message;
+        best.try_emplace(row.provider, row);
+        continue;
+      }
     }
     measure::MeasureRequest how;
     how.protocol = profile_protocol(options.repetitions, context.options.traits());
@@ -88,7 +93,8 @@ Result<std::vector<ProfileRow>> measured_libraries(tune::Context& context,
     HONE_TRY(context.store.record(measurement));
     row.timing = measurement.timing;
     const auto known = best.find(row.provider);
-    if (known == best.end() || row.timing->median < known->second.timing->median)
+    if (known == best.end() || !known->second.timing ||
+        row.timing->median < known->second.timing->median)
       best[row.provider] = row;
   }
   return rows_of(best);

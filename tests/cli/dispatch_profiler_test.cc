@@ -266,6 +266,27 @@ TEST_F(DispatchProfiler, TwoReportsAreSetSideBySide) {
   EXPECT_NE(bad.err.find("bad.csv"), std::string::npos);
 }
 
+TEST_F(DispatchProfiler, ADispatchThatDoesNotCompileCostsTheOthersNothing) {
+  const std::string operation = "matmul_7x33x64_f32t_f32t_f32t";
+  generate({operation});
+  const std::filesystem::path path = source_of("matmul", operation);
+  const std::string text = *read_file(path);
+  std::string bad = text;
+  const std::string name = operation + std::string(kDefault);
+  bad.replace(bad.find(name), name.size(), operation + "_tile_config_bad");
+  bad.replace(bad.find("linalg.matmul"), 13, "linalg.matmul {compilation_info = #none}");
+  ASSERT_TRUE(write_file_atomically(path, bad + text.substr(text.find("func.func"))));
+  for (const bool again : {false, true}) {
+    EXPECT_EQ(profile().exit_code, 1) << again;
+    const auto rows = nlohmann::json::parse(*read_file(folder() / "rows.json"));
+    ASSERT_GE(rows.size(), 2u);
+    EXPECT_EQ(rows[0]["Verification"], "FAILED");
+    EXPECT_NE(rows[0]["Message"].get<std::string>().find("none"), std::string::npos) << rows[0];
+    EXPECT_EQ(rows[1]["Verification"], "SUCCESS");
+    EXPECT_TRUE(rows[1]["Runtime(ms)"].is_number());
+  }
+}
+
 TEST_F(DispatchProfiler, MistakesAreNamed) {
   Ran ran = profile();
   EXPECT_EQ(ran.exit_code, 2);
