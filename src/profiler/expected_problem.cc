@@ -42,10 +42,10 @@ Result<const Expected*> ExpectedProblem::expected() {
 }
 
 bool ExpectedProblem::takes_inputs(const problem::Dispatch& dispatch) const {
+  if (!holds_all(dispatch)) return false;
   std::vector<problem::TensorType> inputs = operation_.inputs(), bound;
   for (const problem::Binding& binding : dispatch.bindings)
     if (binding.access == Access::kReadOnly) bound.push_back(binding.type);
-  if (bound.size() != inputs.size() || dispatch.bindings.size() != inputs.size() + 1) return false;
   if (bound != inputs) {
     // The compiler has taken dimensions apart or together: then numbers of elements must tell.
     const auto flat = [](std::vector<problem::TensorType>& types) {
@@ -59,7 +59,7 @@ bool ExpectedProblem::takes_inputs(const problem::Dispatch& dispatch) const {
   return bound == inputs;
 }
 
-bool ExpectedProblem::holds_inputs(const problem::Dispatch& dispatch) const {
+bool ExpectedProblem::holds_all(const problem::Dispatch& dispatch) const {
   const std::vector<problem::TensorType> inputs = operation_.inputs();
   std::size_t read = 0;
   for (const problem::Binding& binding : dispatch.bindings) {
@@ -75,7 +75,7 @@ bool ExpectedProblem::holds_inputs(const problem::Dispatch& dispatch) const {
 
 Result<measure::ProblemRequest> ExpectedProblem::problem_of(const problem::Dispatch& dispatch) {
   measure::ProblemRequest problem = unverified_problem(dispatch);
-  if (!holds_inputs(dispatch)) return problem;
+  if (!holds_all(dispatch)) return problem;
   std::vector<problem::Array> values;
   if (options_.verify) {
     HONE_ASSIGN(const Expected* const expected, this->expected());

@@ -17,8 +17,10 @@ class ExpectedProblem {
                   const Operation& operation)
       : context_(context), options_(options), spent_(spent), operation_(operation) {}
 
-  // Whether a kernel takes the operation's inputs in order, and its result, and it shows: two
-  // inputs of one type may be bound in either order.
+  // Whether a kernel can be all of the operation: its bindings hold the inputs and the result.
+  bool holds_all(const problem::Dispatch& dispatch) const;
+  // Whether it takes the inputs in order besides, and that shows: two inputs of one type may be
+  // bound in either order.
   bool takes_inputs(const problem::Dispatch& dispatch) const;
   // The data as the kernel's bindings take it: with options.verify what must come out too, else
   // inputs alone. Where the bindings cannot hold it the runner makes data up, of use for measuring
@@ -32,7 +34,6 @@ class ExpectedProblem {
 
  private:
   Result<const Expected*> expected();
-  bool holds_inputs(const problem::Dispatch& dispatch) const;
 
   tune::Context& context_;
   const ProfileOptions& options_;

@@ -129,9 +129,11 @@ Status ProfiledOperation::add(const problem::Program& program,
     for (const problem::Dispatch& dispatch : program.dispatches)
       if (dispatch.name.starts_with(prefix)) function->kernels.push_back({.dispatch = dispatch});
     // With others in the module equal kernels of several functions are one dispatch, named for the
-    // first: unless it has just one, the function is looked at alone.
+    // first: unless one kernel is all of it, the function is looked at alone.
     const bool alone_already = functions.size() == 1 && program.functions.size() == 1;
-    if (function->kernels.size() == 1 || alone_already) continue;
+    const bool is_whole =
+        function->kernels.size() == 1 && expected_.holds_all(function->kernels.front().dispatch);
+    if (is_whole || alone_already) continue;
     function->kernels.clear();
     const Result<problem::Program> alone = load(function->source);
     if (!alone) {

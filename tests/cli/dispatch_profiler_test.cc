@@ -143,6 +143,19 @@ TEST_F(DispatchProfiler, EveryKindIsRightAtOddShapes) {
         << operation << ": " << found[operation]["Message"];
 }
 
+// The kernel that adds up the slices is the same one in both, and the compiler names it for one of
+// them: it belongs to each all the same.
+TEST_F(DispatchProfiler, AKernelThatTwoOperationsShareCountsForBoth) {
+  generate({"matmul_splitk_7x33x62_f32t_f32t_f32t_parallel2",
+            "matmul_splitk_7x33x126_f32t_f32t_f32t_parallel2"});
+  EXPECT_EQ(profile({"--providers", "iree"}).exit_code, 0);
+  EXPECT_EQ(rows().size(), 2u);
+  for (const auto& [operation, row] : rows()) {
+    EXPECT_EQ(row["Verification"], "SUCCESS") << operation << row["Message"];
+    EXPECT_EQ(row["Kernels"], 2) << operation;
+  }
+}
+
 TEST_F(DispatchProfiler, RaisesNoAlarmForLongSumsInNarrowTypes) {
   generate({"matmul_5x9x16384_f16t_f16t_f16t", "matmul_5x9x16384_bf16t_bf16t_bf16t",
             "matmul_5x9x16384_f16t_f16t_f32t", "matmul_5x9x16384_s8t_s8t_s32t"});
