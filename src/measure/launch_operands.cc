@@ -25,8 +25,9 @@ std::uint64_t seed_of(std::uint64_t seed, OperandSet set, int draw) {
   return set == OperandSet::kExact ? drawn : random_bits(drawn ^ kSecondSet, 0);
 }
 
+// What `given` says, from its first byte; the rest, and bindings that are not given, as planned.
 Result<Buffers::Contents> contents_of(const problem::Dispatch& dispatch, const InputPlan& plan,
-                                      std::uint64_t seed) {
+                                      std::uint64_t seed, const std::vector<std::string>& given) {
   Buffers::Contents contents(dispatch.bindings.size());
   for (std::size_t i = 0; i < contents.size(); ++i) {
     const problem::Binding& binding = dispatch.bindings[i];
@@ -35,8 +36,10 @@ Result<Buffers::Contents> contents_of(const problem::Dispatch& dispatch, const I
                          dispatch.name);
     if (binding.access == problem::Access::kWriteOnly) continue;
     contents[i].resize(static_cast<std::size_t>(binding.bytes));
+    if (i < given.size() && given[i].size() == contents[i].size()) continue;
     fill_input(contents[i], binding.type.element, plan.bindings[i], binding_seed(seed, i));
   }
+  HONE_TRY(replace_contents(dispatch, given, contents));
   return contents;
 }
 
@@ -84,17 +87,22 @@ Result<std::array<LaunchOperands, kOperandSets>> launch_operands(const ProblemRe
   const bool given = !request.inputs.empty();
   for (const OperandSet set : {OperandSet::kExact, OperandSet::kFullSignificands}) {
     LaunchOperands& each = operands[static_cast<std::size_t>(set)];
-
-    InputPlan plan = plan_inputs(dispatch, given ? OperandSet::kExact : set);
-    const std::uint64_t seed =
-        seed_of(request.seed, given ? OperandSet::kExact : set, given ? 0 : draw);
-    HONE_ASSIGN(each.contents, contents_of(dispatch, plan, seed));
-    HONE_TRY(replace_contents(dispatch, request.inputs, each.contents));
+    if (given && set != OperandSet::kExact) {
+      each = operands.front();
+      continue;
+    }
+    InputPlan plan = plan_inputs(dispatch, set);
+    const std::uint64_t seed = seed_of(request.seed, set, given ? 0 : draw);
+    HONE_ASSIGN(each.contents, contents_of(dispatch, plan, seed, request.inputs));
+    if (request.tolerance) {
+      each.tolerances.assign(dispatch.bindings.size(), *request.tolerance);
+      continue;
+    }
+    // The product of given inputs tells how far a right kernel may be off.
     if (given)
       plan =
           plan_of_contents(dispatch, each.contents, static_cast<int>(request.device.cores.size()));
     each.tolerances = tolerances_for(dispatch, plan);
-    if (request.tolerance) each.tolerances.assign(dispatch.bindings.size(), *request.tolerance);
   }
   return operands;
 }

@@ -113,6 +113,7 @@ constexpr auto kDispatchFields = [](auto& dispatch, auto&& field) {
   field.or_default("operand_digits", dispatch.operand_digits);
   field.or_default("neighbours", dispatch.surrounding);
   field("bindings", dispatch.bindings);
+  field.when(!dispatch.arguments.empty(), "arguments", dispatch.arguments);
   field("constants", dispatch.constants);
   field("launches_per_call", dispatch.launches_per_call);
   field("default_configuration", dispatch.default_configuration);

@@ -86,6 +86,9 @@ struct Dispatch {
   // configurations (a softmax is taken apart by then). Each `from` is a smaller number.
   std::vector<SurroundingOperation> surrounding;
   std::vector<Binding> bindings;  // in ordinal order
+  // By the kernel's own binding: the number of the function's argument that it is, the whole of it,
+  // whenever the program launches the kernel; -1 for any other. Empty: not known.
+  std::vector<int> arguments = {};
   // 32-bit words the kernel is launched with, where they are static: values that the program
   // passes, and hone's own choice of those that only say where a view begins.
   std::vector<std::uint32_t> constants;

@@ -21,6 +21,12 @@ std::vector<std::string> outputs_of_zeros(const problem::Dispatch& dispatch) {
   return bytes;
 }
 
+// The compiler may have taken dimensions apart or together.
+bool holds(const problem::Binding& binding, const problem::TensorType& wanted) {
+  return binding.type.element == wanted.element &&
+         problem::element_count(binding.type) == problem::element_count(wanted);
+}
+
 }  // namespace
 
 measure::ProblemRequest unverified_problem(const problem::Dispatch& dispatch) {
@@ -41,22 +47,29 @@ Result<const Expected*> ExpectedProblem::expected() {
   return &*expected_;
 }
 
-bool ExpectedProblem::takes_inputs(const problem::Dispatch& dispatch) const {
-  if (!holds_all(dispatch)) return false;
-  std::vector<problem::TensorType> inputs = operation_.inputs(), bound;
-  for (const problem::Binding& binding : dispatch.bindings)
-    if (binding.access == Access::kReadOnly) bound.push_back(binding.type);
-  if (bound != inputs) {
-    // The compiler has taken dimensions apart or together: then numbers of elements must tell.
-    const auto flat = [](std::vector<problem::TensorType>& types) {
-      for (problem::TensorType& type : types) type.shape = {problem::element_count(type)};
-    };
-    flat(bound);
-    flat(inputs);
+std::optional<std::vector<std::size_t>> ExpectedProblem::arguments_of(
+    const problem::Dispatch& dispatch) const {
+  const std::vector<problem::TensorType> inputs = operation_.inputs();
+  std::vector<std::size_t> arguments(dispatch.bindings.size());
+  std::vector<bool> taken(inputs.size(), false);
+  for (std::size_t i = 0; i < dispatch.bindings.size(); ++i) {
+    const problem::Binding& binding = dispatch.bindings[i];
+    if (binding.access != Access::kReadOnly) {
+      if (!holds(binding, operation_.output())) return std::nullopt;
+      continue;
+    }
+    const std::size_t ordinal = binding.ordinal < 0 ? i : static_cast<std::size_t>(binding.ordinal);
+    if (binding.offset != 0 || ordinal >= dispatch.arguments.size()) return std::nullopt;
+    const auto argument = static_cast<std::size_t>(dispatch.arguments[ordinal]);
+    if (argument >= inputs.size() || taken[argument] || !holds(binding, inputs[argument]))
+      return std::nullopt;
+    arguments[i] = argument;
+    taken[argument] = true;
   }
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (std::ranges::count(inputs, inputs[i]) > 1) return false;
-  return bound == inputs;
+  if (std::ranges::count(taken, true) != std::ssize(inputs) ||
+      dispatch.bindings.size() != inputs.size() + 1)
+    return std::nullopt;
+  return arguments;
 }
 
 bool ExpectedProblem::holds_all(const problem::Dispatch& dispatch) const {
@@ -65,17 +78,15 @@ bool ExpectedProblem::holds_all(const problem::Dispatch& dispatch) const {
   for (const problem::Binding& binding : dispatch.bindings) {
     const bool is_input = binding.access == Access::kReadOnly;
     if (is_input && read == inputs.size()) return false;
-    const problem::TensorType& wanted = is_input ? inputs[read++] : operation_.output();
-    if (binding.type.element != wanted.element ||
-        problem::element_count(binding.type) != problem::element_count(wanted))
-      return false;
+    if (!holds(binding, is_input ? inputs[read++] : operation_.output())) return false;
   }
   return read == inputs.size() && dispatch.bindings.size() == inputs.size() + 1;
 }
 
 Result<measure::ProblemRequest> ExpectedProblem::problem_of(const problem::Dispatch& dispatch) {
   measure::ProblemRequest problem = unverified_problem(dispatch);
-  if (!holds_all(dispatch)) return problem;
+  const auto arguments = arguments_of(dispatch);
+  if (!arguments && !holds_all(dispatch)) return problem;
   std::vector<problem::Array> values;
   if (options_.verify) {
     HONE_ASSIGN(const Expected* const expected, this->expected());
@@ -88,7 +99,7 @@ Result<measure::ProblemRequest> ExpectedProblem::problem_of(const problem::Dispa
   std::size_t next = 0;
   for (std::size_t i = 0; i < dispatch.bindings.size(); ++i) {
     if (dispatch.bindings[i].access == Access::kReadOnly)
-      problem.inputs[i] = std::move(values[next++].bytes);
+      problem.inputs[i] = std::move(values[arguments ? (*arguments)[i] : next++].bytes);
     else if (options_.verify)
       problem.expected[i] = expected_->output.bytes;
   }

@@ -19,9 +19,10 @@ class ExpectedProblem {
 
   // Whether a kernel can be all of the operation: its bindings hold the inputs and the result.
   bool holds_all(const problem::Dispatch& dispatch) const;
-  // Whether it takes the inputs in order besides, and that shows: two inputs of one type may be
-  // bound in either order.
-  bool takes_inputs(const problem::Dispatch& dispatch) const;
+  // By binding of such a kernel: the operation's input that the program gives it there. Nothing
+  // where that is not known, as of two functions that share a kernel and order its operands
+  // differently.
+  std::optional<std::vector<std::size_t>> arguments_of(const problem::Dispatch& dispatch) const;
   // The data as the kernel's bindings take it: with options.verify what must come out too, else
   // inputs alone. Where the bindings cannot hold it the runner makes data up, of use for measuring
   // only.

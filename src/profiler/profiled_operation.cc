@@ -35,7 +35,8 @@ constexpr std::size_t kMostTogether = 12;
 
 // Kernels that run on the same buffers: what one of them is given the other can be given too.
 bool same_problem(const problem::Dispatch& a, const problem::Dispatch& b) {
-  return a.bindings == b.bindings && a.constants == b.constants && a.root == b.root;
+  return a.bindings == b.bindings && a.arguments == b.arguments && a.constants == b.constants &&
+         a.root == b.root;
 }
 
 std::string words_of(const provider::Failure& failure) {
@@ -132,7 +133,8 @@ Status ProfiledOperation::add(const problem::Program& program,
     // first: unless one kernel is all of it, the function is looked at alone.
     const bool alone_already = functions.size() == 1 && program.functions.size() == 1;
     const bool is_whole =
-        function->kernels.size() == 1 && expected_.holds_all(function->kernels.front().dispatch);
+        function->kernels.size() == 1 &&
+        (is_launched_alone(*function) || expected_.holds_all(function->kernels.front().dispatch));
     if (is_whole || alone_already) continue;
     function->kernels.clear();
     const Result<problem::Program> alone = load(function->source);
@@ -288,7 +290,8 @@ std::string ProfiledOperation::name_of(const ProfiledFunction& function) const {
 }
 
 bool ProfiledOperation::is_launched_alone(const ProfiledFunction& function) const {
-  return function.kernels.size() == 1 && expected_.takes_inputs(function.kernels.front().dispatch);
+  return function.kernels.size() == 1 &&
+         expected_.arguments_of(function.kernels.front().dispatch).has_value();
 }
 
 Status ProfiledOperation::set_problem(const problem::Dispatch& dispatch,

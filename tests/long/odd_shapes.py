@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Every kind of operation of the dispatch profiler, in all its types and layouts, at small odd shapes on this machine's
-CPU: hone generate, then hone profile, and each dispatch must be right (docs/status.md says what of it is not).
+CPU (--device cuda: on its GPU): hone generate, then hone profile, and each dispatch must be right (docs/status.md says
+what of it is not).
 
-usage: odd_shapes.py [--hone PATH] [--folder DIR]
+usage: odd_shapes.py [--hone PATH] [--folder DIR] [--device cpu|cuda]
 
 Takes about six minutes on two cores. Exit status: 0 all are as expected, 1 some are not.
 """
@@ -48,13 +49,15 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--hone", default=str(ROOT / "build/dev/hone"))
     parser.add_argument("--folder")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(options.folder or temporary)
         (folder / "workload.yaml").write_text(workload())
-        generate = [options.hone, "generate", "--workload", "workload.yaml", "--device", "cpu", "--configs", "default"]
+        generate = [options.hone, "generate", "--workload", "workload.yaml", "--device", options.device,
+                    "--configs", "default"]
         subprocess.run(generate, cwd=folder, stdout=subprocess.DEVNULL, check=True)
-        profile = [options.hone, "profile", "--device", "cpu", "--providers", "iree", "--benchmark-repetitions", "1",
+        profile = [options.hone, "profile", "--device", options.device, "--providers", "iree", "--benchmark-repetitions", "1",
                    "--output", "rows.json"]
         subprocess.run(profile, cwd=folder, stdout=subprocess.DEVNULL, check=False)
         rows = json.loads((folder / "rows.json").read_text())

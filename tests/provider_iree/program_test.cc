@@ -1,5 +1,6 @@
 #include "provider/iree/program.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "tests/provider_iree/compiler.h"
@@ -167,6 +168,26 @@ TEST(LoadProgram, SaysHowToGiveASizeThatIsOpen) {
             "dynamic shape: loop 0 of linalg.matmul has a size known only at run time, and hone "
             "measures one size: --dim M=SIZE (or input0.0=SIZE)");
   EXPECT_EQ(flop_count(dispatch.root), 0);
+}
+
+// The compiler binds operands in the order in which the kernel reads them, whatever the function's.
+TEST(LoadProgram, SaysWhichArgumentABindingIs) {
+  const auto product_of = [](const char* lhs, const char* rhs) {
+    return fmt::format(R"(func.func @main(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>)
+    -> tensor<64x64xf32> {{
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<64x64xf32>
+  %fill = linalg.fill ins(%zero : f32) outs(%empty : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %y = linalg.matmul ins({}, {} : tensor<64x64xf32>, tensor<64x64xf32>)
+                     outs(%fill : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %y : tensor<64x64xf32>
+}})",
+                       lhs, rhs);
+  };
+  EXPECT_THAT(load("p.mlir", product_of("%a", "%b")).dispatches.at(0).arguments,
+              ElementsAre(0, 1, -1));
+  EXPECT_THAT(load("p.mlir", product_of("%b", "%a")).dispatches.at(0).arguments,
+              ElementsAre(1, 0, -1));
 }
 
 problem::Program load_with(const std::vector<problem::GivenSize>& sizes) {

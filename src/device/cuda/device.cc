@@ -43,13 +43,44 @@ class FixedWork : public QueuedKernel {
   Buffer nowhere_{};
 };
 
-class CudaDevice : public Device {
+}  // namespace
+
+class OpenGpu {
  public:
-  CudaDevice(std::shared_ptr<GpuContext> gpu, Stopwatch watch)
-      : gpu_(std::move(gpu)), watch_(std::move(watch)), last_look_(now()) {
-    if (auto nvml = Nvml::open(gpu_->facts().uuid)) nvml_ = std::move(*nvml);
+  explicit OpenGpu(std::shared_ptr<GpuContext> context) : context_(std::move(context)) {
+    if (auto nvml = Nvml::open(context_->facts().uuid)) nvml_ = std::move(*nvml);
     if (nvml_) most_megahertz_ = nvml_->most_megahertz().value_or(0);
   }
+
+  const std::shared_ptr<GpuContext>& context() const { return context_; }
+  std::optional<Nvml>& nvml() { return nvml_; }
+  double most_megahertz() const { return most_megahertz_; }  // 0: not known
+  // Null where it cannot be compiled, which is tried once.
+  Comparer* comparer() {
+    if (!comparer_asked_) {
+      comparer_asked_ = true;
+      if (auto comparer = Comparer::create(context_)) comparer_ = std::move(*comparer);
+    }
+    return comparer_ ? &*comparer_ : nullptr;
+  }
+
+ private:
+  std::shared_ptr<GpuContext> context_;
+  std::optional<Nvml> nvml_;
+  double most_megahertz_ = 0;
+  bool comparer_asked_ = false;
+  std::optional<Comparer> comparer_;
+};
+
+namespace {
+
+class CudaDevice : public Device {
+ public:
+  CudaDevice(std::shared_ptr<OpenGpu> open, Stopwatch watch)
+      : open_(std::move(open)),
+        gpu_(open_->context()),
+        watch_(std::move(watch)),
+        last_look_(now()) {}
 
   std::string_view kind() const override { return kKind; }
   int threads() const override { return 1; }
@@ -105,12 +136,9 @@ class CudaDevice : public Device {
   Result<std::optional<Difference>> difference(const void* got, const void* expected,
                                                problem::ElementType type, std::int64_t count,
                                                double absolute, double relative) override {
-    if (!comparer_asked_) {
-      comparer_asked_ = true;
-      if (auto comparer = Comparer::create(gpu_)) comparer_ = std::move(*comparer);
-    }
-    if (!comparer_) return std::nullopt;
-    return comparer_->difference(got, expected, type, count, absolute, relative);
+    Comparer* const comparer = open_->comparer();
+    if (comparer == nullptr) return std::nullopt;
+    return comparer->difference(got, expected, type, count, absolute, relative);
   }
 
   double busy_seconds() const override { return gpu_->busy_seconds(); }
@@ -122,7 +150,7 @@ class CudaDevice : public Device {
     const double time = now();
     state.seconds = time - last_look_;
     last_look_ = time;
-    if (nvml_) state.gpus.push_back(nvml_->state(gpu_->facts().index));
+    if (open_->nvml()) state.gpus.push_back(open_->nvml()->state(gpu_->facts().index));
     return state;
   }
   MachineState detailed_machine_state() override { return machine_state(); }
@@ -145,12 +173,9 @@ class CudaDevice : public Device {
   Status pause(const QueuedKernel& kernel, std::size_t launches);
   bool is_held_down();
 
+  std::shared_ptr<OpenGpu> open_;
   std::shared_ptr<GpuContext> gpu_;
   Stopwatch watch_;
-  std::optional<Nvml> nvml_;
-  double most_megahertz_ = 0;
-  bool comparer_asked_ = false;
-  std::optional<Comparer> comparer_;
   std::unique_ptr<CudaKernel> pause_;
   double last_look_ = 0;
   double last_clock_ = 0;
@@ -174,11 +199,12 @@ Status CudaDevice::pause(const QueuedKernel& kernel, std::size_t launches) {
 }
 
 bool CudaDevice::is_held_down() {
-  if (!nvml_ || (!held_down_ && now() - last_clock_ < kClockSeconds)) return held_down_;
+  std::optional<Nvml>& nvml = open_->nvml();
+  if (!nvml || (!held_down_ && now() - last_clock_ < kClockSeconds)) return held_down_;
   last_clock_ = now();
-  const auto megahertz = nvml_->megahertz();
-  held_down_ = disturbs(nvml_->throttle_reasons()) ||
-               (megahertz && *megahertz < kLeastClock * most_megahertz_);
+  const auto megahertz = nvml->megahertz();
+  held_down_ = disturbs(nvml->throttle_reasons()) ||
+               (megahertz && *megahertz < kLeastClock * open_->most_megahertz());
   return held_down_;
 }
 
@@ -209,10 +235,19 @@ std::shared_ptr<GpuContext> gpu_of(Device& device) {
   return cuda != nullptr ? cuda->gpu() : nullptr;
 }
 
-Result<std::unique_ptr<Device>> open_device(std::shared_ptr<Driver> driver, const Facts& facts) {
-  HONE_ASSIGN(auto gpu, GpuContext::open(std::move(driver), facts));
-  HONE_ASSIGN(Stopwatch watch, Stopwatch::create(gpu));
+Result<std::shared_ptr<OpenGpu>> open_gpu(std::shared_ptr<Driver> driver, const Facts& facts) {
+  HONE_ASSIGN(auto context, GpuContext::open(std::move(driver), facts));
+  return std::make_shared<OpenGpu>(std::move(context));
+}
+
+Result<std::unique_ptr<Device>> make_device(std::shared_ptr<OpenGpu> gpu) {
+  HONE_ASSIGN(Stopwatch watch, Stopwatch::create(gpu->context()));
   return std::make_unique<CudaDevice>(std::move(gpu), std::move(watch));
+}
+
+Result<std::unique_ptr<Device>> open_device(std::shared_ptr<Driver> driver, const Facts& facts) {
+  HONE_ASSIGN(auto gpu, open_gpu(std::move(driver), facts));
+  return make_device(std::move(gpu));
 }
 
 Result<std::unique_ptr<Device>> open_device(int index) {

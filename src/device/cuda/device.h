@@ -10,9 +10,17 @@
 
 namespace hone::device::cuda {
 
-// The GPU that the driver numbers `index`. Errors: those of Driver::open, find_device and
-// GpuContext::open. Only in a process that forks no more; all calls to the device come from one
-// thread. Taking a lease first (lease.h) is the caller's business.
+// What is opened once for a GPU and serves every Device of it, one after the other: its context,
+// NVML, hone's own kernels. Opening takes most of a second, more than most problems take.
+class OpenGpu;
+
+// Errors: those of GpuContext::open. Only in a process that forks no more; all calls to the GPU and
+// its devices come from one thread. Taking a lease first (lease.h) is the caller's business.
+Result<std::shared_ptr<OpenGpu>> open_gpu(std::shared_ptr<Driver> driver, const Facts& facts);
+Result<std::unique_ptr<Device>> make_device(std::shared_ptr<OpenGpu> gpu);
+
+// The GPU that the driver numbers `index`, opened for one device. Errors: those of Driver::open,
+// find_device and open_gpu.
 Result<std::unique_ptr<Device>> open_device(int index);
 // The same by a driver that is open already.
 Result<std::unique_ptr<Device>> open_device(std::shared_ptr<Driver> driver, const Facts& facts);

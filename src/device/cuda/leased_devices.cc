@@ -12,7 +12,11 @@ Result<std::unique_ptr<Device>> LeasedDevices::open(int index) {
     HONE_ASSIGN(LockFile lock, lease(facts, wait_, folder_));
     leases_.emplace(facts.uuid, std::move(lock));
   }
-  return open_device(driver_, facts);
+  std::shared_ptr<OpenGpu>& gpu = open_[facts.uuid];
+  if (!gpu) {
+    HONE_ASSIGN(gpu, open_gpu(driver_, facts));
+  }
+  return make_device(gpu);
 }
 
 }  // namespace hone::device::cuda

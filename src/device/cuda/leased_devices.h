@@ -1,4 +1,4 @@
-// GPUs of this machine, each leased from the moment it is first opened.
+// GPUs of this machine, each leased and kept open from the moment it is first asked for.
 #pragma once
 
 #include <chrono>
@@ -21,14 +21,15 @@ class LeasedDevices {
                          std::filesystem::path folder = {})
       : wait_(wait), folder_(std::move(folder)) {}
 
-  // Errors: of open_device(index) and lease().
+  // Errors: of Driver::open, find_device, lease() and open_gpu(). One device of a GPU at a time.
   Result<std::unique_ptr<Device>> open(int index);
 
  private:
   std::chrono::milliseconds wait_;
   std::filesystem::path folder_;
   std::shared_ptr<Driver> driver_;
-  std::map<std::string, LockFile> leases_;  // by UUID
+  std::map<std::string, LockFile> leases_;                // by UUID
+  std::map<std::string, std::shared_ptr<OpenGpu>> open_;  // by UUID
 };
 
 }  // namespace hone::device::cuda

@@ -20,7 +20,42 @@ std::vector<MlirValue> segment(const Ir& ir, MlirOperation operation, std::size_
 // The operands of one launch.
 struct LaunchOperands {
   std::vector<MlirValue> workload, constants;
+  std::vector<MlirValue> resources, resource_offsets;  // of each binding
 };
+
+// What a value in stream.cmd.execute is outside of it.
+MlirValue captured(const Ir& ir, MlirValue value) {
+  if (ir.api().mlirValueIsAOpResult(value)) return value;
+  const MlirOperation around =
+      ir.api().mlirBlockGetParentOperation(ir.api().mlirBlockArgumentGetOwner(value));
+  if (!ir.is(around, "stream.cmd.execute")) return value;
+  const std::vector<MlirValue> resources = segment(ir, around, 0);
+  const auto number = static_cast<std::size_t>(ir.api().mlirBlockArgumentGetArgNumber(value));
+  return number < resources.size() ? resources[number] : value;
+}
+
+// The function's argument that a resource is; -1 where it is something else.
+int argument_of(const Ir& ir, MlirValue resource) {
+  const MlirOperation made = ir.defining_operation(captured(ir, resource));
+  if (made.ptr == nullptr || !ir.is(made, "stream.tensor.import")) return -1;
+  const MlirValue imported = ir.operands(made).at(0);
+  if (ir.api().mlirValueIsAOpResult(imported)) return -1;
+  return static_cast<int>(ir.api().mlirBlockArgumentGetArgNumber(imported));
+}
+
+void add_arguments(const Ir& ir, const LaunchOperands& operands, std::vector<int>& arguments) {
+  std::vector<int> these;
+  for (std::size_t i = 0; i < operands.resources.size(); ++i) {
+    const bool whole =
+        i < operands.resource_offsets.size() && ir.constant(operands.resource_offsets[i]) == 0;
+    these.push_back(whole ? argument_of(ir, operands.resources[i]) : -1);
+  }
+  if (arguments.empty()) arguments = these;
+  arguments.resize(std::max(arguments.size(), these.size()), -1);
+  these.resize(arguments.size(), -1);
+  for (std::size_t i = 0; i < these.size(); ++i)
+    if (these[i] != arguments[i]) arguments[i] = -1;
+}
 
 void add_launch(const Sizes& sizes, const LaunchOperands& operands, bool called,
                 Launches& launches) {
@@ -57,15 +92,20 @@ std::map<std::string, Launches> find_launches(const Ir& ir, const OwnedModule& p
       // Operand segments as the compiler's StreamOps.td and HALOps.td order them.
       if (ir.is(operation, "stream.cmd.dispatch")) {
         entries = ir.elements(ir.attribute(operation, "entry_points"));
-        operands = {segment(ir, operation, 0), segment(ir, operation, 1)};
+        operands = {segment(ir, operation, 0), segment(ir, operation, 1), segment(ir, operation, 2),
+                    segment(ir, operation, 4)};
       } else if (ir.is(operation, "hal.command_buffer.dispatch")) {
         const auto function = segment(ir, operation, 2);
         if (!function.empty())
           entries = {ir.attribute(ir.defining_operation(function[0]), "entry_point")};
-        operands = {{}, segment(ir, operation, 6)};
+        operands = {{}, segment(ir, operation, 6), {}, {}};
       }
-      for (const MlirAttribute entry : entries)
-        if (entry.ptr != nullptr) add_launch(sizes, operands, called, found[key(entry)]);
+      for (const MlirAttribute entry : entries) {
+        if (entry.ptr == nullptr) continue;
+        Launches& launches = found[key(entry)];
+        add_launch(sizes, operands, called, launches);
+        if (called) add_arguments(ir, operands, launches.arguments);
+      }
     });
   }
   return found;

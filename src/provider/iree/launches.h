@@ -27,6 +27,9 @@ struct Launches {
   };
   std::vector<Different> different;  // in the program's order
   std::string not_static;            // why the values of some are not known; empty when all are
+  // By binding: the function's argument that it is, from its first byte on, in every launch of a
+  // function; -1: none, or not the same one. Empty where nothing is known of any launch.
+  std::vector<int> arguments;
 };
 
 // By "executable::export". Reads stream.cmd.dispatch (programs) and hal.command_buffer.dispatch

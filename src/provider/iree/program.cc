@@ -133,6 +133,7 @@ Dispatch describe(const Ir& ir, const Part& part, const LaunchSet& set, const Op
   dispatch.default_translation = read.defaults.translation_info;
   dispatch.constants = views.constants();
   dispatch.launches_per_call = set.per_call;
+  dispatch.arguments = part.launches.arguments;
   dispatch.surrounding = read.surrounding;
   dispatch.computation = read_computation(ir, read.function, read.root, views);
   for (const MlirOperation operation : structured_operations(ir, read.function))
