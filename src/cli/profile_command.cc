@@ -72,7 +72,7 @@ Result<profiler::ProfileOptions> profile_options(const ProfileCommandOptions& op
       return input_error("--providers '{}' is none of iree and library", word);
   }
   if (!own) return input_error("--providers: libraries are measured beside iree's dispatches");
-  profile.ahead = std::max<std::size_t>(16, context.options.compile_ahead);
+  profile.ahead = std::max<std::size_t>(64, context.options.compile_ahead);
   profile.threads = context.options.traits().runs_on_host
                         ? static_cast<int>(context.options.place().address.cores.size())
                         : static_cast<int>(std::thread::hardware_concurrency());

@@ -44,7 +44,7 @@ Result<provider::Payload> as_compiled(const ToolchainOptions& options, bool trus
               trust ? tune::flags_in(details.build)
                     : tune::flags_to_compile_with(details.build, options.flags, provider));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options));
-  HONE_TRY(toolchain.compiler().prepare("shown", dispatch.source, flags));
+  HONE_TRY(toolchain.compiler().prepare({"shown", dispatch.source, flags}));
   HONE_ASSIGN(const tune::CompiledCandidate compiled,
               toolchain.compiler().compile("shown", payload));
   if (!compiled.artifact)

@@ -63,7 +63,7 @@ Result<std::vector<profiler::Configuration>> SpaceConfigurations::drawn(
     const problem::Dispatch& dispatch, const space::Space& space, std::size_t count,
     std::uint64_t seed) {
   tune::CompileService& compiler = toolchain_.compiler();
-  HONE_TRY(compiler.prepare(dispatch.name, dispatch.source, compile_flags(options_)));
+  HONE_TRY(compiler.prepare({dispatch.name, dispatch.source, compile_flags(options_)}));
   std::vector<profiler::Configuration> configurations;
   std::size_t compiles = 0;
   HONE_ASSIGN(const auto samples, space.samples(kDrawsForOne * count, seed));

@@ -33,6 +33,8 @@ class ProfileRun {
 
  private:
   Status begin_ahead() {
+    // Several at once, since the compiler splits and reads them together in less time.
+    if (!begun_.empty() && unfinished() > options_.ahead / 2) return {};
     const std::size_t first = begun_.size();
     while (next_ < plan_.size() && (begun_.empty() || unfinished() < options_.ahead)) {
       begun_.emplace_back(context_, options_, spent_, plan_[next_++], next_job_);
@@ -41,8 +43,21 @@ class ProfileRun {
     if (first == begun_.size()) return {};
     say();
     HONE_ASSIGN(const std::optional<problem::Program> joined, split_joined(first));
+    std::vector<tune::DispatchToPrepare> compiles;
     for (std::size_t i = first; i < begun_.size(); ++i)
-      HONE_TRY(begun_[i].begin(joined ? &*joined : nullptr));
+      HONE_TRY(begun_[i].begin(joined ? &*joined : nullptr, compiles));
+    return submit(first, compiles);
+  }
+
+  Status submit(std::size_t first, const std::vector<tune::DispatchToPrepare>& compiles) {
+    const Stopwatch watch;
+    HONE_ASSIGN(const std::vector<Status> prepared, context_.compiler.prepare_each(compiles));
+    std::span<const Status> rest = prepared;
+    for (std::size_t i = first; i < begun_.size(); ++i) {
+      HONE_ASSIGN(const std::size_t taken, begun_[i].submit(rest));
+      rest = rest.subspan(taken);
+    }
+    spent_.compile += watch.seconds();
     return {};
   }
 

@@ -23,7 +23,7 @@ struct ProfileOptions {
   bool verify = true, measure = true;
   bool own_kernels = true, libraries = true;  // --providers
   int repetitions = 5;                        // samples of each kernel, at least
-  std::size_t ahead = 16;                     // dispatches that are compiled before one is measured
+  std::size_t ahead = 64;                     // dispatches that are compiled before one is measured
   int threads = 1;                            // for expected results
 };
 

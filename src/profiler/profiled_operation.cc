@@ -78,16 +78,46 @@ Status ProfiledOperation::open() {
   return {};
 }
 
-Status ProfiledOperation::begin(const problem::Program* program) {
+Status ProfiledOperation::begin(const problem::Program* program,
+                                std::vector<tune::DispatchToPrepare>& compiles) {
+  const device::Place& place = context_.options.place();
   HONE_TRY(program == nullptr ? split() : add(*program, all_functions()));
   for (std::size_t f = 0; f < functions_.size(); ++f) {
     ProfiledFunction& function = functions_[f];
     if (!function.done) HONE_TRY(take_known(function));
     function.row.kernels = function.kernels.size();
-    for (std::size_t k = 0; !function.done && k < function.kernels.size(); ++k)
-      if (!function.kernels[k].kernel.code) HONE_TRY(submit(f, k));
+    for (std::size_t k = 0; !function.done && k < function.kernels.size(); ++k) {
+      if (function.kernels[k].kernel.code) continue;
+      const problem::Dispatch& dispatch = function.kernels[k].dispatch;
+      const worker::JobId job = ++next_job_;
+      const Job& added =
+          jobs_[job] = {f, k, fmt::format("{}#{}", problem::fingerprint(dispatch), job)};
+      compiles.push_back({added.key, dispatch.source, context_.flags(),
+                          place.traits.assembles_code ? place.facts.target : "",
+                          dispatch.contraction});
+    }
   }
   return {};
+}
+
+Result<std::size_t> ProfiledOperation::submit(std::span<const Status> prepared) {
+  const std::size_t added = jobs_.size();
+  std::size_t next = 0;
+  for (auto at = jobs_.begin(); at != jobs_.end();) {
+    const Status& each = prepared[next++];
+    const auto& [id, job] = *at;
+    if (each) {
+      HONE_TRY(context_.compiler.submit(job.key, id, std::nullopt));
+      ++at;
+      continue;
+    }
+    if (each.error().kind != ErrorKind::kFailure) return tl::unexpected(each.error());
+    ProfiledFunction& function = functions_[job.function];
+    HONE_TRY(fail(function, {provider::FailureKind::kCompileError, each.error().message},
+                  &function.kernels[job.kernel]));
+    at = jobs_.erase(at);
+  }
+  return added;
 }
 
 std::vector<ProfiledFunction*> ProfiledOperation::all_functions() {
@@ -200,24 +230,6 @@ Status ProfiledOperation::take_known(ProfiledFunction& function) {
     for (ProfiledKernel& kernel : function.kernels) kernel.timing.reset();
   if (function.done && options_.libraries)
     HONE_TRY(take_known_libraries(function.kernels.front().id));
-  return {};
-}
-
-Status ProfiledOperation::submit(std::size_t function, std::size_t kernel) {
-  const Timed timed(spent_.compile);
-  const ProfiledKernel& which = functions_[function].kernels[kernel];
-  const device::Place& place = context_.options.place();
-  const worker::JobId job = ++next_job_;
-  const std::string key = fmt::format("{}#{}", problem::fingerprint(which.dispatch), job);
-  const Status prepared = context_.compiler.prepare(
-      key, which.dispatch.source, context_.flags(),
-      place.traits.assembles_code ? place.facts.target : "", which.dispatch.contraction);
-  if (!prepared && prepared.error().kind != ErrorKind::kFailure) return prepared;
-  if (!prepared)
-    return fail(functions_[function],
-                {provider::FailureKind::kCompileError, prepared.error().message}, &which);
-  HONE_TRY(context_.compiler.submit(key, job, std::nullopt));
-  jobs_[job] = {function, kernel, key};
   return {};
 }
 

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,9 +44,11 @@ class ProfiledOperation {
   // Its functions that are meant, as a module's text.
   const std::string& text() const { return text_; }
   // Takes the functions' kernels from `program`, into which the text was split, perhaps among
-  // others'; none: splits it. Then takes what the store knows, and hands in the others to be
-  // compiled.
-  Status begin(const problem::Program* program);
+  // others'; none: splits it. Then takes what the store knows, and adds the others to `compiles`.
+  Status begin(const problem::Program* program, std::vector<tune::DispatchToPrepare>& compiles);
+  // Hands in to be compiled what was prepared, of what begin() added: `prepared[0]` is of the
+  // first. Returns how many there were.
+  Result<std::size_t> submit(std::span<const Status> prepared);
   std::size_t compiling() const { return jobs_.size(); }
   // Whether the job was this operation's.
   Result<bool> take(const tune::CompiledCandidate& compiled);
@@ -63,7 +66,6 @@ class ProfiledOperation {
   Result<problem::Program> load(const std::string& text);
   Status add(const problem::Program& program, std::vector<ProfiledFunction*> functions);
   Status take_known(ProfiledFunction& function);
-  Status submit(std::size_t function, std::size_t kernel);
   Status fail(ProfiledFunction& function, const provider::Failure& failure,
               const ProfiledKernel* kernel);
 

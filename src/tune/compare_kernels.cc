@@ -24,7 +24,7 @@ class DispatchCompiles {
   static Result<DispatchCompiles> open(CompileService& compiler, std::string key,
                                        const std::string& source,
                                        const std::vector<std::string>& flags) {
-    HONE_TRY(compiler.prepare(key, source, flags));
+    HONE_TRY(compiler.prepare({key, source, flags}));
     return DispatchCompiles(compiler, std::move(key));
   }
 

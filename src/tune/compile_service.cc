@@ -39,10 +39,9 @@ Result<worker::Message> accepted(Result<worker::Outcome> outcome) {
 
 // What is refused here is one dispatch of a program that the compiler has taken: no mistake of the
 // user's, and no reason to leave the other dispatches.
-Status prepared(Result<worker::Outcome> outcome) {
-  if (!outcome) return tl::unexpected(std::move(outcome).error());
-  if (*outcome) return {};
-  const provider::Failure& failed = outcome->error();
+Status prepared(const worker::Outcome& outcome) {
+  if (outcome) return {};
+  const provider::Failure& failed = outcome.error();
   if (failed.kind == provider::FailureKind::kCompileError) return failure("{}", failed.message);
   return failure("{}: {}", provider::name_of(failed.kind), failed.message);
 }
@@ -225,14 +224,30 @@ Result<std::vector<std::string>> CompileService::canonical(const std::vector<std
   return understood(decode_json<std::vector<std::string>>(answer.body, "attributes"));
 }
 
-Status CompileService::prepare(const std::string& key, const std::string& source,
-                               const std::vector<std::string>& flags,
-                               const std::string& assemble_for, const std::string& contraction) {
-  const worker::Message message{
-      std::string(jobs::kPrepare), {{"flags", flags}, {"assemble_for", assemble_for}}, {source}};
-  HONE_TRY(prepared(twice([&] { return pool_.prepare(key, message); })));
-  stated_[key] = {contraction, assemble_for};
-  return {};
+Status CompileService::prepare(const DispatchToPrepare& dispatch) {
+  HONE_ASSIGN(const std::vector<Status> each, prepare_each({dispatch}));
+  return each.front();
+}
+
+Result<std::vector<Status>> CompileService::prepare_each(
+    const std::vector<DispatchToPrepare>& dispatches) {
+  std::vector<std::pair<std::string, worker::Message>> servers;
+  for (const DispatchToPrepare& each : dispatches) {
+    nlohmann::json body = {{"flags", each.flags}, {"assemble_for", each.assemble_for}};
+    servers.emplace_back(
+        each.key, worker::Message{std::string(jobs::kPrepare), std::move(body), {each.source}});
+  }
+  HONE_ASSIGN(std::vector<worker::Outcome> outcomes, pool_.prepare_each(servers));
+  std::vector<Status> statuses;
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    if (has_crashed(outcomes[i])) {
+      HONE_ASSIGN(outcomes[i], pool_.prepare(servers[i].first, servers[i].second));
+    }
+    statuses.push_back(prepared(outcomes[i]));
+    if (statuses.back())
+      stated_[dispatches[i].key] = {dispatches[i].contraction, dispatches[i].assemble_for};
+  }
+  return statuses;
 }
 
 Status CompileService::release(const std::string& key) {
@@ -266,7 +281,9 @@ Status CompileService::submit_replacing(const std::string& key, worker::JobId id
         std::string(jobs::kPrepare),
         {{"flags", maker->flags}, {"assemble_for", stated->second.assemble_for}},
         {stated->second.contraction}};
-    HONE_TRY(prepared(twice([&] { return maker->pool->prepare(key, message); })));
+    HONE_ASSIGN(const worker::Outcome outcome,
+                twice([&] { return maker->pool->prepare(key, message); }));
+    HONE_TRY(prepared(outcome));
     maker->prepared.insert(key);
   }
   return maker->pool->submit(key, id, {std::string(jobs::kCompile), payload.json, {}});

@@ -40,6 +40,16 @@ struct ProgramToCompile {
   std::vector<std::string> flags;
 };
 
+struct DispatchToPrepare {
+  std::string key;  // of its server
+  std::string source;
+  std::vector<std::string> flags;
+  // The GPU ("sm_90") that the workers assemble PTX for, where they find ptxas.
+  std::string assemble_for = {};
+  // What it states for other providers (problem::Dispatch::contraction).
+  std::string contraction = {};
+};
+
 // A tuning spec's entries, and a spec that marks what they match (iree::SpecFile).
 struct SpecFile {
   std::vector<jobs::SpecFileEntry> entries;
@@ -98,11 +108,9 @@ class CompileService {
   Result<std::vector<std::string>> canonical(const std::vector<std::string>& texts);
 
   // Makes a server for the candidates of one dispatch. A failure with the compiler's words.
-  // `assemble_for`: the GPU ("sm_90") that the workers assemble PTX for, where they find ptxas.
-  // `contraction`: what the dispatch states for other providers (problem::Dispatch::contraction).
-  Status prepare(const std::string& key, const std::string& source,
-                 const std::vector<std::string>& flags, const std::string& assemble_for = {},
-                 const std::string& contraction = {});
+  Status prepare(const DispatchToPrepare& dispatch);
+  // Of several, side by side where the pool can; what became of each, in order.
+  Result<std::vector<Status>> prepare_each(const std::vector<DispatchToPrepare>& dispatches);
   Status release(const std::string& key);
   // From now on candidates whose payload says that they are `provider`'s (Payload::replacing) are
   // compiled there, of what prepare() was told that their dispatch states. The pool is not owned.

@@ -20,7 +20,7 @@ Result<provider::Artifact> compile_reference(CompileService& compiler,
                                              const problem::Dispatch& dispatch,
                                              const std::vector<std::string>& flags) {
   const std::string key = problem::fingerprint(dispatch) + "#reference";
-  HONE_TRY(compiler.prepare(key, dispatch.source, flags));
+  HONE_TRY(compiler.prepare({key, dispatch.source, flags}));
   HONE_ASSIGN(CompiledCandidate compiled, compiler.compile(key, std::nullopt));
   if (!compiled.artifact) {  // once more: it may have died by accident
     HONE_ASSIGN(compiled, compiler.compile(key, std::nullopt));
@@ -43,9 +43,9 @@ Result<DispatchBench> DispatchBench::prepare(Context& context, const problem::Di
   HONE_ASSIGN(bench.dispatch_id_, store.intern(dispatch_row(dispatch, operation)));
   bench.key_ = problem::fingerprint(dispatch);
   const device::Place& place = context.options.place();
-  HONE_TRY(context.compiler.prepare(bench.key_, dispatch.source, context.flags(),
-                                    place.traits.assembles_code ? place.facts.target : "",
-                                    dispatch.contraction));
+  HONE_TRY(context.compiler.prepare({bench.key_, dispatch.source, context.flags(),
+                                     place.traits.assembles_code ? place.facts.target : "",
+                                     dispatch.contraction}));
 
   measure::ProblemRequest problem{dispatch,
                                   place.address,

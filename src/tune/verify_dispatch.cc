@@ -124,7 +124,7 @@ class DispatchVerification {
   Result<tl::expected<provider::Artifact, provider::Failure>> compile(
       const problem::Dispatch& dispatch, const std::vector<std::string>& flags,
       const std::optional<provider::Payload>& payload, const std::string& key) {
-    HONE_TRY(compiler_.prepare(key, dispatch.source, flags));
+    HONE_TRY(compiler_.prepare({key, dispatch.source, flags}));
     HONE_ASSIGN(CompiledCandidate compiled, compiler_.compile(key, payload));
     HONE_TRY(compiler_.release(key));
     return std::move(compiled.artifact);

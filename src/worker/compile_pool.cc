@@ -57,42 +57,55 @@ Status CompilePool::start_zygote() {
 }
 
 Result<Outcome> CompilePool::once(const Message& message) {
-  const Sequence sequence = ++last_;
-  Job& job = jobs_.emplace(sequence, Job{Kind::kOnce, 0, "", message}).first->second;
-  send_job(sequence, job);
-  return wait_for(sequence);
+  return wait_for(send_new(Kind::kOnce, "", message));
 }
 
-// The zygote starts each at once, so no more are handed in than are to run.
 Result<std::vector<Outcome>> CompilePool::once_each(const std::vector<Message>& messages) {
-  const auto together = static_cast<std::size_t>(std::max(options_.jobs, 1));
-  std::deque<Sequence> running;
-  std::vector<Outcome> outcomes;
-  for (const Message& message : messages) {
-    if (running.size() == together) {
-      HONE_ASSIGN(Outcome outcome, wait_for(running.front()));
-      running.pop_front();
-      outcomes.push_back(std::move(outcome));
-    }
-    running.push_back(++last_);
-    Job& job = jobs_.emplace(last_, Job{Kind::kOnce, 0, "", message}).first->second;
-    send_job(last_, job);
-  }
-  for (const Sequence sequence : running) {
-    HONE_ASSIGN(Outcome outcome, wait_for(sequence));
-    outcomes.push_back(std::move(outcome));
-  }
-  return outcomes;
+  return side_by_side(messages.size(),
+                      [&](std::size_t i) { return send_new(Kind::kOnce, "", messages[i]); });
 }
 
 Result<Outcome> CompilePool::prepare(const std::string& key, const Message& message) {
-  HONE_TRY(release(key));
+  HONE_ASSIGN(std::vector<Outcome> outcomes, prepare_each({{key, message}}));
+  return std::move(outcomes.front());
+}
+
+Result<std::vector<Outcome>> CompilePool::prepare_each(
+    const std::vector<std::pair<std::string, Message>>& servers) {
+  for (const auto& [key, message] : servers) HONE_TRY(release(key));
+  HONE_ASSIGN(std::vector<Outcome> outcomes, side_by_side(servers.size(), [&](std::size_t i) {
+                return send_new(Kind::kPrepare, servers[i].first, servers[i].second);
+              }));
+  for (std::size_t i = 0; i < servers.size(); ++i)
+    if (outcomes[i]) servers_.emplace(servers[i].first, Server{servers[i].second, 0, {}});
+  return outcomes;
+}
+
+CompilePool::Sequence CompilePool::send_new(Kind kind, const std::string& key,
+                                            const Message& message) {
   const Sequence sequence = ++last_;
-  Job& job = jobs_.emplace(sequence, Job{Kind::kPrepare, 0, key, message}).first->second;
-  send_job(sequence, job);
-  auto outcome = wait_for(sequence);
-  if (outcome && *outcome) servers_.emplace(key, Server{message, 0, {}});
-  return outcome;
+  send_job(sequence, jobs_.emplace(sequence, Job{kind, 0, key, message}).first->second);
+  return sequence;
+}
+
+// The zygote starts each of these at once, so no more are handed in than are to run.
+Result<std::vector<Outcome>> CompilePool::side_by_side(
+    std::size_t count, const std::function<Sequence(std::size_t)>& send) {
+  const auto together = static_cast<std::size_t>(std::max(options_.jobs, 1));
+  std::deque<Sequence> running;
+  std::vector<Outcome> outcomes;
+  const auto wait_for_first = [&]() -> Status {
+    HONE_ASSIGN(Outcome outcome, wait_for(running.front()));
+    running.pop_front();
+    outcomes.push_back(std::move(outcome));
+    return {};
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    if (running.size() == together) HONE_TRY(wait_for_first());
+    running.push_back(send(i));
+  }
+  while (!running.empty()) HONE_TRY(wait_for_first());
+  return outcomes;
 }
 
 Status CompilePool::release(const std::string& key) {

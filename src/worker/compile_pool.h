@@ -4,6 +4,7 @@
 #include <chrono>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -42,6 +43,8 @@ class CompilePool final : public WorkerPool {
   Result<Outcome> once(const Message& message) override;
   Result<std::vector<Outcome>> once_each(const std::vector<Message>& messages) override;
   Result<Outcome> prepare(const std::string& key, const Message& message) override;
+  Result<std::vector<Outcome>> prepare_each(
+      const std::vector<std::pair<std::string, Message>>& servers) override;
   Status release(const std::string& key) override;
   Status submit(const std::string& key, JobId id, const Message& message) override;
   Result<std::optional<Finished>> next_finished(double seconds = -1) override;
@@ -75,7 +78,11 @@ class CompilePool final : public WorkerPool {
   };
 
   Status start_zygote();
+  Sequence send_new(Kind kind, const std::string& key, const Message& message);
   Result<Outcome> wait_for(Sequence sequence);
+  // Sends `count` jobs by `send` and waits for each, in order.
+  Result<std::vector<Outcome>> side_by_side(std::size_t count,
+                                            const std::function<Sequence(std::size_t)>& send);
   Status pump(double seconds);
   Status take_messages();
   void take_report(Message message);

@@ -41,6 +41,16 @@ class WorkerPool {
   // Makes a prepared server named `key` (replacing one of that name) and waits for its answer.
   // After a failure no server of that name exists.
   virtual Result<Outcome> prepare(const std::string& key, const Message& message) = 0;
+  // Several of them, by key, side by side where the pool can. Their outcomes, in order.
+  virtual Result<std::vector<Outcome>> prepare_each(
+      const std::vector<std::pair<std::string, Message>>& servers) {
+    std::vector<Outcome> outcomes;
+    for (const auto& [key, message] : servers) {
+      HONE_ASSIGN(Outcome outcome, prepare(key, message));
+      outcomes.push_back(std::move(outcome));
+    }
+    return outcomes;
+  }
 
   // Ends the prepared server `key`; its jobs are forgotten.
   virtual Status release(const std::string& key) = 0;

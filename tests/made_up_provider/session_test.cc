@@ -94,7 +94,7 @@ TEST_F(MadeUpProvider, TunesADispatchToItsEnd) {
 
 TEST_F(MadeUpProvider, ItsCompilersWordsAreTheFailure) {
   tune::CompileService compiler(*pool_);
-  ASSERT_TRUE(compiler.prepare("product", dispatch_of(kProduct).source, {"-no-such-flag"}));
+  ASSERT_TRUE(compiler.prepare({"product", dispatch_of(kProduct).source, {"-no-such-flag"}}));
   const auto refused = compiler.compile("product", payload_of({}));
   ASSERT_TRUE(refused) << refused.error().message;
   ASSERT_FALSE(refused->artifact);
