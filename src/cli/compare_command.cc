@@ -159,6 +159,12 @@ CommandResult run_compare(CompareCommand options) {
     return compare_profiles({options.operands[0], options.operands[1],
                              options.compare.statistics.threshold, options.json});
   HONE_ASSIGN(const std::vector<int> cores, choose_cores(options.cores));
+  tune::StoredCode code;
+  if (kind == Kind::kStores) {
+    HONE_ASSIGN(code,
+                tune::stored_code(options.operands[0], options.operands[1], options.dispatches));
+    if (options.device.empty() && code.is_of_cuda) options.device = "cuda:0";
+  }
   HONE_ASSIGN(options.compare.place, choose_place(options.device, options.toolchain, cores));
   HONE_TRY(complete(options));
   const device::Place& place = options.compare.place;
@@ -166,11 +172,7 @@ CommandResult run_compare(CompareCommand options) {
   // Modules and stores hold compiled code: no compiler need be started, unless a store's is
   // somebody else's.
   bool compiles = kind == Kind::kSpecs || kind == Kind::kConfigurations;
-  if (kind == Kind::kStores && !options.trust) {
-    HONE_ASSIGN(const bool own,
-                tune::hold_own_code(options.operands[0], options.operands[1], options.dispatches));
-    compiles = !own;
-  }
+  if (kind == Kind::kStores) compiles = !options.trust && !code.is_own;
   std::optional<Toolchain> toolchain;
   std::optional<worker::TunerFolder> folder;
   std::optional<StopSignal> stop;

@@ -1,5 +1,6 @@
 #include "measure/half.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -22,6 +23,8 @@ struct Format {
   static constexpr std::uint64_t kNan =
       kFinite ? kSign - 1 : kInfinity | (std::uint64_t{1} << (kMantissaBits - 1));
   static constexpr std::uint64_t kOverflow = kFinite ? kNan : kInfinity;
+  static constexpr double kSmallest = std::bit_cast<double>(
+      static_cast<std::uint64_t>(1023 + kLowestExponent - kMantissaBits) << 52);
 
   static double decode(std::uint64_t bits) {
     const std::uint64_t magnitude = bits & (kSign - 1);
@@ -29,8 +32,7 @@ struct Format {
     if (kFinite ? magnitude == kNan : magnitude > kInfinity)
       return std::numeric_limits<double>::quiet_NaN();
     if (!kFinite && magnitude == kInfinity) return sign * std::numeric_limits<double>::infinity();
-    if (magnitude >> kMantissaBits == 0)
-      return sign * std::ldexp(static_cast<double>(magnitude), kLowestExponent - kMantissaBits);
+    if (magnitude >> kMantissaBits == 0) return sign * kSmallest * static_cast<double>(magnitude);
     const std::uint64_t wide =
         (magnitude << (52 - kMantissaBits)) + (static_cast<std::uint64_t>(1023 - kBias) << 52);
     return sign * std::bit_cast<double>(wide);
@@ -229,11 +231,12 @@ int significand_digits(ElementType type) {
 }
 
 int lowest_digit(double value) {
-  // frexp's fraction times 2^53 is a whole number, of subnormal numbers too.
-  int exponent = 0;
-  const double whole = std::ldexp(std::frexp(value, &exponent), 53);
-  const auto digits = static_cast<std::uint64_t>(std::abs(whole));
-  return exponent - 53 + std::countr_zero(digits);
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const std::uint64_t fraction = bits & 0xFFFFFFFFFFFFFull;
+  const int exponent = static_cast<int>((bits >> 52) & 0x7FF);
+  // Subnormal numbers have the exponent of the smallest normal ones, and no leading one.
+  const std::uint64_t digits = exponent == 0 ? fraction : fraction | 0x10000000000000ull;
+  return std::max(exponent, 1) - 1075 + std::countr_zero(digits);
 }
 
 double unit_roundoff(ElementType type) {

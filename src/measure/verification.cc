@@ -139,8 +139,15 @@ void poison(std::span<std::byte> bytes, ElementType type, int variant) {
   const auto size = static_cast<std::size_t>(problem::byte_size(type));
   const std::uint64_t pattern = pattern_of(type, variant);
   // Little-endian machines only, as everywhere in hone: the low bytes come first.
-  for (std::size_t i = 0; i < bytes.size(); ++i)
-    bytes[i] = static_cast<std::byte>(pattern >> (8 * (i % size)) & 0xFF);
+  const std::size_t first = std::min(size, bytes.size());
+  if (first == 0) return;
+  std::memcpy(bytes.data(), &pattern, first);
+  // What is filled is copied behind itself; `done` stays a multiple of the element's size.
+  for (std::size_t done = first; done < bytes.size();) {
+    const std::size_t more = std::min(done, bytes.size() - done);
+    std::memcpy(bytes.data() + done, bytes.data(), more);
+    done += more;
+  }
 }
 
 void add_written(std::span<const std::byte> bytes, ElementType type, int variant,

@@ -36,12 +36,22 @@ measure::ProblemRequest unverified_problem(const problem::Dispatch& dispatch) {
   return problem;
 }
 
+void ExpectedProblem::compute_ahead() {
+  if (expected_ || ahead_.valid()) return;
+  // The thread has copies: it may outlive whatever the caller changes.
+  ahead_ =
+      std::async(std::launch::async,
+                 [operation = operation_, seed = context_.options.seed, threads = options_.threads,
+                  folder = OperationFiles(options_.generated_dir, operation_).reference_folder()] {
+                   return cached_expected(operation, seed, threads, folder);
+                 });
+}
+
 Result<const Expected*> ExpectedProblem::expected() {
   if (!expected_) {
     const Stopwatch watch;
-    const OperationFiles files(options_.generated_dir, operation_);
-    HONE_ASSIGN(expected_, cached_expected(operation_, context_.options.seed, options_.threads,
-                                           files.reference_folder()));
+    compute_ahead();
+    HONE_ASSIGN(expected_, ahead_.get());
     spent_.expected += watch.seconds();
   }
   return &*expected_;

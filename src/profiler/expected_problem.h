@@ -1,6 +1,7 @@
 // An operation's expected values as a kernel, or a whole function, is checked by them.
 #pragma once
 
+#include <future>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,9 @@ class ExpectedProblem {
                   const Operation& operation)
       : context_(context), options_(options), spent_(spent), operation_(operation) {}
 
+  // Computes the expected values on threads of their own, beside whatever goes on; who needs them
+  // waits for them.
+  void compute_ahead();
   // Whether a kernel can be all of the operation: its bindings hold the inputs and the result.
   bool holds_all(const problem::Dispatch& dispatch) const;
   // By binding of such a kernel: the operation's input that the program gives it there. Nothing
@@ -41,6 +45,7 @@ class ExpectedProblem {
   ProfileSpent& spent_;
   const Operation& operation_;
   std::optional<Expected> expected_;
+  std::future<Result<Expected>> ahead_;
 };
 
 // Data for a kernel that is measured and not verified.

@@ -104,6 +104,9 @@ class ProfileRun {
   }
 
   Status finish_front() {
+    // On a GPU the host has nothing else to do meanwhile.
+    const bool disturbs = context_.options.traits().compiling_disturbs;
+    if (!disturbs && begun_.size() > 1) begun_[1].expect_ahead();
     HONE_TRY(begun_.front().finish());
     for (const ProfileRow& row : begun_.front().rows()) HONE_TRY(row_(row));
     done_ += plan_[next_ - begun_.size()].configurations.size();

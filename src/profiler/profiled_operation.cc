@@ -388,6 +388,13 @@ Result<tune::CompiledModule> ProfiledOperation::module_of(const ProfiledFunction
   return tune::CompiledModule(*module_of_whole_functions_);
 }
 
+void ProfiledOperation::expect_ahead() {
+  const bool verifies = std::ranges::any_of(functions_, [](const ProfiledFunction& function) {
+    return !function.done && function.row.verified == Verified::kNot;
+  });
+  if (options_.verify && verifies) expected_.compute_ahead();
+}
+
 Status ProfiledOperation::finish() {
   problem_.reset();
   HONE_TRY(check_applied());

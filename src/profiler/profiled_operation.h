@@ -52,6 +52,8 @@ class ProfiledOperation {
   std::size_t compiling() const { return jobs_.size(); }
   // Whether the job was this operation's.
   Result<bool> take(const tune::CompiledCandidate& compiled);
+  // Lets threads compute what its dispatches must give, where one is to be verified.
+  void expect_ahead();
   // Once nothing compiles any more: verifies and measures. Then the rows are as they are.
   Status finish();
   std::vector<ProfileRow> rows() const;

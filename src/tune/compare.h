@@ -106,9 +106,12 @@ Result<std::vector<ComparedPair>> compare_stores(const CompareContext& context,
                                                  const std::filesystem::path& a,
                                                  const std::filesystem::path& b,
                                                  const std::vector<std::string>& dispatches);
-// Whether all that compare_stores() would load of the two is this user's own, so that it needs no
-// compiler.
-Result<bool> hold_own_code(const std::filesystem::path& a, const std::filesystem::path& b,
-                           const std::vector<std::string>& dispatches);
+// The code that compare_stores() would load of the two.
+struct StoredCode {
+  bool is_own = true;       // all of it is this user's: no compiler is needed
+  bool is_of_cuda = false;  // some of it is for NVIDIA's GPUs
+};
+Result<StoredCode> stored_code(const std::filesystem::path& a, const std::filesystem::path& b,
+                               const std::vector<std::string>& dispatches);
 
 }  // namespace hone::tune

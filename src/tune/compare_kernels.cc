@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "measure/reference.h"
+#include "provider/resources.h"
 #include "space/configuration.h"
 #include "store/store.h"
 #include "tune/compare.h"
@@ -233,8 +234,9 @@ Result<ComparedPair> compare_configurations(const CompareContext& context, Compi
   return pair;
 }
 
-Result<bool> hold_own_code(const std::filesystem::path& a, const std::filesystem::path& b,
-                           const std::vector<std::string>& dispatches) {
+Result<StoredCode> stored_code(const std::filesystem::path& a, const std::filesystem::path& b,
+                               const std::vector<std::string>& dispatches) {
+  StoredCode code;
   for (const std::filesystem::path& path : {a, b}) {
     HONE_ASSIGN(store::Store store, store::Store::open(path, store::Mode::kReadOnly));
     HONE_ASSIGN(const std::vector<Choice> choices, choices_in(store, dispatches));
@@ -242,10 +244,14 @@ Result<bool> hold_own_code(const std::filesystem::path& a, const std::filesystem
       for (const store::Id candidate :
            {choice.candidate, choice.default_candidate.value_or(choice.candidate)}) {
         HONE_ASSIGN(const bool own, store.is_own(candidate));
-        if (!own) return false;
+        code.is_own = code.is_own && own;
+        HONE_ASSIGN(const store::Known known, store.known(candidate, std::nullopt));
+        code.is_of_cuda =
+            code.is_of_cuda || (known.artifact && (known.artifact->format == provider::kCudaCubin ||
+                                                   known.artifact->format == provider::kCudaPtx));
       }
   }
-  return true;
+  return code;
 }
 
 Result<std::vector<ComparedPair>> compare_stores(const CompareContext& context,
