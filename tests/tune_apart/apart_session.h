@@ -16,6 +16,17 @@
 
 namespace hone::tune {
 
+// Small, so that what a session does takes its time and not what its kernels compute.
+inline constexpr std::string_view kProduct = R"(
+func.func @product(%a: tensor<128x128xf32>, %b: tensor<128x128xf32>) -> tensor<128x128xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<128x128xf32>
+  %fill = linalg.fill ins(%zero : f32) outs(%empty : tensor<128x128xf32>) -> tensor<128x128xf32>
+  %sum = linalg.matmul ins(%a, %b : tensor<128x128xf32>, tensor<128x128xf32>)
+                       outs(%fill : tensor<128x128xf32>) -> tensor<128x128xf32>
+  return %sum : tensor<128x128xf32>
+})";
+
 class ApartSession : public testing::Test {
  protected:
   void SetUp() override {
@@ -23,7 +34,8 @@ class ApartSession : public testing::Test {
     auto installation = iree::find_installation(named ? "" : HONE_SOURCE_DIR "/.venv");
     ASSERT_TRUE(installation) << installation.error().message;
     installation_ = *installation;
-    options_.input = HONE_SOURCE_DIR "/examples/matmul_512.mlir";
+    options_.input = (folder_.path() / "product.mlir").string();
+    ASSERT_TRUE(write_file_atomically(options_.input, kProduct));
     options_.flags = {"--iree-hal-target-device=local",
                       "--iree-hal-local-target-device-backends=llvm-cpu",
                       "--iree-llvmcpu-target-cpu=host"};
@@ -100,6 +112,8 @@ class ApartSession : public testing::Test {
 
   store::DispatchRow row() { return store_.dispatch_rows().value().at(0); }
 
+  // The faults are drawn for its numbers of launches.
+  const std::string long_product_ = HONE_SOURCE_DIR "/examples/matmul_512.mlir";
   TemporaryFolder folder_ = std::move(TemporaryFolder::create("hone-session-").value());
   store::Store store_ =
       std::move(store::Store::open(folder_.path() / "a.db", store::Mode::kReadWrite).value());

@@ -44,6 +44,7 @@ TEST_F(ApartSession, SharesCandidatesOutOverDevices) {
 
 TEST_F(ApartSession, WhatCandidatesDoToADeviceIsARowAndNoMore) {
   faults_ = (folder_.path() / "faults").string();
+  options_.input = long_product_;
   kernel_seconds_ = 4;
   options_.candidates = 20;
   const auto result = run();
@@ -80,6 +81,7 @@ class StruckSession : public ApartSession {
   void SetUp() override {
     ApartSession::SetUp();
     faults_ = (folder_.path() / "faults").string();
+    options_.input = long_product_;
     options_.candidates = 3;
     options_.budget_seconds = 6;
     killer_ = std::thread([this] { kill_who_waits(); });
