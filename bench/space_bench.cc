@@ -11,7 +11,7 @@
 #include <iostream>
 
 #include "bench/space_export.h"
-#include "provider/iree/stated_space.h"
+#include "provider/iree/gpu/stated_space.h"
 #include "provider/triton/tune_gemm_space.h"
 #include "tests/provider_iree_gpu/programs.h"
 #include "tests/space/known_spaces.h"

@@ -163,7 +163,7 @@ CommandResult run_compare(CompareCommand options) {
   if (kind == Kind::kStores) {
     HONE_ASSIGN(code,
                 tune::stored_code(options.operands[0], options.operands[1], options.dispatches));
-    if (options.device.empty() && code.is_of_cuda) options.device = "cuda:0";
+    if (options.device.empty()) options.device = device_for_code(code.formats);
   }
   HONE_ASSIGN(options.compare.place, choose_place(options.device, options.toolchain, cores));
   HONE_TRY(complete(options));

@@ -8,6 +8,7 @@
 #include "cli/device_list.h"
 #include "cli/providers.h"
 #include "device/cuda/facts.h"
+#include "provider/resources.h"
 
 namespace hone::cli {
 namespace {
@@ -118,6 +119,12 @@ Result<device::Place> choose_place(const std::string& device, ToolchainOptions& 
 std::string gpu_or_cores() {
   const auto places = list_places(std::string(device::cuda::kKind));
   return places && !places->empty() ? std::string(kCuda) + "0" : std::string(device::kHostKind);
+}
+
+std::string device_for_code(const std::set<std::string>& formats) {
+  const bool gpu = formats.contains(std::string(provider::kCudaPtx)) ||
+                   formats.contains(std::string(provider::kCudaCubin));
+  return gpu ? std::string(kCuda) + "0" : std::string();
 }
 
 Result<std::vector<device::LockFile>> lease(std::span<const device::Place> places) {

@@ -8,7 +8,7 @@
 #include "device/cuda/cublaslt_library.h"
 #include "device/cuda/ptxas.h"
 #include "output/json_text.h"
-#include "provider/iree/library.h"
+#include "provider/iree/compiler/library.h"
 
 namespace hone::cli {
 namespace {

@@ -15,7 +15,7 @@
 #include "device/cuda/nvml.h"
 #include "device/cuda/nvrtc.h"
 #include "device/cuda/ptxas.h"
-#include "provider/iree/library.h"
+#include "provider/iree/compiler/library.h"
 #include "provider/library/openblas.h"
 #include "provider/triton/installation.h"
 

@@ -8,8 +8,8 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "cli/program_parameters.h"
-#include "provider/iree/elided_constants.h"
-#include "provider/iree/onnx_import.h"
+#include "provider/iree/compiler/elided_constants.h"
+#include "provider/iree/compiler/onnx_import.h"
 
 namespace hone::cli {
 namespace {

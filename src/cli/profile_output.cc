@@ -9,7 +9,7 @@
 #include "output/json_text.h"
 #include "output/report_page.h"
 #include "profiler/profile_report.h"
-#include "provider/iree/runtime_tools.h"
+#include "provider/iree/compiler/runtime_tools.h"
 
 namespace hone::cli {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "cli/input_program.h"
 #include "cli/runtime_options.h"
-#include "provider/iree/program_parameters.h"
+#include "provider/iree/program/program_parameters.h"
 
 namespace hone::cli {
 

@@ -9,7 +9,7 @@
 #include "cli/schema_version.h"
 #include "cli/toolchain.h"
 #include "output/json_text.h"
-#include "provider/iree/gpu_space.h"
+#include "provider/iree/gpu/space.h"
 #include "provider/triton/triton_provider.h"
 #include "space/configuration.h"
 #include "space/space_text.h"

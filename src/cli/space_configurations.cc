@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "profiler/source.h"
 #include "profiler/tree.h"
-#include "provider/iree/attributes.h"
+#include "provider/iree/compiler/attributes.h"
 
 namespace hone::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "device/cpu/target.h"
-#include "provider/iree/flags_file.h"
-#include "provider/iree/program.h"
+#include "provider/iree/compiler/flags_file.h"
+#include "provider/iree/program/program.h"
 #include "tune/load_program.h"
 
 namespace hone::cli {

@@ -10,8 +10,8 @@
 
 #include "base/signals.h"
 #include "problem/target.h"
+#include "provider/iree/compiler/library.h"
 #include "provider/iree/iree_provider.h"
-#include "provider/iree/library.h"
 #include "tune/compile_service.h"
 #include "worker/compile_pool.h"
 #include "worker/runner_process.h"

@@ -126,7 +126,12 @@ std::optional<KernelResources> hsaco_resources(std::string_view hsaco, std::stri
 }
 
 std::optional<KernelResources> kernel_resources(const Artifact& artifact) {
-  if (artifact.format == kCudaCubin) return cubin_resources(artifact.code, artifact.launch.entry);
+  if (artifact.format == kCudaCubin) {
+    std::optional<KernelResources> resources =
+        cubin_resources(artifact.code, artifact.launch.entry);
+    if (resources) resources->shared_bytes = artifact.launch.shared_bytes;
+    return resources;
+  }
   if (artifact.format == kRocmHsaco) return hsaco_resources(artifact.code, artifact.launch.entry);
   return std::nullopt;
 }

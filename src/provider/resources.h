@@ -38,7 +38,8 @@ std::optional<KernelResources> hsaco_resources(std::string_view hsaco, std::stri
 // includes, from sm_90 on, what the system takes.
 std::optional<KernelResources> cubin_resources(std::string_view cubin, std::string_view entry);
 
-// Of the artifact's kernel, by its format. Nothing for PTX and what runs on no GPU.
+// Of the artifact's kernel, by its format. Nothing for PTX and what runs on no GPU. `shared_bytes`
+// on NVIDIA: what the launch asks for, which is all that IREE's and Triton's kernels have.
 std::optional<KernelResources> kernel_resources(const Artifact& artifact);
 
 void to_json(nlohmann::json& json, const KernelResources& resources);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -108,8 +109,8 @@ Result<std::vector<ComparedPair>> compare_stores(const CompareContext& context,
                                                  const std::vector<std::string>& dispatches);
 // The code that compare_stores() would load of the two.
 struct StoredCode {
-  bool is_own = true;       // all of it is this user's: no compiler is needed
-  bool is_of_cuda = false;  // some of it is for NVIDIA's GPUs
+  bool is_own = true;             // all of it is this user's: no compiler is needed
+  std::set<std::string> formats;  // provider::Artifact::format
 };
 Result<StoredCode> stored_code(const std::filesystem::path& a, const std::filesystem::path& b,
                                const std::vector<std::string>& dispatches);

@@ -4,7 +4,6 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "measure/reference.h"
-#include "provider/resources.h"
 #include "space/configuration.h"
 #include "store/store.h"
 #include "tune/compare.h"
@@ -246,9 +245,7 @@ Result<StoredCode> stored_code(const std::filesystem::path& a, const std::filesy
         HONE_ASSIGN(const bool own, store.is_own(candidate));
         code.is_own = code.is_own && own;
         HONE_ASSIGN(const store::Known known, store.known(candidate, std::nullopt));
-        code.is_of_cuda =
-            code.is_of_cuda || (known.artifact && (known.artifact->format == provider::kCudaCubin ||
-                                                   known.artifact->format == provider::kCudaPtx));
+        if (known.artifact) code.formats.insert(known.artifact->format);
       }
   }
   return code;

@@ -23,7 +23,12 @@ FOLDERS = {
     "device/cpu": ["device"],
     "device/cuda": ["device"],
     "provider": ["space", "device"],
-    "provider/iree": ["provider"],
+    "provider/iree/compiler": ["provider"],
+    "provider/iree/cpu": ["provider/iree/compiler"],
+    "provider/iree/gpu": ["provider/iree/compiler"],
+    "provider/iree/program": ["provider/iree/cpu", "provider/iree/gpu"],
+    "provider/iree/spec": ["provider/iree/cpu"],
+    "provider/iree": ["provider/iree/program", "provider/iree/spec"],
     "provider/triton": ["provider"],
     "provider/library": ["device"],
     "provider/external": ["provider"],
@@ -44,7 +49,7 @@ SEAMS = {"Provider", "ProgramProvider", "Device", "Kernel", "Library", "Strategy
 LIBRARY_OWNERS = {"sqlite3.h": ["store"], "CLI/": ["cli"], "zstd.h": ["store"], "yaml-cpp/": ["cli", "provider", "provider/triton"]}
 
 # Names of libraries, compilers and vendors -> the folders whose code may say them, besides cli, which knows all. A
-# further library or compiler is then a folder of its own and a line of cli/providers.cc.
+# further library or compiler is then a folder of its own, with folders in it or not, and a line of cli/providers.cc.
 OWN_NAMES = {
     "openblas": ["provider/library"],
     "cublas": ["device/cuda"],
@@ -85,7 +90,7 @@ NAMED_ELSEWHERE = {
     "output/gpu_report.cc": ("what IREE emits", "a documented note of the report"),
     "output/session_report.cc": ("in IREE", "a documented column"),
     "problem/gpu_targets.cc": ("nvidia", "the table of GPUs, by their makers"),
-    "provider/iree/flags_file.cc": ("cuda|NVIDIA|nvidia", "how a command's flags name a target"),
+    "provider/iree/compiler/flags_file.cc": ("cuda|NVIDIA|nvidia", "how a command's flags name a target"),
     "store/schema.cc": ("iree_runtime", "a phase that stores of today hold by this name"),
     "store/select.cc": ("iree_runtime", "the same"),
     "tune/program_tolerance.cc": ("iree-run-module", "where the tolerance comes from, as it is printed"),
@@ -270,7 +275,7 @@ class Rules(unittest.TestCase):
             lines = code(path, strings=True)
             everything = path.read_text().splitlines()
             for name, owners in OWN_NAMES.items():
-                if folder in owners:
+                if any(folder == owner or folder.startswith(owner + "/") for owner in owners):
                     continue
                 strict = folder in STRICT_FOLDERS and name in STRICT_NAMES
                 for number, line in enumerate(everything if strict else lines, 1):

@@ -6,7 +6,7 @@
 #include <regex>
 
 #include "device/cpu/executable.h"
-#include "provider/iree/library.h"
+#include "provider/iree/compiler/library.h"
 #include "tests/measure/runner_problem.h"
 
 namespace hone::measure {

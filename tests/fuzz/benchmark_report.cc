@@ -1,5 +1,5 @@
 // What IREE's benchmark tools print.
-#include "provider/iree/runtime_tools.h"
+#include "provider/iree/compiler/runtime_tools.h"
 #include "tests/fuzz/fuzz_target.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {

@@ -1,9 +1,8 @@
 // What the compiler makes for GPUs: the kernel in its container, and the metadata of AMD's code
 // objects, which are ELF files.
-#include "provider/iree/gpu_executable.h"
-
 #include "provider/artifact.h"
 #include "provider/elf.h"
+#include "provider/iree/gpu/executable.h"
 #include "provider/resources.h"
 #include "tests/fuzz/fuzz_target.h"
 

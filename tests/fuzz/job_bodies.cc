@@ -1,7 +1,7 @@
 // The bodies of jobs and answers between the tuner, its runner and its compile workers. The first
 // byte says which, the rest is JSON.
 #include "measure/runner_requests.h"
-#include "provider/iree/attributes.h"
+#include "provider/iree/compiler/attributes.h"
 #include "provider/jobs.h"
 #include "tests/fuzz/json_round_trip.h"
 #include "tune/records.h"

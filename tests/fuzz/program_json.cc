@@ -4,7 +4,7 @@
 #include "measure/verification.h"
 #include "problem/check.h"
 #include "problem/target.h"
-#include "provider/iree/llvm_cpu_space.h"
+#include "provider/iree/cpu/space.h"
 #include "tests/fuzz/json_round_trip.h"
 #include "tune/records.h"
 

@@ -1,5 +1,5 @@
 // What IREE's compiler is told, as the payload that everybody else passes on.
-#include "provider/iree/attributes.h"
+#include "provider/iree/compiler/attributes.h"
 
 #include <gmock/gmock.h>
 

@@ -1,13 +1,13 @@
 // What lies just outside of each hard rule of the spaces for CPUs.
-#include "provider/iree/audited_rule.h"
+#include "provider/iree/cpu/audited_rule.h"
 
 #include <gmock/gmock.h>
 
 #include <set>
 
-#include "provider/iree/llvm_cpu_convolution_space.h"
-#include "provider/iree/llvm_cpu_generic_space.h"
-#include "provider/iree/llvm_cpu_space.h"
+#include "provider/iree/cpu/convolution_space.h"
+#include "provider/iree/cpu/generic_space.h"
+#include "provider/iree/cpu/space.h"
 #include "space/configuration.h"
 #include "tests/provider/contractions.h"
 #include "tests/provider/convolutions.h"

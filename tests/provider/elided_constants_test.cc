@@ -1,4 +1,4 @@
-#include "provider/iree/elided_constants.h"
+#include "provider/iree/compiler/elided_constants.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "provider/iree/flags_file.h"
+#include "provider/iree/compiler/flags_file.h"
 
 #include <gmock/gmock.h>
 

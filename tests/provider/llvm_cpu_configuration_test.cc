@@ -1,9 +1,8 @@
-#include "provider/iree/llvm_cpu_configuration.h"
-
 #include <gmock/gmock.h>
 
-#include "provider/iree/llvm_cpu_lowering_config.h"
-#include "provider/iree/llvm_cpu_space.h"
+#include "provider/iree/cpu/configuration.h"
+#include "provider/iree/cpu/lowering_config.h"
+#include "provider/iree/cpu/space.h"
 #include "space/configuration.h"
 #include "tests/provider/contractions.h"
 

@@ -2,9 +2,9 @@
 
 #include <set>
 
-#include "provider/iree/llvm_cpu_convolution_loops.h"
-#include "provider/iree/llvm_cpu_convolution_space.h"
-#include "provider/iree/tuning_spec.h"
+#include "provider/iree/cpu/convolution_loops.h"
+#include "provider/iree/cpu/convolution_space.h"
+#include "provider/iree/spec/tuning_spec.h"
 #include "space/configuration.h"
 #include "tests/provider/contractions.h"
 #include "tests/provider/convolutions.h"

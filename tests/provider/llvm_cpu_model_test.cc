@@ -1,10 +1,9 @@
-#include "provider/iree/llvm_cpu_model.h"
-
 #include <gmock/gmock.h>
 
 #include <cmath>
 
-#include "provider/iree/llvm_cpu_space.h"
+#include "provider/iree/cpu/model.h"
+#include "provider/iree/cpu/space.h"
 #include "space/configuration.h"
 #include "tests/provider/contractions.h"
 

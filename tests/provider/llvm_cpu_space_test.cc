@@ -1,10 +1,9 @@
-#include "provider/iree/llvm_cpu_space.h"
-
 #include <gmock/gmock.h>
 
 #include <map>
 #include <set>
 
+#include "provider/iree/cpu/space.h"
 #include "space/configuration.h"
 #include "tests/provider/contractions.h"
 

@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "provider/iree/runtime_tools.h"
+#include "provider/iree/compiler/runtime_tools.h"
 
 namespace hone::iree {
 namespace {

@@ -1,4 +1,4 @@
-#include "provider/iree/onnx_import.h"
+#include "provider/iree/compiler/onnx_import.h"
 
 #include <gtest/gtest.h>
 

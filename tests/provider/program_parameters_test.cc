@@ -1,4 +1,4 @@
-#include "provider/iree/program_parameters.h"
+#include "provider/iree/program/program_parameters.h"
 
 #include <gmock/gmock.h>
 

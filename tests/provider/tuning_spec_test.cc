@@ -1,4 +1,4 @@
-#include "provider/iree/tuning_spec.h"
+#include "provider/iree/spec/tuning_spec.h"
 
 #include <gmock/gmock.h>
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/file.h"
-#include "provider/iree/library.h"
-#include "provider/iree/prepared_dispatch.h"
-#include "provider/iree/program.h"
+#include "provider/iree/compiler/library.h"
+#include "provider/iree/program/prepared_dispatch.h"
+#include "provider/iree/program/program.h"
 
 namespace hone::iree {
 

@@ -1,4 +1,4 @@
-#include "provider/iree/extract_root.h"
+#include "provider/iree/program/extract_root.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "provider/iree/library.h"
+#include "provider/iree/compiler/library.h"
 
 #include <gmock/gmock.h>
 

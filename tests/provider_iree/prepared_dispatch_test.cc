@@ -1,9 +1,9 @@
-#include "provider/iree/prepared_dispatch.h"
+#include "provider/iree/program/prepared_dispatch.h"
 
 #include <gmock/gmock.h>
 
-#include "provider/iree/compiler_session.h"
-#include "provider/iree/in_process_linker.h"
+#include "provider/iree/compiler/compiler_session.h"
+#include "provider/iree/compiler/in_process_linker.h"
 #include "tests/provider_iree/compiler.h"
 
 namespace hone::iree {

@@ -1,5 +1,5 @@
 // What programs of PyTorch's dialect, as iree-import-onnx writes them, take and return.
-#include "provider/iree/program_functions.h"
+#include "provider/iree/program/program_functions.h"
 
 #include <gmock/gmock.h>
 

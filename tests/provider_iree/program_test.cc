@@ -1,4 +1,4 @@
-#include "provider/iree/program.h"
+#include "provider/iree/program/program.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,8 +1,7 @@
-#include "provider/iree/spec_linking.h"
-
 #include <gmock/gmock.h>
 
-#include "provider/iree/spec_reader.h"
+#include "provider/iree/spec/linking.h"
+#include "provider/iree/spec/reader.h"
 #include "tests/provider_iree/compiler.h"
 
 namespace hone::iree {

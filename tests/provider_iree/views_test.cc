@@ -1,6 +1,6 @@
 // Where hone lets the views of a kernel begin: programs as they are at executable-sources, whose
 // launches say where pieces of packed buffers lie.
-#include "provider/iree/views.h"
+#include "provider/iree/program/views.h"
 
 #include <gmock/gmock.h>
 

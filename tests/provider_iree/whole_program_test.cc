@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "provider/iree/program_in_f32.h"
+#include "provider/iree/program/program_in_f32.h"
 #include "tests/provider_iree/compiler.h"
 
 namespace hone::iree {

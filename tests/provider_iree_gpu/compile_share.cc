@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "provider/artifact.h"
-#include "provider/iree/stated_space.h"
+#include "provider/iree/gpu/stated_space.h"
 
 namespace hone::iree::gpu {
 namespace {

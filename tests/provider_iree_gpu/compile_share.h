@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "provider/iree/gpu_space.h"
+#include "provider/iree/gpu/space.h"
 #include "space/configuration.h"
 #include "tests/provider_iree_gpu/programs.h"
 

@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "provider/iree/gpu_space.h"
-#include "provider/iree/stated_knobs.h"
-#include "provider/iree/stated_rules.h"
-#include "provider/iree/stated_space.h"
+#include "provider/iree/gpu/space.h"
+#include "provider/iree/gpu/stated_knobs.h"
+#include "provider/iree/gpu/stated_rules.h"
+#include "provider/iree/gpu/stated_space.h"
 #include "provider/resources.h"
 #include "tests/provider_iree_gpu/compile_share.h"
 

@@ -1,9 +1,10 @@
 // hone's own spaces, where the compiler states none: configurations of them compile.
+#include "provider/iree/gpu/own_space.h"
+
 #include <gmock/gmock.h>
 
 #include <tuple>
 
-#include "provider/iree/gpu_own_space.h"
 #include "tests/provider_iree_gpu/compile_share.h"
 
 namespace hone::iree::gpu {

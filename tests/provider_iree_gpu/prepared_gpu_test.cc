@@ -1,7 +1,7 @@
 // Compiling dispatches for GPUs: what is launched, and what makes code equal.
 #include <gmock/gmock.h>
 
-#include "provider/iree/gpu_executable.h"
+#include "provider/iree/gpu/executable.h"
 #include "provider/resources.h"
 #include "tests/provider_iree_gpu/compile_share.h"
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "provider/iree/constraint_reader.h"
+#include "provider/iree/gpu/constraint_reader.h"
 #include "tests/provider_iree/compiler.h"
 
 namespace hone::iree::gpu {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "base/file.h"
-#include "provider/iree/gpu_executable.h"
+#include "provider/iree/gpu/executable.h"
 #include "provider/iree/iree_provider.h"
 #include "provider/iree/whole_program.h"
 #include "tests/provider_iree_gpu/child.h"

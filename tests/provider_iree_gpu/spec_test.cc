@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "provider/iree/gpu_executable.h"
+#include "provider/iree/gpu/executable.h"
 #include "provider/iree/iree_provider.h"
 #include "provider/iree/whole_program.h"
 #include "provider/ptx_kernel.h"

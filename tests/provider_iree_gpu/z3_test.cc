@@ -8,9 +8,9 @@
 
 #include <set>
 
-#include "provider/iree/compiler_session.h"
-#include "provider/iree/configuration.h"
-#include "provider/iree/stated_space.h"
+#include "provider/iree/compiler/compiler_session.h"
+#include "provider/iree/compiler/configuration.h"
+#include "provider/iree/gpu/stated_space.h"
 #include "tests/provider_iree_gpu/compile_share.h"
 
 namespace hone::iree::gpu {

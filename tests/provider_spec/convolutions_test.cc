@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include "provider/iree/llvm_cpu_convolution_loops.h"
-#include "provider/iree/llvm_cpu_convolution_space.h"
-#include "provider/iree/llvm_cpu_lowering_config.h"
-#include "provider/iree/tuning_spec.h"
+#include "provider/iree/cpu/convolution_loops.h"
+#include "provider/iree/cpu/convolution_space.h"
+#include "provider/iree/cpu/lowering_config.h"
+#include "provider/iree/spec/tuning_spec.h"
 #include "space/configuration.h"
 #include "tests/provider_iree/compiler.h"
 #include "tests/provider_iree/stated_configuration.h"

@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/process.h"
-#include "provider/iree/library.h"
+#include "provider/iree/compiler/library.h"
 #include "tests/provider/contractions.h"
 
 namespace hone::iree {

@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "problem/operation.h"
 #include "problem/target.h"
-#include "provider/iree/llvm_cpu_configuration.h"
+#include "provider/iree/cpu/configuration.h"
 
 namespace hone::iree {
 

@@ -1,9 +1,9 @@
 // Specs for what is no contraction: the compiler finds the root and everything around it.
 #include <gmock/gmock.h>
 
-#include "provider/iree/llvm_cpu_generic_space.h"
-#include "provider/iree/llvm_cpu_lowering_config.h"
-#include "provider/iree/tuning_spec.h"
+#include "provider/iree/cpu/generic_space.h"
+#include "provider/iree/cpu/lowering_config.h"
+#include "provider/iree/spec/tuning_spec.h"
 #include "tests/provider_iree/compiler.h"
 #include "tests/provider_iree/row_programs.h"
 #include "tests/provider_spec/programs.h"

@@ -1,9 +1,9 @@
 // The compiler's word on the space: what hone calls legal compiles and is applied.
 #include <gtest/gtest.h>
 
-#include "provider/iree/llvm_cpu_lowering_config.h"
-#include "provider/iree/llvm_cpu_space.h"
-#include "provider/iree/tuning_spec.h"
+#include "provider/iree/cpu/lowering_config.h"
+#include "provider/iree/cpu/space.h"
+#include "provider/iree/spec/tuning_spec.h"
 #include "space/configuration.h"
 #include "tests/provider_spec/programs.h"
 

@@ -1,9 +1,9 @@
 // Specs that iree-compile reads: what they configure, and what they leave alone.
 #include <gmock/gmock.h>
 
+#include "provider/iree/cpu/space.h"
 #include "provider/iree/iree_provider.h"
-#include "provider/iree/llvm_cpu_space.h"
-#include "provider/iree/tuning_spec.h"
+#include "provider/iree/spec/tuning_spec.h"
 #include "space/configuration.h"
 #include "tests/provider_spec/programs.h"
 

@@ -1,7 +1,7 @@
 #include "tests/tune_fake/recorded_tunings.h"
 
 #include "provider/iree/iree_provider.h"
-#include "provider/iree/program.h"
+#include "provider/iree/program/program.h"
 #include "provider/triton/gemm.h"
 #include "provider/triton/installation.h"
 #include "provider/triton/triton_provider.h"

@@ -3,14 +3,14 @@
 #include <optional>
 #include <utility>
 
-#include "provider/iree/constraint_reader.h"
-#include "provider/iree/extract_root.h"
-#include "provider/iree/library.h"
-#include "provider/iree/prepared_dispatch.h"
-#include "provider/iree/program.h"
-#include "provider/iree/program_in_f32.h"
-#include "provider/iree/spec_linking.h"
-#include "provider/iree/spec_reader.h"
+#include "provider/iree/compiler/library.h"
+#include "provider/iree/gpu/constraint_reader.h"
+#include "provider/iree/program/extract_root.h"
+#include "provider/iree/program/prepared_dispatch.h"
+#include "provider/iree/program/program.h"
+#include "provider/iree/program/program_in_f32.h"
+#include "provider/iree/spec/linking.h"
+#include "provider/iree/spec/reader.h"
 #include "provider/iree/whole_program.h"
 #include "provider/jobs.h"
 

@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <iterator>
 
-#include "provider/iree/flag_choices.h"
-#include "provider/iree/gpu_executable.h"
-#include "provider/iree/gpu_space.h"
-#include "provider/iree/llvm_cpu_configuration.h"
-#include "provider/iree/llvm_cpu_convolution_space.h"
-#include "provider/iree/llvm_cpu_generic_space.h"
-#include "provider/iree/llvm_cpu_model.h"
-#include "provider/iree/llvm_cpu_space.h"
-#include "provider/iree/proof_script.h"
+#include "provider/iree/compiler/flag_choices.h"
+#include "provider/iree/compiler/proof_script.h"
+#include "provider/iree/compiler/runtime_tools.h"
+#include "provider/iree/cpu/configuration.h"
+#include "provider/iree/cpu/convolution_space.h"
+#include "provider/iree/cpu/generic_space.h"
+#include "provider/iree/cpu/model.h"
+#include "provider/iree/cpu/space.h"
+#include "provider/iree/gpu/executable.h"
+#include "provider/iree/gpu/space.h"
 #include "provider/iree/replaced_executable.h"
-#include "provider/iree/runtime_tools.h"
-#include "provider/iree/tuning_spec.h"
+#include "provider/iree/spec/tuning_spec.h"
 
 namespace hone::iree {
 namespace {

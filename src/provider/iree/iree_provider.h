@@ -2,8 +2,8 @@
 #pragma once
 
 #include "problem/target.h"
-#include "provider/iree/attributes.h"
-#include "provider/iree/library.h"
+#include "provider/iree/compiler/attributes.h"
+#include "provider/iree/compiler/library.h"
 #include "provider/program_provider.h"
 
 namespace hone::iree {

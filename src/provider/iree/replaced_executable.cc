@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "provider/iree/compiler_session.h"
+#include "provider/iree/compiler/compiler_session.h"
 #include "provider/ptx_kernel.h"
 
 namespace hone::iree {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "provider/iree/dispatch_ir.h"
-#include "provider/iree/spec_reader.h"
+#include "provider/iree/program/dispatch_ir.h"
+#include "provider/iree/spec/reader.h"
 
 namespace hone::iree {
 namespace {

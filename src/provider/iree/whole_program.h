@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "provider/iree/configuration.h"
-#include "provider/iree/library.h"
+#include "provider/iree/compiler/configuration.h"
+#include "provider/iree/compiler/library.h"
 
 namespace hone::iree {
 

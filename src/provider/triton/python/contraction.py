@@ -1,6 +1,6 @@
 """A kernel for one dispatch of a program: a contraction or convolution and what goes element by element behind it.
 
-What it computes is stated by the dispatch (src/provider/iree/contraction_statement.h): loops with their roles,
+What it computes is stated by the dispatch (src/provider/iree/program/contraction_statement.h): loops with their roles,
 operands, loads and stores as strides over these loops, and the values behind the sums. Sizes and strides are constants
 of the text that is made of it. It is launched as IREE launches its own kernels: with a pointer for each binding and the
 constants behind them, so it has neither scratch memory nor tensor descriptors.

@@ -1,0 +1,219 @@
+#include "provider/iree/compiler/compiler_session.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace hone::iree {
+namespace {
+
+std::string take_message(const CApi& api, Error_t* error) {
+  std::string message = api.ireeCompilerErrorGetMessage(error);
+  api.ireeCompilerErrorDestroy(error);
+  return message;
+}
+
+void on_diagnostic(Severity severity, const char* message, std::size_t size, void* data) {
+  if (severity == Severity::kWarning || severity == Severity::kRemark) return;
+  auto& text = *static_cast<std::string*>(data);
+  // A note without an error before it belongs to a warning that was left out.
+  if (severity == Severity::kNote && text.empty()) return;
+  std::string_view words(message, size);
+  // What follows is a dump of the whole function, which the reader of a message cannot use.
+  if (const auto dump = words.find("see current operation:"); dump != std::string_view::npos) {
+    const auto line = words.rfind('\n', dump);
+    words = words.substr(0, line == std::string_view::npos ? 0 : line);
+  }
+  if (words.empty()) return;
+  while (words.ends_with('\n')) words.remove_suffix(1);
+  if (!text.empty()) text += '\n';
+  text += words;
+}
+
+// How a session says that it does not know a flag.
+constexpr std::string_view kNotOfASession = "option not found";
+
+// A session takes most flags; of some there is one value in a process (llvm::cl), and a session
+// does not know them.
+bool is_of_process(const Library& library, const std::string& flag) {
+  const CApi& api = library.api();
+  Session_t* const probe = api.ireeCompilerSessionCreate();
+  const char* const text = flag.c_str();
+  Error_t* const error = api.ireeCompilerSessionSetFlags(probe, 1, &text);
+  const bool unknown =
+      error != nullptr && take_message(api, error).find(kNotOfASession) != std::string::npos;
+  api.ireeCompilerSessionDestroy(probe);
+  const std::size_t first = flag.find_first_not_of('-');
+  return unknown && first != std::string::npos &&
+         library.has_option(flag.substr(first, flag.find('=') - first));
+}
+
+bool is_known_to_be_of_process(std::string_view flag) {
+  return flag.starts_with(kTransformLibraryFlag) || flag.starts_with(kReplacedFlag);
+}
+
+// Once a process has flags its sessions begin with them, and take an optimisation level of their
+// own without what follows from it (IREE 3.13): without a word another program is compiled.
+constexpr std::string_view kOptimizationLevelFlag = "--iree-opt-level";
+
+constexpr std::string_view kPassPipelineFlag = "--iree-preprocessing-pass-pipeline=";
+
+// The compiler leaves out a pipeline that it cannot build, with a line on stderr and no error (IREE
+// 3.13): what would be compiled and measured then is not what was asked for.
+Status check_pipeline(const CApi& api, MlirContext context, std::string_view pipeline) {
+  std::string words;
+  const auto append = [](MlirStringRef text, void* data) {
+    static_cast<std::string*>(data)->append(text.data, text.length);
+  };
+  const MlirPassManager passes = api.mlirPassManagerCreate(context);
+  const MlirLogicalResult parsed =
+      api.mlirParsePassPipeline(api.mlirPassManagerGetAsOpPassManager(passes),
+                                {pipeline.data(), pipeline.size()}, append, &words);
+  api.mlirPassManagerDestroy(passes);
+  if (parsed.value != 0) return {};
+  while (words.ends_with('\n')) words.pop_back();
+  return input_error("IREE's compiler cannot build the pass pipeline '{}': {}", pipeline, words);
+}
+
+}  // namespace
+
+Result<CompilerSession> CompilerSession::create(const Library& library,
+                                                const std::vector<std::string>& flags) {
+  const CApi& api = library.api();
+  std::string words;
+  // What a session does not know is looked for among the process's flags only then: that takes a
+  // session for each flag.
+  for (const bool sorted : {false, true}) {
+    std::vector<std::string> of_process;
+    std::vector<const char*> arguments;
+    for (const std::string& flag : flags)
+      if (is_known_to_be_of_process(flag) ||
+          std::ranges::count(library.process_flags(), flag) > 0 ||
+          (sorted && is_of_process(library, flag)))
+        of_process.push_back(flag);
+      else
+        arguments.push_back(flag.c_str());
+    if (!of_process.empty())
+      std::erase_if(arguments, [&](const char* flag) {
+        const bool is_level = std::string_view(flag).starts_with(kOptimizationLevelFlag);
+        if (is_level) of_process.emplace_back(flag);
+        return is_level;
+      });
+    HONE_TRY(library.set_process_flags(of_process));
+    CompilerSession session(library, api.ireeCompilerSessionCreate());
+    Error_t* const error = api.ireeCompilerSessionSetFlags(
+        session.session_, static_cast<int>(arguments.size()), arguments.data());
+    if (error == nullptr) return checked(std::move(session), flags);
+    words = take_message(api, error);
+    if (words.find(kNotOfASession) == std::string::npos) break;
+  }
+  return input_error("IREE's compiler does not accept the flags '{}': {}", fmt::join(flags, " "),
+                     words);
+}
+
+Result<CompilerSession> CompilerSession::checked(CompilerSession session,
+                                                 const std::vector<std::string>& flags) {
+  const MlirContext context = session.context();
+  if (context.ptr == nullptr)
+    return environment_error("IREE's compiler could not start a session with flags {}",
+                             fmt::join(flags, " "));
+  session.api().mlirContextEnableMultithreading(context, false);
+  for (const std::string_view flag : flags)
+    if (flag.starts_with(kPassPipelineFlag))
+      HONE_TRY(check_pipeline(session.api(), context, flag.substr(kPassPipelineFlag.size())));
+  return session;
+}
+
+CompilerSession::CompilerSession(CompilerSession&& other) noexcept
+    : library_(other.library_), session_(std::exchange(other.session_, nullptr)) {}
+
+CompilerSession& CompilerSession::operator=(CompilerSession&& other) noexcept {
+  std::swap(library_, other.library_);
+  std::swap(session_, other.session_);
+  return *this;
+}
+
+CompilerSession::~CompilerSession() {
+  if (session_ != nullptr) api().ireeCompilerSessionDestroy(session_);
+}
+
+Invocation::Invocation(const CompilerSession& session)
+    : session_(session),
+      invocation_(session.api().ireeCompilerInvocationCreate(session.get())),
+      diagnostics_(std::make_unique<std::string>()) {
+  session.api().ireeCompilerInvocationEnableCallbackDiagnostics(invocation_, 0, on_diagnostic,
+                                                                diagnostics_.get());
+}
+
+Invocation::~Invocation() {
+  session_.api().ireeCompilerInvocationDestroy(invocation_);
+}
+
+bool Invocation::parse(const std::string& name, std::string_view bytes) {
+  const CApi& api = session_.api();
+  Source_t* source = nullptr;
+  const std::string terminated(bytes);
+  if (Error_t* error = api.ireeCompilerSourceWrapBuffer(
+          session_.get(), name.c_str(), terminated.c_str(), terminated.size() + 1, true, &source)) {
+    *diagnostics_ = take_message(api, error);
+    return false;
+  }
+  const bool parsed = api.ireeCompilerInvocationParseSource(invocation_, source);
+  api.ireeCompilerSourceDestroy(source);
+  return parsed;
+}
+
+bool Invocation::import(OwnedModule module) {
+  return session_.api().ireeCompilerInvocationImportStealModule(invocation_, module.release());
+}
+
+bool Invocation::run(const char* from, const char* to) {
+  const CApi& api = session_.api();
+  api.ireeCompilerInvocationSetCompileFromPhase(invocation_, from);
+  api.ireeCompilerInvocationSetCompileToPhase(invocation_, to);
+  constexpr int kStandardPipeline = 0;
+  return api.ireeCompilerInvocationPipeline(invocation_, kStandardPipeline);
+}
+
+bool Invocation::run_passes(const char* pipeline) {
+  return session_.api().ireeCompilerInvocationRunPassPipeline(invocation_, pipeline);
+}
+
+void Invocation::verify_passes(bool enable) {
+  session_.api().ireeCompilerInvocationSetVerifyIR(invocation_, enable);
+}
+
+OwnedModule Invocation::take_module() {
+  const CApi& api = session_.api();
+  return OwnedModule(api, api.ireeCompilerInvocationExportStealModule(invocation_));
+}
+
+Result<std::string> Invocation::output(OutputFunction write) {
+  const CApi& api = session_.api();
+  Output_t* out = nullptr;
+  if (Error_t* error = api.ireeCompilerOutputOpenMembuffer(&out))
+    return environment_error("{}", take_message(api, error));
+  Error_t* error = write(invocation_, out);
+  void* contents = nullptr;
+  std::uint64_t size = 0;
+  if (error == nullptr) error = api.ireeCompilerOutputMapMemory(out, &contents, &size);
+  std::string bytes;
+  if (error == nullptr) bytes.assign(static_cast<const char*>(contents), size);
+  api.ireeCompilerOutputDestroy(out);
+  if (error == nullptr) return bytes;
+  const std::string message = take_message(api, error);
+  return input_error("{}{}{}", diagnostics(), diagnostics_->empty() ? "" : "\n", message);
+}
+
+Result<std::string> Invocation::vm_bytecode() {
+  return output(session_.api().ireeCompilerInvocationOutputVMBytecode);
+}
+
+Result<std::string> Invocation::executable() {
+  return output(session_.api().ireeCompilerInvocationOutputHALExecutable);
+}
+
+std::string Invocation::diagnostics() const {
+  return *diagnostics_;
+}
+
+}  // namespace hone::iree

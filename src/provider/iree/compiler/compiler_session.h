@@ -1,0 +1,95 @@
+// A compiler session (one MLIR context and one set of flags) and one run of the compiler in it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "provider/iree/compiler/ir.h"
+#include "provider/iree/compiler/library.h"
+
+namespace hone::iree {
+
+// Phases of IREE's pipeline, by the compiler's names (--compile-to).
+inline constexpr char kStart[] = "start";
+inline constexpr char kInput[] = "input";
+inline constexpr char kExecutableSources[] = "executable-sources";
+inline constexpr char kExecutableConfigurations[] = "executable-configurations";
+inline constexpr char kExecutableTargets[] = "executable-targets";
+inline constexpr char kHal[] = "hal";
+inline constexpr char kEnd[] = "end";
+
+// How a tuning spec reaches CUDA (IREE 3.13).
+inline constexpr std::string_view kTransformLibraryFlag =
+    "--iree-codegen-transform-dialect-library=";
+// With it the compiler takes files for executables of the program; it belongs to the process too.
+inline constexpr std::string_view kReplacedFlag = "--iree-hal-substitute-executable-sources-from=";
+
+class CompilerSession {
+ public:
+  // MLIR's own threads are off: a process that forks must have one thread. A flag that LLVM keeps
+  // per process (--iree-codegen-transform-dialect-library) may be among them, see
+  // Library::set_process_flags. Input error with the compiler's words for a flag it does not know
+  // and for a pass pipeline that it would leave out.
+  static Result<CompilerSession> create(const Library& library,
+                                        const std::vector<std::string>& flags);
+  CompilerSession(CompilerSession&& other) noexcept;
+  CompilerSession& operator=(CompilerSession&& other) noexcept;
+  ~CompilerSession();
+
+  const CApi& api() const { return library_.api(); }
+  Session_t* get() const { return session_; }
+  MlirContext context() const { return api().ireeCompilerSessionBorrowContext(session_); }
+
+ private:
+  CompilerSession(Library library, Session_t* session)
+      : library_(std::move(library)), session_(session) {}
+  static Result<CompilerSession> checked(CompilerSession session,
+                                         const std::vector<std::string>& flags);
+  Library library_;
+  Session_t* session_;
+};
+
+// One module on its way through the compiler. The session must outlive it; one at a time per
+// session. Functions return false when the compiler says no; diagnostics() then holds its words.
+class Invocation {
+ public:
+  explicit Invocation(const CompilerSession& session);
+  Invocation(const Invocation&) = delete;
+  Invocation& operator=(const Invocation&) = delete;
+  ~Invocation();
+
+  // `name` stands for the file in diagnostics.
+  bool parse(const std::string& name, std::string_view bytes);
+  bool import(OwnedModule module);
+  // Runs the passes after phase `from` up to the end of phase `to`, in place: handles to operations
+  // outside what the passes rewrite stay valid.
+  bool run(const char* from, const char* to);
+  // Runs passes on the module by their names: "a,b".
+  bool run_passes(const char* pipeline);
+  // Whether the IR is verified after each pass, as it is unless told otherwise.
+  void verify_passes(bool enable);
+  // Takes the module out, for other invocations.
+  OwnedModule take_module();
+
+  // The module's serialised forms; the compiler's words as the error text (kInput).
+  Result<std::string> vm_bytecode();
+  Result<std::string> executable();  // of the only hal.executable, after phase hal
+
+  // Errors with their notes, one per line, as the compiler words and places them; warnings and
+  // remarks are left out.
+  std::string diagnostics() const;
+
+ private:
+  using OutputFunction = Error_t* (*)(Invocation_t*, Output_t*);
+  Result<std::string> output(OutputFunction write);
+
+  const CompilerSession& session_;
+  Invocation_t* invocation_;
+  std::unique_ptr<std::string> diagnostics_;  // the callback holds its address
+};
+
+}  // namespace hone::iree

@@ -1,0 +1,268 @@
+#include "provider/iree/compiler/flag_choices.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace hone::iree {
+namespace {
+
+// What a program must hold for a flag to change it.
+enum class Needs { kNothing, kProducts, kConvolutions, kFloatSums };
+
+enum class For { kCpu, kGpu, kBoth };
+
+struct Row {
+  std::string_view name, group;
+  For target;
+  Needs needs;
+  std::vector<std::string> flags;
+  std::string_view reason;
+};
+
+// Late, after configurations are read; early, before the program is split into dispatches.
+constexpr std::string_view kTiling = "data tiling", kEarly = "--iree-global-opt-data-tiling";
+
+constexpr std::string_view kPreprocessing = "--iree-preprocessing-pass-pipeline";
+
+std::string of_module(std::string_view pass) {
+  return fmt::format("{}=builtin.module({})", kPreprocessing, pass);
+}
+
+std::string of_functions(std::string_view pass) {
+  return of_module(fmt::format("util.func({})", pass));
+}
+
+std::vector<Row> rows() {
+  constexpr std::string_view kConvolutions = "convolutions", kLayout = "layout of convolutions",
+                             kLevel = "optimisation level", kFusion = "fusion",
+                             kTranspose = "transposes";
+  const std::string tiled = "--iree-opt-data-tiling";
+  const std::string tile_op = "--iree-dispatch-creation-experimental-set-data-tiling-ops=";
+  return {
+      {"im2col",
+       kConvolutions,
+       For::kCpu,
+       Needs::kConvolutions,
+       {"--iree-global-opt-use-im2col-for-convs"},
+       "convolutions become products of matrices, which the compiler knows best"},
+      {"data tiling",
+       kTiling,
+       For::kBoth,
+       Needs::kProducts,
+       {tiled},
+       "matrices are packed into tiles, so that a product reads memory in order"},
+      {"data tiling + micro-kernels",
+       kTiling,
+       For::kCpu,
+       Needs::kProducts,
+       {tiled, "--iree-llvmcpu-enable-ukernels=all"},
+       "the same with hand-written kernels for the tiles"},
+      {"O3",
+       kLevel,
+       For::kBoth,
+       Needs::kNothing,
+       {"--iree-opt-level=O3"},
+       "all that the compiler thinks worthwhile: fusion, transposes, generic products"},
+      {"data tiling of convolutions",
+       kTiling,
+       For::kCpu,
+       Needs::kConvolutions,
+       {tiled, tile_op + "matmul", tile_op + "convolution"},
+       "convolutions are tiled as products are"},
+      {"data tiling of convolutions + micro-kernels",
+       kTiling,
+       For::kCpu,
+       Needs::kConvolutions,
+       {tiled, tile_op + "matmul", tile_op + "convolution", "--iree-llvmcpu-enable-ukernels=all"},
+       "the same with hand-written kernels for the tiles"},
+      {"early data tiling",
+       kTiling,
+       For::kCpu,
+       Needs::kProducts,
+       {std::string(kEarly)},
+       "matrices are packed before fusion; the product of tiles is a dispatch that can be tuned"},
+      {"reordered sums",
+       "sums",
+       For::kCpu,
+       Needs::kFloatSums,
+       {"--iree-llvmcpu-reassociate-fp-reductions"},
+       "sums of floating-point numbers may be added up in vectors; rounds otherwise"},
+      {"channels last",
+       kLayout,
+       For::kBoth,
+       Needs::kConvolutions,
+       {of_functions("iree-preprocessing-convert-conv-to-channels-last")},
+       "vectors of channels lie together; helps convolutions that are written NCHW"},
+      {"padding into consumers",
+       "padding",
+       For::kBoth,
+       Needs::kConvolutions,
+       {"--iree-dispatch-creation-enable-fuse-padding-into-linalg-consumer-ops"},
+       "a convolution pads what it reads itself, in place of a copy before it"},
+      {"aggressive fusion",
+       kFusion,
+       For::kBoth,
+       Needs::kNothing,
+       {"--iree-dispatch-creation-enable-aggressive-fusion"},
+       "fewer, larger dispatches"},
+      {"aggressive transposes",
+       kTranspose,
+       For::kBoth,
+       Needs::kNothing,
+       {"--iree-opt-aggressively-propagate-transposes"},
+       "transposes disappear into operations that then are generic ones"},
+      {"generic products",
+       "products",
+       For::kBoth,
+       Needs::kProducts,
+       {"--iree-opt-generalize-matmul"},
+       "products fuse with what changes the order of their operands"},
+      {"horizontal fusion",
+       "horizontal fusion",
+       For::kBoth,
+       Needs::kProducts,
+       {"--iree-dispatch-creation-enable-fuse-horizontal-contractions"},
+       "products of one operand (query, key and value) become one dispatch"},
+      {"split reductions",
+       "split reductions",
+       For::kBoth,
+       Needs::kNothing,
+       {"--iree-dispatch-creation-enable-split-reduction"},
+       "long sums are shared out; helps where there is little else to share out"},
+      {"bindings unfused",
+       "bindings",
+       For::kBoth,
+       Needs::kNothing,
+       {"--iree-scheduling-optimize-bindings=false"},
+       "kernels get each buffer for itself: alignment is known, arguments are more"},
+      {"Winograd",
+       kConvolutions,
+       For::kCpu,
+       Needs::kConvolutions,
+       {of_functions("iree-linalg-ext-convert-conv2d-to-winograd{replace-all-convs=true}")},
+       "3x3 convolutions in fewer multiplications; rounds otherwise"},
+      {"img2col pass",
+       kConvolutions,
+       For::kCpu,
+       Needs::kConvolutions,
+       {of_functions("iree-global-opt-convert-conv2d-to-img2col")},
+       "convolutions become products by another pass than im2col's"},
+      {"transposed convolutions",
+       kLayout,
+       For::kGpu,
+       Needs::kConvolutions,
+       {of_module("iree-preprocessing-transpose-convolution-pipeline"),
+        "--iree-global-opt-propagate-transposes-through-conv"},
+       "layouts that matrix instructions load in order"},
+      {"padded to intrinsics",
+       kLayout,
+       For::kGpu,
+       Needs::kProducts,
+       {of_module("iree-preprocessing-pad-to-intrinsics")},
+       "products of odd sizes use matrix instructions too"},
+      {"direct convolutions",
+       kConvolutions,
+       For::kGpu,
+       Needs::kConvolutions,
+       {"--iree-codegen-llvmgpu-use-direct-convolution"},
+       "convolutions are not turned into products inside a kernel"},
+      {"no tuning specs of IREE's own",
+       "tuning specs",
+       For::kGpu,
+       Needs::kNothing,
+       {"--iree-codegen-enable-default-tuning-specs=false"},
+       "the compiler's heuristics in place of what was tuned for other shapes"},
+      {"tuning specs of IREE's own",
+       "tuning specs",
+       For::kGpu,
+       Needs::kNothing,
+       {"--iree-codegen-enable-default-tuning-specs"},
+       "what IREE's makers tuned for this GPU"},
+  };
+}
+
+bool holds(const problem::Program& program, Needs needs) {
+  using problem::OperationKind;
+  const auto any = [&](auto&& is) {
+    return std::any_of(program.dispatches.begin(), program.dispatches.end(), is);
+  };
+  switch (needs) {
+    case Needs::kConvolutions:
+      return any([](const problem::Dispatch& each) {
+        return each.root.kind == OperationKind::kConvolution ||
+               each.source.find("linalg.conv_") != std::string::npos;
+      });
+    case Needs::kProducts:
+      return any([](const problem::Dispatch& each) {
+        constexpr std::array kProducts = {OperationKind::kMatmul, OperationKind::kBatchMatmul,
+                                          OperationKind::kContraction, OperationKind::kMatvec,
+                                          OperationKind::kConvolution};
+        return std::find(kProducts.begin(), kProducts.end(), each.root.kind) != kProducts.end();
+      });
+    case Needs::kFloatSums:
+      return any([](const problem::Dispatch& each) {
+        return each.source.find("arith.addf") != std::string::npos;
+      });
+    case Needs::kNothing:
+      return true;
+  }
+  return true;
+}
+
+std::string_view missing(Needs needs) {
+  switch (needs) {
+    case Needs::kConvolutions:
+      return "the program has no convolution";
+    case Needs::kProducts:
+      return "the program has no product of matrices";
+    case Needs::kFloatSums:
+      return "the program adds up no floating-point numbers";
+    case Needs::kNothing:
+      return "";
+  }
+  return "";
+}
+
+provider::SpecReach reach_under(const Row& row) {
+  if (row.group != kTiling) return provider::SpecReach::kAll;
+  return std::ranges::count(row.flags, kEarly) > 0 ? provider::SpecReach::kTiles
+                                                   : provider::SpecReach::kNothing;
+}
+
+std::string_view name_in(std::string_view flag) {
+  return flag.substr(0, flag.find('='));
+}
+
+bool says(const std::vector<std::string>& flags, const Row& row) {
+  return std::any_of(flags.begin(), flags.end(), [&](const std::string& given) {
+    return std::any_of(row.flags.begin(), row.flags.end(),
+                       [&](const std::string& flag) { return name_in(flag) == name_in(given); });
+  });
+}
+
+}  // namespace
+
+std::vector<provider::FlagChoice> flag_choices(const problem::Program& program,
+                                               const std::vector<std::string>& flags, bool gpu) {
+  std::vector<provider::FlagChoice> choices;
+  for (Row& row : rows()) {
+    if (row.target == (gpu ? For::kCpu : For::kGpu) || says(flags, row)) continue;
+    std::string why_not;
+    if (!holds(program, row.needs)) why_not = missing(row.needs);
+    const provider::SpecReach reach = reach_under(row);
+    choices.push_back({std::string(row.name), std::string(row.group), std::move(row.flags),
+                       std::string(row.reason), std::move(why_not), reach});
+  }
+  return choices;
+}
+
+bool is_plain_choice(std::string_view name) {
+  const std::vector<Row> all = rows();
+  return name != kPreprocessing && std::any_of(all.begin(), all.end(), [&](const Row& row) {
+           return std::any_of(row.flags.begin(), row.flags.end(),
+                              [&](const std::string& flag) { return name_in(flag) == name; });
+         });
+}
+
+}  // namespace hone::iree

@@ -1,0 +1,218 @@
+#include "provider/iree/compiler/ir.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "problem/tensor_text.h"
+#include "provider/iree/compiler/sizes.h"
+
+namespace hone::iree {
+namespace {
+
+void append(MlirStringRef chunk, void* text) {
+  static_cast<std::string*>(text)->append(chunk.data, chunk.length);
+}
+
+// Whether `walk` goes on.
+bool walk_while(const Ir& ir, MlirOperation operation,
+                const std::function<bool(MlirOperation)>& visit) {
+  if (!visit(operation)) return false;
+  for (const MlirOperation child : ir.children(operation))
+    if (!walk_while(ir, child, visit)) return false;
+  return true;
+}
+
+}  // namespace
+
+OwnedModule::OwnedModule(OwnedModule&& other) noexcept
+    : api_(other.api_), operation_(std::exchange(other.operation_, {})) {}
+
+OwnedModule& OwnedModule::operator=(OwnedModule&& other) noexcept {
+  std::swap(api_, other.api_);
+  std::swap(operation_, other.operation_);
+  return *this;
+}
+
+OwnedModule::~OwnedModule() {
+  if (operation_.ptr != nullptr) api_->mlirOperationDestroy(operation_);
+}
+
+MlirOperation OwnedModule::release() {
+  return std::exchange(operation_, {});
+}
+
+OwnedModule OwnedModule::clone() const {
+  return OwnedModule(*api_, api_->mlirOperationClone(operation_));
+}
+
+MlirStringRef to_ref(std::string_view text) {
+  return {text.data(), text.size()};
+}
+
+std::string_view Ir::name(MlirOperation operation) const {
+  const MlirStringRef ref = api_->mlirIdentifierStr(api_->mlirOperationGetName(operation));
+  return {ref.data, ref.length};
+}
+
+bool Ir::is(MlirOperation operation, std::string_view wanted) const {
+  return name(operation) == wanted;
+}
+
+MlirAttribute Ir::attribute(MlirOperation operation, std::string_view name) const {
+  return api_->mlirOperationGetAttributeByName(operation, to_ref(name));
+}
+
+void Ir::set_attribute(MlirOperation operation, std::string_view name, MlirAttribute value) const {
+  api_->mlirOperationSetAttributeByName(operation, to_ref(name), value);
+}
+
+void Ir::remove_attribute(MlirOperation operation, std::string_view name) const {
+  api_->mlirOperationRemoveAttributeByName(operation, to_ref(name));
+}
+
+std::string Ir::symbol(MlirOperation operation) const {
+  return string_value(attribute(operation, "sym_name")).value_or("");
+}
+
+std::vector<MlirValue> Ir::operands(MlirOperation operation) const {
+  std::vector<MlirValue> values;
+  for (std::intptr_t i = 0; i < api_->mlirOperationGetNumOperands(operation); ++i)
+    values.push_back(api_->mlirOperationGetOperand(operation, i));
+  return values;
+}
+
+std::vector<MlirValue> Ir::results(MlirOperation operation) const {
+  std::vector<MlirValue> values;
+  for (std::intptr_t i = 0; i < api_->mlirOperationGetNumResults(operation); ++i)
+    values.push_back(api_->mlirOperationGetResult(operation, i));
+  return values;
+}
+
+MlirOperation Ir::defining_operation(MlirValue value) const {
+  return api_->mlirValueIsAOpResult(value) ? api_->mlirOpResultGetOwner(value) : MlirOperation{};
+}
+
+std::vector<MlirOperation> Ir::children(MlirOperation operation) const {
+  std::vector<MlirOperation> all;
+  for (std::intptr_t i = 0; i < api_->mlirOperationGetNumRegions(operation); ++i)
+    for (MlirBlock block =
+             api_->mlirRegionGetFirstBlock(api_->mlirOperationGetRegion(operation, i));
+         block.ptr != nullptr; block = api_->mlirBlockGetNextInRegion(block))
+      for (MlirOperation child = api_->mlirBlockGetFirstOperation(block); child.ptr != nullptr;
+           child = api_->mlirOperationGetNextInBlock(child))
+        all.push_back(child);
+  return all;
+}
+
+std::vector<MlirOperation> Ir::children(MlirOperation operation, std::string_view named) const {
+  std::vector<MlirOperation> all = children(operation);
+  std::erase_if(all, [&](MlirOperation child) { return !is(child, named); });
+  return all;
+}
+
+void Ir::walk(MlirOperation operation, const std::function<void(MlirOperation)>& visit) const {
+  walk_while(*this, operation, [&](MlirOperation each) {
+    visit(each);
+    return true;
+  });
+}
+
+MlirOperation Ir::find(MlirOperation operation,
+                       const std::function<bool(MlirOperation)>& predicate) const {
+  MlirOperation found;
+  walk_while(*this, operation, [&](MlirOperation each) {
+    if (!predicate(each)) return true;
+    found = each;
+    return false;
+  });
+  return found;
+}
+
+std::string Ir::text(MlirOperation operation) const {
+  std::string text;
+  const MlirOpPrintingFlags flags = api_->mlirOpPrintingFlagsCreate();
+  api_->mlirOperationPrintWithFlags(operation, flags, append, &text);
+  api_->mlirOpPrintingFlagsDestroy(flags);
+  return text;
+}
+
+std::string Ir::text(MlirAttribute attribute) const {
+  std::string text;
+  if (attribute.ptr != nullptr) api_->mlirAttributePrint(attribute, append, &text);
+  return text;
+}
+
+std::string Ir::text(MlirType type) const {
+  std::string text;
+  api_->mlirTypePrint(type, append, &text);
+  return text;
+}
+
+std::optional<std::string> Ir::string_value(MlirAttribute attribute) const {
+  if (attribute.ptr == nullptr || !api_->mlirAttributeIsAString(attribute)) return std::nullopt;
+  const MlirStringRef ref = api_->mlirStringAttrGetValue(attribute);
+  return std::string(ref.data, ref.length);
+}
+
+std::optional<std::int64_t> Ir::integer_value(MlirAttribute attribute) const {
+  if (attribute.ptr == nullptr || !api_->mlirAttributeIsAInteger(attribute)) return std::nullopt;
+  return api_->mlirIntegerAttrGetValueInt(attribute);
+}
+
+std::vector<MlirAttribute> Ir::elements(MlirAttribute array) const {
+  std::vector<MlirAttribute> all;
+  if (array.ptr == nullptr || !api_->mlirAttributeIsAArray(array)) return all;
+  for (std::intptr_t i = 0; i < api_->mlirArrayAttrGetNumElements(array); ++i)
+    all.push_back(api_->mlirArrayAttrGetElement(array, i));
+  return all;
+}
+
+std::vector<int> Ir::integers(MlirAttribute dense_i32_array) const {
+  std::vector<int> all;
+  if (dense_i32_array.ptr == nullptr || !api_->mlirAttributeIsADenseI32Array(dense_i32_array))
+    return all;
+  for (std::intptr_t i = 0; i < api_->mlirDenseArrayGetNumElements(dense_i32_array); ++i)
+    all.push_back(api_->mlirDenseI32ArrayGetElement(dense_i32_array, i));
+  return all;
+}
+
+std::string Ir::leaf_symbol(MlirAttribute symbol_reference) const {
+  if (symbol_reference.ptr == nullptr || !api_->mlirAttributeIsASymbolRef(symbol_reference))
+    return {};
+  const MlirStringRef ref = api_->mlirSymbolRefAttrGetLeafReference(symbol_reference);
+  return std::string(ref.data, ref.length);
+}
+
+MlirAttribute Ir::parse_attribute(MlirContext context, const std::string& text) const {
+  return api_->mlirAttributeParseGet(context, to_ref(text));
+}
+
+std::optional<std::int64_t> Ir::constant(MlirValue value) const {
+  return Sizes(*this).integer(value);
+}
+
+std::vector<std::int64_t> Ir::long_integers(MlirAttribute dense_i64_array) const {
+  std::vector<std::int64_t> all;
+  if (dense_i64_array.ptr == nullptr || !api_->mlirAttributeIsADenseI64Array(dense_i64_array))
+    return all;
+  for (std::intptr_t i = 0; i < api_->mlirDenseArrayGetNumElements(dense_i64_array); ++i)
+    all.push_back(api_->mlirDenseI64ArrayGetElement(dense_i64_array, i));
+  return all;
+}
+
+std::optional<problem::TensorType> parse_type(std::string_view text) {
+  // The innermost shaped type: what follows the last "tensor<" or "memref<".
+  for (const std::string_view opening : {std::string_view("tensor<"), std::string_view("memref<")})
+    if (const auto at = text.rfind(opening); at != std::string_view::npos) {
+      text.remove_prefix(at + opening.size());
+      text = text.substr(0, text.find_first_of(",>"));
+      break;
+    }
+  if (text.ends_with("index")) {
+    std::string as_integer(text.substr(0, text.size() - 5));
+    return problem::tensor_type_from(as_integer + "i64");
+  }
+  return problem::tensor_type_from(text);
+}
+
+}  // namespace hone::iree

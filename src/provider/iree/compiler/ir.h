@@ -1,0 +1,91 @@
+// Reading MLIR through the C interface with C++ types. Handles (MlirOperation, MlirValue, ...)
+// point into a module and are valid as long as it is; only OwnedModule owns.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "problem/types.h"
+#include "provider/iree/compiler/c_api.h"
+
+namespace hone::iree {
+
+// A builtin.module and everything in it.
+class OwnedModule {
+ public:
+  OwnedModule() = default;
+  OwnedModule(const CApi& api, MlirOperation operation) : api_(&api), operation_(operation) {}
+  OwnedModule(OwnedModule&& other) noexcept;
+  OwnedModule& operator=(OwnedModule&& other) noexcept;
+  ~OwnedModule();
+
+  MlirOperation get() const { return operation_; }
+  MlirOperation release();  // the caller owns it from now on
+  OwnedModule clone() const;
+
+ private:
+  const CApi* api_ = nullptr;
+  MlirOperation operation_;
+};
+
+class Ir {
+ public:
+  explicit Ir(const CApi& api) : api_(&api) {}
+  const CApi& api() const { return *api_; }
+
+  std::string_view name(MlirOperation operation) const;  // "linalg.matmul"
+  bool is(MlirOperation operation, std::string_view wanted) const;
+  // A null handle when there is no such attribute.
+  MlirAttribute attribute(MlirOperation operation, std::string_view name) const;
+  void set_attribute(MlirOperation operation, std::string_view name, MlirAttribute value) const;
+  void remove_attribute(MlirOperation operation, std::string_view name) const;
+  std::string symbol(MlirOperation operation) const;  // its sym_name, or ""
+
+  std::vector<MlirValue> operands(MlirOperation operation) const;
+  std::vector<MlirValue> results(MlirOperation operation) const;
+  MlirOperation defining_operation(MlirValue value) const;  // null for a block argument
+
+  // Operations directly inside the regions of `operation`, in order.
+  std::vector<MlirOperation> children(MlirOperation operation) const;
+  std::vector<MlirOperation> children(MlirOperation operation, std::string_view named) const;
+  // `operation` and everything in it, parents before children.
+  void walk(MlirOperation operation, const std::function<void(MlirOperation)>& visit) const;
+  // The first operation in walk order that satisfies `predicate`; a null handle when none does.
+  MlirOperation find(MlirOperation operation,
+                     const std::function<bool(MlirOperation)>& predicate) const;
+
+  // Printed so that it parses again; locations are left out.
+  std::string text(MlirOperation operation) const;
+  std::string text(MlirAttribute attribute) const;  // "" for a null handle
+  std::string text(MlirType type) const;
+
+  // Attribute values; nothing when it is of another kind or null.
+  std::optional<std::string> string_value(MlirAttribute attribute) const;
+  std::optional<std::int64_t> integer_value(MlirAttribute attribute) const;
+  std::vector<MlirAttribute> elements(MlirAttribute array) const;
+  std::vector<int> integers(MlirAttribute dense_i32_array) const;
+  std::vector<std::int64_t> long_integers(MlirAttribute dense_i64_array) const;
+  std::string leaf_symbol(MlirAttribute symbol_reference) const;
+
+  // Parses an attribute's text; a null handle and a diagnostic in `context` when it is wrong.
+  MlirAttribute parse_attribute(MlirContext context, const std::string& text) const;
+
+  // The integer an index or integer value is at compile time: constants and arithmetic on them.
+  std::optional<std::int64_t> constant(MlirValue value) const;
+
+ private:
+  const CApi* api_;
+};
+
+MlirStringRef to_ref(std::string_view text);
+
+// Reads "tensor<128x?xf32>", "memref<4xi8, ...>", "!iree_tensor_ext.dispatch.tensor<readonly:
+// tensor<2x3xf16>>" or a scalar type ("f32", "index" as i64). Nothing for element types hone does
+// not know.
+std::optional<problem::TensorType> parse_type(std::string_view text);
+
+}  // namespace hone::iree

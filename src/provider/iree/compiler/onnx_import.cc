@@ -1,0 +1,91 @@
+#include "provider/iree/compiler/onnx_import.h"
+
+#include <string_view>
+
+#include "base/process.h"
+#include "base/text.h"
+
+namespace hone::iree {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kHowToGetImporter[] =
+    "it comes with `./scripts/setup`, or `pip install iree-base-compiler[onnx]`";
+
+// Smaller constants are shapes and the like, which the compiler must see.
+constexpr int kFewestExternal = 4096;
+
+// Some errors print a whole tensor.
+constexpr std::size_t kMostOfAnError = 1000;
+
+// The wheel's folders: <prefix>/lib/python3.*/site-packages.
+fs::path packages_of(const Installation& installation) {
+  return installation.compiler_library.parent_path().parent_path().parent_path().parent_path();
+}
+
+// The model, its copy with shapes, and the program as text, which has two digits for a byte.
+ProcessLimits limits_for(std::uintmax_t model_bytes) {
+  const auto bytes = static_cast<double>(model_bytes);
+  return {.seconds = 300 + bytes / 1e6,
+          .memory_bytes = static_cast<std::uint64_t>(4e9 + 16 * bytes),
+          .output_bytes = std::size_t{1} << 20};
+}
+
+}  // namespace
+
+std::string error_in_traceback(const std::string& text) {
+  constexpr std::string_view kWay = "Traceback (most recent call last):\n";
+  const auto way = text.rfind(kWay);
+  if (way == std::string::npos) return text;
+  std::string_view rest = std::string_view(text).substr(way + kWay.size());
+  while (rest.starts_with("  ")) {
+    const auto end = rest.find('\n');
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  }
+  rest = rest.substr(0, rest.find_last_not_of(" \n") + 1);
+  if (rest.empty()) return text;
+  if (rest.size() <= kMostOfAnError) return std::string(rest);
+  return fmt::format("{}\n[... {} bytes left out ...]", rest.substr(0, kMostOfAnError),
+                     rest.size() - kMostOfAnError);
+}
+
+Status import_onnx(const Installation& installation, const fs::path& model, const fs::path& program,
+                   const fs::path& parameters, int stop_fd) {
+  const fs::path packages = packages_of(installation);
+  std::error_code code;
+  if (!fs::exists(packages / "iree" / "compiler" / "tools" / "import_onnx", code))
+    return environment_error("IREE at '{}' has no importer of ONNX models (iree-import-onnx); {}",
+                             packages.string(), kHowToGetImporter);
+  const std::uintmax_t bytes = fs::file_size(model, code);
+  if (code) return input_error("cannot read '{}': {}", model.string(), code.message());
+  const fs::path own = packages.parent_path().parent_path().parent_path() / "bin" / "python3";
+  const bool has_own = fs::exists(own, code);
+  Command command;
+  command.arguments = {has_own ? own.string() : "python3",
+                       "-m",
+                       "iree.compiler.tools.import_onnx",
+                       model.string(),
+                       "-o",
+                       program.string(),
+                       fmt::format("--opset-version={}", kOnnxOpset)};
+  if (!parameters.empty())
+    for (const std::string& each :
+         {std::string("--externalize-params"), fmt::format("--params-scope={}", kOnnxScope),
+          "--save-params-to=" + parameters.string(),
+          fmt::format("--num-elements-threshold={}", kFewestExternal)})
+      command.arguments.push_back(each);
+  if (!has_own) command.environment.emplace_back("PYTHONPATH", packages.string());
+  const ProcessLimits limits = limits_for(bytes);
+  HONE_ASSIGN(const ProcessResult result, run_process(command, limits, stop_fd));
+  if (result.succeeded()) return {};
+  const std::string said = result.standard_error.text();
+  if (said.find("No module named") != std::string::npos ||
+      said.find("Python package is installed") != std::string::npos)
+    return environment_error("'{}' cannot be imported: {}; {}", model.string(),
+                             error_in_traceback(said), kHowToGetImporter);
+  return input_error("iree-import-onnx does not take '{}' ({}): {}", model.string(),
+                     describe(result, limits), readable(error_in_traceback(said)));
+}
+
+}  // namespace hone::iree

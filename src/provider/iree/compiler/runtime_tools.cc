@@ -1,0 +1,210 @@
+#include "provider/iree/compiler/runtime_tools.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/file.h"
+#include "base/process.h"
+
+namespace hone::iree {
+namespace {
+
+// A program that takes longer than this for one call is not something to tune interactively.
+constexpr ProcessLimits kLimits{.seconds = 600, .memory_bytes = 0, .output_bytes = 4u << 20};
+
+struct Printed {
+  std::string output, error;
+};
+
+Result<Printed> run_tool(const std::filesystem::path& tool, std::string_view name,
+                         const std::vector<int>& cores, std::vector<std::string> arguments,
+                         int stop_fd = -1) {
+  if (tool.empty())
+    return environment_error(
+        "{} is not installed; pip install iree-base-runtime (scripts/setup does)", name);
+  arguments.insert(arguments.begin(), tool.string());
+  // The synchronous device runs on whatever core the process is on.
+  if (!cores.empty())
+    arguments.insert(arguments.begin(),
+                     {"taskset", "-c", fmt::format("{}", fmt::join(cores, ","))});
+  Command command;
+  command.arguments = std::move(arguments);
+  HONE_ASSIGN(const ProcessResult result, run_process(command, kLimits, stop_fd));
+  if (!result.succeeded())
+    return failure("{} failed ({}): {}", name, describe(result, kLimits),
+                   result.standard_error.text());
+  return Printed{result.standard_output.text(), result.standard_error.text()};
+}
+
+// iree-run-module has no .npy form for these and writes their bytes only.
+bool is_raw(const provider::ProgramCall& call, std::size_t result) {
+  if (result >= call.results.size() || problem::is_dynamic(call.results[result])) return false;
+  return lacks_npy(call.results[result]);
+}
+
+std::vector<std::string> call_arguments(const provider::ProgramCall& call) {
+  std::vector<std::string> arguments = device_flags(call.device);
+  arguments.push_back("--module=" + call.module.string());
+  arguments.push_back("--function=" + call.function);
+  for (const std::filesystem::path& input : call.inputs)
+    arguments.push_back("--input=@" + input.string());
+  arguments.insert(arguments.end(), call.runtime_flags.begin(), call.runtime_flags.end());
+  return arguments;
+}
+
+// The host's part of a call to another device may run anywhere.
+std::vector<int> host_cores(const device::Address& address) {
+  return address.index ? std::vector<int>() : address.cores;
+}
+
+void add_benchmark_arguments(std::vector<std::string>& arguments, double seconds) {
+  arguments.push_back(fmt::format("--benchmark_min_time={:.3f}s", seconds));
+  arguments.push_back("--benchmark_min_warmup_time=0.02");
+  arguments.push_back("--benchmark_format=json");
+}
+
+Result<Printed> run_benchmark(const Installation& installation, const provider::ProgramCall& call,
+                              double seconds, std::vector<std::string> more) {
+  std::vector<std::string> arguments = call_arguments(call);
+  add_benchmark_arguments(arguments, seconds);
+  std::ranges::move(more, std::back_inserter(arguments));
+  return run_tool(installation.benchmark_module, "iree-benchmark-module", host_cores(call.device),
+                  std::move(arguments), call.stop_fd);
+}
+
+}  // namespace
+
+std::vector<std::string> device_flags(const device::Address& address) {
+  const auto& [kind, index, cores] = address;
+  if (index)
+    return {*index == 0 ? "--device=" + kind : fmt::format("--device={}://{}", kind, *index)};
+  if (cores.size() <= 1) return {"--device=local-sync"};
+  return {"--device=local-task", fmt::format("--task_topology_cpu_ids={}", fmt::join(cores, ","))};
+}
+
+bool lacks_npy(const problem::TensorType& type) {
+  return type.element == problem::ElementType::kBF16 ||
+         type.element == problem::ElementType::kF8E4M3 ||
+         type.element == problem::ElementType::kF8E5M2;
+}
+
+Result<std::string> dump_module(const Installation& installation,
+                                const std::filesystem::path& module) {
+  HONE_ASSIGN(Printed dump, run_tool(installation.dump_module, "iree-dump-module", {},
+                                     {"--output=metadata", module.string()}));
+  return std::move(dump.output);
+}
+
+Result<std::vector<problem::Array>> run_module(const Installation& installation,
+                                               const provider::ProgramCall& call,
+                                               std::size_t results) {
+  HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-run-module-"));
+  std::vector<std::string> arguments = call_arguments(call);
+  std::vector<std::filesystem::path> files;
+  for (std::size_t i = 0; i < results; ++i) {
+    files.push_back(folder.path() / fmt::format("result{}.{}", i, is_raw(call, i) ? "bin" : "npy"));
+    arguments.push_back("--output=@" + files.back().string());
+  }
+  HONE_TRY(run_tool(installation.run_module, "iree-run-module", host_cores(call.device),
+                    std::move(arguments), call.stop_fd));
+  std::vector<problem::Array> arrays;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    HONE_ASSIGN(std::string bytes, read_file(files[i]));
+    if (is_raw(call, i)) {
+      arrays.push_back({call.results[i], std::move(bytes)});
+      continue;
+    }
+    HONE_ASSIGN(problem::Array array, problem::from_npy(bytes));
+    arrays.push_back(std::move(array));
+  }
+  return arrays;
+}
+
+Result<double> benchmark_module(const Installation& installation, const provider::ProgramCall& call,
+                                double seconds) {
+  HONE_ASSIGN(const Printed printed, run_benchmark(installation, call, seconds, {}));
+  return time_in_report(printed.output);
+}
+
+Result<std::vector<provider::KernelTime>> kernel_times_in_module(const Installation& installation,
+                                                                 const provider::ProgramCall& call,
+                                                                 double seconds) {
+  HONE_ASSIGN(const Printed printed,
+              run_benchmark(installation, call, seconds, {"--print_device_statistics"}));
+  // A benchmark that ended with an error is one with a report that says so.
+  HONE_TRY(time_in_report(printed.output));
+  std::vector<provider::KernelTime> kernels = kernel_times_in_statistics(printed.error);
+  if (kernels.empty()) return failure("iree-benchmark-module says nothing of single kernels");
+  return kernels;
+}
+
+std::vector<provider::KernelTime> kernel_times_in_statistics(std::string_view text) {
+  std::vector<provider::KernelTime> kernels;
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string row, count, total, unit;
+    provider::KernelTime kernel;
+    words >> row >> kernel.name >> count >> total >> unit;
+    if (row != "host_execute" || !count.starts_with("count=") || !total.starts_with("total="))
+      continue;
+    const double scale = unit == "s" ? 1 : unit == "ms" ? 1e-3 : unit == "us" ? 1e-6 : 1e-9;
+    kernel.launches = std::strtoull(count.c_str() + std::strlen("count="), nullptr, 10);
+    kernel.seconds = std::strtod(total.c_str() + std::strlen("total="), nullptr) * scale;
+    if (kernel.launches > 0) kernels.push_back(std::move(kernel));
+  }
+  return kernels;
+}
+
+Result<double> benchmark_executable(const Installation& installation,
+                                    const provider::ArtifactCall& call, double seconds) {
+  HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-benchmark-executable-"));
+  const std::filesystem::path code = folder.path() / "executable.so";
+  HONE_TRY(write_file_atomically(code, call.artifact->code));
+  const provider::Launch& launch = call.artifact->launch;
+  std::vector<std::string> arguments = device_flags(call.device);
+  arguments.push_back("--executable_format=" + call.artifact->format);
+  arguments.push_back("--executable_file=" + code.string());
+  arguments.push_back(fmt::format("--entry_point={}", launch.ordinal));
+  arguments.push_back(fmt::format("--workgroup_count={}", fmt::join(launch.grid, ",")));
+  arguments.push_back(fmt::format("--batch_size={}", call.launches));
+  for (const std::uint32_t constant : launch.constants)
+    arguments.push_back(fmt::format("--constant={}", constant));
+  for (std::size_t i = 0; i < call.types.size(); ++i)
+    arguments.push_back(call.contents[i].empty() ? "--binding=" + problem::to_string(call.types[i])
+                                                 : "--binding=@" + call.contents[i].string());
+  add_benchmark_arguments(arguments, seconds);
+  HONE_ASSIGN(const Printed printed,
+              run_tool(installation.benchmark_executable, "iree-benchmark-executable",
+                       host_cores(call.device), std::move(arguments), call.stop_fd));
+  return time_in_report(printed.output);
+}
+
+Result<double> time_in_report(const std::string& report) {
+  const nlohmann::json json = nlohmann::json::parse(report, nullptr, false);
+  const auto list = json.is_object() ? json.find("benchmarks") : json.end();
+  if (list == json.end() || !list->is_array() || list->empty() || !list->front().is_object())
+    return failure("the benchmark tool printed no report: {}", report.substr(0, 200));
+  const nlohmann::json& benchmark = list->front();
+  const auto text = [&](const char* name, const char* otherwise) {
+    const auto found = benchmark.find(name);
+    return found != benchmark.end() && found->is_string() ? found->get<std::string>() : otherwise;
+  };
+  if (const auto wrong = benchmark.find("error_occurred");
+      wrong != benchmark.end() && *wrong == true)
+    return failure("{}", text("error_message", "the benchmark failed"));
+  const std::string unit = text("time_unit", "ns");
+  const double scale = unit == "s" ? 1 : unit == "ms" ? 1e-3 : unit == "us" ? 1e-6 : 1e-9;
+  const auto time = benchmark.find("real_time");
+  const double seconds =
+      time != benchmark.end() && time->is_number() ? time->get<double>() * scale : 0;
+  if (!(seconds > 0))
+    return failure("the benchmark tool's report holds no time: {}", report.substr(0, 200));
+  return seconds;
+}
+
+}  // namespace hone::iree

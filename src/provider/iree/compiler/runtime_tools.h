@@ -1,0 +1,72 @@
+// IREE's own runtime, through the native tools of the iree-base-runtime wheel: how users run what
+// hone tuned. A process per call: it loads the module, runs it, and leaves nothing behind.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "device/place.h"
+#include "problem/dispatch.h"
+#include "problem/npy.h"
+#include "provider/iree/compiler/library.h"
+#include "provider/program_provider.h"
+
+namespace hone::iree {
+
+// The flags that make IREE's runtime run on the device. Those that have an index are called there
+// as here, by their kind. The host's cores have one thread each: the synchronous device for one (no
+// worker thread, no queue), else the task system with a worker pinned to each.
+std::vector<std::string> device_flags(const device::Address& address);
+
+// Whether NumPy's files know no such element, so that the tools write its bytes alone.
+bool lacks_npy(const problem::TensorType& type);
+
+// What iree-dump-module prints of a module's metadata. A failure with the tool's words when the
+// file is no module.
+Result<std::string> dump_module(const Installation& installation,
+                                const std::filesystem::path& module);
+
+// The functions in what iree-dump-module prints, from the declarations that the compiler keeps in a
+// module for its users (the attribute iree.abi.declaration):
+//   sync func @f(%input0: tensor<4x8xf32>, %input1: tensor<f32>) -> (%output0: tensor<4x8xf32>)
+// A function without one, or with an argument that is no tensor of a type hone knows, is left out.
+std::vector<problem::Function> functions_in_dump(std::string_view dump);
+
+// The exported functions there without a declaration that take and return references only, without
+// those that take fences ("f$async", which "f" calls) and the compiler's own ("__init").
+std::vector<provider::UntypedFunction> untyped_in_dump(std::string_view dump);
+
+// iree-run-module: calls the function once and returns its results. A failure with the tool's
+// words when it does not run; an environment error when the tool is not installed.
+Result<std::vector<problem::Array>> run_module(const Installation& installation,
+                                               const provider::ProgramCall& call,
+                                               std::size_t results);
+
+// iree-benchmark-module: seconds per call, the mean of one repetition of about `seconds`.
+Result<double> benchmark_module(const Installation& installation, const provider::ProgramCall& call,
+                                double seconds);
+
+// iree-benchmark-module --print_device_statistics, likewise: what each kernel takes while the
+// module runs. One pair of runs showed no cost (ResNet-50 on two cores: 91.4 ms a call without,
+// 89.2 with). A failure where the runtime says nothing of kernels.
+Result<std::vector<provider::KernelTime>> kernel_times_in_module(const Installation& installation,
+                                                                 const provider::ProgramCall& call,
+                                                                 double seconds);
+
+// The kernels in what --print_device_statistics prints, those of the host's cores:
+//   host_execute main_dispatch_0_matmul_64x64x64_f32  count=9 total=1.832 ms avg=203.621 us
+//   tiles=504
+std::vector<provider::KernelTime> kernel_times_in_statistics(std::string_view text);
+
+// iree-benchmark-executable: seconds per launch, likewise.
+Result<double> benchmark_executable(const Installation& installation,
+                                    const provider::ArtifactCall& call, double seconds);
+
+// The time of the one benchmark in google-benchmark's JSON report, in seconds per iteration. A
+// failure when there is none, or it reports an error.
+Result<double> time_in_report(const std::string& report);
+
+}  // namespace hone::iree

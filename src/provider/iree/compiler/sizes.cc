@@ -1,0 +1,241 @@
+#include "provider/iree/compiler/sizes.h"
+
+#include <algorithm>
+
+namespace hone::iree {
+namespace {
+
+using Integer = std::optional<std::int64_t>;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return a / b + (a % b > 0 ? 1 : 0);
+}
+
+// Counts and sizes are not negative, so that the signed and unsigned variants agree.
+bool divides(std::int64_t a, std::int64_t b) {
+  return b > 0 && a >= 0;
+}
+
+Integer of_expression(const CApi& api, MlirAffineExpr expression,
+                      const std::vector<std::int64_t>& dims,
+                      const std::vector<std::int64_t>& symbols) {
+  const auto at = [](const std::vector<std::int64_t>& values, std::intptr_t i) -> Integer {
+    if (i < 0 || i >= std::ssize(values)) return std::nullopt;
+    return values[static_cast<std::size_t>(i)];
+  };
+  if (api.mlirAffineExprIsAConstant(expression))
+    return api.mlirAffineConstantExprGetValue(expression);
+  if (api.mlirAffineExprIsADim(expression))
+    return at(dims, api.mlirAffineDimExprGetPosition(expression));
+  if (api.mlirAffineExprIsASymbol(expression))
+    return at(symbols, api.mlirAffineSymbolExprGetPosition(expression));
+  const auto side = [&](MlirAffineExpr each) { return of_expression(api, each, dims, symbols); };
+  const Integer a = side(api.mlirAffineBinaryOpExprGetLHS(expression));
+  const Integer b = side(api.mlirAffineBinaryOpExprGetRHS(expression));
+  if (!a || !b) return std::nullopt;
+  if (api.mlirAffineExprIsAAdd(expression)) return *a + *b;
+  if (api.mlirAffineExprIsAMul(expression)) return *a * *b;
+  if (!divides(*a, *b)) return std::nullopt;
+  if (api.mlirAffineExprIsAMod(expression)) return *a % *b;
+  if (api.mlirAffineExprIsAFloorDiv(expression)) return *a / *b;
+  if (api.mlirAffineExprIsACeilDiv(expression)) return ceil_div(*a, *b);
+  return std::nullopt;
+}
+
+// Predicates as MLIR's ArithBase.td numbers them.
+Integer compare(std::int64_t predicate, std::int64_t a, std::int64_t b) {
+  switch (predicate) {
+    case 0:
+      return a == b;
+    case 1:
+      return a != b;
+    case 2:
+    case 6:
+      return a < b;
+    case 3:
+    case 7:
+      return a <= b;
+    case 4:
+    case 8:
+      return a > b;
+    case 5:
+    case 9:
+      return a >= b;
+    default:
+      return std::nullopt;
+  }
+}
+
+bool passes_through(std::string_view kind) {
+  constexpr std::string_view kKinds[] = {
+      "arith.index_cast", "arith.index_castui", "arith.extsi",
+      "arith.extui",      "arith.trunci",       "iree_tensor_ext.dispatch.workload.ordinal"};
+  return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds);
+}
+
+// Operations whose result has the extents of their first operand.
+bool keeps_extents(std::string_view kind) {
+  return kind == "memref.assume_alignment" || kind == "iree_codegen.load_from_buffer";
+}
+
+}  // namespace
+
+Integer Sizes::integer(MlirValue value) const {
+  if (const auto found = known_.find(value.ptr); found != known_.end()) return found->second;
+  Integer result = given_ ? given_(value) : std::nullopt;
+  const MlirOperation operation = ir_.defining_operation(value);
+  if (!result && operation.ptr != nullptr) result = computed(operation, value);
+  known_[value.ptr] = result;
+  return result;
+}
+
+Integer Sizes::computed(MlirOperation operation, MlirValue value) const {
+  const std::string_view kind = ir_.name(operation);
+  if (kind == "arith.constant") return ir_.integer_value(ir_.attribute(operation, "value"));
+  const std::vector<MlirValue> inputs = ir_.operands(operation);
+  if (passes_through(kind)) return integer(inputs.at(0));
+  if (kind == "util.assume.int") {
+    const std::vector<MlirValue> results = ir_.results(operation);
+    for (std::size_t i = 0; i < results.size() && i < inputs.size(); ++i)
+      if (ir_.api().mlirValueEqual(results[i], value)) return integer(inputs[i]);
+    return std::nullopt;
+  }
+  if (kind == "affine.apply" || kind == "affine.min" || kind == "affine.max")
+    return of_map(operation);
+  if (kind == "arith.select" && inputs.size() == 3) {
+    const Integer condition = integer(inputs[0]);
+    return condition ? integer(inputs[*condition != 0 ? 1 : 2]) : std::nullopt;
+  }
+  if (inputs.size() != 2) return std::nullopt;
+  const Integer a = integer(inputs[0]), b = integer(inputs[1]);
+  if (!a || !b) return std::nullopt;
+  if (kind == "arith.cmpi")
+    return compare(ir_.integer_value(ir_.attribute(operation, "predicate")).value_or(-1), *a, *b);
+  return of_two(kind, *a, *b);
+}
+
+Integer Sizes::of_two(std::string_view kind, std::int64_t a, std::int64_t b) const {
+  if (kind == "arith.addi") return a + b;
+  if (kind == "arith.subi") return a - b;
+  if (kind == "arith.muli") return a * b;
+  if (kind == "arith.minsi" || kind == "arith.minui") return std::min(a, b);
+  if (kind == "arith.maxsi" || kind == "arith.maxui") return std::max(a, b);
+  if (kind == "arith.ori" && a >= 0 && b >= 0) return a | b;
+  constexpr std::int64_t kBits = 63;
+  if (kind == "arith.shli" && a >= 0 && b >= 0 && b < kBits && a >> (kBits - b) == 0) return a << b;
+  if (kind == "arith.shrui" && a >= 0 && b >= 0 && b < kBits) return a >> b;
+  if (!divides(a, b)) return std::nullopt;
+  if (kind == "arith.divsi" || kind == "arith.divui" || kind == "arith.floordivsi") return a / b;
+  if (kind == "arith.ceildivsi" || kind == "arith.ceildivui") return ceil_div(a, b);
+  if (kind == "arith.remsi" || kind == "arith.remui") return a % b;
+  return std::nullopt;
+}
+
+Integer Sizes::of_map(MlirOperation operation) const {
+  const CApi& api = ir_.api();
+  const MlirAttribute attribute = ir_.attribute(operation, "map");
+  if (attribute.ptr == nullptr) return std::nullopt;
+  const MlirAffineMap map = api.mlirAffineMapAttrGetValue(attribute);
+  std::vector<std::int64_t> dims, symbols;
+  for (const MlirValue operand : ir_.operands(operation)) {
+    const Integer known = integer(operand);
+    if (!known) return std::nullopt;
+    (std::ssize(dims) < api.mlirAffineMapGetNumDims(map) ? dims : symbols).push_back(*known);
+  }
+  Integer best;
+  for (std::intptr_t i = 0; i < api.mlirAffineMapGetNumResults(map); ++i) {
+    const Integer each = of_expression(api, api.mlirAffineMapGetResult(map, i), dims, symbols);
+    if (!each) return std::nullopt;
+    if (!best)
+      best = each;
+    else
+      best = ir_.is(operation, "affine.max") ? std::max(*best, *each) : std::min(*best, *each);
+  }
+  return best;
+}
+
+std::optional<problem::TensorType> Sizes::type(MlirValue value) const {
+  auto type = parse_type(ir_.text(ir_.api().mlirValueGetType(value)));
+  if (!type || !problem::is_dynamic(*type)) return type;
+  const auto known = extents(value);
+  if (!known || known->size() != type->shape.size()) return std::nullopt;
+  for (std::size_t i = 0; i < known->size(); ++i) {
+    if (type->shape[i] != problem::kDynamic && type->shape[i] != (*known)[i]) return std::nullopt;
+    type->shape[i] = (*known)[i];
+  }
+  return type;
+}
+
+// Of a value with some extent that is not in its type.
+std::optional<std::vector<std::int64_t>> Sizes::extents(MlirValue value) const {
+  const MlirOperation operation = ir_.defining_operation(value);
+  if (operation.ptr == nullptr) return std::nullopt;
+  const auto open = parse_type(ir_.text(ir_.api().mlirValueGetType(value)));
+  if (!open) return std::nullopt;
+  const std::string_view kind = ir_.name(operation);
+  const std::vector<MlirValue> operands = ir_.operands(operation);
+  // The operands from `first` on are the open extents, in order.
+  const auto listed = [&](std::size_t first) -> std::optional<std::vector<std::int64_t>> {
+    std::vector<std::int64_t> all = open->shape;
+    for (std::int64_t& extent : all) {
+      if (extent != problem::kDynamic) continue;
+      const Integer known = first < operands.size() ? integer(operands[first++]) : std::nullopt;
+      if (!known) return std::nullopt;
+      extent = *known;
+    }
+    return all;
+  };
+  if (kind == "tensor.empty") return listed(0);
+  if (kind == "hal.interface.binding.subspan") return listed(1);  // after the byte offset
+  if (kind == "iree_tensor_ext.dispatch.tensor.load" || kind == "tensor.extract_slice") {
+    // Segments: source, (of a load: its extents,) offsets, sizes, strides.
+    const std::vector<int> segments = ir_.integers(ir_.attribute(operation, "operandSegmentSizes"));
+    if (segments.size() < 4) return std::nullopt;
+    int first = 0;
+    for (std::size_t i = 0; i + 2 < segments.size(); ++i) first += segments[i];
+    return listed(static_cast<std::size_t>(first));
+  }
+  if (keeps_extents(kind) && !operands.empty()) {
+    const auto whole = type(operands.front());
+    return whole ? std::optional(whole->shape) : std::nullopt;
+  }
+  if (!kind.starts_with("linalg.")) return std::nullopt;
+  // A result has the extents of the output operand that it replaces.
+  const std::vector<MlirValue> results = ir_.results(operation);
+  for (std::size_t i = 0; i < results.size() && results.size() <= operands.size(); ++i)
+    if (ir_.api().mlirValueEqual(results[i], value)) {
+      const auto out = type(operands[operands.size() - results.size() + i]);
+      return out ? std::optional(out->shape) : std::nullopt;
+    }
+  return std::nullopt;
+}
+
+Sizes kernel_sizes(const Ir& ir, const std::vector<std::uint32_t>& constants) {
+  return Sizes(ir, [ir, constants](MlirValue value) -> Integer {
+    const MlirOperation operation = ir.defining_operation(value);
+    if (operation.ptr == nullptr || !ir.is(operation, "hal.interface.constant.load"))
+      return std::nullopt;
+    const auto ordinal = ir.integer_value(ir.attribute(operation, "ordinal"));
+    if (!ordinal || *ordinal < 0 || *ordinal >= std::ssize(constants)) return std::nullopt;
+    return constants[static_cast<std::size_t>(*ordinal)];
+  });
+}
+
+Sizes count_sizes(const Ir& ir, MlirOperation export_operation,
+                  const std::vector<std::int64_t>& workload) {
+  const CApi& api = ir.api();
+  const MlirBlock region =
+      api.mlirOperationGetNumRegions(export_operation) > 0
+          ? api.mlirRegionGetFirstBlock(api.mlirOperationGetRegion(export_operation, 0))
+          : MlirBlock{};
+  return Sizes(ir, [ir, region, workload](MlirValue value) -> Integer {
+    if (ir.api().mlirValueIsAOpResult(value) ||
+        ir.api().mlirBlockArgumentGetOwner(value).ptr != region.ptr)
+      return std::nullopt;
+    const std::intptr_t i = ir.api().mlirBlockArgumentGetArgNumber(value) - 1;  // after the device
+    if (i < 0 || i >= std::ssize(workload)) return std::nullopt;
+    return workload[static_cast<std::size_t>(i)];
+  });
+}
+
+}  // namespace hone::iree

@@ -1,0 +1,46 @@
+// Integers and extents in the compiler's IR, as far as they follow from constants and from values
+// that are given: what a program reads at run time, what a kernel is launched with.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "provider/iree/compiler/ir.h"
+
+namespace hone::iree {
+
+// For one thread, and as long as the module is not changed.
+class Sizes {
+ public:
+  // The value of what no arithmetic defines; nothing where it is not given.
+  using Given = std::function<std::optional<std::int64_t>(MlirValue)>;
+
+  explicit Sizes(const Ir& ir, Given given = {}) : ir_(ir), given_(std::move(given)) {}
+
+  // Constants and arithmetic on them: arith, affine.apply/min/max, and what the compiler only
+  // passes an integer through.
+  std::optional<std::int64_t> integer(MlirValue value) const;
+  // The type of a tensor or buffer with every extent known; nothing where one is not.
+  std::optional<problem::TensorType> type(MlirValue value) const;
+
+ private:
+  std::optional<std::int64_t> computed(MlirOperation operation, MlirValue value) const;
+  std::optional<std::int64_t> of_two(std::string_view kind, std::int64_t a, std::int64_t b) const;
+  std::optional<std::int64_t> of_map(MlirOperation operation) const;
+  std::optional<std::vector<std::int64_t>> extents(MlirValue value) const;
+
+  Ir ir_;
+  Given given_;
+  mutable std::map<const void*, std::optional<std::int64_t>> known_;
+};
+
+// Of a kernel that is launched with `constants` (32-bit words).
+Sizes kernel_sizes(const Ir& ir, const std::vector<std::uint32_t>& constants);
+// Of the count region of an export that is launched with `workload`.
+Sizes count_sizes(const Ir& ir, MlirOperation export_operation,
+                  const std::vector<std::int64_t>& workload);
+
+}  // namespace hone::iree

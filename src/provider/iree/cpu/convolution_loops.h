@@ -1,0 +1,39 @@
+// The loops of a convolution as the llvm-cpu code generator tiles them.
+#pragma once
+
+#include <vector>
+
+#include "base/result.h"
+#include "problem/operation.h"
+#include "provider/iree/cpu/loops.h"
+
+namespace hone::iree {
+
+// How IREE's llvm-cpu backend can make vectors of it (3.13).
+enum class ConvolutionForm {
+  // nhwc x hwcf, nchw x fchw, depthwise nhwc x hwc, nhwc and nchw pooling: a two-dimensional one
+  // that ConvTileAndDecomposeExpert takes apart into one-dimensional ones, which become vectors
+  // (DecomposeConvolutionToLowerDimOps).
+  kDecomposed,
+  // One image loop: it becomes vectors as it is.
+  kOneDimensional,
+  // Grouped ones, nhwc x fhwc, depthwise nchw, three-dimensional ones: no pass makes vectors of
+  // them; only LLVM may.
+  kScalar,
+};
+
+struct ConvolutionLoops {
+  // Labels are "n" (batch), "oh" and "ow" (image), "f" (output channel), "kh" and "kw" (filter),
+  // "c" (input channel, or the channel of a depthwise one and of pooling), "g" (group). Only the
+  // batch has a role.
+  ContractionLoops nest;
+  ConvolutionForm form = ConvolutionForm::kScalar;
+  std::vector<int> image, filter;  // outermost dimension first; image[d] goes with filter[d]
+  bool sums_channels = false;      // it adds over input channels: not depthwise, no pooling
+};
+
+// Input errors: not a convolution (or a pooling) of two inputs into one output, a loop whose size
+// is known only at run time, image and filter loops that do not pair.
+Result<ConvolutionLoops> convolution_loops(const problem::Operation& operation);
+
+}  // namespace hone::iree

@@ -1,0 +1,24 @@
+// The rules of the llvm-cpu space of convolutions that contractions do not have, one function each;
+// what both have is in llvm_cpu_rules.h. All are soft: IREE compiles what breaks them. "IREE" is
+// the compiler's source at 3.13 (compiler/src/iree/compiler/Codegen); "measured" is docs/spaces.md.
+#pragma once
+
+#include "provider/iree/cpu/convolution_loops.h"
+#include "provider/iree/cpu/rules.h"
+
+namespace hone::iree {
+
+struct ConvolutionContext {
+  RuleContext common;  // of convolution.nest
+  const ConvolutionLoops& convolution;
+  space::Expression decompose = 0;  // 1: ConvTileAndDecomposeExpert, 0: DoubleTilingExpert
+};
+
+// For what becomes vectors only.
+void taken_apart_to_one_dimension(const ConvolutionContext& context, space::SpaceBuilder& builder);
+void row_fills_registers(const ConvolutionContext& context, space::SpaceBuilder& builder);
+void sums_in_flight(const ConvolutionContext& context, space::SpaceBuilder& builder);
+// For what stays scalar only.
+void one_image_row_at_a_time(const ConvolutionContext& context, space::SpaceBuilder& builder);
+
+}  // namespace hone::iree

@@ -1,0 +1,58 @@
+// How long a contraction takes on a CPU, by arithmetic: a prior that says which configurations to
+// try first. It has to rank, not to be right. Cycles of one core, which works through a register
+// tile of sums at a time, along a block of k:
+// - multiply-adds at two a cycle, or as their latency lets them where sums are few; loads of the
+//   register tile's row and broadcasts of its column; what of the sums does not fit in registers
+//   goes to memory and back in every step (docs/spaces.md, "Measured");
+// - what the caches move: the lane operand's block is read again for every row of register tiles,
+//   from the nearest cache that keeps it, and the other operand's strip for every register tile of
+//   a row. Rows that are a power of two apart share few sets of a cache, so that it keeps less;
+// - pages: rows further apart than a page that the first-level TLB cannot hold;
+// - sums of a block of k go to memory and come back in the next.
+// Threads: the one with the most workgroups ends last. Remainders under masks, and lane vectors
+// that are no power of two, cost what was measured there.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "problem/operation.h"
+#include "problem/target.h"
+#include "provider/iree/cpu/loops.h"
+#include "space/space.h"
+
+namespace hone::iree {
+
+// By loop of the contraction, in iterations: of a workgroup (1 for loops of k), of the block that
+// one pass over the innermost loops covers, of the register tile or unrolled.
+struct CpuTiles {
+  std::vector<double> workgroup, block, inner;
+  bool peel = false;
+};
+
+// Of one workgroup where nothing else is said.
+struct CpuEstimate {
+  double sums = 0;          // vectors that accumulate
+  double loads = 0;         // of vectors and broadcasts, in one step of k
+  double step_cycles = 0;   // of one step of k over one register tile
+  double steps = 0;         // of all register tiles
+  double l2_bytes = 0;      // from the second-level cache to the first
+  double l3_bytes = 0;      // from beyond the second-level cache
+  double page_cycles = 0;   // waiting for addresses
+  double block_cycles = 0;  // sums to memory and back, loops' beginnings
+  double workgroups = 0;
+  double rounds = 0;  // workgroups of the busiest thread
+  double cycles = 0;  // of the launch
+};
+
+CpuEstimate estimate(const ContractionLoops& loops, const problem::Operation& operation,
+                     const problem::CpuTarget& target, const CpuTiles& tiles);
+
+// estimate().cycles of the configurations of `space`, which has the knobs of
+// llvm_cpu_contraction_space; empty where the operation is no contraction or a knob is missing. The
+// function holds copies of what it needs, and several threads may call it.
+std::function<double(const space::Configuration&)> llvm_cpu_prior(
+    const problem::Operation& operation, const problem::CpuTarget& target,
+    const space::Space& space);
+
+}  // namespace hone::iree

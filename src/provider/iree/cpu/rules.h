@@ -1,0 +1,82 @@
+// The rules of the llvm-cpu space of contractions, one function each. Hard rules: the compiler
+// refuses the configuration, or it gives the code of another one. Soft rules: guesses about speed.
+// Sources: "IREE" is the compiler's source at 3.13 (compiler/src/iree/compiler/Codegen/LLVMCPU);
+// "measured" is docs/spaces.md.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "problem/operation.h"
+#include "problem/target.h"
+#include "provider/iree/cpu/loops.h"
+#include "space/space.h"
+
+namespace hone::iree {
+
+// The compiler's limit on one vector value: 512 native vectors
+// (--iree-llvmcpu-max-allowed-number-of-native-vectors).
+inline constexpr std::int64_t kMostNativeVectors = 512;
+// The compiler's limit on the stack of one dispatch function, in bytes
+// (--iree-llvmcpu-stack-allocation-limit).
+inline constexpr std::int64_t kStackBytes = 32768;
+// Of an accumulator block on the stack that its tiles do not divide (ragged_block_fits_stack).
+inline constexpr std::int64_t kRaggedCopies = 2;
+
+// What the rules speak of; by loop index, nothing where the loop has no such knob.
+struct RuleContext {
+  using Tiles = std::vector<std::optional<space::Expression>>;
+
+  const problem::Operation& operation;
+  const problem::CpuTarget& target;
+  const ContractionLoops& loops;
+  bool fused_consumers = false;
+  Tiles dist, cache, vec, red;
+  space::Expression peel = 0;
+  std::optional<space::Expression> interchange = std::nullopt;
+  // Peeled boundary tiles become vectors too; those of a convolution do not.
+  bool boundaries_vectorised = true;
+
+  // The tile of a loop that one pass over the innermost loops covers: cache_x, or where that is 0
+  // dist_x (parallel) or the whole loop (reduction).
+  space::Expression block(int loop) const;
+  // Vector tile of a parallel loop (1 for batch loops), unroll of a k loop.
+  space::Expression innermost(int loop) const;
+  space::Expression any_k_blocked() const;
+  std::int64_t lanes() const;  // accumulators of one vector register
+  // The innermost dimension of the output is longer than a register and no multiple of one.
+  bool has_ragged_rows() const;
+  space::Expression accumulators() const;  // vector registers
+};
+
+// Hard.
+void vector_tile_within_block(const RuleContext& context, space::SpaceBuilder& builder);
+void cache_tile_below_distribution(const RuleContext& context, space::SpaceBuilder& builder);
+void vectors_within_compiler_limit(const RuleContext& context, space::SpaceBuilder& builder);
+void accumulator_fits_stack(const RuleContext& context, space::SpaceBuilder& builder);
+void peeling_needs_remainders(const RuleContext& context, space::SpaceBuilder& builder);
+
+// Soft.
+void ragged_block_fits_stack(const RuleContext& context, space::SpaceBuilder& builder);
+void tiles_divide(const RuleContext& context, space::SpaceBuilder& builder);
+void peeled_rest_in_registers(const RuleContext& context, space::SpaceBuilder& builder);
+void lanes_filled(const RuleContext& context, space::SpaceBuilder& builder);
+void accumulators_fit_registers(const RuleContext& context, space::SpaceBuilder& builder);
+void accumulators_fill_registers(const RuleContext& context, space::SpaceBuilder& builder);
+void rows_within_ways(const RuleContext& context, space::SpaceBuilder& builder);
+void loads_below_multiplies(const RuleContext& context, space::SpaceBuilder& builder);
+void outer_products(const RuleContext& context, space::SpaceBuilder& builder);
+void unrolled_code_small(const RuleContext& context, space::SpaceBuilder& builder);
+void narrow_inputs_unrolled(const RuleContext& context, space::SpaceBuilder& builder);
+void k_block_amortises_accumulator(const RuleContext& context, space::SpaceBuilder& builder);
+void k_block_within_pages(const RuleContext& context, space::SpaceBuilder& builder);
+void block_fits_l2(const RuleContext& context, space::SpaceBuilder& builder);
+void block_reuses_inputs(const RuleContext& context, space::SpaceBuilder& builder);
+void cache_tile_only_where_needed(const RuleContext& context, space::SpaceBuilder& builder);
+void batch_distributed_singly(const RuleContext& context, space::SpaceBuilder& builder);
+void threads_evenly_busy(const RuleContext& context, space::SpaceBuilder& builder);
+void workgroups_worth_starting(const RuleContext& context, space::SpaceBuilder& builder);
+
+}  // namespace hone::iree

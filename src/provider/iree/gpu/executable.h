@@ -1,0 +1,33 @@
+// The kernel inside what IREE's compiler gives for a GPU: a 64-byte header ("CDA1" or "HIP1", u32
+// version, u64 size) and a flatbuffer (IREE's cuda_executable_def.fbs and hip_executable_def.fbs,
+// checked on 3.13).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace hone::iree {
+
+struct GpuKernel {
+  std::string format;  // provider::kCudaPtx or kRocmHsaco
+  std::string code;    // PTX text or a code object
+  std::string entry;
+  std::array<std::uint32_t, 3> block{};
+  std::uint32_t shared_bytes = 0;  // dynamic shared memory
+  std::uint32_t constants = 0;     // 32-bit words
+};
+
+// The kernel of export `ordinal`. An input error that says what is wrong for bytes that are no such
+// executable: nothing outside of them is read.
+Result<GpuKernel> gpu_kernel(std::string_view executable, int ordinal);
+
+// The kernel `entry`, by the name of its function, of a compiled module (.vmfb), in which
+// executables lie as they are; nothing where there is none of that name.
+std::optional<GpuKernel> kernel_in_module(std::string_view module, std::string_view entry);
+
+}  // namespace hone::iree

@@ -1,0 +1,29 @@
+// hone's own spaces for operations on a GPU for which IREE 3.13 states no constraints, or dies of
+// being asked: matrix products (gpu_matmul_space.h), what goes along rows (gpu_row_space.h), what
+// threads compute output by output (gpu_output_space.h), attention (gpu_attention_space.h).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "problem/dispatch.h"
+#include "problem/target.h"
+#include "provider/iree/compiler/attributes.h"
+#include "space/space.h"
+
+namespace hone::iree {
+
+// Reductions have two of these ways, and then kPipelineKnob says which (stated_space.h).
+
+// Why hone has no space of its own for the operation; empty where it has one.
+std::string why_no_own_space(const problem::Operation& root, const problem::GpuTarget& target);
+// Input error with that reason.
+Result<space::Space> gpu_own_space(const problem::Operation& root,
+                                   const problem::GpuTarget& target);
+// What the compiler is told for one of its configurations.
+Result<Attributes> gpu_own_attributes(const problem::Operation& root,
+                                      const problem::GpuTarget& target, const space::Space& space,
+                                      const space::Configuration& configuration);
+
+}  // namespace hone::iree

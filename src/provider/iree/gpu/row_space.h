@@ -1,0 +1,31 @@
+// hone's own space for what goes along rows on a GPU (VectorDistribute): reductions along the
+// innermost dimension, products of a matrix with a vector, softmax.
+//
+//   rows           rows of one workgroup
+//   row_subgroups  subgroups that lie beside each other, each with rows of its own
+//   subgroups      that share a row
+//   lanes          of a subgroup that share a row; the rest of them have rows of their own
+//   vector         elements a thread loads at once
+//   steps          loads per thread and iteration
+//
+// Outer reduction loops (a sum over batch and image of a channel) go one by one. Operations of the
+// dispatch beside the root with the same loops, such as the maximum of a softmax and what divides
+// by its sum, are given the same layout: IREE configures them only beside a root of its own choice
+// ("failed to distribute").
+#pragma once
+
+#include "base/result.h"
+#include "problem/operation.h"
+#include "problem/target.h"
+#include "provider/iree/compiler/attributes.h"
+#include "provider/iree/gpu/space_parts.h"
+
+namespace hone::iree::gpu {
+
+// Whether the root goes along rows that threads can share without a rest.
+bool goes_along_rows(const problem::Operation& root, const problem::GpuTarget& target);
+Result<space::Space> row_space(const problem::Operation& root, const problem::GpuTarget& target);
+Attributes row_attributes(const problem::Operation& root, const problem::GpuTarget& target,
+                          const Values& values);
+
+}  // namespace hone::iree::gpu

@@ -1,0 +1,34 @@
+// The configurations of a dispatch on a GPU: what the compiler states, and where it states nothing
+// hone's own (gpu_own_space.h).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "problem/dispatch.h"
+#include "problem/target.h"
+#include "provider/iree/compiler/attributes.h"
+#include "space/space.h"
+
+namespace hone::iree {
+
+// The dispatch has Dispatch::stated_constraints. Input error where neither has a space for it.
+// `audited` as space_of's (stated_space.h).
+Result<space::Space> gpu_space(const problem::Dispatch& dispatch, const problem::GpuTarget& target,
+                               std::string_view audited = {});
+// The same without what hone adds. Input error where the compiler states nothing for the dispatch,
+// as for no CPU.
+Result<space::Space> compiler_space(const problem::Dispatch& dispatch);
+// Why there is none; empty where there is one.
+std::string why_no_gpu_space(const problem::Dispatch& dispatch, const problem::GpuTarget& target);
+
+// The pipelines of a GPU's space, by the values of its knob kPipelineKnob; empty where it has none.
+std::vector<std::string> pipeline_names(const space::Space& space);
+
+// What the compiler is told for one of its configurations.
+Result<Attributes> gpu_attributes(const problem::Dispatch& dispatch,
+                                  const problem::GpuTarget& target, const space::Space& space,
+                                  const space::Configuration& configuration);
+
+}  // namespace hone::iree

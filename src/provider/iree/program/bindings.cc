@@ -1,0 +1,104 @@
+#include "provider/iree/program/bindings.h"
+
+#include <algorithm>
+#include <set>
+
+namespace hone::iree {
+namespace {
+
+using problem::Access;
+using problem::Binding;
+using problem::BindingUse;
+
+// Places of the views that `value` is computed from.
+void trace_back(const Ir& ir, const Views& views, MlirValue value, std::set<const void*>& seen,
+                std::set<int>& found) {
+  const MlirOperation operation = ir.defining_operation(value);
+  if (operation.ptr == nullptr || !seen.insert(operation.ptr).second) return;
+  if (const int view = views.of(operation); view >= 0) found.insert(view);
+  for (const MlirValue operand : ir.operands(operation))
+    trace_back(ir, views, operand, seen, found);
+}
+
+// Before bufferization the type says the access; after it (benchmark files) the uses do.
+Access access_of(const Ir& ir, MlirOperation function, MlirOperation subspan) {
+  const MlirValue value = ir.results(subspan).at(0);
+  const std::string type = ir.text(ir.api().mlirValueGetType(value));
+  if (type.find("<readonly:") != std::string::npos) return Access::kReadOnly;
+  if (type.find("<writeonly:") != std::string::npos) return Access::kWriteOnly;
+  if (type.find("<readwrite:") != std::string::npos) return Access::kReadWrite;
+  bool read = false, written = false;
+  ir.walk(function, [&](MlirOperation operation) {
+    const bool store = ir.is(operation, "iree_codegen.store_to_buffer");
+    for (const MlirValue operand : ir.operands(operation))
+      if (ir.api().mlirValueEqual(operand, value)) (store ? written : read) = true;
+  });
+  if (read && written) return Access::kReadWrite;
+  return written ? Access::kWriteOnly : Access::kReadOnly;
+}
+
+Access access_of(const Ir& ir, MlirOperation function, const View& view) {
+  const Access first = access_of(ir, function, view.subspans.front());
+  const bool same = std::ranges::all_of(view.subspans, [&](MlirOperation subspan) {
+    return access_of(ir, function, subspan) == first;
+  });
+  return same ? first : Access::kReadWrite;
+}
+
+bool uses_indices(const Ir& ir, MlirOperation function) {
+  return ir.find(function, [&](MlirOperation operation) {
+             const std::string_view name = ir.name(operation);
+             return name == "arith.index_cast" || name == "arith.index_castui" ||
+                    name.ends_with(".gather") || name.ends_with(".scatter");
+           }).ptr != nullptr;
+}
+
+bool is_integer(problem::ElementType type) {
+  return type == problem::ElementType::kI32 || type == problem::ElementType::kI64;
+}
+
+// Each view is the whole of the binding that has its place.
+bool are_whole(const std::vector<View>& views) {
+  for (std::size_t i = 0; i < views.size(); ++i)
+    if (views[i].ordinal != static_cast<int>(i) || views[i].offset != 0) return false;
+  return true;
+}
+
+}  // namespace
+
+Result<std::vector<Binding>> describe_bindings(const Ir& ir, MlirOperation function,
+                                               MlirOperation root, const Views& views) {
+  std::set<int> root_inputs;
+  std::set<const void*> seen;
+  if (root.ptr != nullptr)
+    for (const MlirValue operand : ir.operands(root))
+      trace_back(ir, views, operand, seen, root_inputs);
+  const bool indices = uses_indices(ir, function), whole = are_whole(views.all());
+
+  std::vector<Binding> bindings;
+  for (const View& view : views.all()) {
+    if (!view.type)
+      return input_error("binding {} has type {}, which hone does not know", view.ordinal,
+                         view.text);
+    Binding binding;
+    binding.access = access_of(ir, function, view);
+    binding.type = *view.type;
+    binding.bytes = view.bytes;
+    if (binding.access != Access::kReadOnly)
+      binding.use = BindingUse::kOutput;
+    else if (indices && is_integer(view.type->element))
+      binding.use = BindingUse::kIndexInput;
+    else if (root_inputs.contains(static_cast<int>(bindings.size())))
+      binding.use = BindingUse::kRootInput;
+    else
+      binding.use = BindingUse::kFusedInput;
+    if (!whole) {
+      binding.ordinal = view.ordinal;
+      binding.offset = view.offset;
+    }
+    bindings.push_back(std::move(binding));
+  }
+  return bindings;
+}
+
+}  // namespace hone::iree

@@ -1,0 +1,313 @@
+#include "provider/iree/program/computation.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "provider/iree/program/root_operation.h"
+
+namespace hone::iree {
+namespace {
+
+using problem::Computation;
+using problem::ElementType;
+using problem::Value;
+
+template <std::size_t N>
+bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Operations whose elements are those of their first operand.
+constexpr std::array<std::string_view, 11> kMoves = {
+    "tensor.collapse_shape", "tensor.expand_shape",     "tensor.cast",
+    "tensor.extract_slice",  "tensor.extract",          "tensor.reshape",
+    "tensor.bitcast",        "iree_tensor_ext.bitcast", "iree_linalg_ext.unpack",
+    "linalg.unpack",         "iree_linalg_ext.gather"};
+// Whose elements are each of one of their operands.
+constexpr std::array<std::string_view, 9> kMerges = {
+    "tensor.insert_slice",    "tensor.concat",        "tensor.insert",
+    "iree_linalg_ext.pack",   "linalg.pack",          "iree_linalg_ext.scatter",
+    "iree_linalg_ext.im2col", "iree_linalg_ext.topk", "iree_linalg_ext.sort"};
+constexpr std::array<std::string_view, 2> kLoads = {"iree_tensor_ext.dispatch.tensor.load",
+                                                    "iree_codegen.load_from_buffer"};
+constexpr std::array<std::string_view, 2> kStores = {"iree_tensor_ext.dispatch.tensor.store",
+                                                     "iree_codegen.store_to_buffer"};
+// Their operands besides the first two are the values between which they choose.
+constexpr std::string_view kSelect = "arith.select";
+
+class ComputationReader {
+ public:
+  ComputationReader(const Ir& ir, MlirOperation root, const Views& views)
+      : ir_(ir), root_(root), views_(views) {}
+
+  Computation read(MlirOperation function) {
+    ir_.walk(function, [&](MlirOperation operation) {
+      if (!is_one_of(ir_.name(operation), kStores)) return;
+      const std::vector<MlirValue> operands = ir_.operands(operation);
+      computation_.outputs.push_back({binding_of(operands.at(1)), value_of(operands.at(0))});
+    });
+    return std::move(computation_);
+  }
+
+ private:
+  int add(Value value) {
+    computation_.values.push_back(std::move(value));
+    return static_cast<int>(computation_.values.size()) - 1;
+  }
+
+  Value of_kind(Value::Kind kind, MlirValue result) const {
+    Value value;
+    value.kind = kind;
+    const auto type = parse_type(ir_.text(ir_.api().mlirValueGetType(result)));
+    if (type) value.type = type->element;
+    return value;
+  }
+
+  int binding_of(MlirValue buffer) const {
+    MlirOperation operation = ir_.defining_operation(buffer);
+    while (operation.ptr != nullptr && !ir_.is(operation, "hal.interface.binding.subspan")) {
+      const std::vector<MlirValue> operands = ir_.operands(operation);
+      operation = operands.empty() ? MlirOperation{} : ir_.defining_operation(operands.front());
+    }
+    return operation.ptr == nullptr ? -1 : views_.of(operation);
+  }
+
+  int value_of(MlirValue value) {
+    if (const auto known = known_.find(value.ptr); known != known_.end()) return known->second;
+    const MlirOperation operation = ir_.defining_operation(value);
+    const int read = operation.ptr == nullptr ? add(of_kind(Value::Kind::kUnknown, value))
+                                              : computed(operation, value);
+    known_[value.ptr] = read;
+    return read;
+  }
+
+  int computed(MlirOperation operation, MlirValue value) {
+    const std::string_view name = ir_.name(operation);
+    const std::vector<MlirValue> operands = ir_.operands(operation);
+    if (name == "arith.constant") return constant(operation, value);
+    if (is_one_of(name, kLoads)) {
+      Value input = of_kind(Value::Kind::kInput, value);
+      input.binding = binding_of(operands.at(0));
+      return add(std::move(input));
+    }
+    if (name == "linalg.fill" || (is_one_of(name, kMoves) && !operands.empty()))
+      return value_of(operands.at(0));
+    if (is_one_of(name, kMerges)) return one_of(operands, value);
+    if (name == "tensor.pad") return padded(operation, operands.at(0), value);
+    if (name == "linalg.softmax" || name.find("attention") != std::string_view::npos)
+      return named(operation, value);
+    if (name.starts_with("linalg.") && name != "linalg.index") return nest(operation, value);
+    return scalar(operation, value);
+  }
+
+  int constant(MlirOperation operation, MlirValue value) {
+    MlirAttribute attribute = ir_.attribute(operation, "value");
+    const CApi& api = ir_.api();
+    if (api.mlirAttributeIsADenseElements(attribute)) {
+      if (!api.mlirDenseElementsAttrIsSplat(attribute))
+        return add(of_kind(Value::Kind::kUnknown, value));
+      attribute = api.mlirDenseElementsAttrGetSplatValue(attribute);
+    }
+    Value read = of_kind(Value::Kind::kConstant, value);
+    if (api.mlirAttributeIsAFloat(attribute))
+      read.constant = api.mlirFloatAttrGetValueDouble(attribute);
+    else if (const auto integer = ir_.integer_value(attribute))
+      read.constant = static_cast<double>(*integer);
+    else
+      read.kind = Value::Kind::kUnknown;
+    return add(std::move(read));
+  }
+
+  int one_of(const std::vector<MlirValue>& operands, MlirValue value) {
+    Value merged = of_kind(Value::Kind::kOneOf, value);
+    for (const MlirValue operand : operands) {
+      const auto type = parse_type(ir_.text(ir_.api().mlirValueGetType(operand)));
+      // Offsets and sizes are indices; an empty tensor's elements are all replaced.
+      if (!type || type->element != merged.type || is_empty(operand)) continue;
+      merged.operands.push_back(value_of(operand));
+    }
+    return add(std::move(merged));
+  }
+
+  bool is_empty(MlirValue value) const {
+    const MlirOperation operation = ir_.defining_operation(value);
+    return operation.ptr != nullptr && ir_.is(operation, "tensor.empty");
+  }
+
+  int padded(MlirOperation operation, MlirValue source, MlirValue value) {
+    Value merged = of_kind(Value::Kind::kOneOf, value);
+    merged.operands.push_back(value_of(source));
+    for (const MlirOperation yield : ir_.children(operation, "tensor.yield"))
+      merged.operands.push_back(value_of(ir_.operands(yield).at(0)));
+    return add(std::move(merged));
+  }
+
+  // Operations without a body that says what they do.
+  int named(MlirOperation operation, MlirValue value) {
+    Value read = of_kind(
+        ir_.is(operation, "linalg.softmax") ? Value::Kind::kSoftmax : Value::Kind::kAttention,
+        value);
+    read.root = operation.ptr == root_.ptr;
+    const auto described = describe_operation(ir_, operation);
+    const std::vector<MlirValue> operands = ir_.operands(operation);
+    if (!described || described->operands.size() > operands.size()) {
+      read.kind = Value::Kind::kUnknown;
+      read.operation = ir_.name(operation);
+      return add(std::move(read));
+    }
+    for (std::size_t i = 0; i < described->operands.size(); ++i)
+      if (!described->operands[i].output) read.operands.push_back(value_of(operands[i]));
+    const auto reduced_in = [&](std::size_t operand) {
+      std::int64_t size = 1;
+      for (const int loop : described->operands.at(operand).loops)
+        if (loop >= 0 && described->loops[static_cast<std::size_t>(loop)].reduction)
+          size *= std::max<std::int64_t>(1, described->loops[static_cast<std::size_t>(loop)].size);
+      return size;
+    };
+    if (read.kind == Value::Kind::kSoftmax) {
+      read.terms = reduced_in(0);
+    } else {
+      read.inner_terms = reduced_in(0);
+      read.terms = reduced_in(2);
+    }
+    return add(std::move(read));
+  }
+
+  // A loop nest: its body, once.
+  int nest(MlirOperation operation, MlirValue value) {
+    const std::vector<MlirValue> operands = ir_.operands(operation),
+                                 results = ir_.results(operation);
+    const auto described = describe_operation(ir_, operation);
+    const MlirBlock block =
+        ir_.api().mlirOperationGetNumRegions(operation) > 0
+            ? ir_.api().mlirRegionGetFirstBlock(ir_.api().mlirOperationGetRegion(operation, 0))
+            : MlirBlock{};
+    std::size_t result = 0;
+    while (result < results.size() && results[result].ptr != value.ptr) ++result;
+    if (!described || block.ptr == nullptr || result == results.size())
+      return unknown(operation, operands, value);
+    std::int64_t terms = 1;
+    for (const problem::Loop& loop : described->loops)
+      if (loop.reduction) terms *= std::max<std::int64_t>(1, loop.size);
+    const bool reduces = std::any_of(described->loops.begin(), described->loops.end(),
+                                     [](const problem::Loop& loop) { return loop.reduction; });
+
+    const auto arguments = static_cast<std::size_t>(ir_.api().mlirBlockGetNumArguments(block));
+    std::vector<MlirValue> accumulators;
+    for (std::size_t i = 0; i < std::min(arguments, operands.size()); ++i) {
+      const MlirValue argument =
+          ir_.api().mlirBlockGetArgument(block, static_cast<std::intptr_t>(i));
+      if (reduces && i < described->operands.size() && described->operands[i].output) {
+        accumulators.push_back(argument);
+        continue;
+      }
+      if (is_empty(operands[i])) continue;
+      Value element = of_kind(Value::Kind::kElement, argument);
+      element.operands = {value_of(operands[i])};
+      known_[argument.ptr] = add(std::move(element));
+    }
+    const MlirOperation yield = ir_.api().mlirBlockGetTerminator(block);
+    const MlirValue yielded = ir_.operands(yield).at(result);
+    int read = -1;
+    if (!reduces) {
+      // A body that is shared by several results is read once; each result is a new element.
+      Value element = of_kind(Value::Kind::kElement, yielded);
+      element.operands = {value_of(yielded)};
+      read = add(std::move(element));
+    } else {
+      const MlirValue start = operands.at(operands.size() - results.size() + result);
+      read = reduction(accumulators, result, yielded, terms, start);
+      if (read < 0) return unknown(operation, operands, value, terms);
+    }
+    computation_.values[static_cast<std::size_t>(read)].root = operation.ptr == root_.ptr;
+    return read;
+  }
+
+  // `seen`: what has been looked at, since a body may use one value many times.
+  bool uses_any(MlirValue value, const std::vector<MlirValue>& wanted,
+                std::set<const void*>& seen) const {
+    for (const MlirValue each : wanted)
+      if (each.ptr == value.ptr) return true;
+    const MlirOperation operation = ir_.defining_operation(value);
+    if (operation.ptr == nullptr || !seen.insert(value.ptr).second) return false;
+    for (const MlirValue operand : ir_.operands(operation))
+      if (uses_any(operand, wanted, seen)) return true;
+    return false;
+  }
+
+  // `yielded` = combiner(accumulator, term); -1 when it is of another form.
+  int reduction(const std::vector<MlirValue>& accumulators, std::size_t result, MlirValue yielded,
+                std::int64_t terms, MlirValue start) {
+    const MlirOperation combiner = ir_.defining_operation(yielded);
+    if (combiner.ptr == nullptr || result >= accumulators.size()) return -1;
+    const std::vector<MlirValue> both = ir_.operands(combiner);
+    if (both.size() != 2) return -1;
+    const MlirValue accumulator = accumulators[result];
+    const std::size_t term = both[0].ptr == accumulator.ptr ? 1 : 0;
+    std::set<const void*> seen;
+    if (both[1 - term].ptr != accumulator.ptr || uses_any(both[term], accumulators, seen))
+      return -1;
+    Value reduced = of_kind(Value::Kind::kReduction, yielded);
+    reduced.operation = ir_.name(combiner);
+    reduced.operands = {value_of(both[term])};
+    reduced.operands.push_back(value_of(start));
+    reduced.terms = terms;
+    return add(std::move(reduced));
+  }
+
+  int scalar(MlirOperation operation, MlirValue value) {
+    Value computed = of_kind(Value::Kind::kOperation, value);
+    computed.operation = ir_.name(operation);
+    const bool is_known =
+        computed.operation.starts_with("arith.") || computed.operation.starts_with("math.");
+    if (!is_known) return unknown(operation, ir_.operands(operation), value);
+    for (const MlirValue operand : ir_.operands(operation))
+      computed.operands.push_back(value_of(operand));
+    if (computed.operation == kSelect && computed.operands.size() == 3) {
+      // Which of the two it is follows from values that a right kernel has too.
+      computed.kind = Value::Kind::kOneOf;
+      computed.operands.erase(computed.operands.begin());
+      note_infinities(computed.operands);
+    }
+    return add(std::move(computed));
+  }
+
+  void note_infinities(const std::vector<int>& values) {
+    for (const int value : values) {
+      const Value& read = computation_.values[static_cast<std::size_t>(value)];
+      if (read.kind == Value::Kind::kConstant && !std::isfinite(read.constant))
+        computation_.has_infinite_constants = true;
+    }
+  }
+
+  int unknown(MlirOperation operation, const std::vector<MlirValue>& operands, MlirValue value,
+              std::int64_t terms = 1) {
+    Value read = of_kind(Value::Kind::kUnknown, value);
+    read.operation = in_words(ir_, operation);
+    read.root = operation.ptr == root_.ptr;
+    read.terms = terms;
+    for (const MlirValue operand : operands)
+      if (!is_empty(operand)) read.operands.push_back(value_of(operand));
+    return add(std::move(read));
+  }
+
+  const Ir& ir_;
+  MlirOperation root_;
+  const Views& views_;
+  Computation computation_;
+  std::map<const void*, int> known_;  // tensors, and what bodies compute
+};
+
+}  // namespace
+
+problem::Computation read_computation(const Ir& ir, MlirOperation function, MlirOperation root,
+                                      const Views& views) {
+  return ComputationReader(ir, root, views).read(function);
+}
+
+}  // namespace hone::iree

@@ -1,0 +1,114 @@
+#include "provider/iree/program/launches.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace hone::iree {
+namespace {
+
+// Values of one operand segment of an operation with `operandSegmentSizes`.
+std::vector<MlirValue> segment(const Ir& ir, MlirOperation operation, std::size_t index) {
+  const std::vector<int> sizes = ir.integers(ir.attribute(operation, "operandSegmentSizes"));
+  const std::vector<MlirValue> all = ir.operands(operation);
+  if (index >= sizes.size()) return {};
+  const auto begin = std::accumulate(sizes.begin(), sizes.begin() + static_cast<long>(index), 0L);
+  return {all.begin() + begin, all.begin() + begin + sizes[index]};
+}
+
+// The operands of one launch.
+struct LaunchOperands {
+  std::vector<MlirValue> workload, constants;
+  std::vector<MlirValue> resources, resource_offsets;  // of each binding
+};
+
+// What a value in stream.cmd.execute is outside of it.
+MlirValue captured(const Ir& ir, MlirValue value) {
+  if (ir.api().mlirValueIsAOpResult(value)) return value;
+  const MlirOperation around =
+      ir.api().mlirBlockGetParentOperation(ir.api().mlirBlockArgumentGetOwner(value));
+  if (!ir.is(around, "stream.cmd.execute")) return value;
+  const std::vector<MlirValue> resources = segment(ir, around, 0);
+  const auto number = static_cast<std::size_t>(ir.api().mlirBlockArgumentGetArgNumber(value));
+  return number < resources.size() ? resources[number] : value;
+}
+
+// The function's argument that a resource is; -1 where it is something else.
+int function_argument(const Ir& ir, MlirValue resource) {
+  const MlirOperation made = ir.defining_operation(captured(ir, resource));
+  if (made.ptr == nullptr || !ir.is(made, "stream.tensor.import")) return -1;
+  const MlirValue imported = ir.operands(made).at(0);
+  if (ir.api().mlirValueIsAOpResult(imported)) return -1;
+  return static_cast<int>(ir.api().mlirBlockArgumentGetArgNumber(imported));
+}
+
+void add_arguments(const Ir& ir, const LaunchOperands& operands, std::vector<int>& arguments) {
+  std::vector<int> these;
+  for (std::size_t i = 0; i < operands.resources.size(); ++i) {
+    const bool whole =
+        i < operands.resource_offsets.size() && ir.constant(operands.resource_offsets[i]) == 0;
+    these.push_back(whole ? function_argument(ir, operands.resources[i]) : -1);
+  }
+  if (arguments.empty()) arguments = these;
+  arguments.resize(std::max(arguments.size(), these.size()), -1);
+  these.resize(arguments.size(), -1);
+  for (std::size_t i = 0; i < these.size(); ++i)
+    if (these[i] != arguments[i]) arguments[i] = -1;
+}
+
+void add_launch(const Sizes& sizes, const LaunchOperands& operands, bool called,
+                Launches& launches) {
+  LaunchValues values;
+  const auto known = [&](MlirValue operand) {
+    const auto value = sizes.integer(operand);
+    if (!value) launches.not_static = "it takes values that are known only at run time";
+    return value.value_or(0);
+  };
+  for (const MlirValue operand : operands.constants)
+    values.constants.push_back(static_cast<std::uint32_t>(known(operand)));
+  for (const MlirValue operand : operands.workload) values.workload.push_back(known(operand));
+  auto same = std::ranges::find(launches.different, values, &Launches::Different::values);
+  if (same == launches.different.end())
+    same = launches.different.insert(same, {std::move(values), 0});
+  if (called) ++same->per_call;
+}
+
+}  // namespace
+
+std::map<std::string, Launches> find_launches(const Ir& ir, const OwnedModule& program,
+                                              const Sizes& sizes) {
+  std::map<std::string, Launches> found;
+  const auto key = [&](MlirAttribute entry) {
+    const MlirStringRef root = ir.api().mlirSymbolRefAttrGetRootReference(entry);
+    return fmt::format("{}::{}", std::string_view(root.data, root.length), ir.leaf_symbol(entry));
+  };
+  for (const MlirOperation top : ir.children(program.get())) {
+    const bool called = ir.is(top, "util.func");
+    if (!called && !ir.is(top, "util.initializer")) continue;
+    ir.walk(top, [&](MlirOperation operation) {
+      std::vector<MlirAttribute> entries;
+      LaunchOperands operands;
+      // Operand segments as the compiler's StreamOps.td and HALOps.td order them.
+      if (ir.is(operation, "stream.cmd.dispatch")) {
+        entries = ir.elements(ir.attribute(operation, "entry_points"));
+        operands = {segment(ir, operation, 0), segment(ir, operation, 1), segment(ir, operation, 2),
+                    segment(ir, operation, 4)};
+      } else if (ir.is(operation, "hal.command_buffer.dispatch")) {
+        const auto function = segment(ir, operation, 2);
+        if (!function.empty())
+          entries = {ir.attribute(ir.defining_operation(function[0]), "entry_point")};
+        operands = {{}, segment(ir, operation, 6), {}, {}};
+      }
+      for (const MlirAttribute entry : entries) {
+        if (entry.ptr == nullptr) continue;
+        Launches& launches = found[key(entry)];
+        add_launch(sizes, operands, called, launches);
+        if (called) add_arguments(ir, operands, launches.arguments);
+      }
+    });
+  }
+  return found;
+}
+
+}  // namespace hone::iree

@@ -1,0 +1,40 @@
+// How a program launches its kernels.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "provider/iree/compiler/ir.h"
+#include "provider/iree/compiler/sizes.h"
+
+namespace hone::iree {
+
+// What a program launches a kernel with beside its buffers.
+struct LaunchValues {
+  std::vector<std::int64_t> workload;    // the numbers of workgroups follow from it (sizes.h)
+  std::vector<std::uint32_t> constants;  // 32-bit words that the kernel reads
+
+  bool operator==(const LaunchValues&) const = default;
+};
+
+// The launches of one export in a program at executable-sources.
+struct Launches {
+  struct Different {
+    LaunchValues values;
+    int per_call = 0;  // in functions; those in initializers run once and do not count
+  };
+  std::vector<Different> different;  // in the program's order
+  std::string not_static;            // why the values of some are not known; empty when all are
+  // By binding: the function's argument that it is, from its first byte on, in every launch of a
+  // function; -1: none, or not the same one. Empty where nothing is known of any launch.
+  std::vector<int> arguments;
+};
+
+// By "executable::export". Reads stream.cmd.dispatch (programs) and hal.command_buffer.dispatch
+// (benchmark files). `sizes`: what is known of the program's integers.
+std::map<std::string, Launches> find_launches(const Ir& ir, const OwnedModule& program,
+                                              const Sizes& sizes);
+
+}  // namespace hone::iree

@@ -1,0 +1,50 @@
+// One dispatch, prepared so that each of its candidates costs only what the configuration changes.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "provider/artifact.h"
+#include "provider/iree/compiler/attributes.h"
+#include "provider/iree/compiler/library.h"
+
+namespace hone::iree {
+
+// Seconds each stage of one compile took.
+struct StageTimes {
+  double configure = 0;  // clone, set the attributes, executable-sources -> configurations
+  double translate = 0;  // executable-configurations -> executable-targets (MLIR to LLVM dialect)
+  double serialize = 0;  // executable-targets -> hal: LLVM's optimiser, code generator, linker
+};
+
+class PreparedDispatch {
+ public:
+  // Parses a dispatch's source (problem::Dispatch::source) and finds its root operation. Meant to
+  // be called once in a process that then forks for each candidate. `flags` as for load_program.
+  static Result<PreparedDispatch> create(const Library& library, const std::string& source,
+                                         const std::vector<std::string>& flags);
+  PreparedDispatch(PreparedDispatch&&) noexcept;
+  PreparedDispatch& operator=(PreparedDispatch&&) noexcept;
+  ~PreparedDispatch();
+
+  // Compiles the dispatch with the configuration, or with the compiler's own choice when there is
+  // none. Failures: kCompileError with the compiler's words; kNotApplied when the configured IR
+  // does not hold the configuration that was asked for. The compiler may also crash or hang on an
+  // illegal configuration: call it in a process of its own.
+  tl::expected<provider::Artifact, provider::Failure> compile(
+      const std::optional<Attributes>& configuration, StageTimes* times = nullptr);
+
+  // What the compiler chooses by default; empty when it configures no root operation.
+  const Attributes& default_configuration() const;
+
+ private:
+  struct State;
+  explicit PreparedDispatch(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hone::iree

@@ -1,0 +1,298 @@
+#include "provider/iree/program/program.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/hash.h"
+#include "provider/iree/cpu/generic_space.h"
+#include "provider/iree/program/bindings.h"
+#include "provider/iree/program/computation.h"
+#include "provider/iree/program/contraction_statement.h"
+#include "provider/iree/program/dispatch_ir.h"
+#include "provider/iree/program/open_sizes.h"
+#include "provider/iree/program/program_functions.h"
+#include "provider/iree/program/root_operation.h"
+#include "provider/iree/program/stand_alone.h"
+
+namespace hone::iree {
+namespace {
+
+using problem::Dispatch;
+
+// A dispatch on its way from the program.
+struct Part {
+  std::string name, executable, source;
+  DispatchIr read;
+  Launches launches;
+  std::vector<LaunchSet> sets;
+  std::size_t exports = 1;
+  // What the root's loops would be if each open size had its mark (OpenSizes).
+  std::vector<problem::Loop> marked;
+};
+
+// Sizes that were given to two arguments may not go together.
+std::string disagreement(const problem::Operation& root) {
+  for (const problem::Operand& operand : root.operands)
+    for (std::size_t d = 0; d < operand.loops.size(); ++d) {
+      if (operand.loops[d] < 0) continue;
+      const std::int64_t size = root.loops[static_cast<std::size_t>(operand.loops[d])].size;
+      if (operand.type.shape[d] != size)
+        return fmt::format(
+            "loop {} of {} has {} iterations for one operand and {} for another: give --dim sizes "
+            "that go together",
+            operand.loops[d], root.name, size, operand.type.shape[d]);
+    }
+  return {};
+}
+
+// Why hone cannot tune the dispatch; empty when it can, or when that is for what the compiler
+// states about it to say (a GPU).
+std::string why_not_tunable(const Dispatch& dispatch, const Part& part, const OpenSizes& open,
+                            bool cpu) {
+  if (dispatch.root_operations == 0) return "it has no root operation";
+  for (std::size_t i = 0; i < dispatch.root.loops.size(); ++i)
+    if (dispatch.root.loops[i].size == problem::kDynamic)
+      return fmt::format(
+          "dynamic shape: loop {} of {} has a size known only at run time, and hone measures one "
+          "size: {}",
+          i, dispatch.root.name,
+          open.how_to_give(i < part.marked.size() ? part.marked[i].size : problem::kDynamic));
+  for (std::size_t i = 0; i < dispatch.bindings.size(); ++i)
+    if (is_dynamic(dispatch.bindings[i].type))
+      return fmt::format("dynamic shape: binding {} is {}: {}", i,
+                         to_string(dispatch.bindings[i].type), open.how_to_give(problem::kDynamic));
+  if (!part.launches.not_static.empty()) return part.launches.not_static;
+  if (const std::string words = disagreement(dispatch.root);
+      !words.empty() && has_open_sizes(dispatch.root))
+    return words;
+  if (has_open_sizes(dispatch.root) && part.read.reshaped)
+    return "IREE gives the loops of its root operation another form after it has read what they "
+           "are configured with, since a size is open";
+  if (dispatch.root_operations > 1)
+    return fmt::format("it has {} root operations", dispatch.root_operations);
+  if (cpu && part.read.encoded)
+    return "data tiling: IREE packs its tensors after it has read configurations, and loses what "
+           "the root was given";
+  if (cpu && !is_contraction(dispatch.root.kind) &&
+      dispatch.root.kind != problem::OperationKind::kConvolution && !has_generic_space(dispatch))
+    return fmt::format("its root operation is a {}, which hone has no configuration space for",
+                       name_of(dispatch.root.kind));
+  if (part.exports > 1) return fmt::format("its executable has {} exports", part.exports);
+  return {};
+}
+
+Result<problem::Operation> root_with_sizes(const Ir& ir, MlirOperation root, const Sizes& kernel) {
+  HONE_ASSIGN(problem::Operation described, describe_operation(ir, root));
+  HONE_TRY(set_sizes(ir, root, kernel, described));
+  return described;
+}
+
+// The form of the root that configurations are for.
+MlirOperation root_to_configure(const Ir& ir, const DispatchIr& read) {
+  if (!read.batch_restored) return read.root;
+  const MlirOperation function = function_of(ir, exports_in(ir, read.configured.get()).at(0));
+  return configured_root(ir, function);
+}
+
+// For a kernel that takes the place of IREE's: it is launched as that one is.
+nlohmann::json contraction_of(const Ir& ir, const Part& part, const Sizes& kernel) {
+  nlohmann::json stated = state_contraction(ir, part.read.function, part.read.root, kernel);
+  stated["entry"] = part.name;
+  std::size_t bindings = 0, constants = 0;
+  const MlirAttribute layout = ir.attribute(part.read.export_operation, "layout");
+  const std::string text = ir.text(layout);
+  for (std::size_t at = text.find("#hal.pipeline.binding"); at != std::string::npos;
+       at = text.find("#hal.pipeline.binding", at + 1))
+    ++bindings;
+  for (const Launches::Different& each : part.launches.different)
+    constants = std::max(constants, each.values.constants.size());
+  stated["bindings"] = bindings;
+  stated["constants"] = constants;
+  stated["layout"] = text;
+  return stated;
+}
+
+// As one set of its launches has it.
+Dispatch describe(const Ir& ir, const Part& part, const LaunchSet& set, const OpenSizes& open,
+                  bool cpu) {
+  const DispatchIr& read = part.read;
+  const Views views(ir, read.function, set);
+  const Sizes kernel = kernel_sizes(ir, views.constants());
+  Dispatch dispatch;
+  dispatch.name = part.name;
+  dispatch.executable = part.executable;
+  dispatch.source = part.source;
+  const LaunchValues values{set.workload, views.values()};
+  if (!values.workload.empty() || !values.constants.empty())
+    dispatch.source = with_launch_values(ir, read.module, values);
+  dispatch.root_operations = read.root_operations;
+  dispatch.default_configuration = read.defaults.lowering_config;
+  dispatch.default_translation = read.defaults.translation_info;
+  dispatch.constants = views.constants();
+  dispatch.launches_per_call = set.per_call;
+  dispatch.arguments = part.launches.arguments;
+  dispatch.surrounding = read.surrounding;
+  dispatch.computation = read_computation(ir, read.function, read.root, views);
+  for (const MlirOperation operation : structured_operations(ir, read.function))
+    if (operation.ptr != read.root.ptr) dispatch.fused.push_back(in_words(ir, operation));
+
+  if (read.root.ptr != nullptr) {
+    dispatch.root.name = ir.name(read.root);
+    if (auto root = root_with_sizes(ir, root_to_configure(ir, read), kernel))
+      dispatch.root = std::move(*root);
+    else
+      dispatch.not_tunable = root.error().message;
+  }
+  if (read.root.ptr != nullptr) {
+    dispatch.root_bindings = root_bindings(ir, read.function, read.root, kernel, views);
+    dispatch.plain_products = adds_products(ir, read.root);
+    dispatch.fill_value = fill_under(ir, read.root);
+  }
+  if (auto bindings = describe_bindings(ir, read.function, read.root, views))
+    dispatch.bindings = std::move(*bindings);
+  else
+    dispatch.not_tunable = bindings.error().message;
+  if (!cpu) dispatch.contraction = contraction_of(ir, part, kernel).dump();
+  if (dispatch.not_tunable.empty() || (cpu && read.encoded))
+    dispatch.not_tunable = why_not_tunable(dispatch, part, open, cpu);
+  return dispatch;
+}
+
+// The program at executable-sources, whichever of the two kinds of file it comes from. `torch`:
+// what is said of its functions before it is compiled.
+Result<OwnedModule> split(const CompilerSession& session, const std::string& path,
+                          std::string_view bytes, TorchArguments& torch) {
+  const Ir ir(session.api());
+  Invocation invocation(session);
+  if (!invocation.parse(path, bytes))
+    return input_error("IREE does not accept '{}':\n{}", path, invocation.diagnostics());
+  OwnedModule parsed = invocation.take_module();
+  if (!ir.children(parsed.get(), "hal.executable").empty()) {
+    remove_configurations(ir, parsed);
+    return parsed;
+  }
+  torch = torch_arguments(ir, parsed);
+  Invocation compile(session);
+  if (!compile.import(std::move(parsed)) || !compile.run(kStart, kExecutableSources))
+    return input_error("IREE cannot compile '{}':\n{}", path, compile.diagnostics());
+  return compile.take_module();
+}
+
+// Each executable's first export as a dispatch, as far as the executable alone says.
+Result<std::vector<Part>> parts_of(const CompilerSession& session, const OwnedModule& module) {
+  const Ir ir(session.api());
+  std::vector<Part> parts;
+  for (const MlirOperation executable : ir.children(module.get(), "hal.executable")) {
+    Part part;
+    part.executable = ir.symbol(executable);
+    const std::vector<MlirOperation> exports = exports_in(ir, executable);
+    if (exports.empty()) continue;
+    part.exports = exports.size();
+    part.source = stand_alone_text(ir, module, part.executable);
+    part.name = ir.symbol(exports.front());
+    HONE_ASSIGN(part.read, read_dispatch(session, part.name, part.source));
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+void set_launches(const Ir& ir, const OwnedModule& module, const Sizes& sizes,
+                  std::vector<Part>& parts) {
+  const std::map<std::string, Launches> launches = find_launches(ir, module, sizes);
+  for (Part& part : parts) {
+    const auto launched = launches.find(fmt::format("{}::{}", part.executable, part.name));
+    part.launches = launched == launches.end() ? Launches() : launched->second;
+    part.sets = launch_sets(ir, part.read.function, part.launches);
+  }
+}
+
+// Learns what the open sizes are called.
+void name_open_sizes(const Ir& ir, const OwnedModule& module, std::vector<Part>& parts,
+                     OpenSizes& open) {
+  set_launches(ir, module, open.marked(ir), parts);
+  for (Part& part : parts) {
+    if (part.read.root.ptr == nullptr) continue;
+    // What tells several launches apart has the same names in each.
+    for (const LaunchSet& set : part.sets) {
+      const Views views(ir, part.read.function, set);
+      const auto root = root_with_sizes(ir, part.read.root, kernel_sizes(ir, views.constants()));
+      if (!root) continue;
+      if (part.marked.empty()) part.marked = root->loops;
+      open.name_by(*root);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> host_cpu_flags() {
+  return {"--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
+          "--iree-llvmcpu-target-cpu=host"};
+}
+
+std::vector<std::string> gpu_flags(const problem::GpuTarget& target) {
+  if (target.backend == problem::GpuBackend::kCuda)
+    return {"--iree-hal-target-device=cuda", "--iree-cuda-target=" + target.compiled_as};
+  return {"--iree-hal-target-device=hip", "--iree-rocm-target=" + target.compiled_as};
+}
+
+Status check_device_flags(const std::vector<std::string>& target,
+                          const std::vector<std::string>& flags) {
+  constexpr std::array kNameDevices = {
+      "--iree-hal-target-device",
+      "--iree-hal-target-backends",
+      "--iree-hal-local-target-device-backends",
+      "--iree-cuda-target",
+      "--iree-rocm-target",
+      "--iree-rocm-target-chip",
+      "--iree-hip-target",
+  };
+  for (const std::string& flag : flags) {
+    const bool names_one = std::ranges::count(kNameDevices, flag.substr(0, flag.find('='))) > 0;
+    if (names_one && std::ranges::count(target, flag) == 0)
+      return input_error(
+          "the flag '{}' contradicts the target, for which hone gives the compiler '{}': say what "
+          "to compile for with --target (host, sm_80, gfx942, ...)",
+          flag, fmt::join(target, " "));
+  }
+  return {};
+}
+
+bool targets_gpu(const std::vector<std::string>& flags) {
+  return std::any_of(flags.begin(), flags.end(), [](const std::string& flag) {
+    return flag == "--iree-hal-target-device=cuda" || flag == "--iree-hal-target-device=hip";
+  });
+}
+
+Result<problem::Program> load_program(const Library& library, const std::string& path,
+                                      std::string_view bytes, const std::vector<std::string>& flags,
+                                      const std::vector<problem::GivenSize>& sizes) {
+  std::vector<std::string> all = flags;
+  all.emplace_back(kTunerAttributesFlag);
+  HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, all));
+  const Ir ir(session.api());
+  TorchArguments torch;
+  HONE_ASSIGN(const OwnedModule module, split(session, path, bytes, torch));
+
+  HONE_ASSIGN(std::vector<Part> parts, parts_of(session, module));
+  OpenSizes open = OpenSizes::find(ir, module);
+  if (!open.empty()) name_open_sizes(ir, module, parts, open);
+  HONE_TRY(open.give(sizes));
+  set_launches(ir, module, open.given(ir), parts);
+
+  problem::Program program{
+      .path = path, .hash = content_hash(bytes), .functions = {}, .dispatches = {}};
+  for (problem::Function& function : functions_of(ir, module, torch)) {
+    open.fill_in(function);
+    program.functions.push_back(std::move(function));
+  }
+  for (const Part& part : parts)
+    for (const LaunchSet& set : part.sets)
+      program.dispatches.push_back(describe(ir, part, set, open, !targets_gpu(flags)));
+  return program;
+}
+
+}  // namespace hone::iree

@@ -1,0 +1,189 @@
+#include "provider/iree/program/program_functions.h"
+
+#include <algorithm>
+
+#include "problem/tensor_text.h"
+
+namespace hone::iree {
+namespace {
+
+using problem::TensorType;
+
+// What commas separate that are inside no <>, (), {} or [].
+std::vector<std::string_view> items_of(std::string_view list) {
+  std::vector<std::string_view> items;
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= list.size(); ++i) {
+    const char c = i < list.size() ? list[i] : ',';
+    if (c == '<' || c == '(' || c == '{' || c == '[') ++depth;
+    if (c == '>' || c == ')' || c == '}' || c == ']') --depth;
+    if (c != ',' || depth > 0) continue;
+    std::string_view item = list.substr(begin, i - begin);
+    begin = i + 1;
+    item.remove_prefix(std::min(item.find_first_not_of(' '), item.size()));
+    if (!item.empty()) items.push_back(item);
+  }
+  return items;
+}
+
+// What is inside the outermost parentheses.
+std::string_view inside(std::string_view text) {
+  const auto open = text.find('('), close = text.rfind(')');
+  if (open == std::string_view::npos || close == std::string_view::npos) return text.substr(0, 0);
+  return text.substr(open + 1, close - open - 1);
+}
+
+// "%input0: tensor<2x3xf32> {...}, %input1: f32" -> types.
+std::vector<TensorType> declared_types(std::string_view list) {
+  std::vector<TensorType> types;
+  for (std::string_view item : items_of(list)) {
+    if (const auto colon = item.find(": "); colon != std::string_view::npos)
+      item.remove_prefix(colon + 2);
+    item = item.substr(0, item.find_first_of(" {"));
+    if (const auto type = parse_type(item)) types.push_back(*type);
+  }
+  return types;
+}
+
+std::optional<std::string> declaration_of(const Ir& ir, MlirOperation function) {
+  const MlirAttribute reflection = ir.attribute(function, "iree.reflection");
+  if (reflection.ptr == nullptr || !ir.api().mlirAttributeIsADictionary(reflection)) return {};
+  return ir.string_value(
+      ir.api().mlirDictionaryAttrGetElementByName(reflection, to_ref("iree.abi.declaration")));
+}
+
+problem::Function declared_function(std::string name, std::string_view declaration) {
+  const auto arrow = declaration.find(" -> ");
+  problem::Function function{
+      std::move(name), declared_types(inside(declaration.substr(0, arrow))), {}};
+  if (arrow != std::string_view::npos)
+    function.outputs = declared_types(inside(declaration.substr(arrow + 4)));
+  return function;
+}
+
+bool takes_fences(const Ir& ir, MlirOperation function) {
+  return ir.string_value(ir.attribute(function, "iree.abi.model")) == "coarse-fences";
+}
+
+// The arguments of "(!hal.buffer_view, !hal.buffer_view) -> !hal.buffer_view"; nothing where one is
+// something else.
+std::optional<std::size_t> buffers_taken(const Ir& ir, MlirOperation function) {
+  const std::string type = ir.text(ir.attribute(function, "function_type"));
+  const std::string_view taken = inside(std::string_view(type).substr(0, type.find(" -> ")));
+  const std::vector<std::string_view> items = items_of(taken);
+  const bool all = std::all_of(items.begin(), items.end(),
+                               [](std::string_view item) { return item == "!hal.buffer_view"; });
+  return all ? std::optional(items.size()) : std::nullopt;
+}
+
+// The number of the argument that a value is.
+std::optional<std::size_t> argument_of(const Ir& ir, MlirValue value) {
+  if (ir.api().mlirValueIsAOpResult(value)) return std::nullopt;
+  return static_cast<std::size_t>(ir.api().mlirBlockArgumentGetArgNumber(value));
+}
+
+// A function without declaration, from what `body` does: itself, or what it calls.
+std::optional<problem::Function> function_by_use(
+    const Ir& ir, MlirOperation function, MlirOperation body,
+    const std::vector<std::optional<TensorType>>& torch) {
+  const auto taken = buffers_taken(ir, function);
+  if (!taken) return std::nullopt;
+  std::vector<std::optional<TensorType>> inputs(*taken);
+  std::vector<MlirValue> returned;
+  ir.walk(body, [&](MlirOperation operation) {
+    if (ir.is(operation, "util.return")) returned = ir.operands(operation);
+    if (!ir.is(operation, "stream.tensor.import")) return;
+    const auto argument = argument_of(ir, ir.operands(operation).at(0));
+    if (argument && *argument < inputs.size())
+      inputs[*argument] = parse_type(ir.text(ir.attribute(operation, "result_encoding")));
+  });
+  problem::Function found{ir.symbol(function), {}, {}};
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i] && i < torch.size()) inputs[i] = torch[i];
+    if (!inputs[i]) return std::nullopt;
+    found.inputs.push_back(*inputs[i]);
+  }
+  for (const MlirValue value : returned) {
+    std::optional<TensorType> type;
+    const auto argument = argument_of(ir, value);
+    if (argument && *argument < inputs.size()) {
+      type = inputs[*argument];
+    } else if (const MlirOperation operation = ir.defining_operation(value);
+               operation.ptr != nullptr && ir.is(operation, "stream.tensor.export")) {
+      type = parse_type(ir.text(ir.attribute(operation, "source_encoding")));
+    }
+    if (!type) return std::nullopt;
+    found.outputs.push_back(*type);
+  }
+  return found;
+}
+
+// The function with fences that `function` calls; itself where it calls none.
+MlirOperation body_of(const Ir& ir, MlirOperation function,
+                      const std::map<std::string, MlirOperation>& with_fences) {
+  MlirOperation body = function;
+  ir.walk(function, [&](MlirOperation operation) {
+    if (!ir.is(operation, "util.call")) return;
+    const auto found = with_fences.find(ir.leaf_symbol(ir.attribute(operation, "callee")));
+    if (found != with_fences.end()) body = found->second;
+  });
+  return body;
+}
+
+}  // namespace
+
+std::optional<TensorType> torch_type(std::string_view text) {
+  if (!text.starts_with("!torch.vtensor<[") && !text.starts_with("!torch.tensor<["))
+    return std::nullopt;
+  const auto open = text.find('['), close = text.find(']'), end = text.rfind('>');
+  if (close == std::string_view::npos || end == std::string_view::npos || end < close + 2)
+    return std::nullopt;
+  std::string shaped;
+  for (const std::string_view extent : items_of(text.substr(open + 1, close - open - 1))) {
+    shaped += extent;
+    shaped += 'x';
+  }
+  std::string_view element = text.substr(close + 2, end - close - 2);
+  if (element.starts_with("si") || element.starts_with("ui")) element.remove_prefix(1);
+  return problem::tensor_type_from(shaped + std::string(element));
+}
+
+TorchArguments torch_arguments(const Ir& ir, const OwnedModule& parsed) {
+  TorchArguments all;
+  for (const MlirOperation function : ir.children(parsed.get(), "func.func")) {
+    const std::string type = ir.text(ir.attribute(function, "function_type"));
+    if (type.find("!torch.") == std::string::npos) continue;
+    std::vector<std::optional<TensorType>>& arguments = all[ir.symbol(function)];
+    for (const std::string_view item :
+         items_of(inside(std::string_view(type).substr(0, type.find(" -> ")))))
+      arguments.push_back(torch_type(item));
+  }
+  return all;
+}
+
+std::vector<problem::Function> functions_of(const Ir& ir, const OwnedModule& program,
+                                            const TorchArguments& torch) {
+  const std::vector<MlirOperation> all = ir.children(program.get(), "util.func");
+  std::map<std::string, MlirOperation> with_fences;
+  for (const MlirOperation function : all)
+    if (takes_fences(ir, function)) with_fences.emplace(ir.symbol(function), function);
+  std::vector<problem::Function> functions;
+  for (const MlirOperation function : all) {
+    const std::string name = ir.symbol(function);
+    if (const auto declaration = declaration_of(ir, function)) {
+      functions.push_back(declared_function(name, *declaration));
+      continue;
+    }
+    if (takes_fences(ir, function) || ir.attribute(function, "iree.abi.stub").ptr == nullptr)
+      continue;
+    const auto arguments = torch.find(name);
+    if (auto found = function_by_use(
+            ir, function, body_of(ir, function, with_fences),
+            arguments == torch.end() ? TorchArguments::mapped_type() : arguments->second))
+      functions.push_back(std::move(*found));
+  }
+  return functions;
+}
+
+}  // namespace hone::iree

@@ -1,0 +1,229 @@
+#include "provider/iree/program/root_operation.h"
+
+#include <algorithm>
+#include <array>
+
+namespace hone::iree {
+namespace {
+
+using problem::LoopRole;
+using problem::OperationKind;
+
+// Results of an indexing map; -1 for one that is not a single loop.
+struct IndexingMap {
+  std::size_t loops = 0;
+  std::vector<int> results;
+};
+
+std::vector<IndexingMap> indexing_maps(const Ir& ir, MlirOperation operation) {
+  MlirAttribute attribute = ir.attribute(operation, "indexing_maps");
+  // Named operations imply their maps; the C function aborts on what is not linalg.
+  if (attribute.ptr == nullptr && ir.name(operation).starts_with("linalg."))
+    attribute = ir.api().mlirLinalgGetIndexingMapsAttribute(operation);
+  std::vector<IndexingMap> maps;
+  const CApi& api = ir.api();
+  for (const MlirAttribute element : ir.elements(attribute)) {
+    const MlirAffineMap map = api.mlirAffineMapAttrGetValue(element);
+    IndexingMap read{static_cast<std::size_t>(api.mlirAffineMapGetNumDims(map)), {}};
+    for (std::intptr_t i = 0; i < api.mlirAffineMapGetNumResults(map); ++i) {
+      const MlirAffineExpr result = api.mlirAffineMapGetResult(map, i);
+      read.results.push_back(api.mlirAffineExprIsADim(result)
+                                 ? static_cast<int>(api.mlirAffineDimExprGetPosition(result))
+                                 : -1);
+    }
+    maps.push_back(std::move(read));
+  }
+  return maps;
+}
+
+bool has_reduction(const std::vector<problem::Loop>& loops) {
+  return std::any_of(loops.begin(), loops.end(), [](const auto& loop) { return loop.reduction; });
+}
+
+OperationKind contraction_kind(const problem::Operation& operation) {
+  const auto count = [&](LoopRole role) { return problem::loops_with(operation, role).size(); };
+  if (count(LoopRole::kM) == 0 || count(LoopRole::kN) == 0) return OperationKind::kMatvec;
+  if (count(LoopRole::kM) > 1 || count(LoopRole::kN) > 1 || count(LoopRole::kK) != 1)
+    return OperationKind::kContraction;
+  return count(LoopRole::kBatch) > 0 ? OperationKind::kBatchMatmul : OperationKind::kMatmul;
+}
+
+void set_contraction_roles(const Ir& ir, MlirOperation operation, problem::Operation& described) {
+  const auto dimensions = ir.api().mlirLinalgInferContractionDimensions(operation);
+  const std::array<std::pair<MlirAttribute, LoopRole>, 4> roles = {
+      {{dimensions.batch, LoopRole::kBatch},
+       {dimensions.m, LoopRole::kM},
+       {dimensions.n, LoopRole::kN},
+       {dimensions.k, LoopRole::kK}}};
+  for (const auto& [loops, role] : roles)
+    for (const int loop : ir.integers(loops))
+      described.loops.at(static_cast<std::size_t>(loop)).role = role;
+  described.kind = contraction_kind(described);
+}
+
+OperationKind other_kind(const Ir& ir, MlirOperation operation,
+                         const std::vector<problem::Loop>& loops) {
+  const std::string_view name = ir.name(operation);
+  if (name.find("attention") != std::string_view::npos) return OperationKind::kAttention;
+  if (!name.starts_with("linalg.")) return OperationKind::kOther;
+  if (ir.api().mlirLinalgIsAConvolutionOp(operation)) return OperationKind::kConvolution;
+  return has_reduction(loops) ? OperationKind::kReduction : OperationKind::kElementwise;
+}
+
+// Distinct names of the operations in the body, in order, without constants and the terminator.
+std::vector<std::string> body_names(const Ir& ir, MlirOperation operation) {
+  std::vector<std::string> names;
+  for (const MlirOperation each : ir.children(operation)) {
+    const std::string name(ir.name(each));
+    if (name == "linalg.yield" || name == "arith.constant" || name == "linalg.index") continue;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+// A body that only yields its input moves data.
+std::string movement(const std::vector<IndexingMap>& maps) {
+  if (maps.size() != 2) return "copy";
+  if (maps[0].results.size() < maps[1].results.size()) return "broadcast";
+  return maps[0].results == maps[1].results ? "copy" : "transpose";
+}
+
+// linalg.softmax states no maps: it walks its input, and reduces along one dimension of it.
+Result<problem::Operation> describe_softmax(const Ir& ir, MlirOperation operation) {
+  problem::Operation described;
+  described.name = ir.name(operation);
+  const auto reduced = ir.integer_value(ir.attribute(operation, "dimension"));
+  for (const MlirValue value : ir.operands(operation)) {
+    const std::string text = ir.text(ir.api().mlirValueGetType(value));
+    const auto type = parse_type(text);
+    if (!type) return input_error("a softmax of type {}, which hone does not know", text);
+    problem::Operand operand{*type, {}, !described.operands.empty()};
+    for (int loop = 0; loop < static_cast<int>(type->shape.size()); ++loop)
+      operand.loops.push_back(loop);
+    described.operands.push_back(std::move(operand));
+  }
+  if (described.operands.size() != 2 || !reduced)
+    return input_error("a softmax without an input, an output and a dimension");
+  const auto& shape = described.operands.front().type.shape;
+  for (std::size_t loop = 0; loop < shape.size(); ++loop)
+    described.loops.push_back({static_cast<std::int64_t>(loop) == *reduced, shape[loop]});
+  return described;
+}
+
+}  // namespace
+
+Result<problem::Operation> describe_operation(const Ir& ir, MlirOperation operation) {
+  if (ir.is(operation, "linalg.softmax")) return describe_softmax(ir, operation);
+  problem::Operation described;
+  described.name = ir.name(operation);
+  const std::vector<IndexingMap> maps = indexing_maps(ir, operation);
+  const std::vector<MlirValue> values = ir.operands(operation);
+  if (described.name == "iree_tensor_ext.dispatch.tensor.store")
+    return input_error(
+        "it copies from one buffer to another, with no operation that the compiler could be given "
+        "a configuration for");
+  if (maps.empty() || values.size() < maps.size())
+    return input_error("its root operation '{}' is no loop nest with indexing maps",
+                       described.name);
+  described.loops.resize(maps.front().loops);
+  const std::size_t results = ir.results(operation).size();
+  const std::size_t inputs = maps.size() - std::min(maps.size(), results);
+  std::vector<bool> in_output(described.loops.size(), false);
+  for (std::size_t i = 0; i < maps.size(); ++i) {
+    const std::string text = ir.text(ir.api().mlirValueGetType(values[i]));
+    const auto type = parse_type(text);
+    if (!type) return input_error("operand {} has type {}, which hone does not know", i, text);
+    problem::Operand operand{*type, maps[i].results, i >= inputs};
+    for (std::size_t d = 0; d < operand.loops.size() && d < type->shape.size(); ++d) {
+      if (operand.loops[d] < 0) continue;
+      const auto loop = static_cast<std::size_t>(operand.loops[d]);
+      described.loops[loop].size = type->shape[d];
+      if (operand.output) in_output[loop] = true;
+    }
+    described.operands.push_back(std::move(operand));
+  }
+  for (std::size_t loop = 0; loop < described.loops.size(); ++loop)
+    described.loops[loop].reduction = !in_output[loop];
+  if (described.name.starts_with("linalg.") && ir.api().mlirLinalgIsAContractionOp(operation))
+    set_contraction_roles(ir, operation, described);
+  else
+    described.kind = other_kind(ir, operation, described.loops);
+  return described;
+}
+
+bool interchange_loops(const Ir& ir, MlirContext context, MlirOperation operation,
+                       const std::vector<int>& order) {
+  const std::vector<IndexingMap> maps = indexing_maps(ir, operation);
+  const auto types = ir.elements(ir.attribute(operation, "iterator_types"));
+  if (!ir.is(operation, "linalg.generic") || types.size() != order.size()) return false;
+  const auto is_index = [&](MlirOperation each) { return ir.is(each, "linalg.index"); };
+  if (ir.find(operation, is_index).ptr != nullptr) return false;
+  std::vector<int> place(order.size(), -1);  // of each loop in the new order
+  std::vector<std::string> dims, new_types, new_maps;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const auto loop = static_cast<std::size_t>(order[i]);
+    if (order[i] < 0 || loop >= order.size() || place[loop] >= 0) return false;
+    place[loop] = static_cast<int>(i);
+    dims.push_back(fmt::format("d{}", i));
+    new_types.push_back(ir.text(types[loop]));
+  }
+  for (const IndexingMap& map : maps) {
+    std::vector<std::string> results;
+    for (const int loop : map.results) {
+      if (loop < 0) return false;
+      results.push_back(fmt::format("d{}", place[static_cast<std::size_t>(loop)]));
+    }
+    new_maps.push_back(
+        fmt::format("affine_map<({}) -> ({})>", fmt::join(dims, ", "), fmt::join(results, ", ")));
+  }
+  const auto set = [&](std::string_view name, const std::vector<std::string>& texts) {
+    ir.set_attribute(operation, name,
+                     ir.parse_attribute(context, fmt::format("[{}]", fmt::join(texts, ", "))));
+  };
+  set("indexing_maps", new_maps);
+  set("iterator_types", new_types);
+  return true;
+}
+
+bool adds_products(const Ir& ir, MlirOperation operation) {
+  const std::vector<std::string> body = body_names(ir, operation);
+  return std::all_of(body.begin(), body.end(), [](const std::string& name) {
+    constexpr std::array<std::string_view, 7> kPlain = {"arith.mulf",  "arith.addf", "arith.muli",
+                                                        "arith.addi",  "arith.extf", "arith.extsi",
+                                                        "arith.sitofp"};
+    return std::find(kPlain.begin(), kPlain.end(), name) != kPlain.end();
+  });
+}
+
+std::optional<double> fill_constant(const Ir& ir, MlirOperation operation) {
+  const std::vector<MlirValue> operands = ir.operands(operation);
+  if (!ir.is(operation, "linalg.fill") || operands.empty()) return std::nullopt;
+  const MlirOperation constant = ir.defining_operation(operands.front());
+  if (constant.ptr == nullptr || !ir.is(constant, "arith.constant")) return std::nullopt;
+  const MlirAttribute value = ir.attribute(constant, "value");
+  if (ir.api().mlirAttributeIsAFloat(value)) return ir.api().mlirFloatAttrGetValueDouble(value);
+  if (const auto integer = ir.integer_value(value)) return static_cast<double>(*integer);
+  return std::nullopt;
+}
+
+double fill_under(const Ir& ir, MlirOperation root) {
+  const std::vector<MlirValue> operands = ir.operands(root);
+  if (operands.empty()) return 0;
+  const MlirOperation init = ir.defining_operation(operands.back());
+  return init.ptr == nullptr ? 0 : fill_constant(ir, init).value_or(0);
+}
+
+std::string in_words(const Ir& ir, MlirOperation operation) {
+  const std::string name(ir.name(operation));
+  const std::string plain = name.substr(name.find('.') + 1);
+  if (name == "linalg.fill" && !fill_constant(ir, operation)) return "fill(computed)";
+  if (name != "linalg.generic" && name != "linalg.elementwise" && name != "linalg.map")
+    return plain;
+  const std::vector<std::string> body = body_names(ir, operation);
+  if (body.empty()) return movement(indexing_maps(ir, operation));
+  const auto described = describe_operation(ir, operation);
+  const bool reduces = described && has_reduction(described->loops);
+  return fmt::format("{}({})", reduces ? "reduction" : "elementwise", fmt::join(body, ", "));
+}
+
+}  // namespace hone::iree

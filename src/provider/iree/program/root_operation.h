@@ -1,0 +1,38 @@
+// What a dispatch computes, read from its IR.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "problem/operation.h"
+#include "provider/iree/compiler/ir.h"
+
+namespace hone::iree {
+
+// Loops, roles, operands and kind of a structured operation. Contractions by MLIR's own inference
+// (linalg::inferContractionDims). Input error when an element type is none that hone knows, or the
+// operation states no indexing maps.
+Result<problem::Operation> describe_operation(const Ir& ir, MlirOperation operation);
+
+// Gives a linalg.generic the order of loops `order`, new position to loop, as the transform
+// dialect's structured.interchange does. False, and nothing changed, for another operation, one
+// whose body asks for a loop's index, and an order that is no permutation of its loops.
+bool interchange_loops(const Ir& ir, MlirContext context, MlirOperation operation,
+                       const std::vector<int>& order);
+
+// Whether the body of a contraction is a product and a sum of values that are extended with their
+// sign at most (problem::Dispatch::plain_products).
+bool adds_products(const Ir& ir, MlirOperation operation);
+
+// The constant that a linalg.fill writes; nothing when it is computed, or for another operation.
+std::optional<double> fill_constant(const Ir& ir, MlirOperation operation);
+// The constant that a fill gives the root's (last) output before the root adds to it; 0 without
+// one.
+double fill_under(const Ir& ir, MlirOperation root);
+
+// A structured operation in words: "fill" (of a constant), "fill(computed)", "elementwise(math.erf,
+// arith.mulf)", "transpose", "reduction(arith.addf)", "softmax".
+std::string in_words(const Ir& ir, MlirOperation operation);
+
+}  // namespace hone::iree

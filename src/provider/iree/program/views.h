@@ -1,0 +1,75 @@
+// The views that a kernel has of its buffers (hal.interface.binding.subspan), and where hone lets
+// them begin.
+//
+// IREE packs a program's weights into one buffer and its intermediate results into another; a
+// kernel that is launched for several layers is told by constants where its pieces begin. Those
+// constants are addresses: hone chooses its own.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "provider/iree/program/launches.h"
+
+namespace hone::iree {
+
+// Launches of a kernel that differ in nothing but where its views begin, and of which two views
+// overlap in all or in none.
+struct LaunchSet {
+  std::vector<std::int64_t> workload;
+  std::vector<std::vector<std::uint32_t>> constants;  // of each different launch
+  int per_call = 0;
+};
+// One set without constants where the launches are not known. `function`: the kernel's, at
+// executable-sources or executable-configurations.
+std::vector<LaunchSet> launch_sets(const Ir& ir, MlirOperation function, const Launches& launches);
+
+struct View {
+  int ordinal = 0;                          // of the binding
+  std::int64_t offset = 0;                  // bytes from the binding's begin
+  std::int64_t bytes = 0;                   // 0 while an extent is not known
+  std::optional<problem::TensorType> type;  // nothing for one that hone does not know
+  std::vector<MlirOperation> subspans;      // that give it
+
+  std::string text;  // the compiler's type
+};
+
+// Of one launch set. For one thread, and as long as the module is not changed.
+class Views {
+ public:
+  // Addresses are chosen within what the compiler assumes of them (util.assume.int: range and
+  // divisor; what says nothing is taken to be a multiple of 64), so that there is room for a guard
+  // between two views of a binding (problem::kGuardBytes) where that can be had, and else as one
+  // of the launches has them. Views that are one another's in every launch are one view, and so
+  // are those that overlap in part.
+  Views(const Ir& ir, MlirOperation function, const LaunchSet& set);
+
+  const std::vector<View>& all() const { return all_; }  // by ordinal
+  // The place in all() of what an operation hal.interface.binding.subspan gives; -1: of none.
+  int of(MlirOperation subspan) const;
+
+  // To launch with: the values of the set, and the chosen addresses.
+  const std::vector<std::uint32_t>& constants() const { return constants_; }
+  // The same with zeros for addresses: what the kernel's result depends on.
+  const std::vector<std::uint32_t>& values() const { return values_; }
+
+ private:
+  std::vector<View> all_;
+  std::map<const void*, int> of_subspan_;
+  std::vector<std::uint32_t> constants_, values_;
+};
+
+// Where a program has a view begin, for code that is told so by the launch as IREE's own is.
+struct ViewPosition {
+  bool known = false;  // false: it is computed in some other way
+  int ordinal = 0;
+  std::int64_t offset = 0;         // bytes; added to what the words say
+  std::vector<std::size_t> words;  // of the launch's constants, the lower 32 bits first; or none
+  std::int64_t multiple = 1;       // bytes that offset and words together are a multiple of
+};
+// `subspan`: an operation hal.interface.binding.subspan.
+ViewPosition position_of(const Ir& ir, MlirOperation subspan);
+
+}  // namespace hone::iree

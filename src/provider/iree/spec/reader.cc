@@ -1,0 +1,155 @@
+#include "provider/iree/spec/reader.h"
+
+#include <charconv>
+
+#include "provider/iree/compiler/compiler_session.h"
+#include "provider/iree/spec/matcher.h"
+
+namespace hone::iree {
+namespace {
+
+constexpr char kEntryPoint[] = "__kernel_config";
+constexpr std::string_view kCompilationInfo = "#iree_codegen.compilation_info<";
+
+// The line in `loc("spec.mlir":12:3)`; 0 for a location that is no place in a file.
+int line_of(const Ir& ir, MlirOperation operation) {
+  std::string text;
+  ir.api().mlirLocationPrint(
+      ir.api().mlirOperationGetLocation(operation),
+      [](MlirStringRef part, void* into) {
+        static_cast<std::string*>(into)->append(part.data, part.length);
+      },
+      &text);
+  const auto quote = text.find("\":");
+  int line = 0;
+  if (quote != std::string::npos)
+    std::from_chars(text.data() + quote + 2, text.data() + text.size(), line);
+  return line;
+}
+
+MlirOperation sequence_named(const Ir& ir, MlirOperation module, const std::string& symbol) {
+  for (const MlirOperation each : ir.children(module, "transform.named_sequence"))
+    if (ir.symbol(each) == symbol) return each;
+  return {};
+}
+
+void read_configuration(const Ir& ir, MlirOperation sequence, SpecFileEntry& entry) {
+  ir.walk(sequence, [&](MlirOperation operation) {
+    if (!ir.is(operation, "transform.param.constant") || !entry.lowering_config.empty()) return;
+    const MlirAttribute value = ir.attribute(operation, "value");
+    if (!ir.text(value).starts_with(kCompilationInfo)) return;
+    const auto parts = ir.api().ireeCodegenCompilationInfoAttrGetParameters(value);
+    entry.lowering_config = ir.text(parts.lowering_config);
+    entry.translation_info = ir.text(parts.translation_info);
+  });
+}
+
+// An action for what the matcher yields, which marks the function around the first of it.
+std::string marking_action(const Ir& ir, MlirOperation matcher, std::size_t index) {
+  const std::vector<MlirOperation> yields = ir.children(matcher, "transform.yield");
+  std::vector<std::string> arguments;
+  if (!yields.empty())
+    for (const MlirValue value : ir.operands(yields.front()))
+      arguments.push_back(fmt::format("%arg{}: {} {{transform.readonly}}", arguments.size(),
+                                      ir.text(ir.api().mlirValueGetType(value))));
+  return fmt::format(
+      "transform.named_sequence @hone_mark_{0}({1}) {{\n"
+      "  %function = transform.get_parent_op %arg0 <{{isolated_from_above}}>\n"
+      "    : (!transform.any_op) -> !transform.any_op\n"
+      "  transform.annotate %function \"{2}{0}\" : !transform.any_op\n"
+      "  transform.yield\n"
+      "}}\n",
+      index, fmt::join(arguments, ", "), kMarkPrefix);
+}
+
+class SpecReader {
+ public:
+  SpecReader(const Ir& ir, MlirOperation module, const std::string& path)
+      : ir_(ir), module_(module), path_(path) {}
+
+  Result<SpecFile> read() {
+    const MlirOperation entry_point = sequence_named(ir_, module_, kEntryPoint);
+    if (entry_point.ptr == nullptr)
+      return input_error(
+          "'{}' has no transform.named_sequence @{}, which is what the compiler runs of a spec",
+          path_, kEntryPoint);
+    ir_.walk(entry_point, [this](MlirOperation operation) {
+      if (ir_.is(operation, "transform.apply_registered_pass") &&
+          ir_.string_value(ir_.attribute(operation, "pass_name")) == kBatchRestoringPass)
+        restores_batch_ = true;
+      if (ir_.is(operation, "transform.foreach_match")) read_pairs(operation);
+    });
+    if (!problem_.empty()) return input_error("{}", problem_);
+    if (spec_.entries.empty())
+      return input_error("'{}' has no entry: @{} holds no transform.foreach_match with a pair",
+                         path_, kEntryPoint);
+    spec_.marking = marking();
+    return std::move(spec_);
+  }
+
+ private:
+  void read_pairs(MlirOperation foreach_match) {
+    const auto matchers = ir_.elements(ir_.attribute(foreach_match, "matchers"));
+    const auto actions = ir_.elements(ir_.attribute(foreach_match, "actions"));
+    for (std::size_t i = 0; i < matchers.size() && i < actions.size(); ++i) {
+      const MlirOperation matcher = sequence_named(ir_, module_, ir_.leaf_symbol(matchers[i]));
+      const MlirOperation action = sequence_named(ir_, module_, ir_.leaf_symbol(actions[i]));
+      if (matcher.ptr == nullptr || action.ptr == nullptr) {
+        problem_ = fmt::format("'{}': hone reads matchers and actions beside @{} only", path_,
+                               kEntryPoint);
+        return;
+      }
+      SpecFileEntry entry;
+      entry.matcher = ir_.symbol(matcher);
+      entry.line = line_of(ir_, matcher);
+      read_configuration(ir_, matcher, entry);
+      read_configuration(ir_, action, entry);
+      marks_ += marking_action(ir_, matcher, spec_.entries.size());
+      spec_.entries.push_back(std::move(entry));
+    }
+  }
+
+  std::string marking() const {
+    std::string text = "module attributes {transform.with_named_sequence} {\n";
+    for (const MlirOperation each : ir_.children(module_, "transform.named_sequence"))
+      if (ir_.symbol(each) != kEntryPoint) text += ir_.text(each) + "\n";
+    text += marks_;
+    text += fmt::format(
+        "transform.named_sequence @{}(%variant0: !transform.any_op {{transform.consumed}})\n"
+        "    -> !transform.any_op attributes {{iree_codegen.tuning_spec_entrypoint}} {{\n",
+        kEntryPoint);
+    if (restores_batch_) text += batch_restoring_text("%variant0", "%batched");
+    for (std::size_t i = 0; i < spec_.entries.size(); ++i)
+      text += fmt::format(
+          "  %variant{} = transform.foreach_match in {} @{} -> @hone_mark_{}\n"
+          "    : (!transform.any_op) -> !transform.any_op\n",
+          i + 1, i == 0 && restores_batch_ ? "%batched" : fmt::format("%variant{}", i),
+          spec_.entries[i].matcher, i);
+    return text + fmt::format("  transform.yield %variant{} : !transform.any_op\n}}\n}}\n",
+                              spec_.entries.size());
+  }
+
+  const Ir& ir_;
+  MlirOperation module_;
+  const std::string& path_;
+  SpecFile spec_;
+  std::string marks_;
+  std::string problem_;
+  bool restores_batch_ = false;
+};
+
+}  // namespace
+
+Result<SpecFile> read_spec_file(const Library& library, const std::string& path,
+                                std::string_view bytes) {
+  HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, {}));
+  const Ir ir(session.api());
+  Invocation invocation(session);
+  if (!invocation.parse(path, bytes))
+    return input_error("'{}' is no tuning spec that IREE reads:\n{}", path,
+                       invocation.diagnostics());
+  const OwnedModule module = invocation.take_module();
+  return SpecReader(ir, module.get(), path).read();
+}
+
+}  // namespace hone::iree

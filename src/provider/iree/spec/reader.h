@@ -1,0 +1,39 @@
+// Tuning specs as files: which entries one has, and a way to see what each of them matches.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "provider/iree/compiler/library.h"
+
+namespace hone::iree {
+
+// One pair of the spec's transform.foreach_match: who matches, and what it is given.
+struct SpecFileEntry {
+  std::string matcher;  // symbol of its named sequence
+  int line = 0;         // of the file, where that begins; 0 in bytecode
+  // The compilation_info that matcher or action hold, as the compiler prints its parts; empty where
+  // they hold none.
+  std::string lowering_config;
+  std::string translation_info;
+};
+
+struct SpecFile {
+  std::vector<SpecFileEntry> entries;  // in order; of those that match, the first is applied
+  // A spec that configures nothing: entry i of it marks the function of each operation that entry i
+  // of the file matches by the attribute kMarkPrefix + i, whatever the others match. The compiler's
+  // own remarks about applied strategies are no proof of either.
+  std::string marking;
+};
+
+inline constexpr char kMarkPrefix[] = "hone.entry.";
+
+// Reads a spec (text or bytecode; `path` names it in messages). Input errors: the compiler's words
+// ("spec.mlir:3:5: error: ...") when it does not parse or verify; no @__kernel_config, which is
+// what the compiler runs, or no entry in it.
+Result<SpecFile> read_spec_file(const Library& library, const std::string& path,
+                                std::string_view bytes);
+
+}  // namespace hone::iree

@@ -1,0 +1,52 @@
+// Tuning specs: the file that makes iree-compile use the winners
+// (--iree-codegen-tuning-spec-path=FILE for llvm-cpu and ROCm,
+// --iree-codegen-transform-dialect-library=FILE for CUDA; IREE 3.13).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "problem/dispatch.h"
+#include "provider/iree/spec/matcher.h"
+
+namespace hone::iree {
+
+// The configuration of every dispatch whose root operation is `root`.
+struct SpecEntry {
+  problem::Operation root;
+  std::string lowering_config;   // "#iree_cpu.lowering_config<...>"
+  std::string translation_info;  // "#iree_codegen.translation_info<...>"
+  std::string init_config;       // of the fill the root accumulates into; may be empty
+  std::string consumer_config;   // of the linalg.generics that read the root's result; may be empty
+  std::string name;              // shown in the spec: "main_dispatch_0_matmul_512x512x512_f32"
+  std::string decomposition_config = {};  // of the root's parts (attention); may be empty
+  // Of the elementwise linalg.generics with as many loops that read the root's result; may be
+  // empty.
+  std::string sibling_config = {};
+  // The operations around the root, and each one's lowering_config ("" for none).
+  std::vector<problem::SurroundingOperation> surrounding = {};
+  std::vector<std::string> surrounding_configs = {};
+  // Attributes::interchange.
+  std::vector<int> interchange = {};
+  // Functions that the root must be in, by their symbols, which are the dispatches' names; empty:
+  // any. A matcher sees an operation and not what reads its result, and IREE numbers dispatches by
+  // their place in the program: such an entry is for this program with these flags.
+  std::vector<std::string> functions = {};
+};
+
+// The text of the spec: one matcher and one action per entry, in the order given. `header` becomes
+// the comment at the top, line by line.
+//
+// How a root is matched says spec_matcher.h; one whose entry has an init_config only when its
+// output operand is defined by a linalg.fill. Where the program is compiled with
+// --iree-opt-data-tiling and the root's operands carry encodings, the entry does nothing: the
+// compiler applies specs before it lays the data out anew, and a configuration for the old layout
+// fails to compile ("failed to build pass pipeline").
+// Input errors: an entry that no matcher can be written for; no configuration; two
+// entries of one spec class (both are named); no entry at all.
+Result<std::string> tuning_spec_text(const std::vector<SpecEntry>& entries,
+                                     std::string_view header = {});
+
+}  // namespace hone::iree
