@@ -16,7 +16,7 @@ Result<Replay> replay(const Recorded& recorded, const ReplayOptions& options) {
   HONE_ASSIGN(const std::unique_ptr<search::Strategy> strategy,
               search::make_strategy(is_auto ? choice.strategy : options.strategy, recorded.space,
                                     options.seed, recorded.prior));
-  // Bounded as in a session (tune/session_steps.cc).
+  // Bounded as in a session (tune/services/session_steps.cc).
   search::StopRule rule(std::clamp(recorded.noise, 0.005, 0.05));
   Replay result;
   double best = INFINITY;

@@ -12,7 +12,7 @@
 #include "output/json_text.h"
 #include "provider/triton/configuration_keys.h"
 #include "provider/triton/triton_provider.h"
-#include "tune/given_candidates.h"
+#include "tune/dispatch/given_candidates.h"
 
 namespace hone::cli {
 namespace {

@@ -19,8 +19,8 @@
 #include "cli/toolchain.h"
 #include "device/cpu/machine_state.h"
 #include "provider/iree/iree_provider.h"
-#include "tune/compare.h"
-#include "tune/machine_check.h"
+#include "tune/compare/compare.h"
+#include "tune/services/machine_check.h"
 
 namespace hone::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "tune/compare.h"
-#include "tune/machine_check.h"
+#include "tune/compare/compare.h"
+#include "tune/services/machine_check.h"
 
 namespace hone::cli {
 

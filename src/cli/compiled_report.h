@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "cli/toolchain.h"
-#include "tune/compile_only.h"
+#include "tune/dispatch/compile_only.h"
 
 namespace hone::cli {
 

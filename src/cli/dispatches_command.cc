@@ -17,7 +17,7 @@
 #include "output/cells.h"
 #include "output/json_text.h"
 #include "output/table.h"
-#include "tune/select_dispatches.h"
+#include "tune/services/select_dispatches.h"
 
 namespace hone::cli {
 namespace {

@@ -13,10 +13,10 @@
 #include "cli/schema_version.h"
 #include "output/json_text.h"
 #include "output/table.h"
-#include "tune/flag_search.h"
-#include "tune/function_choice.h"
-#include "tune/load_program.h"
-#include "tune/session_steps.h"
+#include "tune/program/flag_search.h"
+#include "tune/services/function_choice.h"
+#include "tune/services/load_program.h"
+#include "tune/services/session_steps.h"
 
 namespace hone::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "provider/triton/configuration_keys.h"
-#include "tune/records.h"
+#include "tune/services/records.h"
 
 namespace hone::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "output/table.h"
-#include "tune/program_gain.h"
+#include "tune/program/program_gain.h"
 
 namespace hone::cli {
 

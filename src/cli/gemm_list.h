@@ -7,7 +7,7 @@
 
 #include "cli/tune_options.h"
 #include "provider/triton/gemm_device.h"
-#include "tune/dispatch_list.h"
+#include "tune/dispatch/dispatch_list.h"
 
 namespace hone::cli {
 

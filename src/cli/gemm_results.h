@@ -9,7 +9,7 @@
 #include "output/table.h"
 #include "provider/triton/gemm_file.h"
 #include "store/store.h"
-#include "tune/dispatch_list.h"
+#include "tune/dispatch/dispatch_list.h"
 
 namespace hone::cli {
 

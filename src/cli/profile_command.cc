@@ -12,7 +12,7 @@
 #include "cli/profile_output.h"
 #include "cli/program_session.h"
 #include "profiler/profile_report.h"
-#include "tune/session_steps.h"
+#include "tune/services/session_steps.h"
 
 namespace hone::cli {
 namespace {

@@ -12,8 +12,8 @@
 #include "output/json_text.h"
 #include "output/table.h"
 #include "tune/program_profile.h"
-#include "tune/select_dispatches.h"
-#include "tune/session_steps.h"
+#include "tune/services/select_dispatches.h"
+#include "tune/services/session_steps.h"
 
 namespace hone::cli {
 namespace {

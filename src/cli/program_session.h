@@ -7,7 +7,7 @@
 #include "cli/status_line.h"
 #include "cli/tune_options.h"
 #include "problem/target.h"
-#include "tune/context.h"
+#include "tune/services/context.h"
 
 namespace hone::cli {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tune/given_arguments.h"
+#include "tune/services/given_arguments.h"
 
 namespace hone::cli {
 

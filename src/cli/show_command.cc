@@ -10,9 +10,9 @@
 #include "provider/iree/iree_provider.h"
 #include "space/configuration.h"
 #include "store/store.h"
-#include "tune/decode_json.h"
-#include "tune/records.h"
-#include "tune/stored_flags.h"
+#include "tune/services/decode_json.h"
+#include "tune/services/records.h"
+#include "tune/services/stored_flags.h"
 
 namespace hone::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include "provider/triton/triton_provider.h"
 #include "space/configuration.h"
 #include "space/space_text.h"
-#include "tune/select_dispatches.h"
+#include "tune/services/select_dispatches.h"
 
 namespace hone::cli {
 namespace {

@@ -10,8 +10,8 @@
 #include "cli/toolchain.h"
 #include "output/json_text.h"
 #include "output/table.h"
-#include "tune/replaced_check.h"
-#include "tune/spec_check.h"
+#include "tune/program/replaced_check.h"
+#include "tune/program/spec_check.h"
 
 namespace hone::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "tune/observer.h"
+#include "tune/services/observer.h"
 
 namespace hone::cli {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "output/table.h"
-#include "tune/time_budget.h"
+#include "tune/services/time_budget.h"
 
 namespace hone::cli {
 

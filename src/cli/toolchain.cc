@@ -8,7 +8,7 @@
 #include "device/cpu/target.h"
 #include "provider/iree/compiler/flags_file.h"
 #include "provider/iree/program/program.h"
-#include "tune/load_program.h"
+#include "tune/services/load_program.h"
 
 namespace hone::cli {
 namespace {

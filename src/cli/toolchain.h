@@ -12,7 +12,7 @@
 #include "problem/target.h"
 #include "provider/iree/compiler/library.h"
 #include "provider/iree/iree_provider.h"
-#include "tune/compile_service.h"
+#include "tune/services/compile_service.h"
 #include "worker/compile_pool.h"
 #include "worker/runner_process.h"
 #include "worker/tuner_folder.h"

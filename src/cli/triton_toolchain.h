@@ -11,7 +11,7 @@
 #include "device/place.h"
 #include "provider/triton/gemm_device.h"
 #include "provider/triton/installation.h"
-#include "tune/compile_service.h"
+#include "tune/services/compile_service.h"
 #include "worker/persistent_pool.h"
 #include "worker/tuner_folder.h"
 

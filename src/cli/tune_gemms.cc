@@ -13,7 +13,7 @@
 #include "output/gpu_report.h"
 #include "output/json_text.h"
 #include "output/session_report.h"
-#include "tune/compile_only.h"
+#include "tune/dispatch/compile_only.h"
 
 namespace hone::cli {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "cli/version.h"
 #include "device/cpu/target.h"
-#include "tune/protocols.h"
+#include "tune/services/protocols.h"
 
 namespace hone::cli {
 

@@ -13,7 +13,7 @@
 #include "cli/toolchain.h"
 #include "cli/tune_gemm_options.h"
 #include "store/store.h"
-#include "tune/options.h"
+#include "tune/services/options.h"
 
 namespace hone::cli {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "profiler/selection.h"
-#include "tune/compile_service.h"
+#include "tune/services/compile_service.h"
 
 namespace hone::profiler {
 

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "tune/records.h"
-#include "tune/rounds.h"
+#include "tune/services/records.h"
+#include "tune/services/rounds.h"
 
 namespace hone::profiler {
 namespace {

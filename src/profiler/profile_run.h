@@ -12,7 +12,7 @@
 
 #include "profiler/selection.h"
 #include "provider/resources.h"
-#include "tune/context.h"
+#include "tune/services/context.h"
 
 namespace hone::profiler {
 

@@ -8,8 +8,8 @@
 #include "measure/verification.h"
 #include "profiler/library_rows.h"
 #include "profiler/source_functions.h"
-#include "tune/records.h"
-#include "tune/session_steps.h"
+#include "tune/services/records.h"
+#include "tune/services/session_steps.h"
 
 namespace hone::profiler {
 namespace {

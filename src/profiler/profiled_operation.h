@@ -10,7 +10,7 @@
 
 #include "profiler/expected_problem.h"
 #include "profiler/profile_run.h"
-#include "tune/rounds.h"
+#include "tune/services/rounds.h"
 
 namespace hone::profiler {
 

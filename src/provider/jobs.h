@@ -1,4 +1,4 @@
-// The jobs of the compile workers as messages: what the tuner asks (tune/compile_service.h) and a
+// The jobs of the compile workers as messages: what the tuner asks (tune/services/compile_service.h) and a
 // provider's half in the worker process answers (compile_worker.h).
 //
 // Of every provider:

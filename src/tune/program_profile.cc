@@ -4,9 +4,9 @@
 
 #include "base/file.h"
 #include "measure/statistics.h"
-#include "tune/function_choice.h"
-#include "tune/program_variants.h"
-#include "tune/select_dispatches.h"
+#include "tune/services/function_choice.h"
+#include "tune/program/program_variants.h"
+#include "tune/services/select_dispatches.h"
 
 namespace hone::tune {
 namespace {

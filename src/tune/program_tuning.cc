@@ -5,11 +5,11 @@
 
 #include "base/stopwatch.h"
 #include "measure/statistics.h"
-#include "tune/finished_work.h"
-#include "tune/function_choice.h"
-#include "tune/load_program.h"
-#include "tune/records.h"
-#include "tune/spec_entries.h"
+#include "tune/dispatch/finished_work.h"
+#include "tune/services/function_choice.h"
+#include "tune/services/load_program.h"
+#include "tune/services/records.h"
+#include "tune/program/spec_entries.h"
 
 namespace hone::tune {
 namespace {

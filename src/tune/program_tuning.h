@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "plan/work_plan.h"
-#include "tune/dispatch_tuner.h"
-#include "tune/program_proof.h"
-#include "tune/select_dispatches.h"
+#include "tune/dispatch/dispatch_tuner.h"
+#include "tune/program/program_proof.h"
+#include "tune/services/select_dispatches.h"
 
 namespace hone::tune {
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "tune/lane_reduction.h"
-#include "tune/spec_entries.h"
+#include "tune/program/spec_entries.h"
 
 namespace hone::tune {
 namespace {

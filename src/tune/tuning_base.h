@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tune/program_tuning.h"
-#include "tune/size_choice.h"
+#include "tune/dispatch/size_choice.h"
 
 namespace hone::tune {
 

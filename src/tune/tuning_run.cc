@@ -9,11 +9,11 @@
 #include "base/file.h"
 #include "base/response_file.h"
 #include "base/stopwatch.h"
-#include "tune/finished_work.h"
-#include "tune/flag_search.h"
-#include "tune/function_choice.h"
-#include "tune/input_files.h"
-#include "tune/session_steps.h"
+#include "tune/dispatch/finished_work.h"
+#include "tune/program/flag_search.h"
+#include "tune/services/function_choice.h"
+#include "tune/services/input_files.h"
+#include "tune/services/session_steps.h"
 #include "tune/tuning_base.h"
 
 namespace hone::tune {

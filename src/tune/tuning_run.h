@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tune/machine_check.h"
-#include "tune/program_gain.h"
+#include "tune/services/machine_check.h"
+#include "tune/program/program_gain.h"
 #include "tune/program_tuning.h"
 
 namespace hone::tune {

@@ -9,7 +9,7 @@
 #include "device/cpu/placement.h"
 #include "device/cpu/target.h"
 #include "device/cuda/kind.h"
-#include "tune/protocols.h"
+#include "tune/services/protocols.h"
 
 namespace hone::cli {
 namespace {

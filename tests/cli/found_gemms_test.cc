@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "provider/triton/gemm.h"
-#include "tune/records.h"
+#include "tune/services/records.h"
 
 namespace hone::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include "provider/iree/compiler/attributes.h"
 #include "provider/jobs.h"
 #include "tests/fuzz/json_round_trip.h"
-#include "tune/records.h"
+#include "tune/services/records.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace hone;

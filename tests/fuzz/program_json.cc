@@ -6,7 +6,7 @@
 #include "problem/target.h"
 #include "provider/iree/cpu/space.h"
 #include "tests/fuzz/json_round_trip.h"
-#include "tune/records.h"
+#include "tune/services/records.h"
 
 namespace hone {
 namespace {

@@ -8,7 +8,7 @@
 #include "tests/made_up_provider/choice.h"
 #include "tests/made_up_provider/provider.h"
 #include "tests/tune/silent_observer.h"
-#include "tune/dispatch_list.h"
+#include "tune/dispatch/dispatch_list.h"
 #include "worker/compile_pool.h"
 #include "worker/runner_process.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tune/records.h"
+#include "tune/services/records.h"
 
 namespace hone::profiler {
 namespace {

@@ -1,4 +1,4 @@
-#include "tune/combined_verdict.h"
+#include "tune/dispatch/combined_verdict.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tune/entry_choice.h"
+#include "tune/program/entry_choice.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "tune/finalist_choice.h"
+#include "tune/dispatch/finalist_choice.h"
 
 #include <gmock/gmock.h>
 

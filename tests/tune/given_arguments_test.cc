@@ -1,10 +1,10 @@
-#include "tune/given_arguments.h"
+#include "tune/services/given_arguments.h"
 
 #include <gmock/gmock.h>
 
 #include <cstring>
 
-#include "tune/function_choice.h"
+#include "tune/services/function_choice.h"
 
 namespace hone::tune {
 namespace {

@@ -1,4 +1,4 @@
-#include "tune/lease_keeper.h"
+#include "tune/services/lease_keeper.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

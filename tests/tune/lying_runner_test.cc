@@ -1,7 +1,7 @@
 // A runner whose memory a candidate has written over may answer anything.
 #include <gmock/gmock.h>
 
-#include "tune/runner_service.h"
+#include "tune/services/runner_service.h"
 
 namespace hone::tune {
 namespace {

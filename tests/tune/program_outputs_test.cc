@@ -1,4 +1,4 @@
-#include "tune/program_outputs.h"
+#include "tune/program/program_outputs.h"
 
 #include <gmock/gmock.h>
 

@@ -1,12 +1,12 @@
 // The constants that measuring uses are those that the device identity holds.
-#include "tune/protocols.h"
+#include "tune/services/protocols.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "tests/device/places.h"
-#include "tune/finalists.h"
+#include "tune/dispatch/finalists.h"
 
 namespace hone::tune {
 namespace {

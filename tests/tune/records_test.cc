@@ -1,4 +1,4 @@
-#include "tune/records.h"
+#include "tune/services/records.h"
 
 #include <gtest/gtest.h>
 

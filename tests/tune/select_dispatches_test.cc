@@ -1,4 +1,4 @@
-#include "tune/select_dispatches.h"
+#include "tune/services/select_dispatches.h"
 
 #include <gmock/gmock.h>
 

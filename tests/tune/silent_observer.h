@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tune/observer.h"
+#include "tune/services/observer.h"
 
 namespace hone::tune {
 

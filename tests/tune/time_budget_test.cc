@@ -1,5 +1,5 @@
 // Phases add up to the session's wall time, whatever is inside what.
-#include "tune/time_budget.h"
+#include "tune/services/time_budget.h"
 
 #include <gmock/gmock.h>
 

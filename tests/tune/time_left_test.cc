@@ -1,4 +1,4 @@
-#include "tune/time_left.h"
+#include "tune/dispatch/time_left.h"
 
 #include <gtest/gtest.h>
 

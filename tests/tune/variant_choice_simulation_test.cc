@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/measure/noise.h"
-#include "tune/variant_choice.h"
+#include "tune/program/variant_choice.h"
 
 namespace hone::tune {
 namespace {

@@ -1,4 +1,4 @@
-#include "tune/variant_choice.h"
+#include "tune/program/variant_choice.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 
 #include "tests/tune_apart/apart_session.h"
-#include "tune/dispatch_list.h"
+#include "tune/dispatch/dispatch_list.h"
 
 namespace hone::tune {
 namespace {

@@ -1,6 +1,6 @@
 // Entries that break a program, or reach what they were not verified for: found and named by the
 // real compiler, before anything runs.
-#include "tune/spec_vetting.h"
+#include "tune/program/spec_vetting.h"
 
 #include <gmock/gmock.h>
 

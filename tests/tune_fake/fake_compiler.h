@@ -12,7 +12,7 @@
 #include "provider/program_provider.h"
 #include "space/space.h"
 #include "tests/tune_fake/fake_program.h"
-#include "tune/compile_service.h"
+#include "tune/services/compile_service.h"
 #include "worker/worker_pool.h"
 
 namespace hone::test {

@@ -1,5 +1,5 @@
 // The search of the compiler's flags, on fakes: which sets are tried, and which is the best.
-#include "tune/flag_search.h"
+#include "tune/program/flag_search.h"
 
 #include <gmock/gmock.h>
 

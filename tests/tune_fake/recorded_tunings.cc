@@ -9,7 +9,7 @@
 #include "tests/tune/silent_observer.h"
 #include "tests/tune_fake/fake_runner.h"
 #include "tests/tune_fake/taped_seams.h"
-#include "tune/dispatch_list.h"
+#include "tune/dispatch/dispatch_list.h"
 #include "tune/tuning_run.h"
 #include "worker/compile_pool.h"
 #include "worker/persistent_pool.h"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "tests/tune_fake/tape.h"
-#include "tune/options.h"
+#include "tune/services/options.h"
 
 namespace hone::test {
 

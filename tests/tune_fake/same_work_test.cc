@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/tune_fake/fake_compiler.h"
-#include "tune/spec_entries.h"
+#include "tune/program/spec_entries.h"
 
 namespace hone::tune {
 namespace {

@@ -1,0 +1,290 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "measure/reference.h"
+#include "space/configuration.h"
+#include "store/store.h"
+#include "tune/compare/compare.h"
+#include "tune/services/load_program.h"
+#include "tune/compare/paired_kernels.h"
+#include "tune/services/records.h"
+#include "tune/services/select_dispatches.h"
+#include "tune/services/stored_flags.h"
+
+namespace hone::tune {
+namespace {
+
+constexpr std::string_view kDefaultWord = "default";
+
+// Compiles one dispatch in one or more ways.
+class DispatchCompiles {
+ public:
+  static Result<DispatchCompiles> open(CompileService& compiler, std::string key,
+                                       const std::string& source,
+                                       const std::vector<std::string>& flags) {
+    HONE_TRY(compiler.prepare({key, source, flags}));
+    return DispatchCompiles(compiler, std::move(key));
+  }
+
+  Result<provider::Artifact> compile(std::string_view what,
+                                     const std::optional<provider::Payload>& payload) {
+    HONE_ASSIGN(CompiledCandidate compiled, compiler_->compile(key_, payload));
+    if (!compiled.artifact)
+      return failure("{} does not compile: {}", what, compiled.artifact.error().message);
+    return std::move(*compiled.artifact);
+  }
+
+  Status close() { return compiler_->release(key_); }
+
+ private:
+  DispatchCompiles(CompileService& compiler, std::string key)
+      : compiler_(&compiler), key_(std::move(key)) {}
+  CompileService* compiler_;
+  std::string key_;
+};
+
+Result<const problem::Dispatch*> choose_dispatch(const problem::Program& program,
+                                                 const std::string& pattern) {
+  std::vector<NotTuned> not_tuned;
+  HONE_ASSIGN(
+      const std::vector<const problem::Dispatch*> chosen,
+      select_dispatches(
+          program, pattern.empty() ? std::vector<std::string>() : std::vector{pattern}, not_tuned));
+  if (chosen.size() == 1) return chosen.front();
+  std::vector<std::string> names;
+  for (const problem::Dispatch* dispatch : chosen) names.push_back(dispatch->name);
+  return input_error("configurations are of one dispatch; say which with --dispatch: {}",
+                     fmt::join(names, ", "));
+}
+
+Result<std::optional<provider::Payload>> payload_of(const CompareContext& context,
+                                                    const problem::Dispatch& dispatch,
+                                                    const std::string& text) {
+  if (text == kDefaultWord) return std::optional<provider::Payload>();
+  HONE_ASSIGN(const space::Space space, context.provider.space_of(dispatch));
+  HONE_ASSIGN(const space::Configuration configuration, space::parse_configuration(space, text));
+  HONE_ASSIGN(provider::Payload payload,
+              context.provider.payload_of(dispatch, space, configuration));
+  return std::optional<provider::Payload>(std::move(payload));
+}
+
+// Of a compile for another CPU, which shares no code generation with A and B.
+Result<provider::Artifact> independent_reference(const CompareContext& context,
+                                                 CompileService& compiler,
+                                                 const std::string& program,
+                                                 const std::string& bytes,
+                                                 const problem::Dispatch& dispatch) {
+  const std::vector<std::string>& flags = context.options.reference_flags;
+  HONE_ASSIGN(const problem::Program other, compiler.load_program(program, bytes, flags));
+  for (const problem::Dispatch& each : other.dispatches) {
+    if (each.name != dispatch.name || each.bindings != dispatch.bindings) continue;
+    HONE_ASSIGN(DispatchCompiles compiles,
+                DispatchCompiles::open(compiler, dispatch.name + "#reference", each.source, flags));
+    HONE_ASSIGN(provider::Artifact artifact, compiles.compile("the reference", std::nullopt));
+    HONE_TRY(compiles.close());
+    return artifact;
+  }
+  return failure("'{}' compiled for another CPU has no dispatch '{}' to be verified against",
+                 program, dispatch.name);
+}
+
+// What a store chose for a dispatch, the last time it did.
+struct Choice {
+  std::string when;
+  std::string configuration;
+  store::Id candidate = 0;
+  std::optional<store::Id> default_candidate;
+  problem::Dispatch dispatch;
+};
+
+Result<std::vector<Choice>> choices_in(store::Store& store,
+                                       const std::vector<std::string>& patterns) {
+  HONE_ASSIGN(const std::vector<store::DispatchRow> rows, store.dispatch_rows());
+  std::vector<Choice> choices;
+  for (const store::DispatchRow& row : rows) {
+    const bool wanted = patterns.empty() || std::any_of(patterns.begin(), patterns.end(),
+                                                        [&](const std::string& pattern) {
+                                                          return matches_pattern(row.name, pattern);
+                                                        });
+    const bool beaten = row.selection && row.selection->winner && row.best;
+    if (!wanted || (!beaten && !row.default_row)) continue;
+    Choice choice;
+    choice.when = row.selection ? row.selection->when : "";
+    choice.candidate = beaten ? *row.selection->winner : row.default_row->candidate;
+    choice.configuration = beaten ? row.best->configuration : std::string(kDefaultWord);
+    if (row.default_row) choice.default_candidate = row.default_row->candidate;
+    HONE_ASSIGN(const store::Dispatch dispatch, store.dispatch(row.dispatch));
+    HONE_ASSIGN(choice.dispatch, dispatch_from(dispatch));
+    // A dispatch has a row for each compiler and device that the store has results of.
+    const auto known = std::find_if(choices.begin(), choices.end(), [&](const Choice& other) {
+      return problem::fingerprint(other.dispatch) == row.fingerprint;
+    });
+    if (known == choices.end())
+      choices.push_back(std::move(choice));
+    else if (known->when < choice.when)
+      *known = std::move(choice);
+  }
+  return choices;
+}
+
+// As the store's owner compiled it, by this user's compiler.
+Result<provider::Artifact> compile_again(const CompareContext& context, CompileService& compiler,
+                                         store::Store& store, store::Id candidate,
+                                         const problem::Dispatch& dispatch) {
+  HONE_ASSIGN(const store::CandidateDetails details, store.details(candidate));
+  if (details.candidate.provider != context.provider.name())
+    return input_error(
+        "the code of '{}' in '{}' was compiled by {} and not by you: tune it here, or say --trust "
+        "to load it",
+        dispatch.name, store.path().string(), details.candidate.provider);
+  HONE_ASSIGN(const std::vector<std::string> flags,
+              flags_to_compile_with(details.build, context.options.own_flags, context.provider));
+  std::optional<provider::Payload> payload;
+  if (details.candidate.configuration != store::kDefaultConfiguration) {
+    HONE_ASSIGN(const space::Space space, context.provider.space_of(dispatch));
+    HONE_ASSIGN(const space::Configuration configuration,
+                space::configuration_from_json(
+                    space, nlohmann::ordered_json::parse(details.candidate.configuration, nullptr,
+                                                         /*allow_exceptions=*/false)));
+    HONE_ASSIGN(payload, context.provider.payload_of(dispatch, space, configuration));
+  }
+  HONE_ASSIGN(
+      DispatchCompiles compiles,
+      DispatchCompiles::open(compiler, problem::fingerprint(dispatch), dispatch.source, flags));
+  HONE_ASSIGN(
+      provider::Artifact artifact,
+      compiles.compile(fmt::format("'{}' of '{}'", dispatch.name, store.path().string()), payload));
+  HONE_TRY(compiles.close());
+  return artifact;
+}
+
+// Codes of stores, each loaded where that is allowed and compiled again where it is not.
+class Codes {
+ public:
+  Codes(const CompareContext& context, CompileService* compiler)
+      : context_(context), compiler_(compiler) {}
+
+  Result<provider::Artifact> of(store::Store& store, store::Id candidate,
+                                const problem::Dispatch& dispatch) const {
+    bool loaded = context_.options.trust == store::Trust::kAnyone || compiler_ == nullptr;
+    if (!loaded) {
+      HONE_ASSIGN(loaded, store.is_own(candidate));
+    }
+    if (!loaded) return compile_again(context_, *compiler_, store, candidate, dispatch);
+    HONE_ASSIGN(const store::Artifact row, store.load_artifact(candidate, context_.options.trust));
+    return artifact_from(row);
+  }
+
+ private:
+  const CompareContext& context_;
+  CompileService* compiler_;
+};
+
+Result<KernelPair> load_pair(const Codes& codes, store::Store& a_store, const Choice& a,
+                             store::Store& b_store, const Choice& b, bool runs_on_host) {
+  KernelPair kernels;
+  kernels.dispatch = a.dispatch;
+  HONE_ASSIGN(kernels.a, codes.of(a_store, a.candidate, a.dispatch));
+  HONE_ASSIGN(kernels.b, codes.of(b_store, b.candidate, b.dispatch));
+  if (measure::has_exact_reference(a.dispatch)) return kernels;
+  if (!runs_on_host)
+    return input_error(
+        "'{}' has more fused around it than its product, and stores of a GPU hold no code for a "
+        "CPU to verify it against; compare the configurations on the program (--config)",
+        a.dispatch.name);
+  if (!a.default_candidate)
+    return input_error("'{}' holds no default configuration of '{}' to verify against",
+                       a_store.path().string(), a.dispatch.name);
+  HONE_ASSIGN(kernels.reference, codes.of(a_store, *a.default_candidate, a.dispatch));
+  return kernels;
+}
+
+}  // namespace
+
+Result<ComparedPair> compare_configurations(const CompareContext& context, CompileService& compiler,
+                                            const std::string& program, const std::string& dispatch,
+                                            const std::string& a, const std::string& b) {
+  HONE_ASSIGN(const std::string bytes, read_file(program));
+  HONE_ASSIGN(const problem::Program loaded,
+              load_program(compiler, context.provider, program, bytes, context.options.flags));
+  HONE_ASSIGN(const problem::Dispatch* chosen, choose_dispatch(loaded, dispatch));
+  HONE_ASSIGN(const auto a_payload, payload_of(context, *chosen, a));
+  HONE_ASSIGN(const auto b_payload, payload_of(context, *chosen, b));
+
+  KernelPair kernels;
+  kernels.dispatch = *chosen;
+  HONE_ASSIGN(DispatchCompiles compiles,
+              DispatchCompiles::open(compiler, problem::fingerprint(*chosen), chosen->source,
+                                     context.options.flags));
+  HONE_ASSIGN(kernels.a, compiles.compile("configuration A", a_payload));
+  HONE_ASSIGN(kernels.b, compiles.compile("configuration B", b_payload));
+  HONE_TRY(compiles.close());
+  if (!measure::has_exact_reference(*chosen)) {
+    HONE_ASSIGN(kernels.reference,
+                independent_reference(context, compiler, program, bytes, *chosen));
+  }
+  ComparedPair pair;
+  pair.what = chosen->name;
+  pair.a = a;
+  pair.b = b;
+  HONE_TRY(compare_kernels(context, kernels, context.options.statistics, pair));
+  return pair;
+}
+
+Result<StoredCode> stored_code(const std::filesystem::path& a, const std::filesystem::path& b,
+                               const std::vector<std::string>& dispatches) {
+  StoredCode code;
+  for (const std::filesystem::path& path : {a, b}) {
+    HONE_ASSIGN(store::Store store, store::Store::open(path, store::Mode::kReadOnly));
+    HONE_ASSIGN(const std::vector<Choice> choices, choices_in(store, dispatches));
+    for (const Choice& choice : choices)
+      for (const store::Id candidate :
+           {choice.candidate, choice.default_candidate.value_or(choice.candidate)}) {
+        HONE_ASSIGN(const bool own, store.is_own(candidate));
+        code.is_own = code.is_own && own;
+        HONE_ASSIGN(const store::Known known, store.known(candidate, std::nullopt));
+        if (known.artifact) code.formats.insert(known.artifact->format);
+      }
+  }
+  return code;
+}
+
+Result<std::vector<ComparedPair>> compare_stores(const CompareContext& context,
+                                                 CompileService* compiler,
+                                                 const std::filesystem::path& a,
+                                                 const std::filesystem::path& b,
+                                                 const std::vector<std::string>& dispatches) {
+  HONE_ASSIGN(store::Store a_store, store::Store::open(a, store::Mode::kReadOnly));
+  HONE_ASSIGN(store::Store b_store, store::Store::open(b, store::Mode::kReadOnly));
+  HONE_ASSIGN(const std::vector<Choice> a_choices, choices_in(a_store, dispatches));
+  HONE_ASSIGN(const std::vector<Choice> b_choices, choices_in(b_store, dispatches));
+  std::vector<std::pair<const Choice*, const Choice*>> shared;
+  for (const Choice& mine : a_choices)
+    for (const Choice& other : b_choices)
+      if (problem::fingerprint(mine.dispatch) == problem::fingerprint(other.dispatch))
+        shared.emplace_back(&mine, &other);
+  if (shared.empty())
+    return input_error(
+        "'{}' ({} measured dispatches) and '{}' ({}) share no dispatch{}", a.string(),
+        a_choices.size(), b.string(), b_choices.size(),
+        dispatches.empty() ? "" : fmt::format(" that matches {}", fmt::join(dispatches, ", ")));
+
+  measure::ComparisonOptions statistics = context.options.statistics;
+  statistics.alpha /= static_cast<double>(shared.size());
+  std::vector<ComparedPair> pairs;
+  for (const auto& [mine, other] : shared) {
+    HONE_ASSIGN(const KernelPair kernels,
+                load_pair(Codes(context, compiler), a_store, *mine, b_store, *other,
+                          context.options.place.traits.runs_on_host));
+    ComparedPair& pair = pairs.emplace_back();
+    pair.what = mine->dispatch.name;
+    pair.a = mine->configuration;
+    pair.b = other->configuration;
+    HONE_TRY(compare_kernels(context, kernels, statistics, pair));
+  }
+  return pairs;
+}
+
+}  // namespace hone::tune

@@ -1,0 +1,181 @@
+#include <algorithm>
+
+#include "measure/reference.h"
+#include "space/configuration.h"
+#include "tune/services/rounds.h"
+#include "tune/compare/verify.h"
+
+namespace hone::tune {
+namespace {
+
+using problem::Access;
+
+class DispatchVerification {
+ public:
+  DispatchVerification(const VerifyRequest& request, const problem::Dispatch& dispatch,
+                       const provider::Provider& provider, CompileService& compiler,
+                       RunnerService& runner)
+      : request_(request),
+        dispatch_(dispatch),
+        provider_(provider),
+        compiler_(compiler),
+        runner_(runner) {}
+
+  Result<VerifyResult> run(const std::optional<std::string>& configuration) {
+    for (const problem::Binding& binding : dispatch_.bindings)
+      if (problem::is_dynamic(binding.type))
+        return input_error("{} has a dynamic shape ({}); hone runs static ones only",
+                           dispatch_.name, problem::to_string(binding.type));
+    HONE_ASSIGN(const auto payload, payload_of(configuration));
+    HONE_ASSIGN(const measure::ProblemRequest problem, problem_request());
+    HONE_ASSIGN(const auto artifact, compile(dispatch_, request_.flags, payload, "the dispatch"));
+    if (!artifact) return failed(artifact.error());
+    HONE_TRY(runner_.set_problem(problem));
+    RunnerKernel kernel{*artifact};
+    HONE_ASSIGN(const Ran<measure::Verification> verification, Rounds(runner_).verify(kernel));
+    if (!verification) return failed(verification.error());
+    HONE_ASSIGN(Ran<measure::Outputs> outputs, runner_.outputs());
+    if (!outputs) return failed(outputs.error());
+    return verdict_of(*verification, std::move(*outputs));
+  }
+
+ private:
+  Result<std::optional<provider::Payload>> payload_of(
+      const std::optional<std::string>& configuration) const {
+    if (!configuration) return std::optional<provider::Payload>();
+    HONE_ASSIGN(const space::Space space, provider_.space_of(dispatch_));
+    HONE_ASSIGN(const space::Configuration parsed,
+                space::parse_configuration(space, *configuration));
+    HONE_ASSIGN(provider::Payload payload, provider_.payload_of(dispatch_, space, parsed));
+    return std::optional<provider::Payload>(std::move(payload));
+  }
+
+  Result<measure::ProblemRequest> problem_request() {
+    measure::ProblemRequest problem;
+    problem.dispatch = dispatch_;
+    problem.device = request_.place.address;
+    problem.seed = request_.seed;
+    problem.tolerance = given_tolerance(request_);
+    if (!request_.inputs.empty()) {
+      HONE_ASSIGN(auto arrays, arguments_for(types_but(Access::kWriteOnly), request_.inputs,
+                                             bindings("read"), request_.seed));
+      problem.inputs = by_binding(std::move(arrays), Access::kWriteOnly);
+    }
+    if (!request_.expected.empty()) {
+      HONE_ASSIGN(auto arrays,
+                  fit(request_.expected, types_but(Access::kReadOnly), bindings("written")));
+      problem.expected = by_binding(std::move(arrays), Access::kReadOnly);
+    }
+    if (!request_.expected.empty())
+      reference_ = "the given outputs";
+    else if (measure::has_exact_reference(dispatch_))
+      reference_ = "the product computed by hone";
+    else
+      HONE_TRY(add_reference(problem));
+    return problem;
+  }
+
+  std::string bindings(std::string_view verb) const {
+    return fmt::format("the bindings that '{}' has {}", dispatch_.name, verb);
+  }
+
+  std::vector<problem::TensorType> types_but(Access not_these) const {
+    std::vector<problem::TensorType> types;
+    for (const problem::Binding& binding : dispatch_.bindings)
+      if (binding.access != not_these) types.push_back(binding.type);
+    return types;
+  }
+
+  // Arrays to the bindings of any access but `not_these`, in ordinal order.
+  std::vector<std::string> by_binding(std::vector<problem::Array> arrays, Access not_these) const {
+    std::vector<std::string> bytes(dispatch_.bindings.size());
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      if (dispatch_.bindings[i].access != not_these) bytes[i] = std::move(arrays[next++].bytes);
+    return bytes;
+  }
+
+  Status add_reference(measure::ProblemRequest& problem) {
+    HONE_ASSIGN(
+        const problem::Program other,
+        compiler_.load_program(request_.program.path, request_.bytes, request_.reference_flags));
+    const auto found =
+        std::find_if(other.dispatches.begin(), other.dispatches.end(), [&](const auto& each) {
+          return each.name == dispatch_.name && each.bindings == dispatch_.bindings;
+        });
+    const bool independent = found != other.dispatches.end() && found->source != dispatch_.source;
+    if (!independent && !request_.place.traits.runs_on_host)
+      return failure("'{}' cannot be verified: compiled for a CPU the program has no such dispatch",
+                     dispatch_.name);
+    reference_ = independent ? "the same dispatch compiled with " +
+                                   in_words(provider_, request_.reference_flags)
+                             : "the same dispatch with the compiler's own choices (its file says "
+                               "what it is compiled for: code generation is shared)";
+    HONE_ASSIGN(auto artifact, compile(independent ? *found : dispatch_,
+                                       independent ? request_.reference_flags : request_.flags,
+                                       std::nullopt, "the reference"));
+    if (!artifact)
+      return failure("the reference of '{}' does not compile ({}): {}", dispatch_.name,
+                     provider::name_of(artifact.error().kind), artifact.error().message);
+    problem.reference = std::move(*artifact);
+    return {};
+  }
+
+  Result<tl::expected<provider::Artifact, provider::Failure>> compile(
+      const problem::Dispatch& dispatch, const std::vector<std::string>& flags,
+      const std::optional<provider::Payload>& payload, const std::string& key) {
+    HONE_TRY(compiler_.prepare({key, dispatch.source, flags}));
+    HONE_ASSIGN(CompiledCandidate compiled, compiler_.compile(key, payload));
+    HONE_TRY(compiler_.release(key));
+    return std::move(compiled.artifact);
+  }
+
+  VerifyResult failed(const provider::Failure& failure) const {
+    VerifyResult verdict;
+    verdict.reference = reference_;
+    verdict.message = fmt::format("{}: {}", provider::name_of(failure.kind), failure.message);
+    return verdict;
+  }
+
+  VerifyResult verdict_of(const measure::Verification& verification,
+                          measure::Outputs outputs) const {
+    VerifyResult verdict;
+    verdict.right = verification.right;
+    verdict.message = verification.message;
+    verdict.reference = reference_;
+    for (const measure::OutputCheck& check : verification.outputs) {
+      const auto binding = static_cast<std::size_t>(check.binding);
+      verdict.outputs.push_back({fmt::format("binding {}", binding),
+                                 dispatch_.bindings[binding].type, check.comparison,
+                                 verification.tolerance});
+    }
+    for (std::size_t i = 0; i < outputs.bindings.size(); ++i) {
+      const problem::TensorType& type =
+          dispatch_.bindings[static_cast<std::size_t>(outputs.bindings[i])].type;
+      std::string& bytes = outputs.bytes[i];
+      bytes.resize(static_cast<std::size_t>(problem::element_count(type) *
+                                            problem::byte_size(type.element)));
+      verdict.arrays.push_back({type, std::move(bytes)});
+    }
+    return verdict;
+  }
+
+  const VerifyRequest& request_;
+  const problem::Dispatch& dispatch_;
+  const provider::Provider& provider_;
+  CompileService& compiler_;
+  RunnerService& runner_;
+  std::string reference_;
+};
+
+}  // namespace
+
+Result<VerifyResult> verify_dispatch(const VerifyRequest& request,
+                                     const problem::Dispatch& dispatch,
+                                     const std::optional<std::string>& configuration,
+                                     const provider::Provider& provider, CompileService& compiler,
+                                     RunnerService& runner) {
+  return DispatchVerification(request, dispatch, provider, compiler, runner).run(configuration);
+}
+
+}  // namespace hone::tune

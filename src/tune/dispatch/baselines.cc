@@ -1,0 +1,214 @@
+#include "tune/dispatch/baselines.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "measure/verification.h"
+#include "tune/services/protocols.h"
+#include "tune/services/records.h"
+#include "tune/services/rounds.h"
+
+namespace hone::tune {
+namespace {
+
+struct Entry {
+  measure::Baseline baseline;
+  RunnerKernel kernel;
+  store::Id candidate = 0;
+  std::string identity;
+};
+
+// Of one library.
+class Baselines {
+ public:
+  Baselines(Context& context, DispatchBench& bench, const problem::Dispatch& dispatch)
+      : context_(context), bench_(bench), dispatch_(dispatch), rounds_(context.runner) {}
+
+  // `loaded` are the library's kernels in the runner's present process, its own choice first.
+  Result<std::string> measure(const std::vector<measure::Baseline>& loaded,
+                              std::optional<store::Id> winner) {
+    HONE_TRY(enter(loaded));
+    if (entries_.empty() || known_) return std::string();
+    HONE_TRY(verify());
+    if (right_.empty()) return why_not_;
+    HONE_ASSIGN(Entry* const best, fastest());
+    if (best == nullptr) return why_not_;
+    std::vector<Entry*> finalists{right_.front()};
+    if (best != right_.front()) finalists.push_back(best);
+    HONE_TRY(separate(finalists, winner));
+    return why_not_;
+  }
+
+ private:
+  Status enter(const std::vector<measure::Baseline>& baselines) {
+    return context_.store.together([&]() -> Status {
+      for (std::size_t i = 0; i < baselines.size(); ++i) HONE_TRY(enter(baselines[i], i));
+      return {};
+    });
+  }
+
+  Status enter(const measure::Baseline& baseline, std::size_t place) {
+    const RunnerKernel kernel{{}, baseline.handle, context_.runner.generation()};
+    Entry entry{baseline, kernel, 0, {}};
+    store::Candidate candidate;
+    candidate.dispatch = bench_.dispatch_id();
+    candidate.build = context_.build;
+    candidate.provider = baseline.provider;
+    candidate.configuration = store::kDefaultConfiguration;
+    entry.identity = fmt::format("{} of {}", baseline.library, bench_.key());
+    if (!baseline.algorithm.empty()) {
+      candidate.configuration = nlohmann::json{
+          {"algorithm", baseline.algorithm},
+          {"choice", place},
+          {"library",
+           baseline.library}}.dump();
+      entry.identity = fmt::format("{}, choice {}, {} of {}", baseline.library, place,
+                                   baseline.algorithm, bench_.key());
+    }
+    HONE_ASSIGN(entry.candidate, context_.store.add_candidate(candidate));
+    HONE_ASSIGN(const store::Known known,
+                context_.store.known(entry.candidate, context_.device, store::Phase::kFinalist,
+                                     context_.options.reuse));
+    if (!known.artifact) {
+      store::Artifact row;
+      row.candidate = entry.candidate;
+      row.identity = entry.identity;
+      row.format = store::kLibraryFormat;
+      row.launch = "{}";
+      row.configured = baseline.note;
+      HONE_TRY(context_.store.record(row));
+    }
+    if (place == 0)
+      known_ = known.verification && known.verification->right &&
+               known.verification->rules == measure::kVerificationRules && known.measurement;
+    entries_.push_back(std::move(entry));
+    return {};
+  }
+
+  Status verify() {
+    for (Entry& entry : entries_) {
+      const std::uint64_t generation = context_.runner.generation();
+      HONE_ASSIGN(const Ran<measure::Verification> verified, rounds_.verify(entry.kernel));
+      if (!verified) {
+        why_not_ = verified.error().message;
+        if (generation == context_.runner.generation()) continue;
+        // The others were in the runner that died.
+        why_not_ = "the runner died of a library's kernel: " + why_not_;
+        right_.clear();
+        return {};
+      }
+      store::VerificationRow row = verification_row(*verified, dispatch_.bindings);
+      row.dispatch = bench_.dispatch_id();
+      row.identity = entry.identity;
+      row.device = context_.device;
+      row.reference = bench_.reference();
+      HONE_TRY(context_.store.record(row));
+      if (verified->right)
+        right_.push_back(&entry);
+      else if (why_not_.empty())
+        why_not_ = fmt::format("{}: {}", entry.identity, verified->message);
+    }
+    return {};
+  }
+
+  // Nothing when they cannot be measured.
+  Result<Entry*> fastest() {
+    if (right_.size() == 1) return right_.front();
+    HONE_ASSIGN(provider::Artifact code, bench_.artifact(bench_.default_candidate()));
+    RunnerKernel sentinel{std::move(code)};
+    std::vector<RunnerKernel*> kernels;
+    for (Entry* entry : right_) kernels.push_back(&entry->kernel);
+    measure::MeasureRequest how;
+    how.protocol = baseline_protocol();
+    how.seed = context_.options.seed;
+    HONE_ASSIGN(const Ran<measure::MeasureResult> measured,
+                rounds_.measure(kernels, &sentinel, how));
+    if (!measured) {
+      why_not_ = measured.error().message;
+      return nullptr;
+    }
+    HONE_TRY(rounds_.unload(sentinel));
+    Entry* best = right_.front();
+    double best_ratio = 0;
+    for (std::size_t i = 0; i < right_.size(); ++i) {
+      const measure::HandleSamples& samples = measured->handles[i];
+      const std::optional<double> ratio = paired_ratio(samples, measured->handles.back());
+      if (!ratio) continue;
+      HONE_TRY(bench_.record_samples(right_[i]->identity, samples, store::Phase::kSearch, ratio,
+                                     *measured));
+      if (best_ratio != 0 && *ratio >= best_ratio) continue;
+      best = right_[i];
+      best_ratio = *ratio;
+    }
+    return best;
+  }
+
+  Status separate(const std::vector<Entry*>& finalists, std::optional<store::Id> winner) {
+    std::vector<store::Id> candidates;
+    if (winner) candidates.push_back(*winner);
+    candidates.push_back(bench_.default_candidate());
+    std::vector<std::string> identities;
+    std::vector<RunnerKernel*> kernels;
+    for (Entry* entry : finalists) {
+      identities.push_back(entry->identity);
+      kernels.push_back(&entry->kernel);
+    }
+    std::vector<RunnerKernel> own(candidates.size());
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      HONE_ASSIGN(own[i].code, bench_.artifact(candidates[i]));
+      identities.push_back(provider::identity(*own[i].code));
+      kernels.push_back(&own[i]);
+    }
+    RoundSamples samples(identities);
+    for (int round = 0; round < kBaselineRounds; ++round) {
+      measure::MeasureRequest how;
+      how.other_memory = true;
+      how.protocol = finalist_protocol(bench_.default_seconds());
+      how.seed = context_.options.seed + static_cast<std::uint64_t>(round);
+      HONE_ASSIGN(const Ran<measure::MeasureResult> measured,
+                  rounds_.measure(kernels, nullptr, how));
+      if (!measured) {
+        why_not_ = measured.error().message;
+        return {};
+      }
+      HONE_TRY(samples.add(*measured));
+      for (RunnerKernel& kernel : own) HONE_TRY(rounds_.unload(kernel));
+    }
+    why_not_.clear();
+    return bench_.record_rounds(samples, finalists.size());
+  }
+
+  Context& context_;
+  DispatchBench& bench_;
+  const problem::Dispatch& dispatch_;
+  Rounds rounds_;
+  std::vector<Entry> entries_;
+  std::vector<Entry*> right_;
+  bool known_ = false;
+  std::string why_not_;
+};
+
+}  // namespace
+
+Result<std::string> measure_baselines(Context& context, DispatchBench& bench,
+                                      const problem::Dispatch& dispatch,
+                                      std::optional<store::Id> winner) {
+  HONE_ASSIGN(const Ran<std::vector<measure::Baseline>> loaded, context.runner.load_baselines());
+  if (!loaded) return loaded.error().message;
+  const std::uint64_t generation = context.runner.generation();
+  std::string why_not;
+  for (auto first = loaded->begin(); first != loaded->end();) {
+    // Handles are worth nothing in the runner that has taken a dead one's place.
+    if (generation != context.runner.generation()) break;
+    const auto last = std::find_if(first, loaded->end(), [first](const measure::Baseline& each) {
+      return each.provider != first->provider;
+    });
+    HONE_ASSIGN(const std::string why,
+                Baselines(context, bench, dispatch).measure({first, last}, winner));
+    if (!why.empty()) why_not += (why_not.empty() ? "" : "; ") + why;
+    first = last;
+  }
+  return why_not;
+}
+
+}  // namespace hone::tune

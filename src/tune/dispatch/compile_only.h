@@ -1,0 +1,55 @@
+// Tuning for a target whose device is not here: candidates are proposed, compiled and stored with
+// what their code takes of the device, and ranked by that alone. Nothing is run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "problem/target.h"
+#include "provider/resources.h"
+#include "tune/services/context.h"
+#include "tune/dispatch/dispatch_tuner.h"
+#include "tune/services/select_dispatches.h"
+
+namespace hone::tune {
+
+struct CompiledRow {
+  store::Id candidate = 0;
+  std::string provider;
+  std::string configuration;  // JSON, or "default"
+  std::string configured;     // the compiler's lowering configuration
+  std::string identity;       // of the code
+  provider::Launch launch;
+  // Read from an AMD code object; PTX says only how much shared memory is asked for.
+  provider::KernelResources resources;
+  double occupancy = 0;  // problem::occupancy: the share of a unit's subgroup slots it fills
+};
+
+struct CompiledDispatch {
+  const problem::Dispatch* dispatch = nullptr;
+  std::uint64_t space = 0;  // configurations there are, of all providers
+  std::size_t tried = 0, compiled = 0, distinct = 0;
+  std::vector<CompiledRow> ranked;  // best first, equal code once
+};
+
+struct CompiledProgram {
+  problem::Program program;
+  std::vector<CompiledDispatch> dispatches;  // point into `program`
+  std::vector<NotTuned> not_tuned;
+};
+
+// Whether `a` is to be measured before `b`: what fits on the device, then fewer spilled registers,
+// then higher occupancy, then less shared memory. A guess, not a result: only a device can tell.
+bool ranks_before(const CompiledRow& a, const CompiledRow& b);
+
+// Compiles options.candidates (at least the default) of each dispatch of `program` that is chosen,
+// for options.budget_seconds at most, and as many of each of `replacing` whose kernels can take its
+// place; which of these are for no dispatch is noted. What the store has is not compiled again.
+// Errors as ProgramTuning's steps.
+Result<CompiledProgram> compile_only(CompileService& compiler, const provider::Provider& provider,
+                                     const std::vector<const provider::Provider*>& replacing,
+                                     store::Store& store, const Options& options,
+                                     const problem::GpuTarget& target, problem::Program program,
+                                     store::Id build, store::Run run_row, Observer& observer);
+
+}  // namespace hone::tune

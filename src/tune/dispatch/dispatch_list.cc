@@ -1,0 +1,111 @@
+#include "tune/dispatch/dispatch_list.h"
+
+#include <algorithm>
+
+#include "base/stopwatch.h"
+#include "plan/work_plan.h"
+#include "tune/dispatch/finished_work.h"
+#include "tune/services/records.h"
+#include "tune/services/session_steps.h"
+
+namespace hone::tune {
+namespace {
+
+class ListTuner {
+ public:
+  ListTuner(Context& context, const DispatchList& list,
+            const std::function<Status(const TunedList&)>& after_each)
+      : context_(context), list_(list), after_each_(after_each), plan_(/*everything=*/true) {}
+
+  Result<TunedList> run(store::Run row) {
+    HONE_ASSIGN(result_.list,
+                context_.store.intern(store::Program{0, list_.hash, list_.path, "{}"}));
+    HONE_ASSIGN(finished_, finished_work(context_, row.command, result_.list));
+    row.program = result_.list;
+    HONE_ASSIGN(result_.run, context_.store.begin_run(row));
+    Status status = look_at_machine(context_).map(
+        [this](MachineCheck&& machine) { result_.machine = std::move(machine); });
+    if (status) status = tune_all();
+    if (status && tuned_here_) status = record_peak(context_);
+    HONE_TRY(end_run(context_, status));
+    return std::move(result_);
+  }
+
+ private:
+  Status tune_all() {
+    const Stopwatch watch(context_.clock);
+    const double budget = context_.options.budget_seconds;
+    HONE_TRY(make_plan());
+    context_.observer.note(plan_.describe("GEMMs", budget));
+    while (const auto place = plan_.next()) {
+      const double left = budget - watch.seconds();
+      const double share = plan_.seconds_for(*place, left);
+      HONE_TRY(tune_one(list_.dispatches[*place], {plan_.count(plan::State::kFinished),
+                                                   list_.dispatches.size(), share, left - share}));
+      plan_.finish(*place);
+      HONE_TRY(after_each_(result_));
+    }
+    in_list_order();
+    if (result_.tuned.empty())
+      return failure("nothing of '{}' can be tuned: {}", list_.path,
+                     result_.not_tuned.front().reason);
+    return {};
+  }
+
+  // Each is as important to whoever listed them.
+  Status make_plan() {
+    for (std::size_t i = 0; i < list_.dispatches.size(); ++i) {
+      const problem::Dispatch& dispatch = list_.dispatches[i];
+      plan_.add({dispatch.name, {1, 1, seconds_needed(context_, {})}});
+      HONE_ASSIGN(const bool is_finished, take_finished(dispatch, i));
+      if (!is_finished) continue;
+      plan_.finish(i);
+      HONE_TRY(after_each_(result_));
+    }
+    plan_.deal(context_.options.budget_seconds);
+    return {};
+  }
+
+  void in_list_order() {
+    std::ranges::sort(result_.tuned, {}, [this](const TunedDispatch& each) {
+      return each.dispatch - list_.dispatches.data();
+    });
+  }
+
+  Result<bool> take_finished(const problem::Dispatch& dispatch, std::size_t place) {
+    HONE_ASSIGN(const store::Id operation, context_.store.intern(operation_row(dispatch.root)));
+    HONE_ASSIGN(const store::Id id, context_.store.intern(dispatch_row(dispatch, operation)));
+    HONE_TRY(context_.store.place(
+        {result_.list, id, static_cast<std::int64_t>(place), dispatch.launches_per_call}));
+    const auto found = finished_.find(id);
+    if (found == finished_.end()) return false;
+    result_.tuned.push_back(found->second);
+    result_.tuned.back().dispatch = &dispatch;
+    return true;
+  }
+
+  Status tune_one(const problem::Dispatch& dispatch, const Share& share) {
+    HONE_ASSIGN(std::optional<TunedDispatch> tuned,
+                tune_and_keep(context_, dispatch, nullptr, share, result_.not_tuned));
+    tuned_here_ = tuned_here_ || tuned;
+    if (tuned) result_.tuned.push_back(std::move(*tuned));
+    return {};
+  }
+
+  Context& context_;
+  const DispatchList& list_;
+  const std::function<Status(const TunedList&)>& after_each_;
+  plan::WorkPlan plan_;
+  std::map<store::Id, TunedDispatch> finished_;
+  bool tuned_here_ = false;
+  TunedList result_;
+};
+
+}  // namespace
+
+Result<TunedList> tune_list(Context& context, store::Run run, const DispatchList& list,
+                            const std::function<Status(const TunedList&)>& after_each) {
+  return ListTuner(context, list, after_each).run(std::move(run));
+}
+
+}  // namespace hone::tune

@@ -1,0 +1,85 @@
+#include "tune/dispatch/dispatch_search.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "measure/statistics.h"
+#include "search/auto_choice.h"
+#include "space/configuration.h"
+
+namespace hone::tune {
+namespace {
+
+// What a candidate takes before it is known here: on a CPU with two cores, and beside 16 cores that
+// compile for a GPU (docs/benchmarks.md).
+constexpr double kUsualSeconds = 0.5;
+constexpr double kUsualSecondsBesideCompiles = 0.05;
+
+}  // namespace
+
+Result<DispatchSearch> DispatchSearch::begin(Context& context, const provider::Provider& provider,
+                                             const problem::Dispatch& dispatch,
+                                             const space::Space& space, double seconds) {
+  const Options& options = context.options;
+  const std::size_t most = options.candidates.value_or(SIZE_MAX);
+  DispatchSearch search(context, dispatch, space);
+  if (!options.configurations.empty()) {
+    search.note_.strategy = "given";
+    search.note_.planned = std::min(most, options.configurations.size());
+    return search;
+  }
+  search.note_.planned =
+      static_cast<std::size_t>(std::min<std::uint64_t>(most, space.count().value));
+  search.note_.strategy = options.strategy;
+  search::Prior prior = provider.prior(dispatch, space);
+  if (options.strategy == "auto") search.choose_strategy(seconds, prior != nullptr);
+  HONE_ASSIGN(search.strategy_,
+              search::make_strategy(search.note_.strategy, space, options.seed, std::move(prior)));
+  return search;
+}
+
+void DispatchSearch::choose_strategy(double seconds, bool has_prior) {
+  const Options& options = context_.options;
+  const bool compiles_ahead = !options.traits().compiling_disturbs;
+  const double each = compiles_ahead ? kUsualSecondsBesideCompiles : kUsualSeconds;
+  const auto affordable = static_cast<std::size_t>(std::max(0.0, seconds) / each);
+  const search::Choice choice = search::choose_strategy(
+      {space_.count(), std::min(note_.planned, affordable), has_prior, compiles_ahead});
+  note_.strategy = choice.strategy;
+  note_.why = choice.why;
+  stop_rule_.emplace(context_.noise);
+  context_.observer.note(
+      fmt::format("{}: strategy {}: {}", dispatch_.name, note_.strategy, note_.why));
+}
+
+Result<std::vector<space::Configuration>> DispatchSearch::propose(std::size_t count) {
+  std::vector<space::Configuration> proposals;
+  if (strategy_ && !noise_.empty()) strategy_->note_noise(measure::median(noise_));
+  if (strategy_) proposals = strategy_->ask(count);
+  if (stop_rule_ && !proposals.empty() &&
+      stop_rule_->stops(note_.tried, strategy_->expected_gain())) {
+    note_.stopped = stop_rule_->reason();
+    context_.observer.note(fmt::format("{}: stopped after {} configurations: {}", dispatch_.name,
+                                       note_.tried, note_.stopped));
+    return std::vector<space::Configuration>();
+  }
+  const std::vector<std::string>& given = context_.options.configurations;
+  for (std::size_t i = note_.tried; i < given.size() && proposals.size() < count; ++i) {
+    HONE_ASSIGN(space::Configuration configuration, space::parse_configuration(space_, given[i]));
+    proposals.push_back(std::move(configuration));
+  }
+  note_.tried += proposals.size();
+  return proposals;
+}
+
+void DispatchSearch::tell(const space::Configuration& configuration, std::optional<double> ratio,
+                          std::optional<double> noise) {
+  if (noise) noise_.push_back(*noise);
+  if (strategy_) strategy_->tell(configuration, ratio);
+}
+
+bool DispatchSearch::learns() const {
+  return strategy_ && search::learns(note_.strategy);
+}
+
+}  // namespace hone::tune

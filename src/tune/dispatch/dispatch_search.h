@@ -1,0 +1,61 @@
+// What the search of one dispatch tries next, and whether to go on.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "search/stop_rule.h"
+#include "search/strategy.h"
+#include "space/space.h"
+#include "tune/services/context.h"
+#include "tune/dispatch/search_note.h"
+
+namespace hone::tune {
+
+// A strategy with a stop rule, or the configurations that the user gave by hand.
+class DispatchSearch {
+ public:
+  // Of `space`, which is `provider`'s and must outlive it, in about `seconds`. Tells the observer
+  // what "auto" chose. Input errors: make_strategy's.
+  static Result<DispatchSearch> begin(Context& context, const provider::Provider& provider,
+                                      const problem::Dispatch& dispatch, const space::Space& space,
+                                      double seconds);
+
+  // At most `count` configurations, which count as tried; none when there are no more, or when more
+  // are not worth measuring: stopped(). To be asked once a round. Tells the observer that it stops.
+  // Input errors of a configuration given by hand: parse_configuration's.
+  Result<std::vector<space::Configuration>> propose(std::size_t count);
+
+  // Of a proposal: its time / the default's, nothing when it failed; and that ratio's standard
+  // error, as a share, where it was measured here.
+  void tell(const space::Configuration& configuration, std::optional<double> ratio,
+            std::optional<double> noise = {});
+
+  // Whether what is proposed depends on what is told.
+  bool learns() const;
+
+  bool stopped() const { return !note_.stopped.empty(); }
+  std::size_t tried() const { return note_.tried; }
+  // That may be tried in all: the whole space, or what the user allows.
+  std::size_t planned() const { return note_.planned; }
+  const SearchNote& note() const { return note_; }
+
+ private:
+  DispatchSearch(Context& context, const problem::Dispatch& dispatch, const space::Space& space)
+      : context_(context), dispatch_(dispatch), space_(space) {}
+
+  void choose_strategy(double seconds, bool has_prior);
+
+  Context& context_;
+  const problem::Dispatch& dispatch_;
+  const space::Space& space_;
+  std::unique_ptr<search::Strategy> strategy_;  // none where configurations are given by hand
+  std::optional<search::StopRule> stop_rule_;   // of "auto"
+  std::vector<double> noise_;                   // of each that was told
+  SearchNote note_;
+};
+
+}  // namespace hone::tune

@@ -1,0 +1,605 @@
+#include "tune/dispatch/dispatch_tuner.h"
+
+#include <algorithm>
+#include <deque>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/stopwatch.h"
+#include "measure/comparison.h"
+#include "space/configuration.h"
+#include "tune/dispatch/baselines.h"
+#include "tune/dispatch/dispatch_search.h"
+#include "tune/dispatch/finalist_choice.h"
+#include "tune/dispatch/finalists.h"
+#include "tune/dispatch/runtime_check.h"
+#include "tune/dispatch/shipped_kernels.h"
+#include "tune/dispatch/time_left.h"
+
+namespace hone::tune {
+namespace {
+
+// Candidates per round of compiling and measuring: enough to keep every compile process busy and
+// to share a sentinel, few enough that the search hears of its proposals soon, and that a round is
+// a small part of the time there is.
+constexpr std::size_t kMostInRound = 16;
+constexpr std::size_t kFewestInRound = 4;
+constexpr double kRoundShare = 0.1;
+// Seconds that a round waits for its compiles where others can be measured meanwhile.
+constexpr double kCompilePatience = 0.5;
+// A search is given at least these, whatever its dispatch's time: a first round of candidates,
+// fewer where they compile while others are measured.
+constexpr double kLeastSearch = 3, kLeastSearchBesideCompiles = 2;
+
+double least_search(const device::Traits& traits) {
+  return traits.compiling_disturbs ? kLeastSearch : kLeastSearchBesideCompiles;
+}
+
+// Libraries and the compiler's own runtime beside the winner get this share of a dispatch's time,
+// within bounds.
+constexpr double kBaselineShare = 0.1, kMostForBaselines = 8;
+// IREE's own runtime is a process for each sample: it is asked where that is a small part.
+constexpr double kSecondsUnderRuntime = 4;
+// Candidates of a provider beside the session's own that ran and were wrong, none being right,
+// after which no more are tried: their reason is mostly one.
+constexpr std::size_t kHopeless = 8;
+// What does not compile or takes too much memory says nothing of other configurations.
+bool is_no_right_kernel(provider::FailureKind kind) {
+  using enum provider::FailureKind;
+  return kind == kWrong || kind == kKernelCrash || kind == kKernelTimeout;
+}
+// What making a dispatch ready takes, before one was.
+constexpr double kReady = 1.5;
+// Two first measurements that differ by less are not told apart.
+constexpr double kSameTime = 1.01;
+
+std::string reason_of(measure::Won won, std::size_t tied) {
+  if (won == measure::Won::kSeparated) return "faster than every other finalist";
+  if (won == measure::Won::kByName)
+    return fmt::format("first by name of {} that are within 1 % of the best", tied);
+  return fmt::format("the fastest by estimate of {} that are not told apart", tied);
+}
+
+// One whose candidates are searched: the session's own provider, or one whose kernels may take the
+// place of its compiler's. All have one default, and their best race one another.
+struct Contender {
+  const provider::Provider* provider = nullptr;
+  space::Space space;
+  std::optional<DispatchSearch> search = {};  // of `space`, since its turn came
+  std::size_t wrong = 0, right = 0;           // of its candidates that ran, so far
+  std::string last_failure = {};
+
+  // Kernels for another dispatch may have this one's form and compute something else: after so many
+  // the time is better spent on others.
+  bool is_hopeless() const { return right == 0 && wrong >= kHopeless; }
+};
+
+class DispatchTuner {
+ public:
+  // `contenders`: at least one, the session's own provider first.
+  DispatchTuner(Context& context, const problem::Dispatch& dispatch,
+                std::deque<Contender> contenders, DispatchBench bench, const Share& share,
+                const Stopwatch& whole)
+      : context_(context),
+        dispatch_(dispatch),
+        contenders_(std::move(contenders)),
+        bench_(std::move(bench)),
+        share_(share),
+        whole_(whole),
+        clock_(context.clock) {}
+
+  Result<TunedDispatch> tune() {
+    HONE_TRY(begin_search());
+    HONE_TRY(bench_.set_up());
+    clock_ = Stopwatch(context_.clock);
+    const double seconds = seconds_to_search();
+    for (std::size_t i = 0; i < contenders_.size(); ++i) {
+      now_ = &contenders_[i];
+      // What one leaves of its part the next ones have.
+      const auto left = static_cast<double>(contenders_.size() - i);
+      const double part = std::max(least_search(traits()), (seconds - clock_.seconds()) / left);
+      if (i > 0) HONE_TRY(begin_search());
+      HONE_TRY(search(clock_.seconds() + part));
+    }
+    if (const std::string note = bench_.differing_devices(); !note.empty()) {
+      context_.observer.note(note);
+      HONE_TRY(context_.store.log_event("devices differ", note));
+    }
+    std::vector<store::Id> finalists = this->finalists();
+    HONE_TRY(add_shipped_forms(finalists));
+    if (finalists.empty()) return keep_default("no candidate is right and faster than the default");
+    HONE_TRY(separate(finalists));
+    return select();
+  }
+
+  const SearchNote& search_note() const { return contenders_.front().search->note(); }
+
+  Status compare_with_libraries(std::optional<store::Id> winner) {
+    const TimeBudget::Span span(context_.time, Activity::kBaselines);
+    HONE_ASSIGN(const std::string why_not, measure_baselines(context_, bench_, dispatch_, winner));
+    if (!why_not.empty())
+      HONE_TRY(
+          context_.store.log_event("no baseline", fmt::format("{}: {}", dispatch_.name, why_not)));
+    return {};
+  }
+
+ private:
+  struct Tried {
+    const Contender* of = nullptr;
+    space::Configuration configuration;
+    provider::Payload payload;
+    double ratio;
+  };
+
+  struct Round {
+    Contender* of = nullptr;
+    std::vector<space::Configuration> configurations;
+    std::vector<Trial> trials;  // of each
+  };
+
+  // The default and the first round compile while the device is made ready, where compiling does
+  // not disturb; the default before them, since nothing is measured without it.
+  Status begin_search() {
+    const Options& options = context_.options;
+    // Its strategy is chosen by the time it has, which those after it share.
+    const auto left = static_cast<double>(
+        std::ranges::count_if(contenders_, [](const Contender& each) { return !each.search; }));
+    HONE_ASSIGN(DispatchSearch begun,
+                DispatchSearch::begin(context_, *now_->provider, dispatch_, now_->space,
+                                      seconds_to_search() / left));
+    DispatchSearch& search = now_->search.emplace(std::move(begun));
+    if (options.traits().compiling_disturbs || now_ != &contenders_.front()) return {};
+    HONE_TRY(bench_.compile_default());
+    HONE_ASSIGN(const std::vector<space::Configuration> proposals,
+                search.propose(std::min(options.compile_ahead, search.planned())));
+    return begin_round(proposals);
+  }
+
+  // Searches the space of the contender whose turn it is, until the clock of the search shows so
+  // many seconds.
+  Status search(double seconds) {
+    DispatchSearch& search = *now_->search;
+    const bool may_give_up = now_ != &contenders_.front();
+    while (search.tried() < search.planned() &&
+           (search.tried() == 0 || clock_.seconds() < seconds) &&
+           !(may_give_up && now_->is_hopeless())) {
+      report("search", seconds - clock_.seconds());
+      HONE_TRY(pick_up());
+      const std::size_t left = search.planned() - search.tried();
+      HONE_ASSIGN(const std::vector<space::Configuration> proposals,
+                  search.propose(std::min(round_size(seconds), left)));
+      if (search.stopped()) break;
+      if (!proposals.empty()) {
+        HONE_TRY(begin_round(proposals));
+        HONE_TRY(finish_compiling(rounds_ahead()));
+      } else if (!compiling_.empty()) {
+        HONE_TRY(finish_compiling(0));  // what is told then may be worth refining
+      } else if (!put_aside_.empty()) {
+        HONE_TRY(wait_for_others(seconds - clock_.seconds()));
+      } else {
+        break;
+      }
+    }
+    if (may_give_up && now_->is_hopeless()) return give_up();
+    HONE_TRY(finish_compiling(0));
+    while (!put_aside_.empty() && clock_.seconds() < seconds) {
+      HONE_TRY(pick_up());
+      if (!put_aside_.empty()) HONE_TRY(wait_for_others(seconds - clock_.seconds()));
+    }
+    HONE_TRY(context_.store.log_event("search", nlohmann::json{{"dispatch", dispatch_.name},
+                                                               {"provider", now_->provider->name()},
+                                                               {"search", search.note()}}
+                                                    .dump()));
+    report("search", 0);
+    return bench_.cancel_compiles();
+  }
+
+  // What of its kernels still compiles is worth nothing either.
+  Status give_up() {
+    const std::string note =
+        fmt::format("{}: none of {}'s {} kernels is right, and no more are tried; the last: {}",
+                    dispatch_.name, now_->provider->name(), now_->wrong, now_->last_failure);
+    context_.observer.note(note);
+    HONE_TRY(context_.store.log_event("search given up", note));
+    HONE_TRY(bench_.cancel_compiles());
+    compiling_.clear();
+    std::erase_if(put_aside_, [this](const PutAside& each) { return each.of == now_; });
+    return {};
+  }
+
+  // Few at first, then as many as fit into a part of the time, by what one took until now.
+  std::size_t round_size(double seconds) const {
+    if (!traits().compiling_disturbs) return context_.options.compile_ahead;
+    if (tried() == 0) return kFewestInRound;
+    const double each = clock_.seconds() / static_cast<double>(tried());
+    const double time = std::min(seconds * kRoundShare, seconds - clock_.seconds());
+    return static_cast<std::size_t>(std::clamp(time / each, static_cast<double>(kFewestInRound),
+                                               static_cast<double>(kMostInRound)));
+  }
+
+  // How many rounds may compile while those before them are measured: none where compiling disturbs
+  // that, two where the search learns nothing from what it is told.
+  std::size_t rounds_ahead() const {
+    return traits().compiling_disturbs ? 0 : now_->search->learns() ? 1 : 2;
+  }
+
+  Status begin_round(const std::vector<space::Configuration>& proposals) {
+    auto round = std::make_unique<Round>();
+    round->of = now_;
+    round->configurations = proposals;
+    const provider::Provider& provider = *now_->provider;
+    const space::Space& space = now_->space;
+    HONE_TRY(context_.store.together([&]() -> Status {
+      for (const space::Configuration& configuration : proposals) {
+        store::Candidate row = bench_.candidate_row(space::to_json(space, configuration).dump());
+        row.provider = provider.name();
+        if (context_.options.configurations.empty()) row.constraint_set = provider.constraint_set();
+        Trial trial;
+        HONE_ASSIGN(trial.candidate, context_.store.add_candidate(row));
+        HONE_ASSIGN(trial.payload, provider.payload_of(dispatch_, space, configuration));
+        round->trials.push_back(std::move(trial));
+      }
+      return {};
+    }));
+    HONE_TRY(bench_.begin(round->trials));
+    compiling_.push_back(std::move(round));
+    return {};
+  }
+
+  // Some configurations compile for a hundred times as long as others: the device does not wait.
+  double patience() const { return traits().compiling_disturbs ? -1 : kCompilePatience; }
+
+  // Measures the oldest rounds, until at most `most` are left to compile.
+  Status finish_compiling(std::size_t most) {
+    while (compiling_.size() > most) {
+      const std::unique_ptr<Round> round = std::move(compiling_.front());
+      compiling_.pop_front();
+      HONE_TRY(bench_.finish(round->trials, patience()));
+      for (std::size_t i = 0; i < round->trials.size(); ++i)
+        settle(*round->of, round->configurations[i], round->trials[i]);
+    }
+    return {};
+  }
+
+  void settle(Contender& of, const space::Configuration& configuration, const Trial& trial) {
+    if (trial.elsewhere) {
+      put_aside_.push_back({&of, configuration, trial});
+      return;
+    }
+    of.search->tell(configuration, trial.ratio, trial.noise);
+    if (!trial.ratio) {
+      ++failed_;
+      if (trial.failure && is_no_right_kernel(trial.failure->kind)) {
+        ++of.wrong;
+        of.last_failure = trial.failure->message;
+      }
+      return;
+    }
+    ++of.right;
+    tried_.emplace(trial.candidate, Tried{&of, configuration, *trial.payload, *trial.ratio});
+    best_ratio_ = std::min(best_ratio_, *trial.ratio);
+  }
+
+  // Looks again at what another tuner on the store was at: its results are there by now, or it is
+  // gone and the work is this one's.
+  Status pick_up() {
+    // What still compiles here is not asked for: hundreds may, and each question costs a query.
+    const auto ready = std::partition(
+        put_aside_.begin(), put_aside_.end(),
+        [this](const PutAside& each) { return bench_.is_compiling(each.trial.candidate); });
+    const std::vector<PutAside> aside(std::make_move_iterator(ready),
+                                      std::make_move_iterator(put_aside_.end()));
+    put_aside_.erase(ready, put_aside_.end());
+    if (aside.empty()) return {};
+    std::vector<Trial> trials;
+    for (const PutAside& each : aside) trials.push_back(each.trial);
+    HONE_TRY(bench_.begin(trials));
+    HONE_TRY(bench_.finish(trials, traits().compiling_disturbs ? -1 : 0));
+    for (std::size_t i = 0; i < trials.size(); ++i)
+      settle(*aside[i].of, aside[i].configuration, trials[i]);
+    return {};
+  }
+
+  // For what was put aside: its compile, or another tuner.
+  Status wait_for_others(double seconds) {
+    if (bench_.is_compiling()) return bench_.wait_for_a_compile(std::max(0.0, seconds));
+    return context_.leases->wait();
+  }
+
+  const device::Traits& traits() const { return context_.options.traits(); }
+
+  double for_finalists() const {
+    return finalist_seconds(share_.seconds, traits().one_batch_tells);
+  }
+
+  double for_baselines() const {
+    return context_.options.baselines ? std::min(kMostForBaselines, share_.seconds * kBaselineShare)
+                                      : 0;
+  }
+
+  // From now on: what the dispatch was given, less what was spent on it, and what comes after.
+  double seconds_to_search() const {
+    return std::max(least_search(traits()),
+                    share_.seconds - whole_.seconds() - for_finalists() - for_baselines());
+  }
+
+  std::vector<store::Id> finalists() const {
+    std::vector<Measured> measured;
+    for (const auto& [candidate, tried] : tried_) measured.emplace_back(tried.ratio, candidate);
+    return choose_finalists(std::move(measured),
+                            {for_finalists(), bench_.default_seconds(), traits().one_batch_tells});
+  }
+
+  // A finalist that ships in another form is compared in that form, where that is right and no
+  // slower.
+  Status add_shipped_forms(std::vector<store::Id>& finalists) {
+    std::vector<Trial> trials;
+    std::vector<store::Id> searched;
+    for (const store::Id finalist : finalists) {
+      const Tried& tried = tried_.at(finalist);
+      const auto shipped = tried.of->provider->as_shipped(tried.payload);
+      if (!shipped) continue;
+      Trial trial;
+      trial.payload = shipped->payload;
+      HONE_ASSIGN(trial.candidate,
+                  context_.store.add_candidate(bench_.candidate_row(shipped->configuration)));
+      trials.push_back(std::move(trial));
+      searched.push_back(finalist);
+    }
+    if (trials.empty()) return {};
+    HONE_TRY(bench_.run(trials));
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      const Tried& tried = tried_.at(searched[i]);
+      if (!trials[i].ratio || *trials[i].ratio > tried.ratio * kSameTime) continue;
+      std::replace(finalists.begin(), finalists.end(), searched[i], trials[i].candidate);
+      tried_.emplace(trials[i].candidate,
+                     Tried{tried.of, tried.configuration, *trials[i].payload, *trials[i].ratio});
+    }
+    return {};
+  }
+
+  Status separate(const std::vector<store::Id>& finalists) {
+    const TimeBudget::Span span(context_.time, Activity::kFinalists);
+    std::vector<Finalist> named;
+    for (const store::Id candidate : finalists) {
+      const Tried& tried = tried_.at(candidate);
+      named.push_back({candidate, space::to_string(tried.of->space, tried.configuration)});
+    }
+    HONE_ASSIGN(finalists_, race_finalists(context_, bench_, named, for_finalists(),
+                                           [&](double left) { report("finalists", left); }));
+    return {};
+  }
+
+  Result<TunedDispatch> select() {
+    if (!finalists_.winner)
+      return keep_default("every finalist was wrong in one of the launches compared");
+    const measure::Race& race = finalists_.race;
+    const std::vector<store::Id>& columns = finalists_.candidates;
+    const auto [winner, won] = *finalists_.winner;
+    HONE_ASSIGN(const measure::PairedComparison comparison,
+                measure::compare_paired(race.default_times(winner), race.times(winner)));
+    if (comparison.verdict != measure::Verdict::kFaster)
+      return keep_default("the best candidate is not reliably faster than the default");
+
+    TunedDispatch tuned;
+    tuned.dispatch = &dispatch_;
+    tuned.id = bench_.dispatch_id();
+    store::Selection& selection = tuned.selection;
+    selection.winner = columns[winner];
+    for (const std::size_t member : race.tied()) selection.ties.push_back(columns[member]);
+    selection.speedup = 1 / comparison.ratio;
+    selection.speedup_low = 1 / comparison.interval.high;
+    selection.speedup_high = 1 / comparison.interval.low;
+    selection.reason = reason_of(won, race.tied().size());
+    tuned.payload = tried_.at(columns[winner]).payload;
+    if (context_.programs == nullptr) return tuned;
+    HONE_ASSIGN(tuned.near_ties, near_ties(winner));
+    const TimeBudget::Span span(context_.time, Activity::kBaselines);
+    if (traits().assembles_code) return as_shipped(std::move(tuned));
+    if (tuned.replaces()) {
+      HONE_ASSIGN(provider::Artifact kernel, bench_.artifact(*selection.winner));
+      tuned.code = std::move(kernel.code);
+      tuned.launch = std::move(kernel.launch);
+    }
+    // For the report only: the choice is made.
+    if (context_.options.baselines && for_baselines() >= kSecondsUnderRuntime)
+      HONE_TRY(measure_under_runtime(context_, bench_, dispatch_, *selection.winner));
+    return tuned;
+  }
+
+  // The finalists but for the winner that took about as long.
+  Result<std::vector<NearTie>> near_ties(std::size_t winner) const {
+    std::vector<std::pair<double, std::size_t>> close;  // time / the winner's, column
+    for (std::size_t column = 0; column < finalists_.candidates.size(); ++column) {
+      if (column == winner) continue;
+      // Rounds that both took part in: who left the race has those before.
+      const std::vector<double> times = finalists_.race.times(column);
+      std::vector<double> of_winner = finalists_.race.times(winner);
+      of_winner.resize(std::min(of_winner.size(), times.size()));
+      if (times.size() != of_winner.size() || times.empty()) continue;
+      HONE_ASSIGN(const auto comparison, measure::compare_paired(of_winner, times));
+      if (comparison.ratio <= kNearTie) close.emplace_back(comparison.ratio, column);
+    }
+    std::ranges::sort(close);
+    if (close.size() > kMostNearTies) close.resize(kMostNearTies);
+    std::vector<NearTie> found;
+    for (const auto& [ratio, column] : close) {
+      const store::Id candidate = finalists_.candidates[column];
+      found.push_back({candidate, tried_.at(candidate).payload});
+    }
+    return found;
+  }
+
+  // Its code would be run under the compiler's own runtime in that one's container only.
+  Result<TunedDispatch> as_shipped(TunedDispatch tuned) {
+    HONE_ASSIGN(ShippedKernel shipped, measure_as_shipped(context_, bench_, dispatch_,
+                                                          *tuned.selection.winner, *tuned.payload));
+    if (!shipped.why_not.empty()) return keep_default("the winner cannot ship: " + shipped.why_not);
+    tuned.payload = std::move(shipped.payload);
+    tuned.code = std::move(shipped.code);
+    if (tuned.replaces()) tuned.launch = std::move(shipped.launch);
+    return tuned;
+  }
+
+  Result<TunedDispatch> keep_default(std::string reason) {
+    TunedDispatch tuned;
+    tuned.dispatch = &dispatch_;
+    tuned.id = bench_.dispatch_id();
+    tuned.keep_default(std::move(reason));
+    return tuned;
+  }
+
+  void report(std::string_view step, double seconds_left) {
+    Progress progress;
+    progress.dispatch = dispatch_.name;
+    progress.dispatch_index = share_.index;
+    progress.dispatch_count = share_.count;
+    progress.step = step;
+    const bool searching = step == "search";
+    progress.tried = tried();
+    progress.planned =
+        searching ? tried() - now_->search->tried() + now_->search->planned() : tried();
+    progress.failed = failed_;
+    progress.best_speedup = 1 / best_ratio_;
+    const auto done = static_cast<double>(tried());
+    progress.seconds_left =
+        tune::seconds_left({.searching = searching ? seconds_left : 0,
+                            .per_candidate = searching && done > 0 ? clock_.seconds() / done : 0,
+                            .candidates = static_cast<double>(progress.planned) - done,
+                            .comparing = searching ? for_finalists() : seconds_left,
+                            .after = share_.after});
+    context_.observer.progress(progress);
+  }
+
+  // The configurations of all contenders together.
+  std::size_t tried() const {
+    std::size_t all = 0;
+    for (const Contender& each : contenders_)
+      if (each.search) all += each.search->tried();
+    return all;
+  }
+
+  // What another tuner is at.
+  struct PutAside {
+    Contender* of = nullptr;
+    space::Configuration configuration;
+    Trial trial;
+  };
+
+  Context& context_;
+  const problem::Dispatch& dispatch_;
+  std::deque<Contender> contenders_;
+  Contender* now_ = &contenders_.front();  // whose turn it is; none moves in a deque
+  DispatchBench bench_;
+  Share share_;
+  const Stopwatch& whole_;  // since the dispatch's turn came
+  Stopwatch clock_;         // of the search
+  std::size_t failed_ = 0;
+  double best_ratio_ = 1;
+  std::map<store::Id, Tried> tried_;  // measured candidates
+  std::vector<PutAside> put_aside_;
+  std::deque<std::unique_ptr<Round>> compiling_;  // oldest first
+  FinalistRounds finalists_;
+};
+
+// On the average over the devices.
+double busy_seconds(const Context& context) {
+  double seconds = context.runner.busy_seconds();
+  for (const RunnerService* runner : context.more_runners) seconds += runner->busy_seconds();
+  return seconds / static_cast<double>(1 + context.more_runners.size());
+}
+
+}  // namespace
+
+double seconds_needed(const Context& context, std::optional<double> ready) {
+  const device::Traits& traits = context.options.traits();
+  return ready.value_or(kReady) + least_search(traits) +
+         finalist_seconds(0, traits.one_batch_tells);
+}
+
+plan::Weight estimated_weight(const Context& context, const problem::Dispatch& dispatch) {
+  const device::Facts& facts = context.options.place().facts;
+  double bytes = 0;
+  for (const problem::Binding& binding : dispatch.bindings)
+    bytes += static_cast<double>(std::max<std::int64_t>(0, binding.bytes));
+  const double seconds =
+      std::max(problem::flop_count(dispatch.root) / facts.rough_flops, bytes / facts.rough_bytes) *
+      std::max(1, dispatch.launches_per_call);
+  return {seconds, seconds, seconds_needed(context, {})};
+}
+
+namespace {
+
+// Verified and measured, with nothing left behind.
+Result<DispatchBench> bench_with_default(Context& context, const problem::Dispatch& dispatch,
+                                         const problem::Dispatch* reference) {
+  HONE_ASSIGN(DispatchBench bench, DispatchBench::prepare(context, dispatch, reference));
+  const Status ready = bench.set_up();
+  HONE_TRY(context.compiler.release(bench.key()));
+  HONE_TRY(ready);
+  return bench;
+}
+
+// Configurations that the user gave by hand are the session's own provider's.
+Result<std::deque<Contender>> contenders_for(const Context& context,
+                                             const problem::Dispatch& dispatch) {
+  std::deque<Contender> contenders;
+  HONE_ASSIGN(const space::Space stated, context.provider.space_of(dispatch));
+  HONE_ASSIGN(space::Space space, stated.relax(context.options.relax));
+  contenders.push_back({&context.provider, std::move(space)});
+  if (!context.options.configurations.empty()) return contenders;
+  for (const provider::Provider* const each : context.replacing) {
+    if (!each->why_no_space(dispatch).empty()) continue;
+    HONE_ASSIGN(space::Space theirs, each->space_of(dispatch));
+    contenders.push_back({each, std::move(theirs)});
+  }
+  return contenders;
+}
+
+}  // namespace
+
+Result<double> default_seconds(Context& context, const problem::Dispatch& dispatch,
+                               const problem::Dispatch* reference) {
+  HONE_ASSIGN(const DispatchBench bench, bench_with_default(context, dispatch, reference));
+  return bench.default_seconds();
+}
+
+Result<plan::Weight> weigh_dispatch(Context& context, const problem::Dispatch& dispatch,
+                                    const problem::Dispatch* reference) {
+  const Stopwatch clock(context.clock);
+  HONE_ASSIGN(const DispatchBench bench, bench_with_default(context, dispatch, reference));
+  const double launch = bench.default_seconds();
+  const double launches = std::max(1, dispatch.launches_per_call);
+  // What no kernel is likely to save: its arithmetic at the device's peak. The least is for what a
+  // tuner may find out all the same.
+  constexpr double kLeastGain = 0.05;
+  const double gain = std::max(kLeastGain * launch, launch - bench.seconds_at_peak());
+  const double needs = seconds_needed(context, clock.seconds());
+  return plan::Weight{launch * launches, gain * launches, needs};
+}
+
+Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& dispatch,
+                                    const problem::Dispatch* reference, const Share& share) {
+  const Stopwatch clock(context.clock);
+  const double busy = busy_seconds(context);
+  HONE_ASSIGN(std::deque<Contender> contenders, contenders_for(context, dispatch));
+  HONE_ASSIGN(DispatchBench bench, DispatchBench::prepare(context, dispatch, reference));
+  const std::string key = bench.key();
+  DispatchTuner tuner(context, dispatch, std::move(contenders), std::move(bench), share, clock);
+  Result<TunedDispatch> tuned = tuner.tune();
+  if (!tuned) {
+    HONE_TRY(context.compiler.cancel_all());
+    return tuned;
+  }
+  tuned->search = tuner.search_note();
+  tuned->seconds = clock.seconds();
+  tuned->busy_seconds = busy_seconds(context) - busy;
+  if (context.options.baselines) HONE_TRY(tuner.compare_with_libraries(tuned->selection.winner));
+  HONE_TRY(context.compiler.release(key));
+  return tuned;
+}
+
+}  // namespace hone::tune

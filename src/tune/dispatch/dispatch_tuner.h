@@ -1,0 +1,84 @@
+// Tunes one dispatch: baseline, search, finalists, selection.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/work_plan.h"
+#include "tune/services/context.h"
+#include "tune/dispatch/dispatch_bench.h"
+#include "tune/dispatch/search_note.h"
+
+namespace hone::tune {
+
+// A configuration that was right in every launch that was compared, and by itself takes about as
+// long as the winner.
+struct NearTie {
+  store::Id candidate = 0;
+  provider::Payload payload;
+};
+// Time / the winner's. Where a kernel's operands lie, and what ran before it, makes up for about as
+// much: measured alone, operands are warm.
+inline constexpr double kNearTie = 1.05;
+inline constexpr std::size_t kMostNearTies = 2;  // each takes a compile of the whole program
+
+// What came of it.
+struct TunedDispatch {
+  bool replaces() const { return payload && !payload->replacing.empty(); }
+
+  const problem::Dispatch* dispatch = nullptr;
+  store::Id id = 0;
+  // The winner's configuration as the compiler is told it; none when the default is not beaten.
+  std::optional<provider::Payload> payload;
+  store::Selection selection;
+  std::vector<NearTie> near_ties = {};  // the fastest first; what is faster in the program is tried
+  // Of a GPU: what the whole program must hold when it is compiled with the winner. Else empty.
+  std::string code = {};
+  // How that is launched, where it takes the place of the compiler's own kernel.
+  std::optional<problem::Launch> launch = {};
+  SearchNote search = {};
+  double seconds = 0;       // wall time of tuning it, from its first compile to the selection
+  double busy_seconds = 0;  // of these a device ran kernels (RunnerService::busy_seconds)
+
+  // No configuration of its own, for this reason.
+  void keep_default(std::string reason) {
+    payload.reset();
+    near_ties.clear();
+    code.clear();
+    launch.reset();
+    selection = {};
+    selection.reason = std::move(reason);
+  }
+};
+
+// The share of the session that one dispatch gets.
+struct Share {
+  std::size_t index = 0;  // of the dispatch among those tuned
+  std::size_t count = 1;
+  double seconds = 0;  // for all of it, from its first compile to the libraries beside it
+  double after = 0;    // for those after it, as they are known now
+};
+
+// Of one launch of its default, which is verified and measured where the store does not have it.
+// Errors as tune_dispatch().
+Result<double> default_seconds(Context& context, const problem::Dispatch& dispatch,
+                               const problem::Dispatch* reference);
+
+// What may be gained by it, in seconds of one call of the program: by the time that its arithmetic
+// and its bytes take on a machine of the device's kind, which orders dispatches before any of them
+// is measured.
+plan::Weight estimated_weight(const Context& context, const problem::Dispatch& dispatch);
+// The same, by the time of its default, which is measured for it where the store does not have it.
+// Errors as tune_dispatch().
+Result<plan::Weight> weigh_dispatch(Context& context, const problem::Dispatch& dispatch,
+                                    const problem::Dispatch* reference);
+// That tuning takes at least, with a few candidates and its finalists: known once the dispatch was
+// made ready, which took `ready` seconds.
+double seconds_needed(const Context& context, std::optional<double> ready);
+
+// An error when the default does not compile or run, or the session was told to stop.
+Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& dispatch,
+                                    const problem::Dispatch* reference, const Share& share);
+
+}  // namespace hone::tune

@@ -1,0 +1,243 @@
+#include "tune/dispatch/finalists.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "base/stopwatch.h"
+#include "tune/services/protocols.h"
+#include "tune/services/rounds.h"
+
+namespace hone::tune {
+namespace {
+
+// The fewest rounds may take this many times the time there is.
+constexpr double kOverrun = 2;
+// Of the finalists' time, for comparing the winner's launches.
+constexpr double kCompareShare = 0.5;
+
+class FinalistRace {
+ public:
+  FinalistRace(Context& context, DispatchBench& bench, std::vector<Finalist> finalists,
+               double seconds, bool drops)
+      : context_(context),
+        bench_(bench),
+        finalists_(std::move(finalists)),
+        seconds_(seconds),
+        drops_(drops),
+        watch_(context.clock),
+        rounds_(context.runner) {}
+
+  Result<FinalistRounds> run(const std::function<void(double)>& progress) {
+    for (;;) {
+      if (finalists_.empty()) return FinalistRounds();
+      HONE_TRY(enter());
+      HONE_ASSIGN(bool all_right, take_rounds(progress));
+      std::optional<measure::Race::Winner> winner;
+      if (all_right && drops_) {
+        HONE_ASSIGN(winner, race_.winner(names()));
+      }
+      if (all_right) {
+        HONE_ASSIGN(all_right, compare_launches(winner));
+      }
+      if (!all_right) continue;
+      HONE_TRY(bench_.record_rounds(samples_, kernels_.size()));
+      FinalistRounds result;
+      for (const Finalist& each : finalists_) result.candidates.push_back(each.candidate);
+      result.race = std::move(race_);
+      result.winner = winner;
+      return result;
+    }
+  }
+
+ private:
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const Finalist& each : finalists_) names.push_back(each.name);
+    return names;
+  }
+
+  double left() const { return seconds_ - watch_.seconds(); }
+
+  Status enter() {
+    race_ = measure::Race(finalists_.size(), {.drops = drops_});
+    kernels_.clear();
+    std::vector<std::string> identities;
+    for (std::size_t i = 0; i <= finalists_.size(); ++i) {
+      HONE_ASSIGN(provider::Artifact artifact,
+                  bench_.artifact(i < finalists_.size() ? finalists_[i].candidate
+                                                        : bench_.default_candidate()));
+      identities.push_back(provider::identity(artifact));
+      kernels_.push_back({std::move(artifact)});
+    }
+    samples_ = RoundSamples(std::move(identities));
+    return {};
+  }
+
+  // False when a finalist failed and has left.
+  Result<bool> take_rounds(const std::function<void(double)>& progress) {
+    while (!race_.is_over()) {
+      if (left() <= 0 && race_.rounds() >= race_.fewest_rounds()) {
+        HONE_TRY(race_.end());
+        break;
+      }
+      if (drops_ && left() <= -(kOverrun - 1) * seconds_) HONE_TRY(race_.narrow());
+      progress(left());
+      HONE_ASSIGN(const bool all_right, take_round());
+      if (!all_right) return false;
+    }
+    return true;
+  }
+
+  Result<bool> take_round() {
+    std::vector<std::size_t> columns = race_.running();
+    columns.push_back(finalists_.size());
+    std::vector<RunnerKernel*> kernels;
+    for (const std::size_t column : columns) kernels.push_back(&kernels_[column]);
+    measure::MeasureRequest how;
+    how.other_memory = true;
+    how.protocol = finalist_protocol(bench_.default_seconds(), context_.options.traits());
+    how.seed = context_.options.seed + taken_++;
+    how.least_seconds = bench_.least_seconds();
+    HONE_ASSIGN(const Ran<measure::MeasureResult> measured, rounds_.measure(kernels, nullptr, how));
+    if (!measured) return find_who_fails(columns, how, measured.error());
+    HONE_ASSIGN(bool all_right, check_times(columns, *measured));
+    for (std::size_t i = 0; i + 1 < columns.size() && all_right; ++i) {
+      HONE_ASSIGN(all_right, compare(columns[i], 1, 0));
+    }
+    for (RunnerKernel* kernel : kernels) HONE_TRY(rounds_.unload(*kernel));
+    if (!all_right) return false;
+    HONE_TRY(samples_.add(*measured, columns));
+    std::vector<double> row;
+    for (const std::size_t column : columns) row.push_back(samples_.rounds().back()[column]);
+    HONE_TRY(race_.add(row));
+    return true;
+  }
+
+  // Some kernel of the round is to blame: each shows alone whether it was the one. False when a
+  // finalist was, and has left; an error when it was the default, or nobody fails alone.
+  Result<bool> find_who_fails(const std::vector<std::size_t>& columns,
+                              const measure::MeasureRequest& how,
+                              const provider::Failure& together) {
+    for (const std::size_t column : columns) {
+      HONE_ASSIGN(const Ran<measure::MeasureResult> alone,
+                  rounds_.measure({&kernels_[column]}, nullptr, how));
+      if (alone) continue;
+      if (column == finalists_.size())
+        return failure("the compiler's own configuration: {}", alone.error().message);
+      return fail(column, alone.error());
+    }
+    return failure("measuring the finalists failed: {}", together.message);
+  }
+
+  // Records that the finalist failed on the device; it has left.
+  Result<bool> fail(std::size_t column, const provider::Failure& failed) {
+    HONE_TRY(bench_.fail(finalists_[column].candidate, failed));
+    return leave(column, fmt::format("{}: {}", provider::name_of(failed.kind), failed.message));
+  }
+
+  // False when a finalist was faster than can be and has left.
+  Result<bool> check_times(const std::vector<std::size_t>& columns,
+                           const measure::MeasureResult& measured) {
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      HONE_ASSIGN(const std::string impossible,
+                  bench_.impossible_time(context_.runner, measured.handles[i]));
+      if (impossible.empty()) continue;
+      if (columns[i] == finalists_.size())
+        return failure("the compiler's own configuration: {}", impossible);
+      return fail(columns[i], {provider::FailureKind::kImpossibleTime, impossible});
+    }
+    return true;
+  }
+
+  // Of the winner, or of all where there is none. False when one was wrong and has left.
+  Result<bool> compare_launches(const std::optional<measure::Race::Winner>& winner) {
+    std::vector<std::size_t> columns{winner ? winner->candidate : 0};
+    if (!winner) {
+      columns.resize(finalists_.size());
+      std::iota(columns.begin(), columns.end(), std::size_t{0});
+    }
+    for (const std::size_t column : columns) {
+      const store::Id candidate = finalists_[column].candidate;
+      const int missing = measure::kComparedLaunches - compared_[candidate];
+      if (missing > 0) {
+        HONE_ASSIGN(const bool right,
+                    compare(column, missing,
+                            kCompareShare * seconds_ / static_cast<double>(columns.size())));
+        HONE_TRY(rounds_.unload(kernels_[column]));
+        if (!right) return false;
+      }
+      HONE_TRY(context_.store.log_event("compared",
+                                        nlohmann::json{{"dispatch", bench_.dispatch_id()},
+                                                       {"candidate", candidate},
+                                                       {"launches", compared_[candidate]},
+                                                       {"wanted", measure::kComparedLaunches}}
+                                            .dump()));
+      if (compared_[candidate] < measure::kComparedLaunches)
+        context_.observer.note(
+            fmt::format("{}: {} launches of the winner were compared, not {}: there was no time "
+                        "for more",
+                        bench_.name(), compared_[candidate], measure::kComparedLaunches));
+    }
+    return true;
+  }
+
+  // Launches it again, and compares. False when it was wrong or failed, and has left.
+  Result<bool> compare(std::size_t column, int launches, double seconds) {
+    HONE_ASSIGN(const Ran<measure::Repeated> repeated,
+                rounds_.compare(kernels_[column], launches, seconds));
+    if (!repeated) return fail(column, repeated.error());
+    const store::Id candidate = finalists_[column].candidate;
+    int& compared = compared_[candidate];
+    const int before = compared;
+    compared += repeated->compared;
+    if (repeated->verification.right) return true;
+    measure::Verification wrong = repeated->verification;
+    wrong.message += fmt::format("; it was verified, and right in {} more launches",
+                                 before + repeated->compared - 1);
+    HONE_TRY(bench_.record_verification(samples_.identity(column), wrong));
+    return leave(column, wrong.message);
+  }
+
+  Result<bool> leave(std::size_t column, const std::string& why) {
+    const std::string what =
+        fmt::format("{}: finalist {} is out: {}", bench_.name(), finalists_[column].name, why);
+    context_.observer.note(what);
+    HONE_TRY(context_.store.log_event("finalist failed", what));
+    finalists_.erase(finalists_.begin() + static_cast<std::ptrdiff_t>(column));
+    return false;
+  }
+
+  Context& context_;
+  DispatchBench& bench_;
+  std::vector<Finalist> finalists_;
+  double seconds_;
+  bool drops_;
+  Stopwatch watch_;
+  Rounds rounds_;
+  std::uint64_t taken_ = 0;            // rounds
+  std::vector<RunnerKernel> kernels_;  // by column, the default's last
+  std::map<store::Id, int> compared_;  // launches, by candidate
+  RoundSamples samples_{{}};
+  measure::Race race_{1};
+};
+
+}  // namespace
+
+Result<FinalistRounds> race_finalists(Context& context, DispatchBench& bench,
+                                      const std::vector<Finalist>& finalists, double seconds,
+                                      const std::function<void(double)>& progress) {
+  return FinalistRace(context, bench, finalists, seconds, /*drops=*/true).run(progress);
+}
+
+Result<FinalistRounds> measure_finalists(Context& context, DispatchBench& bench,
+                                         const std::vector<store::Id>& finalists, double seconds,
+                                         const std::function<void(double)>& progress) {
+  std::vector<Finalist> named;
+  for (const store::Id candidate : finalists)
+    named.push_back({candidate, fmt::format("{}", candidate)});
+  return FinalistRace(context, bench, std::move(named), seconds, /*drops=*/false).run(progress);
+}
+
+}  // namespace hone::tune

@@ -1,0 +1,159 @@
+#include "tune/dispatch/finished_work.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace hone::tune {
+namespace {
+
+constexpr std::string_view kTuned = "tuned";
+constexpr std::string_view kChosenFlags = "chosen flags";
+
+nlohmann::json json_of(const FlagSet& set) {
+  return {{"name", set.name}, {"flags", set.flags}};
+}
+
+FlagSet flag_set_from(const nlohmann::json& json) {
+  return {json.at("name").get<std::string>(), json.at("flags").get<std::vector<std::string>>()};
+}
+
+// Of an event; one that this version does not understand is as none.
+std::optional<ChosenFlags> chosen_from(const std::string& text) {
+  try {
+    const nlohmann::json json = nlohmann::json::parse(text);
+    ChosenFlags chosen{.best = flag_set_from(json.at("best")),
+                       .bases = {},
+                       .tried = json.at("tried").get<std::vector<std::vector<std::string>>>()};
+    for (const nlohmann::json& base : json.at("bases")) chosen.bases.push_back(flag_set_from(base));
+    if (chosen.bases.empty()) return std::nullopt;
+    return chosen;
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+}
+
+std::vector<store::Id> unfinished_runs(const std::vector<store::Run>& runs,
+                                       const std::string& command, store::Id program) {
+  std::vector<store::Id> unfinished;
+  for (const store::Run& run : runs) {
+    if (run.command != command || run.program != program) continue;
+    if (run.state == store::RunState::kFinished)
+      unfinished.clear();
+    else
+      unfinished.push_back(run.id);
+  }
+  return unfinished;
+}
+
+// Of an event; one that this version does not understand is as none.
+std::optional<TunedDispatch> tuned_from(const std::string& text) {
+  try {
+    const nlohmann::json json = nlohmann::json::parse(text);
+    TunedDispatch tuned;
+    tuned.id = json.at("dispatch").get<store::Id>();
+    const auto replacing = json.value("replacing", std::string());
+    if (!json.at("attributes").is_null())
+      tuned.payload = provider::Payload{json.at("attributes"), replacing};
+    tuned.code = json.at("code").get<std::string>();
+    if (!replacing.empty()) tuned.launch = json.at("launch").get<problem::Launch>();
+    for (const nlohmann::json& tie : json.value("near_ties", nlohmann::json::array()))
+      tuned.near_ties.push_back(
+          {tie.at("candidate").get<store::Id>(),
+           provider::Payload{tie.at("attributes"), tie.value("replacing", std::string())}});
+    return tuned;
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+}
+
+Status keep_finished(Context& context, TunedDispatch& tuned) {
+  store::Selection& selection = tuned.selection;
+  selection.dispatch = tuned.id;
+  selection.build = context.build;
+  selection.device = context.device;
+  return context.store.together([&]() -> Status {
+    HONE_TRY(context.store.record(selection));
+    nlohmann::json payload;
+    if (tuned.payload) payload = tuned.payload->json;
+    nlohmann::json near_ties = nlohmann::json::array();
+    for (const NearTie& tie : tuned.near_ties)
+      near_ties.push_back({{"candidate", tie.candidate},
+                           {"attributes", tie.payload.json},
+                           {"replacing", tie.payload.replacing}});
+    nlohmann::json kept{{"dispatch", tuned.id},
+                        {"attributes", payload},
+                        {"code", tuned.code},
+                        {"near_ties", near_ties}};
+    if (tuned.replaces() && tuned.launch) {
+      kept["replacing"] = tuned.payload->replacing;
+      kept["launch"] = *tuned.launch;
+    }
+    // The code is PTX: text. Of a device that takes something else, what is no text is lost, and
+    // the note on whether it ships with it.
+    return context.store.log_event(
+        kTuned, kept.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  });
+}
+
+}  // namespace
+
+Result<std::optional<TunedDispatch>> tune_and_keep(Context& context,
+                                                   const problem::Dispatch& dispatch,
+                                                   const problem::Dispatch* reference,
+                                                   const Share& share,
+                                                   std::vector<NotTuned>& not_tuned) {
+  Result<TunedDispatch> tuned = tune_dispatch(context, dispatch, reference, share);
+  if (!tuned && tuned.error().kind == ErrorKind::kFailure) {
+    context.observer.note(tuned.error().message);
+    HONE_TRY(context.store.log_event("not tuned", tuned.error().message));
+    not_tuned.push_back({dispatch.name, tuned.error().message});
+    return std::nullopt;
+  }
+  HONE_TRY(tuned);
+  HONE_TRY(keep_finished(context, *tuned));
+  return std::move(*tuned);
+}
+
+Result<std::map<store::Id, TunedDispatch>> finished_work(Context& context,
+                                                         const std::string& command,
+                                                         store::Id program) {
+  HONE_ASSIGN(const std::vector<store::Run> runs, context.store.runs());
+  HONE_ASSIGN(const std::vector<store::Selection> selections, context.store.selections());
+  std::map<store::Id, TunedDispatch> finished;
+  for (const store::Id run : unfinished_runs(runs, command, program)) {
+    HONE_ASSIGN(const std::vector<store::Event> events, context.store.events(run));
+    for (const store::Event& event : events)
+      if (event.kind == kTuned)
+        if (auto tuned = tuned_from(event.text))
+          for (const store::Selection& selection : selections)
+            if (selection.run == run && selection.dispatch == tuned->id &&
+                selection.build == context.build && selection.device == context.device) {
+              tuned->selection = selection;
+              finished[tuned->id] = *tuned;
+            }
+  }
+  return finished;
+}
+
+Status keep_flags(Context& context, const ChosenFlags& chosen) {
+  nlohmann::json bases = nlohmann::json::array();
+  for (const FlagSet& base : chosen.bases) bases.push_back(json_of(base));
+  const nlohmann::json kept{
+      {"best", json_of(chosen.best)}, {"bases", bases}, {"tried", chosen.tried}};
+  return context.store.log_event(kChosenFlags, kept.dump());
+}
+
+Result<std::optional<ChosenFlags>> kept_flags(Context& context, const std::string& command,
+                                              store::Id program) {
+  HONE_ASSIGN(const std::vector<store::Run> runs, context.store.runs());
+  std::optional<ChosenFlags> chosen;
+  for (const store::Id run : unfinished_runs(runs, command, program)) {
+    HONE_ASSIGN(const std::vector<store::Event> events, context.store.events(run));
+    for (const store::Event& event : events)
+      if (event.kind == kChosenFlags)
+        if (auto kept = chosen_from(event.text)) chosen = std::move(kept);
+  }
+  return chosen;
+}
+
+}  // namespace hone::tune

@@ -1,0 +1,148 @@
+#include "tune/dispatch/shipped_kernels.h"
+
+#include "measure/comparison.h"
+#include "measure/statistics.h"
+#include "provider/resources.h"
+#include "tune/services/protocols.h"
+#include "tune/services/records.h"
+#include "tune/services/rounds.h"
+
+namespace hone::tune {
+namespace {
+
+// Seconds for comparing the winner's launches once more: the code that ships is another one.
+constexpr double kCompareSeconds = 5;
+
+struct Kernel {
+  store::Id candidate;
+  std::optional<provider::Payload> payload;
+  RunnerKernel kernel = {};
+  std::vector<double> seconds = {};  // by round
+};
+
+class ShippedPair {
+ public:
+  ShippedPair(Context& context, DispatchBench& bench, store::Id winner,
+              const provider::Payload& payload)
+      : context_(context),
+        bench_(bench),
+        rounds_(context.runner),
+        kernels_{{bench.default_candidate(), std::nullopt}, {winner, payload}} {}
+
+  const provider::Artifact& winner() const { return *kernels_.back().kernel.code; }
+
+  Status compile(const problem::Dispatch& dispatch) {
+    const std::string key = bench_.key() + "#shipped";
+    HONE_TRY(context_.compiler.prepare(
+        {key, dispatch.source, context_.flags(), {}, dispatch.contraction}));
+    for (Kernel& kernel : kernels_) {
+      HONE_ASSIGN(CompiledCandidate compiled, context_.compiler.compile(key, kernel.payload));
+      if (!compiled.artifact)
+        return failure("'{}' does not compile a second time: {}", dispatch.name,
+                       compiled.artifact.error().message);
+      kernel.kernel.code = std::move(*compiled.artifact);
+    }
+    return context_.compiler.release(key);
+  }
+
+  // The reason why not, or nothing.
+  Result<std::string> verify() {
+    for (Kernel& each : kernels_) {
+      HONE_ASSIGN(const Ran<measure::Verification> verified, rounds_.verify(each.kernel));
+      if (!verified) return fails(verified.error());
+      if (!verified->right) return "assembled by the driver it is wrong: " + verified->message;
+    }
+    HONE_ASSIGN(
+        const Ran<measure::Repeated> repeated,
+        rounds_.compare(kernels_.back().kernel, measure::kComparedLaunches, kCompareSeconds));
+    if (!repeated) return fails(repeated.error());
+    if (!repeated->verification.right)
+      return "assembled by the driver it is wrong: " + repeated->verification.message;
+    return std::string();
+  }
+
+  Status measure() {
+    std::vector<RunnerKernel*> kernels;
+    for (Kernel& each : kernels_) kernels.push_back(&each.kernel);
+    measure::MeasureRequest how;
+    how.protocol = shipped_protocol();
+    how.other_memory = true;
+    for (int round = 0; round < kShippedRounds; ++round) {
+      how.seed = context_.options.seed + static_cast<std::uint64_t>(round);
+      HONE_ASSIGN(const Ran<measure::MeasureResult> measured,
+                  rounds_.measure(kernels, nullptr, how));
+      if (!measured) return failure("{}", measured.error().message);
+      for (std::size_t k = 0; k < kernels_.size(); ++k) {
+        if (measured->handles[k].seconds.empty()) return failure("a kernel gave no sample");
+        kernels_[k].seconds.push_back(measure::median(measured->handles[k].seconds));
+      }
+    }
+    return {};
+  }
+
+  Status record() {
+    HONE_ASSIGN(const measure::PairedComparison comparison,
+                measure::compare_paired(kernels_[0].seconds, kernels_[1].seconds));
+    for (const Kernel& kernel : kernels_) {
+      HONE_ASSIGN(const provider::Artifact measured, bench_.artifact(kernel.candidate));
+      store::Measurement row;
+      row.dispatch = bench_.dispatch_id();
+      // Of the candidate, whose tables show it: the same PTX, assembled by the driver.
+      row.identity = provider::identity(measured);
+      row.device = context_.device;
+      row.phase = store::Phase::kOwnRuntime;
+      row.timing = timing_of(kernel.seconds);
+      row.sentinel_ratio = &kernel == &kernels_.front() ? 1 : comparison.ratio;
+      HONE_TRY(context_.store.record(row));
+    }
+    return {};
+  }
+
+  Status unload() {
+    for (Kernel& each : kernels_) HONE_TRY(rounds_.unload(each.kernel));
+    return {};
+  }
+
+ private:
+  static std::string fails(const provider::Failure& failed) {
+    const bool refused = failed.kind == provider::FailureKind::kLoadError;
+    return fmt::format(
+        "{}: {}", refused ? "the driver does not take its PTX" : "assembled by the driver it fails",
+        failed.message);
+  }
+
+  Context& context_;
+  DispatchBench& bench_;
+  Rounds rounds_;
+  std::vector<Kernel> kernels_;
+};
+
+}  // namespace
+
+Result<ShippedKernel> measure_as_shipped(Context& context, DispatchBench& bench,
+                                         const problem::Dispatch& dispatch, store::Id winner,
+                                         const provider::Payload& payload) {
+  ShippedPair pair(context, bench, winner, payload);
+  HONE_TRY(pair.compile(dispatch));
+  ShippedKernel shipped;
+  shipped.payload = payload;
+  if (payload.replacing.empty()) {
+    HONE_ASSIGN(shipped.payload, context.programs->as_compiled(payload, pair.winner()));
+  }
+  shipped.code = pair.winner().code;
+  shipped.launch = pair.winner().launch;
+  HONE_ASSIGN(shipped.why_not, pair.verify());
+  if (!shipped.why_not.empty()) return shipped;
+  const Status measured = pair.measure();
+  // The finalists' rounds have told the winner: this measurement is beside it.
+  if (!measured && measured.error().kind == ErrorKind::kFailure) {
+    HONE_TRY(context.store.log_event("as shipped", measured.error().message));
+    return shipped;
+  }
+  HONE_TRY(measured);
+  HONE_TRY(pair.record());
+  HONE_TRY(pair.unload());
+  return shipped;
+}
+
+}  // namespace hone::tune

@@ -1,0 +1,205 @@
+#include "tune/dispatch/size_choice.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "measure/comparison.h"
+#include "tune/dispatch/combined_verdict.h"
+#include "tune/dispatch/finalists.h"
+
+namespace hone::tune {
+namespace {
+
+// A winner of one, which may become that of all.
+struct Rival {
+  std::string configuration;  // JSON
+  double speedup = 1;         // where it won
+  provider::Payload payload;
+  std::string dispatch;  // where it won, and what it is there (TunedDispatch::code)
+  std::string code;
+  std::optional<problem::Launch> launch;
+  // Against the default, at each size where it is right.
+  std::vector<measure::PairedComparison> comparisons = {};
+  std::vector<store::Id> candidates = {};  // likewise
+  std::vector<std::string> where = {};     // likewise
+};
+
+// "1.31x at M=1, 0.98x at M=512".
+std::string speedups(const Rival& rival) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < rival.where.size(); ++i)
+    words.push_back(fmt::format("{:.2f}x at {}", 1 / rival.comparisons[i].ratio, rival.where[i]));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+Result<std::vector<Rival>> rivals_of(store::Store& store, const std::vector<DispatchAtSize>& at) {
+  std::vector<Rival> rivals;
+  for (const DispatchAtSize& each : at) {
+    if (!each.tuned->payload) continue;
+    HONE_ASSIGN(store::Candidate row, store.candidate(*each.tuned->selection.winner));
+    const bool known = std::any_of(rivals.begin(), rivals.end(), [&](const Rival& rival) {
+      return rival.configuration == row.configuration;
+    });
+    if (!known)
+      rivals.push_back({std::move(row.configuration), each.tuned->selection.speedup.value_or(1),
+                        *each.tuned->payload, each.tuned->dispatch->name, each.tuned->code,
+                        each.tuned->launch});
+  }
+  std::stable_sort(rivals.begin(), rivals.end(),
+                   [](const Rival& a, const Rival& b) { return a.speedup > b.speedup; });
+  if (rivals.size() > kMostRivals) rivals.erase(rivals.begin() + kMostRivals, rivals.end());
+  return rivals;
+}
+
+// Where another tuner is at one of them, that one's results are waited for.
+Status run_to_the_end(Context& context, DispatchBench& bench, std::vector<Trial>& trials) {
+  for (;;) {
+    HONE_TRY(bench.run(trials));
+    if (std::none_of(trials.begin(), trials.end(),
+                     [](const Trial& trial) { return trial.elsewhere; }))
+      return {};
+    if (context.leases != nullptr) HONE_TRY(context.leases->wait());
+  }
+}
+
+Result<DispatchBench> bench_of(Context& context, const DispatchAtSize& at) {
+  HONE_ASSIGN(DispatchBench bench,
+              DispatchBench::prepare(context, *at.tuned->dispatch, at.reference));
+  const Status ready = bench.set_up();
+  if (!ready) HONE_TRY(context.compiler.release(bench.key()));
+  HONE_TRY(ready);
+  return bench;
+}
+
+// Where the default itself cannot be verified or run, no rival is right.
+Status compare_at(Context& context, const DispatchAtSize& at, double seconds, Progress progress,
+                  std::vector<Rival>& rivals) {
+  Result<DispatchBench> ready = bench_of(context, at);
+  if (!ready && ready.error().kind == ErrorKind::kFailure)
+    return context.store.log_event("not compared", ready.error().message);
+  if (!ready) return tl::unexpected(ready.error());
+  DispatchBench& bench = *ready;
+  std::vector<Trial> trials;
+  for (const Rival& rival : rivals) {
+    Trial trial;
+    trial.payload = rival.payload;
+    store::Candidate row = bench.candidate_row(rival.configuration);
+    if (!rival.payload.replacing.empty()) row.provider = rival.payload.replacing;
+    HONE_ASSIGN(trial.candidate, context.store.add_candidate(row));
+    trials.push_back(std::move(trial));
+  }
+  HONE_TRY(run_to_the_end(context, bench, trials));
+  std::vector<Rival*> right;
+  std::vector<store::Id> candidates;
+  for (std::size_t i = 0; i < rivals.size(); ++i) {
+    if (!trials[i].ratio) continue;
+    right.push_back(&rivals[i]);
+    candidates.push_back(trials[i].candidate);
+  }
+  if (!right.empty()) {
+    HONE_ASSIGN(const FinalistRounds rounds,
+                measure_finalists(context, bench, candidates, seconds, [&](double left) {
+                  progress.seconds_left = left;
+                  context.observer.progress(progress);
+                }));
+    for (std::size_t i = 0; i < right.size(); ++i) {
+      // One that was wrong in a later launch is not among them.
+      const auto column = std::ranges::find(rounds.candidates, candidates[i]);
+      if (column == rounds.candidates.end()) continue;
+      const auto c = static_cast<std::size_t>(column - rounds.candidates.begin());
+      HONE_ASSIGN(measure::PairedComparison comparison,
+                  measure::compare_paired(rounds.race.default_times(c), rounds.race.times(c)));
+      right[i]->comparisons.push_back(std::move(comparison));
+      right[i]->candidates.push_back(candidates[i]);
+      right[i]->where.push_back(at.where);
+    }
+  }
+  return context.compiler.release(bench.key());
+}
+
+const Rival* best_of(const std::vector<Rival>& rivals, std::size_t sizes) {
+  std::vector<std::vector<measure::PairedComparison>> comparisons;
+  for (const Rival& rival : rivals) comparisons.push_back(rival.comparisons);
+  const std::optional<std::size_t> best = fastest_of(comparisons, sizes);
+  return best ? &rivals[*best] : nullptr;
+}
+
+// Rivals that are right in all of them, and over all about as fast as the one chosen.
+std::vector<const Rival*> close_to(const Rival& chosen, const std::vector<Rival>& rivals,
+                                   std::size_t sizes) {
+  const auto ratio = [](const Rival& rival) {
+    double logs = 0;
+    for (const measure::PairedComparison& each : rival.comparisons) logs += std::log(each.ratio);
+    return std::exp(logs / static_cast<double>(rival.comparisons.size()));
+  };
+  std::vector<const Rival*> close;
+  for (const Rival& rival : rivals)
+    if (&rival != &chosen && rival.comparisons.size() == sizes &&
+        ratio(rival) <= kNearTie * ratio(chosen))
+      close.push_back(&rival);
+  std::ranges::sort(close, {}, [&](const Rival* rival) { return ratio(*rival); });
+  if (close.size() > kMostNearTies) close.resize(kMostNearTies);
+  return close;
+}
+
+void take(const std::vector<DispatchAtSize>& at, const Rival& chosen,
+          const std::vector<const Rival*>& close) {
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    TunedDispatch& tuned = *at[i].tuned;
+    const measure::PairedComparison& comparison = chosen.comparisons[i];
+    tuned.payload = chosen.payload;
+    const bool is_same_kernel = tuned.dispatch->name == chosen.dispatch;
+    tuned.code = is_same_kernel ? chosen.code : "";
+    tuned.launch = is_same_kernel ? chosen.launch : std::nullopt;
+    tuned.selection.winner = chosen.candidates[i];
+    tuned.selection.ties = {chosen.candidates[i]};
+    tuned.near_ties.clear();
+    for (const Rival* rival : close)
+      tuned.near_ties.push_back({rival->candidates[i], rival->payload});
+    tuned.selection.speedup = 1 / comparison.ratio;
+    tuned.selection.speedup_low = 1 / comparison.interval.high;
+    tuned.selection.speedup_high = 1 / comparison.interval.low;
+    tuned.selection.reason = "the fastest over all that one entry is for: " + speedups(chosen);
+  }
+}
+
+}  // namespace
+
+Status choose_for_all_sizes(Context& context, const std::vector<DispatchAtSize>& at,
+                            double seconds) {
+  const TimeBudget::Span span(context.time, Activity::kFinalists);
+  HONE_ASSIGN(std::vector<Rival> rivals, rivals_of(context.store, at));
+  if (rivals.empty()) return {};
+  Progress progress;
+  progress.dispatch = at.front().tuned->dispatch->name;
+  progress.dispatch_count = at.size();
+  progress.step = "finalists";
+  progress.tried = progress.planned = rivals.size();
+  for (const DispatchAtSize& each : at) {
+    HONE_TRY(compare_at(context, each, seconds, progress, rivals));
+    ++progress.dispatch_index;
+  }
+  std::vector<std::string> places;
+  for (const DispatchAtSize& each : at) places.push_back(each.where);
+  if (const Rival* best = best_of(rivals, at.size())) {
+    take(at, *best, close_to(*best, rivals, at.size()));
+    context.observer.note(fmt::format("{}: {}; slower nowhere by more than {:.1f} %",
+                                      progress.dispatch, speedups(*best),
+                                      100 * slower_margin(best->comparisons)));
+    return {};
+  }
+  const std::string why = fmt::format(
+      "one entry of a spec is for {}, and no configuration is right in all of them, faster than "
+      "the "
+      "default in one and slower in none",
+      fmt::join(places, ", "));
+  for (const DispatchAtSize& each : at) each.tuned->keep_default(why);
+  context.observer.note(fmt::format("{}: {}", progress.dispatch, why));
+  for (const Rival& rival : rivals)
+    context.observer.note(fmt::format("  the winner of one: {}", speedups(rival)));
+  return {};
+}
+
+}  // namespace hone::tune

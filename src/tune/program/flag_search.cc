@@ -1,0 +1,441 @@
+#include "tune/program/flag_search.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/stopwatch.h"
+#include "measure/statistics.h"
+#include "tune/services/records.h"
+
+namespace hone::tune {
+namespace {
+
+constexpr std::string_view kDefaultFlags = "default";
+
+// What is tried on top of the best at a time: few, so that the next best is known soon.
+constexpr std::size_t kTogether = 4;
+// One that changed nothing, alone and together with another, is not tried with more.
+constexpr std::size_t kWithoutEffect = 2;
+// One that alone makes the program slower than this many times is not tried with others.
+constexpr double kHopelessRatio = 1.5;
+// How much slower than the best of a round one may be to stay, after each of its rounds. A sample
+// of a program differs by up to a tenth from the next on a machine that others use too.
+constexpr double kStays[] = {1.5, 1.3, 1.2, 1.12, 1.08, 1.08};
+// A best must be faster than the one before by this much, lest noise be climbed.
+constexpr double kStep = 0.985;
+// Tiles are tuned where the program is no slower than this many times the best: the product of
+// tiles that the compiler makes by itself was at 75 to 97 % of the peak (docs/benchmarks.md).
+constexpr double kTilesMayWin = 1.25;
+constexpr std::string_view kSameModule = "the same module as ";
+
+std::string_view name_in(std::string_view flag) {
+  return flag.substr(0, flag.find('='));
+}
+
+class FlagSearch {
+ public:
+  // `called`: the function and its arguments, by which rows of other calls are told apart.
+  FlagSearch(Context& context, const FlagSearchRequest& request, ProgramVariants& variants,
+             std::string called)
+      : context_(context),
+        request_(request),
+        variants_(variants),
+        called_(std::move(called)),
+        watch_(context.clock) {}
+
+  Result<FoundFlags> run(std::vector<provider::FlagChoice> choices) {
+    for (provider::FlagChoice& choice : choices)
+      (choice.why_not.empty() ? choices_ : found_.not_tried).push_back(std::move(choice));
+    HONE_ASSIGN(rows_, context_.store.program_measurements(variants_.program()));
+    found_.trials.push_back({.name = std::string(kDefaultFlags)});
+    HONE_TRY(variants_.add({.name = std::string(kDefaultFlags)}));
+    std::vector<std::size_t> alone;
+    while (alone.size() < choices_.size() && (alone.empty() || !is_over())) {
+      std::vector<Set> next;
+      while (next.size() < at_once() && alone.size() + next.size() < choices_.size())
+        next.push_back({alone.size() + next.size()});
+      HONE_ASSIGN(const std::vector<std::size_t> made, make(std::move(next)));
+      alone.insert(alone.end(), made.begin(), made.end());
+    }
+    HONE_TRY(race(alone));
+    HONE_TRY(climb(kAny));
+    if (request_.for_tuning)
+      for (const Of base : {kUntiled, kTiled}) HONE_TRY(climb(base));
+    for (const provider::FlagChoice& choice : choices_)
+      if (std::ranges::none_of(found_.trials, [&](const FlagTrial& trial) {
+            return std::ranges::count(trial.choices, choice.name) > 0;
+          })) {
+        found_.not_tried.push_back(choice);
+        found_.not_tried.back().why_not = "there was no time for it";
+      }
+    found_.best = set_of(best_[kAny]);
+    found_.bases = {set_of(best_[kUntiled])};
+    if (best_[kTiled] > 0 && ratio_of(best_[kTiled]) < kTilesMayWin * ratio_of(best_[kAny]))
+      found_.bases.push_back(set_of(best_[kTiled]));
+    return std::move(found_);
+  }
+
+ private:
+  using Set = std::vector<std::size_t>;  // of choices, in the order they were added
+  // Of which sets one is the best.
+  enum Of : std::size_t { kAny, kUntiled, kTiled };
+  static constexpr std::array kEach{kAny, kUntiled, kTiled};
+
+  // As many as keep the compile processes busy.
+  std::size_t at_once() const { return std::max<std::size_t>(1, context_.options.compile_ahead); }
+
+  bool is_over() const {
+    return watch_.seconds() > request_.seconds && compiles_ >= request_.compiles;
+  }
+
+  FlagSet set_of(std::size_t trial) const {
+    if (trial == 0) return {};
+    return {found_.trials[trial].name, found_.trials[trial].flags};
+  }
+
+  bool is_of(Of which, const Set& set) const {
+    using provider::SpecReach;
+    const auto has = [&](SpecReach reach) {
+      return std::ranges::any_of(set, [&](std::size_t i) { return choices_[i].reach == reach; });
+    };
+    if (which == kAny) return true;
+    return !has(SpecReach::kNothing) && has(SpecReach::kTiles) == (which == kTiled);
+  }
+
+  // The others on top of the best of its kind, those that did best alone first, until none helps.
+  Status climb(Of which) {
+    // What is no faster than the default is no ground to climb from.
+    if (which == kTiled && best_[kTiled] == 0) return {};
+    while (!is_over()) {
+      std::vector<Set> next = additions(which);
+      if (next.empty()) return {};
+      if (next.size() > kTogether) next.resize(kTogether);
+      HONE_ASSIGN(const std::vector<std::size_t> made, make(std::move(next)));
+      HONE_TRY(race(made));
+    }
+    return {};
+  }
+
+  // Sets that were not tried: the best's with one more, or with one in place of those that it
+  // cannot be with.
+  std::vector<Set> additions(Of which) const {
+    const Set& best = sets_[best_[which]];
+    std::vector<std::pair<double, Set>> sets;
+    for (std::size_t i = 0; i < choices_.size(); ++i) {
+      const double alone = ratio_alone(i);
+      if (alone > kHopelessRatio || times_without_effect(i) >= kWithoutEffect) continue;
+      Set set;
+      for (const std::size_t other : best)
+        if (!excludes(choices_[other], choices_[i])) set.push_back(other);
+      if (std::ranges::count(best, i) > 0) continue;
+      set.push_back(i);
+      if (!is_of(which, set)) continue;
+      if (!was_tried(set)) sets.emplace_back(alone, std::move(set));
+    }
+    std::ranges::stable_sort(sets, {}, &std::pair<double, Set>::first);
+    std::vector<Set> sorted;
+    for (auto& [alone, set] : sets) sorted.push_back(std::move(set));
+    return sorted;
+  }
+
+  // As the last of a set whose module is another's.
+  std::size_t times_without_effect(std::size_t choice) const {
+    std::size_t times = 0;
+    for (std::size_t t = 1; t < sets_.size(); ++t)
+      if (sets_[t].back() == choice && !found_.trials[t].same_as.empty()) ++times;
+    return times;
+  }
+
+  // Of one that failed, so much that it is not tried again.
+  double ratio_alone(std::size_t choice) const {
+    for (std::size_t t = 0; t < sets_.size(); ++t)
+      if (sets_[t] == Set{choice}) {
+        const FlagTrial& trial = found_.trials[t];
+        if (!trial.failure.empty()) return 2 * kHopelessRatio;
+        // The same module as without: it may do something together with another.
+        return trial.ratio.value_or(1);
+      }
+    return 1;
+  }
+
+  static bool excludes(const provider::FlagChoice& a, const provider::FlagChoice& b) {
+    if (a.group == b.group) return true;
+    for (const std::string& one : a.flags)
+      for (const std::string& other : b.flags)
+        if (name_in(one) == name_in(other)) return true;
+    return false;
+  }
+
+  bool was_tried(const Set& set) const {
+    const std::set<std::size_t> wanted(set.begin(), set.end());
+    return std::ranges::any_of(sets_, [&](const Set& tried) {
+      return std::set<std::size_t>(tried.begin(), tried.end()) == wanted;
+    });
+  }
+
+  // Compiled and checked, or known; the trials' places, in order.
+  Result<std::vector<std::size_t>> make(std::vector<Set> sets) {
+    std::vector<std::size_t> made, unknown;
+    for (Set& set : sets) {
+      FlagTrial trial;
+      for (const std::size_t choice : set) {
+        trial.choices.push_back(choices_[choice].name);
+        trial.flags.insert(trial.flags.end(), choices_[choice].flags.begin(),
+                           choices_[choice].flags.end());
+      }
+      trial.name = fmt::format("{}", fmt::join(trial.choices, " + "));
+      HONE_ASSIGN(trial.build, build_of(trial.flags));
+      made.push_back(found_.trials.size());
+      if (!take_known(trial)) unknown.push_back(made.back());
+      sets_.push_back(std::move(set));
+      found_.trials.push_back(std::move(trial));
+    }
+    HONE_TRY(compile(unknown));
+    for (const std::size_t i : unknown)
+      if (const FlagTrial& trial = found_.trials[i]; trial.is_settled() && !trial.may_differ)
+        HONE_TRY(record(trial));
+    return made;
+  }
+
+  Status compile(const std::vector<std::size_t>& trials) {
+    if (trials.empty()) return {};
+    std::vector<Variant> variants;
+    for (const std::size_t i : trials)
+      variants.push_back({.name = found_.trials[i].name, .flags = found_.trials[i].flags});
+    report(variants);
+    HONE_TRY(variants_.add_each(std::move(variants)));
+    compiles_ += trials.size();
+    for (const std::size_t i : trials) {
+      FlagTrial& trial = found_.trials[i];
+      const Variant& made = *variants_.find(trial.name);
+      trial.same_as = made.same_as;
+      if (made.same_as.empty()) trial.failure = made.failure;
+      trial.may_differ = made.may_differ;
+    }
+    return {};
+  }
+
+  Result<store::Id> build_of(const std::vector<std::string>& flags) {
+    HONE_ASSIGN(store::Build build, context_.store.build(context_.build));
+    std::vector<std::string> all = context_.options.flags;
+    all.insert(all.end(), flags.begin(), flags.end());
+    build.flags = nlohmann::json(all).dump();
+    return context_.store.intern(build);
+  }
+
+  // What an earlier run found. Its ratio is to the default of then, at the same time.
+  bool take_known(FlagTrial& trial) const {
+    if (context_.options.bit_equal) return false;  // which no row says
+    for (const store::ProgramMeasurement& row : rows_) {
+      if (row.variant != row_name(trial) || row.build != trial.build ||
+          row.device != context_.device || row.machine != called_)
+        continue;
+      trial.known = true;
+      trial.ratio = row.ratio;
+      trial.rounds = row.timing.samples.size();
+      if (row.ratio) continue;
+      const bool same = row.verdict.starts_with(kSameModule);
+      (same ? trial.same_as : trial.failure) =
+          same ? row.verdict.substr(kSameModule.size()) : row.verdict;
+    }
+    return trial.known;
+  }
+
+  static std::string row_name(const FlagTrial& trial) {
+    return std::string(store::kFlagRows) + trial.name;
+  }
+
+  Status record(const FlagTrial& trial) {
+    store::ProgramMeasurement row;
+    row.program = variants_.program();
+    row.build = trial.build;
+    row.device = context_.device;
+    row.variant = row_name(trial);
+    row.machine = called_;
+    row.ratio = trial.ratio;
+    if (trial.ratio) {
+      row.timing = timing_of(trial.seconds);
+      row.right = true;
+      // Rounds that choose claim nothing.
+      row.verdict = fmt::format("timed in {} rounds, to choose by", trial.rounds);
+    } else {
+      row.verdict =
+          trial.same_as.empty() ? trial.failure : std::string(kSameModule) + trial.same_as;
+    }
+    HONE_TRY(context_.store.record(row));
+    return {};
+  }
+
+  // Beside the default and the best of before. The fastest becomes the best.
+  Status race(const std::vector<std::size_t>& trials) {
+    std::vector<std::size_t> running;
+    for (const std::size_t trial : trials)
+      if (!found_.trials[trial].is_settled()) running.push_back(trial);
+    if (!running.empty()) {
+      for (const std::size_t best : best_)
+        if (best > 0 && std::ranges::count(running, best) == 0) running.push_back(best);
+      HONE_TRY(take_rounds(running));
+    }
+    const auto was_best = best_;
+    do {
+      for (const Of which : kEach) {
+        best_[which] = best_of(which, trials, was_best[which]);
+        HONE_TRY(bring_back(best_[which]));
+      }
+    } while (!std::ranges::all_of(best_, [&](std::size_t trial) { return can_run(trial); }));
+    for (const std::size_t trial : running)
+      if (!is_a_best(trial)) variants_.discard(found_.trials[trial].name);
+    return {};
+  }
+
+  // One that an earlier run found runs beside those that come. What no longer compiles or runs has
+  // no time either.
+  Status bring_back(std::size_t trial) {
+    FlagTrial& best = found_.trials[trial];
+    if (variants_.find(best.name) != nullptr) return {};
+    HONE_TRY(compile({trial}));
+    if (!can_run(trial)) best.ratio.reset();
+    return {};
+  }
+
+  bool can_run(std::size_t trial) const {
+    const Variant* variant = variants_.find(found_.trials[trial].name);
+    return variant != nullptr && variant->usable();
+  }
+
+  bool is_a_best(std::size_t trial) const { return std::ranges::count(best_, trial) > 0; }
+
+  std::size_t best_of(Of which, const std::vector<std::size_t>& trials, std::size_t before) const {
+    std::size_t best = before;
+    for (const std::size_t trial : trials) {
+      const std::optional<double> ratio = found_.trials[trial].ratio;
+      if (ratio && is_of(which, sets_[trial]) && *ratio < kStep * ratio_of(before) &&
+          *ratio < ratio_of(best))
+        best = trial;
+    }
+    return best;
+  }
+
+  double ratio_of(std::size_t trial) const { return found_.trials[trial].ratio.value_or(1); }
+
+  // Of the trials in `running`, among them the best, those stay that are near the fastest.
+  Status take_rounds(std::vector<std::size_t> running) {
+    const std::vector<std::size_t> all = running;
+    std::map<std::size_t, std::vector<double>> ratios, times;
+    for (const double stays : kStays) {
+      std::vector<std::string> names{std::string(kDefaultFlags)};
+      for (const std::size_t trial : running) names.push_back(found_.trials[trial].name);
+      HONE_ASSIGN(const std::vector<double> seconds,
+                  variants_.sample(names, context_.options.seed + rounds_++));
+      found_.trials.front().seconds.push_back(seconds.front());
+      double fastest = 1;
+      for (std::size_t i = 0; i < running.size(); ++i) {
+        FlagTrial& trial = found_.trials[running[i]];
+        trial.seconds.push_back(seconds[i + 1]);
+        times[running[i]].push_back(seconds[i + 1]);
+        ratios[running[i]].push_back(seconds[i + 1] / seconds.front());
+        trial.ratio = measure::median(ratios[running[i]]);
+        trial.rounds = trial.seconds.size();
+        fastest = std::min(fastest, *trial.ratio);
+      }
+      std::erase_if(running, [&](std::size_t trial) {
+        return *found_.trials[trial].ratio > stays * fastest && !is_a_best(trial);
+      });
+      if (running.empty()) break;
+    }
+    judge_by_the_fastest(running, times);
+    FlagTrial& base = found_.trials.front();
+    base.ratio = 1;
+    base.rounds = base.seconds.size();
+    for (const std::size_t trial : all)
+      if (!is_a_best(trial)) HONE_TRY(record(found_.trials[trial]));
+    return {};
+  }
+
+  // What left after few rounds was beside the default in these only: where something disturbed the
+  // default there, it would seem faster than what stayed. So it is judged by the fastest of those
+  // that stayed, beside which it was slower. `times`: of each trial in the rounds it was in.
+  void judge_by_the_fastest(const std::vector<std::size_t>& stayed,
+                            const std::map<std::size_t, std::vector<double>>& times) {
+    if (stayed.empty()) return;
+    const std::size_t fastest = *std::ranges::min_element(
+        stayed, {}, [this](std::size_t trial) { return ratio_of(trial); });
+    const std::vector<double>& best = times.at(fastest);
+    for (const auto& [trial, seconds] : times) {
+      if (std::ranges::count(stayed, trial) > 0) continue;
+      std::vector<double> beside;
+      for (std::size_t i = 0; i < seconds.size(); ++i) beside.push_back(seconds[i] / best[i]);
+      found_.trials[trial].ratio = ratio_of(fastest) * measure::median(beside);
+    }
+  }
+
+  void report(const std::vector<Variant>& compiling) {
+    Progress progress;
+    progress.step = "flags: " + compiling.front().name;
+    if (compiling.size() > 1) progress.step += fmt::format(" and {} more", compiling.size() - 1);
+    progress.tried = compiles_;
+    progress.planned = std::max(request_.compiles, compiles_);
+    if (const std::size_t best = best_[kAny]; best > 0)
+      progress.best_speedup = 1 / *found_.trials[best].ratio;
+    context_.observer.progress(progress);
+  }
+
+  Context& context_;
+  const FlagSearchRequest& request_;
+  ProgramVariants& variants_;
+  std::string called_;
+  Stopwatch watch_;
+  std::vector<provider::FlagChoice> choices_;
+  FoundFlags found_;
+  std::vector<store::ProgramMeasurement> rows_;   // of earlier runs
+  std::vector<Set> sets_{{}};                     // of each trial
+  std::array<std::size_t, kEach.size()> best_{};  // trials
+  std::size_t compiles_ = 0;
+  std::uint64_t rounds_ = 0;
+};
+
+// Of store::ProgramMeasurement::machine, which is JSON.
+std::string call_of(const Context& context, const problem::Function& function) {
+  nlohmann::json given = nlohmann::json::array(), types = nlohmann::json::array();
+  for (const GivenArgument& argument : context.options.inputs) given.push_back(argument.name);
+  for (const problem::TensorType& type : function.inputs) types.push_back(problem::to_string(type));
+  return nlohmann::json{{"function", function.name},
+                        {"types", types},
+                        {"given", given},
+                        {"runtime_flags", context.options.runtime_flags}}
+      .dump();
+}
+
+}  // namespace
+
+double FoundFlags::speedup(const FlagSet& set) const {
+  const auto found = std::ranges::find(trials, set.name, &FlagTrial::name);
+  return found == trials.end() ? 1 : 1 / found->ratio.value_or(1);
+}
+
+Result<FoundFlags> search_flags(Context& context, const problem::Program& program,
+                                const std::string& bytes, const problem::Function& function,
+                                const FlagSearchRequest& request) {
+  const TimeBudget::Span span(context.time, Activity::kProgram);
+  HONE_ASSIGN(TemporaryFolder folder, TemporaryFolder::create("hone-flags-"));
+  HONE_ASSIGN(ProgramVariants made,
+              ProgramVariants::create(context, program, bytes, function, folder.path()));
+  ProgramBench bench{std::move(folder), std::move(made)};
+  HONE_ASSIGN(FoundFlags found,
+              FlagSearch(context, request, bench.variants, call_of(context, function))
+                  .run(context.programs->flag_choices(program, context.options.flags)));
+  if (request.prove && !found.best.name.empty()) {
+    const RightVariant best{.name = found.best.name, .flags = found.best.flags};
+    HONE_ASSIGN(const ProvingRounds rounds, prove_variant(context, bench, best));
+    HONE_ASSIGN(found.verdict, verdict_of(std::vector<ProvingRounds>{rounds}));
+    HONE_TRY(context.store.log_event("flags", json_of(*found.verdict, best).dump()));
+  }
+  return found;
+}
+
+}  // namespace hone::tune

@@ -1,0 +1,66 @@
+// Which flags of the compiler make a whole program fastest: searched before any dispatch is tuned,
+// since they decide which dispatches there are. Greedy: each thing the compiler can be told
+// (ProgramProvider::flag_choices) is tried alone, then the others on top of the best, as long as
+// that helps. Those that are tried together run interleaved, and the slower ones leave after each
+// round (successive halving: Karnin et al., Almost optimal exploration in multi-armed bandits, ICML
+// 2013).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tune/program/program_proof.h"
+
+namespace hone::tune {
+
+// Choices together, and what became of them.
+struct FlagTrial {
+  std::string name;                       // "im2col + data tiling"; "default" of the first
+  std::vector<std::string> choices = {};  // names
+  std::vector<std::string> flags = {};    // beyond the user's
+  store::Id build = 0;                    // of the compiler with these flags
+  std::string failure = {};               // does not compile or run, wrong outputs; else empty
+  bool may_differ = false;                // a failure that another run may not meet
+  std::string same_as = {};               // the name of one that compiles to the same module
+  std::optional<double> ratio = {};       // of its time to the default's, median over shared rounds
+  std::size_t rounds = 0;                 // that it took part in
+  bool known = false;                     // an earlier run found it, and it was not run again
+  std::vector<double> seconds = {};       // per call, by round
+
+  // There is nothing to time: what it came to is known.
+  bool is_settled() const { return known || !failure.empty() || !same_as.empty(); }
+};
+
+struct FlagSearchRequest {
+  // It goes on until both are used up, or nothing is left to try.
+  double seconds = 120;
+  std::size_t compiles = 15;
+  bool for_tuning = false;  // `bases` are climbed to as well
+  bool prove = true;        // the best anew against the default, in rounds that chose nothing
+};
+
+struct FoundFlags {
+  std::vector<FlagTrial> trials;                // the default first, in the order tried
+  std::vector<provider::FlagChoice> not_tried;  // with the reason in why_not
+  FlagSet best;                                 // its name is empty where nothing is faster
+  // What the dispatches are to be tuned with: the best of those that leave a spec all operations,
+  // which may have no name, then the best of those that leave it tiles, where that is near the
+  // best.
+  std::vector<FlagSet> bases;
+  std::optional<ProgramVerdict> verdict;  // where it was asked for and there is a best
+
+  // Of one of them over the default, by the rounds that chose it: looks better than it is. 1 for
+  // one without a name.
+  double speedup(const FlagSet& set) const;
+};
+
+// `function`: what is called; its arguments are made up. Each trial is a row of the store under
+// its name; a later run on the same store and device takes from there what it would only run again.
+// Errors: of ProgramVariants, where the default itself does not compile or run; kInterrupted.
+Result<FoundFlags> search_flags(Context& context, const problem::Program& program,
+                                const std::string& bytes, const problem::Function& function,
+                                const FlagSearchRequest& request);
+
+}  // namespace hone::tune

@@ -1,0 +1,162 @@
+#include "tune/program/program_gain.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "measure/statistics.h"
+#include "tune/program/kernels_in_place.h"
+
+namespace hone::tune {
+namespace {
+
+// Runs of each way, in turn: what one of them says of a kernel is a mean without a spread.
+constexpr int kRunsInPlace = 3;
+
+// Of a launch of each dispatch, as the compiler makes it.
+Result<std::map<store::Id, double>> default_times(Context& context) {
+  HONE_ASSIGN(const std::vector<store::DispatchRow> rows, context.store.dispatch_rows());
+  std::map<store::Id, double> seconds;
+  for (const store::DispatchRow& row : rows)
+    if (row.build == context.build && row.device == context.device && row.default_row &&
+        row.default_row->median_seconds)
+      seconds[row.dispatch] = *row.default_row->median_seconds;
+  return seconds;
+}
+
+// Launch sets of a kernel have one name, and one place here.
+std::vector<KernelGain> promises(const std::vector<TunedDispatch>& tuned,
+                                 const std::vector<store::Id>& shipped,
+                                 const std::map<store::Id, double>& defaults) {
+  std::vector<KernelGain> kernels;
+  for (const TunedDispatch& each : tuned) {
+    const auto seconds = defaults.find(each.id);
+    if (std::ranges::count(shipped, each.id) == 0 || !each.selection.speedup ||
+        seconds == defaults.end())
+      continue;
+    const std::string& name = each.dispatch->name;
+    auto known = std::ranges::find(kernels, name, &KernelGain::dispatch);
+    if (known == kernels.end())
+      known = kernels.insert(kernels.end(), KernelGain{.dispatch = name, .launches = 0});
+    const int launches = std::max(1, each.dispatch->launches_per_call);
+    known->launches += launches;
+    known->promised += launches * seconds->second * (1 - 1 / *each.selection.speedup);
+  }
+  std::ranges::stable_sort(kernels, std::greater(), &KernelGain::promised);
+  return kernels;
+}
+
+Status look_at_kernels(Context& context, const ProgramBench& bench, ProgramGain& gain) {
+  const ProgramVariants& variants = bench.variants;
+  const Variant* const without = variants.timed_for(gain.without_spec);
+  const Variant* const with = variants.timed_for(gain.variant);
+  if (gain.kernels.empty() || without == nullptr || with == nullptr) return {};
+  const KernelGain& known = gain.kernels.front();
+  HONE_ASSIGN(const auto runs, look_in_place(context, variants, {without->name, with->name},
+                                             {kRunsInPlace}, {known.dispatch, known.launches}));
+  SecondsByKernel before = medians(runs[0]), after = medians(runs[1]);
+  for (KernelGain& kernel : gain.kernels) {
+    const auto a = before.find(kernel.dispatch), b = after.find(kernel.dispatch);
+    if (a == before.end() || b == after.end()) continue;
+    kernel.before = a->second;
+    kernel.after = b->second;
+    before.erase(a);
+    after.erase(b);
+  }
+  const auto sum = [](const SecondsByKernel& seconds) {
+    return std::accumulate(seconds.begin(), seconds.end(), 0.0,
+                           [](double all, const auto& each) { return all + each.second; });
+  };
+  const bool all_known = std::ranges::all_of(
+      gain.kernels, [](const KernelGain& kernel) { return kernel.before.has_value(); });
+  if (!all_known) return {};
+  gain.others_before = sum(before);
+  gain.others_after = sum(after);
+  return {};
+}
+
+nlohmann::json or_null(std::optional<double> value) {
+  return value ? nlohmann::json(*value) : nlohmann::json();
+}
+
+}  // namespace
+
+std::optional<double> KernelGain::arrived() const {
+  if (!before || !after) return std::nullopt;
+  return *before - *after;
+}
+
+double ProgramGain::promised() const {
+  return std::accumulate(
+      kernels.begin(), kernels.end(), 0.0,
+      [](double all, const KernelGain& kernel) { return all + kernel.promised; });
+}
+
+std::optional<double> ProgramGain::in_kernels() const {
+  double all = 0;
+  for (const KernelGain& kernel : kernels) {
+    const std::optional<double> arrived = kernel.arrived();
+    if (!arrived) return std::nullopt;
+    all += *arrived;
+  }
+  return all;
+}
+
+std::optional<double> ProgramGain::in_others() const {
+  if (!others_before || !others_after) return std::nullopt;
+  return *others_before - *others_after;
+}
+
+std::optional<double> ProgramGain::between() const {
+  const std::optional<double> kernels_gain = in_kernels(), others_gain = in_others();
+  if (!kernels_gain || !others_gain) return std::nullopt;
+  return arrived() - *kernels_gain - *others_gain;
+}
+
+Result<ProgramGain> gain_of(Context& context, ProgramBench& bench, const RightVariant& variant,
+                            const ProvingRounds& rounds, const std::vector<TunedDispatch>& tuned) {
+  ProgramGain gain;
+  gain.variant = variant.name;
+  gain.without_spec = variant.without_spec;
+  // By the ratios that the verdict is about: medians of rounds lie apart by what a round had in
+  // common.
+  gain.before = gain.base = measure::median(rounds.base);
+  if (!rounds.flags.empty()) {
+    HONE_ASSIGN(const auto by_flags, measure::compare_paired(rounds.base, rounds.flags));
+    gain.before = gain.base * by_flags.ratio;
+  }
+  HONE_ASSIGN(
+      const auto by_spec,
+      measure::compare_paired(rounds.flags.empty() ? rounds.base : rounds.flags, rounds.chosen));
+  gain.after = gain.before * by_spec.ratio;
+  HONE_ASSIGN(const auto defaults, default_times(context));
+  gain.kernels = promises(tuned, variant.shipped, defaults);
+  if (context.programs->tells_kernel_times(context.options.place().address))
+    HONE_TRY(look_at_kernels(context, bench, gain));
+  return gain;
+}
+
+nlohmann::json json_of(const ProgramGain& gain) {
+  nlohmann::json kernels = nlohmann::json::array();
+  for (const KernelGain& kernel : gain.kernels)
+    kernels.push_back({{"dispatch", kernel.dispatch},
+                       {"launches", kernel.launches},
+                       {"promised", kernel.promised},
+                       {"before", or_null(kernel.before)},
+                       {"after", or_null(kernel.after)},
+                       {"arrived", or_null(kernel.arrived())}});
+  return {{"variant", gain.variant},
+          {"without_spec", gain.without_spec},
+          {"seconds_default", gain.base},
+          {"seconds_before", gain.before},
+          {"seconds_after", gain.after},
+          {"promised", gain.promised()},
+          {"arrived", gain.arrived()},
+          {"in_kernels", or_null(gain.in_kernels())},
+          {"in_others", or_null(gain.in_others())},
+          {"between", or_null(gain.between())},
+          {"kernels", kernels}};
+}
+
+}  // namespace hone::tune

@@ -1,0 +1,55 @@
+// How much of what the kernels of a spec promise arrives in the whole program, and where the rest
+// goes.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tune/program/program_proof.h"
+
+namespace hone::tune {
+
+// Of all launches of one kernel in a call of the program; seconds.
+struct KernelGain {
+  std::string dispatch;
+  int launches = 1;
+  double promised = 0;  // what its configuration saves by itself, as it was measured
+  // In place: with the flags alone, and with the spec; none where the runtime does not tell.
+  std::optional<double> before = {}, after = {};
+
+  std::optional<double> arrived() const;
+};
+
+// Seconds of a call of the program.
+struct ProgramGain {
+  std::string variant, without_spec;  // names of the way that was proved, and of its flags alone
+  double base = 0;                    // the default
+  double before = 0, after = 0;       // its flags alone, and with the spec
+  std::vector<KernelGain> kernels;    // with an entry; what promises most first
+  // Those without an entry, in place: what the spec does to its neighbours.
+  std::optional<double> others_before = {}, others_after = {};
+
+  double promised() const;  // by all kernels
+  double arrived() const { return before - after; }
+  // Of arrived(), by the kernels with an entry and by those without; none where any is not known.
+  std::optional<double> in_kernels() const;
+  std::optional<double> in_others() const;
+  // The rest: between launches, in copies and in the call itself.
+  std::optional<double> between() const;
+};
+
+// Of `variant`, which `rounds` proved on the bench of prove_program(). `tuned`: the dispatches that
+// it may have entries for, of a program split with its flags. In place each kernel's times are
+// medians of a few runs of both ways in turn. Errors: of the store, and of the runtime's tools.
+Result<ProgramGain> gain_of(Context& context, ProgramBench& bench, const RightVariant& variant,
+                            const ProvingRounds& rounds, const std::vector<TunedDispatch>& tuned);
+
+// {"variant", "without_spec", "seconds_default", "seconds_before", "seconds_after", "promised",
+// "arrived", "in_kernels", "in_others", "between", "kernels": [{"dispatch", "launches", "promised",
+// "before", "after", "arrived"}]}; null for what is not known.
+nlohmann::json json_of(const ProgramGain& gain);
+
+}  // namespace hone::tune

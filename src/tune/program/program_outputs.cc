@@ -1,0 +1,145 @@
+#include "tune/program/program_outputs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "measure/half.h"
+#include "measure/verification.h"
+#include "tune/program/program_tolerance.h"
+
+namespace hone::tune {
+namespace {
+
+constexpr double kTimesTheDefault = 2;
+constexpr double kMostOfTheDefault = 0.1;
+
+bool is_narrow(problem::ElementType type) {
+  return type == problem::ElementType::kF16 || type == problem::ElementType::kBF16;
+}
+
+std::vector<double> values_of(const problem::Array& array) {
+  std::vector<double> values(static_cast<std::size_t>(problem::element_count(array.type)));
+  measure::to_doubles(std::as_bytes(std::span(array.bytes)), array.type.element, values);
+  return values;
+}
+
+struct Distance {
+  double root_mean_square = 0;
+  double worst = 0;
+};
+
+// Infinite where one has a value and the other has none.
+Distance distance(const problem::Array& from, const std::vector<double>& to) {
+  const std::vector<double> values = values_of(from);
+  if (values.size() != to.size()) return {INFINITY, INFINITY};
+  Distance found;
+  double squares = 0;
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    const bool both = std::isnan(values[i]) == std::isnan(to[i]);
+    if (both && (std::isnan(to[i]) || values[i] == to[i])) continue;
+    const double error = both ? std::abs(values[i] - to[i]) : INFINITY;
+    found.worst = std::max(found.worst, error);
+    squares += error * error;
+  }
+  found.root_mean_square =
+      std::sqrt(squares / static_cast<double>(std::max<std::size_t>(1, values.size())));
+  return found;
+}
+
+double root_mean_square(const std::vector<double>& values) {
+  double squares = 0;
+  for (const double value : values) squares += value * value;
+  return std::sqrt(squares / static_cast<double>(std::max<std::size_t>(1, values.size())));
+}
+
+// Empty where `output` is right by the program computed in f32.
+std::string beside_wide(const problem::Array& output, const problem::Array& expected,
+                        const problem::Array& wide) {
+  const std::vector<double> exact = values_of(wide);
+  const Distance own = distance(expected, exact), got = distance(output, exact);
+  const double share = own.root_mean_square / root_mean_square(exact);
+  if (!(share <= kMostOfTheDefault))
+    return fmt::format(
+        "the default's own error is {:.2g} of the output (root mean square, by the program in "
+        "f32): it may be wrong itself, which hone verify tells, and nothing can be told by it",
+        share);
+  if (got.root_mean_square <= kTimesTheDefault * own.root_mean_square &&
+      got.worst <= kTimesTheDefault * own.worst)
+    return "";
+  return fmt::format(
+      "by the program in f32 its error is {:.2g} (root mean square; the default's {:.2g}) and "
+      "{:.2g} "
+      "at most (the default's {:.2g})",
+      got.root_mean_square, own.root_mean_square, got.worst, own.worst);
+}
+
+}  // namespace
+
+Result<std::string> difference_of_outputs(const std::vector<problem::Array>& outputs,
+                                          const std::vector<problem::Array>& expected) {
+  return difference_of_outputs(outputs, expected, {});
+}
+
+std::string changed_bits(const std::vector<problem::Array>& outputs,
+                         const std::vector<problem::Array>& expected) {
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const std::string &got = outputs[i].bytes, &want = expected[i].bytes;
+    const auto size = static_cast<std::size_t>(problem::byte_size(expected[i].type.element));
+    std::size_t changed = 0, first = 0;
+    for (std::size_t at = 0; at + size <= want.size(); at += size) {
+      if (got.compare(at, size, want, at, size) == 0) continue;
+      if (changed++ == 0) first = at / size;
+    }
+    if (changed > 0)
+      return fmt::format(
+          "result {} is not bit-equal: {} of {} elements have other bits, element {} first", i,
+          changed, want.size() / size, first);
+  }
+  return "";
+}
+
+bool are_narrow(const std::vector<problem::Array>& outputs) {
+  return std::ranges::any_of(
+      outputs, [](const problem::Array& each) { return is_narrow(each.type.element); });
+}
+
+problem::ElementType widened(problem::ElementType type) {
+  return is_narrow(type) ? problem::ElementType::kF32 : type;
+}
+
+problem::Array widened(const problem::Array& array) {
+  if (!is_narrow(array.type.element)) return array;
+  problem::Array wide{{problem::ElementType::kF32, array.type.shape}, {}};
+  std::vector<float> values(static_cast<std::size_t>(problem::element_count(array.type)));
+  measure::to_floats(std::as_bytes(std::span(array.bytes)), array.type.element, values);
+  const auto bytes = std::as_bytes(std::span(values));
+  wide.bytes.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return wide;
+}
+
+Result<std::string> difference_of_outputs(const std::vector<problem::Array>& outputs,
+                                          const std::vector<problem::Array>& expected,
+                                          const std::vector<problem::Array>& wide) {
+  if (outputs.size() != expected.size())
+    return input_error("{} results, not {}", outputs.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const problem::TensorType& type = expected[i].type;
+    if (outputs[i].type != type)
+      return input_error("result {} is {}, not {}", i, problem::to_string(outputs[i].type),
+                         problem::to_string(type));
+    HONE_ASSIGN(const measure::Comparison comparison,
+                measure::compare(std::as_bytes(std::span(outputs[i].bytes)),
+                                 std::as_bytes(std::span(expected[i].bytes)), type,
+                                 program_tolerance(expected[i])));
+    if (comparison.right) continue;
+    const std::string difference = fmt::format("result {} is {}", i, measure::describe(comparison));
+    if (wide.size() != expected.size() || !is_narrow(type.element)) return difference;
+    const std::string by_wide = beside_wide(outputs[i], expected[i], wide[i]);
+    if (!by_wide.empty()) return difference + "; " + by_wide;
+  }
+  return std::string();
+}
+
+}  // namespace hone::tune

@@ -1,0 +1,57 @@
+// Will it still be faster inside the program? The spec is put together from what the dispatches
+// won, vetted by the compiler (spec_vetting.h), and compared with the default and with every flag
+// set on the whole program. What is not applied or does not help is left out and named.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "tune/dispatch/dispatch_tuner.h"
+#include "tune/program/near_ties.h"
+#include "tune/program/program_variants.h"
+#include "tune/program/variant_choice.h"
+
+namespace hone::tune {
+
+// A spec is tried without each of its entries, which takes a compile and a dozen rounds of each;
+// one with more entries than this without each of so many groups of them, and a group that hurts
+// is halved until what hurts is found.
+inline constexpr std::size_t kMostGroups = 8;
+
+// The compiled variants, while there may be something to time.
+struct ProgramBench {
+  TemporaryFolder folder;
+  ProgramVariants variants;
+};
+
+struct ProvenProgram {
+  // Text: compiles with the flags that its entries were found with, and is applied to what they
+  // were verified for; empty when no entry is left.
+  std::string spec;
+  std::vector<provider::ReplacedExecutable> replaced;  // with the spec
+  std::vector<RightVariant> variants;  // for most_promising; none where nothing could be run
+  std::vector<store::Id> shipped;      // dispatches that the spec's entries were verified for
+  std::vector<LeftOut> left_out;
+  std::shared_ptr<ProgramBench> bench;  // none where nothing could be run
+};
+
+// Compiles the whole program, `bytes` of the file program.path, and times it to find what is worth
+// proving (prove_variant), beside `rivals`: ways with specs of their own, which other tunings of
+// the program proved. Where it cannot be run (dynamic shapes, benchmark files of a single dispatch,
+// no runtime) it is compiled all the same with what will be written, and a note says so.
+//
+// Where the runtime tells what each kernel takes, winners in `tuned` give way to near ties that are
+// faster in the program (near_ties.h), unless the options say otherwise.
+Result<ProvenProgram> prove_program(Context& context, const problem::Program& program,
+                                    const std::string& bytes, std::vector<TunedDispatch>& tuned,
+                                    const ReferenceOf& reference_of,
+                                    const std::vector<RightVariant>& rivals);
+
+// Times the default, this variant and its flags alone anew, in rounds that have chosen nothing.
+Result<ProvingRounds> prove_variant(Context& context, ProgramBench& bench,
+                                    const RightVariant& variant);
+
+}  // namespace hone::tune

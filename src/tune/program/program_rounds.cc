@@ -1,0 +1,44 @@
+#include "tune/program/program_rounds.h"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "base/stopwatch.h"
+
+namespace hone::tune {
+
+Result<std::vector<std::vector<double>>> time_rounds(
+    const provider::ProgramProvider& provider, const std::vector<provider::ProgramCall>& calls,
+    const ProgramRounds& request, Observer& observer) {
+  std::vector<std::size_t> order(calls.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::mt19937_64 generator(request.seed);
+  std::vector<std::vector<double>> times;
+  const Stopwatch watch;
+  std::size_t rounds = request.rounds;
+  for (std::size_t round = 0; round < rounds; ++round) {
+    Progress progress;
+    progress.step = "program";
+    progress.tried = round;
+    if (round > 0) {
+      const double each = watch.seconds() / static_cast<double>(round);
+      const double fit =
+          std::clamp(request.most_seconds / each, 1.0, static_cast<double>(request.rounds));
+      rounds =
+          std::max({static_cast<std::size_t>(fit), std::min(request.least, request.rounds), round});
+      if (round == rounds) break;
+      progress.seconds_left = each * static_cast<double>(rounds - round);
+    }
+    progress.planned = rounds;
+    observer.progress(progress);
+    std::shuffle(order.begin(), order.end(), generator);
+    std::vector<double>& row = times.emplace_back(calls.size());
+    for (const std::size_t c : order) {
+      HONE_ASSIGN(row[c], provider.time_program(calls[c], request.seconds));
+    }
+  }
+  return times;
+}
+
+}  // namespace hone::tune

@@ -1,0 +1,32 @@
+// Whole programs timed interleaved under the provider's own runtime.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "provider/program_provider.h"
+#include "tune/services/observer.h"
+#include "tune/services/protocols.h"
+
+namespace hone::tune {
+
+struct ProgramRounds {
+  std::size_t rounds = kProgramRounds;
+  double seconds = kProgramSampleSeconds;  // of each call's sample
+  std::uint64_t seed = 1;                  // of the order within each round
+  // No further round is begun that would take the whole beyond `most_seconds`, once there are
+  // `least` of them: a process that maps gigabytes of weights starts in seconds.
+  double most_seconds = std::numeric_limits<double>::infinity();
+  std::size_t least = 1;
+};
+
+// rounds[r][c]: seconds per call of calls[c] in round r. In every round each runs once, in random
+// order, as a process of its own, so that where its memory lies is drawn anew every time.
+// Errors: those of the runtime's tool; kInterrupted when told to stop.
+Result<std::vector<std::vector<double>>> time_rounds(
+    const provider::ProgramProvider& provider, const std::vector<provider::ProgramCall>& calls,
+    const ProgramRounds& request, Observer& observer);
+
+}  // namespace hone::tune

@@ -1,0 +1,348 @@
+#include "tune/program/program_variants.h"
+
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "tune/services/input_files.h"
+#include "tune/program/program_outputs.h"
+#include "tune/program/program_rounds.h"
+#include "tune/services/records.h"
+
+namespace hone::tune {
+namespace {
+
+// Six variants that are chosen from, and three that are proved, take about 130 samples: with a
+// small budget these are short, lest the proof take several times what the user gave.
+constexpr double kSamplesWithinBudget = 400, kShortestSampleSeconds = 0.03;
+
+// What rounds of the whole program may take, lest those of one whose processes start slowly take
+// several times what the user gave; the fewest that a verdict can be had from
+// (PairedComparison::too_few) and still one that says something.
+constexpr double kLeastForRounds = 60, kRoundsOfBudget = 0.5;
+constexpr std::size_t kFewestRounds = 8;
+// Each compile has a copy of the program, and a module about as large comes back.
+constexpr std::size_t kBytesAtOnce = std::size_t{1} << 30;
+
+}  // namespace
+
+Result<ProgramVariants> ProgramVariants::create(Context& context, const problem::Program& program,
+                                                std::string bytes,
+                                                const problem::Function& function,
+                                                std::filesystem::path folder) {
+  ProgramVariants variants(context);
+  variants.path_ = program.path;
+  variants.bytes_ = std::move(bytes);
+  variants.function_ = function.name;
+  variants.results_ = function.outputs;
+  variants.folder_ = std::move(folder);
+  HONE_ASSIGN(variants.program_, context.store.intern(store::Program{
+                                     0, program.hash, program.path,
+                                     nlohmann::json{{"function", function.name}}.dump()}));
+  HONE_ASSIGN(variants.inputs_, write_argument_files(function, context.options.inputs,
+                                                     variants.folder_, context.options.seed));
+  return variants;
+}
+
+provider::ProgramCall ProgramVariants::call(const Variant& variant) const {
+  return {variant.module,
+          function_,
+          inputs_,
+          context_->options.place().address,
+          context_->options.runtime_flags,
+          results_,
+          context_->stop_fd};
+}
+
+Result<std::vector<CompiledModule>> ProgramVariants::compile(std::vector<Variant>& variants) {
+  std::vector<CompiledModule> programs(variants.size());
+  std::vector<std::vector<std::string>> flags;
+  std::vector<std::size_t> to_compile;
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    Variant& variant = variants[i];
+    variant.module = folder_ / fmt::format("variant{}.vmfb", made_++);
+    programs[i] = std::move(variant.compiled);
+    variant.compiled.clear();
+    if (!programs[i]->empty()) continue;
+    std::vector<std::string> all = context_->options.flags;
+    all.insert(all.end(), variant.flags.begin(), variant.flags.end());
+    if (!variant.spec.empty()) {
+      const std::filesystem::path spec = variant.module.string() + "_spec.mlir";
+      HONE_TRY(write_file_atomically(spec, variant.spec));
+      all = context_->programs->with_spec(std::move(all), spec);
+    }
+    if (!variant.replaced.empty()) {
+      const std::filesystem::path folder = variant.module.string() + "_kernels";
+      HONE_TRY(write_replaced(folder, variant.replaced));
+      all = context_->programs->with_replaced(std::move(all), folder);
+    }
+    flags.push_back(std::move(all));
+    to_compile.push_back(i);
+  }
+  if (to_compile.empty()) return programs;
+  HONE_ASSIGN(std::vector<CompiledModule> compiled,
+              context_->compiler.compile_programs(path_, bytes_, flags));
+  for (std::size_t i = 0; i < to_compile.size(); ++i)
+    programs[to_compile[i]] = std::move(compiled[i]);
+  return programs;
+}
+
+std::string file_of_replaced(const std::string& executable) {
+  return executable + ".mlir";
+}
+
+Status write_replaced(const std::filesystem::path& folder,
+                      const std::vector<provider::ReplacedExecutable>& replaced) {
+  std::error_code code;
+  std::filesystem::create_directories(folder, code);
+  if (code)
+    return environment_error("cannot make the folder '{}': {}", folder.string(), code.message());
+  for (const provider::ReplacedExecutable& each : replaced)
+    HONE_TRY(write_file_atomically(folder / file_of_replaced(each.executable), each.text));
+  return {};
+}
+
+Status ProgramVariants::check(Variant& variant, const CompiledModule& compiled) {
+  if (!compiled) {
+    variant.module.clear();
+    variant.failure = "does not compile: " + compiled.error().message;
+    variant.may_differ = provider::may_differ_next_time(compiled.error().kind);
+    return {};
+  }
+  const std::string code = content_hash(*compiled);
+  if (const Variant* same = with_code(code); same != nullptr) {
+    variant.module.clear();
+    variant.failure = fmt::format("the same module as '{}'", same->name);
+    variant.same_as = same->name;
+    return {};
+  }
+  variant.code = code;
+  HONE_TRY(write_file_atomically(variant.module, *compiled));
+  Result<std::vector<problem::Array>> outputs =
+      context_->programs->run_program(call(variant), results_.size());
+  if (!outputs) {
+    if (outputs.error().kind != ErrorKind::kFailure || variants_.empty())
+      return tl::unexpected(std::move(outputs).error());
+    variant.failure = "does not run: " + outputs.error().message;
+    variant.may_differ = true;
+  } else if (variants_.empty()) {
+    expected_ = std::move(*outputs);
+  } else {
+    HONE_TRY(compare_outputs(variant, *outputs));
+  }
+  return {};
+}
+
+Status ProgramVariants::compare_outputs(Variant& variant,
+                                        const std::vector<problem::Array>& outputs) {
+  HONE_ASSIGN(variant.failure, difference_of_outputs(outputs, expected_));
+  if (!variant.failure.empty() && are_narrow(expected_)) {
+    HONE_ASSIGN(const std::vector<problem::Array> wide, wide_outputs());
+    HONE_ASSIGN(variant.failure, difference_of_outputs(outputs, expected_, wide));
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    HONE_ASSIGN(const auto difference, measure::difference_of(outputs[i], expected_[i]));
+    variant.differences.push_back(difference);
+  }
+  if (!context_->options.bit_equal || !variant.failure.empty()) return {};
+  variant.failure = changed_bits(outputs, expected_);
+  variant.may_differ = !variant.failure.empty();  // in a run that asks for less
+  return {};
+}
+
+Result<std::vector<problem::Array>> ProgramVariants::wide_outputs() {
+  if (wide_) return *wide_;
+  wide_.emplace();
+  HONE_ASSIGN(const CompiledModule compiled,
+              context_->compiler.compile_program_in_f32(path_, bytes_, context_->options.flags));
+  const auto without = [&](const std::string& why) {
+    context_->note_once("outputs are compared within a fixed tolerance: in f32 the program " + why);
+    return *wide_;
+  };
+  if (!compiled) return without("does not compile: " + compiled.error().message);
+  provider::ProgramCall call{.module = folder_ / "wide.vmfb",
+                             .function = function_,
+                             .inputs = {},
+                             .device = context_->options.place().address,
+                             .runtime_flags = context_->options.runtime_flags,
+                             .results = results_,
+                             .stop_fd = context_->stop_fd};
+  HONE_TRY(write_file_atomically(call.module, *compiled));
+  for (problem::TensorType& type : call.results) type.element = widened(type.element);
+  for (const std::filesystem::path& input : inputs_) {
+    HONE_ASSIGN(const std::string file, read_file(input));
+    HONE_ASSIGN(const problem::Array array, problem::from_npy(file));
+    call.inputs.push_back(folder_ / ("wide_" + input.filename().string()));
+    HONE_TRY(write_file_atomically(call.inputs.back(), problem::to_npy(widened(array))));
+  }
+  Result<std::vector<problem::Array>> outputs =
+      context_->programs->run_program(call, results_.size());
+  if (!outputs && outputs.error().kind == ErrorKind::kInterrupted)
+    return tl::unexpected(std::move(outputs).error());
+  if (!outputs) return without("does not run: " + outputs.error().message);
+  wide_ = std::move(*outputs);
+  return *wide_;
+}
+
+Status ProgramVariants::add_each(std::vector<Variant> variants) {
+  const std::size_t at_once =
+      std::max<std::size_t>(1, std::min(context_->options.compile_ahead,
+                                        kBytesAtOnce / std::max<std::size_t>(1, bytes_.size())));
+  for (std::size_t begin = 0; begin < variants.size(); begin += at_once) {
+    const auto from = variants.begin() + static_cast<std::ptrdiff_t>(begin);
+    const std::size_t count = std::min(at_once, variants.size() - begin);
+    Progress progress;
+    progress.step = "compiling the whole program";
+    progress.tried = begin;
+    progress.planned = variants.size();
+    context_->observer.progress(progress);
+    std::vector<Variant> some(std::make_move_iterator(from),
+                              std::make_move_iterator(from + static_cast<std::ptrdiff_t>(count)));
+    HONE_TRY(add_some(std::move(some)));
+  }
+  return {};
+}
+
+Status ProgramVariants::add_some(std::vector<Variant> variants) {
+  HONE_ASSIGN(const std::vector<CompiledModule> compiled, compile(variants));
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    HONE_TRY(check(variants[i], compiled[i]));
+    if (variants_.empty() && !variants[i].usable())
+      return failure("the program does not work with the default flags: {}", variants[i].failure);
+    variants_.push_back(std::move(variants[i]));
+  }
+  return {};
+}
+
+Status ProgramVariants::add(Variant variant) {
+  std::vector<Variant> one;
+  one.push_back(std::move(variant));
+  return add_each(std::move(one));
+}
+
+Result<std::string> ProgramVariants::failure_of(Variant variant) {
+  std::vector<Variant> one;
+  one.push_back(std::move(variant));
+  HONE_ASSIGN(const std::vector<CompiledModule> compiled, compile(one));
+  HONE_TRY(check(one.front(), compiled.front()));
+  return one.front().same_as.empty() ? one.front().failure : std::string();
+}
+
+Status ProgramVariants::time(int rounds, const std::vector<std::string>& names,
+                             std::uint64_t seed) {
+  std::vector<std::size_t> usable;
+  std::vector<provider::ProgramCall> calls;
+  for (std::size_t i = 0; i < variants_.size(); ++i) {
+    if (!variants_[i].usable() ||
+        std::find(names.begin(), names.end(), variants_[i].name) == names.end())
+      continue;
+    variants_[i].seconds.clear();
+    usable.push_back(i);
+    calls.push_back(call(variants_[i]));
+  }
+  ProgramRounds request{static_cast<std::size_t>(rounds), sample_seconds(), seed};
+  request.most_seconds =
+      std::max(kLeastForRounds, kRoundsOfBudget * context_->options.budget_seconds);
+  request.least = kFewestRounds;
+  HONE_ASSIGN(const std::vector<std::vector<double>> times,
+              time_rounds(*context_->programs, calls, request, context_->observer));
+  if (times.size() < request.rounds)
+    context_->note_once(fmt::format(
+        "the whole program is timed in {} rounds, not {}: more would take longer than {:.0f} s",
+        times.size(), request.rounds, request.most_seconds));
+  for (const std::vector<double>& round : times)
+    for (std::size_t c = 0; c < usable.size(); ++c)
+      variants_[usable[c]].seconds.push_back(round[c]);
+  for (const std::size_t timed : usable) {
+    Variant& variant = variants_[timed];
+    HONE_ASSIGN(variant.against_default,
+                measure::compare_paired(variants_.front().seconds, variant.seconds));
+  }
+  return {};
+}
+
+double ProgramVariants::sample_seconds() const {
+  return std::clamp(context_->options.budget_seconds / kSamplesWithinBudget, kShortestSampleSeconds,
+                    kProgramSampleSeconds);
+}
+
+Result<std::vector<double>> ProgramVariants::sample(const std::vector<std::string>& names,
+                                                    std::uint64_t seed) {
+  std::vector<provider::ProgramCall> calls;
+  for (const std::string& name : names) calls.push_back(call(*find(name)));
+  HONE_ASSIGN(
+      std::vector<std::vector<double>> times,
+      time_rounds(*context_->programs, calls, {1, sample_seconds(), seed}, context_->observer));
+  return std::move(times.front());
+}
+
+Result<std::vector<provider::KernelTime>> ProgramVariants::kernel_times(
+    const std::string& name) const {
+  return context_->programs->kernel_times(call(*find(name)), kProgramSampleSeconds);
+}
+
+void ProgramVariants::discard(const std::string& name) {
+  std::error_code code;
+  if (const Variant* variant = find(name); variant != nullptr && !variant->module.empty())
+    std::filesystem::remove(variant->module, code);
+}
+
+void ProgramVariants::set_aside(const std::string& name, std::string why) {
+  discard(name);
+  const auto found = std::ranges::find(variants_, name, &Variant::name);
+  if (found == variants_.end()) return;
+  found->failure = std::move(why);
+  found->code.clear();  // one with the same module is timed for itself
+}
+
+Result<std::vector<store::ProgramMeasurement>> ProgramVariants::rows(std::string_view label) const {
+  std::vector<store::ProgramMeasurement> rows;
+  HONE_ASSIGN(const store::Build base, context_->store.build(context_->build));
+  for (const Variant& variant : variants_) {
+    store::Build build = base;
+    std::vector<std::string> flags = context_->options.flags;
+    flags.insert(flags.end(), variant.flags.begin(), variant.flags.end());
+    build.flags = nlohmann::json(flags).dump();
+    store::ProgramMeasurement row;
+    row.program = program_;
+    HONE_ASSIGN(row.build, context_->store.intern(build));
+    row.device = context_->device;
+    row.variant = variant.name + std::string(label);
+    row.spec = variant.spec;
+    row.verdict = variant.failure;
+    if (!variant.seconds.empty()) {
+      row.timing = timing_of(variant.seconds);
+      row.ratio = variant.against_default.ratio;
+      row.ratio_low = variant.against_default.interval.low;
+      row.ratio_high = variant.against_default.interval.high;
+      row.right = true;
+      row.verdict = measure::name_of(variant.against_default.verdict);
+    } else if (variant.failure.find("wrong") != std::string::npos) {
+      row.right = false;
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+const Variant* ProgramVariants::with_code(std::string_view code) const {
+  const auto found = std::find_if(variants_.begin(), variants_.end(),
+                                  [code](const Variant& v) { return v.code == code; });
+  return found == variants_.end() ? nullptr : &*found;
+}
+
+const Variant* ProgramVariants::find(std::string_view name) const {
+  const auto found = std::find_if(variants_.begin(), variants_.end(),
+                                  [name](const Variant& v) { return v.name == name; });
+  return found == variants_.end() ? nullptr : &*found;
+}
+
+const Variant* ProgramVariants::timed_for(std::string_view name) const {
+  const Variant* variant = find(name);
+  if (variant != nullptr && !variant->same_as.empty()) variant = find(variant->same_as);
+  return variant != nullptr && variant->usable() ? variant : nullptr;
+}
+
+}  // namespace hone::tune

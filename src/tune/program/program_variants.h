@@ -1,0 +1,114 @@
+// Ways to build one whole program, compiled, checked against the default's outputs and timed
+// interleaved under the provider's own runtime.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/array_difference.h"
+#include "measure/comparison.h"
+#include "tune/services/context.h"
+
+namespace hone::tune {
+
+struct Variant {
+  std::string name;                     // "default", "data tiling", "data tiling + spec"
+  std::vector<std::string> flags = {};  // beyond the session's
+  std::string spec = {};                // text; empty without one
+  std::vector<provider::ReplacedExecutable> replaced = {};
+  std::string without_spec = {};  // of one with a spec: the name of that with its flags alone
+  std::string compiled = {};      // module; empty: add() compiles it, and takes it in any case
+
+  std::filesystem::path module = {};  // compiled; empty when it does not compile
+  std::string failure = {};  // why it is not timed: does not compile or run, wrong outputs, a copy
+  bool may_differ = false;   // the failure may come out otherwise: an accident, a limit of time
+  std::string code = {};     // content hash of the module
+  std::string same_as = {};  // the name of the one with the same module, where there is one
+  // Of each output to the default's; empty of the default itself, and of what does not run.
+  std::vector<measure::ArrayDifference> differences = {};
+  std::vector<double> seconds = {};  // per call, by round
+  measure::PairedComparison against_default = {};
+
+  bool usable() const { return failure.empty(); }
+};
+
+// As the compiler looks for the file that replaces an executable.
+std::string file_of_replaced(const std::string& executable);
+// Writes each under that name into `folder`, which is made where it is not there. An environment
+// error where it cannot be.
+Status write_replaced(const std::filesystem::path& folder,
+                      const std::vector<provider::ReplacedExecutable>& replaced);
+
+class ProgramVariants {
+ public:
+  // `folder` keeps modules and inputs while this lives. An input error when the function cannot be
+  // called (dynamic shapes).
+  static Result<ProgramVariants> create(Context& context, const problem::Program& program,
+                                        std::string bytes, const problem::Function& function,
+                                        std::filesystem::path folder);
+
+  // Compiles the variant and checks its outputs. The first must be the default. A module that is
+  // the same as another variant's is not timed twice.
+  Status add(Variant variant);
+  // The same of several, which are compiled side by side where the pool and memory allow it.
+  Status add_each(std::vector<Variant> variants);
+
+  // Why the variant would not be timed; empty where it would. It is not kept.
+  Result<std::string> failure_of(Variant variant);
+
+  // Times the usable ones of these variants, the default among them, in `rounds` rounds, each in
+  // random order and from scratch; what was known of their times is forgotten. `seed`: of the
+  // order.
+  Status time(int rounds, const std::vector<std::string>& names, std::uint64_t seed);
+
+  // Seconds per call of each of these, which are usable: one round, interleaved in random order.
+  Result<std::vector<double>> sample(const std::vector<std::string>& names, std::uint64_t seed);
+  // What each kernel of this one, which is usable, takes while it runs, where the provider's
+  // runtime tells it (ProgramProvider::tells_kernel_times).
+  Result<std::vector<provider::KernelTime>> kernel_times(const std::string& name) const;
+  // Removes the file of a variant that will not run again.
+  void discard(const std::string& name);
+  // The same of one that is usable, and is not timed from now on: `why` stands in its row.
+  void set_aside(const std::string& name, std::string why);
+
+  // One row per variant for the store, under its name with `label` behind it.
+  Result<std::vector<store::ProgramMeasurement>> rows(std::string_view label) const;
+
+  store::Id program() const { return program_; }  // its row: the program and the function called
+  const std::vector<Variant>& all() const { return variants_; }
+  const Variant* find(std::string_view name) const;
+  // The one that is timed for it: itself, or that with the same module. Nothing where it is unknown
+  // or not usable.
+  const Variant* timed_for(std::string_view name) const;
+
+ private:
+  explicit ProgramVariants(Context& context) : context_(&context) {}
+  Status add_some(std::vector<Variant> variants);
+  Result<std::vector<CompiledModule>> compile(std::vector<Variant>& variants);
+  Status check(Variant& variant, const CompiledModule& compiled);
+  Status compare_outputs(Variant& variant, const std::vector<problem::Array>& outputs);
+  provider::ProgramCall call(const Variant& variant) const;
+  double sample_seconds() const;
+  // The results of the program computed in f32, made when they are first asked for; empty where
+  // that is not possible.
+  Result<std::vector<problem::Array>> wide_outputs();
+  const Variant* with_code(std::string_view code) const;
+
+  Context* context_;
+  std::string path_;
+  std::string bytes_;
+  store::Id program_ = 0;
+  std::string function_;
+  std::vector<problem::TensorType> results_;
+  std::filesystem::path folder_;
+  std::vector<std::filesystem::path> inputs_;
+  std::vector<Variant> variants_;
+  std::size_t made_ = 0;                  // names files
+  std::vector<problem::Array> expected_;  // the default's outputs
+  std::optional<std::vector<problem::Array>> wide_;
+};
+
+}  // namespace hone::tune

@@ -1,0 +1,175 @@
+#include "tune/program/spec_check.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/file.h"
+
+namespace hone::tune {
+namespace {
+
+using problem::Dispatch;
+using Texts = std::vector<provider::NamedText>;
+
+// Whether `got` has every part of `wanted`, the empty ones too.
+bool say(const Texts& got, const Texts& wanted) {
+  return std::ranges::all_of(wanted, [&](const provider::NamedText& part) {
+    return std::ranges::any_of(got, [&](const provider::NamedText& each) {
+      return each.name == part.name && each.text == part.text;
+    });
+  });
+}
+
+bool says_nothing(const Texts& entry) {
+  return std::ranges::all_of(entry,
+                             [](const provider::NamedText& part) { return part.text.empty(); });
+}
+
+std::string texts_in_words(const Texts& texts) {
+  std::vector<std::string> words;
+  for (const provider::NamedText& each : texts) words.push_back(each.text);
+  return fmt::format("{}", fmt::join(words, " with "));
+}
+
+class SpecCheck {
+ public:
+  SpecCheck(CompileService& compiler, const provider::ProgramProvider& provider,
+            const SpecCheckRequest& request)
+      : compiler_(compiler), provider_(provider), request_(request) {}
+
+  Result<CheckedSpec> run() {
+    HONE_ASSIGN(const SpecFile spec,
+                compiler_.read_spec(request_.spec_path.string(), request_.spec_bytes));
+    HONE_ASSIGN(checked_.program, compiler_.load_program(request_.program_path,
+                                                         request_.program_bytes, request_.flags));
+    for (const jobs::SpecFileEntry& entry : spec.entries) {
+      HONE_ASSIGN(std::vector<provider::NamedText> says, provider_.texts_in_ir(entry.payload));
+      checked_.entries.push_back({entry, std::move(says), {}});
+    }
+    set_spec_classes();
+    HONE_ASSIGN(const auto matched, matches_of(spec));
+    for (std::size_t d = 0; d < checked_.program.dispatches.size(); ++d) {
+      const auto entries = matched.find(checked_.program.dispatches[d].name);
+      if (entries != matched.end() && !entries->second.empty()) HONE_TRY(judge(d, entries->second));
+    }
+    return std::move(checked_);
+  }
+
+ private:
+  void set_spec_classes() {
+    const std::vector<Dispatch>& all = checked_.program.dispatches;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      std::size_t first = 0;
+      while (first < i && !provider_.same_spec_class(all[first].root, all[i].root)) ++first;
+      checked_.spec_class.push_back(first);
+    }
+  }
+
+  // By a dispatch's name: the entries that match in it.
+  Result<std::map<std::string, std::vector<int>>> matches_of(const SpecFile& spec) {
+    HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-spec-"));
+    const std::filesystem::path file = folder.path() / "marking_spec.mlir";
+    HONE_TRY(write_file_atomically(file, spec.marking));
+    HONE_ASSIGN(const auto marked,
+                compiler_.configured(request_.program_path, request_.program_bytes, with(file)));
+    std::map<std::string, std::vector<int>> matched;
+    for (const jobs::ConfiguredDispatch& dispatch : marked) matched[dispatch.name] = dispatch.marks;
+    return matched;
+  }
+
+  Status judge(std::size_t index, const std::vector<int>& matching) {
+    const Dispatch& dispatch = checked_.program.dispatches[index];
+    const std::vector<std::string> flags = with(request_.spec_path);
+    const auto got = compiler_.configured_dispatch(dispatch.name, dispatch.source, flags);
+    if (!got && !is_refusal(got.error())) return tl::unexpected(got.error());
+    std::string refusal = got ? "" : got.error().message;
+    if (got) {
+      const Status compiled = compiler_.compile_dispatch(dispatch.name, dispatch.source, flags);
+      if (!compiled && !is_refusal(compiled.error())) return compiled;
+      if (!compiled) refusal = compiled.error().message;
+    }
+    for (const int mark : matching) {
+      const auto position = static_cast<std::size_t>(mark);
+      if (position >= checked_.entries.size()) continue;
+      CheckedEntry& entry = checked_.entries[position];
+      SpecUse use{index, SpecEffect::kApplied, {}};
+      if (mark != matching.front()) {
+        use.effect = SpecEffect::kShadowed;
+        use.note =
+            fmt::format("@{} matches too and comes first",
+                        checked_.entries[static_cast<std::size_t>(matching.front())].entry.matcher);
+      } else if (!refusal.empty()) {
+        use.effect = SpecEffect::kIllegal;
+        use.note = refusal;
+      } else {
+        HONE_TRY(compare(entry, dispatch, got->payload, use));
+      }
+      entry.uses.push_back(std::move(use));
+    }
+    return {};
+  }
+
+  Status compare(const CheckedEntry& entry, const Dispatch& dispatch,
+                 const provider::Payload& configured, SpecUse& use) const {
+    HONE_ASSIGN(const auto got, provider_.texts_in_ir(configured));
+    HONE_ASSIGN(const auto defaults, provider_.texts_in_ir(provider_.default_of(dispatch)));
+    const bool changed = !say(got, defaults);
+    const bool as_wanted = says_nothing(entry.says) ? changed : say(got, entry.says);
+    if (!as_wanted) {
+      use.effect = SpecEffect::kIgnored;
+      use.note = changed ? fmt::format("the compiler configures {} instead", texts_in_words(got))
+                         : "the dispatch is configured as without the spec";
+    } else if (!changed) {
+      use.note = "what the compiler chooses without it";
+    }
+    return {};
+  }
+
+  // What the compiler says about the spec, as opposed to what keeps hone from asking.
+  static bool is_refusal(const Error& error) {
+    return error.kind == ErrorKind::kInput || error.kind == ErrorKind::kFailure;
+  }
+
+  std::vector<std::string> with(const std::filesystem::path& spec) const {
+    std::vector<std::string> flags = request_.flags;
+    std::error_code code;
+    flags.push_back(provider_.spec_flag(std::filesystem::absolute(spec, code)));
+    return flags;
+  }
+
+  CompileService& compiler_;
+  const provider::ProgramProvider& provider_;
+  const SpecCheckRequest& request_;
+  CheckedSpec checked_;
+};
+
+}  // namespace
+
+std::string_view name_of(SpecEffect effect) {
+  switch (effect) {
+    case SpecEffect::kApplied:
+      return "applied";
+    case SpecEffect::kShadowed:
+      return "shadowed";
+    case SpecEffect::kIgnored:
+      return "ignored";
+    case SpecEffect::kIllegal:
+      return "illegal";
+  }
+  return "";
+}
+
+bool CheckedEntry::works() const {
+  const auto has = [this](SpecEffect effect) {
+    return std::any_of(uses.begin(), uses.end(),
+                       [effect](const SpecUse& use) { return use.effect == effect; });
+  };
+  return has(SpecEffect::kApplied) && !has(SpecEffect::kIllegal) && !has(SpecEffect::kIgnored);
+}
+
+Result<CheckedSpec> check_spec(CompileService& compiler, const provider::ProgramProvider& provider,
+                               const SpecCheckRequest& request) {
+  return SpecCheck(compiler, provider, request).run();
+}
+
+}  // namespace hone::tune

@@ -1,0 +1,59 @@
+// What a tuning spec does to a program: for each entry which dispatches it matches, whether it is
+// applied to them, and whether the result compiles. Read from the compiler's IR with and without
+// the spec, since its remarks about applied strategies are no proof.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "problem/dispatch.h"
+#include "provider/program_provider.h"
+#include "tune/services/compile_service.h"
+
+namespace hone::tune {
+
+enum class SpecEffect {
+  kApplied,   // the dispatch is configured with what the entry says
+  kShadowed,  // an entry before it matches too and comes first
+  kIgnored,   // matched, and the dispatch is configured with something else
+  kIllegal,   // the compiler refuses the dispatch with the spec, or dies
+};
+std::string_view name_of(SpecEffect effect);  // "applied", ...
+
+// What an entry does to a dispatch that it matches.
+struct SpecUse {
+  std::size_t dispatch = 0;  // in CheckedSpec::program
+  SpecEffect effect = SpecEffect::kApplied;
+  std::string note;  // why; for an applied one whether anything is different for it
+};
+
+struct CheckedEntry {
+  jobs::SpecFileEntry entry;
+  std::vector<provider::NamedText> says;  // of the configuration; texts are empty where it does not
+  std::vector<SpecUse> uses;              // empty: it matches nothing of the program
+
+  bool works() const;  // applied to something, and neither ignored nor illegal anywhere
+};
+
+struct CheckedSpec {
+  problem::Program program;
+  std::vector<CheckedEntry> entries;
+  // By dispatch of the program: a number that those share which no matcher of hone's can tell
+  // apart; an entry for one is for all of them.
+  std::vector<std::size_t> spec_class;
+};
+
+// `program_bytes` and `spec_bytes`: of the files, whose paths are for messages. Input errors: the
+// compiler's words when it does not accept one of them.
+struct SpecCheckRequest {
+  std::string program_path, program_bytes;
+  std::filesystem::path spec_path;
+  std::string spec_bytes;
+  std::vector<std::string> flags;  // of the compiler
+};
+Result<CheckedSpec> check_spec(CompileService& compiler, const provider::ProgramProvider& provider,
+                               const SpecCheckRequest& request);
+
+}  // namespace hone::tune

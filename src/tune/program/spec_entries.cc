@@ -1,0 +1,141 @@
+#include "tune/program/spec_entries.h"
+
+#include <algorithm>
+
+namespace hone::tune {
+namespace {
+
+double gain(const TunedDispatch& tuned) {
+  const double speedup = tuned.selection.speedup.value_or(1);
+  return problem::flop_count(tuned.dispatch->root) * tuned.dispatch->launches_per_call *
+         (1 - 1 / speedup);
+}
+
+// The export of a dispatch, with what it is launched with, and its functions, without what differs
+// from one dispatch to the next: the symbols' names, and the target, which the flags are part of.
+std::string anonymous_functions(const problem::Dispatch& dispatch) {
+  constexpr std::string_view kFunctions = "hal.executable.export";
+  std::string text = dispatch.source;
+  const std::size_t start = text.find(kFunctions);
+  if (start != std::string::npos) text.erase(0, start);
+  if (dispatch.executable.empty()) return text;
+  std::string named;
+  std::size_t from = 0;
+  for (std::size_t at = 0; (at = text.find(dispatch.executable, from)) != std::string::npos;
+       from = at + dispatch.executable.size())
+    named.append(text, from, at - from).append("dispatch");
+  return named.append(text, from);
+}
+
+// Wherever they lie: under other flags a program packs its buffers otherwise.
+bool same_views(const std::vector<problem::Binding>& a, const std::vector<problem::Binding>& b) {
+  return std::ranges::equal(a, b, [](const problem::Binding& one, const problem::Binding& other) {
+    return one.access == other.access && one.use == other.use && one.type == other.type &&
+           one.bytes == other.bytes;
+  });
+}
+
+Result<provider::ReplacedExecutable> file_of(const provider::ProgramProvider& provider,
+                                             const TunedDispatch& tuned) {
+  if (!tuned.launch)
+    return failure("how the kernel of '{}' is launched is not known", tuned.dispatch->name);
+  return provider.replaced(*tuned.dispatch, tuned.code, *tuned.launch);
+}
+
+// Launch sets of one kernel have one executable, and so one kernel in its place: that which gains
+// most.
+void add_replaced(const provider::ProgramProvider& provider, const TunedDispatch& candidate,
+                  std::vector<VerifiedEntry>& entries, std::vector<LeftOut>& left_out) {
+  const std::string& name = candidate.dispatch->name;
+  if (const auto file = file_of(provider, candidate); !file) {
+    left_out.push_back({name, file.error().message});
+    return;
+  }
+  const auto same = std::ranges::find_if(entries, [&](const VerifiedEntry& entry) {
+    return replaces(entry) && entry.tuned->dispatch->executable == candidate.dispatch->executable;
+  });
+  if (same == entries.end())
+    entries.push_back({.tuned = &candidate, .verified = {&candidate}});
+  else if (same->tuned->code == candidate.code)
+    same->verified.push_back(&candidate);
+  else
+    left_out.push_back({name, "another of its launches has another kernel in its place"});
+}
+
+}  // namespace
+
+bool one_entry_for(const provider::ProgramProvider& provider, const problem::Dispatch& a,
+                   const problem::Dispatch& b) {
+  if (a.name == b.name) return true;
+  return provider.same_spec_class(a.root, b.root) && a.surrounding == b.surrounding;
+}
+
+std::vector<VerifiedEntry> spec_entries(const provider::ProgramProvider& provider,
+                                        const std::vector<TunedDispatch>& tuned,
+                                        std::vector<LeftOut>& left_out) {
+  std::vector<const TunedDispatch*> by_gain;
+  for (const TunedDispatch& candidate : tuned)
+    if (candidate.payload) by_gain.push_back(&candidate);
+  std::stable_sort(by_gain.begin(), by_gain.end(),
+                   [](const auto* a, const auto* b) { return gain(*a) > gain(*b); });
+  std::vector<VerifiedEntry> entries;
+  for (const TunedDispatch* candidate : by_gain) {
+    if (candidate->replaces()) {
+      add_replaced(provider, *candidate, entries, left_out);
+      continue;
+    }
+    if (const auto alone = spec_text(provider, {{.tuned = candidate, .verified = {candidate}}});
+        !alone) {
+      left_out.push_back({candidate->dispatch->name, alone.error().message});
+      continue;
+    }
+    const auto same = std::find_if(entries.begin(), entries.end(), [&](const VerifiedEntry& entry) {
+      return !replaces(entry) &&
+             provider.same_spec_class(entry.tuned->dispatch->root, candidate->dispatch->root);
+    });
+    if (same == entries.end())
+      entries.push_back({.tuned = candidate, .verified = {candidate}});
+    else if (provider.same_in_spec(*same->tuned->payload, *candidate->payload))
+      same->verified.push_back(candidate);
+    else
+      left_out.push_back(
+          {candidate->dispatch->name,
+           fmt::format("a spec cannot tell it from {}, whose configuration is another",
+                       same->name())});
+  }
+  return entries;
+}
+
+Result<std::string> spec_text(const provider::ProgramProvider& provider,
+                              const std::vector<VerifiedEntry>& entries) {
+  std::vector<provider::SpecEntry> rows;
+  for (const VerifiedEntry& entry : entries) {
+    if (replaces(entry)) continue;
+    rows.push_back({entry.name(), entry.tuned->dispatch->root, *entry.tuned->payload,
+                    entry.tuned->dispatch->surrounding, entry.only});
+  }
+  if (rows.empty()) return std::string();
+  return provider.spec(rows);
+}
+
+Result<std::vector<provider::ReplacedExecutable>> replaced_executables(
+    const provider::ProgramProvider& provider, const std::vector<VerifiedEntry>& entries) {
+  std::vector<provider::ReplacedExecutable> replaced;
+  for (const VerifiedEntry& entry : entries) {
+    if (!replaces(entry)) continue;
+    HONE_ASSIGN(provider::ReplacedExecutable file, file_of(provider, *entry.tuned));
+    replaced.push_back(std::move(file));
+  }
+  return replaced;
+}
+
+bool same_work(const provider::ProgramProvider& provider, const problem::Dispatch& a,
+               const problem::Dispatch& b) {
+  if (&a == &b || anonymous_functions(a) == anonymous_functions(b)) return true;
+  return a.root_operations > 0 && b.root_operations > 0 &&
+         provider.same_spec_class(a.root, b.root) && a.fused == b.fused &&
+         a.surrounding == b.surrounding && same_views(a.bindings, b.bindings) &&
+         a.root_bindings == b.root_bindings && a.fill_value == b.fill_value;
+}
+
+}  // namespace hone::tune

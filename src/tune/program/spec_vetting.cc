@@ -1,0 +1,311 @@
+#include "tune/program/spec_vetting.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/file.h"
+
+namespace hone::tune {
+namespace {
+
+using problem::Dispatch;
+
+// What the compiler says, as opposed to what keeps hone from asking.
+bool is_refusal(const Error& error) {
+  return error.kind == ErrorKind::kInput || error.kind == ErrorKind::kFailure;
+}
+
+std::string_view first_line(std::string_view text) {
+  return text.substr(0, text.find('\n'));
+}
+
+// The compiler's words begin with the name of the file, and say what is wrong in the next line.
+std::string reason_in(const std::string& words) {
+  const std::size_t end = words.find('\n');
+  return std::string(first_line(end == std::string::npos
+                                    ? std::string_view(words)
+                                    : std::string_view(words).substr(end + 1)));
+}
+
+class Vetting {
+ public:
+  Vetting(Context& context, const VettingRequest& request, std::vector<VerifiedEntry> entries)
+      : context_(context), request_(request), entries_(std::move(entries)) {
+    for (VerifiedEntry& entry : entries_) entry.only.clear();  // names of other flags
+  }
+
+  Result<VettedSpec> run() {
+    if (!entries_.empty()) {
+      Progress progress;
+      progress.step = "checking the spec in the whole program";
+      context_.observer.progress(progress);
+      HONE_TRY(look_at_program());
+    }
+    while (!entries_.empty()) {
+      HONE_ASSIGN(const bool configured, configure());
+      if (!configured) continue;
+      HONE_ASSIGN(const bool compiled, compile());
+      if (compiled) break;
+    }
+    HONE_ASSIGN(vetted_.spec, spec_text(*context_.programs, entries_));
+    vetted_.entries = std::move(entries_);
+    return std::move(vetted_);
+  }
+
+ private:
+  const std::vector<Dispatch>& dispatches() const {
+    return (request_.program != nullptr ? *request_.program : loaded_).dispatches;
+  }
+
+  // What the compiler's IR of a dispatch says that is configured so.
+  Result<std::vector<std::string>> texts_of(const provider::Payload& configured) const {
+    HONE_ASSIGN(const auto named, context_.programs->texts_in_ir(configured));
+    std::vector<std::string> texts;
+    for (const provider::NamedText& each : named) texts.push_back(each.text);
+    return texts;
+  }
+
+  // Whether the first so many entries do wrong.
+  using Wrong = std::function<Result<bool>(std::size_t)>;
+
+  Status look_at_program() {
+    if (request_.program == nullptr) {
+      HONE_ASSIGN(loaded_,
+                  context_.compiler.load_program(request_.path, request_.bytes, request_.flags));
+    }
+    for (const VerifiedEntry& entry : entries_) {
+      HONE_ASSIGN(const std::vector<std::string> texts, texts_of(*entry.tuned->payload));
+      HONE_ASSIGN(wanted_[entry.tuned], context_.compiler.canonical(texts));
+    }
+    HONE_ASSIGN(const auto configured,
+                context_.compiler.configured(request_.path, request_.bytes, request_.flags));
+    for (const jobs::ConfiguredDispatch& each : configured) {
+      HONE_ASSIGN(defaults_[each.name], texts_of(each.payload));
+    }
+    return {};
+  }
+
+  // Whether each dispatch got what it may get; else one entry fewer.
+  Result<bool> configure() {
+    HONE_ASSIGN(const std::vector<std::string> flags, with(entries_.size()));
+    const auto got = context_.compiler.configured(request_.path, request_.bytes, flags);
+    if (!got) {
+      if (!is_refusal(got.error())) return tl::unexpected(got.error());
+      HONE_TRY(leave_out_what_breaks(
+          reason_in(got.error().message),
+          [this](const Dispatch& dispatch, std::size_t count) {
+            return refuses_to_configure(dispatch, count);
+          },
+          [this](std::size_t count) { return refuses_to_configure_all(count); }));
+      return false;
+    }
+    std::map<std::string, std::vector<std::string>> by_name;
+    for (const jobs::ConfiguredDispatch& each : *got) {
+      HONE_ASSIGN(by_name[each.name], texts_of(each.payload));
+    }
+    std::set<const TunedDispatch*> applied;
+    changed_.clear();
+    for (const Dispatch& dispatch : dispatches()) {
+      const auto found = by_name.find(dispatch.name);
+      if (found == by_name.end()) continue;
+      const VerifiedEntry* own = entry_for(dispatch);
+      const std::vector<std::string>& texts = found->second;
+      if (own != nullptr && texts == wanted_[own->tuned]) applied.insert(own->tuned);
+      if (texts != defaults_[dispatch.name]) changed_.push_back(&dispatch);
+      if (!astray(dispatch, own, texts)) continue;
+      HONE_TRY(leave_out_what_strays(dispatch, own, texts));
+      return false;
+    }
+    return keep_only(applied, by_name);
+  }
+
+  // The entry that was verified for such code.
+  const VerifiedEntry* entry_for(const Dispatch& dispatch) const {
+    for (const VerifiedEntry& entry : entries_)
+      for (const TunedDispatch* verified : entry.verified)
+        if (same_work(*context_.programs, *verified->dispatch, dispatch)) return &entry;
+    return nullptr;
+  }
+
+  bool astray(const Dispatch& dispatch, const VerifiedEntry* own,
+              const std::vector<std::string>& texts) {
+    const bool as_verified = own != nullptr && texts == wanted_[own->tuned];
+    return !as_verified && texts != defaults_[dispatch.name];
+  }
+
+  Status leave_out_what_strays(const Dispatch& dispatch, const VerifiedEntry* own,
+                               const std::vector<std::string>& texts) {
+    const Wrong wrong = [&](std::size_t count) -> Result<bool> {
+      HONE_ASSIGN(const std::vector<std::string> flags, with(count));
+      const auto got = context_.compiler.configured_dispatch(dispatch.name, dispatch.source, flags);
+      if (!got && !is_refusal(got.error())) return tl::unexpected(got.error());
+      if (!got) return true;
+      HONE_ASSIGN(const std::vector<std::string> alone, texts_of(got->payload));
+      return astray(dispatch, own, alone);
+    };
+    HONE_ASSIGN(std::optional<std::size_t> culprit, first_with(wrong));
+    // Alone the dispatch is configured otherwise than within the program.
+    for (std::size_t i = 0; !culprit && i < entries_.size(); ++i)
+      if (wanted_[entries_[i].tuned] == texts) culprit = i;
+    const std::size_t entry = culprit.value_or(entries_.size() - 1);
+    if (!keep_to_its_own(entry))
+      leave_out(entry, fmt::format("it is applied to {} too, for which it was not verified",
+                                   dispatch.name));
+    return {};
+  }
+
+  // An entry that is not applied may match something else once another one is gone, so the program
+  // is looked at again after each change.
+  Result<bool> keep_only(const std::set<const TunedDispatch*>& applied,
+                         const std::map<std::string, std::vector<std::string>>& by_name) {
+    bool all = true;
+    for (std::size_t i = entries_.size(); i-- > 0;) {
+      const TunedDispatch* tuned = entries_[i].tuned;
+      if (applied.count(tuned) > 0) continue;
+      const auto got = by_name.find(tuned->dispatch->name);
+      leave_out(i,
+                got == by_name.end()
+                    ? "the program has no such dispatch with these flags"
+                    : fmt::format("the compiler does not apply it in the whole program: {} "
+                                  "instead of {}",
+                                  fmt::join(got->second, ", "), fmt::join(wanted_[tuned], ", ")));
+      all = false;
+    }
+    return all;
+  }
+
+  // Whether the whole program compiles; else one entry fewer.
+  Result<bool> compile() {
+    HONE_ASSIGN(auto compiled, compile_with(entries_.size()));
+    if (compiled) {
+      vetted_.module = std::move(*compiled);
+      return true;
+    }
+    const std::string words = compiled.error().message;
+    HONE_TRY(leave_out_what_breaks(
+        reason_in(words),
+        [this](const Dispatch& dispatch, std::size_t count) {
+          return refuses_to_compile(dispatch, count);
+        },
+        [this](std::size_t count) -> Result<bool> {
+          HONE_ASSIGN(const auto each, compile_with(count));
+          return !each.has_value();
+        }));
+    return false;
+  }
+
+  Result<tl::expected<std::string, provider::Failure>> compile_with(std::size_t count) {
+    HONE_ASSIGN(const std::vector<std::string> flags, with(count));
+    return context_.compiler.compile_program(request_.path, request_.bytes, flags);
+  }
+
+  // A single dispatch is compiled in a moment, so the one that fails is looked for first.
+  Status leave_out_what_breaks(
+      const std::string& words,
+      const std::function<Result<bool>(const Dispatch&, std::size_t)>& in_dispatch,
+      const Wrong& in_program) {
+    for (const Dispatch& dispatch : dispatches()) {
+      HONE_ASSIGN(const bool refused, in_dispatch(dispatch, entries_.size()));
+      if (!refused) continue;
+      HONE_ASSIGN(const std::optional<std::size_t> culprit,
+                  first_with([&](std::size_t count) { return in_dispatch(dispatch, count); }));
+      if (!culprit) continue;
+      if (entry_for(dispatch) != &entries_[*culprit] && keep_to_its_own(*culprit)) return {};
+      leave_out(*culprit, fmt::format("with it {} does not compile: {}", dispatch.name, words));
+      return {};
+    }
+    HONE_ASSIGN(const std::optional<std::size_t> culprit, first_with(in_program));
+    if (!culprit)
+      return failure("the program does not compile with the flags {}: {}",
+                     fmt::join(request_.flags, " "), words);
+    leave_out(*culprit, "with it the program does not compile: " + words);
+    return {};
+  }
+
+  Result<bool> refuses_to_configure(const Dispatch& dispatch, std::size_t count) {
+    HONE_ASSIGN(const std::vector<std::string> flags, with(count));
+    const auto got = context_.compiler.configured_dispatch(dispatch.name, dispatch.source, flags);
+    if (!got && !is_refusal(got.error())) return tl::unexpected(got.error());
+    return !got.has_value();
+  }
+
+  Result<bool> refuses_to_configure_all(std::size_t count) {
+    HONE_ASSIGN(const std::vector<std::string> flags, with(count));
+    const auto got = context_.compiler.configured(request_.path, request_.bytes, flags);
+    if (!got && !is_refusal(got.error())) return tl::unexpected(got.error());
+    return !got.has_value();
+  }
+
+  Result<bool> refuses_to_compile(const Dispatch& dispatch, std::size_t count) {
+    if (std::find(changed_.begin(), changed_.end(), &dispatch) == changed_.end()) return false;
+    HONE_ASSIGN(const std::vector<std::string> flags, with(count));
+    const Status compiled =
+        context_.compiler.compile_dispatch(dispatch.name, dispatch.source, flags);
+    if (!compiled && !is_refusal(compiled.error())) return tl::unexpected(compiled.error());
+    return !compiled.has_value();
+  }
+
+  // The first entry with which those before it do wrong; nothing where all together do not, or none
+  // do too.
+  Result<std::optional<std::size_t>> first_with(const Wrong& wrong) {
+    HONE_ASSIGN(const bool all, wrong(entries_.size()));
+    HONE_ASSIGN(const bool none, wrong(0));
+    if (!all || none) return std::optional<std::size_t>();
+    std::size_t right = 0, known_wrong = entries_.size();
+    while (known_wrong - right > 1) {
+      const std::size_t middle = right + (known_wrong - right) / 2;
+      HONE_ASSIGN(const bool is_wrong, wrong(middle));
+      (is_wrong ? known_wrong : right) = middle;
+    }
+    return std::optional<std::size_t>(known_wrong - 1);
+  }
+
+  // The flags with a spec of the first `count` entries.
+  Result<std::vector<std::string>> with(std::size_t count) {
+    std::vector<std::string> flags = request_.flags;
+    if (count == 0) return flags;
+    const std::vector<VerifiedEntry> some(entries_.begin(),
+                                          entries_.begin() + static_cast<std::ptrdiff_t>(count));
+    HONE_ASSIGN(const std::string text, spec_text(*context_.programs, some));
+    const std::filesystem::path file = request_.folder / "vetted_spec.mlir";
+    HONE_TRY(write_file_atomically(file, text));
+    return context_.programs->with_spec(std::move(flags), file);
+  }
+
+  // Whether the entry can be kept to dispatches that it was verified for, and was not yet.
+  bool keep_to_its_own(std::size_t index) {
+    VerifiedEntry& entry = entries_[index];
+    if (!entry.only.empty()) return false;
+    for (const Dispatch& dispatch : dispatches())
+      if (entry_for(dispatch) == &entry) entry.only.push_back(dispatch.name);
+    return !entry.only.empty();
+  }
+
+  void leave_out(std::size_t entry, const std::string& reason) {
+    for (const TunedDispatch* verified : entries_[entry].verified)
+      vetted_.left_out.push_back({verified->dispatch->name, reason});
+    entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(entry));
+  }
+
+  Context& context_;
+  const VettingRequest& request_;
+  std::vector<VerifiedEntry> entries_;
+  problem::Program loaded_;
+  // As the compiler prints them: what the entries say, and what it chooses by itself.
+  std::map<const TunedDispatch*, std::vector<std::string>> wanted_;
+  std::map<std::string, std::vector<std::string>> defaults_;
+  std::vector<const Dispatch*> changed_;  // not configured as without the spec
+  VettedSpec vetted_;
+};
+
+}  // namespace
+
+Result<VettedSpec> vet_spec(Context& context, const VettingRequest& request,
+                            std::vector<VerifiedEntry> entries) {
+  return Vetting(context, request, std::move(entries)).run();
+}
+
+}  // namespace hone::tune

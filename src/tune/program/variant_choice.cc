@@ -1,0 +1,106 @@
+#include "tune/program/variant_choice.h"
+
+#include <nlohmann/json.hpp>
+
+#include "tune/dispatch/combined_verdict.h"
+
+namespace hone::tune {
+namespace {
+
+// The variant of that name and spec at each size; fewer where one size has none.
+std::vector<const RightVariant*> at_each(const std::vector<std::vector<RightVariant>>& at_sizes,
+                                         const RightVariant& wanted) {
+  std::vector<const RightVariant*> found;
+  for (const std::vector<RightVariant>& variants : at_sizes)
+    for (const RightVariant& variant : variants)
+      if (variant.name == wanted.name && variant.spec == wanted.spec &&
+          variant.replaced == wanted.replaced)
+        found.push_back(&variant);
+  return found;
+}
+
+Result<Claim> claim(std::span<const ProvingRounds> at_sizes,
+                    std::vector<double> ProvingRounds::*without,
+                    std::vector<double> ProvingRounds::*with) {
+  measure::ComparisonOptions options;
+  options.alpha = kRecommendedInError / static_cast<double>(at_sizes.size());
+  Claim claimed;
+  for (const ProvingRounds& rounds : at_sizes) {
+    HONE_ASSIGN(measure::PairedComparison comparison,
+                measure::compare_paired(rounds.*without, rounds.*with, options));
+    claimed.at_sizes.push_back(std::move(comparison));
+  }
+  claimed.verdict = combined_verdict(claimed.at_sizes);
+  claimed.margin = slower_margin(claimed.at_sizes);
+  return claimed;
+}
+
+nlohmann::json json_of_claim(const std::optional<Claim>& claim) {
+  if (!claim) return nullptr;
+  nlohmann::json rows = nlohmann::json::array();
+  for (const measure::PairedComparison& each : claim->at_sizes)
+    rows.push_back({{"speedup", 1 / each.ratio},
+                    {"speedup_low", 1 / each.interval.high},
+                    {"speedup_high", 1 / each.interval.low},
+                    {"rounds", each.rounds}});
+  return {
+      {"verdict", measure::name_of(claim->verdict)}, {"margin", claim->margin}, {"at_sizes", rows}};
+}
+
+}  // namespace
+
+Result<std::optional<RightVariant>> most_promising(
+    const std::vector<std::vector<RightVariant>>& at_sizes) {
+  if (at_sizes.empty() || at_sizes.front().empty()) return std::nullopt;
+  const std::vector<const RightVariant*> base = at_each(at_sizes, at_sizes.front().front());
+  if (base.size() < at_sizes.size()) return std::nullopt;
+  const RightVariant* best = base.front();
+  double best_ratio = 1;
+  for (const RightVariant& variant : at_sizes.front()) {
+    const std::vector<const RightVariant*> rival = at_each(at_sizes, variant);
+    if (rival.size() < at_sizes.size()) continue;
+    std::vector<measure::PairedComparison> comparisons;
+    bool slower = false;
+    for (std::size_t i = 0; i < rival.size(); ++i) {
+      HONE_ASSIGN(measure::PairedComparison comparison,
+                  measure::compare_paired(base[i]->seconds, rival[i]->seconds));
+      slower = slower || comparison.ratio > 1 + kLeastMargin;
+      comparisons.push_back(std::move(comparison));
+    }
+    const double ratio = mean_ratio(comparisons);
+    if (slower || ratio >= best_ratio) continue;
+    best = &variant;
+    best_ratio = ratio;
+  }
+  return *best;
+}
+
+Result<ProgramVerdict> verdict_of(std::span<const ProvingRounds> at_sizes) {
+  if (at_sizes.empty()) return input_error("a program is proved at one size at least");
+  using measure::Verdict;
+  ProgramVerdict verdict;
+  HONE_ASSIGN(verdict.chosen, claim(at_sizes, &ProvingRounds::base, &ProvingRounds::chosen));
+  if (!at_sizes.front().flags.empty()) {
+    HONE_ASSIGN(verdict.spec, claim(at_sizes, &ProvingRounds::flags, &ProvingRounds::chosen));
+    HONE_ASSIGN(verdict.flags, claim(at_sizes, &ProvingRounds::base, &ProvingRounds::flags));
+  }
+  if (verdict.chosen.verdict != Verdict::kFaster) return verdict;
+  const bool by_flags = verdict.spec && verdict.spec->verdict != Verdict::kFaster &&
+                        verdict.flags->verdict == Verdict::kFaster;
+  verdict.recommended = by_flags ? Recommended::kFlags : Recommended::kChosen;
+  return verdict;
+}
+
+nlohmann::json json_of(const ProgramVerdict& verdict, const RightVariant& chosen) {
+  std::string recommended = "default";
+  if (verdict.recommended == Recommended::kFlags) recommended = chosen.without_spec;
+  if (verdict.recommended == Recommended::kChosen) recommended = chosen.name;
+  return {{"variant", chosen.name},
+          {"recommended", recommended},
+          {"recommended_in_error", kRecommendedInError},
+          {"against_default", json_of_claim(verdict.chosen)},
+          {"spec_against_flags", json_of_claim(verdict.spec)},
+          {"flags_against_default", json_of_claim(verdict.flags)}};
+}
+
+}  // namespace hone::tune

@@ -1,0 +1,66 @@
+// What every step of a session works with.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "base/stopwatch.h"
+#include "provider/program_provider.h"
+#include "store/store.h"
+#include "tune/services/compile_service.h"
+#include "tune/services/lease_keeper.h"
+#include "tune/services/observer.h"
+#include "tune/services/options.h"
+#include "tune/services/runner_service.h"
+#include "tune/services/time_budget.h"
+
+namespace hone::tune {
+
+struct Context {
+  const Options& options;
+  const provider::Provider& provider;
+  CompileService& compiler;
+  RunnerService& runner;
+  store::Store& store;
+  Observer& observer;
+  store::Id build = 0;
+  store::Id device = 0;
+  std::vector<RunnerService*> more_runners = {};  // one for each of options.places but the first
+  // The provider again, where its dispatches are pieces of whole programs.
+  const provider::ProgramProvider* programs = nullptr;
+  // Others whose kernels may take the place of the compiler's in a program, where the compile
+  // service has their workers (CompileService::add_replacing).
+  std::vector<const provider::Provider*> replacing = {};
+  LeaseKeeper* leases = nullptr;  // none: no other tuner works on the store
+  RunnerService* runner_of(std::size_t lane) const {
+    return lane == 0 ? &runner : more_runners.at(lane - 1);
+  }
+  // Added to the user's flags for all that is tuned, with its name; empty: nothing is. Whole
+  // programs are compiled without and with it.
+  FlagSet added = {};
+  // Of options.flag_sets, those that the search of flags has not compared.
+  std::vector<FlagSet> flag_sets = options.flag_sets;
+  // The user's flags with what is added.
+  std::vector<std::string> flags() const {
+    std::vector<std::string> all = options.flags;
+    all.insert(all.end(), added.flags.begin(), added.flags.end());
+    return all;
+  }
+  // Of options.starter_spec; empty: none.
+  std::string starter_spec = {};
+  // Tells the observer what is to be said once in a session, however often it shows.
+  void note_once(const std::string& line) {
+    if (said.insert(line).second) observer.note(line);
+  }
+  std::set<std::string> said = {};
+
+  // A difference of this share can just be told on this machine (MachineCheck), within bounds.
+  double noise = 0.01;
+  TimeBudget time = {};
+  Clock clock = monotonic_seconds;  // that the budget is spent by
+  // The most the device was seen to do, once it was asked; {} where it cannot say.
+  std::optional<device::Peak> peak = {};
+  int stop_fd = -1;  // readable once the user has told hone to stop
+};
+
+}  // namespace hone::tune

@@ -1,0 +1,158 @@
+#include "tune/services/given_arguments.h"
+
+#include <charconv>
+#include <span>
+
+#include "base/file.h"
+#include "measure/half.h"
+#include "measure/inputs.h"
+#include "problem/tensor_text.h"
+
+namespace hone::tune {
+namespace {
+
+// Weights and activations of a model are below one; sums over thousands of them stay moderate.
+constexpr measure::InputValues kRealArgument{measure::InputValues::Kind::kReals, 1, 0, 1, 1};
+constexpr measure::InputValues kIntegerArgument{measure::InputValues::Kind::kIntegers, 3, 0, 1, 1};
+
+std::size_t size_of(problem::ElementType element) {
+  return static_cast<std::size_t>(problem::byte_size(element));
+}
+
+Result<std::vector<double>> read_values(std::string_view list, const std::string& name) {
+  std::vector<double> values;
+  while (!list.empty()) {
+    const auto end = list.find_first_of(", ");
+    const std::string_view word = list.substr(0, end);
+    list.remove_prefix(end == std::string_view::npos ? list.size() : end + 1);
+    if (word.empty()) continue;
+    double value = 0;
+    const auto [used, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error != std::errc() || used != word.data() + word.size())
+      return input_error("{}: '{}' is no number", name, word);
+    values.push_back(value);
+  }
+  if (values.empty()) return input_error("{}: no value after '='", name);
+  return values;
+}
+
+Status check_count(const GivenArgument& given, const problem::TensorType& type) {
+  const auto wanted = static_cast<std::size_t>(problem::element_count(type));
+  if (given.values.size() <= 1 || given.values.size() == wanted) return {};
+  return input_error("{} gives {} values for {} elements of {}", given.name, given.values.size(),
+                     wanted, problem::to_string(type));
+}
+
+Result<problem::Array> made_of(const GivenArgument& given, const problem::TensorType& type) {
+  HONE_TRY(check_count(given, type));
+  problem::Array array{type, {}};
+  const std::size_t size = size_of(type.element);
+  array.bytes.resize(static_cast<std::size_t>(problem::element_count(type)) * size);
+  std::size_t next = 0;
+  for (std::size_t at = 0; at < array.bytes.size(); at += size) {
+    measure::store_element(reinterpret_cast<std::byte*>(array.bytes.data() + at), type.element,
+                           given.values[next]);
+    if (given.values.size() > 1) ++next;
+  }
+  return array;
+}
+
+problem::Array made_up(const problem::TensorType& type, std::uint64_t seed) {
+  problem::Array array{type, {}};
+  array.bytes.resize(static_cast<std::size_t>(problem::element_count(type)) *
+                     size_of(type.element));
+  measure::fill_input(std::as_writable_bytes(std::span(array.bytes)), type.element,
+                      problem::is_float(type.element) ? kRealArgument : kIntegerArgument, seed);
+  return array;
+}
+
+std::string list_of(const std::vector<problem::TensorType>& types) {
+  std::vector<std::string> words;
+  for (const problem::TensorType& type : types) words.push_back(problem::to_string(type));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+}  // namespace
+
+problem::TensorType filled_in(problem::TensorType wanted, const problem::TensorType& given) {
+  if (wanted.shape.size() != given.shape.size()) return wanted;
+  for (std::size_t d = 0; d < wanted.shape.size(); ++d)
+    if (wanted.shape[d] == problem::kDynamic) wanted.shape[d] = given.shape[d];
+  return wanted;
+}
+
+Result<GivenArgument> given_argument(const std::string& text) {
+  const auto equals = text.find('=');
+  const bool is_file = text.starts_with('@');
+  const auto type = problem::tensor_type_from(std::string_view(text).substr(0, equals));
+  const bool has_values =
+      !is_file && equals != std::string::npos && (type.has_value() || equals == 0);
+  GivenArgument given{fmt::format("--input '{}'", text), {}, {}, {}};
+  if (has_values) {
+    HONE_ASSIGN(given.values, read_values(std::string_view(text).substr(equals + 1), given.name));
+  }
+  if (!is_file && type && (has_values || equals == std::string::npos)) {
+    given.type = type;
+    if (problem::is_dynamic(*type)) return input_error("{} leaves an extent open", given.name);
+    HONE_TRY(check_count(given, *type));
+    return given;
+  }
+  if (has_values) return given;
+  const std::string path = text.substr(is_file ? 1 : 0);
+  given.name = fmt::format("--input '{}'", path);
+  HONE_ASSIGN(const std::string bytes, read_file(path));
+  auto array = problem::from_npy(bytes);
+  if (!array) return input_error("{}: {}", given.name, array.error().message);
+  given.type = array->type;
+  given.array = std::move(*array);
+  return given;
+}
+
+Result<std::vector<problem::TensorType>> types_given(std::vector<problem::TensorType> wanted,
+                                                     const std::vector<GivenArgument>& given,
+                                                     const std::string& what) {
+  if (given.empty()) return wanted;
+  if (given.size() != wanted.size())
+    return input_error("{} are {} ({}), but {} {} given", what, wanted.size(), list_of(wanted),
+                       given.size(), given.size() == 1 ? "is" : "are");
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (!given[i].type) continue;
+    wanted[i] = filled_in(wanted[i], *given[i].type);
+    // Whether the types agree is as_tensor's to say: data need not be there for that.
+    const auto fits = given[i].array ? problem::as_tensor({*given[i].type, {}}, wanted[i])
+                                     : Result<problem::Array>();
+    if (!fits)
+      return input_error("{} does not fit, number {} of {}: {}", given[i].name, i, what,
+                         fits.error().message);
+    if (!given[i].array && *given[i].type != wanted[i])
+      return input_error("{} does not fit, number {} of {}: {} is wanted", given[i].name, i, what,
+                         problem::to_string(wanted[i]));
+  }
+  return wanted;
+}
+
+Result<std::vector<problem::Array>> arguments_for(const std::vector<problem::TensorType>& wanted,
+                                                  const std::vector<GivenArgument>& given,
+                                                  const std::string& what, std::uint64_t seed) {
+  HONE_ASSIGN(const std::vector<problem::TensorType> types, types_given(wanted, given, what));
+  std::vector<problem::Array> arrays;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (problem::is_dynamic(types[i]))
+      return input_error(
+          "number {} of {} has a dynamic shape ({}), so hone cannot make it up: give its shape "
+          "with "
+          "--input",
+          i, what, problem::to_string(types[i]));
+    if (i >= given.size() || (!given[i].array && given[i].values.empty())) {
+      arrays.push_back(made_up(types[i], measure::binding_seed(seed, i)));
+      continue;
+    }
+    auto array = given[i].array ? problem::as_tensor(*given[i].array, types[i])
+                                : made_of(given[i], types[i]);
+    if (!array) return tl::unexpected(std::move(array).error());
+    arrays.push_back(std::move(*array));
+  }
+  return arrays;
+}
+
+}  // namespace hone::tune

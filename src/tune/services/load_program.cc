@@ -1,0 +1,23 @@
+#include "tune/services/load_program.h"
+
+namespace hone::tune {
+
+Result<problem::Program> load_program(CompileService& compiler, const provider::Provider& provider,
+                                      const std::string& path, const std::string& bytes,
+                                      const std::vector<std::string>& flags) {
+  HONE_ASSIGN(problem::Program program, compiler.load_program(path, bytes, flags));
+  std::vector<problem::Dispatch*> tunable;
+  for (problem::Dispatch& dispatch : program.dispatches)
+    if (dispatch.not_tunable.empty()) tunable.push_back(&dispatch);
+  if (provider.compiler_states_spaces()) {
+    HONE_ASSIGN(std::vector<std::string> stated,
+                compiler.stated_constraints({tunable.begin(), tunable.end()}, flags));
+    for (std::size_t i = 0; i < tunable.size(); ++i)
+      tunable[i]->stated_constraints = std::move(stated[i]);
+  }
+  for (problem::Dispatch* const dispatch : tunable)
+    dispatch->not_tunable = provider.why_no_space(*dispatch);
+  return program;
+}
+
+}  // namespace hone::tune

@@ -1,0 +1,19 @@
+// A program on its way from the file to dispatches that can be tuned.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "provider/provider.h"
+#include "tune/services/compile_service.h"
+
+namespace hone::tune {
+
+// The program in the file `path` (its content: `bytes`), split into dispatches; where the
+// provider's compiler states the spaces of dispatches itself, each with what it states. Errors as
+// CompileService::load_program.
+Result<problem::Program> load_program(CompileService& compiler, const provider::Provider& provider,
+                                      const std::string& path, const std::string& bytes,
+                                      const std::vector<std::string>& flags);
+
+}  // namespace hone::tune

@@ -1,0 +1,20 @@
+// Before anything is measured: is the machine quiet enough to tell 1 % apart?
+#pragma once
+
+#include "measure/noise.h"
+#include "tune/services/observer.h"
+#include "tune/services/runner_service.h"
+
+namespace hone::tune {
+
+struct MachineCheck {
+  measure::Noise noise;
+  device::MachineState state;  // while it was measured
+};
+
+// Calibrates the device (half a second) and notes the warning, if there is one. Errors: those of
+// the runner.
+Result<MachineCheck> check_machine(RunnerService& runner, const device::Address& device,
+                                   const measure::NoiseOptions& options, Observer& observer);
+
+}  // namespace hone::tune

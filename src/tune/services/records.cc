@@ -1,0 +1,212 @@
+#include "tune/services/records.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "measure/statistics.h"
+#include "measure/verification.h"
+#include "tune/services/decode_json.h"
+
+namespace hone::tune {
+namespace {
+
+// Nothing for an index outside of the shape: a wild kernel may have written over the runner's
+// memory before it answered.
+std::optional<std::int64_t> flat_index(const std::vector<std::int64_t>& index,
+                                       const std::vector<std::int64_t>& shape) {
+  if (index.size() != shape.size()) return std::nullopt;
+  std::int64_t flat = 0;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (index[d] < 0 || index[d] >= shape[d]) return std::nullopt;
+    flat = flat * shape[d] + index[d];
+  }
+  return flat;
+}
+
+// Of the rounds that both have a sample of.
+std::vector<double> paired_ratios(const measure::HandleSamples& samples,
+                                  const measure::HandleSamples& baseline) {
+  std::map<int, double> by_round;
+  for (std::size_t i = 0; i < baseline.seconds.size(); ++i)
+    by_round[baseline.rounds[i]] = baseline.seconds[i];
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < samples.seconds.size(); ++i)
+    if (const auto match = by_round.find(samples.rounds[i]); match != by_round.end())
+      ratios.push_back(samples.seconds[i] / match->second);
+  return ratios;
+}
+
+}  // namespace
+
+store::Timing timing_of(std::span<const double> samples, int launches_per_sample, int dropped) {
+  const measure::Summary summary = measure::summarise(samples);
+  const measure::Interval interval = measure::median_interval(samples);
+  store::Timing timing;
+  timing.samples.assign(samples.begin(), samples.end());
+  timing.launches_per_sample = launches_per_sample;
+  timing.dropped = dropped;
+  timing.min = summary.min;
+  timing.median = summary.median;
+  timing.spread = summary.median > 0 ? (summary.q3 - summary.q1) / summary.median : 0;
+  // Too few samples have no interval; what was seen is then all there is to say.
+  timing.low = std::isfinite(interval.low) ? interval.low : summary.min;
+  timing.high = std::isfinite(interval.high)
+                    ? interval.high
+                    : (samples.empty() ? 0 : *std::max_element(samples.begin(), samples.end()));
+  return timing;
+}
+
+store::Operation operation_row(const problem::Operation& operation) {
+  store::Operation row;
+  row.fingerprint = problem::fingerprint(operation);
+  row.kind = problem::name_of(operation.kind);
+  row.description = problem::describe(operation);
+  row.json = nlohmann::json(operation).dump();
+  row.flops = problem::flop_count(operation);
+  row.bytes = problem::byte_count(operation);
+  return row;
+}
+
+store::Dispatch dispatch_row(const problem::Dispatch& dispatch,
+                             std::optional<store::Id> operation) {
+  nlohmann::json json = dispatch;
+  json.erase("source");
+  store::Dispatch row;
+  row.fingerprint = problem::fingerprint(dispatch);
+  row.name = dispatch.name;
+  row.operation = operation;
+  row.source = dispatch.source;
+  row.json = json.dump();
+  return row;
+}
+
+Result<problem::Dispatch> dispatch_from(const store::Dispatch& row) {
+  nlohmann::json json = nlohmann::json::parse(row.json, nullptr, /*allow_exceptions=*/false);
+  if (json.is_object()) json["source"] = row.source;
+  auto dispatch = decode_json<problem::Dispatch>(json);
+  if (!dispatch)
+    return input_error("the store's dispatch '{}' {}", row.name, dispatch.error().message);
+  return std::move(*dispatch);
+}
+
+store::Artifact artifact_row(store::Id candidate, const provider::Artifact& artifact,
+                             double compile_seconds) {
+  store::Artifact row;
+  row.candidate = candidate;
+  row.identity = provider::identity(artifact);
+  row.format = artifact.format;
+  row.launch = nlohmann::json(artifact.launch).dump();
+  row.code = artifact.code;
+  row.configured = artifact.configured;
+  row.compile_seconds = compile_seconds;
+  return row;
+}
+
+store::Measurement measurement_row(store::Id dispatch, const std::string& identity,
+                                   const Context& context, const measure::HandleSamples& samples,
+                                   const measure::MeasureResult& result) {
+  store::Measurement row;
+  row.dispatch = dispatch;
+  row.identity = identity;
+  row.device = context.device;
+  row.phase = store::Phase::kSearch;
+  row.timing = timing_of(samples.seconds, samples.launches_per_sample, samples.disturbed);
+  row.machine = nlohmann::json{{"before", result.before},
+                               {"after", result.after},
+                               {"cores", context.options.place().address.cores},
+                               {"stop", samples.stop},
+                               {"kept_disturbed", samples.kept_disturbed}}
+                    .dump();
+  return row;
+}
+
+Status record_compiled(store::Store& store, store::Id candidate,
+                       const CompiledCandidate& compiled) {
+  if (compiled.artifact)
+    return store.record(artifact_row(candidate, *compiled.artifact, compiled.seconds));
+  store::Failure row;
+  row.candidate = candidate;
+  row.kind = provider::name_of(compiled.artifact.error().kind);
+  row.message = compiled.artifact.error().message;
+  row.seconds = compiled.seconds;
+  HONE_TRY(store.record(row));
+  return {};
+}
+
+Result<provider::Artifact> artifact_from(const store::Artifact& row) {
+  const auto launch = decode_json<provider::Launch>(
+      nlohmann::json::parse(row.launch, nullptr, /*allow_exceptions=*/false));
+  if (!launch)
+    return input_error("the store says of candidate {} how to launch it in words that {}",
+                       row.candidate, launch.error().message);
+  provider::Artifact artifact;
+  artifact.format = row.format;
+  artifact.code = row.code;
+  artifact.launch = *launch;
+  artifact.configured = row.configured;
+  return artifact;
+}
+
+store::VerificationRow verification_row(const measure::Verification& verification,
+                                        const std::vector<problem::Binding>& bindings) {
+  store::VerificationRow row;
+  row.right = verification.right;
+  if (!verification.right && verification.binding >= 0) {
+    row.bad_binding = verification.binding;
+    if (static_cast<std::size_t>(verification.binding) < bindings.size())
+      row.bad_index =
+          flat_index(verification.first_bad,
+                     bindings[static_cast<std::size_t>(verification.binding)].type.shape);
+    row.expected = fmt::format("{}", verification.expected);
+    row.got = fmt::format("{}", verification.got);
+  }
+  row.share_bad = verification.bad_share;
+  row.tolerance = verification.tolerance;
+  row.basis = verification.message;
+  row.rules = measure::kVerificationRules;
+  return row;
+}
+
+bool still_holds(const store::Failure& failure, std::optional<store::Id> this_run,
+                 bool retry_failed) {
+  const auto kind = provider::failure_kind_from(failure.kind);
+  if (!kind || (this_run && failure.run == this_run)) return true;
+  return !(provider::is_accident(*kind) || (retry_failed && provider::may_differ_next_time(*kind)));
+}
+
+std::optional<double> paired_ratio(const measure::HandleSamples& samples,
+                                   const measure::HandleSamples& baseline) {
+  const std::vector<double> ratios = paired_ratios(samples, baseline);
+  if (ratios.empty()) return std::nullopt;
+  return measure::median(ratios);
+}
+
+std::optional<double> ratio_noise(const measure::HandleSamples& samples,
+                                  const measure::HandleSamples& baseline) {
+  constexpr std::size_t kFewest = 3;
+  constexpr double kOfAMedian = 1.253, kOfADeviation = 1.483;
+  const std::vector<double> ratios = paired_ratios(samples, baseline);
+  if (ratios.size() < kFewest) return std::nullopt;
+  const measure::Summary summary = measure::summarise(ratios);
+  return kOfAMedian * kOfADeviation * summary.mad / summary.median /
+         std::sqrt(static_cast<double>(ratios.size()));
+}
+
+std::vector<std::vector<double>> paired_rounds(const measure::MeasureResult& result) {
+  std::map<int, std::vector<double>> by_round;
+  for (std::size_t c = 0; c < result.handles.size(); ++c) {
+    const measure::HandleSamples& samples = result.handles[c];
+    for (std::size_t i = 0; i < samples.seconds.size(); ++i) {
+      std::vector<double>& row = by_round[samples.rounds[i]];
+      if (row.size() == c) row.push_back(samples.seconds[i]);
+    }
+  }
+  std::vector<std::vector<double>> rounds;
+  for (auto& [round, row] : by_round)
+    if (row.size() == result.handles.size()) rounds.push_back(std::move(row));
+  return rounds;
+}
+
+}  // namespace hone::tune

@@ -1,0 +1,181 @@
+#include "tune/services/runner_service.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "measure/runner_jobs.h"
+#include "tune/services/decode_json.h"
+
+namespace hone::tune {
+namespace {
+
+// Computing a large reference on one core takes seconds.
+constexpr double kProblemSeconds = 600;
+constexpr int kProblemAttempts = 3;
+constexpr double kPeakSeconds = 60;
+
+provider::Failure cannot_be_read(const Error& error) {
+  return {provider::FailureKind::kKernelCrash, "the runner's answer " + error.message};
+}
+
+// A candidate may have written over the memory that the answer is made from.
+template <class T>
+Ran<T> answer_of(worker::Outcome& outcome) {
+  if (!outcome) return tl::unexpected(std::move(outcome).error());
+  Result<T> answer = decode_json<T>(outcome->body);
+  if (!answer) return tl::unexpected(cannot_be_read(answer.error()));
+  return std::move(*answer);
+}
+
+// Whether the samples are those of the handles asked for, in their order, the sentinel last.
+bool answers(const measure::MeasureRequest& request, const measure::MeasureResult& result) {
+  std::vector<int> asked = request.handles;
+  if (request.sentinel && std::ranges::find(asked, *request.sentinel) == asked.end())
+    asked.push_back(*request.sentinel);
+  return std::ranges::equal(asked, result.handles, {}, {}, &measure::HandleSamples::handle);
+}
+
+}  // namespace
+
+// Whatever the runner says, the device was not busy for longer than the call took.
+template <class T>
+Ran<T> RunnerService::count_busy(Ran<T> answer, std::chrono::steady_clock::time_point begin) {
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+  if (answer && answer->busy_seconds > 0)
+    busy_seconds_ += std::min(answer->busy_seconds, passed.count());
+  return answer;
+}
+
+// No candidate runs meanwhile: a runner that dies then most likely died by accident (the system
+// had no memory left), and everything of the dispatch depends on this answer.
+Result<worker::Outcome> RunnerService::send_problem() {
+  const worker::Message message{"set_problem", measure::problem_body(*problem_),
+                                measure::problem_blobs(*problem_)};
+  for (int attempt = 1;; ++attempt) {
+    HONE_TRY(runner_->start_answering());
+    HONE_ASSIGN(worker::Outcome outcome, runner_->call(message, kProblemSeconds));
+    const bool died = !outcome && (outcome.error().kind == provider::FailureKind::kKernelCrash ||
+                                   provider::is_accident(outcome.error().kind));
+    if (died && attempt < kProblemAttempts) continue;
+    problem_generation_ = runner_->generation();
+    return outcome;
+  }
+}
+
+Result<worker::Outcome> RunnerService::call(const worker::Message& message, double seconds) {
+  HONE_TRY(runner_->start());
+  if (problem_ && problem_generation_ != runner_->generation()) {
+    HONE_ASSIGN(const worker::Outcome problem, send_problem());
+    if (!problem) return failure("the runner lost its problem: {}", problem.error().message);
+  }
+  return runner_->call(message, seconds);
+}
+
+// No candidate runs meanwhile: an accident is the end of nothing.
+Result<worker::Outcome> RunnerService::ask_device(const worker::Message& message) {
+  HONE_ASSIGN(worker::Outcome outcome, call(message, kPeakSeconds));
+  if (outcome || !provider::is_accident(outcome.error().kind)) return outcome;
+  return call(message, kPeakSeconds);
+}
+
+Result<measure::ProblemReady> RunnerService::set_problem(const measure::ProblemRequest& request) {
+  problem_ = request;
+  problem_->dispatch.source.clear();
+  HONE_ASSIGN(worker::Outcome outcome, send_problem());
+  Ran<measure::ProblemReady> ready = answer_of<measure::ProblemReady>(outcome);
+  if (!ready) return failure("{}", ready.error().message);
+  return *ready;
+}
+
+Result<Ran<int>> RunnerService::load(const provider::Artifact& artifact) {
+  HONE_TRY(runner_->start_answering());
+  HONE_ASSIGN(worker::Outcome outcome,
+              call({"load", {{"artifact", measure::artifact_facts(artifact)}}, {artifact.code}},
+                   kernel_seconds_));
+  if (!outcome) {
+    // The runner reports what it cannot load as it reports any failed job.
+    provider::Failure failed = std::move(outcome).error();
+    if (failed.kind == provider::FailureKind::kCompileError)
+      failed.kind = provider::FailureKind::kLoadError;
+    return Ran<int>(tl::unexpected(std::move(failed)));
+  }
+  const Result<int> handle = decode_json<int>(outcome->body, "handle");
+  if (!handle) return Ran<int>(tl::unexpected(cannot_be_read(handle.error())));
+  return Ran<int>(*handle);
+}
+
+Result<Ran<measure::Verification>> RunnerService::verify(int handle) {
+  const auto begin = std::chrono::steady_clock::now();
+  HONE_ASSIGN(worker::Outcome outcome, call({"verify", {{"handle", handle}}, {}}, kernel_seconds_));
+  return count_busy(answer_of<measure::Verification>(outcome), begin);
+}
+
+Result<Ran<measure::Repeated>> RunnerService::repeat(const measure::RepeatRequest& request) {
+  const auto begin = std::chrono::steady_clock::now();
+  HONE_ASSIGN(worker::Outcome outcome,
+              call({"repeat", request, {}}, request.max_seconds + kernel_seconds_));
+  Ran<measure::Repeated> repeated = answer_of<measure::Repeated>(outcome);
+  // For its busy seconds.
+  if (repeated) count_busy(Ran<measure::Verification>(repeated->verification), begin);
+  return repeated;
+}
+
+Result<Ran<measure::MeasureResult>> RunnerService::measure(const measure::MeasureRequest& request) {
+  const auto begin = std::chrono::steady_clock::now();
+  const double handles = static_cast<double>(request.handles.size() + 1);
+  const double seconds =
+      handles * (request.protocol.max_seconds + request.protocol.max_warm_up_seconds) +
+      kernel_seconds_;
+  HONE_ASSIGN(worker::Outcome outcome, call({"measure", request, {}}, seconds));
+  Ran<measure::MeasureResult> result =
+      count_busy(answer_of<measure::MeasureResult>(outcome), begin);
+  if (result && !answers(request, *result))
+    return Ran<measure::MeasureResult>(tl::unexpected(
+        provider::Failure{provider::FailureKind::kKernelCrash,
+                          "the runner's answer is not of the handles it was asked for"}));
+  return result;
+}
+
+Result<Ran<measure::Outputs>> RunnerService::outputs() {
+  HONE_ASSIGN(worker::Outcome outcome,
+              call({"outputs", nlohmann::json::object(), {}}, kernel_seconds_));
+  if (!outcome) return Ran<measure::Outputs>(tl::unexpected(std::move(outcome).error()));
+  Result<std::vector<int>> bindings = decode_json<std::vector<int>>(outcome->body, "bindings");
+  if (bindings && bindings->size() != outcome->blobs.size())
+    bindings = failure("has {} blobs for {} bindings", outcome->blobs.size(), bindings->size());
+  if (!bindings) return Ran<measure::Outputs>(tl::unexpected(cannot_be_read(bindings.error())));
+  return Ran<measure::Outputs>(measure::Outputs{std::move(*bindings), std::move(outcome->blobs)});
+}
+
+Status RunnerService::unload(int handle) {
+  HONE_TRY(call({"unload", {{"handle", handle}}, {}}, kernel_seconds_));
+  return {};
+}
+
+Result<Ran<std::vector<measure::Baseline>>> RunnerService::load_baselines() {
+  using Baselines = std::vector<measure::Baseline>;
+  HONE_ASSIGN(worker::Outcome outcome,
+              call({"baselines", nlohmann::json::object(), {}}, kernel_seconds_));
+  if (!outcome) return Ran<Baselines>(tl::unexpected(std::move(outcome).error()));
+  Result<Baselines> baselines = decode_json<Baselines>(outcome->body, "baselines");
+  if (!baselines) return Ran<Baselines>(tl::unexpected(cannot_be_read(baselines.error())));
+  return Ran<Baselines>(std::move(*baselines));
+}
+
+Result<measure::Calibration> RunnerService::calibrate(const device::Address& device) {
+  measure::CalibrationRequest request;
+  request.device = device;
+  HONE_ASSIGN(worker::Outcome outcome, ask_device({"calibrate", request, {}}));
+  const Ran<measure::Calibration> calibration = answer_of<measure::Calibration>(outcome);
+  if (!calibration) return failure("{}", calibration.error().message);
+  return *calibration;
+}
+
+Result<device::Peak> RunnerService::peak() {
+  HONE_ASSIGN(worker::Outcome outcome, ask_device({"peak", nlohmann::json::object(), {}}));
+  const Ran<device::Peak> peak = answer_of<device::Peak>(outcome);
+  if (!peak) return failure("{}", peak.error().message);
+  return *peak;
+}
+
+}  // namespace hone::tune

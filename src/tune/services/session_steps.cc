@@ -1,0 +1,64 @@
+#include "tune/services/session_steps.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace hone::tune {
+namespace {
+
+// A single short look at a busy machine may see far more, or nothing at all.
+constexpr double kLeastNoise = 0.005, kMostNoise = 0.05;
+
+Status record_time(Context& context) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const TimeRow& row : context.time.rows())
+    rows.push_back(
+        {{"of", row.of}, {"phase", row.phase}, {"count", row.count}, {"seconds", row.seconds}});
+  return context.store.log_event("time budget", rows.dump());
+}
+
+}  // namespace
+
+Result<MachineCheck> look_at_machine(Context& context) {
+  const TimeBudget::Span span(context.time, Activity::kCalibrate);
+  HONE_ASSIGN(MachineCheck machine,
+              check_machine(context.runner, context.options.place().address, {}, context.observer));
+  context.noise = std::clamp(machine.noise.smallest_difference, kLeastNoise, kMostNoise);
+  HONE_TRY(context.store.log_event("machine", nlohmann::json(machine.noise).dump()));
+  return machine;
+}
+
+Status record_peak(Context& context) {
+  const TimeBudget::Span span(context.time, Activity::kBaselines);
+  const Result<device::Peak> measured =
+      context.peak ? Result<device::Peak>(*context.peak) : context.runner.peak();
+  // What the machine can do at most is for the report only.
+  if (!measured && measured.error().kind == ErrorKind::kFailure)
+    return context.store.log_event("no peak", measured.error().message);
+  HONE_ASSIGN(const device::Peak peak, measured);
+  const auto record = [&](std::string_view name, double value, std::string_view unit) {
+    store::DeviceFact fact;
+    fact.device = context.device;
+    fact.name = name;
+    fact.value = value;
+    fact.unit = unit;
+    return context.store.record(fact);
+  };
+  HONE_TRY(record(store::kPeakFact, peak.gflops * 1e9, "flop/s"));
+  if (peak.matrix_gflops > 0)
+    HONE_TRY(record(store::kMatrixPeakFact, peak.matrix_gflops * 1e9, "flop/s"));
+  if (peak.stated_matrix_gflops > 0)
+    HONE_TRY(record(store::kStatedMatrixPeakFact, peak.stated_matrix_gflops * 1e9, "flop/s"));
+  return record(store::kBandwidthFact, peak.gbytes_per_second * 1e9, "byte/s");
+}
+
+Status end_run(Context& context, const Status& status) {
+  HONE_TRY(record_time(context));
+  const bool interrupted = !status && status.error().kind == ErrorKind::kInterrupted;
+  HONE_TRY(context.store.end_run(status        ? store::RunState::kFinished
+                                 : interrupted ? store::RunState::kInterrupted
+                                               : store::RunState::kFailed));
+  return status;
+}
+
+}  // namespace hone::tune

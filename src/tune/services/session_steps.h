@@ -1,0 +1,20 @@
+// Steps that every tuning session has, whatever its dispatches are pieces of.
+#pragma once
+
+#include "base/result.h"
+#include "tune/services/context.h"
+#include "tune/services/machine_check.h"
+
+namespace hone::tune {
+
+// The machine's noise and state before the first measurement, also as an event in the store.
+Result<MachineCheck> look_at_machine(Context& context);
+
+// What the device can do at most, as facts in the store, for reports. The runner must have a
+// problem.
+Status record_peak(Context& context);
+
+// Ends the run with what `status` says of it, and the session's time budget as an event. `status`.
+Status end_run(Context& context, const Status& status);
+
+}  // namespace hone::tune

@@ -1,0 +1,75 @@
+#include "tune/services/time_budget.h"
+
+#include <utility>
+
+namespace hone::tune {
+
+std::string_view name_of(Activity activity) {
+  switch (activity) {
+    case Activity::kOther:
+      return "search and store";
+    case Activity::kSplit:
+      return "split";
+    case Activity::kCalibrate:
+      return "calibrate";
+    case Activity::kPrepare:
+      return "prepare";
+    case Activity::kWait:
+      return "wait for compiles";
+    case Activity::kLoad:
+      return "load";
+    case Activity::kVerify:
+      return "verify";
+    case Activity::kMeasure:
+      return "measure";
+    case Activity::kFinalists:
+      return "finalists";
+    case Activity::kBaselines:
+      return "baselines";
+    case Activity::kProgram:
+      break;
+  }
+  return "program";
+}
+
+Activity TimeBudget::enter(Activity activity) {
+  const auto now = std::chrono::steady_clock::now();
+  seconds_[static_cast<std::size_t>(activity_)] +=
+      std::chrono::duration<double>(now - since_).count();
+  since_ = now;
+  return std::exchange(activity_, activity);
+}
+
+void TimeBudget::add(const CompiledCandidate& compiled) {
+  if (!compiled.artifact) {
+    ++failed_;
+    failed_seconds_ += compiled.seconds;
+    return;
+  }
+  ++compiled_;
+  compile_seconds_ += compiled.seconds;
+  stages_.configure += compiled.stages.configure;
+  stages_.translate += compiled.stages.translate;
+  stages_.serialize += compiled.stages.serialize;
+  stages_.assemble += compiled.stages.assemble;
+}
+
+std::vector<TimeRow> TimeBudget::rows() {
+  enter(activity_);
+  std::vector<TimeRow> rows;
+  for (std::size_t i = 0; i < kActivities; ++i)
+    rows.push_back({"session", name_of(static_cast<Activity>(i)), counts_[i], seconds_[i]});
+  const auto add = [&](std::string_view stage, double seconds) {
+    rows.push_back({"compiling", stage, compiled_, seconds});
+  };
+  add("configure", stages_.configure);
+  add("translate", stages_.translate);
+  add("serialize", stages_.serialize);
+  add("assemble", stages_.assemble);
+  add("fork and answer", compile_seconds_ - stages_.configure - stages_.translate -
+                             stages_.serialize - stages_.assemble);
+  rows.push_back({"compiling", "what failed", failed_, failed_seconds_});
+  return rows;
+}
+
+}  // namespace hone::tune

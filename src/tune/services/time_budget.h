@@ -1,0 +1,73 @@
+// Where a session's time goes: what its device was at or waited for, and what compiling cost.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "tune/services/compile_service.h"
+
+namespace hone::tune {
+
+// What the tuner is at. One at a time: the activities of a session add up to its wall time.
+enum class Activity {
+  kOther,      // the search, the store
+  kSplit,      // the front half of the compiler, on the whole program
+  kCalibrate,  // how quiet the device is
+  kPrepare,    // what a dispatch's candidates share: the compiler's part, inputs, the reference
+  kWait,       // the device is idle: nothing is compiled yet that could run
+  kLoad,
+  kVerify,
+  kMeasure,
+  kFinalists,
+  kBaselines,  // other libraries, the compiler's own runtime, the device's peak
+  kProgram,    // the proof in the whole program
+};
+inline constexpr std::size_t kActivities = static_cast<std::size_t>(Activity::kProgram) + 1;
+std::string_view name_of(Activity activity);
+
+struct TimeRow {
+  std::string_view of;  // "session": wall time; "compiling": time of the compile workers' cores
+  std::string_view phase;
+  std::size_t count = 0;  // times it was entered; candidates
+  double seconds = 0;
+};
+
+// For one thread.
+class TimeBudget {
+ public:
+  // Time is counted as `activity` while this lives, and as what it was before afterwards.
+  class Span {
+   public:
+    Span(TimeBudget& budget, Activity activity) : budget_(budget), before_(budget.enter(activity)) {
+      ++budget_.counts_[static_cast<std::size_t>(activity)];
+    }
+    ~Span() { budget_.enter(before_); }
+    Span(const Span&) = delete;
+    Span& operator=(const Span&) = delete;
+
+   private:
+    TimeBudget& budget_;
+    Activity before_;
+  };
+
+  void add(const CompiledCandidate& compiled);
+  // Seconds of the session until now, by activity; then those of compiling, by stage.
+  std::vector<TimeRow> rows();
+
+ private:
+  Activity enter(Activity activity);
+
+  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+  Activity activity_ = Activity::kOther;
+  std::array<double, kActivities> seconds_{};
+  std::array<std::size_t, kActivities> counts_{};
+  CompileStages stages_;
+  double compile_seconds_ = 0;
+  std::size_t compiled_ = 0, failed_ = 0;
+  double failed_seconds_ = 0;
+};
+
+}  // namespace hone::tune
