@@ -11,8 +11,8 @@
 #include "measure/array_difference.h"
 #include "measure/runner_requests.h"
 #include "measure/verification.h"
-#include "tune/program/program_tolerance.h"
 #include "tune/compare/verify.h"
+#include "tune/program/program_tolerance.h"
 
 namespace hone::cli {
 namespace {

@@ -31,7 +31,7 @@ struct TuneOptions {
   std::int64_t rotating_bytes = 0;  // of cold operands at least; 0: twice the last-level cache
   RuntimeOptions runtime;
   CoreOptions cores;
-  std::string provider;  // "iree", "triton" or "iree,triton"; empty: by INPUT
+  std::string provider;               // "iree", "triton" or "iree,triton"; empty: by INPUT
   std::vector<std::string> external;  // manifests of kernels of the user's own
   bool searches = false;  // candidates of dispatches: the program's flags and profile have none
   GemmOptions gemms;

@@ -13,9 +13,9 @@
 #include "device/cpu/target.h"
 #include "measure/runner_requests.h"
 #include "provider/iree/iree_provider.h"
+#include "tune/compare/verify.h"
 #include "tune/services/function_choice.h"
 #include "tune/services/select_dispatches.h"
-#include "tune/compare/verify.h"
 
 namespace hone::cli {
 namespace {

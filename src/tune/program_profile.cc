@@ -4,8 +4,8 @@
 
 #include "base/file.h"
 #include "measure/statistics.h"
-#include "tune/services/function_choice.h"
 #include "tune/program/program_variants.h"
+#include "tune/services/function_choice.h"
 #include "tune/services/select_dispatches.h"
 
 namespace hone::tune {

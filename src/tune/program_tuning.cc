@@ -6,10 +6,10 @@
 #include "base/stopwatch.h"
 #include "measure/statistics.h"
 #include "tune/dispatch/finished_work.h"
+#include "tune/program/spec_entries.h"
 #include "tune/services/function_choice.h"
 #include "tune/services/load_program.h"
 #include "tune/services/records.h"
-#include "tune/program/spec_entries.h"
 
 namespace hone::tune {
 namespace {

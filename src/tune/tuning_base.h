@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "tune/program_tuning.h"
 #include "tune/dispatch/size_choice.h"
+#include "tune/program_tuning.h"
 
 namespace hone::tune {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "tune/services/machine_check.h"
 #include "tune/program/program_gain.h"
 #include "tune/program_tuning.h"
+#include "tune/services/machine_check.h"
 
 namespace hone::tune {
 

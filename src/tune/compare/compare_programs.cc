@@ -1,10 +1,10 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "tune/compare/compare.h"
-#include "tune/services/function_choice.h"
-#include "tune/services/input_files.h"
 #include "tune/program/program_outputs.h"
 #include "tune/program/program_rounds.h"
+#include "tune/services/function_choice.h"
+#include "tune/services/input_files.h"
 
 namespace hone::tune {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "measure/reference.h"
 #include "space/configuration.h"
-#include "tune/services/rounds.h"
 #include "tune/compare/verify.h"
+#include "tune/services/rounds.h"
 
 namespace hone::tune {
 namespace {

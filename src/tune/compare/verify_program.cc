@@ -1,7 +1,7 @@
 #include "base/file.h"
-#include "tune/services/input_files.h"
-#include "tune/program/program_tolerance.h"
 #include "tune/compare/verify.h"
+#include "tune/program/program_tolerance.h"
+#include "tune/services/input_files.h"
 
 namespace hone::tune {
 namespace {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "tune/services/context.h"
 #include "tune/dispatch/dispatch_bench.h"
+#include "tune/services/context.h"
 
 namespace hone::tune {
 

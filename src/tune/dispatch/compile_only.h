@@ -7,8 +7,8 @@
 
 #include "problem/target.h"
 #include "provider/resources.h"
-#include "tune/services/context.h"
 #include "tune/dispatch/dispatch_tuner.h"
+#include "tune/services/context.h"
 #include "tune/services/select_dispatches.h"
 
 namespace hone::tune {

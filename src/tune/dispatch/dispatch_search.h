@@ -10,8 +10,8 @@
 #include "search/stop_rule.h"
 #include "search/strategy.h"
 #include "space/space.h"
-#include "tune/services/context.h"
 #include "tune/dispatch/search_note.h"
+#include "tune/services/context.h"
 
 namespace hone::tune {
 

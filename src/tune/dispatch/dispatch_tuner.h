@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "plan/work_plan.h"
-#include "tune/services/context.h"
 #include "tune/dispatch/dispatch_bench.h"
 #include "tune/dispatch/search_note.h"
+#include "tune/services/context.h"
 
 namespace hone::tune {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "measure/race.h"
-#include "tune/services/context.h"
 #include "tune/dispatch/dispatch_bench.h"
+#include "tune/services/context.h"
 
 namespace hone::tune {
 

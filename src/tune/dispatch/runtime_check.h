@@ -2,8 +2,8 @@
 // runtime, with its threads, interleaved.
 #pragma once
 
-#include "tune/services/context.h"
 #include "tune/dispatch/dispatch_bench.h"
+#include "tune/services/context.h"
 
 namespace hone::tune {
 

@@ -2,8 +2,8 @@
 // assembles when it is loaded; candidates were assembled by ptxas, which makes other code of it.
 #pragma once
 
-#include "tune/services/context.h"
 #include "tune/dispatch/dispatch_bench.h"
+#include "tune/services/context.h"
 
 namespace hone::tune {
 

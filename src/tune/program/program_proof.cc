@@ -7,8 +7,8 @@
 #include "base/stopwatch.h"
 #include "provider/ptx_kernel.h"
 #include "tune/program/entry_choice.h"
-#include "tune/services/function_choice.h"
 #include "tune/program/spec_vetting.h"
+#include "tune/services/function_choice.h"
 
 namespace hone::tune {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "tune/services/input_files.h"
 #include "tune/program/program_outputs.h"
 #include "tune/program/program_rounds.h"
+#include "tune/services/input_files.h"
 #include "tune/services/records.h"
 
 namespace hone::tune {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tune/services/context.h"
 #include "tune/program/spec_entries.h"
+#include "tune/services/context.h"
 
 namespace hone::tune {
 
