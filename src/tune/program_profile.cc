@@ -14,6 +14,9 @@ namespace {
 // Of the whole program, from scratch: enough for a median; and where the runtime's own count of the
 // kernels beside it is what is asked for.
 constexpr int kWholeRounds = 5, kQuickRounds = 3;
+// The quick look at a program whose call takes longer than this is one round: its process takes
+// seconds more, to load what the call reads.
+constexpr double kLongCallSeconds = 1;
 // A launch costs about so much whatever it does; a kernel this short is mostly that.
 constexpr double kShortLaunch = 5e-6;
 // What reaches this share of a bound is limited by it.
@@ -88,8 +91,12 @@ Status measure_whole(Context& context, const ProgramTuning& session, int rounds,
   HONE_ASSIGN(ProgramVariants variants,
               ProgramVariants::create(context, program, session.bytes(), function, folder.path()));
   HONE_TRY(variants.add({.name = "default"}));
-  HONE_TRY(variants.time(rounds, {"default"}, context.options.seed));
-  profile.program_seconds = measure::median(variants.all().front().seconds);
+  HONE_TRY(variants.time(1, {"default"}, context.options.seed));
+  const std::vector<double>& seconds = variants.all().front().seconds;
+  const bool is_long = !seconds.empty() && seconds.front() > kLongCallSeconds;
+  if (rounds > kQuickRounds || !is_long)
+    HONE_TRY(variants.time(rounds, {"default"}, context.options.seed));
+  profile.program_seconds = measure::median(seconds);
   if (!context.programs->tells_kernel_times(context.options.place().address)) return {};
   HONE_ASSIGN(const std::vector<provider::KernelTime> kernels, variants.kernel_times("default"));
   take_kernel_times(kernels, profile);

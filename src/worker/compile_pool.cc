@@ -65,6 +65,11 @@ Result<std::vector<Outcome>> CompilePool::once_each(const std::vector<Message>& 
                       [&](std::size_t i) { return send_new(Kind::kOnce, "", messages[i]); });
 }
 
+std::optional<WorkerPool::Begun> CompilePool::begin_once(const Message& message) {
+  if (options_.jobs < 2) return std::nullopt;
+  return send_new(Kind::kOnce, "", message);
+}
+
 Result<Outcome> CompilePool::prepare(const std::string& key, const Message& message) {
   HONE_ASSIGN(std::vector<Outcome> outcomes, prepare_each({{key, message}}));
   return std::move(outcomes.front());

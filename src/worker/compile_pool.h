@@ -42,6 +42,8 @@ class CompilePool final : public WorkerPool {
 
   Result<Outcome> once(const Message& message) override;
   Result<std::vector<Outcome>> once_each(const std::vector<Message>& messages) override;
+  std::optional<Begun> begin_once(const Message& message) override;
+  Result<Outcome> end_once(Begun begun) override { return wait_for(begun); }
   Result<Outcome> prepare(const std::string& key, const Message& message) override;
   Result<std::vector<Outcome>> prepare_each(
       const std::vector<std::pair<std::string, Message>>& servers) override;

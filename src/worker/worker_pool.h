@@ -38,6 +38,12 @@ class WorkerPool {
     return outcomes;
   }
 
+  // Begins a job of once() beside what follows and does not wait; end_once(), called once, does.
+  // Nothing where the pool has no process to spare for it.
+  using Begun = std::uint64_t;
+  virtual std::optional<Begun> begin_once(const Message&) { return std::nullopt; }
+  virtual Result<Outcome> end_once(Begun) { return failure("no job was begun"); }
+
   // Makes a prepared server named `key` (replacing one of that name) and waits for its answer.
   // After a failure no server of that name exists.
   virtual Result<Outcome> prepare(const std::string& key, const Message& message) = 0;

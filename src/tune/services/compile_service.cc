@@ -15,6 +15,10 @@ worker::Message program_job(std::string_view kind, const std::string& path,
   return {std::string(kind), {{"path", path}, {"flags", flags}}, {bytes}};
 }
 
+worker::Message compile_job(const ProgramToCompile& program) {
+  return program_job(jobs::kCompileProgram, program.path, program.bytes, program.flags);
+}
+
 bool has_crashed(const worker::Outcome& outcome) {
   return !outcome && outcome.error().kind == provider::FailureKind::kCompileCrash;
 }
@@ -124,20 +128,48 @@ Result<std::vector<CompiledModule>> CompileService::compile_programs(
   return compile_each(programs);
 }
 
+void CompileService::compile_ahead(const ProgramToCompile& program) {
+  worker::Message job = compile_job(program);
+  const auto begun = pool_.begin_once(job);
+  if (begun) ahead_.push_back({std::move(job), *begun});
+}
+
+Result<std::optional<worker::Outcome>> CompileService::taken_ahead(const worker::Message& message) {
+  const auto found = std::ranges::find_if(ahead_, [&](const Ahead& each) {
+    return each.message.body == message.body && each.message.blobs == message.blobs;
+  });
+  if (found == ahead_.end()) return std::optional<worker::Outcome>();
+  const worker::WorkerPool::Begun begun = found->begun;
+  ahead_.erase(found);
+  HONE_ASSIGN(worker::Outcome outcome, pool_.end_once(begun));
+  return std::optional(std::move(outcome));
+}
+
 Result<std::vector<CompiledModule>> CompileService::compile_each(
     const std::vector<ProgramToCompile>& programs) {
+  std::vector<std::optional<worker::Outcome>> outcomes;
   std::vector<worker::Message> messages;
-  for (const ProgramToCompile& each : programs)
-    messages.push_back(program_job(jobs::kCompileProgram, each.path, each.bytes, each.flags));
-  HONE_ASSIGN(std::vector<worker::Outcome> outcomes, pool_.once_each(messages));
-  std::vector<CompiledModule> compiled;
-  for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    worker::Outcome& outcome = outcomes[i];
-    if (has_crashed(outcome)) {
-      HONE_ASSIGN(outcome, pool_.once(messages[i]));
+  for (const ProgramToCompile& each : programs) {
+    worker::Message job = compile_job(each);
+    HONE_ASSIGN(outcomes.emplace_back(), taken_ahead(job));
+    if (!outcomes.back() || has_crashed(*outcomes.back())) {
+      outcomes.back().reset();
+      messages.push_back(std::move(job));
     }
-    compiled.push_back(outcome ? or_crash(first_blob(*outcome))
-                               : CompiledModule(tl::unexpected(std::move(outcome).error())));
+  }
+  HONE_ASSIGN(std::vector<worker::Outcome> rest, pool_.once_each(messages));
+  std::vector<CompiledModule> compiled;
+  std::size_t next = 0;
+  for (std::optional<worker::Outcome>& outcome : outcomes) {
+    if (!outcome) {
+      outcome = std::move(rest[next]);
+      if (has_crashed(*outcome)) {
+        HONE_ASSIGN(outcome, pool_.once(messages[next]));
+      }
+      ++next;
+    }
+    compiled.push_back(*outcome ? or_crash(first_blob(**outcome))
+                                : CompiledModule(tl::unexpected(std::move(*outcome).error())));
   }
   return compiled;
 }

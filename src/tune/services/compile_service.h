@@ -75,6 +75,9 @@ class CompileService {
   Result<std::vector<CompiledModule>> compile_programs(
       const std::string& path, const std::string& bytes,
       const std::vector<std::vector<std::string>>& flags);
+  // Begins to compile a program beside what follows, where the pool has a process for it. The next
+  // call of compile_program(), compile_programs() or compile_each() that names it takes the result.
+  void compile_ahead(const ProgramToCompile& program);
   // Several programs likewise.
   Result<std::vector<CompiledModule>> compile_each(const std::vector<ProgramToCompile>& programs);
   // The same program in f32 (provider::jobs). For a provider that does not know the job a failure.
@@ -141,12 +144,20 @@ class CompileService {
   };
 
   Result<worker::Outcome> once(const worker::Message& message);
+  // What compile_ahead() has begun of it, waited for; nothing where it has begun nothing.
+  Result<std::optional<worker::Outcome>> taken_ahead(const worker::Message& message);
   // As WorkerPool::next_finished(), of all pools.
   Result<std::optional<worker::Finished>> next_of_any(double seconds);
   Status submit_replacing(const std::string& key, worker::JobId id,
                           const provider::Payload& payload);
 
+  struct Ahead {
+    worker::Message message;
+    worker::WorkerPool::Begun begun;
+  };
+
   worker::WorkerPool& pool_;
+  std::vector<Ahead> ahead_;
   std::vector<Replacing> replacing_;
   std::map<std::string, Stated> stated_;  // by key
   problem::SizeSet sizes_;
