@@ -110,6 +110,25 @@ TEST(CudaDriverTest, TellsErrorsThatEndTheContext) {
   EXPECT_TRUE(driver->is_lost());
 }
 
+// A runner makes a device for each problem, and a context takes most of a second.
+TEST(CudaDeviceTest, DevicesOfOneGpuHaveOneContext) {
+  auto bodies = two_h200s();
+  bodies["cuDevicePrimaryCtxRetain"] =
+      "(void** context, int device) { static int retained; *context = (void*)8; "
+      "return retained++ == 0 ? 0 : 2; }";
+  const FakeDriver fake(bodies);
+  const auto driver = Driver::open(fake.library()).value();
+  const auto facts = list_devices(*driver).value();
+  const auto gpu = open_gpu(driver, facts[0]);
+  ASSERT_TRUE(gpu) << gpu.error().message;
+  for (int problem = 0; problem < 3; ++problem) {
+    const auto device = make_device(*gpu);
+    ASSERT_TRUE(device) << device.error().message;
+    EXPECT_EQ(gpu_of(**device), gpu_of(*make_device(*gpu).value()));
+  }
+  EXPECT_FALSE(open_gpu(driver, facts[0]));
+}
+
 using test::code_object;
 
 TEST(CudaDeviceTest, CodeForAnotherGpuIsNotShownToTheDriver) {

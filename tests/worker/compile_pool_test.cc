@@ -36,6 +36,40 @@ TEST_F(CompilePoolTest, ACandidateSeesWhatItsDispatchPrepared) {
   EXPECT_EQ(pool.outstanding(), 0u);
 }
 
+TEST_F(CompilePoolTest, SeveralDispatchesArePreparedSideBySideAndAnsweredInOrder) {
+  CompilePool& pool = start();
+  const auto outcomes = pool.prepare_each({{"a", {"echo", "state of a", {}}},
+                                           {"b", {"fail", "no such loop", {}}},
+                                           {"c", {"echo", "state of c", {}}}});
+  ASSERT_TRUE(outcomes);
+  ASSERT_EQ(outcomes->size(), 3u);
+  EXPECT_TRUE((*outcomes)[0]);
+  EXPECT_FALSE((*outcomes)[1]);
+  EXPECT_TRUE((*outcomes)[2]);
+  ASSERT_TRUE(pool.submit("c", 3, {"state", nullptr, {}}));
+  ASSERT_TRUE(pool.submit("a", 1, {"state", nullptr, {}}));
+  EXPECT_FALSE(pool.submit("b", 2, {"state", nullptr, {}}));
+  const auto states = finish_all(pool);
+  EXPECT_EQ(states.at(1)->body, "state of a");
+  EXPECT_EQ(states.at(3)->body, "state of c");
+}
+
+TEST_F(CompilePoolTest, AJobThatWasBegunGoesOnBesideOthers) {
+  CompilePool& pool = start();
+  const auto begun = pool.begin_once({"echo", "begun", {}});
+  ASSERT_TRUE(begun);
+  EXPECT_EQ(once(pool, {"echo", "another", {}})->body["body"], "another");
+  const auto ended = pool.end_once(*begun);
+  ASSERT_TRUE(ended && *ended);
+  EXPECT_EQ((*ended)->body["body"], "begun");
+}
+
+TEST_F(CompilePoolTest, APoolOfOneProcessBeginsNothing) {
+  CompilePoolOptions one = options();
+  one.jobs = 1;
+  EXPECT_FALSE(start_prepared(one).begin_once({"echo", nullptr, {}}));
+}
+
 TEST_F(CompilePoolTest, PreparingAnewReplacesAndReleasingForgets) {
   CompilePool& pool = start();
   ASSERT_TRUE(pool.prepare("d", {"echo", 1, {}}));
