@@ -57,7 +57,7 @@ struct BatchTime {
 struct Peak {
   double gflops = 0;         // f32 multiply-add throughput of all its cores together, GFLOP/s
   double matrix_gflops = 0;  // of matrix instructions on f16, adding up in f32; 0: none known
-  // The same as the maker states it, of which a compiler may reach less; 0: none known.
+  // matrix_gflops as the maker states it, of which a compiler may reach less; 0: none known.
   double stated_matrix_gflops = 0;
   double gbytes_per_second = 0;  // memory bandwidth, triad, all cores together; 0: unknown
   std::string instructions;      // what reached it: "avx512f"
@@ -125,7 +125,7 @@ class Device {
   // Measures the peak (below 0.3 s).
   virtual Peak measure_peak() = 0;
   virtual MachineState machine_state() = 0;
-  // The same, and which processes use the device's resources; takes milliseconds.
+  // As machine_state(), and which processes use the device's resources; takes milliseconds.
   virtual MachineState detailed_machine_state() = 0;
   // A kernel without bindings that does the same work at every launch (about 0.1 ms), as kernels
   // do it: arithmetic and caches on every thread. How much its times differ is the machine's noise.

@@ -20,9 +20,9 @@ inline constexpr std::string_view kHostKind = "cpu";
 // Which device: all that a runner, or a runtime of whole programs, has to be told.
 struct Address {
   std::string kind = std::string(kHostKind);  // Device::kind()
-  // Of the devices of that kind, as their driver numbers them. None: the cores are the device.
+  // Which device of that kind, as their driver numbers them. None: the cores are the device.
   std::optional<int> index = {};
-  // One thread each. Where there is an index they are the host's, and compute references.
+  // Cores that run one thread each. With an index they are the host's, and compute references.
   std::vector<int> cores = {};
 
   bool operator==(const Address&) const = default;

@@ -25,8 +25,8 @@ struct Product {
   bool operator==(const Product&) const = default;
 };
 
-// How a contraction maps to one product of row-major matrices; `bindings` are its operands. Where
-// the output is stored n x m the product is C' = B' A', and the first operand is the right one. An
+// How a contraction maps to one product of row-major matrices; `bindings` are its operands. If the
+// output is stored n x m the product is C' = B' A', and the first operand is the right one. An
 // input error when the operation is no static (batch) matmul with leading batch dimensions.
 Result<Product> plan_product(const problem::Operation& operation);
 

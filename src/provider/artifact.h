@@ -36,8 +36,8 @@ bool is_accident(FailureKind kind);
 // What may come out otherwise on a machine with less load or more memory: accidents, and limits of
 // time and memory that were passed. Everything else is a verdict, which the same inputs give again.
 bool may_differ_next_time(FailureKind kind);
-// Of the two that a process which died of `signal` (0: it exited) failed with: `killed` for a
-// signal that no fault of its own raises, `crashed` else.
+// Returns how a process failed that died of `signal` (0: it exited): `killed` for a signal that no
+// fault of its own raises, else `crashed`.
 FailureKind died_of(int signal, FailureKind crashed, FailureKind killed);
 
 struct Failure {
@@ -58,8 +58,8 @@ struct Artifact {
 };
 
 // Names what is executed: code plus grid, block, shared memory and constants, as a content hash.
-// Of an ELF file only loaded code and read-only data count, and of those not the names and source
-// paths that IREE puts at the end of the read-only data, so that equal code is measured once.
+// In an ELF file only loaded code and read-only data count, without the names and source paths that
+// IREE puts at the end of the read-only data, so that equal code is measured once.
 std::string identity(const Artifact& artifact);
 
 }  // namespace hone::provider

@@ -2,7 +2,7 @@
 // (tune/services/compile_service.h) and a provider's half in the worker process answers
 // (compile_worker.h).
 //
-// Of every provider:
+// Every provider answers:
 //   once
 //     revision        {}                                     -> {"revision"}
 //   prepare           {"flags", "assemble_for"}, blob: a dispatch's source   -> {}
@@ -10,11 +10,11 @@
 //     compile         a Payload, or {} for the default       -> {"format", "launch", "configured",
 //                                                               "stages": {name: seconds}} and
 //                                                               Artifact::more, blob: the code
-// Of one whose dispatches are pieces of programs, all once:
+// A provider whose dispatches are pieces of programs also answers, all once:
 //     load_program    {"path", "flags", "sizes": [GivenSize]}, blob: the file -> problem::Program
 //     compile_program {"path", "flags"}, blob: the file      -> {}, blob: the module
-//     compile_program_in_f32 the same, computing in f32 what it says in f16 or bf16, arguments and
-//                                                               results included
+//     compile_program_in_f32 as compile_program, computing in f32 what it says in f16 or bf16,
+//                                                               arguments and results included
 //     configured      {"path", "flags"}, blob: the file      -> {"dispatches":
 //                                                               [ConfiguredDispatch]}
 //     configured_dispatch {"path", "flags"}, blob: a dispatch's source -> as configured

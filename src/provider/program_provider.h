@@ -71,7 +71,8 @@ struct ProgramCall {
   std::vector<std::filesystem::path> inputs;  // .npy files, one per argument
   device::Address device;                     // to run on
   std::vector<std::string> runtime_flags;     // passed through
-  // Where they are known: results of a type that NumPy lacks cannot be read back otherwise.
+  // The types of the results; empty when they are not known. Without them results of a type that
+  // NumPy lacks cannot be read back.
   std::vector<problem::TensorType> results = {};
   int stop_fd = -1;  // once it is readable the call ends with an error of kind kInterrupted
 };

@@ -48,8 +48,8 @@ class Provider {
                                                                    const space::Space&) const {
     return {};
   }
-  // The same candidate as it is to ship, where it is searched for in another form (values that are
-  // arguments then are constants of what ships); nothing where there is one form.
+  // Returns a candidate as it is to ship, if it is searched for in another form (values that are
+  // arguments during the search are constants of what ships); nothing if it has only one form.
   virtual std::optional<ShippedForm> as_shipped(const Payload&) const { return std::nullopt; }
   // Whether a flag of the compiler's says only where code will run: all compiles for devices of one
   // kind have it, and it tells nothing of what two of them differ in.

@@ -31,15 +31,16 @@ struct KernelResources {
 // the note is damaged.
 std::optional<KernelResources> hsaco_resources(std::string_view hsaco, std::string_view entry);
 
-// The same of NVIDIA's machine code: registers and stack, from the attributes in its section
-// .nv.info. NVIDIA does not document the format; it is as CuAssembler
-// (github.com/cloudcores/CuAssembler) has it, and agrees with what ptxas -v says. `spills` stays 0,
-// for the file does not say what the stack is for, and so does `shared_bytes`: the section's size
-// includes, from sm_90 on, what the system takes.
+// Does for NVIDIA's machine code what hsaco_resources() does for AMD's: reads registers and stack
+// from the attributes in its section .nv.info. NVIDIA does not document the format; it is read as
+// CuAssembler (github.com/cloudcores/CuAssembler) has it, and agrees with what ptxas -v says.
+// `spills` stays 0, for the file does not say what the stack is for, and so does `shared_bytes`:
+// the section's size includes, from sm_90 on, what the system takes.
 std::optional<KernelResources> cubin_resources(std::string_view cubin, std::string_view entry);
 
-// Of the artifact's kernel, by its format. Nothing for PTX and what runs on no GPU. `shared_bytes`
-// on NVIDIA: what the launch asks for, which is all that IREE's and Triton's kernels have.
+// Returns the resources of the artifact's kernel, read according to its format; nothing for PTX and
+// for what runs on no GPU. On NVIDIA `shared_bytes` is what the launch asks for, which is all that
+// IREE's and Triton's kernels have.
 std::optional<KernelResources> kernel_resources(const Artifact& artifact);
 
 void to_json(nlohmann::json& json, const KernelResources& resources);

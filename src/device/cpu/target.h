@@ -16,8 +16,8 @@ namespace hone::device::cpu {
 // run on. An environment error when /proc/cpuinfo cannot be read.
 Result<problem::CpuTarget> detect_target();
 
-// The same facts from the text of a cpuinfo file, for the first processor in it; caches and cores
-// keep their defaults.
+// As detect_target(), but from the text of a cpuinfo file, for the first processor in it; caches
+// and cores keep their defaults.
 problem::CpuTarget target_from_cpuinfo(std::string_view cpuinfo);
 
 // "96K", "2M", "1024" -> bytes, as sysfs writes cache sizes; 0 for anything else.

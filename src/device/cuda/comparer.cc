@@ -8,7 +8,8 @@
 namespace hone::device::cuda {
 namespace {
 
-// The same rule as measure::compare, except that NaN is never right here: the host then decides.
+// Compares by the rule of measure::compare, except that NaN is never right here: the host then
+// decides.
 constexpr const char* kSource = R"(
 struct Result { unsigned long long bad, worst_error, worst_relative; };
 

@@ -7,7 +7,7 @@
 namespace hone::device::cuda {
 namespace {
 
-// Of those that it proposes.
+// As many of the algorithms that cuBLASLt proposes are tried at most.
 constexpr std::size_t kMostAlgorithms = 32;
 
 class CublasLtLibrary final : public Library {

@@ -22,7 +22,7 @@ Result<std::unique_ptr<Device>> make_device(std::shared_ptr<OpenGpu> gpu);
 // The GPU that the driver numbers `index`, opened for one device. Errors: those of Driver::open,
 // find_device and open_gpu.
 Result<std::unique_ptr<Device>> open_device(int index);
-// The same by a driver that is open already.
+// Opens the GPU that `facts` describe by a driver that is open already.
 Result<std::unique_ptr<Device>> open_device(std::shared_ptr<Driver> driver, const Facts& facts);
 
 // What such a device runs on; null for a device of another kind.

@@ -27,7 +27,7 @@ class GpuContext {
     return driver_->check(call().context_synchronize(), doing);
   }
 
-  // Of kernels that were verified or measured (Device::busy_seconds).
+  // Adds up the seconds that kernels ran which were verified or measured (Device::busy_seconds).
   void add_busy(double seconds) { busy_seconds_ += seconds; }
   double busy_seconds() const { return busy_seconds_; }
 

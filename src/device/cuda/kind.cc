@@ -7,7 +7,7 @@
 namespace hone::device::cuda {
 namespace {
 
-// Of an H200, in f16 and from its memory, as kernels reach it.
+// What kernels reach on an H200: operations in f16, and bytes from its memory, per second.
 constexpr double kRoughFlops = 2e14, kRoughBytes = 2e12;
 
 Result<std::vector<Place>> places(const std::vector<int>& cores) {

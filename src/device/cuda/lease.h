@@ -16,8 +16,8 @@ namespace hone::device::cuda {
 Result<LockFile> lease(const Facts& facts, std::chrono::milliseconds wait = {},
                        const std::filesystem::path& folder = {});
 
-// The same, of a command: refused at once where another command has the GPU. A runner has a lock of
-// its own because it may outlive its command by moments.
+// As lease(), but for a command: it is refused at once if another command has the GPU. A runner has
+// a lock of its own because it may outlive its command by moments.
 Result<LockFile> lease_for_command(const Facts& facts, const std::filesystem::path& folder = {});
 
 }  // namespace hone::device::cuda

@@ -27,8 +27,8 @@ struct Assembly {
   AssemblyFacts facts;
 };
 
-// Where ptxas is: on PATH, else in a toolkit (toolkit.h: /usr/local/cuda, the wheels of triton and
-// nvidia-cuda-nvcc). An environment error that says where to get it.
+// Finds ptxas: on PATH, else in a toolkit (toolkit.h: /usr/local/cuda, the wheels of triton and
+// nvidia-cuda-nvcc). An environment error says where to get it.
 Result<std::filesystem::path> find_ptxas();
 
 // Assembles `ptx` for `arch` ("sm_90"). Failures: ptxas's words, or that it took longer than

@@ -67,7 +67,8 @@ std::vector<fs::path> toolkit_folders() {
   for (const fs::path& folder : path_folders())
     if (is_program(folder / "python3")) {
       add_packages(folders, folder.parent_path());
-      // Where PATH has a link into a virtual environment; its own link leaves it again.
+      // PATH may have a link into a virtual environment, whose packages lie where that link points.
+      // Only one link is followed, since the environment's own python3 is a link out of it again.
       std::error_code error;
       const fs::path target = fs::read_symlink(folder / "python3", error);
       if (!error && target.is_absolute()) add_packages(folders, target.parent_path().parent_path());

@@ -15,7 +15,8 @@ namespace hone::external {
 //   compile  ExternalProvider::payload_of()'s, for PTX
 Result<std::unique_ptr<provider::CompileWorker>> open_compile_worker(const std::string& manifest);
 
-// Of prepare, for a device with `target` and that much memory for a workgroup.
+// Returns the flags of the job prepare for a device with `target` and `shared_bytes` of memory for
+// a workgroup.
 std::vector<std::string> worker_flags(const std::string& target, std::int64_t shared_bytes);
 
 }  // namespace hone::external

@@ -80,7 +80,7 @@ void join_loops(Statement& statement) {
     }
 }
 
-// The same product with the operands in each other's place.
+// Returns the statement of the same product with lhs and rhs, and loops m and n, exchanged.
 Statement turned_round(Statement statement) {
   std::swap(statement.lhs, statement.rhs);
   for (Loop& loop : statement.loops)
@@ -152,7 +152,7 @@ class Naming {
     return {};
   }
 
-  // Of a loop with that name; 0 where there is none, which nothing walks.
+  // Returns the stride of the loop called `name`; 0 if there is none, since then nothing walks it.
   std::int64_t stride(const Use& use, const std::string& name) const {
     const auto at = std::ranges::find(names_, name);
     return at == names_.end() ? 0 : use.strides[static_cast<std::size_t>(at - names_.begin())];

@@ -10,8 +10,8 @@
 
 namespace hone::external {
 
-// Where an operand begins: `offset` bytes behind binding `binding`, and as many as the constants
-// `words` say (none; the low 32 bits; low and high).
+// The begin of an operand: `offset` bytes behind the start of binding `binding`, plus the number of
+// bytes that the constants `words` say (none; the low 32 bits; low and high).
 struct Place {
   int binding = 0;
   std::int64_t offset = 0;

@@ -23,7 +23,7 @@ std::string word_at(std::string_view text, std::size_t at) {
   return std::string(text.substr(at, end - at));
 }
 
-// Where things are in the module's text.
+// The places of a kernel's parts in the module's text.
 struct Kernel {
   std::size_t begin = 0;       // of its name
   std::size_t parameters = 0;  // behind "("

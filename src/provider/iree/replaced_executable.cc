@@ -23,7 +23,8 @@ std::string hexadecimal(std::string_view bytes) {
   return text;
 }
 
-// Of text without the terminating zero. Nothing where it is none.
+// Reads hexadecimal text back into bytes and drops their terminating zero. Nothing if the text is
+// not hexadecimal or has no such zero.
 std::optional<std::string> bytes_of(std::string_view text) {
   std::string bytes;
   for (std::size_t at = 0; at + 1 < text.size(); at += 2) {

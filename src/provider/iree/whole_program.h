@@ -23,7 +23,8 @@ struct ConfiguredDispatch {
   std::string executable;  // symbol: "main_dispatch_0"
   std::string name;        // export's symbol
   std::string root;        // the compiler's name of the root operation; empty when none
-  // Of the root operation, its function and its parts (attention); each empty where it has none.
+  // The configurations of the root operation, its function and its parts (attention); each is empty
+  // if it has none.
   Attributes attributes;
   std::vector<int> marks;  // entries of a spec that match in it (spec_reader.h)
 };

@@ -22,9 +22,9 @@ struct SgemmPlan {
 // dimensions.
 Result<SgemmPlan> plan_sgemm(const problem::Operation& operation);
 
-// One kernel, which computes the root alone in f32 on threads of its own, one per core. Where the
-// dispatch has other types, or something is fused around its root, the note says so. Errors of
-// OpenBlas::open and plan_sgemm.
+// One kernel, which computes the root alone in f32 on threads of its own, one per core. If the
+// dispatch has other types, or something is fused around its root, the note says so. Errors: those
+// of OpenBlas::open and plan_sgemm.
 std::unique_ptr<device::Library> openblas();
 
 }  // namespace hone::library

@@ -58,8 +58,8 @@ void GemmRules::registers(SpaceBuilder& builder) const {
   builder.prefer(
       "per_unit_memory", "the buffers of all programs of a unit fit in its shared memory",
       knobs.per_unit == 1 || knobs.per_unit * shared_bytes() <= device.unit_shared_bytes);
-  // Where there is no matrix instruction the products of a step are unrolled: code of 64 KiB and
-  // more does not fit in an instruction cache, and takes minutes to compile.
+  // Without a matrix instruction the products of a step are unrolled: code of 64 KiB and more does
+  // not fit in an instruction cache, and takes minutes to compile.
   if (!on_matrix_units(gemm, device))
     builder.prefer("unrolled_code", "a step is unrolled to {} multiply-adds of a thread",
                    accumulators() * knobs.block_k <= 4096, {accumulators() * knobs.block_k});

@@ -5,7 +5,7 @@
 
 namespace hone::triton {
 
-// Of src/provider/triton/kernels and src/provider/triton/python; the worker's is
+// The files of src/provider/triton/kernels and src/provider/triton/python; the worker's is
 // "compile_worker.py".
 std::span<const EmbeddedFile> sources();
 

@@ -88,7 +88,7 @@ std::vector<std::string> worker_flags(const GemmDevice& device) {
 std::string code_of(const GemmDevice& device, const provider::Payload& payload) {
   if (!payload.json.contains(kKnobs)) return {};
   nlohmann::json read = payload.json.at(kKnobs);
-  // Of a user's kernel, which has no structure, nobody knows what is an argument.
+  // A user's kernel has no structure, and nobody knows which of its knobs are arguments.
   if (!read.is_object() || !read.contains("STRUCTURE")) return read.dump();
   if (read.value("FIXED", 0) == 0) {
     // A kernel for one part of k leaves out what adds parts up (structures.py: PARTS).

@@ -28,7 +28,7 @@ class TritonProvider final : public provider::Provider {
 
   std::string_view name() const override { return "triton"; }
   std::string_view constraint_set() const override;
-  // Of a dispatch of dispatch_of(Gemm), or with_kernel().
+  // The space of a dispatch that dispatch_of(Gemm) or with_kernel() made.
   Result<space::Space> space_of(const problem::Dispatch& dispatch) const override;
   Result<provider::Payload> payload_of(const problem::Dispatch& dispatch, const space::Space& space,
                                        const space::Configuration& configuration) const override;

@@ -19,7 +19,7 @@ struct TuneGemmLimits {
 // Version 3.4 (August 2024): ten knobs, 132,000 raw configurations, nine pruning rules. Rules that
 // guess at speed are soft. A batch has SPLIT_K 1.
 Result<space::Space> tune_gemm_space(const Gemm& gemm, const TuneGemmLimits& limits);
-// The same before it is compiled, for solvers to compare with.
+// The space of tune_gemm_space() before it is compiled, for solvers to compare with.
 space::SpaceBuilder tune_gemm_space_builder(const Gemm& gemm, const TuneGemmLimits& limits);
 
 // Version 2 (October 2023): blocks of 16 to 128, 14,080 raw configurations. The instruction is

@@ -19,20 +19,21 @@ struct Attributes {
   // read its result, where the root's configuration needs theirs to fit; else empty.
   std::string init_config = {};
   std::string consumer_config = {};
-  // Likewise of the other operations of the dispatch that have as many loops as the root: of those
-  // that reduce, and of those that read what was reduced.
+  // Lowering configurations of the dispatch's other operations that have as many loops as the root:
+  // the first for those that reduce, the second for those that read what was reduced; else empty.
   std::string sibling_reduction_config = {};
   std::string sibling_config = {};
-  // Of a root that is made of two products (attention): the configurations of its parts.
+  // The configurations of the root's parts, if it is made of two products (attention).
   std::string decomposition_config = {};
-  // Of each operation around the root (Dispatch::surrounding), in order; "" for one that gets none.
-  // Empty: of none.
+  // The configuration of each operation around the root (Dispatch::surrounding), in order; "" for
+  // one that gets none. The list is empty when none gets one.
   std::vector<std::string> surrounding_configs = {};
   // The root's loops are put into this order, new position to loop, before it is configured: its
   // lowering_config is for the new order. Empty: they stay as they are.
   std::vector<int> interchange = {};
-  // Where the compiler states its own constraints: which of its statements, and a value for each of
-  // its knobs. The compiler makes the texts above of them; they are empty.
+  // If the compiler states its own constraints, `statement` is the index of one of its statements
+  // and `knobs` has a value for each knob of it. The texts above are empty then, and the compiler
+  // makes them from these.
   int statement = -1;
   std::map<std::string, std::int64_t> knobs = {};
   // Knobs of hone's own, of what the compiler leaves out of its statement: they change what it made

@@ -5,7 +5,7 @@ namespace hone::iree {
 std::vector<MlirOperation> exports_in(const Ir& ir, MlirOperation operation) {
   std::vector<MlirOperation> exports;
   const auto collect = [&](MlirOperation executable) {
-    // Of several variants the first counts: they are the same code for other targets.
+    // Only the first variant counts: the others are the same code for other targets.
     for (const MlirOperation variant : ir.children(executable, "hal.executable.variant")) {
       for (const MlirOperation each : ir.children(variant, "hal.executable.export"))
         exports.push_back(each);

@@ -64,7 +64,7 @@ struct OldName {
   std::string_view note;
 };
 
-// Of the flags of nod-ai/sdxl-scripts (2024), those that IREE 3.13 does not have
+// The flags of nod-ai/sdxl-scripts (2024) that IREE 3.13 does not have
 // (iree-compile --help-list-hidden).
 constexpr std::array kOldNames = {
     OldName{"--iree-flow-enable-aggressive-fusion",

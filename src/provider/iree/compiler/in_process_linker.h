@@ -21,8 +21,8 @@ namespace hone::iree {
 // specially. Nothing otherwise.
 std::optional<std::vector<std::string>> linker_arguments(std::string_view command);
 
-// Whether the interposition is in effect in this executable. Where it is not, the compiler's linker
-// is a process of its own: slower, the same result.
+// Whether the interposition is in effect in this executable. If it is not, the compiler's linker
+// runs as a process of its own, which is slower and has the same result.
 bool links_in_process();
 
 }  // namespace hone::iree

@@ -48,9 +48,9 @@ class Library {
   // identity.
   const std::string& revision() const { return *revision_; }
   // Sets flags that a session refuses since LLVM keeps one value of them per process; every session
-  // of the process then compiles with them, and none can without. The same ones again are accepted.
-  // Failure when the process has others already: use one process per set. The compiler ends the
-  // process over a flag that it does not know.
+  // of the process then compiles with them, and none can without. Setting equal flags again is
+  // accepted. Failure when the process has others already: use one process per set. The compiler
+  // ends the process over a flag that it does not know.
   Status set_process_flags(const std::vector<std::string>& flags) const;
   const std::vector<std::string>& process_flags() const { return *process_flags_; }
   // Whether the compiler has an option of this name ("iree-opt-level"), of a session or of the

@@ -25,8 +25,8 @@ Status import_onnx(const Installation& installation, const std::filesystem::path
                    const std::filesystem::path& program,
                    const std::filesystem::path& parameters = {}, int stop_fd = -1);
 
-// Of what a Python program prints when it fails: the error without the way to it, and no more than
-// its beginning.
+// Cuts what a Python program prints when it fails down to the error: the traceback's frames are
+// left out, and of a long error all but its beginning.
 std::string error_in_traceback(const std::string& text);
 
 }  // namespace hone::iree

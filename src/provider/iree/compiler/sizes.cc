@@ -166,7 +166,7 @@ std::optional<problem::TensorType> Sizes::type(MlirValue value) const {
   return type;
 }
 
-// Of a value with some extent that is not in its type.
+// Finds the extents of a value whose type leaves some of them open.
 std::optional<std::vector<std::int64_t>> Sizes::extents(MlirValue value) const {
   const MlirOperation operation = ir_.defining_operation(value);
   if (operation.ptr == nullptr) return std::nullopt;

@@ -37,9 +37,9 @@ class Sizes {
   mutable std::map<const void*, std::optional<std::int64_t>> known_;
 };
 
-// Of a kernel that is launched with `constants` (32-bit words).
+// Sizes in a kernel that is launched with `constants` (32-bit words).
 Sizes kernel_sizes(const Ir& ir, const std::vector<std::uint32_t>& constants);
-// Of the count region of an export that is launched with `workload`.
+// Sizes in the count region of an export that is launched with `workload`.
 Sizes count_sizes(const Ir& ir, MlirOperation export_operation,
                   const std::vector<std::int64_t>& workload);
 

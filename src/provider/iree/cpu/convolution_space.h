@@ -18,10 +18,10 @@
 
 namespace hone::iree {
 
-// The space of one convolution on one CPU. Where its soft rules together leave nothing, those that
-// give way are left out of it. With `audited`, the name of one of its hard rules, what breaks this
-// rule alone (audited_rule.h). Errors: those of convolution_loops and space_outside; an input error
-// for a target without vector registers.
+// The space of one convolution on one CPU. If its soft rules together leave nothing, those that
+// give way are left out of it. With `audited`, the name of one of its hard rules, it holds what
+// breaks this rule alone (audited_rule.h). Errors: those of convolution_loops and space_outside; an
+// input error for a target without vector registers.
 Result<space::Space> llvm_cpu_convolution_space(const problem::Operation& operation,
                                                 const problem::CpuTarget& target,
                                                 std::string_view audited = {});

@@ -26,7 +26,7 @@ struct GenericRules {
   const std::vector<problem::Loop>& loops() const { return dispatch.root.loops; }
   // What one pass over the vectors covers of a root's loop: vec_i, red_i, or all of the loop.
   space::Expression innermost(std::size_t loop) const;
-  // Of the widest element that the root touches.
+  // Returns the size of the widest element that the root touches.
   std::int64_t element_bytes() const;
   std::int64_t lanes() const;  // such elements in a vector register
   // Whether no configuration makes vectors of it: MLIR's vectoriser (Vectorization.cpp) asks for

@@ -30,7 +30,7 @@ struct CpuTiles {
   bool peel = false;
 };
 
-// Of one workgroup where nothing else is said.
+// The estimated costs of one workgroup, unless a field says otherwise.
 struct CpuEstimate {
   double sums = 0;          // vectors that accumulate
   double loads = 0;         // of vectors and broadcasts, in one step of k

@@ -9,10 +9,11 @@
 
 namespace hone::iree {
 
-// `space`, or where its soft rules together leave less than a search is for, 16 configurations (odd
-// extents, small problems), one without the first of `relaxation_order` that alone leaves so many,
-// and 16 times as many. Where none does, `space` if it has any; else without the first that alone
-// leaves any, or without as many of them, in that order, as it takes, or without all soft rules.
+// Returns `space` if its soft rules together leave at least 16 configurations; a search is not for
+// fewer (odd extents, small problems). Else returns it without the first rule of `relaxation_order`
+// whose removal alone leaves 16, and 16 times as many as now. If no rule's does, returns `space`
+// unless it is empty; else without the first rule whose removal alone leaves any configuration, or
+// without as many of them, in that order, as it takes, or without all soft rules.
 // Errors: the space's own.
 Result<space::Space> relaxed_to_searchable(const space::Space& space,
                                            std::span<const std::string_view> relaxation_order);

@@ -22,7 +22,8 @@ inline constexpr std::int64_t kMostNativeVectors = 512;
 // The compiler's limit on the stack of one dispatch function, in bytes
 // (--iree-llvmcpu-stack-allocation-limit).
 inline constexpr std::int64_t kStackBytes = 32768;
-// Of an accumulator block on the stack that its tiles do not divide (ragged_block_fits_stack).
+// Copies on the stack of an accumulator block that its tiles do not divide
+// (ragged_block_fits_stack).
 inline constexpr std::int64_t kRaggedCopies = 2;
 
 // What the rules speak of; by loop index, nothing where the loop has no such knob.

@@ -32,9 +32,9 @@ struct LlvmCpuDispatchFacts {
   bool fused_consumers = false;
 };
 
-// The space of one contraction on one CPU. Where its soft rules together leave nothing (odd
-// extents, small problems), those that give way are left out of it. With `audited`, the name of one
-// of its hard rules, what breaks this rule alone (audited_rule.h). Errors: those of
+// The space of one contraction on one CPU. If its soft rules together leave nothing (odd extents,
+// small problems), those that give way are left out of it. With `audited`, the name of one of its
+// hard rules, it holds what breaks this rule alone (audited_rule.h). Errors: those of
 // contraction_loops and space_outside; an input error for a target without vector registers.
 Result<space::Space> llvm_cpu_contraction_space(const problem::Operation& operation,
                                                 const problem::CpuTarget& target,

@@ -31,7 +31,7 @@ class Flatbuffer {
     return *at + *offset;
   }
 
-  // Where field `index` of the table at `table` lies.
+  // Returns where field `index` of the table at `table` lies.
   std::optional<std::uint64_t> field(std::optional<std::uint64_t> table,
                                      std::uint64_t index) const {
     const auto to_vtable = table ? read<std::int32_t>(*table) : std::nullopt;
@@ -47,7 +47,7 @@ class Flatbuffer {
     return *table + *offset;
   }
 
-  // Where element `index` of the vector at `vector` lies; nothing beyond its end.
+  // Returns where element `index` of the vector at `vector` lies; nothing beyond its end.
   std::optional<std::uint64_t> element(std::optional<std::uint64_t> vector, std::uint64_t index,
                                        std::uint64_t size) const {
     const auto count = vector ? read<std::uint32_t>(*vector) : std::nullopt;

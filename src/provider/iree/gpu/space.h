@@ -17,8 +17,8 @@ namespace hone::iree {
 // `audited` as space_of's (stated_space.h).
 Result<space::Space> gpu_space(const problem::Dispatch& dispatch, const problem::GpuTarget& target,
                                std::string_view audited = {});
-// The same without what hone adds. Input error where the compiler states nothing for the dispatch,
-// as for no CPU.
+// As gpu_space(), but without what hone adds. Input error if the compiler states nothing for the
+// dispatch; it states nothing for CPUs.
 Result<space::Space> compiler_space(const problem::Dispatch& dispatch);
 // Why there is none; empty where there is one.
 std::string why_no_gpu_space(const problem::Dispatch& dispatch, const problem::GpuTarget& target);

@@ -36,12 +36,12 @@ inline constexpr std::string_view kImplicitGemmRule = "no padding in an implicit
 // The implicit form of a convolution with channels first, on NVIDIA: LLVM aborts where a workgroup
 // has 8 or 40 columns ("Cannot select: v2i16,v2i16 = umul_lohi"; 8 of 8 tried, none of 29 others).
 inline constexpr std::string_view kChannelsFirstColumnsRule = "channels first: 16 columns";
-// Likewise where threads are no power of two ("op was not bufferized"; 3 of 3 tried with 1280
-// channels; with 640 many compile, none as fast as the winner).
+// In the same form the compiler fails if the number of threads is no power of two ("op was not
+// bufferized"; 3 of 3 tried with 1280 channels; with 640 many compile, none as fast as the winner).
 inline constexpr std::string_view kChannelsFirstThreadsRule = "channels first: threads";
-// Likewise the result's tile lies in shared memory, which the compiler's sum leaves out, where one
-// subgroup has all columns of the workgroup's tile (640 channels: 4 of 4 that would not fit did not
-// compile; 9 of 9 with several subgroups along the columns did).
+// In the same form the result's tile lies in shared memory, which the compiler's sum leaves out, if
+// one subgroup has all columns of the workgroup's tile (640 channels: 4 of 4 that would not fit did
+// not compile; 9 of 9 with several subgroups along the columns did).
 inline constexpr std::string_view kChannelsFirstMemoryRule =
     "channels first: result in shared memory";
 

@@ -77,14 +77,14 @@ inline constexpr std::string_view kPipelineKnob = "pipeline";
 // parentheses as the name; guesses about speed are soft (is_heuristic). Input error for terms that
 // do not follow from terms before them.
 Result<space::SpaceBuilder> space_builder(const StatedSet& set);
-// Of all sets together, with kPipelineKnob first, and with the rules that hone adds
-// (stated_rules.h). Input error where nothing is stated. With `audited`, the name of one of hone's
-// rules, the configurations that break this rule alone; input error for a name that is none.
+// The space of all sets together, with kPipelineKnob first, and with the rules that hone adds
+// (stated_rules.h). Input error if nothing is stated. With `audited`, the name of one of hone's
+// rules, it has the configurations that break this rule alone; input error for a name that is none.
 Result<space::Space> space_of(const StatedSpace& stated, const problem::Operation& root,
                               const problem::GpuTarget& target, std::string_view audited = {});
 
-// Of all sets together with nothing but what the compiler states: its constraints, guesses about
-// speed included, and its knobs. Input error where nothing is stated.
+// The space of all sets together with nothing but what the compiler states: its constraints,
+// guesses about speed included, and its knobs. Input error if nothing is stated.
 Result<space::Space> compiler_space_of(const StatedSpace& stated);
 
 // Whether an assertion only says what the compiler's authors think is fast: a limit that stands for

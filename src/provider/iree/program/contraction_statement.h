@@ -12,7 +12,7 @@ namespace hone::iree {
 // What problem::Dispatch::contraction holds, as provider/triton/python/contraction.py reads it:
 // loops of the root with their roles; operands, loads and stores by the view they lie in and their
 // strides, in elements, over the root's loops; what is computed behind the sums, value by value.
-// Where the dispatch is of another form: {"why_not": "..."}.
+// If the dispatch is of another form, it is {"why_not": "..."}.
 // `function`: the kernel's, at executable-sources. `kernel`: sizes that its launch gives.
 nlohmann::json state_contraction(const Ir& ir, MlirOperation function, MlirOperation root,
                                  const Sizes& kernel);

@@ -15,15 +15,15 @@ namespace hone::iree {
 // iree-import-onnx writes. Nothing for one that is no tensor of a type hone knows.
 using TorchArguments = std::map<std::string, std::vector<std::optional<problem::TensorType>>>;
 
-// Of a program as it was parsed; empty for one of another dialect.
+// Reads the arguments from a program as it was parsed; empty for one of another dialect.
 TorchArguments torch_arguments(const Ir& ir, const OwnedModule& parsed);
 
-// Of a program at executable-sources. IREE leaves the declaration
+// Returns the functions of a program at executable-sources. IREE leaves the declaration
 //   sync func @f(%input0: tensor<2xf32>) -> (%output0: tensor<2xf32>)
 // (iree.abi.declaration) on most functions. One that comes from PyTorch has none: it calls another,
 // named f$async, that takes fences too, and types are those that this one imports its arguments as
-// and exports its results from; of an argument that it does not use, `torch`'s. What takes or
-// returns something else than tensors of known types is left out.
+// and exports its results from; an argument that it does not use has its type from `torch`. What
+// takes or returns something else than tensors of known types is left out.
 std::vector<problem::Function> functions_of(const Ir& ir, const OwnedModule& program,
                                             const TorchArguments& torch);
 

@@ -197,8 +197,8 @@ class Kernel {
     return pairs;
   }
 
-  // Of the launches, and of the spread forms of them, the one that leaves most room for guards;
-  // of those the one whose views lie closest together.
+  // Chooses, among the launches and their spread forms, the one that leaves most room for guards;
+  // if several do, the one whose views lie closest together.
   Constants choose(const LaunchSet& set) const {
     Constants best;
     std::optional<std::pair<int, std::int64_t>> least;

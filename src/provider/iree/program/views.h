@@ -36,7 +36,8 @@ struct View {
   std::string text;  // the compiler's type
 };
 
-// Of one launch set. For one thread, and as long as the module is not changed.
+// The views of a kernel in one launch set. Usable by one thread, and as long as the module is not
+// changed.
 class Views {
  public:
   // Addresses are chosen within what the compiler assumes of them (util.assume.int: range and
@@ -50,9 +51,9 @@ class Views {
   // The place in all() of what an operation hal.interface.binding.subspan gives; -1: of none.
   int of(MlirOperation subspan) const;
 
-  // To launch with: the values of the set, and the chosen addresses.
+  // The constants to launch with: the values of the set, and the chosen addresses.
   const std::vector<std::uint32_t>& constants() const { return constants_; }
-  // The same with zeros for addresses: what the kernel's result depends on.
+  // As constants(), but with zeros for addresses: what the kernel's result depends on.
   const std::vector<std::uint32_t>& values() const { return values_; }
 
  private:
@@ -61,7 +62,7 @@ class Views {
   std::vector<std::uint32_t> constants_, values_;
 };
 
-// Where a program has a view begin, for code that is told so by the launch as IREE's own is.
+// A view's begin in the program, for code that the launch tells it, as it tells IREE's own code.
 struct ViewPosition {
   bool known = false;  // false: it is computed in some other way
   int ordinal = 0;

@@ -152,7 +152,7 @@ constexpr std::string_view kLastOfItsDispatch =
     "    %last = transform.get_producer_of_operand %stores[0]\n"
     "      : (!transform.any_op) -> !transform.any_op\n";
 
-// Of a root that IREE lays out in one way only.
+// The action for a root that IREE lays out in one way only.
 std::string whole_root_action(const SpecEntry& entry) {
   const bool last = ends_its_dispatch(entry);
   std::string text = last ? std::string(kLastOfItsDispatch) : std::string();

@@ -22,8 +22,8 @@ struct SpecEntry {
   std::string consumer_config;   // of the linalg.generics that read the root's result; may be empty
   std::string name;              // shown in the spec: "main_dispatch_0_matmul_512x512x512_f32"
   std::string decomposition_config = {};  // of the root's parts (attention); may be empty
-  // Of the elementwise linalg.generics with as many loops that read the root's result; may be
-  // empty.
+  // The lowering_config of the elementwise linalg.generics with as many loops as the root that read
+  // its result; may be empty.
   std::string sibling_config = {};
   // The operations around the root, and each one's lowering_config ("" for none).
   std::vector<problem::SurroundingOperation> surrounding = {};
@@ -39,8 +39,8 @@ struct SpecEntry {
 // The text of the spec: one matcher and one action per entry, in the order given. `header` becomes
 // the comment at the top, line by line.
 //
-// How a root is matched says spec_matcher.h; one whose entry has an init_config only when its
-// output operand is defined by a linalg.fill. Where the program is compiled with
+// How a root is matched says spec_matcher.h; one whose entry has an init_config is matched only
+// when its output operand is defined by a linalg.fill. When the program is compiled with
 // --iree-opt-data-tiling and the root's operands carry encodings, the entry does nothing: the
 // compiler applies specs before it lays the data out anew, and a configuration for the old layout
 // fails to compile ("failed to build pass pipeline").
