@@ -1,4 +1,4 @@
-// Where Python packages are looked for when nobody says where: beside hone itself.
+// Looks for Python packages beside hone itself when nobody says where they are.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +14,7 @@ namespace hone {
 std::vector<std::filesystem::path> python_environments(const std::filesystem::path& executable,
                                                        const std::filesystem::path& working_folder);
 
-// The same for this program's own file and the folder it works in.
+// Returns those beside this program's own file and in the folder it works in.
 std::vector<std::filesystem::path> python_environments();
 
 }  // namespace hone

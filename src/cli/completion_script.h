@@ -10,7 +10,7 @@ namespace hone::cli {
 // For bash 4 or later: commands, options, the values of an option that has a list of them, files
 // where one is expected; nothing for other values.
 std::string bash_completion(CLI::App& root);
-// The same with descriptions. `#compdef hone`: a file _hone in a folder of $fpath.
+// Scripts with descriptions. `#compdef hone`: a file _hone in a folder of $fpath.
 std::string zsh_completion(CLI::App& root);
 std::string fish_completion(CLI::App& root);
 

@@ -74,7 +74,7 @@ class Reader {
   const std::string& path_;
 };
 
-// Where hone.yaml may lie: nowhere that other users may write.
+// Returns the folders in which hone.yaml may lie: none that other users may write to.
 std::vector<fs::path> project_folders() {
   std::error_code code;
   const fs::path here = fs::current_path(code);

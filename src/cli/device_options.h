@@ -34,8 +34,8 @@ Result<device::Place> choose_place(const std::string& device, ToolchainOptions& 
 // What --device names where nothing else is said and a GPU is as good as the cores: the first GPU
 // that hone can measure on, else the cores.
 std::string gpu_or_cores();
-// Likewise for code of these formats (provider::Artifact::format): the first GPU where one of them
-// is a GPU's, else empty.
+// Returns the device that runs code of these formats (provider::Artifact::format): the first GPU
+// when one of them is a GPU's, else empty.
 std::string device_for_code(const std::set<std::string>& formats);
 
 // Holds them for the command, from before it starts anything: who is refused must not disturb who

@@ -51,7 +51,7 @@ std::string kernel_title(const provider::Provider& kernel) {
   return std::string(kernel.name().substr(0, kernel.name().find('@')));
 }
 
-// Of one call of the program.
+// Counts one call of the program.
 double flops_of_call(const problem::Dispatch& dispatch) {
   return static_cast<double>(dispatch.launches_per_call) * problem::flop_count(dispatch.root);
 }
@@ -122,7 +122,7 @@ output::Table table_of(const problem::Program& program, const Providers& externa
   return table;
 }
 
-// Where no -o says otherwise the program goes to the screen.
+// The program goes to the screen unless -o says otherwise.
 CommandResult write_root(const DispatchesOptions& options, const problem::Program& program,
                          tune::CompileService& compiler) {
   HONE_ASSIGN(const problem::Dispatch* const dispatch,

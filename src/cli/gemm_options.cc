@@ -71,7 +71,7 @@ void add_gemm_list_options(CLI::App& command, GemmOptions& options) {
   add("--triton", options.triton,
       "a Python interpreter or virtual environment with Triton "
       "(default: $HONE_TRITON, where hone is installed, .venv, python3 on PATH)")
-      // Of programs too, whose kernels Triton's may replace.
+      // Programs take these options too: Triton's kernels may replace theirs.
       ->group("Options");
 }
 

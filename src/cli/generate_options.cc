@@ -82,7 +82,8 @@ bool names_shapes(const profiler::Sweep& sweep) {
   return !sweep.kinds.empty() || !sweep.extents.empty();
 }
 
-// Of the workload, then of the flags; of the flags alone where there is no workload.
+// Returns the operations of the workload, then those of the flags; those of the flags alone without
+// a workload.
 Result<std::vector<profiler::Operation>> operations_of(const GenerateOptions& options) {
   HONE_ASSIGN(const profiler::Sweep sweep, sweep_of(options));
   if (options.workload.empty()) return profiler::chosen_operations(sweep);

@@ -32,7 +32,7 @@ struct GenerateOptions {
   bool verbose = false;
   bool dry_run = false;
   bool mma_sync = true;  // the old flag: there is nothing else
-  // Of the old tool, without a meaning today: refused with the reason.
+  // Flags of the old tool without a meaning today: refused with the reason.
   std::map<std::string, std::string, std::less<>> refused;
 };
 

@@ -49,7 +49,7 @@ std::size_t bytes_of(const problem::TensorType& type) {
   return static_cast<std::size_t>(problem::element_count(type) * problem::byte_size(type.element));
 }
 
-// Of sums of `terms` products with numbers of about one the typical one has their size then.
+// With parameters of this size a sum of `terms` products with numbers of about one is about one.
 measure::InputValues values_for(const problem::TensorType& type) {
   measure::InputValues values;
   if (type.shape.size() < 2) return values;

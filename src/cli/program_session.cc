@@ -130,7 +130,7 @@ CommandResult with_program_session(TuneOptions options,
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
   const store::Device device = device_row(options.tuning);
   HONE_ASSIGN(const std::vector<device::LockFile> held, lease(options.tuning.places));
-  // Of cores that were named, others may be another tuner's: it measures while this one compiles.
+  // Cores that were not named may be another tuner's: it measures while this one compiles.
   if (!options.cores.cores.empty()) HONE_TRY(device::cpu::stay_on(options.cores.cores));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
   HONE_ASSIGN(const std::vector<std::string> notes, use_input(options, toolchain));

@@ -9,7 +9,7 @@
 
 namespace hone::cli {
 
-// Of those sizes that were given.
+// Returns the names of those sizes that were given.
 std::vector<std::string> names_of_sizes(const tune::TuningResult& result);
 
 // What rounds that chose nothing say, flags and spec apart; how far the outputs lie from the

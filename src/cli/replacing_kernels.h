@@ -34,8 +34,8 @@ struct ReplacingTools {
 // those of triton::find_installation and external::read_external_kernel.
 Result<ReplacingTools> find_replacing(const TuneOptions& options, std::vector<std::string>& notes);
 
-// The same of --external for a GPU that is not here ("sm_90"): without Triton. An input error for
-// one that is not NVIDIA's.
+// Returns the tools of --external for a GPU that is not here ("sm_90"): without Triton. Input error
+// for one that is not NVIDIA's.
 Result<ReplacingTools> find_replacing_for(const TuneOptions& options, const std::string& target);
 
 // Kernels of the user's own, which the tuner asks what they are for. `manifests`: paths.

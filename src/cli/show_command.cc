@@ -121,7 +121,7 @@ Result<std::string> reproduce_text(const store::CandidateDetails& details, bool 
       shell_word(details.artifact->format), launch.ordinal, fmt::join(launch.grid, ","));
   for (const std::uint32_t constant : launch.constants)
     text += fmt::format(" --constant={}", constant);
-  // Where several views lie in a binding, its bytes.
+  // A binding in which several views lie is shown with its bytes.
   for (const problem::KernelBinding& binding : launch.bindings)
     text += fmt::format(" --binding={}xi8=1", binding.bytes);
   if (!launch.bindings.empty()) return text + "\n";

@@ -248,7 +248,7 @@ void add_space_command(CLI::App& app, Run& run) {
   command->add_flag("--json", options->json, "one JSON document on stdout");
   command->footer("Exit code 1 when --check finds a broken constraint.");
   command->callback([&run, options, command] {
-    // Of flags only: a configuration file may say what all GEMMs have.
+    // Only flags are refused: a configuration file may say what all GEMMs have.
     run = [options, flags = refuse_gemm_options(*command)]() -> CommandResult {
       HONE_TRY(read_flags(options->toolchain));
       if (names_gemms(options->gemms, options->input)) {

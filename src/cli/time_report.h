@@ -1,4 +1,4 @@
-// Where a tuning's time went, as a table.
+// Shows where a tuning's time went, as a table.
 #pragma once
 
 #include "output/table.h"

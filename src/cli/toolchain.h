@@ -60,8 +60,8 @@ Result<iree::IreeProvider> make_provider(const ToolchainOptions& options,
 
 // Compiler flags for `options.target`: on the local device, CUDA's or HIP's.
 std::vector<std::string> compile_flags(const ToolchainOptions& options);
-// The same for a CPU that shares no code generation with the target: baseline x86-64, or where the
-// target is a GPU this machine's CPU.
+// Returns the flags for a CPU that shares no code generation with the target: baseline x86-64, or
+// when the target is a GPU this machine's CPU.
 std::vector<std::string> reference_flags(const ToolchainOptions& options);
 
 // A runner of candidates, which has its folder in `temporary`; starts with the first call.
@@ -84,7 +84,7 @@ class Toolchain {
   Result<std::unique_ptr<worker::CompilePool>> start_workers(const std::string& provider,
                                                              const std::string& installation,
                                                              const ToolchainOptions& options) const;
-  // Where further workers have their folders.
+  // The folder in which further workers make theirs.
   std::filesystem::path temporary() const { return folder_.parent(); }
   // The compiler's own name for itself, for the build identity.
   const std::string& revision() const { return revision_; }

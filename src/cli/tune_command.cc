@@ -23,8 +23,8 @@ std::string words_of(const CLI::Option& option) {
   return text;
 }
 
-// Where nothing is measured there is nothing to learn from, and configurations are drawn at random
-// or taken one after the other.
+// There is nothing to learn from when nothing is measured: configurations are drawn at random or
+// taken one after the other.
 Status refuse_strategies_that_learn(const TuneOptions& options) {
   const std::string& strategy = options.tuning.strategy;
   if (!options.compile_only || strategy == "auto" || strategy == "random" ||
@@ -145,7 +145,7 @@ void add_tune_command(CLI::App& app, Run& run) {
       "What is found: tuning_spec.mlir and compile_flags.txt in --out;\n"
       "iree-compile @out/compile_flags.txt takes them without hone.");
   command->callback([&run, options, command] {
-    // Of flags only: a configuration file may say what all GEMMs have.
+    // Only flags are refused: a configuration file may say what all GEMMs have.
     run = [options, command, flags = refuse_gemm_options(*command)]() -> CommandResult {
       options->command_line = "hone tune";
       if (!options->tuning.input.empty())

@@ -58,8 +58,8 @@ Result<double> parse_coverage(const std::string& text);
 // The row in the store of what is measured on, by which results are shared.
 store::Device device_row(const tune::Options& options);
 
-// Where no number of compile processes was given: one on each core but those of the runners, for a
-// device beside which compiling does not disturb.
+// Sets the number of compile processes when none was given: one on each core but those of the
+// runners, for a device beside which compiling does not disturb.
 void leave_cores_to_runners(TuneOptions& options);
 
 // Makes the folder of --out. First of all, so that a store inside it can be made and a folder that

@@ -240,7 +240,8 @@ CommandResult compile_program(TuneOptions& options) {
   HONE_ASSIGN(problem::Program program, load_for_target(toolchain.compiler(), options.toolchain,
                                                         options.tuning.input, input.bytes));
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
-  // The same as of a tuning on the device, which then finds what was compiled here.
+  // The row is the one that a tuning on the device interns, which then finds what was compiled
+  // here.
   HONE_ASSIGN(const store::Id build_id,
               store.intern(build_row(toolchain, options.tuning, target, {})));
   StatusLine status(verbosity_of(options.quiet, options.plain, options.json));

@@ -1,4 +1,4 @@
-// Where the buffers of a dispatch's bindings lie in memory, with room for guards around them.
+// Places the buffers of a dispatch's bindings in memory, with room for guards around them.
 #pragma once
 
 #include <cstddef>

@@ -20,7 +20,7 @@ struct ArrayDifference {
   double largest_ulp = 0;
 };
 
-// Of arrays of one type. Input error where they are not.
+// Compares two arrays of one type. Input error when the types differ.
 Result<ArrayDifference> difference_of(const problem::Array& got, const problem::Array& expected);
 
 }  // namespace hone::measure

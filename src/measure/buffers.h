@@ -21,8 +21,8 @@ enum class CacheMode { kWarm, kCold };
 // A guard whose bytes have changed: the kernel wrote outside its buffer.
 struct BrokenGuard {
   int binding = 0;
-  // Of the changed byte nearest to the buffer, from the buffer's start: negative before it, at
-  // least its size behind it.
+  // Where the changed byte nearest to the buffer lies, from the buffer's start: negative before it,
+  // at least its size behind it.
   std::int64_t offset = 0;
 };
 

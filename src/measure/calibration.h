@@ -16,7 +16,7 @@ struct CalibrationRequest {
   std::size_t rounds = 60;
 };
 
-// The same kernel as A and as B, as a comparison would sample them.
+// Times of one kernel as A and as B, sampled as a comparison would.
 struct Calibration {
   std::vector<double> a_seconds;  // per launch, by round
   std::vector<double> b_seconds;

@@ -36,7 +36,7 @@ std::string_view name_of(Verdict verdict);  // "faster", "slower", "no different
 inline constexpr std::size_t kDefaultRounds = 30;
 
 struct ComparisonOptions {
-  // Of comparisons of a program with itself at most this share is called different.
+  // At most this share of comparisons of a program with itself is called different.
   double alpha = 0.05;
   // Differences up to this share are called "no different" even when they are certain: the interval
   // must lie beyond 1 +- threshold. The same code differs by this much between two loads, through

@@ -33,13 +33,13 @@ using Kind = InputValues::Kind;
 constexpr int kMagnitude = 127;
 // E5M2 holds integers up to 8, and some tensor cores keep only 14 digits of sums of 8-bit floats.
 constexpr int kSmallMagnitude = 4;
-// Of integers that are selected: enough to tell thousands apart.
+// Integers that are selected lie in this range: enough to tell thousands apart.
 constexpr int kSelectedMagnitude = 1 << 20;
 // The smallest normal f16 is 2^-14. A conversion in software may give zero for less (IREE's does on
 // an x86-64 without F16C), so sums that are narrowed to f16 are multiples of it.
 constexpr int kFinestF16Scale = 14;
-// Of a normal distribution, seven standard deviations leave 1e-12: less than one element in all
-// outputs of a long session.
+// A normal distribution leaves 1e-12 outside seven standard deviations: less than one element in
+// all outputs of a long session.
 constexpr double kDeviations = 7;
 // Standard deviation of attention's scores.
 constexpr double kScoreDeviation = 2;
@@ -208,7 +208,7 @@ class Planner {
     scale_sums();
   }
 
-  // Where nothing but whole numbers is computed, small ones would all look alike.
+  // Small integers would all look alike when nothing but whole numbers is computed.
   void large_integers() {
     const bool floats =
         std::any_of(computation_.values.begin(), computation_.values.end(),
@@ -462,8 +462,8 @@ class Planner {
     const double fill = std::isfinite(dispatch_.fill_value) ? dispatch_.fill_value : 0;
     const std::set<int> added = added_to_sums();
     const int room = digits - digits_behind_point(fill) - (added.empty() ? 0 : 1);
-    // Where sums are rounded after all, small ones keep the tolerance below what a missing fill
-    // makes.
+    // Small integers keep the tolerance below what a missing fill makes, when sums are rounded
+    // after all.
     const bool fits = fill == 0 || std::ldexp(1.0, room) > sum.terms + std::abs(fill);
     InputValues values = fits ? fitting_values(sum, room, wanted_magnitude(dispatch_),
                                                reads_its_output(dispatch_), fill)

@@ -10,7 +10,7 @@ namespace {
 
 using problem::ElementType;
 
-// Of integers of unit size, which would be 1 only.
+// Integers of unit size would all be 1: they are drawn from this range.
 constexpr int kUnitMagnitude = 4;
 // Streams of one binding beside that of its elements: where a row has its one element.
 constexpr std::uint64_t kFirstPlace = 0x66697273, kSecondPlace = 0x7365636F;
@@ -30,7 +30,7 @@ double with_digits(double value, int digits) {
   return std::rint(value / unit) * unit;
 }
 
-// Where an element lies in its binding.
+// An element's place in its binding.
 struct Place {
   std::uint64_t row = 0;      // of the indices that are not reduced
   std::uint64_t element = 0;  // of the others
@@ -68,8 +68,8 @@ class Axes {
     return place;
   }
 
-  // Of the elements of a row, the one that `draw` chooses among those whose split index is odd, or
-  // even; among all where nothing splits.
+  // Returns the element of a row that `draw` chooses among those whose split index is odd, or even;
+  // among all when nothing splits.
   std::uint64_t choose(std::uint64_t draw, bool odd) const {
     std::uint64_t chosen = 0, stride = 1;
     for (std::size_t d = axes_.size(); d-- > 0;) {

@@ -204,7 +204,7 @@ Result<Buffers> make_buffers(const std::vector<problem::Binding>& bindings,
   const std::int64_t cache = request.last_level_cache == 0 && device != nullptr
                                  ? device->last_level_cache()
                                  : request.last_level_cache;
-  // Where memory is taken in one piece, what lies between views takes some too.
+  // What lies between views takes some memory too when it is taken in one piece.
   const double used =
       apart ? static_cast<double>(bytes) / static_cast<double>(Arrangement(bindings).bytes) : 1;
   const auto memory = static_cast<double>(apart ? device->free_memory() : available_memory());

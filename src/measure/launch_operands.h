@@ -14,7 +14,7 @@
 
 namespace hone::measure {
 
-// Of one operand set.
+// One operand set.
 struct LaunchOperands {
   Buffers::Contents contents;         // by binding; empty for write-only ones
   std::vector<Tolerance> tolerances;  // by binding

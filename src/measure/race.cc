@@ -102,7 +102,7 @@ Result<Race::Winner> Race::winner(std::span<const std::string> names) const {
   if (names.size() != candidates_)
     return input_error("{} finalists need as many names, got {}", candidates_, names.size());
   if (tied_.size() == 1) return Winner{tied_.front(), Won::kSeparated};
-  // Of those that narrow() took out nothing is known.
+  // Nothing is known about those that narrow() took out.
   const bool all_compared = std::ranges::all_of(tied_, [&](std::size_t each) {
     return std::ranges::find(compared_, each) != compared_.end();
   });

@@ -38,7 +38,7 @@ class Race {
   static constexpr std::size_t kMostRounds = 128;
   static constexpr std::size_t kLooks = 5;
 
-  // Of `candidates` (at least one) and the default, whose time is the last of each round.
+  // A race of `candidates` (at least one) and the default, whose time is the last of each round.
   explicit Race(std::size_t candidates, const RaceOptions& options = {});
 
   // Candidates that take part in the next round, ascending.
@@ -46,7 +46,7 @@ class Race {
   // The times of one round in seconds: of running(), then the default's. Looks when that is due. An
   // input error when that is not their number, or a time is not positive and finite.
   Status add(const std::vector<double>& seconds);
-  // Of the first look.
+  // The rounds after which the first look is taken.
   std::size_t fewest_rounds() const { return fewest_; }
   std::size_t rounds() const { return rounds_.size(); }
   // More rounds would not say more, or kMostRounds are taken.
@@ -62,7 +62,7 @@ class Race {
   const std::vector<std::size_t>& tied() const { return tied_; }
   // What the last look says of running(), whose indices are those within running() then.
   const TieSet& ties() const { return ties_; }
-  // Of the rounds that a candidate took part in: its times, and the default's.
+  // Times of a candidate, and of the default, in the rounds that the candidate took part in.
   std::vector<double> times(std::size_t candidate) const;
   std::vector<double> default_times(std::size_t candidate) const;
 

@@ -18,7 +18,7 @@ using problem::Value;
 // In multiples of u (see the header).
 constexpr double kFunction = 4;
 constexpr double kHardFunction = 8;
-// Of an operation in a chain whose order is not known, and of one that is not told apart.
+// An operation in a chain of unknown order rounds so often, and so does one that is not told apart.
 constexpr double kUnknownSteps = 16;
 // A sum of independent terms lies within so many standard deviations.
 constexpr double kRoundingDeviations = 6;
@@ -194,7 +194,7 @@ class Analysis {
     bool first = true;
     for (std::size_t i = 0; i < value_->operands.size(); ++i) {
       const Estimate& each = operand(i);
-      // Of a mask's infinities no arithmetic is left to be estimated.
+      // A mask's infinities leave no arithmetic to be estimated.
       if (!std::isfinite(each.low) || !std::isfinite(each.high)) continue;
       if (first) {
         all = each;
@@ -332,7 +332,7 @@ class Analysis {
       if (tensor->kind != Value::Kind::kReduction || tensor->operation != "arith.addf") continue;
       const Estimate& term = rounding_.values[static_cast<std::size_t>(tensor->operands.front())];
       const double other = operand(1 - i).largest();
-      // Of one term that is not zero: where it is added.
+      // A single term that is not zero rounds where it is added.
       if (tensor->root && plan_.single_products)
         most = std::max(most, u_ * (other + operand(i).largest()));
       else
@@ -493,8 +493,8 @@ class Analysis {
     return unknown();
   }
 
-  // Of a full significand and a power of two: nothing is rounded in a type that holds the factor.
-  // Of a term of its own, what making the term rounds.
+  // The product of a full significand and a power of two is not rounded in a type that holds the
+  // factor; a term of its own rounds as making it does.
   Estimate single_product(const Estimate& term, const Estimate& start) const {
     Estimate estimate{.low = std::min(0.0, term.low) + start.low,
                       .high = std::max(0.0, term.high) + start.high};

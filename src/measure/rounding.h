@@ -30,7 +30,7 @@
 
 namespace hone::measure {
 
-// Of all elements that one value of a computation stands for.
+// What is known about all elements that one value of a computation stands for.
 struct Estimate {
   double low = 0, high = 0;  // plausibly: sums lie within six standard deviations
   double smallest = 0;       // magnitude

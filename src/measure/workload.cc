@@ -54,7 +54,7 @@ void add_comparison(const Comparison& comparison, std::size_t binding, const std
   add_fault(verification, message);
 }
 
-// Of the two runs over different poison the worse one counts.
+// Keeps the worse of the two runs over different poison.
 void note_output(const Comparison& comparison, std::size_t binding, Verification& verification) {
   auto& outputs = verification.outputs;
   const auto known = std::ranges::find(outputs, static_cast<int>(binding), &OutputCheck::binding);

@@ -33,8 +33,8 @@ struct Workload {
   // By variant, which is an operand set (inputs.h): a kernel that keeps something of one launch
   // for the next, or reads less of its operands than they have, is wrong in the second.
   std::array<VerifiedLaunch, kOperandSets> launches = {};
-  // Where the rotation goes on: shared by all handles, so that none finds its copy warm because
-  // another has just used it.
+  // The operand set with which the rotation goes on: shared by all handles, so that none finds its
+  // copy warm because another has just used it.
   std::size_t next = 0;
 };
 

@@ -10,14 +10,14 @@
 
 namespace hone::output {
 
-// Of the dispatches of `program` under `build` on `device`: id (of hone show), dispatch, what
-// became of it, seconds of a launch, speed-up over its dispatch's default, compile seconds,
-// configuration. The default of each dispatch stands first.
+// Lists the candidates of the dispatches of `program` under `build` on `device`: id (for hone
+// show), dispatch, what became of it, seconds of a launch, speed-up over its dispatch's default,
+// compile seconds, configuration. The default of each dispatch stands first.
 Result<Table> candidate_table(store::Store& store, store::Id program, store::Id build,
                               store::Id device);
 
-// The same for reading: of each dispatch a line for its default, one for each candidate, and its
-// default again.
+// Writes that list for reading: for each dispatch a line for its default, one for each candidate,
+// and its default again.
 Result<std::string> candidate_log(store::Store& store, store::Id program, store::Id build,
                                   store::Id device);
 

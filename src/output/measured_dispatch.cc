@@ -15,7 +15,7 @@ bool is_measured_right(const CandidateRow& row) {
   return row.state == CandidateState::kMeasured && row.right.value_or(false) && row.median_seconds;
 }
 
-// Of the library's algorithms, 0 being its own choice.
+// Returns the number of the library's algorithm, 0 being its own choice.
 std::optional<std::int64_t> choice_of(const CandidateRow& row) {
   const auto json = nlohmann::json::parse(row.configuration, nullptr, /*allow_exceptions=*/false);
   const auto found = json.is_object() ? json.find("choice") : json.end();

@@ -53,8 +53,8 @@ struct MeasuredDispatch {
   bool beaten = false;  // the default, by the winner
   std::optional<double> default_seconds, tuned_seconds;
   std::optional<double> worst_seconds;  // of the candidates that are right
-  // Of the time that the defaults of the program's dispatches take in a call, 0 to 1; nothing where
-  // the default was not measured.
+  // The dispatch's share in the time that the defaults of the program's dispatches take in a call,
+  // 0 to 1; nothing when the default was not measured.
   std::optional<double> share;
   std::vector<LibraryRows> libraries;  // in the order of their first candidates
 

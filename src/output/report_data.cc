@@ -118,7 +118,7 @@ Result<Json> devices_json(store::Store& store, const std::set<store::Id>& ids) {
   return list;
 }
 
-// Of the finalists of a dispatch: few, so that asking for each is cheap.
+// Asks for each finalist of a dispatch, which are few, so that this is cheap.
 Result<SearchTimes> search_times(store::Store& store, const store::DispatchRow& row,
                                  const std::vector<store::CandidateRow>& candidates) {
   SearchTimes times;

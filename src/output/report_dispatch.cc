@@ -17,7 +17,7 @@ using Rows = std::vector<const CandidateRow*>;
 
 // Words of a failure beyond this are what a compiler prints about its own state.
 constexpr std::size_t kMostMessageBytes = 4000;
-// Of one kind; what is left over is counted.
+// So many messages of one kind are shown; what is left over is counted.
 constexpr std::size_t kMostMessages = 20;
 
 // Distinct texts in the order in which they come, and the index of each.

@@ -52,8 +52,8 @@ struct KnobEffect {
   std::vector<KnobChange> alone;
 };
 
-// Of the candidate in row `winner` among `candidates`; knobs that cost most when they are changed
-// come first. Knobs that have one value only are left out.
+// Returns what changing each knob of the candidate in row `winner` among `candidates` costs; knobs
+// that cost most come first. Knobs that have one value only are left out.
 std::vector<KnobEffect> knob_effects(const std::vector<const store::CandidateRow*>& candidates,
                                      const std::vector<KnobColumn>& knobs, std::size_t winner,
                                      const SearchTimes& searched);

@@ -12,7 +12,7 @@
 
 namespace hone::plan {
 
-// Of an item, before it is measured and after.
+// What is known of an item before it is measured, and after.
 struct Weight {
   double share = 1;  // of the time of all items, in any unit
   double gain = 1;   // of that, what may be gained at most: how time is dealt out
@@ -42,17 +42,17 @@ class WorkPlan {
   void weigh(std::size_t place, const Weight& weight) { items_.at(place).weight = weight; }
   void finish(std::size_t place) { items_.at(place).state = State::kFinished; }
 
-  // Of all, only the `most` that take the most time are to be done, and of these only as many as
-  // together take `coverage` (0 to 1) of the time. To be called once, when they are weighed.
-  // Nothing where no item is left out in any case.
+  // Leaves only the `most` items to be done that take the most time, and of these only as many as
+  // together take `coverage` (0 to 1) of the time. To be called once, when they are weighed. Does
+  // nothing when no item is left out in any case.
   void limit(double coverage, std::size_t most);
   // Decides which of those that are not finished there is time for: one of them at least where
   // none is finished. They are asked for with next().
   void deal(double seconds_left);
   // The waiting item that may gain most; nothing when none is left.
   std::optional<std::size_t> next() const;
-  // Of the seconds that are left, those for an item: what it needs, and a part of the rest by its
-  // gain among those that wait.
+  // Returns an item's part of the seconds that are left: what it needs, and a part of the rest by
+  // its gain among those that wait.
   double seconds_for(std::size_t place, double seconds_left) const;
 
   const std::vector<Item>& items() const { return items_; }
@@ -60,7 +60,7 @@ class WorkPlan {
   // Sums of weights: the shares of all items, and what those that wait may gain of them.
   double time() const;
   double gain() const;
-  // Of the time of all items, 0 to 1.
+  // The share of one item, or of all in a state, in the time of all items, 0 to 1.
   double share_of(std::size_t place) const;
   double share_of(State state) const;
 

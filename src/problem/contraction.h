@@ -1,4 +1,4 @@
-// Of which bindings a dispatch's root contraction is made.
+// Finds the bindings that a dispatch's root contraction is made of.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ struct ExactBindings {
   bool narrows = false;  // the output's binding has a narrower type than the root's output
 };
 
-// Of a contraction of two inputs that is bare, or has a plain epilogue (Dispatch::plain_epilogue);
-// nothing of any other.
+// Returns the bindings of a contraction of two inputs that is bare, or has a plain epilogue
+// (Dispatch::plain_epilogue); nothing for any other.
 std::optional<ExactBindings> exact_bindings(const Dispatch& dispatch);
 
 }  // namespace hone::problem

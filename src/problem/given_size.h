@@ -23,9 +23,9 @@ using SizeSet = std::vector<GivenSize>;
 // Reads "M=512". Input errors: no '=', no name, a size that is no number from 1 on, several sizes
 // ("M=1,16": only `hone tune` takes them), a name that is given twice.
 Result<SizeSet> given_sizes(const std::vector<std::string>& texts);
-// The same where one name may have several sizes ("M=1,16,512"): a set for each, in their order;
-// one set, which may be empty, where none has. Input errors also for a size that is there twice and
-// for several sizes of a second name.
+// Reads sizes of which one name may have several ("M=1,16,512"): a set for each, in their order;
+// one set, which may be empty, when no name has several. Input errors also for a size that is there
+// twice and for several sizes of a second name.
 Result<std::vector<SizeSet>> given_size_sets(const std::vector<std::string>& texts);
 
 // "M=512, input1.0=7".

@@ -39,8 +39,8 @@ struct LaunchArgument {
   bool operator==(const LaunchArgument&) const = default;
 };
 
-// Where one of the kernel's bindings begins: `offset` bytes before buffer `buffer` (which need not
-// be memory: the kernel reads and writes its views only).
+// One of the kernel's bindings begins `offset` bytes before buffer `buffer`. That place need not be
+// memory: the kernel reads and writes its views only.
 struct KernelBinding {
   int buffer = -1;  // -1: none, the kernel does not use it
   std::int64_t offset = 0;

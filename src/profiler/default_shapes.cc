@@ -60,7 +60,7 @@ Sweep with_extents(Sweep sweep, const ConvShape& shape) {
   return sweep;
 }
 
-// Of one kind among `sweep.kinds`, whose number operations_of() asks for.
+// Adds the operations of one kind among `sweep.kinds`, whose number operations_of() asks for.
 Status add(Sweep sweep, OperationKind kind, std::size_t kinds, std::vector<Operation>& operations) {
   sweep.kinds = {kind};
   if (kinds > 1 && !sweep.types.empty()) {

@@ -44,7 +44,7 @@ ElementType type_of_sums(const Operation& operation) {
   return operation.result == ElementType::kBF16 ? ElementType::kF32 : operation.result;
 }
 
-// Of lhs and rhs.
+// Returns the draws of lhs and rhs.
 std::array<Draw, 2> draws_of(const Operation& operation) {
   const auto terms = static_cast<double>(operation.product().k);
   const double most =
@@ -107,7 +107,7 @@ problem::Operation product_of(const Operation& operation, std::int64_t rows) {
   return product;
 }
 
-// Where an element of a convolution's tensors lies.
+// Says where an element of a convolution's tensors lies.
 class ConvIndex {
  public:
   ConvIndex(const ConvDims& conv, std::int64_t height, std::int64_t width, std::int64_t channels)

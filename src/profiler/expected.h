@@ -23,7 +23,7 @@ struct Expected {
 };
 
 // Inputs are small random integers, as the old tool's: up to 3 in f16 and bf16, 7 in f32, 2 in s8.
-// Where sums of these would not be exact in the type that they add up in they are smaller, and then
+// When sums of these would not be exact in the type that they add up in they are smaller, and then
 // fewer of the lhs are not zero, so that every right kernel gives the same bits in any order (f16
 // adds up exactly to 2048).
 std::vector<problem::Array> inputs_of(const Operation& operation, std::uint64_t seed);
@@ -32,8 +32,9 @@ std::vector<problem::Array> inputs_of(const Operation& operation, std::uint64_t 
 // one. An input error for tensors that do not fit into memory.
 Result<Expected> expected_of(const Operation& operation, std::uint64_t seed, int threads);
 
-// The same, with the output kept in `folder` where computing it takes long. What lies there counts
-// only where it is whole, and was made for this operation and seed: else it is made anew.
+// Returns what expected_of() does, and keeps the output in `folder` when computing it takes long.
+// What lies there counts only while it is whole, and was made for this operation and seed: else it
+// is made anew.
 Result<Expected> cached_expected(const Operation& operation, std::uint64_t seed, int threads,
                                  const std::filesystem::path& folder);
 

@@ -18,7 +18,7 @@ Result<std::vector<ProfileRow>> measured_libraries(tune::Context& context,
                                                    const ProfileOptions& options,
                                                    const Operation& operation, store::Id dispatch);
 
-// The same rows from the store.
+// Returns those rows as far as the store has them.
 Result<std::vector<ProfileRow>> known_libraries(tune::Context& context,
                                                 const ProfileOptions& options,
                                                 const Operation& operation, store::Id dispatch);

@@ -67,8 +67,8 @@ struct ConvDims {
 
 struct Operation {
   OperationKind kind = OperationKind::kMatmul;
-  // Of matrix products. Of attention: `batch` heads, m queries, n keys and values, k elements of
-  // each.
+  // Dimensions of matrix products. Attention has `batch` heads, m queries, n keys and values, k
+  // elements in each.
   std::int64_t batch = 1, m = 0, n = 0, k = 0;
   std::int64_t split_k_slices = 1;  // divides k; 1 except for kSplitKMatmul
   ConvDims conv;                    // of convolutions only

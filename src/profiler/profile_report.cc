@@ -78,7 +78,7 @@ std::vector<std::pair<std::string, Cell>> measured_cells(const ProfileRow& row,
   return cells;
 }
 
-// Of one row: the columns' names with their cells, in order.
+// Returns the columns' names with the cells of one row, in order.
 std::vector<std::pair<std::string, Cell>> cells_of(const ProfileRow& row, const Tags& tags,
                                                    const output::Peaks& peaks) {
   std::vector<std::pair<std::string, Cell>> cells;

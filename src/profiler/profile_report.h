@@ -31,8 +31,8 @@ Result<Tags> read_tags(const std::string& text);
 output::Table profile_table(std::span<const ProfileRow> rows, const Tags& tags,
                             const output::Peaks& peaks);
 
-// The same for output::report_page(): a roofline, a heat map over two dimensions that were swept, a
-// table. `store` is named on the page.
+// Returns the data of output::report_page(): a roofline, a heat map over two dimensions that were
+// swept, a table. `store` is named on the page.
 nlohmann::ordered_json profile_page_data(std::span<const ProfileRow> rows,
                                          const output::Peaks& peaks, const std::string& store);
 

@@ -21,8 +21,8 @@ class ProfileRun {
   Result<ProfileSpent> run() {
     while (next_ < plan_.size() || !begun_.empty()) {
       HONE_TRY(begin_ahead());
-      // Where compiling disturbs what is measured, all that was begun is compiled first; elsewhere
-      // it goes on beside.
+      // All that was begun is compiled first when compiling disturbs what is measured; else it goes
+      // on beside.
       const bool disturbs = context_.options.traits().compiling_disturbs;
       HONE_TRY(wait_for(disturbs ? begun_.size() : 1));
       do HONE_TRY(finish_front());

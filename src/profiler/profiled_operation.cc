@@ -27,7 +27,7 @@ class Timed {
   Stopwatch watch_;
 };
 
-// Of Verification::reference: the values follow from the operation's name.
+// What Verification::reference says when the values follow from the operation's name.
 constexpr std::string_view kByName = "name";
 
 // Kernels that share rounds.

@@ -22,7 +22,7 @@ struct Selection {
   std::vector<std::string> strangers;         // Tree::strangers
 };
 
-// Of the tree below `generated_dir`, those of `kinds` (none: all) that `filter` means. Input
+// Returns what `filter` means of the tree below `generated_dir`, among `kinds` (none: all). Input
 // errors: read_tree's and dispatches_of's; an empty tree; check_patterns()'s; kinds that are not
 // there.
 Result<Selection> select_dispatches(const std::filesystem::path& generated_dir,

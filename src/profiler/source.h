@@ -20,7 +20,7 @@ namespace hone::profiler {
 //   add adds the residual;
 // - padding is a tensor.pad of the input, which the compiler may make a dispatch of its own;
 // - attention is softmax(Q K^T / sqrt(k)) V.
-// The same arguments give the same bytes. The operation has passed check().
+// Equal arguments give equal bytes. The operation has passed check().
 std::string source_text(const Operation& operation, std::span<const Configuration> configurations);
 
 }  // namespace hone::profiler

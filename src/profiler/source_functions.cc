@@ -14,7 +14,7 @@ bool is_in_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '-';
 }
 
-// Of "#NAME" at the beginning of `text`.
+// Returns the "#NAME" at the beginning of `text`.
 std::string_view alias_at(std::string_view text) {
   std::size_t end = 1;
   while (end < text.size() && is_in_name(text[end])) ++end;

@@ -67,7 +67,7 @@ Result<Tree> read_tree(const std::filesystem::path& generated_dir);
 // is not of this operation.
 Result<std::vector<Dispatch>> dispatches_of(const std::filesystem::path& generated_dir,
                                             const Operation& operation);
-// The same for a file's text; `where` names it in messages.
+// Reads them from a file's text; `where` names the file in messages.
 Result<std::vector<Dispatch>> dispatches_in(std::string_view source, const Operation& operation,
                                             std::string_view where);
 

@@ -1,4 +1,4 @@
-// Where in a YAML file a message is about.
+// Says which line of a YAML file a message is about.
 #pragma once
 
 #include <fmt/format.h>

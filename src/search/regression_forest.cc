@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kFewestToCut = 3;
 
-// The same on every platform, as std::uniform_real_distribution is not.
+// Draws are the same on every platform, which std::uniform_real_distribution does not promise.
 struct Moments {
   double count = 0, sum = 0, squares = 0;
   void add(double value) {

@@ -20,7 +20,7 @@ Domain domain_of(const Variable& variable) {
   return domain;
 }
 
-// The same requirements with the variables that have one value replaced by it.
+// Returns the requirements with each variable that has one value replaced by it.
 std::vector<TermId> fix_single_values(const TermGraph& from, const std::vector<TermId>& old,
                                       const std::vector<Domain>& domains, TermGraph& to) {
   std::vector<TermId> replacements;

@@ -12,7 +12,7 @@
 namespace hone::space {
 namespace {
 
-// Of parentheses and signs within each other.
+// Parentheses and signs may lie this deep within each other.
 constexpr int kMostNesting = 100;
 
 bool begins_name(char c) {

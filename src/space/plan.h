@@ -13,7 +13,7 @@
 
 namespace hone::space {
 
-// Where a level keeps a value while it runs.
+// The place in which a level keeps a value while it runs.
 using Slot = std::uint32_t;
 
 enum class Opcode : std::uint8_t {

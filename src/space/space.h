@@ -90,7 +90,7 @@ class Enumerator {
 
   // The next configuration; nothing after the last.
   std::optional<Configuration> next();
-  // The same into `configuration`, reusing its memory; false after the last.
+  // Writes the next one into `configuration`, whose memory it reuses; false after the last.
   bool next(Configuration& configuration);
 
  private:
@@ -135,7 +135,7 @@ class Space {
   // A failure for an empty space.
   Result<Configuration> sample(std::mt19937_64& generator) const;
   // `n` different ones, each set of n equally likely, in random order; all where there are fewer.
-  // Where the count is not exact possibly fewer, as sample() says.
+  // Possibly fewer when the count is not exact, as sample() says.
   Result<std::vector<Configuration>> samples(std::size_t n, std::uint64_t seed) const;
   static constexpr std::uint64_t kMaximumDraws = 20'000'000;
 

@@ -143,7 +143,7 @@ std::vector<Configuration> UnitedSpace::neighbours(const Configuration& configur
   if (!here) return found;
   for (const Configuration& inner : parts_[here->first].neighbours(here->second))
     found.push_back(join(here->first, inner));
-  // The same values elsewhere, where the other part has these knobs.
+  // A configuration may have the same values in the other part, when that has these knobs.
   for (std::size_t part = 0; part < parts_.size(); ++part) {
     Configuration moved = configuration;
     moved.values[0] = static_cast<Value>(part);

@@ -1,4 +1,4 @@
-// Where a database is damaged, in words. Private to this folder.
+// Says in words where a database is damaged. Private to this folder.
 #pragma once
 
 #include <string>

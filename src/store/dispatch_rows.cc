@@ -24,7 +24,7 @@ void count(const CandidateRow& row, DispatchRow& into) {
   if (row.state == CandidateState::kFailed) ++into.failed[row.failure_kind];
 }
 
-// Of the first operand; empty where the JSON (problem::Operation) does not say it.
+// Returns the type of the first operand; empty when the JSON (problem::Operation) does not say it.
 std::string input_type(const std::string& operation) {
   const auto json = nlohmann::json::parse(operation, nullptr, /*allow_exceptions=*/false);
   const nlohmann::json::json_pointer element("/operands/0/type/element");
@@ -105,7 +105,7 @@ DispatchRow summary(const Rows& rows, const std::vector<Selection>& selections) 
       row.selection = selection;
   row.best = row.selection ? find(rows, row.selection->winner) : fastest(rows);
   row.default_row = default_of(rows, row.best ? row.best->provider : "");
-  // Of several providers that compete for one dispatch the session's own has the default.
+  // The session's own provider has the default of a dispatch for which several compete.
   if (!row.default_row) row.default_row = default_of(rows, "");
   compare(row);
   return row;

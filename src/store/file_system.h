@@ -1,4 +1,4 @@
-// Where the store's file lies.
+// Knows the file system on which the store's file lies.
 #pragma once
 
 #include <filesystem>

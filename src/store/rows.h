@@ -268,7 +268,7 @@ struct Selection {
 // Names of facts that reports look for; of all the cores that the device's protocol names together.
 inline constexpr std::string_view kPeakFact = "peak f32";           // flop/s
 inline constexpr std::string_view kMatrixPeakFact = "matrix peak";  // of f16 on matrix units
-// Of f16 on matrix units, by their number, what each does per clock, and the highest clock.
+// How many matrix units a GPU has, what each does per clock in f16, and its highest clock.
 inline constexpr std::string_view kStatedMatrixPeakFact = "stated matrix peak";
 inline constexpr std::string_view kBandwidthFact = "memory bandwidth";  // byte/s
 

@@ -22,7 +22,7 @@ using SealKey = std::array<std::uint64_t, 2>;
 std::string seal_of(const Artifact& artifact, const SealKey& key);
 
 // The key in `folder` (file "seal-key"), drawn by the system's random numbers where there is none.
-// Where it can neither be read nor written, or others may read it, one that holds for this process
+// When it can neither be read nor written, or others may read it, the key holds for this process
 // only: what it compiles is its own, and what was compiled before is compiled again.
 SealKey seal_key_in(const std::filesystem::path& folder);
 // That in $XDG_STATE_HOME/hone, else ~/.local/state/hone.

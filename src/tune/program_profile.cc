@@ -11,8 +11,8 @@
 namespace hone::tune {
 namespace {
 
-// Of the whole program, from scratch: enough for a median; and where the runtime's own count of the
-// kernels beside it is what is asked for.
+// The whole program is measured in so many processes, enough for a median; fewer do where the
+// runtime's own count of the kernels beside it is what is asked for.
 constexpr int kWholeRounds = 5, kQuickRounds = 3;
 // The quick look at a program whose call takes longer than this is one round: its process takes
 // seconds more, to load what the call reads.

@@ -1,5 +1,5 @@
-// Where a program's time goes, before anything is tuned: what each distinct dispatch takes while
-// the program runs, as the runtime tells it, and by itself, as the compiler makes it.
+// Says where a program's time goes before anything is tuned: what each distinct dispatch takes
+// while the program runs, as the runtime tells it, and by itself, as the compiler makes it.
 #pragma once
 
 #include <algorithm>
@@ -38,13 +38,13 @@ struct ProgramProfile {
   std::optional<double> program_seconds;    // of one call under the provider's runtime
   std::string why_not;  // there is no such time, or there are none in place where there might be
 
-  // Of all launches of a call, those that were measured so; nothing where none was.
+  // Seconds of all launches of a call that were measured so; nothing when none was.
   std::optional<double> sum_alone() const;
   std::optional<double> sum_in_place() const;
 };
 
-// Of the program that `session` has loaded. `alone`: each dispatch is verified and measured by
-// itself too, of which the store keeps what it knows; without, all comes from runs of the whole,
+// Profiles the program that `session` has loaded. `alone`: each dispatch is verified and measured
+// by itself too, of which the store keeps what it knows; without, all comes from runs of the whole,
 // and what the device could do at most is not asked. Errors: the session was told to stop; a
 // dispatch that cannot be measured is none.
 Result<ProgramProfile> profile_program(Context& context, ProgramTuning& session, bool alone);

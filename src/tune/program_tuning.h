@@ -43,7 +43,7 @@ class ProgramTuning {
   // What each dispatch takes and may gain, by a part of so many seconds. What runs of the same
   // `command` have finished is taken from them.
   Status weigh(double seconds, const std::string& command);
-  // Of weigh(): what is to be tuned, in seconds of a call.
+  // What is to be tuned, in seconds of a call, as weigh() found it.
   const plan::WorkPlan& plan() const { return plan_; }
   // After weigh(): each dispatch's winner, within about so many seconds: those first that may gain
   // most, and the more of them (plan/work_plan.h). `part`: of the user's budget that the seconds

@@ -25,8 +25,8 @@ class TuningBase {
   Status add_sums();
   // ProgramTuning::weigh at each size, by a part of so many seconds of all together.
   Status weigh(double seconds, const std::string& command);
-  // Of weigh(), all sizes together: seconds of a call that the dispatches take, and those of them
-  // that tuning what is not finished may save at most.
+  // What weigh() found, all sizes together: seconds of a call that the dispatches take, and those
+  // of them that tuning what is not finished may save at most.
   double seconds_of_a_call() const;
   double possible_gain() const;
   // Whether some dispatch was finished by a run before.
@@ -43,7 +43,7 @@ class TuningBase {
   // ProgramTuning::record at each size. `best`: what is recommended, known here by its name if it
   // has a spec; none where the program could not be run.
   Status record(const std::optional<RightVariant>& best);
-  // The same where another base is what the result is about: nothing of this one ships.
+  // Records a base that lost to another one, which the result is about: nothing of this one ships.
   Status record_as_rival(const std::optional<RightVariant>& best);
 
   const std::string& name() const { return added_.name; }  // of all that was added; may be empty

@@ -19,7 +19,7 @@
 namespace hone::tune {
 namespace {
 
-// Of the budget, for the compiler's flags.
+// This part of the budget goes into the compiler's flags.
 constexpr double kFlagShare = 0.2;
 // With a whole session's time so many compiles are tried, however long they take.
 constexpr double kWholeSession = 600;
@@ -193,7 +193,7 @@ class TuningRun {
         .prove = false};
     Result<FoundFlags> found =
         tune::search_flags(context_, tuning.result().program, *bytes_, *function, request);
-    // Where programs cannot be run here, their dispatches are tuned all the same.
+    // Dispatches are tuned even when whole programs cannot be run here.
     if (!found && (found.error().kind == ErrorKind::kFailure ||
                    found.error().kind == ErrorKind::kEnvironment)) {
       context_.observer.note("the compiler's flags are not searched: " + found.error().message);
@@ -275,9 +275,9 @@ class TuningRun {
     return {};
   }
 
-  // Of the candidate, whether it is recommended or not: where not, it is what its owner asks for.
-  // The programs that were timed are those of the last base, the dispatches those of the chosen
-  // one.
+  // Learns the candidate's gains, whether it is recommended or not: its owner asks most when it is
+  // not. The programs that were timed are those of the last base, the dispatches those of the
+  // chosen one.
   Status learn_gains() {
     if (!result_.verdict || !result_.candidate->uses_spec()) return {};
     const TimeBudget::Span span(context_.time, Activity::kProgram);
@@ -370,7 +370,7 @@ class TuningRun {
   }
 
   std::vector<std::string> recommended_flags(const std::filesystem::path& spec) const {
-    // Where nothing could be run, a spec goes with the flags that it was found with.
+    // A spec goes with the flags that it was found with when nothing could be run.
     const bool is_tuned = !result_.spec.empty() || !result_.replaced.empty();
     const bool uses_spec = result_.best ? result_.best->uses_spec() : is_tuned;
     std::vector<std::string> flags = context_.options.flags;

@@ -22,8 +22,8 @@ struct CompilePoolOptions {
   // Starts a process that calls serve_zygote(ChildProcess::kChildSocket, ...).
   std::vector<std::string> command;
   int jobs = 1;  // candidates and once-jobs that run at the same time
-  // Of a first try. A job that passes its time, or is killed from outside, is run once more with
-  // twice the time before that is what became of it.
+  // The limits of a first try. A job that passes its time, or is killed from outside, is run once
+  // more with twice the time before that is what became of it.
   JobLimits once;
   JobLimits prepare;
   JobLimits run;

@@ -1,4 +1,5 @@
-// Where compile jobs go: to forked processes (CompilePool), or to long-lived ones (PersistentPool).
+// Takes compile jobs: into forked processes (CompilePool), or into long-lived ones
+// (PersistentPool).
 #pragma once
 
 #include <cstdint>

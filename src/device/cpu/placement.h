@@ -1,4 +1,4 @@
-// Where cores lie in the machine, and staying on them.
+// Knows where cores lie in the machine, and keeps a process on them.
 #pragma once
 
 #include <filesystem>

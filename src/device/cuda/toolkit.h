@@ -1,4 +1,5 @@
-// Where parts of NVIDIA's toolkit may lie: hone needs none of them, and uses those it finds.
+// Finds the parts of NVIDIA's toolkit that are installed: hone needs none of them, and uses what it
+// finds.
 #pragma once
 
 #include <filesystem>

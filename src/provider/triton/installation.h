@@ -1,4 +1,4 @@
-// Where Triton is installed.
+// Finds the Python in which Triton is installed.
 #pragma once
 
 #include <filesystem>

@@ -70,7 +70,7 @@ Result<std::optional<provider::Payload>> payload_of(const CompareContext& contex
   return std::optional<provider::Payload>(std::move(payload));
 }
 
-// Of a compile for another CPU, which shares no code generation with A and B.
+// The reference is compiled for another CPU, so that it shares no code generation with A and B.
 Result<provider::Artifact> independent_reference(const CompareContext& context,
                                                  CompileService& compiler,
                                                  const std::string& program,

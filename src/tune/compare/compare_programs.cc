@@ -19,7 +19,8 @@ struct Side {
   provider::ProgramCall call{};
 };
 
-// Of a function that does not say its types: those that the program's has, or that were given.
+// Gives a function that does not say its types those that the program's has, or those that were
+// given.
 Result<problem::Function> typed(const CompareContext& context, const Side& side,
                                 const provider::UntypedFunction& function) {
   for (const problem::Function& known : side.known)

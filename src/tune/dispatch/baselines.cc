@@ -18,7 +18,7 @@ struct Entry {
   std::string identity;
 };
 
-// Of one library.
+// Measures the kernels of one library.
 class Baselines {
  public:
   Baselines(Context& context, DispatchBench& bench, const problem::Dispatch& dispatch)

@@ -26,9 +26,9 @@ measure::Verdict combined_verdict(std::span<const measure::PairedComparison> com
 // Time of B / time of A: the geometric mean of the ratios. Of at least one comparison.
 double mean_ratio(std::span<const measure::PairedComparison> comparisons);
 
-// Of several B the one that is fastest on the average, among those that were compared under all
-// `conditions` (a B that is wrong under one was not) and are faster by combined_verdict; none where
-// there is no such.
+// Returns which of several B is fastest on the average, among those that were compared under all
+// `conditions` (a B that is wrong under one was not) and are faster by combined_verdict; none when
+// there is no such B.
 std::optional<std::size_t> fastest_of(
     std::span<const std::vector<measure::PairedComparison>> candidates, std::size_t conditions);
 

@@ -52,7 +52,7 @@ class DispatchBench {
   // Takes each trial to its end, but for those that another tuner on the store is at. Trials of
   // equal code share one measurement.
   Status run(std::vector<Trial>& trials);
-  // The same in two steps: begin() hands in what is to be compiled, which then goes on while other
+  // run() in two steps: begin() hands in what is to be compiled, which then goes on while other
   // trials are measured. finish() waits at most `patience` seconds (negative: without limit) for
   // compiles; a trial that still compiles then is `elsewhere`, as another tuner's is, until a later
   // run() or finish() finds it compiled.

@@ -18,8 +18,8 @@ namespace hone::tune {
 // A strategy with a stop rule, or the configurations that the user gave by hand.
 class DispatchSearch {
  public:
-  // Of `space`, which is `provider`'s and must outlive it, in about `seconds`. Tells the observer
-  // what "auto" chose. Input errors: make_strategy's.
+  // Begins a search of `space`, which is `provider`'s and must outlive it, for about `seconds`.
+  // Tells the observer what "auto" chose. Input errors: make_strategy's.
   static Result<DispatchSearch> begin(Context& context, const provider::Provider& provider,
                                       const problem::Dispatch& dispatch, const space::Space& space,
                                       double seconds);
@@ -29,8 +29,8 @@ class DispatchSearch {
   // Input errors of a configuration given by hand: parse_configuration's.
   Result<std::vector<space::Configuration>> propose(std::size_t count);
 
-  // Of a proposal: its time / the default's, nothing when it failed; and that ratio's standard
-  // error, as a share, where it was measured here.
+  // Tells the strategy what became of a proposal: its time / the default's, nothing when it failed;
+  // and that ratio's standard error, as a share, when it was measured here.
   void tell(const space::Configuration& configuration, std::optional<double> ratio,
             std::optional<double> noise = {});
 

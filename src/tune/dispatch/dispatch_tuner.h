@@ -33,7 +33,7 @@ struct TunedDispatch {
   std::optional<provider::Payload> payload;
   store::Selection selection;
   std::vector<NearTie> near_ties = {};  // the fastest first; what is faster in the program is tried
-  // Of a GPU: what the whole program must hold when it is compiled with the winner. Else empty.
+  // On a GPU, what the whole program must hold when it is compiled with the winner. Else empty.
   std::string code = {};
   // How that is launched, where it takes the place of the compiler's own kernel.
   std::optional<problem::Launch> launch = {};
@@ -60,8 +60,8 @@ struct Share {
   double after = 0;    // for those after it, as they are known now
 };
 
-// Of one launch of its default, which is verified and measured where the store does not have it.
-// Errors as tune_dispatch().
+// Returns the seconds of one launch of the dispatch's default, which is verified and measured
+// unless the store has it. Errors as tune_dispatch().
 Result<double> default_seconds(Context& context, const problem::Dispatch& dispatch,
                                const problem::Dispatch* reference);
 
@@ -69,7 +69,7 @@ Result<double> default_seconds(Context& context, const problem::Dispatch& dispat
 // and its bytes take on a machine of the device's kind, which orders dispatches before any of them
 // is measured.
 plan::Weight estimated_weight(const Context& context, const problem::Dispatch& dispatch);
-// The same, by the time of its default, which is measured for it where the store does not have it.
+// Weighs a dispatch by the time of its default, which is measured for it unless the store has it.
 // Errors as tune_dispatch().
 Result<plan::Weight> weigh_dispatch(Context& context, const problem::Dispatch& dispatch,
                                     const problem::Dispatch* reference);

@@ -14,7 +14,7 @@ namespace {
 
 // The fewest rounds may take this many times the time there is.
 constexpr double kOverrun = 2;
-// Of the finalists' time, for comparing the winner's launches.
+// This share of the finalists' time goes into comparing the winner's launches.
 constexpr double kCompareShare = 0.5;
 
 class FinalistRace {
@@ -151,7 +151,8 @@ class FinalistRace {
     return true;
   }
 
-  // Of the winner, or of all where there is none. False when one was wrong and has left.
+  // Compares the winner's launches, or everybody's when there is no winner. False when one was
+  // wrong and has left.
   Result<bool> compare_launches(const std::optional<measure::Race::Winner>& winner) {
     std::vector<std::size_t> columns{winner ? winner->candidate : 0};
     if (!winner) {

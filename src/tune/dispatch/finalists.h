@@ -46,7 +46,8 @@ Result<FinalistRounds> race_finalists(Context& context, DispatchBench& bench,
                                       const std::vector<Finalist>& finalists, double seconds,
                                       const std::function<void(double)>& progress);
 
-// The same, but all run to the end, and all are compared as a winner is: `winner` is none.
+// Measures as race_finalists() does, but runs all to the end and compares each as a winner is
+// compared: `winner` is none.
 Result<FinalistRounds> measure_finalists(Context& context, DispatchBench& bench,
                                          const std::vector<store::Id>& finalists, double seconds,
                                          const std::function<void(double)>& progress);

@@ -17,7 +17,7 @@ FlagSet flag_set_from(const nlohmann::json& json) {
   return {json.at("name").get<std::string>(), json.at("flags").get<std::vector<std::string>>()};
 }
 
-// Of an event; one that this version does not understand is as none.
+// Reads an event; one that this version does not understand counts as none.
 std::optional<ChosenFlags> chosen_from(const std::string& text) {
   try {
     const nlohmann::json json = nlohmann::json::parse(text);
@@ -45,7 +45,7 @@ std::vector<store::Id> unfinished_runs(const std::vector<store::Run>& runs,
   return unfinished;
 }
 
-// Of an event; one that this version does not understand is as none.
+// Reads an event; one that this version does not understand counts as none.
 std::optional<TunedDispatch> tuned_from(const std::string& text) {
   try {
     const nlohmann::json json = nlohmann::json::parse(text);

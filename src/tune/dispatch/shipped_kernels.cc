@@ -87,7 +87,8 @@ class ShippedPair {
       HONE_ASSIGN(const provider::Artifact measured, bench_.artifact(kernel.candidate));
       store::Measurement row;
       row.dispatch = bench_.dispatch_id();
-      // Of the candidate, whose tables show it: the same PTX, assembled by the driver.
+      // The identity is the candidate's, whose tables show the row: it is the same PTX, assembled
+      // by the driver.
       row.identity = provider::identity(measured);
       row.device = context_.device;
       row.phase = store::Phase::kOwnRuntime;

@@ -53,7 +53,7 @@ Result<std::vector<Rival>> rivals_of(store::Store& store, const std::vector<Disp
   return rivals;
 }
 
-// Where another tuner is at one of them, that one's results are waited for.
+// A size that another tuner is at is waited for: its results count here too.
 Status run_to_the_end(Context& context, DispatchBench& bench, std::vector<Trial>& trials) {
   for (;;) {
     HONE_TRY(bench.run(trials));
@@ -73,7 +73,7 @@ Result<DispatchBench> bench_of(Context& context, const DispatchAtSize& at) {
   return bench;
 }
 
-// Where the default itself cannot be verified or run, no rival is right.
+// No rival is right at a size whose default cannot be verified or run.
 Status compare_at(Context& context, const DispatchAtSize& at, double seconds, Progress progress,
                   std::vector<Rival>& rivals) {
   Result<DispatchBench> ready = bench_of(context, at);

@@ -82,7 +82,7 @@ class FlagSearch {
 
  private:
   using Set = std::vector<std::size_t>;  // of choices, in the order they were added
-  // Of which sets one is the best.
+  // The best set is known of all, of those without tiles and of those with them.
   enum Of : std::size_t { kAny, kUntiled, kTiled };
   static constexpr std::array kEach{kAny, kUntiled, kTiled};
 
@@ -151,13 +151,15 @@ class FlagSearch {
     return times;
   }
 
-  // Of one that failed, so much that it is not tried again.
+  // Returns the ratio of the set of this choice alone; when it failed, one so large that the choice
+  // is not tried again.
   double ratio_alone(std::size_t choice) const {
     for (std::size_t t = 0; t < sets_.size(); ++t)
       if (sets_[t] == Set{choice}) {
         const FlagTrial& trial = found_.trials[t];
         if (!trial.failure.empty()) return 2 * kHopelessRatio;
-        // The same module as without: it may do something together with another.
+        // The module is the same as without the choice, which may do something together with
+        // another.
         return trial.ratio.value_or(1);
       }
     return 1;
@@ -323,7 +325,8 @@ class FlagSearch {
 
   double ratio_of(std::size_t trial) const { return found_.trials[trial].ratio.value_or(1); }
 
-  // Of the trials in `running`, among them the best, those stay that are near the fastest.
+  // Measures the trials in `running`, among them the best, until only those stay that are near the
+  // fastest.
   Status take_rounds(std::vector<std::size_t> running) {
     const std::vector<std::size_t> all = running;
     std::map<std::size_t, std::vector<double>> ratios, times;
@@ -399,7 +402,7 @@ class FlagSearch {
   std::uint64_t rounds_ = 0;
 };
 
-// Of store::ProgramMeasurement::machine, which is JSON.
+// Returns JSON for store::ProgramMeasurement::machine.
 std::string call_of(const Context& context, const problem::Function& function) {
   nlohmann::json given = nlohmann::json::array(), types = nlohmann::json::array();
   for (const GivenArgument& argument : context.options.inputs) given.push_back(argument.name);

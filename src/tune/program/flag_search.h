@@ -51,8 +51,8 @@ struct FoundFlags {
   std::vector<FlagSet> bases;
   std::optional<ProgramVerdict> verdict;  // where it was asked for and there is a best
 
-  // Of one of them over the default, by the rounds that chose it: looks better than it is. 1 for
-  // one without a name.
+  // Returns how much faster a set of `sets` is than the default, by the rounds that chose it, which
+  // flatter it. 1 for a set without a name.
   double speedup(const FlagSet& set) const;
 };
 

@@ -10,7 +10,7 @@
 
 namespace hone::tune {
 
-// Of all launches of a call of the program, by the kernel's name.
+// Seconds of all launches in a call of the program, by the kernel's name.
 using SecondsByKernel = std::map<std::string, double>;
 
 // A kernel, and its launches in a call of the program.

@@ -10,10 +10,11 @@
 namespace hone::tune {
 namespace {
 
-// Of each program in turn: with so many, a kernel that is faster in all but one is certainly so;
-// the fewest that allow a verdict at all (comparison.h).
+// Each program is run so often in turn: with so many runs a kernel that is faster in all but one is
+// certainly so; the fewest are those that allow a verdict at all (comparison.h).
 constexpr int kRuns = 9, kFewestRuns = 6;
-// Of one that is to be the winner: for its comparison with the default, and with the reference.
+// A near tie that is to be the winner takes this long to be compared with the default, and with the
+// reference.
 constexpr double kConfirmingSeconds = 2;
 
 // Launch sets of a kernel have one name.
@@ -33,7 +34,7 @@ int launches_of(const VerifiedEntry& entry, const std::string& kernel) {
                          });
 }
 
-// Of all the entry's kernels, by run; empty where a run does not tell.
+// Returns the seconds of all the entry's kernels together, by run; empty when a run does not tell.
 std::vector<double> seconds_of(const VerifiedEntry& entry,
                                const std::vector<SecondsByKernel>& runs) {
   const std::set<std::string> kernels = kernels_of(entry);

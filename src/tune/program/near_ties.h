@@ -13,7 +13,7 @@
 
 namespace hone::tune {
 
-// Of entries: each one's near tie of the same rank.
+// Entries that stand for others: each one's near tie of the same rank.
 struct TiedEntries {
   std::deque<TunedDispatch> tuned;     // that `entries` point to
   std::vector<VerifiedEntry> entries;  // of as many dispatches as the winners'
@@ -24,8 +24,8 @@ struct TiedEntries {
 std::optional<TiedEntries> tied_entries(const std::vector<VerifiedEntry>& entries,
                                         std::size_t rank);
 
-// Of the tuning's budget: for compiling the program with near ties, and once more for running it.
-// A program that takes longer has one compile and the fewest runs.
+// This part of the tuning's budget goes into compiling the program with near ties, and as much
+// again into running it. A program that takes longer has one compile and the fewest runs.
 inline constexpr double kNearTieShare = 0.1;
 
 // One that is faster in the program than the winner is there.

@@ -14,7 +14,7 @@ namespace {
 // Runs of each way, in turn: what one of them says of a kernel is a mean without a spread.
 constexpr int kRunsInPlace = 3;
 
-// Of a launch of each dispatch, as the compiler makes it.
+// Returns the seconds of a launch of each dispatch, as the compiler makes it.
 Result<std::map<store::Id, double>> default_times(Context& context) {
   HONE_ASSIGN(const std::vector<store::DispatchRow> rows, context.store.dispatch_rows());
   std::map<store::Id, double> seconds;

@@ -12,7 +12,7 @@
 
 namespace hone::tune {
 
-// Of all launches of one kernel in a call of the program; seconds.
+// What one kernel gains: seconds of all its launches in a call of the program.
 struct KernelGain {
   std::string dispatch;
   int launches = 1;
@@ -34,16 +34,18 @@ struct ProgramGain {
 
   double promised() const;  // by all kernels
   double arrived() const { return before - after; }
-  // Of arrived(), by the kernels with an entry and by those without; none where any is not known.
+  // The parts of arrived() that lie in kernels with an entry, and in those without; none when any
+  // of these is not known.
   std::optional<double> in_kernels() const;
   std::optional<double> in_others() const;
   // The rest: between launches, in copies and in the call itself.
   std::optional<double> between() const;
 };
 
-// Of `variant`, which `rounds` proved on the bench of prove_program(). `tuned`: the dispatches that
-// it may have entries for, of a program split with its flags. In place each kernel's times are
-// medians of a few runs of both ways in turn. Errors: of the store, and of the runtime's tools.
+// Returns the gain of `variant`, which `rounds` proved on the bench of prove_program(). `tuned`:
+// the dispatches that it may have entries for, of a program split with its flags. In place each
+// kernel's times are medians of a few runs of both ways in turn. Errors: of the store, and of the
+// runtime's tools.
 Result<ProgramGain> gain_of(Context& context, ProgramBench& bench, const RightVariant& variant,
                             const ProvingRounds& rounds, const std::vector<TunedDispatch>& tuned);
 

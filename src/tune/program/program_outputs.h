@@ -28,11 +28,11 @@ bool are_narrow(const std::vector<problem::Array>& outputs);
 problem::ElementType widened(problem::ElementType type);
 problem::Array widened(const problem::Array& array);
 
-// The same as difference_of_outputs() where `wide` are the results of the program computed in f32:
-// a narrow output beyond its tolerance is right all the same when it lies at most twice as far from
-// `wide` as the expected one does, in root mean square and at its worst element. Twice: the change
-// is then no larger than the error that the default makes itself. Where that error is more than a
-// tenth of the output's own root mean square nothing can be told, and the text says so.
+// Compares as difference_of_outputs() does, with `wide`, the results of the program computed in
+// f32: a narrow output beyond its tolerance is right all the same when it lies at most twice as far
+// from `wide` as the expected one does, in root mean square and at its worst element. Twice: the
+// change is then no larger than the error that the default makes itself. When that error is more
+// than a tenth of the output's own root mean square nothing can be told, and the text says so.
 Result<std::string> difference_of_outputs(const std::vector<problem::Array>& outputs,
                                           const std::vector<problem::Array>& expected,
                                           const std::vector<problem::Array>& wide);

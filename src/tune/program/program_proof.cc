@@ -137,7 +137,8 @@ class Proof {
     return {};
   }
 
-  // Where the provider's runtime is missing, or a program fails in it, hone has tuned all the same.
+  // Takes a missing runtime, or a program that fails in it, for a note: hone has tuned all the
+  // same.
   Status compare_where_it_runs(const problem::Function& function) {
     const Status compared = compare_on(function);
     const auto is = [&](ErrorKind kind) { return compared.error().kind == kind; };
@@ -226,8 +227,9 @@ class Proof {
     return variant;
   }
 
-  // Of a program that does not run with the spec, or gives other outputs, though every entry was
-  // verified in its dispatch: the first entry with which those before it do so, until it does.
+  // Drops entries while the program does not run with the spec, or gives other outputs, though
+  // every entry was verified in its dispatch: each time the first entry with which those before it
+  // go wrong.
   Status drop_entries_that_go_wrong() {
     while (!entries_.empty()) {
       HONE_ASSIGN(const std::string words, failure_with(entries_.size()));
@@ -460,8 +462,8 @@ class Proof {
     return measure::compare_paired(lacking->seconds, variants_->find(spec_name())->seconds);
   }
 
-  // Of a group that hurts only the halves that hurt go, and of these theirs; all of it where none
-  // does by itself. `by`: what the spec gains by the group.
+  // Drops the halves that hurt of a group that hurts, and of these theirs; the whole group where no
+  // half hurts by itself. `by`: what the spec gains by the group.
   Status drop(const Group& group, const measure::PairedComparison& by) {
     std::vector<Group> halves;
     for (const std::vector<std::size_t>& places : groups_of(group.size(), 2)) {

@@ -43,7 +43,7 @@ struct ProvenProgram {
 // the program proved. Where it cannot be run (dynamic shapes, benchmark files of a single dispatch,
 // no runtime) it is compiled all the same with what will be written, and a note says so.
 //
-// Where the runtime tells what each kernel takes, winners in `tuned` give way to near ties that are
+// When the runtime tells what each kernel takes, winners in `tuned` give way to near ties that are
 // faster in the program (near_ties.h), unless the options say otherwise.
 Result<ProvenProgram> prove_program(Context& context, const problem::Program& program,
                                     const std::string& bytes, std::vector<TunedDispatch>& tuned,

@@ -27,7 +27,8 @@ struct Variant {
   bool may_differ = false;   // the failure may come out otherwise: an accident, a limit of time
   std::string code = {};     // content hash of the module
   std::string same_as = {};  // the name of the one with the same module, where there is one
-  // Of each output to the default's; empty of the default itself, and of what does not run.
+  // How each output differs from the default's; empty for the default itself, and for what does not
+  // run.
   std::vector<measure::ArrayDifference> differences = {};
   std::vector<double> seconds = {};  // per call, by round
   measure::PairedComparison against_default = {};
@@ -53,7 +54,7 @@ class ProgramVariants {
   // Compiles the variant and checks its outputs. The first must be the default. A module that is
   // the same as another variant's is not timed twice.
   Status add(Variant variant);
-  // The same of several, which are compiled side by side where the pool and memory allow it.
+  // Adds several variants, which are compiled side by side where the pool and memory allow it.
   Status add_each(std::vector<Variant> variants);
 
   // Why the variant would not be timed; empty where it would. It is not kept.
@@ -71,7 +72,7 @@ class ProgramVariants {
   Result<std::vector<provider::KernelTime>> kernel_times(const std::string& name) const;
   // Removes the file of a variant that will not run again.
   void discard(const std::string& name);
-  // The same of one that is usable, and is not timed from now on: `why` stands in its row.
+  // Takes a usable variant out of the rounds that follow: `why` stands in its row.
   void set_aside(const std::string& name, std::string why);
 
   // One row per variant for the store, under its name with `label` behind it.

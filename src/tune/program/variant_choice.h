@@ -16,8 +16,9 @@
 
 namespace hone::tune {
 
-// Of runs in which no way to build the program is faster than the default at most this share
-// recommends one, however many there are and at however many sizes they are compared.
+// The error rate of a recommendation: when no way to build the program is faster than the default,
+// at most this share of runs recommends one, however many there are and at however many sizes they
+// are compared.
 inline constexpr double kRecommendedInError = 0.05;
 
 // A way that runs and gives the default's outputs.
@@ -30,7 +31,7 @@ struct RightVariant {
   std::vector<double> seconds = {};     // per call, by round; variants of one program share them
   std::vector<store::Id> shipped = {};  // dispatches that the spec's entries were verified for
   std::vector<LeftOut> left_out = {};   // what has no entry only because of these flags
-  // Of each output to the default's.
+  // How each output differs from the default's.
   std::vector<measure::ArrayDifference> differences = {};
 
   // What was tuned: configurations in a spec, kernels in the place of the compiler's, or both.

@@ -71,7 +71,8 @@ class CompileService {
                                         const std::vector<std::string>& flags);
   Result<CompiledModule> compile_program(const std::string& path, const std::string& bytes,
                                          const std::vector<std::string>& flags);
-  // The same program with each of these lists of flags, side by side where the pool can; in order.
+  // Compiles one program with each of these lists of flags, side by side where the pool can;
+  // results are in their order.
   Result<std::vector<CompiledModule>> compile_programs(
       const std::string& path, const std::string& bytes,
       const std::vector<std::vector<std::string>>& flags);
@@ -80,14 +81,15 @@ class CompileService {
   void compile_ahead(const ProgramToCompile& program);
   // Several programs likewise.
   Result<std::vector<CompiledModule>> compile_each(const std::vector<ProgramToCompile>& programs);
-  // The same program in f32 (provider::jobs). For a provider that does not know the job a failure.
+  // Compiles a program as computed in f32 (provider::jobs). Fails for a provider that does not know
+  // the job.
   Result<CompiledModule> compile_program_in_f32(const std::string& path, const std::string& bytes,
                                                 const std::vector<std::string>& flags);
   // How each dispatch is configured by a compile with `flags`.
   Result<std::vector<jobs::ConfiguredDispatch>> configured(const std::string& path,
                                                            const std::string& bytes,
                                                            const std::vector<std::string>& flags);
-  // The same of one dispatch, by its source.
+  // Returns the compiler's configuration of one dispatch, given its source.
   Result<jobs::ConfiguredDispatch> configured_dispatch(const std::string& name,
                                                        const std::string& source,
                                                        const std::vector<std::string>& flags);
@@ -112,7 +114,7 @@ class CompileService {
 
   // Makes a server for the candidates of one dispatch. A failure with the compiler's words.
   Status prepare(const DispatchToPrepare& dispatch);
-  // Of several, side by side where the pool can; what became of each, in order.
+  // Prepares several, side by side where the pool can; says in their order what became of each.
   Result<std::vector<Status>> prepare_each(const std::vector<DispatchToPrepare>& dispatches);
   Status release(const std::string& key);
   // From now on candidates whose payload says that they are `provider`'s (Payload::replacing) are

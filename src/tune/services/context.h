@@ -38,7 +38,7 @@ struct Context {
   // Added to the user's flags for all that is tuned, with its name; empty: nothing is. Whole
   // programs are compiled without and with it.
   FlagSet added = {};
-  // Of options.flag_sets, those that the search of flags has not compared.
+  // The sets of options.flag_sets that the search of flags has not compared.
   std::vector<FlagSet> flag_sets = options.flag_sets;
   // The user's flags with what is added.
   std::vector<std::string> flags() const {
@@ -46,7 +46,7 @@ struct Context {
     all.insert(all.end(), added.flags.begin(), added.flags.end());
     return all;
   }
-  // Of options.starter_spec; empty: none.
+  // The text of options.starter_spec; empty without one.
   std::string starter_spec = {};
   // Tells the observer what is to be said once in a session, however often it shows.
   void note_once(const std::string& line) {

@@ -38,8 +38,8 @@ struct Options {
   FlagSet sums;
 
   std::vector<std::string> dispatches;  // patterns of names; empty: all
-  // Where none are named: the heaviest that together take this part (0 to 1) of the dispatches'
-  // time, and at most so many.
+  // When no dispatches are named, the heaviest are tuned that together take this part (0 to 1) of
+  // the dispatches' time, and at most so many.
   double coverage = 1;
   std::size_t most_dispatches = std::numeric_limits<std::size_t>::max();
   std::string strategy = "auto";

@@ -15,8 +15,8 @@ constexpr double kLongKernelSeconds = 0.02;
 // A device whose batches differ little is warm once it has run the other finalists.
 constexpr double kWarmUpSecondsOfBatches = 0.004;
 
-// Of two kernels that a user compares: one that takes seconds gets fewer rounds, one that hangs is
-// ended by the runner's limit.
+// A load of two kernels that a user compares takes at most this long: a kernel that takes seconds
+// gets fewer rounds, one that hangs is ended by the runner's limit.
 constexpr double kMostSecondsPerLoad = 60;
 
 // Before it is a finalist a candidate must be within a tenth of the best; where one batch tells, it

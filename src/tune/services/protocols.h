@@ -13,23 +13,24 @@ namespace hone::tune {
 // in which order, what is left out.
 inline constexpr int kProtocolVersion = 3;
 
-// Of a candidate beside the default, whose launch takes `default_seconds`: enough to rank by.
+// Measures a candidate beside the default, whose launch takes `default_seconds`: enough to rank by.
 measure::Protocol search_protocol(double default_seconds, const device::Traits& traits);
 // How one round samples finalists of about this time; the same for all that share it.
 measure::Protocol finalist_protocol(double seconds_per_launch,
                                     const device::Traits& traits = device::Traits());
 // What else their times depend on: how many rounds, when they end.
 nlohmann::json finalist_round_constants(const device::Traits& traits);
-// Of libraries' kernels, of which the fastest is compared.
+// Measures a library's kernels, of which the fastest is compared.
 measure::Protocol baseline_protocol();
 inline constexpr int kBaselineRounds = 16;  // a median's 95 % interval within a percent or two
-// Of one round of the winner and the default as they ship where a driver assembles them.
+// Measures one round of the winner and the default as they ship, where a driver assembles them.
 measure::Protocol shipped_protocol();
 inline constexpr int kShippedRounds = 8;  // enough for a verdict at 5 % (six) with some to spare
 
-// Of one load of two kernels that a user compares: so many samples of each.
+// Measures one load of two kernels that a user compares: `samples` of each.
 measure::Protocol comparison_protocol(std::size_t samples);
-// Of whole programs, each a process of the provider's runtime.
+// Whole programs are measured in so many rounds; each sample is a process of the provider's
+// runtime.
 inline constexpr std::size_t kProgramRounds = 12;
 inline constexpr double kProgramSampleSeconds = 0.15;
 

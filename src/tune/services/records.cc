@@ -25,7 +25,7 @@ std::optional<std::int64_t> flat_index(const std::vector<std::int64_t>& index,
   return flat;
 }
 
-// Of the rounds that both have a sample of.
+// The ratios are those of the rounds in which both have a sample.
 std::vector<double> paired_ratios(const measure::HandleSamples& samples,
                                   const measure::HandleSamples& baseline) {
   std::map<int, double> by_round;

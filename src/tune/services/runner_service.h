@@ -50,7 +50,7 @@ class RunnerService {
   // How quiet the device is. To be asked before the problem is set: a problem of another device
   // would have to be set again.
   Result<measure::Calibration> calibrate(const device::Address& device);
-  // Of the cores of the problem.
+  // Returns the peak of the problem's cores.
   Result<device::Peak> peak();
 
   // Seconds the device ran kernels that were verified or measured (Device::busy_seconds), as the

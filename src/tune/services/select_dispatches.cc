@@ -15,7 +15,7 @@ bool matches_any(const std::string& name, const std::vector<std::string>& patter
                      [&](const std::string& pattern) { return matches_pattern(name, pattern); });
 }
 
-// Of many, some: the rest is a command away.
+// A message names only the first of many: a command lists the rest.
 std::string first_of(const std::vector<std::string>& names, const char* between = ", ") {
   constexpr std::size_t kMost = 12;
   const std::span some(names.begin(), std::min(kMost, names.size()));

@@ -14,8 +14,8 @@ namespace hone::tune {
 // The flags of `build`. An input error where they are no list of texts.
 Result<std::vector<std::string>> flags_in(const store::Build& build);
 
-// The same to compile with: an input error that names the first flag which is neither harmless, as
-// the provider has it, nor among `given`, the user's own.
+// Returns those flags to compile with. Input error that names the first one which is neither
+// harmless, as the provider has it, nor among `given`, the user's own.
 Result<std::vector<std::string>> flags_to_compile_with(const store::Build& build,
                                                        const std::vector<std::string>& given,
                                                        const provider::ProgramProvider& provider);

@@ -1,4 +1,4 @@
-// Where a session's time goes: what its device was at or waited for, and what compiling cost.
+// Accounts for a session's time: what its device was at or waited for, and what compiling cost.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Where IREE is installed, and its compiler opened as a shared library.
+// Finds IREE's installation, and opens its compiler as a shared library.
 #pragma once
 
 #include <filesystem>
