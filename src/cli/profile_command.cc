@@ -57,7 +57,8 @@ Status choose_device(ProfileCommandOptions& options) {
 }
 
 Result<profiler::ProfileOptions> profile_options(const ProfileCommandOptions& options,
-                                                 const tune::Context& context) {
+                                                 const ProgramSession& session) {
+  const tune::Context& context = session.context;
   profiler::ProfileOptions profile;
   profile.generated_dir = options.tree.generated_dir;
   profile.verify = options.verification;
@@ -73,6 +74,7 @@ Result<profiler::ProfileOptions> profile_options(const ProfileCommandOptions& op
   }
   if (!own) return input_error("--providers: libraries are measured beside iree's dispatches");
   profile.ahead = std::max<std::size_t>(64, context.options.compile_ahead);
+  profile.processes = static_cast<std::size_t>(jobs_of(session.options.toolchain));
   profile.threads = context.options.traits().runs_on_host
                         ? static_cast<int>(context.options.place().address.cores.size())
                         : static_cast<int>(std::thread::hardware_concurrency());
@@ -82,7 +84,7 @@ Result<profiler::ProfileOptions> profile_options(const ProfileCommandOptions& op
 CommandResult run_profile(const ProfileCommandOptions& options,
                           const profiler::Selection& selection, ProgramSession& session) {
   tune::Context& context = session.context;
-  HONE_ASSIGN(const profiler::ProfileOptions profile, profile_options(options, context));
+  HONE_ASSIGN(const profiler::ProfileOptions profile, profile_options(options, session));
   HONE_TRY(context.store.begin_run(run_row(session.options)));
   const Stopwatch watch;
   std::vector<profiler::ProfileRow> rows;

@@ -34,6 +34,10 @@ std::string check_target(const std::string& name) {
 
 }  // namespace
 
+int jobs_of(const ToolchainOptions& options) {
+  return options.jobs > 0 ? options.jobs : static_cast<int>(device::cpu::available_cores().size());
+}
+
 Status read_flags(ToolchainOptions& options) {
   if (options.flags_file.empty()) return {};
   HONE_ASSIGN(const std::string text, read_file(options.flags_file));
@@ -141,14 +145,6 @@ std::vector<std::string> reference_flags(const ToolchainOptions& options) {
 std::string own_executable() {
   return std::filesystem::read_symlink("/proc/self/exe").string();
 }
-
-namespace {
-
-int jobs_of(const ToolchainOptions& options) {
-  return options.jobs > 0 ? options.jobs : static_cast<int>(device::cpu::available_cores().size());
-}
-
-}  // namespace
 
 Result<Toolchain> Toolchain::start(const ToolchainOptions& options) {
   HONE_ASSIGN(problem::SizeSet sizes, problem::given_sizes(options.sizes));

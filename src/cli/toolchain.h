@@ -60,6 +60,9 @@ Result<iree::IreeProvider> make_provider(const ToolchainOptions& options,
 
 // Compiler flags for `options.target`: on the local device, CUDA's or HIP's.
 std::vector<std::string> compile_flags(const ToolchainOptions& options);
+// The number of compile processes: by default one for each core that this process may use.
+int jobs_of(const ToolchainOptions& options);
+
 // Returns the flags for a CPU that shares no code generation with the target: baseline x86-64, or
 // when the target is a GPU this machine's CPU.
 std::vector<std::string> reference_flags(const ToolchainOptions& options);

@@ -42,10 +42,9 @@ class ProfileRun {
     }
     if (first == begun_.size()) return {};
     say();
-    HONE_ASSIGN(const std::optional<problem::Program> joined, split_joined(first));
+    HONE_TRY(split(first));
     std::vector<tune::DispatchToPrepare> compiles;
-    for (std::size_t i = first; i < begun_.size(); ++i)
-      HONE_TRY(begun_[i].begin(joined ? &*joined : nullptr, compiles));
+    for (std::size_t i = first; i < begun_.size(); ++i) HONE_TRY(begun_[i].begin(compiles));
     return submit(first, compiles);
   }
 
@@ -61,18 +60,49 @@ class ProfileRun {
     return {};
   }
 
-  // Those from `first` on, by the compiler's front half at once. Nothing where it refuses one of
-  // them: then each goes by itself.
-  Result<std::optional<problem::Program>> split_joined(std::size_t first) {
+  // Those from `first` on: as many together as let every process have some, then the functions
+  // alone of which that does not tell the kernels.
+  Status split(std::size_t first) {
     const Stopwatch watch;
-    std::vector<std::string> texts;
-    for (std::size_t i = first; i < begun_.size(); ++i) texts.push_back(begun_[i].text());
-    Result<problem::Program> program = context_.compiler.load_program(
-        "several operations", joined_sources(texts), context_.flags());
+    const std::size_t count = begun_.size() - first;
+    const std::size_t parts = std::min(count, options_.processes);
+    std::vector<tune::ProgramToCompile> joined;
+    for (std::size_t part = 0; part < parts; ++part) {
+      std::vector<std::string> texts;
+      for (std::size_t i = first_of(part, parts, count); i < first_of(part + 1, parts, count); ++i)
+        texts.push_back(begun_[first + i].text());
+      joined.push_back({"several operations", joined_sources(texts), context_.flags()});
+    }
+    HONE_ASSIGN(const auto programs, context_.compiler.load_programs(joined));
+    for (std::size_t part = 0; part < parts; ++part) {
+      const Result<problem::Program>& program = programs[part];
+      if (!program && program.error().kind == ErrorKind::kInterrupted)
+        return tl::unexpected(program.error());
+      // A part that the compiler refuses holds a bad function, which must not cost the others.
+      if (!program) continue;
+      for (std::size_t i = first_of(part, parts, count); i < first_of(part + 1, parts, count); ++i)
+        begun_[first + i].take_kernels(*program);
+    }
+    HONE_TRY(split_alone(first));
     spent_.load += watch.seconds();
-    if (program) return std::optional(std::move(*program));
-    if (program.error().kind == ErrorKind::kInterrupted) return tl::unexpected(program.error());
-    return std::optional<problem::Program>();
+    return {};
+  }
+
+  static std::size_t first_of(std::size_t part, std::size_t parts, std::size_t count) {
+    return part * count / parts;
+  }
+
+  Status split_alone(std::size_t first) {
+    std::vector<tune::ProgramToCompile> alone;
+    for (std::size_t i = first; i < begun_.size(); ++i)
+      for (const ProfiledFunction* const function : begun_[i].unsplit())
+        alone.push_back(begun_[i].alone(*function));
+    HONE_ASSIGN(const auto programs, context_.compiler.load_programs(alone));
+    std::size_t next = 0;
+    for (std::size_t i = first; i < begun_.size(); ++i)
+      for (ProfiledFunction* const function : begun_[i].unsplit())
+        HONE_TRY(begun_[i].take_split(*function, programs[next++]));
+    return {};
   }
 
   std::size_t unfinished() const {

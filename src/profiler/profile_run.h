@@ -24,6 +24,7 @@ struct ProfileOptions {
   bool own_kernels = true, libraries = true;  // --providers
   int repetitions = 5;                        // samples of each kernel, at least
   std::size_t ahead = 64;                     // dispatches that are compiled before one is measured
+  std::size_t processes = 1;                  // of the compiler, 1 at least
   int threads = 1;                            // for expected results
 };
 

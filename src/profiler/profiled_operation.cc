@@ -78,12 +78,11 @@ Status ProfiledOperation::open() {
   return {};
 }
 
-Status ProfiledOperation::begin(const problem::Program* program,
-                                std::vector<tune::DispatchToPrepare>& compiles) {
+Status ProfiledOperation::begin(std::vector<tune::DispatchToPrepare>& compiles) {
   const device::Place& place = context_.options.place();
-  HONE_TRY(program == nullptr ? split() : add(*program, all_functions()));
   for (std::size_t f = 0; f < functions_.size(); ++f) {
     ProfiledFunction& function = functions_[f];
+    if (!function.done) HONE_TRY(record_kernels(function));
     if (!function.done) HONE_TRY(take_known(function));
     function.row.kernels = function.kernels.size();
     for (std::size_t k = 0; !function.done && k < function.kernels.size(); ++k) {
@@ -120,79 +119,62 @@ Result<std::size_t> ProfiledOperation::submit(std::span<const Status> prepared) 
   return added;
 }
 
-std::vector<ProfiledFunction*> ProfiledOperation::all_functions() {
+std::vector<ProfiledKernel> ProfiledOperation::kernels_in(const problem::Program& program,
+                                                          const ProfiledFunction& function) const {
+  const std::string prefix = name_of(function) + "_dispatch_";
+  std::vector<ProfiledKernel> kernels;
+  for (const problem::Dispatch& dispatch : program.dispatches)
+    if (dispatch.name.starts_with(prefix)) kernels.push_back({.dispatch = dispatch});
+  return kernels;
+}
+
+// With others in the module equal kernels of several functions are one dispatch, named for the
+// first: unless one kernel is all of it, the function is looked at alone.
+void ProfiledOperation::take_kernels(const problem::Program& program) {
+  for (ProfiledFunction& function : functions_) {
+    function.kernels = kernels_in(program, function);
+    const bool is_whole =
+        function.kernels.size() == 1 &&
+        (is_launched_alone(function) || expected_.holds_all(function.kernels.front().dispatch));
+    if (!is_whole && program.functions.size() > 1) function.kernels.clear();
+  }
+}
+
+std::vector<ProfiledFunction*> ProfiledOperation::unsplit() {
   std::vector<ProfiledFunction*> functions;
-  for (ProfiledFunction& function : functions_) functions.push_back(&function);
+  for (ProfiledFunction& function : functions_)
+    if (function.kernels.empty() && !function.done) functions.push_back(&function);
   return functions;
 }
 
-Result<problem::Program> ProfiledOperation::load(const std::string& text) {
-  const Stopwatch watch;
-  Result<problem::Program> program = context_.compiler.load_program(path_, text, context_.flags());
-  spent_.load += watch.seconds();
-  return program;
+tune::ProgramToCompile ProfiledOperation::alone(const ProfiledFunction& function) const {
+  return {path_, function.source, context_.flags()};
 }
 
-// All functions at once; one by one where that is refused, so that a bad one costs nobody else.
-Status ProfiledOperation::split() {
-  if (functions_.size() > 1) {
-    const Result<problem::Program> all = load(text_);
-    if (all) return add(*all, all_functions());
-    if (all.error().kind == ErrorKind::kInterrupted) return tl::unexpected(all.error());
-  }
-  for (ProfiledFunction& function : functions_) {
-    const Result<problem::Program> one = load(function.source);
-    if (!one && one.error().kind != ErrorKind::kInput && one.error().kind != ErrorKind::kFailure)
-      return tl::unexpected(one.error());
-    if (one)
-      HONE_TRY(add(*one, {&function}));
-    else
-      HONE_TRY(
-          fail(function, {provider::FailureKind::kCompileError, one.error().message}, nullptr));
-  }
-  return {};
+Status ProfiledOperation::take_split(ProfiledFunction& function,
+                                     const Result<problem::Program>& program) {
+  if (program)
+    function.kernels = kernels_in(*program, function);
+  else if (program.error().kind != ErrorKind::kInput && program.error().kind != ErrorKind::kFailure)
+    return tl::unexpected(program.error());
+  if (!function.kernels.empty()) return {};
+  return fail(function,
+              {provider::FailureKind::kCompileError,
+               program ? "the compiler makes no kernel of it" : program.error().message},
+              nullptr);
 }
 
-Status ProfiledOperation::add(const problem::Program& program,
-                              std::vector<ProfiledFunction*> functions) {
-  for (ProfiledFunction* const function : functions) {
-    const std::string prefix = name_of(*function) + "_dispatch_";
-    for (const problem::Dispatch& dispatch : program.dispatches)
-      if (dispatch.name.starts_with(prefix)) function->kernels.push_back({.dispatch = dispatch});
-    // With others in the module equal kernels of several functions are one dispatch, named for the
-    // first: unless one kernel is all of it, the function is looked at alone.
-    const bool alone_already = functions.size() == 1 && program.functions.size() == 1;
-    const bool is_whole =
-        function->kernels.size() == 1 &&
-        (is_launched_alone(*function) || expected_.holds_all(function->kernels.front().dispatch));
-    if (is_whole || alone_already) continue;
-    function->kernels.clear();
-    const Result<problem::Program> alone = load(function->source);
-    if (!alone) {
-      if (alone.error().kind == ErrorKind::kInterrupted) return tl::unexpected(alone.error());
-      HONE_TRY(
-          fail(*function, {provider::FailureKind::kCompileError, alone.error().message}, nullptr));
-      continue;
-    }
-    HONE_TRY(add(*alone, {function}));
-  }
-  for (ProfiledFunction* const function : functions) {
-    if (function->kernels.empty() && !function->done)
-      HONE_TRY(fail(*function,
-                    {provider::FailureKind::kCompileError, "the compiler makes no kernel of it"},
-                    nullptr));
-    for (ProfiledKernel& kernel : function->kernels) {
-      if (kernel.id != 0) continue;
-      HONE_ASSIGN(const store::Id operation,
-                  context_.store.intern(tune::operation_row(kernel.dispatch.root)));
-      HONE_ASSIGN(kernel.id, context_.store.intern(tune::dispatch_row(kernel.dispatch, operation)));
-      store::Candidate row;
-      row.dispatch = kernel.id;
-      row.build = context_.build;
-      row.provider = context_.provider.name();
-      row.configuration = store::kDefaultConfiguration;
-      HONE_ASSIGN(kernel.candidate, context_.store.add_candidate(row));
-    }
+Status ProfiledOperation::record_kernels(ProfiledFunction& function) {
+  for (ProfiledKernel& kernel : function.kernels) {
+    HONE_ASSIGN(const store::Id operation,
+                context_.store.intern(tune::operation_row(kernel.dispatch.root)));
+    HONE_ASSIGN(kernel.id, context_.store.intern(tune::dispatch_row(kernel.dispatch, operation)));
+    store::Candidate row;
+    row.dispatch = kernel.id;
+    row.build = context_.build;
+    row.provider = context_.provider.name();
+    row.configuration = store::kDefaultConfiguration;
+    HONE_ASSIGN(kernel.candidate, context_.store.add_candidate(row));
   }
   return {};
 }

@@ -43,9 +43,16 @@ class ProfiledOperation {
   Status open();  // reads the file
   // Its functions that are meant, as a module's text.
   const std::string& text() const { return text_; }
-  // Takes the functions' kernels from `program`, into which the text was split, perhaps among
-  // others'; none: splits it. Then takes what the store knows, and adds the others to `compiles`.
-  Status begin(const problem::Program* program, std::vector<tune::DispatchToPrepare>& compiles);
+  // Takes the kernels of its functions from `program`, into which the text was split, perhaps among
+  // others'.
+  void take_kernels(const problem::Program& program);
+  // The functions of which take_kernels() could not tell the kernels: all before it was called.
+  // Each is to be split by itself, and given to take_split().
+  std::vector<ProfiledFunction*> unsplit();
+  tune::ProgramToCompile alone(const ProfiledFunction& function) const;
+  Status take_split(ProfiledFunction& function, const Result<problem::Program>& program);
+  // Takes what the store knows of the kernels, and adds the others to `compiles`.
+  Status begin(std::vector<tune::DispatchToPrepare>& compiles);
   // Hands in to be compiled what was prepared, of what begin() added: `prepared[0]` is of the
   // first. Returns how many there were.
   Result<std::size_t> submit(std::span<const Status> prepared);
@@ -63,10 +70,9 @@ class ProfiledOperation {
     std::size_t function, kernel;
     std::string key;
   };
-  std::vector<ProfiledFunction*> all_functions();
-  Status split();
-  Result<problem::Program> load(const std::string& text);
-  Status add(const problem::Program& program, std::vector<ProfiledFunction*> functions);
+  std::vector<ProfiledKernel> kernels_in(const problem::Program& program,
+                                         const ProfiledFunction& function) const;
+  Status record_kernels(ProfiledFunction& function);
   Status take_known(ProfiledFunction& function);
   Status fail(ProfiledFunction& function, const provider::Failure& failure,
               const ProfiledKernel* kernel);

@@ -107,10 +107,29 @@ Result<std::string> CompileService::revision() {
 Result<problem::Program> CompileService::load_program(const std::string& path,
                                                       const std::string& bytes,
                                                       const std::vector<std::string>& flags) {
-  worker::Message job = program_job(jobs::kLoadProgram, path, bytes, flags);
-  job.body["sizes"] = sizes_;
-  HONE_ASSIGN(const worker::Message answer, accepted(once(job)));
-  return understood(decode_json<problem::Program>(answer.body));
+  HONE_ASSIGN(std::vector<Result<problem::Program>> loaded, load_programs({{path, bytes, flags}}));
+  return std::move(loaded.front());
+}
+
+Result<std::vector<Result<problem::Program>>> CompileService::load_programs(
+    const std::vector<ProgramToCompile>& programs) {
+  std::vector<worker::Message> messages;
+  for (const ProgramToCompile& each : programs) {
+    worker::Message& job =
+        messages.emplace_back(program_job(jobs::kLoadProgram, each.path, each.bytes, each.flags));
+    job.body["sizes"] = sizes_;
+  }
+  HONE_ASSIGN(std::vector<worker::Outcome> outcomes, pool_.once_each(messages));
+  std::vector<Result<problem::Program>> loaded;
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    if (has_crashed(outcomes[i])) {
+      HONE_ASSIGN(outcomes[i], pool_.once(messages[i]));
+    }
+    const Result<worker::Message> answer = accepted(std::move(outcomes[i]));
+    loaded.push_back(answer ? understood(decode_json<problem::Program>(answer->body))
+                            : tl::unexpected(answer.error()));
+  }
+  return loaded;
 }
 
 Result<CompiledModule> CompileService::compile_program(const std::string& path,

@@ -69,6 +69,9 @@ class CompileService {
   Result<std::string> revision();
   Result<problem::Program> load_program(const std::string& path, const std::string& bytes,
                                         const std::vector<std::string>& flags);
+  // Loads several programs, side by side where the pool can; results are in their order.
+  Result<std::vector<Result<problem::Program>>> load_programs(
+      const std::vector<ProgramToCompile>& programs);
   Result<CompiledModule> compile_program(const std::string& path, const std::string& bytes,
                                          const std::vector<std::string>& flags);
   // Compiles one program with each of these lists of flags, side by side where the pool can;
