@@ -1,8 +1,7 @@
 #include <gmock/gmock.h>
 
-#include "provider/iree/cpu/configuration.h"
+#include "provider/iree/cpu/contraction_space.h"
 #include "provider/iree/cpu/lowering_config.h"
-#include "provider/iree/cpu/space.h"
 #include "space/configuration.h"
 #include "tests/provider/contractions.h"
 
@@ -23,7 +22,8 @@ TEST(LlvmCpuConfiguration, BecomesTheCompilersAttributes) {
   const space::Space space = space_of(root);
   const auto configuration = space::parse_configuration(
       space, "dist_m=64,dist_n=256,cache_m=0,cache_n=0,cache_k=0,vec_m=8,vec_n=32,red_k=4,peel=0");
-  const LlvmCpuAttributes attributes = llvm_cpu_attributes(root, space, *configuration).value();
+  const Attributes attributes =
+      llvm_cpu_contraction_attributes(root, space, *configuration).value();
   EXPECT_EQ(attributes.lowering_config,
             "#iree_cpu.lowering_config<distribution = [64, 256, 0], vector_common_parallel = [8, "
             "32, 0], vector_reduction = [0, 0, 4]>");
@@ -38,7 +38,8 @@ TEST(LlvmCpuConfiguration, TilesWhatStaysOutsideABlockedKLoop) {
   const auto configuration = space::parse_configuration(
       space,
       "dist_m=128,dist_n=256,cache_m=0,cache_n=64,cache_k=128,vec_m=8,vec_n=32,red_k=1,peel=0");
-  const LlvmCpuAttributes attributes = llvm_cpu_attributes(root, space, *configuration).value();
+  const Attributes attributes =
+      llvm_cpu_contraction_attributes(root, space, *configuration).value();
   EXPECT_EQ(attributes.lowering_config,
             "#iree_cpu.lowering_config<distribution = [128, 256, 0], cache_parallel = [0, 64, 0], "
             "cache_reduction = [0, 0, 128], vector_common_parallel = [8, 32, 0], vector_reduction "
@@ -56,7 +57,7 @@ TEST(LlvmCpuConfiguration, IsForTheLoopsAsTheyAreAfterAnInterchange) {
         space, fmt::format("dist_m=196,dist_n=64,cache_m=0,cache_n=0,cache_k=32,vec_m=32,vec_n=8,"
                            "red_k=4,peel=0,interchange={}",
                            interchange));
-    return llvm_cpu_attributes(root, space, *configuration).value();
+    return llvm_cpu_contraction_attributes(root, space, *configuration).value();
   };
   EXPECT_EQ(of(1).lowering_config,
             "#iree_cpu.lowering_config<distribution = [196, 64, 0], cache_reduction = [0, 0, 32], "
@@ -76,7 +77,7 @@ TEST(LlvmCpuConfiguration, OrdersTheOutputsTilesByItsDimensions) {
   const space::Space space = space_of(root);
   const auto configuration = space::parse_configuration(
       space, "dist_m=64,dist_n=64,cache_m=0,cache_n=0,cache_k=32,vec_m=32,vec_n=8,red_k=1,peel=0");
-  EXPECT_EQ(llvm_cpu_attributes(root, space, *configuration)->init_config,
+  EXPECT_EQ(llvm_cpu_contraction_attributes(root, space, *configuration)->init_config,
             "#iree_cpu.lowering_config<vector_reduction = [8, 32]>");
 }
 

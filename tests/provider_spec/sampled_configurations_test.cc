@@ -1,8 +1,8 @@
 // The compiler's word on the space: what hone calls legal compiles and is applied.
 #include <gtest/gtest.h>
 
+#include "provider/iree/cpu/contraction_space.h"
 #include "provider/iree/cpu/lowering_config.h"
-#include "provider/iree/cpu/space.h"
 #include "provider/iree/spec/tuning_spec.h"
 #include "space/configuration.h"
 #include "tests/provider_spec/programs.h"
@@ -21,7 +21,8 @@ Sampled compile_samples(const ContractionProgram& program, const space::Space& s
   Sampled result;
   const auto samples = space.samples(count, seed).value();
   for (const space::Configuration& configuration : samples) {
-    const auto attributes = llvm_cpu_attributes(program.root, space, configuration).value();
+    const auto attributes =
+        llvm_cpu_contraction_attributes(program.root, space, configuration).value();
     const std::string spec =
         tuning_spec_text({{program.root, attributes.lowering_config, attributes.translation_info,
                            attributes.init_config, attributes.consumer_config, program.name}})

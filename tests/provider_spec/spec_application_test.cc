@@ -1,7 +1,7 @@
 // Specs that iree-compile reads: what they configure, and what they leave alone.
 #include <gmock/gmock.h>
 
-#include "provider/iree/cpu/space.h"
+#include "provider/iree/cpu/contraction_space.h"
 #include "provider/iree/iree_provider.h"
 #include "provider/iree/spec/tuning_spec.h"
 #include "space/configuration.h"
@@ -19,8 +19,8 @@ SpecEntry entry_of(const ContractionProgram& program, const std::string& tiles) 
       llvm_cpu_contraction_space(program.root, avx512_target()).value().relax({"all"}).value();
   const auto configuration = space::parse_configuration(space, tiles);
   EXPECT_TRUE(configuration.has_value()) << configuration.error().message;
-  const LlvmCpuAttributes attributes =
-      llvm_cpu_attributes(program.root, space, *configuration).value();
+  const Attributes attributes =
+      llvm_cpu_contraction_attributes(program.root, space, *configuration).value();
   return {program.root,
           attributes.lowering_config,
           attributes.translation_info,

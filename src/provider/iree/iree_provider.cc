@@ -6,9 +6,6 @@
 #include "provider/iree/compiler/flag_choices.h"
 #include "provider/iree/compiler/proof_script.h"
 #include "provider/iree/compiler/runtime_tools.h"
-#include "provider/iree/cpu/configuration.h"
-#include "provider/iree/cpu/convolution_space.h"
-#include "provider/iree/cpu/generic_space.h"
 #include "provider/iree/cpu/model.h"
 #include "provider/iree/cpu/space.h"
 #include "provider/iree/gpu/executable.h"
@@ -17,33 +14,11 @@
 #include "provider/iree/spec/tuning_spec.h"
 
 namespace hone::iree {
-namespace {
-
-bool is_fill(const std::string& fused) {
-  return fused.starts_with("fill");
-}
-
-bool has_fill(const problem::Dispatch& dispatch) {
-  return std::ranges::any_of(dispatch.fused, is_fill);
-}
-
-Result<space::Space> cpu_space(const problem::Dispatch& dispatch, const problem::CpuTarget& target,
-                               std::string_view audited) {
-  if (dispatch.root.kind == problem::OperationKind::kConvolution)
-    return llvm_cpu_convolution_space(dispatch.root, target, audited);
-  if (has_generic_space(dispatch)) return llvm_cpu_generic_space(dispatch, target, audited);
-  LlvmCpuDispatchFacts facts;
-  facts.fused_consumers = !std::ranges::all_of(dispatch.fused, is_fill);
-  return llvm_cpu_contraction_space(dispatch.root, target, facts, audited);
-}
-
-}  // namespace
-
 std::string IreeProvider::why_no_space(const problem::Dispatch& dispatch) const {
   if (gpu_) return why_no_gpu_space(dispatch, *gpu_);
   if (!dispatch.not_tunable.empty()) return dispatch.not_tunable;
   // A rule that is not there is the user's mistake and not the dispatch's.
-  const auto space = cpu_space(dispatch, target_, {});
+  const auto space = cpu_space(dispatch, target_);
   return space ? std::string() : space.error().message;
 }
 
@@ -57,20 +32,7 @@ Result<Attributes> IreeProvider::attributes_of(const problem::Dispatch& dispatch
                                                const space::Space& space,
                                                const space::Configuration& configuration) const {
   if (gpu_) return gpu_attributes(dispatch, *gpu_, space, configuration);
-  if (has_generic_space(dispatch))
-    return llvm_cpu_generic_attributes(dispatch, space, configuration);
-  const bool convolution = dispatch.root.kind == problem::OperationKind::kConvolution;
-  HONE_ASSIGN(LlvmCpuAttributes attributes,
-              convolution ? llvm_cpu_convolution_attributes(dispatch.root, space, configuration)
-                          : llvm_cpu_attributes(dispatch.root, space, configuration));
-  // One that accumulates into what it is given (a bias that was broadcast before it) has no fill
-  // when a spec is applied; the compiler makes one later.
-  if (!has_fill(dispatch)) attributes.init_config.clear();
-  return Attributes{.lowering_config = attributes.lowering_config,
-                    .translation_info = attributes.translation_info,
-                    .init_config = attributes.init_config,
-                    .consumer_config = attributes.consumer_config,
-                    .interchange = attributes.interchange};
+  return cpu_attributes(dispatch, space, configuration);
 }
 
 Result<provider::Payload> IreeProvider::payload_of(

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "provider/iree/cpu/audited_rule.h"
 #include "provider/iree/cpu/convolution_rules.h"
+#include "provider/iree/cpu/knobs.h"
 #include "provider/iree/cpu/rule_relaxation.h"
-#include "provider/iree/cpu/space.h"
 
 namespace hone::iree {
 namespace {
@@ -40,24 +39,20 @@ void add_knobs(ConvolutionContext& context, space::SpaceBuilder& builder) {
   for (std::size_t i = 0; i < loops.size(); ++i)
     if (!loops[i].reduction)
       common.dist[i] =
-          builder.knob(tile_knob("dist", loops[i]),
-                       "distribution tile: iterations of " + loops[i].label + " in one workgroup",
-                       tile_sizes(loops[i].size));
+          add_distribution(builder, loops[i].label, loops[i].label, tile_sizes(loops[i].size));
   for (std::size_t i = 0; i < loops.size(); ++i)
     if (!loops[i].reduction && loops[i].role != problem::LoopRole::kBatch)
       common.vec[i] =
-          builder.knob(tile_knob("vec", loops[i]),
+          builder.knob(tile_knob("vec", loops[i].label),
                        "vector_common_parallel tile: " + loops[i].label + " of the register tile",
                        convolution_vector_sizes(loops[i].size));
   for (std::size_t i = 0; i < loops.size(); ++i)
     if (loops[i].reduction)
       common.red[i] =
-          builder.knob(tile_knob("red", loops[i]),
+          builder.knob(tile_knob("red", loops[i].label),
                        "vector_reduction tile: steps of " + loops[i].label + " unrolled",
                        inner_sizes({1, 2, 4, 8, 16, 32}, loops[i].size, kLargestUnroll));
-  common.peel = builder.knob(
-      "peel", "enable_loop_peeling: code of their own for boundary tiles, instead of masks",
-      {0, 1});
+  common.peel = add_peeling(builder);
 }
 
 // The soft rules in the order in which they give way where together they leave nothing.
@@ -71,11 +66,7 @@ constexpr std::string_view kConvolutionRelaxationOrder[] = {
 Result<space::Space> llvm_cpu_convolution_space(const problem::Operation& operation,
                                                 const problem::CpuTarget& target,
                                                 std::string_view audited) {
-  if (target.vector_bits < 64 || target.vector_registers < 1 || target.cores < 1)
-    return input_error(
-        "the target has {}-bit vectors, {} vector registers and {} cores; the llvm-cpu space needs "
-        "vectors of 64 bits or more",
-        target.vector_bits, target.vector_registers, target.cores);
+  HONE_TRY(check_vectors(target));
   HONE_ASSIGN(const ConvolutionLoops loops, convolution_loops(operation));
   const RuleContext::Tiles none(loops.nest.loops.size());
   ConvolutionContext context{.common = {.operation = operation,
@@ -101,10 +92,7 @@ Result<space::Space> llvm_cpu_convolution_space(const problem::Operation& operat
     for (const auto rule : {taken_apart_to_one_dimension, row_fills_registers, sums_in_flight})
       rule(context, builder);
   }
-  if (!audited.empty())
-    return space_outside(audited, std::move(builder), kConvolutionRelaxationOrder);
-  HONE_ASSIGN(const space::Space space, builder.build());
-  return relaxed_to_searchable(space, kConvolutionRelaxationOrder);
+  return searchable_space(std::move(builder), kConvolutionRelaxationOrder, audited);
 }
 
 }  // namespace hone::iree

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "provider/iree/cpu/generic_space.h"
+#include "provider/iree/cpu/knobs.h"
 #include "provider/iree/cpu/lowering_config.h"
 #include "space/configuration.h"
 
@@ -11,9 +12,8 @@ using problem::SurroundingOperation;
 using space::Value;
 
 std::string_view pipeline_of(const problem::Operation& root) {
-  return root.kind == problem::OperationKind::kAttention
-             ? "#iree_cpu.pipeline<LinalgExtTileAndVectorize>"
-             : "#iree_cpu.pipeline<DoubleTilingExpert>";
+  return root.kind == problem::OperationKind::kAttention ? "LinalgExtTileAndVectorize"
+                                                         : "DoubleTilingExpert";
 }
 
 // Tiles by the root's loops; 0 where a loop has no such knob.
@@ -27,7 +27,7 @@ Tiles tiles_of(const problem::Operation& root, const space::Space& space,
   Tiles tiles{TileLevel(count), TileLevel(count), TileLevel(count), TileLevel(count)};
   for (std::size_t i = 0; i < count; ++i) {
     const auto tile = [&](std::string_view level) {
-      return space.value(configuration, fmt::format("{}_{}", level, i)).value_or(0);
+      return space.value(configuration, tile_knob(level, std::to_string(i))).value_or(0);
     };
     if (root.loops[i].reduction) {
       tiles.reduction[i] = tile("red");
@@ -77,16 +77,14 @@ Result<Attributes> llvm_cpu_generic_attributes(const problem::Dispatch& dispatch
                                                const space::Configuration& configuration) {
   const problem::Operation& root = dispatch.root;
   for (std::size_t i = 0; i < root.loops.size(); ++i)
-    if (!root.loops[i].reduction) HONE_TRY(space.knob_index(fmt::format("dist_{}", i)));
+    if (!root.loops[i].reduction) HONE_TRY(space.knob_index(tile_knob("dist", std::to_string(i))));
   const Tiles tiles = tiles_of(root, space, configuration);
   Attributes attributes;
   attributes.lowering_config = lowering_config_text({{"distribution", tiles.distribution},
                                                      {"vector_common_parallel", tiles.parallel},
                                                      {"vector_reduction", tiles.reduction}});
   const bool peeled = space.value(configuration, "peel").value_or(0) != 0;
-  attributes.translation_info =
-      fmt::format("#iree_codegen.translation_info<pipeline = {}{}>", pipeline_of(root),
-                  peeled ? fmt::format(", {{{}}}", kPeeling) : "");
+  attributes.translation_info = translation_info_text(pipeline_of(root), peeled);
   for (const SurroundingOperation& operation : dispatch.surrounding)
     attributes.surrounding_configs.push_back(surrounding_text(operation, root, tiles));
   return attributes;

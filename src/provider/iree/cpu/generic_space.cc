@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <set>
 
-#include "provider/iree/cpu/audited_rule.h"
 #include "provider/iree/cpu/generic_rules.h"
+#include "provider/iree/cpu/knobs.h"
 #include "provider/iree/cpu/lowering_config.h"
 #include "provider/iree/cpu/rule_relaxation.h"
-#include "provider/iree/cpu/space.h"
 
 namespace hone::iree {
 namespace {
@@ -16,7 +15,7 @@ using problem::OperationKind;
 using space::Value;
 
 std::string knob_name(std::string_view level, std::size_t loop) {
-  return fmt::format("{}_{}", level, loop);
+  return tile_knob(level, std::to_string(loop));
 }
 
 // The query's and the key's common loop that the output lacks: IREE never tiles it below 128, and
@@ -108,11 +107,8 @@ void add_knobs(GenericRules& rules, space::SpaceBuilder& builder) {
   };
   each(false, [&](std::size_t i, Value size) {
     rules.dist[i] =
-        builder.knob(knob_name("dist", i),
-                     fmt::format("distribution tile: iterations of loop {} in one "
-                                 "workgroup",
-                                 i),
-                     with(tile_sizes(size), std::min(size, defaults.tile("distribution", i))));
+        add_distribution(builder, std::to_string(i), fmt::format("loop {}", i),
+                         with(tile_sizes(size), std::min(size, defaults.tile("distribution", i))));
   });
   each(false, [&](std::size_t i, Value size) {
     rules.vec[i] =
@@ -131,10 +127,7 @@ void add_knobs(GenericRules& rules, space::SpaceBuilder& builder) {
           fmt::format("vector_inner_parallel tile of what walks along loop {} again", i),
           vector_tiles(size, most(i), chosen));
   });
-  if (!rules.attention)
-    rules.peel = builder.knob(
-        "peel", "enable_loop_peeling: code of their own for boundary tiles, instead of masks",
-        {0, 1});
+  if (!rules.attention) rules.peel = add_peeling(builder);
 }
 
 // The soft rules in the order in which they give way where together they leave nothing.
@@ -153,11 +146,7 @@ bool has_generic_space(const problem::Dispatch& dispatch) {
 Result<space::Space> llvm_cpu_generic_space(const problem::Dispatch& dispatch,
                                             const problem::CpuTarget& target,
                                             std::string_view audited) {
-  if (target.vector_bits < 64 || target.vector_registers < 1 || target.cores < 1)
-    return input_error(
-        "the target has {}-bit vectors, {} vector registers and {} cores; the "
-        "llvm-cpu space needs vectors of 64 bits or more",
-        target.vector_bits, target.vector_registers, target.cores);
+  HONE_TRY(check_vectors(target));
   HONE_TRY(check_root(dispatch));
   const std::size_t loops = dispatch.root.loops.size();
   GenericRules rules{.dispatch = dispatch,
@@ -180,9 +169,7 @@ Result<space::Space> llvm_cpu_generic_space(const problem::Dispatch& dispatch,
   }
   generic_threads_evenly_busy(rules, builder);
   generic_workgroups_worth_starting(rules, builder);
-  if (!audited.empty()) return space_outside(audited, std::move(builder), kGenericRelaxationOrder);
-  HONE_ASSIGN(const space::Space space, builder.build());
-  return relaxed_to_searchable(space, kGenericRelaxationOrder);
+  return searchable_space(std::move(builder), kGenericRelaxationOrder, audited);
 }
 
 }  // namespace hone::iree

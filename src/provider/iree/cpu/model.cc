@@ -4,7 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "provider/iree/cpu/space.h"
+#include "provider/iree/cpu/contraction_space.h"
+#include "provider/iree/cpu/knobs.h"
 
 namespace hone::iree {
 namespace {
@@ -255,7 +256,7 @@ std::function<double(const space::Configuration&)> llvm_cpu_prior(
   };
   std::vector<Places> places;
   const auto place = [&](std::string_view level, const ContractionLoop& loop) {
-    const auto found = space.knob_index(tile_knob(level, loop));
+    const auto found = space.knob_index(tile_knob(level, loop.label));
     return found ? std::optional(*found) : std::nullopt;
   };
   for (const ContractionLoop& loop : loops->loops) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "provider/iree/cpu/audited_rule.h"
+
 namespace hone::iree {
 namespace {
 
@@ -49,6 +51,14 @@ Result<space::Space> relaxed_to_searchable(const space::Space& space,
     if (!without.empty()) return without;
   }
   return space.relax({"all"});
+}
+
+Result<space::Space> searchable_space(space::SpaceBuilder builder,
+                                      std::span<const std::string_view> relaxation_order,
+                                      std::string_view audited) {
+  if (!audited.empty()) return space_outside(audited, std::move(builder), relaxation_order);
+  HONE_ASSIGN(const space::Space space, builder.build());
+  return relaxed_to_searchable(space, relaxation_order);
 }
 
 }  // namespace hone::iree

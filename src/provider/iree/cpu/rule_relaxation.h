@@ -18,4 +18,11 @@ namespace hone::iree {
 Result<space::Space> relaxed_to_searchable(const space::Space& space,
                                            std::span<const std::string_view> relaxation_order);
 
+// The space that `builder` states, relaxed_to_searchable(); with `audited`, the name of one of its
+// hard rules, what breaks this rule alone (space_outside). Errors: SpaceBuilder::build's,
+// space_outside's.
+Result<space::Space> searchable_space(space::SpaceBuilder builder,
+                                      std::span<const std::string_view> relaxation_order,
+                                      std::string_view audited);
+
 }  // namespace hone::iree

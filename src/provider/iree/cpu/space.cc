@@ -1,165 +1,45 @@
 #include "provider/iree/cpu/space.h"
 
 #include <algorithm>
-#include <set>
 
-#include "provider/iree/cpu/audited_rule.h"
-#include "provider/iree/cpu/rule_relaxation.h"
-#include "provider/iree/cpu/rules.h"
+#include "provider/iree/cpu/contraction_space.h"
+#include "provider/iree/cpu/convolution_space.h"
+#include "provider/iree/cpu/generic_space.h"
 
 namespace hone::iree {
 namespace {
 
-using space::Value;
-
-std::vector<Value> up_to(std::initializer_list<Value> values, Value limit) {
-  std::vector<Value> kept;
-  for (const Value value : values)
-    if (value <= limit) kept.push_back(value);
-  return kept;
+bool is_fill(const std::string& fused) {
+  return fused.starts_with("fill");
 }
 
-// Register tiles: small ones all, larger ones where a loop of powers of two or three has them.
-std::vector<Value> vector_sizes(std::int64_t size) {
-  return up_to({1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 48, 64, 80, 96, 128, 256},
-               size);
+bool is_convolution(const problem::Dispatch& dispatch) {
+  return dispatch.root.kind == problem::OperationKind::kConvolution;
 }
-
-std::vector<Value> cache_sizes(std::int64_t size) {
-  std::vector<Value> sizes = {0};
-  for (const Value tile : tile_sizes(size))
-    if (tile < size && tile > 1) sizes.push_back(tile);
-  return sizes;
-}
-
-void add_knobs(RuleContext& context, space::SpaceBuilder& builder) {
-  // Outer tiles first: they decide the most, and enumeration follows this order.
-  const auto& loops = context.loops.loops;
-  const auto each = [&](auto add) {
-    for (std::size_t i = 0; i < loops.size(); ++i) add(i, loops[i]);
-  };
-  const auto tiled = [](const ContractionLoop& loop) {
-    return loop.reduction || loop.role != problem::LoopRole::kBatch;
-  };
-  each([&](std::size_t i, const ContractionLoop& loop) {
-    if (!loop.reduction)
-      context.dist[i] =
-          builder.knob(tile_knob("dist", loop),
-                       "distribution tile: iterations of " + loop.label + " in one workgroup",
-                       tile_sizes(loop.size));
-  });
-  each([&](std::size_t i, const ContractionLoop& loop) {
-    if (tiled(loop))
-      context.cache[i] = builder.knob(
-          tile_knob("cache", loop),
-          loop.reduction ? "cache_reduction tile: steps of " + loop.label + " in one block; 0: all"
-                         : "cache_parallel tile of " + loop.label + "; 0: the distribution tile",
-          cache_sizes(loop.size));
-  });
-  each([&](std::size_t i, const ContractionLoop& loop) {
-    if (!loop.reduction && tiled(loop))
-      context.vec[i] =
-          builder.knob(tile_knob("vec", loop),
-                       "vector_common_parallel tile: " + loop.label + " of the register tile",
-                       vector_sizes(loop.size));
-  });
-  each([&](std::size_t i, const ContractionLoop& loop) {
-    if (loop.reduction)
-      context.red[i] = builder.knob(tile_knob("red", loop),
-                                    "vector_reduction tile: steps of " + loop.label + " unrolled",
-                                    up_to({1, 2, 4, 8, 16, 32, 64}, loop.size));
-  });
-  context.peel = builder.knob(
-      "peel", "enable_loop_peeling: code of their own for boundary tiles, instead of masks",
-      {0, 1});
-  if (!context.loops.interchange.empty())
-    context.interchange =
-        builder.knob(std::string(kInterchangeKnob),
-                     "the m loops before the n loops, as outer products need them", {0, 1});
-}
-
-// The soft rules in the order in which they give way where together they leave nothing.
-constexpr std::string_view kContractionRelaxationOrder[] = {"threads_evenly_busy",
-                                                            "workgroups_worth_starting",
-                                                            "block_reuses_inputs",
-                                                            "k_block_within_pages",
-                                                            "block_fits_l2",
-                                                            "tiles_divide",
-                                                            "peeled_rest_in_registers",
-                                                            "rows_within_ways",
-                                                            "accumulators_fill_registers",
-                                                            "loads_below_multiplies",
-                                                            "lanes_filled",
-                                                            "outer_products",
-                                                            "unrolled_code_small"};
 
 }  // namespace
 
-std::string tile_knob(std::string_view level, const ContractionLoop& loop) {
-  return fmt::format("{}_{}", level, loop.label);
+Result<space::Space> cpu_space(const problem::Dispatch& dispatch, const problem::CpuTarget& target,
+                               std::string_view audited) {
+  if (is_convolution(dispatch)) return llvm_cpu_convolution_space(dispatch.root, target, audited);
+  if (has_generic_space(dispatch)) return llvm_cpu_generic_space(dispatch, target, audited);
+  LlvmCpuDispatchFacts facts;
+  facts.fused_consumers = !std::ranges::all_of(dispatch.fused, is_fill);
+  return llvm_cpu_contraction_space(dispatch.root, target, facts, audited);
 }
 
-std::vector<Value> tile_sizes(std::int64_t size) {
-  std::set<Value> sizes = {size};
-  for (Value divisor = 1; divisor * divisor <= size; ++divisor)
-    if (size % divisor == 0) sizes.insert({divisor, size / divisor});
-  for (Value power = 1; power < size; power *= 2) {
-    sizes.insert(power);
-    if (3 * power < size) sizes.insert(3 * power);
-  }
-  return {sizes.begin(), sizes.end()};
-}
-
-Result<space::Space> llvm_cpu_contraction_space(const problem::Operation& operation,
-                                                const problem::CpuTarget& target,
-                                                const LlvmCpuDispatchFacts& facts,
-                                                std::string_view audited) {
-  if (target.vector_bits < 64 || target.vector_registers < 1 || target.cores < 1)
-    return input_error(
-        "the target has {}-bit vectors, {} vector registers and {} cores; the "
-        "llvm-cpu space needs vectors of 64 bits or more",
-        target.vector_bits, target.vector_registers, target.cores);
-  HONE_ASSIGN(const ContractionLoops loops, contraction_loops(operation));
-  RuleContext context{.operation = operation,
-                      .target = target,
-                      .loops = loops,
-                      .fused_consumers = facts.fused_consumers,
-                      .dist = RuleContext::Tiles(loops.loops.size()),
-                      .cache = RuleContext::Tiles(loops.loops.size()),
-                      .vec = RuleContext::Tiles(loops.loops.size()),
-                      .red = RuleContext::Tiles(loops.loops.size())};
-
-  space::SpaceBuilder builder;
-  add_knobs(context, builder);
-  for (const auto rule : {vector_tile_within_block,
-                          cache_tile_below_distribution,
-                          vectors_within_compiler_limit,
-                          accumulator_fits_stack,
-                          peeling_needs_remainders,
-                          ragged_block_fits_stack,
-                          tiles_divide,
-                          peeled_rest_in_registers,
-                          lanes_filled,
-                          accumulators_fit_registers,
-                          accumulators_fill_registers,
-                          rows_within_ways,
-                          loads_below_multiplies,
-                          unrolled_code_small,
-                          outer_products,
-                          narrow_inputs_unrolled,
-                          k_block_amortises_accumulator,
-                          k_block_within_pages,
-                          block_fits_l2,
-                          block_reuses_inputs,
-                          cache_tile_only_where_needed,
-                          batch_distributed_singly,
-                          threads_evenly_busy,
-                          workgroups_worth_starting})
-    rule(context, builder);
-  if (!audited.empty())
-    return space_outside(audited, std::move(builder), kContractionRelaxationOrder);
-  HONE_ASSIGN(const space::Space space, builder.build());
-  return relaxed_to_searchable(space, kContractionRelaxationOrder);
+Result<Attributes> cpu_attributes(const problem::Dispatch& dispatch, const space::Space& space,
+                                  const space::Configuration& configuration) {
+  if (is_convolution(dispatch))
+    return llvm_cpu_convolution_attributes(dispatch.root, space, configuration);
+  if (has_generic_space(dispatch))
+    return llvm_cpu_generic_attributes(dispatch, space, configuration);
+  HONE_ASSIGN(Attributes attributes,
+              llvm_cpu_contraction_attributes(dispatch.root, space, configuration));
+  // A root that accumulates into what it is given (a bias that was broadcast before it) has no fill
+  // when a spec is applied; the compiler makes one later.
+  if (std::ranges::none_of(dispatch.fused, is_fill)) attributes.init_config.clear();
+  return attributes;
 }
 
 }  // namespace hone::iree

@@ -1,18 +1,15 @@
-#include "provider/iree/cpu/configuration.h"
-
 #include <algorithm>
 
+#include "provider/iree/cpu/contraction_space.h"
+#include "provider/iree/cpu/knobs.h"
 #include "provider/iree/cpu/loops.h"
 #include "provider/iree/cpu/lowering_config.h"
-#include "provider/iree/cpu/space.h"
 #include "space/configuration.h"
 
 namespace hone::iree {
 namespace {
 
 using space::Value;
-
-constexpr std::string_view kPipeline = "#iree_cpu.pipeline<DoubleTilingExpert>";
 
 using Level = TileLevel;
 
@@ -38,9 +35,9 @@ bool has_register_tile(const ContractionLoop& loop) {
 
 }  // namespace
 
-Result<LlvmCpuAttributes> llvm_cpu_attributes(const problem::Operation& operation,
-                                              const space::Space& space,
-                                              const space::Configuration& configuration) {
+Result<Attributes> llvm_cpu_contraction_attributes(const problem::Operation& operation,
+                                                   const space::Space& space,
+                                                   const space::Configuration& configuration) {
   HONE_ASSIGN(const ContractionLoops loops, contraction_loops(operation));
   const std::size_t count = loops.loops.size();
   Level distribution(count), cache_parallel(count), cache_reduction(count), parallel(count),
@@ -48,7 +45,7 @@ Result<LlvmCpuAttributes> llvm_cpu_attributes(const problem::Operation& operatio
   for (std::size_t i = 0; i < count; ++i) {
     const ContractionLoop& loop = loops.loops[i];
     const auto tile = [&](std::string_view level) {
-      return space.value(configuration, tile_knob(level, loop));
+      return space.value(configuration, tile_knob(level, loop.label));
     };
     if (loop.reduction) {
       HONE_ASSIGN(cache_reduction[i], tile("cache"));
@@ -63,7 +60,7 @@ Result<LlvmCpuAttributes> llvm_cpu_attributes(const problem::Operation& operatio
   }
   HONE_ASSIGN(const Value peel, space.value(configuration, "peel"));
 
-  LlvmCpuAttributes attributes;
+  Attributes attributes;
   const Level tiles = over_output(operation, parallel);
   if (!loops.interchange.empty()) {
     HONE_ASSIGN(const Value interchange, space.value(configuration, kInterchangeKnob));
@@ -76,9 +73,7 @@ Result<LlvmCpuAttributes> llvm_cpu_attributes(const problem::Operation& operatio
                                                      {"cache_reduction", cache_reduction},
                                                      {"vector_common_parallel", parallel},
                                                      {"vector_reduction", reduction}});
-  attributes.translation_info =
-      fmt::format("#iree_codegen.translation_info<pipeline = {}{}>", kPipeline,
-                  peel != 0 ? fmt::format(", {{{}}}", kPeeling) : "");
+  attributes.translation_info = translation_info_text("DoubleTilingExpert", peel != 0);
   if (is_used(cache_reduction)) {
     // IREE tiles a producer of the root at the vector_reduction level (LLVMCPUTile) and its
     // consumers at vector_common_parallel (LLVMCPUTileToVectorSize).

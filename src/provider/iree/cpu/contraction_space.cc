@@ -1,0 +1,136 @@
+#include "provider/iree/cpu/contraction_space.h"
+
+#include "provider/iree/cpu/knobs.h"
+#include "provider/iree/cpu/loops.h"
+#include "provider/iree/cpu/rule_relaxation.h"
+#include "provider/iree/cpu/rules.h"
+
+namespace hone::iree {
+namespace {
+
+using space::Value;
+
+std::vector<Value> up_to(std::initializer_list<Value> values, Value limit) {
+  std::vector<Value> kept;
+  for (const Value value : values)
+    if (value <= limit) kept.push_back(value);
+  return kept;
+}
+
+// Register tiles: small ones all, larger ones where a loop of powers of two or three has them.
+std::vector<Value> vector_sizes(std::int64_t size) {
+  return up_to({1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 48, 64, 80, 96, 128, 256},
+               size);
+}
+
+std::vector<Value> cache_sizes(std::int64_t size) {
+  std::vector<Value> sizes = {0};
+  for (const Value tile : tile_sizes(size))
+    if (tile < size && tile > 1) sizes.push_back(tile);
+  return sizes;
+}
+
+void add_knobs(RuleContext& context, space::SpaceBuilder& builder) {
+  // Outer tiles first: they decide the most, and enumeration follows this order.
+  const auto& loops = context.loops.loops;
+  const auto each = [&](auto add) {
+    for (std::size_t i = 0; i < loops.size(); ++i) add(i, loops[i]);
+  };
+  const auto tiled = [](const ContractionLoop& loop) {
+    return loop.reduction || loop.role != problem::LoopRole::kBatch;
+  };
+  each([&](std::size_t i, const ContractionLoop& loop) {
+    if (!loop.reduction)
+      context.dist[i] = add_distribution(builder, loop.label, loop.label, tile_sizes(loop.size));
+  });
+  each([&](std::size_t i, const ContractionLoop& loop) {
+    if (tiled(loop))
+      context.cache[i] = builder.knob(
+          tile_knob("cache", loop.label),
+          loop.reduction ? "cache_reduction tile: steps of " + loop.label + " in one block; 0: all"
+                         : "cache_parallel tile of " + loop.label + "; 0: the distribution tile",
+          cache_sizes(loop.size));
+  });
+  each([&](std::size_t i, const ContractionLoop& loop) {
+    if (!loop.reduction && tiled(loop))
+      context.vec[i] =
+          builder.knob(tile_knob("vec", loop.label),
+                       "vector_common_parallel tile: " + loop.label + " of the register tile",
+                       vector_sizes(loop.size));
+  });
+  each([&](std::size_t i, const ContractionLoop& loop) {
+    if (loop.reduction)
+      context.red[i] = builder.knob(tile_knob("red", loop.label),
+                                    "vector_reduction tile: steps of " + loop.label + " unrolled",
+                                    up_to({1, 2, 4, 8, 16, 32, 64}, loop.size));
+  });
+  context.peel = add_peeling(builder);
+  if (!context.loops.interchange.empty())
+    context.interchange =
+        builder.knob(std::string(kInterchangeKnob),
+                     "the m loops before the n loops, as outer products need them", {0, 1});
+}
+
+// The soft rules in the order in which they give way where together they leave nothing.
+constexpr std::string_view kContractionRelaxationOrder[] = {"threads_evenly_busy",
+                                                            "workgroups_worth_starting",
+                                                            "block_reuses_inputs",
+                                                            "k_block_within_pages",
+                                                            "block_fits_l2",
+                                                            "tiles_divide",
+                                                            "peeled_rest_in_registers",
+                                                            "rows_within_ways",
+                                                            "accumulators_fill_registers",
+                                                            "loads_below_multiplies",
+                                                            "lanes_filled",
+                                                            "outer_products",
+                                                            "unrolled_code_small"};
+
+}  // namespace
+
+Result<space::Space> llvm_cpu_contraction_space(const problem::Operation& operation,
+                                                const problem::CpuTarget& target,
+                                                const LlvmCpuDispatchFacts& facts,
+                                                std::string_view audited) {
+  HONE_TRY(check_vectors(target));
+  HONE_ASSIGN(const ContractionLoops loops, contraction_loops(operation));
+  RuleContext context{.operation = operation,
+                      .target = target,
+                      .loops = loops,
+                      .fused_consumers = facts.fused_consumers,
+                      .dist = RuleContext::Tiles(loops.loops.size()),
+                      .cache = RuleContext::Tiles(loops.loops.size()),
+                      .vec = RuleContext::Tiles(loops.loops.size()),
+                      .red = RuleContext::Tiles(loops.loops.size())};
+
+  space::SpaceBuilder builder;
+  add_knobs(context, builder);
+  for (const auto rule : {vector_tile_within_block,
+                          cache_tile_below_distribution,
+                          vectors_within_compiler_limit,
+                          accumulator_fits_stack,
+                          peeling_needs_remainders,
+                          ragged_block_fits_stack,
+                          tiles_divide,
+                          peeled_rest_in_registers,
+                          lanes_filled,
+                          accumulators_fit_registers,
+                          accumulators_fill_registers,
+                          rows_within_ways,
+                          loads_below_multiplies,
+                          unrolled_code_small,
+                          outer_products,
+                          narrow_inputs_unrolled,
+                          k_block_amortises_accumulator,
+                          k_block_within_pages,
+                          block_fits_l2,
+                          block_reuses_inputs,
+                          cache_tile_only_where_needed,
+                          batch_distributed_singly,
+                          threads_evenly_busy,
+                          workgroups_worth_starting})
+    rule(context, builder);
+  return searchable_space(std::move(builder), kContractionRelaxationOrder, audited);
+}
+
+}  // namespace hone::iree
