@@ -83,13 +83,13 @@ void check_openblas(std::vector<Finding>& findings) {
   const char* asked = std::getenv("OPENBLAS_CORETYPE");
   const std::string core_type = asked == nullptr ? "" : asked;
   const std::vector<int> cores = device::cpu::available_cores();
-  const auto library = library::OpenBlas::open(std::span(cores).first(1));
+  const auto library = library::open_openblas(std::span(cores).first(1));
   if (!library) {
     findings.push_back(from_error("compiler", "OpenBLAS", Health::kWarning, library.error(),
                                   "apt install libopenblas0-pthread"));
     return;
   }
-  Finding finding{"compiler", "OpenBLAS", Health::kGood, library->configuration()};
+  Finding finding{"compiler", "OpenBLAS", Health::kGood, library->version};
   if (!core_type.empty() &&
       CLI::detail::to_lower(finding.found).find(CLI::detail::to_lower(core_type)) ==
           std::string::npos) {

@@ -165,7 +165,7 @@ void add_profile_command(CLI::App& app, Run& run) {
       ->capture_default_str();
   command
       ->add_option("--providers", options->providers,
-                   "iree, and library for OpenBLAS or cuBLASLt beside it")
+                   "iree, and library for OpenBLAS, oneDNN or cuBLASLt beside it")
       ->capture_default_str();
   command
       ->add_option("--benchmark-repetitions", options->repetitions,

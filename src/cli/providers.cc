@@ -6,7 +6,8 @@
 #include "device/cuda/kind.h"
 #include "provider/external/compile_worker.h"
 #include "provider/iree/compile_worker.h"
-#include "provider/library/openblas_library.h"
+#include "provider/library/onednn.h"
+#include "provider/library/openblas.h"
 
 namespace hone::cli {
 namespace {
@@ -32,6 +33,7 @@ constexpr device::DeviceKind (*kDeviceKinds[])() = {
 // Those beside which candidates are measured, in the order of the tables' columns.
 constexpr std::unique_ptr<device::Library> (*kLibraries[])() = {
     library::openblas,
+    library::onednn,
     device::cuda::cublaslt,
 };
 

@@ -116,9 +116,10 @@ void add_tune_command(CLI::App& app, Run& run) {
                     "load machine code that the store holds even where somebody else compiled it; "
                     "else it is compiled again");
   add_runtime_options(*command, options->runtime, "the first");
-  command->add_flag("--no-baselines", options->no_baselines,
-                    "do not measure OpenBLAS or cuBLASLt beside the winner, nor the winner under "
-                    "IREE's runtime");
+  command->add_flag(
+      "--no-baselines", options->no_baselines,
+      "do not measure OpenBLAS, oneDNN or cuBLASLt beside the winner, nor the winner under "
+      "IREE's runtime");
   command->add_flag(
       "--no-flags", options->no_flags,
       "do not search the compiler's flags first (hone flags does only that); nor are they "

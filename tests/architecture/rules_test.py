@@ -56,6 +56,7 @@ LIBRARY_OWNERS = {"sqlite3.h": ["store"], "CLI/": ["cli"], "zstd.h": ["store"], 
 # further library or compiler is then a folder of its own, with folders in it or not, and a line of cli/providers.cc.
 OWN_NAMES = {
     "openblas": ["provider/library"],
+    "onednn|dnnl": ["provider/library"],
     "cublas": ["device/cuda"],
     "(?-i:iree|Iree|IREE)": ["provider/iree", "profiler"],  # and not what "requireEqual" is made of
     "triton": ["provider/triton"],
@@ -85,7 +86,7 @@ KINDS_IN_CLI = {
 }
 # In comments too: these folders do not know that there are such libraries.
 STRICT_FOLDERS = {"measure", "tune", "output", "worker", "search", "space", "store"}
-STRICT_NAMES = {"openblas", "cublas"}
+STRICT_NAMES = {"openblas", "onednn|dnnl", "cublas"}
 # What is left, each file with what it may say and why.
 NAMED_ELSEWHERE = {
     "device/cpu/executable_library.h": ("iree_hal_executable_library_query", "the format that a CPU loads: IREE's"),

@@ -3,7 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "measure/runner_jobs.h"
-#include "provider/library/openblas_library.h"
+#include "provider/library/onednn.h"
+#include "provider/library/openblas.h"
 #include "tests/device/made_up_library.h"
 #include "tests/measure/runner_problem.h"
 
@@ -14,6 +15,7 @@ using namespace hone::test;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 template <class... Library>
 Libraries libraries_of(std::unique_ptr<Library>... library) {
@@ -28,7 +30,14 @@ Protocol quick() {
   return protocol;
 }
 
-class OpenBlasTest : public testing::Test {
+struct SgemmLibraryCase {
+  std::unique_ptr<device::Library> (*library)();
+  std::string name, title, install;
+
+  friend void PrintTo(const SgemmLibraryCase& each, std::ostream* out) { *out << each.title; }
+};
+
+class SgemmLibraryTest : public testing::TestWithParam<SgemmLibraryCase> {
  protected:
   // Its one kernel; skips where it is not installed.
   void load(const ProblemRequest& request) {
@@ -36,25 +45,25 @@ class OpenBlasTest : public testing::Test {
     ASSERT_TRUE(ready) << ready.error().message;
     const auto baselines = runner_.load_baselines();
     if (!baselines && baselines.error().kind == ErrorKind::kEnvironment) {
-      EXPECT_THAT(baselines.error().message, HasSubstr("apt install libopenblas0-pthread"));
+      EXPECT_THAT(baselines.error().message, HasSubstr("apt install " + GetParam().install));
       GTEST_SKIP() << baselines.error().message;
     }
     ASSERT_TRUE(baselines) << baselines.error().message;
     ASSERT_EQ(baselines->size(), 1u);
     baseline_ = baselines->front();
-    EXPECT_EQ(baseline_.provider, "openblas");
-    EXPECT_THAT(baseline_.library, HasSubstr("OpenBLAS"));
+    EXPECT_EQ(baseline_.provider, GetParam().name);
+    EXPECT_THAT(baseline_.library, StartsWith(GetParam().title + " "));
     EXPECT_THAT(baseline_.algorithm, IsEmpty());
     const auto verification = runner_.verify(baseline_.handle);
     ASSERT_TRUE(verification) << verification.error().message;
     EXPECT_TRUE(verification->right) << verification->message;
   }
 
-  Runner runner_ = cpu_runner(libraries_of(library::openblas()));
+  Runner runner_ = cpu_runner(libraries_of(GetParam().library()));
   Baseline baseline_;
 };
 
-TEST_F(OpenBlasTest, IsOneMoreHandle) {
+TEST_P(SgemmLibraryTest, IsOneMoreHandle) {
   load(problem_request(matmul(48, 32, 64)));
   if (IsSkipped() || HasFatalFailure()) return;
   EXPECT_THAT(baseline_.note, IsEmpty());
@@ -64,7 +73,7 @@ TEST_F(OpenBlasTest, IsOneMoreHandle) {
 
 // The product of operands that were converted to f32, on buffers of their own: what the dispatch
 // itself must give (here zeros, which it does not) is not asked of it.
-TEST_F(OpenBlasTest, TakesTransposedBatchedAndFusedF16) {
+TEST_P(SgemmLibraryTest, TakesTransposedBatchedAndFusedF16) {
   using namespace problem;
   Dispatch dispatch = matmul(24, 40, 16);
   dispatch.fused = {"fill", "elementwise(math.erf)"};
@@ -82,6 +91,13 @@ TEST_F(OpenBlasTest, TakesTransposedBatchedAndFusedF16) {
   EXPECT_THAT(baseline_.note, HasSubstr("f16 operands as f32"));
   EXPECT_THAT(baseline_.note, HasSubstr("without what is fused"));
 }
+
+INSTANTIATE_TEST_SUITE_P(All, SgemmLibraryTest,
+                         testing::Values(SgemmLibraryCase{library::openblas, "openblas", "OpenBLAS",
+                                                          "libopenblas0-pthread"},
+                                         SgemmLibraryCase{library::onednn, "onednn", "oneDNN",
+                                                          "libdnnl2"}),
+                         [](const auto& each) { return each.param.title; });
 
 TEST(LibrariesTest, OfAnotherKindOfDeviceAreNotAsked) {
   Runner runner = cpu_runner(libraries_of(std::make_unique<MadeUpLibrary>("hip")));

@@ -1,9 +1,7 @@
-#include "provider/library/openblas_library.h"
+#include "provider/library/sgemm_library.h"
 
 #include <fmt/format.h>
 
-#include <span>
-#include <string>
 #include <utility>
 
 #include "device/product.h"
@@ -17,8 +15,8 @@ using problem::Operation;
 
 class SgemmKernel final : public device::Kernel {
  public:
-  SgemmKernel(OpenBlas library, const SgemmPlan& plan)
-      : library_(std::move(library)), plan_(plan) {}
+  SgemmKernel(SgemmRoutine routine, const SgemmPlan& plan)
+      : routine_(std::move(routine)), plan_(plan) {}
 
   Status launch(std::span<const device::Buffer> bindings) override {
     const auto& shape = plan_.shape;
@@ -26,14 +24,14 @@ class SgemmKernel final : public device::Kernel {
     const auto* second = static_cast<const float*>(bindings[plan_.swapped ? 0 : 1].data);
     auto* output = static_cast<float*>(bindings[2].data);
     for (std::int64_t i = 0; i < plan_.batches; ++i)
-      library_.sgemm(shape, first + i * shape.m * shape.k, second + i * shape.k * shape.n,
-                     output + i * shape.m * shape.n);
+      HONE_TRY(routine_.call(shape, first + i * shape.m * shape.k, second + i * shape.k * shape.n,
+                             output + i * shape.m * shape.n));
     return {};
   }
   bool uses_device_threads() const override { return false; }
 
  private:
-  OpenBlas library_;
+  SgemmRoutine routine_;
   SgemmPlan plan_;
 };
 
@@ -67,24 +65,31 @@ std::string note_for(const problem::Dispatch& dispatch) {
   return note;
 }
 
-class OpenBlasLibrary final : public device::Library {
+class SgemmLibrary final : public device::Library {
  public:
-  std::string_view name() const override { return "openblas"; }
-  std::string_view title() const override { return "OpenBLAS"; }
+  using Open = std::function<Result<SgemmRoutine>(std::span<const int> cores)>;
+  SgemmLibrary(std::string_view name, std::string_view title, Open open)
+      : name_(name), title_(title), open_(std::move(open)) {}
+
+  std::string_view name() const override { return name_; }
+  std::string_view title() const override { return title_; }
   std::string_view device_kind() const override { return "cpu"; }
 
   Result<device::LibraryKernels> kernels(const problem::Dispatch& dispatch, device::Device&,
                                          std::span<const int> cores) override {
     HONE_ASSIGN(const SgemmPlan plan, plan_sgemm(dispatch.root));
-    HONE_ASSIGN(OpenBlas library, OpenBlas::open(cores));
-    const std::string& configuration = library.configuration();
+    HONE_ASSIGN(SgemmRoutine routine, open_(cores));
     device::LibraryKernels found{
-        .library = configuration.empty() ? std::string(title()) : configuration, .kernels = {}};
-    found.kernels.push_back({std::make_unique<SgemmKernel>(std::move(library), plan), ""});
+        .library = routine.version.empty() ? std::string(title_) : routine.version, .kernels = {}};
+    found.kernels.push_back({std::make_unique<SgemmKernel>(std::move(routine), plan), ""});
     found.problem = root_in_f32(dispatch);
     found.note = note_for(dispatch);
     return found;
   }
+
+ private:
+  std::string_view name_, title_;
+  Open open_;
 };
 
 }  // namespace
@@ -105,8 +110,10 @@ Result<SgemmPlan> plan_sgemm(const Operation& operation) {
                    .swapped = product.bindings[0] == 1};
 }
 
-std::unique_ptr<device::Library> openblas() {
-  return std::make_unique<OpenBlasLibrary>();
+std::unique_ptr<device::Library> sgemm_library(
+    std::string_view name, std::string_view title,
+    std::function<Result<SgemmRoutine>(std::span<const int> cores)> open) {
+  return std::make_unique<SgemmLibrary>(name, title, std::move(open));
 }
 
 }  // namespace hone::library

@@ -1,5 +1,5 @@
 // How contractions map to sgemm.
-#include "provider/library/openblas_library.h"
+#include "provider/library/sgemm_library.h"
 
 #include <gmock/gmock.h>
 
