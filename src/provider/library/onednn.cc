@@ -14,10 +14,9 @@ namespace hone::library {
 namespace {
 
 // dnnl.h and dnnl_types.h of 2.x and 3.x.
-using SgemmFunction = int (*)(char transpose_a, char transpose_b, std::int64_t m, std::int64_t n,
-                              std::int64_t k, float alpha, const float* a, std::int64_t lda,
-                              const float* b, std::int64_t ldb, float beta, float* c,
-                              std::int64_t ldc);
+using DnnlSgemm = int (*)(char transpose_a, char transpose_b, std::int64_t m, std::int64_t n,
+                          std::int64_t k, float alpha, const float* a, std::int64_t lda,
+                          const float* b, std::int64_t ldb, float beta, float* c, std::int64_t ldc);
 struct Version {
   int major, minor, patch;
 };
@@ -25,14 +24,14 @@ struct Version {
 constexpr std::array kNames = {"libdnnl.so.3", "libdnnl.so.2"};
 
 // OpenMP reads these when it is loaded; what the user set is left alone.
-void set_environment(std::size_t cores) {
+void set_openmp_environment(std::size_t cores) {
   setenv("OMP_NUM_THREADS", std::to_string(cores).c_str(), 1);
   // Idle threads spin for about 0.4 ms, as OpenBLAS's do: awake within a batch of calls, and asleep
   // before somebody else is measured.
   if (std::getenv("OMP_WAIT_POLICY") == nullptr) setenv("GOMP_SPINCOUNT", "10000", 0);
 }
 
-SgemmRoutine routine_of(SgemmFunction sgemm) {
+SgemmRoutine routine_of(DnnlSgemm sgemm) {
   return {.version = "oneDNN",
           .call = [sgemm](const Sgemm& shape, const float* a, const float* b, float* c) -> Status {
             const int status =
@@ -56,7 +55,7 @@ void start_threads(const SgemmRoutine& routine) {
 
 Result<SgemmRoutine> open_onednn(std::span<const int> cores) {
   if (cores.empty()) return input_error("oneDNN needs at least one core");
-  set_environment(cores.size());
+  set_openmp_environment(cores.size());
   void* library = nullptr;  // never closed: OpenMP does not end its threads
   std::string reason;
   for (const char* const name : kNames) {
@@ -65,7 +64,7 @@ Result<SgemmRoutine> open_onednn(std::span<const int> cores) {
   }
   if (library == nullptr)
     return environment_error("oneDNN is not available ({}): apt install libdnnl2", reason);
-  const auto sgemm = reinterpret_cast<SgemmFunction>(dlsym(library, "dnnl_sgemm"));
+  const auto sgemm = reinterpret_cast<DnnlSgemm>(dlsym(library, "dnnl_sgemm"));
   if (sgemm == nullptr) return environment_error("libdnnl has no dnnl_sgemm: apt install libdnnl2");
   SgemmRoutine routine = routine_of(sgemm);
   if (auto version = reinterpret_cast<const Version* (*)()>(dlsym(library, "dnnl_version")))

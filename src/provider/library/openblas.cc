@@ -13,9 +13,9 @@ namespace {
 // Values of CBLAS's enumerations (cblas.h).
 constexpr int kRowMajor = 101, kNoTranspose = 111, kTranspose = 112;
 
-using SgemmFunction = void (*)(int order, int transpose_a, int transpose_b, int m, int n, int k,
-                               float alpha, const float* a, int lda, const float* b, int ldb,
-                               float beta, float* c, int ldc);
+using CblasSgemm = void (*)(int order, int transpose_a, int transpose_b, int m, int n, int k,
+                            float alpha, const float* a, int lda, const float* b, int ldb,
+                            float beta, float* c, int ldc);
 
 bool has_avx512() {
 #if defined(__x86_64__)
@@ -26,7 +26,7 @@ bool has_avx512() {
 }
 
 // The library reads these when it is loaded; what the user set is left alone.
-void set_environment(std::size_t cores) {
+void set_openblas_environment(std::size_t cores) {
   if (has_avx512()) setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
   setenv("OPENBLAS_NUM_THREADS", std::to_string(cores).c_str(), 1);
   // Its idle threads look for work for 2^n clock ticks: 2^20, about 0.4 ms, keeps them awake within
@@ -39,7 +39,7 @@ void set_environment(std::size_t cores) {
 
 Result<SgemmRoutine> open_openblas(std::span<const int> cores) {
   if (cores.empty()) return input_error("OpenBLAS needs at least one core");
-  set_environment(cores.size());
+  set_openblas_environment(cores.size());
   void* library = nullptr;  // never closed: the library does not end its threads
   std::string reason;
   start_on_cores(cores, [&] {
@@ -55,7 +55,7 @@ Result<SgemmRoutine> open_openblas(std::span<const int> cores) {
   if (library == nullptr)
     return environment_error("OpenBLAS is not available ({}): apt install libopenblas0-pthread",
                              reason);
-  const auto sgemm = reinterpret_cast<SgemmFunction>(dlsym(library, "cblas_sgemm"));
+  const auto sgemm = reinterpret_cast<CblasSgemm>(dlsym(library, "cblas_sgemm"));
   if (sgemm == nullptr)
     return environment_error(
         "libopenblas.so.0 has no cblas_sgemm: apt install libopenblas0-pthread");
