@@ -288,7 +288,8 @@ Result<profiler::GenerationPlan> plan_of(const GenerateOptions& options) {
   return profiler::plan_generation(operations, choice);
 }
 
-Status write_plan(const GenerateOptions& options, const profiler::GenerationPlan& plan) {
+Status write_plan(const GenerateOptions& options, const profiler::GenerationPlan& plan,
+                  std::FILE* screen) {
   std::size_t written = 0;
   for (const profiler::PlannedOperation& planned : plan.operations) {
     if (!options.dry_run) {
@@ -298,10 +299,10 @@ Status write_plan(const GenerateOptions& options, const profiler::GenerationPlan
     }
     ++written;
     fmt::print(
-        "[Generating]: {}\n",
+        screen, "[Generating]: {}\n",
         profiler::OperationFiles(options.generated_dir, planned.operation).source().string());
     for (const profiler::Configuration& configuration : planned.configurations)
-      fmt::print("    Emitting tuning configuration : {}\n", configuration.name);
+      fmt::print(screen, "    Emitting tuning configuration : {}\n", configuration.name);
   }
   print_left_out(plan, options);
   fmt::print(stderr, "{} dispatches of {} operations: {}\n", plan.dispatch_count(),

@@ -91,7 +91,8 @@ CommandResult run_profile(const ProfileCommandOptions& options,
   const auto spent = profiler::profile_dispatches(context, profile, selection.operations,
                                                   [&](const profiler::ProfileRow& row) -> Status {
                                                     session.status.clear();
-                                                    fmt::print("{}", profiler::screen_block(row));
+                                                    if (!options.output.json)
+                                                      fmt::print("{}", profiler::screen_block(row));
                                                     std::fflush(stdout);
                                                     rows.push_back(row);
                                                     return {};
@@ -112,7 +113,7 @@ CommandResult run_profile(const ProfileCommandOptions& options,
 Result<profiler::Selection> generated_or_there(const ProfileCommandOptions& options) {
   if (!options.generate) return selection_of(options.tree);
   HONE_ASSIGN(const profiler::GenerationPlan plan, plan_of(options.tree));
-  HONE_TRY(write_plan(options.tree, plan));
+  HONE_TRY(write_plan(options.tree, plan, options.output.json ? stderr : stdout));
   profiler::Selection selection;
   for (const profiler::PlannedOperation& planned : plan.operations) {
     profiler::SelectedOperation& selected = selection.operations.emplace_back();

@@ -77,6 +77,7 @@ void add_profile_output_options(CLI::App& command, ProfileOutputOptions& options
                   "shell script that compiles and benchmarks each dispatch with IREE's tools")
       ->expected(0, 1)
       ->default_str("profile_cmds.sh");
+  command.add_flag("--json", options.json, "the table as one JSON document on stdout");
 }
 
 Status check_output(const ProfileOutputOptions& options) {
@@ -104,16 +105,17 @@ Status write_profile(const ProfileOutputOptions& options,
   if (!options.report.empty())
     HONE_TRY(write_file_atomically(options.report, output::report_page(profiler::profile_page_data(
                                                        rows, peaks, session.options.store))));
-  if (options.output.empty()) return {};
   HONE_ASSIGN(const profiler::Tags tags, profiler::read_tags(options.tags));
   const output::Table table = profiler::profile_table(rows, tags, peaks);
+  if (options.json) fmt::print("{}\n", output::json_text(table.to_json()));
+  if (options.output.empty()) return {};
   if (ends_in(options.output, ".json"))
     HONE_TRY(write_file_atomically(options.output, output::json_text(table.to_json()) + "\n"));
   else if (options.append)
     HONE_TRY(append_rows(options.output, table.to_csv()));
   else
     HONE_TRY(write_file_atomically(options.output, table.to_csv()));
-  fmt::print("\nWriting performance report to {}\n", options.output);
+  if (!options.json) fmt::print("\nWriting performance report to {}\n", options.output);
   return {};
 }
 

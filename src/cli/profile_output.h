@@ -18,6 +18,7 @@ struct ProfileOutputOptions {
   std::string junit;      // empty: none
   std::string report;     // HTML; empty: none
   std::string save_cmds;  // shell script; empty: none
+  bool json = false;      // the table on stdout, and nothing else there
 };
 
 void add_profile_output_options(CLI::App& command, ProfileOutputOptions& options);
@@ -26,7 +27,8 @@ void add_profile_output_options(CLI::App& command, ProfileOutputOptions& options
 // .csv and .json, for --append without a CSV file or to one with other columns.
 Status check_output(const ProfileOutputOptions& options);
 
-// Writes the files, each whole or not at all, and names the report on stdout as the old tool did.
+// Writes the files, each whole or not at all, and names the report on stdout as the old tool did,
+// or prints the table there as JSON.
 Status write_profile(const ProfileOutputOptions& options,
                      std::span<const profiler::ProfileRow> rows, const ProgramSession& session);
 

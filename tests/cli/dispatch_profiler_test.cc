@@ -175,6 +175,10 @@ TEST_F(DispatchProfiler, ContinuesFromTheStoreAndWritesWhatOtherToolsRead) {
   ASSERT_EQ(again.exit_code, 0) << again.err;
   EXPECT_NE(again.out.find("Verification  : SUCCESS\nRuntime(ms)   : "), std::string::npos);
   EXPECT_NE(again.out.find("\nWriting performance report to a.csv\n"), std::string::npos);
+  // On stdout the same table, and nothing else.
+  const Ran printed = profile({"--json"}, "a.json");
+  EXPECT_EQ(nlohmann::json::parse(printed.out),
+            nlohmann::json::parse(*read_file(folder() / "a.json")));
   ASSERT_TRUE(read_file(folder() / "a.csv"));
   const std::string csv = *read_file(folder() / "a.csv");
   EXPECT_TRUE(csv.starts_with(
