@@ -1,6 +1,5 @@
 #include "cli/program_session.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/core_options.h"
@@ -12,38 +11,14 @@
 #include "cli/toolchain.h"
 #include "device/cpu/placement.h"
 #include "device/cpu/target.h"
+#include "provider/iree/compiler/flag_choices.h"
 #include "provider/iree/iree_provider.h"
 
 namespace hone::cli {
 namespace {
 
-// Flags that compete with tuning on a CPU, alone and together (IREE 3.13).
-// What the user's own flags say already is theirs to say.
-std::vector<tune::FlagSet> competing_flag_sets(const std::vector<std::string>& flags) {
-  std::vector<tune::FlagSet> sets{
-      {"data tiling", {"--iree-opt-data-tiling"}},
-      {"data tiling + micro-kernels",
-       {"--iree-opt-data-tiling", "--iree-llvmcpu-enable-ukernels=all"}},
-      {"O3", {"--iree-opt-level=O3"}}};
-  const auto name_of = [](const std::string& flag) { return flag.substr(0, flag.find('=')); };
-  std::erase_if(sets, [&](const tune::FlagSet& set) {
-    return std::ranges::any_of(set.flags, [&](const std::string& flag) {
-      return std::ranges::count(flags, name_of(flag), name_of) > 0;
-    });
-  });
-  return sets;
-}
-
-constexpr std::string_view kReassociate = "--iree-llvmcpu-reassociate-fp-reductions";
-
-// IREE keeps the order of such sums below its optimisation level O2. Nothing where the user says
-// what to do about them.
-tune::FlagSet flags_of_sums(const std::vector<std::string>& flags) {
-  const bool said = std::any_of(flags.begin(), flags.end(), [](const std::string& flag) {
-    return flag.starts_with(kReassociate) || flag.starts_with("--iree-opt-level") ||
-           flag.starts_with("--iree-llvmcpu-mlir-opt-level");
-  });
-  return said ? tune::FlagSet() : tune::FlagSet{"reordered sums", {std::string(kReassociate)}};
+tune::FlagSet set_of(const provider::FlagChoice& choice) {
+  return {.name = choice.name, .flags = choice.flags};
 }
 
 Status complete(TuneOptions& options) {
@@ -58,8 +33,9 @@ Status complete(TuneOptions& options) {
   tuning.flags = compile_flags(options.toolchain);
   tuning.reference_flags = reference_flags(options.toolchain);
   if (!gpu_of(options.toolchain)) {
-    tuning.flag_sets = competing_flag_sets(tuning.flags);
-    tuning.sums = flags_of_sums(tuning.flags);
+    for (const provider::FlagChoice& choice : iree::known_choices(tuning.flags))
+      tuning.flag_sets.push_back(set_of(choice));
+    if (const auto choice = iree::reordered_sums(tuning.flags)) tuning.sums = set_of(*choice);
   }
   tuning.cache = options.cache == "cold" ? measure::CacheMode::kCold : measure::CacheMode::kWarm;
   tuning.reuse = options.reuse == "any" ? store::Reuse::kAny : store::Reuse::kEqualIdentities;

@@ -230,6 +230,14 @@ provider::SpecReach reach_under(const Row& row) {
                                                    : provider::SpecReach::kNothing;
 }
 
+provider::FlagChoice choice_of(const Row& row) {
+  return {.name = std::string(row.name),
+          .group = std::string(row.group),
+          .flags = row.flags,
+          .reason = std::string(row.reason),
+          .reach = reach_under(row)};
+}
+
 std::string_view name_in(std::string_view flag) {
   return flag.substr(0, flag.find('='));
 }
@@ -246,15 +254,33 @@ bool says(const std::vector<std::string>& flags, const Row& row) {
 std::vector<provider::FlagChoice> flag_choices(const problem::Program& program,
                                                const std::vector<std::string>& flags, bool gpu) {
   std::vector<provider::FlagChoice> choices;
-  for (Row& row : rows()) {
+  for (const Row& row : rows()) {
     if (row.target == (gpu ? For::kCpu : For::kGpu) || says(flags, row)) continue;
-    std::string why_not;
-    if (!holds(program, row.needs)) why_not = missing(row.needs);
-    const provider::SpecReach reach = reach_under(row);
-    choices.push_back({std::string(row.name), std::string(row.group), std::move(row.flags),
-                       std::string(row.reason), std::move(why_not), reach});
+    provider::FlagChoice& choice = choices.emplace_back(choice_of(row));
+    if (!holds(program, row.needs)) choice.why_not = missing(row.needs);
   }
   return choices;
+}
+
+std::vector<provider::FlagChoice> known_choices(const std::vector<std::string>& flags) {
+  constexpr std::array<std::string_view, 3> kKnown = {"data tiling", "data tiling + micro-kernels",
+                                                      "O3"};
+  std::vector<provider::FlagChoice> choices;
+  for (const Row& row : rows())
+    if (std::ranges::count(kKnown, row.name) > 0 && !says(flags, row))
+      choices.push_back(choice_of(row));
+  return choices;
+}
+
+std::optional<provider::FlagChoice> reordered_sums(const std::vector<std::string>& flags) {
+  const std::vector<Row> all = rows();
+  const auto row = std::ranges::find(all, Needs::kFloatSums, &Row::needs);
+  const bool names_level = std::ranges::any_of(flags, [](const std::string& flag) {
+    return flag.starts_with("--iree-opt-level") ||
+           flag.starts_with("--iree-llvmcpu-mlir-opt-level");
+  });
+  if (row == all.end() || names_level || says(flags, *row)) return std::nullopt;
+  return choice_of(*row);
 }
 
 bool is_plain_choice(std::string_view name) {

@@ -4,6 +4,7 @@
 // the best set of one model was the worst of another (docs/flags.md).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,15 @@ namespace hone::iree {
 // own, say already; what the program has no use for says why not.
 std::vector<provider::FlagChoice> flag_choices(const problem::Program& program,
                                                const std::vector<std::string>& flags, bool gpu);
+
+// Those among a CPU's that everybody knows, data tiling, the same with micro-kernels and O3: they
+// compete with a spec where flags are not searched. Left out is what `flags` say already.
+std::vector<provider::FlagChoice> known_choices(const std::vector<std::string>& flags);
+
+// The one by which a CPU's floating-point sums may be reordered, under which programs with such
+// sums are tuned: IREE keeps their order below its optimisation level O2. None where `flags` say
+// what to do about them, or name a level.
+std::optional<provider::FlagChoice> reordered_sums(const std::vector<std::string>& flags);
 
 // Whether `name` ("--x" of "--x=1") is that of a flag among them whose value is no text that names
 // passes, which might read files.

@@ -13,8 +13,9 @@
 
 namespace hone::iree {
 
-// The dispatch has Dispatch::stated_constraints. Input error where neither has a space for it.
-// `audited` as space_of's (stated_space.h).
+// The space that the compiler states (Dispatch::stated_constraints) with hone's rules, or without
+// such a statement hone's own. Input error when neither has one. `audited`: as space_of's
+// (stated_space.h), of stated spaces only.
 Result<space::Space> gpu_space(const problem::Dispatch& dispatch, const problem::GpuTarget& target,
                                std::string_view audited = {});
 // As gpu_space(), but without what hone adds. Input error if the compiler states nothing for the
