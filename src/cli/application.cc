@@ -1,9 +1,12 @@
 #include "cli/application.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 
+#include "base/say.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/command_help.h"
@@ -47,7 +50,7 @@ Status refuse_extras(const CLI::App& app, const std::string& path = "hone") {
 }
 
 int report(const Error& error) {
-  fmt::print(stderr, "hone: {}\n", error.message);
+  say("hone: {}\n", error.message);
   return exit_code_of(error.kind);
 }
 
@@ -180,7 +183,11 @@ int run(int argc, char** argv) {
   // Exceptions of libraries are caught where the library is called; what is left (no memory) ends
   // here.
   try {
-    return parse_and_run(argc, argv);
+    const int code = parse_and_run(argc, argv);
+    // A result that is cut short must not look whole. Who reads no further (head) wants no more.
+    if (std::fflush(stdout) == 0 || errno == EPIPE) return code;
+    return report({ErrorKind::kEnvironment,
+                   fmt::format("cannot write to standard output: {}", std::strerror(errno))});
   } catch (const std::exception& error) {
     return report({ErrorKind::kFailure, error.what()});
   }

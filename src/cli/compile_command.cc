@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/say.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/generate_options.h"
@@ -32,9 +33,9 @@ void print_row(const profiler::ModuleRow& row, const CompileOptions& options, bo
     fmt::print("[Compiling]: {}{}\n", files.source().string(),
                row.was_up_to_date ? " (up to date)" : "");
   for (const profiler::ModuleRow::LeftOut& each : row.left_out)
-    fmt::print(stderr, "[Warning]: {} is left out: {}\n", each.dispatch,
-               options.tree.verbose ? each.reason : each.reason.substr(0, each.reason.find('\n')));
-  if (terminal) fmt::print(stderr, "{} of {} operations\r", done, all);
+    say("[Warning]: {} is left out: {}\n", each.dispatch,
+        options.tree.verbose ? each.reason : each.reason.substr(0, each.reason.find('\n')));
+  if (terminal) say("{} of {} operations\r", done, all);
 }
 
 CommandResult compile(CompileOptions options) {

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/file.h"
+#include "base/say.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/core_options.h"
@@ -167,7 +168,7 @@ CommandResult list_dispatches(const DispatchesOptions& options) {
   HONE_ASSIGN(const problem::Program program,
               load_for_target(toolchain.compiler(), options.toolchain, options.input, input.bytes));
   const std::string note = target_note(options.toolchain);
-  if (!note.empty()) fmt::print(stderr, "{}\n", note);
+  if (!note.empty()) say("{}\n", note);
   if (!options.extract_root.empty()) return write_root(options, program, toolchain.compiler());
   const output::Table table = table_of(program, external, !options.json);
   if (options.json) {

@@ -9,7 +9,7 @@ namespace {
 
 CommandResult generate(const GenerateOptions& options) {
   HONE_ASSIGN(const profiler::GenerationPlan plan, plan_of(options));
-  HONE_TRY(write_plan(options, plan, stdout));
+  HONE_TRY(write_plan(options, plan, /*json=*/false));
   return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/say.h"
 #include "base/text.h"
 #include "cli/space_configurations.h"
 #include "cli/workload_file.h"
@@ -135,12 +136,11 @@ void print_left_out(const profiler::GenerationPlan& plan, const GenerateOptions&
   if (plan.left_out.empty()) return;
   if (options.verbose)
     for (const profiler::LeftOut& each : plan.left_out)
-      fmt::print(stderr, "[Warning]: {} is skipped: {}\n", each.dispatch, each.reason);
+      say("[Warning]: {} is skipped: {}\n", each.dispatch, each.reason);
   else if (options.device.starts_with("cuda"))
-    fmt::print(stderr,
-               "{} configurations of the old lists are not for these operations; --verbose says "
-               "why.\n",
-               plan.left_out.size());
+    say("{} configurations of the old lists are not for these operations; --verbose says "
+        "why.\n",
+        plan.left_out.size());
 }
 
 }  // namespace
@@ -257,7 +257,7 @@ Result<profiler::Selection> selection_of(const GenerateOptions& options) {
   HONE_ASSIGN(profiler::Selection selection,
               profiler::select_dispatches(options.generated_dir, kinds, filter));
   for (const std::string& stranger : selection.strangers)
-    fmt::print(stderr, "[Warning]: left out: {}\n", stranger);
+    say("[Warning]: left out: {}\n", stranger);
   return selection;
 }
 
@@ -288,8 +288,7 @@ Result<profiler::GenerationPlan> plan_of(const GenerateOptions& options) {
   return profiler::plan_generation(operations, choice);
 }
 
-Status write_plan(const GenerateOptions& options, const profiler::GenerationPlan& plan,
-                  std::FILE* screen) {
+Status write_plan(const GenerateOptions& options, const profiler::GenerationPlan& plan, bool json) {
   std::size_t written = 0;
   for (const profiler::PlannedOperation& planned : plan.operations) {
     if (!options.dry_run) {
@@ -298,19 +297,22 @@ Status write_plan(const GenerateOptions& options, const profiler::GenerationPlan
       if (how == profiler::Written::kUnchanged) continue;
     }
     ++written;
-    fmt::print(
-        screen, "[Generating]: {}\n",
+    std::string text = fmt::format(
+        "[Generating]: {}\n",
         profiler::OperationFiles(options.generated_dir, planned.operation).source().string());
     for (const profiler::Configuration& configuration : planned.configurations)
-      fmt::print(screen, "    Emitting tuning configuration : {}\n", configuration.name);
+      text += fmt::format("    Emitting tuning configuration : {}\n", configuration.name);
+    if (json)
+      say("{}", text);
+    else
+      fmt::print("{}", text);
   }
   print_left_out(plan, options);
-  fmt::print(stderr, "{} dispatches of {} operations: {}\n", plan.dispatch_count(),
-             plan.operations.size(),
-             options.dry_run ? "nothing is written (--dry-run)"
-             : written == 0  ? "nothing was changed"
-                             : fmt::format("{} files written, {} as they were", written,
-                                           plan.operations.size() - written));
+  say("{} dispatches of {} operations: {}\n", plan.dispatch_count(), plan.operations.size(),
+      options.dry_run ? "nothing is written (--dry-run)"
+      : written == 0  ? "nothing was changed"
+                      : fmt::format("{} files written, {} as they were", written,
+                                    plan.operations.size() - written));
   return {};
 }
 

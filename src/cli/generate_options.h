@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
-#include <cstdio>
 #include <map>
 #include <string>
 #include <vector>
@@ -66,10 +65,9 @@ Result<profiler::Selection> selection_of(const GenerateOptions& options);
 // Their names, a line each: what --dry-run says.
 void print_selection(const profiler::Selection& selection);
 
-// Writes the plan's files and prints the old tool's lines on `screen` for what is written, with
-// --dry-run for everything and without writing; a summary and what is left out go to standard
-// error.
-Status write_plan(const GenerateOptions& options, const profiler::GenerationPlan& plan,
-                  std::FILE* screen);
+// Writes the plan's files and prints the old tool's lines for what is written, with --dry-run for
+// everything and without writing; a summary and what is left out go to standard error, with `json`
+// the lines too.
+Status write_plan(const GenerateOptions& options, const profiler::GenerationPlan& plan, bool json);
 
 }  // namespace hone::cli

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/say.h"
 #include "cli/program_parameters.h"
 #include "provider/iree/compiler/elided_constants.h"
 #include "provider/iree/compiler/onnx_import.h"
@@ -116,7 +117,7 @@ Result<InputProgram> read_program(const std::string& given, const Toolchain& too
 }
 
 void print_notes_of(const InputProgram& program) {
-  for (const std::string& note : program.notes) fmt::print(stderr, "{}\n", note);
+  for (const std::string& note : program.notes) say("{}\n", note);
 }
 
 }  // namespace hone::cli

@@ -113,7 +113,7 @@ CommandResult run_profile(const ProfileCommandOptions& options,
 Result<profiler::Selection> generated_or_there(const ProfileCommandOptions& options) {
   if (!options.generate) return selection_of(options.tree);
   HONE_ASSIGN(const profiler::GenerationPlan plan, plan_of(options.tree));
-  HONE_TRY(write_plan(options.tree, plan, options.output.json ? stderr : stdout));
+  HONE_TRY(write_plan(options.tree, plan, options.output.json));
   profiler::Selection selection;
   for (const profiler::PlannedOperation& planned : plan.operations) {
     profiler::SelectedOperation& selected = selection.operations.emplace_back();

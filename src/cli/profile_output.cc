@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/say.h"
 #include "base/text.h"
 #include "output/json_text.h"
 #include "output/report_page.h"
@@ -131,14 +132,12 @@ void print_profile_summary(std::span<const profiler::ProfileRow> rows,
   }
   const double all = std::max(seconds, 1e-9);
   const auto share = [all](double part) { return 100 * part / all; };
-  fmt::print(stderr,
-             "{} dispatches: {} right, {} failed, {} not verified; {} of them known before. {:.1f} "
-             "s, {:.1f} dispatches a second: splitting {:.0f} %, compiling {:.0f} %, expected "
-             "results {:.0f} %, verifying {:.0f} %, measuring {:.0f} %, libraries {:.0f} %\n",
-             dispatches, right, wrong, dispatches - right - wrong, known, seconds,
-             static_cast<double>(dispatches) / all, share(spent.load), share(spent.compile),
-             share(spent.expected), share(spent.verify), share(spent.measure),
-             share(spent.libraries));
+  say("{} dispatches: {} right, {} failed, {} not verified; {} of them known before. {:.1f} "
+      "s, {:.1f} dispatches a second: splitting {:.0f} %, compiling {:.0f} %, expected "
+      "results {:.0f} %, verifying {:.0f} %, measuring {:.0f} %, libraries {:.0f} %\n",
+      dispatches, right, wrong, dispatches - right - wrong, known, seconds,
+      static_cast<double>(dispatches) / all, share(spent.load), share(spent.compile),
+      share(spent.expected), share(spent.verify), share(spent.measure), share(spent.libraries));
 }
 
 }  // namespace hone::cli

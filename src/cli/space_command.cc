@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/say.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/gemm_list.h"
@@ -153,7 +154,7 @@ Result<std::vector<ShownSpace>> spaces_of_program(const SpaceOptions& options) {
   HONE_ASSIGN(const problem::Program program,
               load_for_target(toolchain.compiler(), options.toolchain, options.input, input.bytes));
   const std::string note = target_note(options.toolchain);
-  if (!note.empty()) fmt::print(stderr, "{}\n", note);
+  if (!note.empty()) say("{}\n", note);
   std::vector<tune::NotTuned> not_tuned;
   HONE_ASSIGN(const auto patterns, names_of(program, options.dispatches));
   HONE_ASSIGN(const auto chosen, tune::select_dispatches(program, patterns, not_tuned));

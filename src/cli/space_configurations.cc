@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "base/say.h"
 #include "profiler/source.h"
 #include "profiler/tree.h"
 #include "provider/iree/compiler/attributes.h"
@@ -119,19 +120,19 @@ Result<std::vector<profiler::Configuration>> SpaceConfigurations::configurations
   std::string why = "it has no dispatch";
   if (dispatch != nullptr) why = provider_.why_no_space(*dispatch);
   if (!why.empty()) {
-    fmt::print(stderr, "{} has no space: {}\n", operation.name(), why);
+    say("{} has no space: {}\n", operation.name(), why);
     return std::vector<profiler::Configuration>{};
   }
   auto space = provider_.space_of(*dispatch);
   if (!space) {
-    fmt::print(stderr, "{} has no space: {}\n", operation.name(), space.error().message);
+    say("{} has no space: {}\n", operation.name(), space.error().message);
     return std::vector<profiler::Configuration>{};
   }
   HONE_ASSIGN(auto configurations, drawn(*dispatch, *space, count, seed));
   HONE_ASSIGN(configurations, kept(operation, std::move(configurations)));
   if (configurations.size() < count)
-    fmt::print(stderr, "{} has {} of {} configurations of its space that compile and are kept\n",
-               operation.name(), configurations.size(), count);
+    say("{} has {} of {} configurations of its space that compile and are kept\n", operation.name(),
+        configurations.size(), count);
   return configurations;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/say.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/input_program.h"
@@ -142,7 +143,7 @@ CommandResult check_kernels(const SpecOptions& options) {
   HONE_ASSIGN(const iree::IreeProvider provider,
               make_provider(options.toolchain, toolchain.installation()));
   const std::string note = target_note(options.toolchain);
-  if (!note.empty()) fmt::print(stderr, "{}\n", note);
+  if (!note.empty()) say("{}\n", note);
   HONE_ASSIGN(const std::vector<tune::CheckedKernel> kernels,
               tune::check_replaced(toolchain.compiler(), provider, request));
   output::Table table(
@@ -183,7 +184,7 @@ CommandResult check(const SpecOptions& options) {
   HONE_ASSIGN(const iree::IreeProvider provider,
               make_provider(options.toolchain, toolchain.installation()));
   const std::string note = target_note(options.toolchain);
-  if (!note.empty()) fmt::print(stderr, "{}\n", note);
+  if (!note.empty()) say("{}\n", note);
   HONE_ASSIGN(const tune::CheckedSpec checked,
               tune::check_spec(toolchain.compiler(), provider, request));
   const auto working = static_cast<std::size_t>(

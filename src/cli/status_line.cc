@@ -6,6 +6,8 @@
 
 #include <cstdio>
 
+#include "base/say.h"
+
 namespace hone::cli {
 namespace {
 
@@ -73,7 +75,7 @@ void StatusLine::clear() {
 
 void StatusLine::erase() {
   if (shown_.empty()) return;
-  fmt::print(stderr, "\r{:{}}\r", "", shown_.size());
+  say("\r{:{}}\r", "", shown_.size());
   std::fflush(stderr);
   shown_.clear();
 }
@@ -81,7 +83,7 @@ void StatusLine::erase() {
 // A line that stays, or on a terminal one that the next replaces.
 void StatusLine::print(const std::string& line) {
   erase();
-  fmt::print(stderr, "{}{}", line, terminal_ ? "" : "\n");
+  say("{}{}", line, terminal_ ? "" : "\n");
   std::fflush(stderr);
   if (terminal_) shown_ = line;
   last_said_ = std::chrono::steady_clock::now();
@@ -103,7 +105,7 @@ void StatusLine::note(const std::string& line) {
   if (verbosity_ == Verbosity::kQuiet) return;
   const std::lock_guard lock(mutex_);
   erase();
-  fmt::print(stderr, "{}\n", line);
+  say("{}\n", line);
   last_said_ = last_news_ = std::chrono::steady_clock::now();
 }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/say.h"
 #include "base/text.h"
 #include "device/cpu/target.h"
 #include "provider/iree/compiler/flags_file.h"
@@ -50,7 +51,7 @@ Status read_flags(ToolchainOptions& options) {
   if (!file.target.empty()) options.target = file.target;
   // What the command line says comes last, and so is what counts.
   options.flags.insert(options.flags.begin(), file.flags.begin(), file.flags.end());
-  for (const std::string& note : file.notes) fmt::print(stderr, "{}\n", note);
+  for (const std::string& note : file.notes) say("{}\n", note);
   options.flags_file.clear();
   return {};
 }

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "base/file.h"
+#include "base/say.h"
 #include "base/text.h"
 #include "cli/device_options.h"
 #include "cli/input_program.h"
@@ -163,12 +164,12 @@ void add_tune_command(CLI::App& app, Run& run) {
       HONE_ASSIGN(const std::vector<std::string> notes, apply_tune_gemm_options(*options));
       if (tunes_gemms(*options)) {
         if (!options->quiet)
-          for (const std::string& note : notes) fmt::print(stderr, "{}\n", note);
+          for (const std::string& note : notes) say("{}\n", note);
         return old.check_only ? check_gemms(*options) : tune_gemms(*options);
       }
       HONE_TRY(flags);
       HONE_ASSIGN(const std::vector<std::string> of_models, apply_model_tuner_options(*options));
-      for (const std::string& note : of_models) fmt::print(stderr, "{}\n", note);
+      for (const std::string& note : of_models) say("{}\n", note);
       if (options->tuning.input.empty())
         return input_error("INPUT is missing: a program (.mlir, .mlirbc, .onnx)");
       return tune_program(*options);

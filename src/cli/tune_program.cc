@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/response_file.h"
+#include "base/say.h"
 #include "cli/compiled_report.h"
 #include "cli/input_program.h"
 #include "cli/program_session.h"
@@ -246,7 +247,7 @@ CommandResult compile_program(TuneOptions& options) {
               store.intern(build_row(toolchain, options.tuning, target, {})));
   StatusLine status(verbosity_of(options.quiet, options.plain, options.json));
   const std::string note = target_note(options.toolchain);
-  if (!note.empty()) fmt::print(stderr, "{}\n", note);
+  if (!note.empty()) say("{}\n", note);
   HONE_ASSIGN(const tune::CompiledProgram compiled,
               tune::compile_only(toolchain.compiler(), provider, replacing, store, options.tuning,
                                  *target, std::move(program), build_id, run_row(options), status));

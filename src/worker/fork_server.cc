@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/process_tree.h"
+#include "base/say.h"
 #include "worker/envelope.h"
 #include "worker/janitor.h"
 #include "worker/job_process.h"
@@ -362,13 +363,13 @@ void Zygote::let_go() {
 int serve_zygote(int socket, const CompileHandlers& handlers) {
   const auto folder = SessionFolder::claim();
   if (!folder) {
-    fmt::print(stderr, "{}\n", folder.error().message);
+    say("{}\n", folder.error().message);
     return 2;
   }
   ::signal(SIGPIPE, SIG_IGN);  // of words that no tuner reads any more
   const Status watched = start_janitor(socket, *folder);
   if (!watched) {
-    fmt::print(stderr, "{}\n", watched.error().message);
+    say("{}\n", watched.error().message);
     return 3;
   }
   become_subreaper();
@@ -376,7 +377,7 @@ int serve_zygote(int socket, const CompileHandlers& handlers) {
   // Nobody may be reading any more, and who cleans up must not wait for that.
   (void)set_nonblocking(STDERR_FILENO, true);
   if (!Zygote(UniqueFd(socket), handlers, folder->path()).serve()) {
-    fmt::print(stderr, "the tuner said what cannot be understood\n");
+    say("the tuner said what cannot be understood\n");
     return 1;
   }
   return 0;

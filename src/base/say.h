@@ -1,0 +1,19 @@
+// What a program says on standard error.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <string>
+#include <utility>
+
+namespace hone {
+
+// Formats as fmt::print does. What cannot be said (the disk behind standard error is full) ends
+// nothing, where fmt::print would throw.
+template <class... T>
+void say(fmt::format_string<T...> text, T&&... arguments) {
+  std::fputs(fmt::format(text, std::forward<T>(arguments)...).c_str(), stderr);
+}
+
+}  // namespace hone
