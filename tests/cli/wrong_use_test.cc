@@ -183,5 +183,25 @@ TEST_F(WrongUse, AStoreOfANewerSchemaIsLeftAlone) {
   EXPECT_NE(ran.err.find("newer"), std::string::npos) << ran.err;
 }
 
+// /dev/full takes nothing, as a file on a full disk.
+TEST_F(WrongUse, AResultThatCannotBeWrittenIsNoSuccess) {
+  const auto shell = [&](const std::string& line) {
+    Command with = command({});
+    with.arguments = {"/bin/sh", "-c", HONE_BINARY + (" " + line)};
+    const auto result = run_process(with, {.seconds = 60});
+    EXPECT_TRUE(result) << result.error().message;
+    return Ran{result->exit_code, result->standard_output.text(), result->standard_error.text()};
+  };
+  const std::string generate = "generate --op-kind matmul -m 8 -n 8 -k 8 --types f32";
+  const Ran unwritten = shell(generate + " > /dev/full");
+  EXPECT_EQ(unwritten.exit_code, 3);
+  EXPECT_NE(unwritten.err.find("cannot write to standard output: No space left on device"),
+            std::string::npos)
+      << unwritten.err;
+  // What is only said beside the result ends nothing.
+  EXPECT_EQ(shell(generate + " 2> /dev/full").exit_code, 0);
+  EXPECT_EQ(shell("tone 2> /dev/full").exit_code, 2);
+}
+
 }  // namespace
 }  // namespace hone::cli
