@@ -96,7 +96,9 @@ TEST_F(Tune, FindsOneConfigurationForSeveralSizes) {
       return %r : tensor<?x256xf32>
     })");
   std::vector<std::string> arguments = quick(program, 4, "16s");
-  arguments.insert(arguments.end(), {"--dim", "M=8,192", "--no-baselines"});
+  // Without data tiling, beside which each size would be timed too.
+  arguments.insert(arguments.end(),
+                   {"--dim", "M=8,192", "--no-baselines", "--flag=--iree-opt-data-tiling=false"});
   const auto result = json(arguments);
   EXPECT_EQ(result["sizes"], (nlohmann::json{"M=8", "M=192"}));
   ASSERT_EQ(result["dispatches"].size(), 2u);
@@ -121,7 +123,7 @@ TEST_F(Tune, FindsOneConfigurationForSeveralSizes) {
 TEST_F(Tune, TunesASoftmax) {
   std::vector<std::string> arguments =
       quick(write("softmax.mlir", iree::softmax_program()), 3, "8s");
-  arguments.push_back("--no-program");
+  arguments.insert(arguments.end(), {"--no-program", "--no-baselines"});
   const auto result = json(arguments);
   ASSERT_EQ(result["dispatches"].size(), 1u);
   EXPECT_EQ(result["dispatches"][0]["tried"], 3);
@@ -139,7 +141,7 @@ TEST_F(Tune, TunesSumsThatMayBeReordered) {
   const std::string program = write("sum.mlir", iree::sum_program());
   const std::string flag = "--iree-llvmcpu-reassociate-fp-reductions";
   std::vector<std::string> arguments = quick(program, 4, "8s");
-  arguments.push_back("--no-baselines");
+  arguments.insert(arguments.end(), {"--no-baselines", "--flag=--iree-opt-data-tiling=false"});
   const auto result = json(arguments);
   EXPECT_EQ(result["dispatches"][0]["verified"], 4);
   EXPECT_EQ(result["programs"][0]["variant"], "default");
@@ -175,7 +177,7 @@ TEST_F(Tune, TunesWhatSeveralLayersLaunch) {
         layer, layer + 1);
   text += "return %t3, %t4 : tensor<64x64xf32>, tensor<64x64xf32>\n}\n";
   std::vector<std::string> arguments = quick(write("layers.mlir", text), 3, "8s");
-  arguments.push_back("--no-program");
+  arguments.insert(arguments.end(), {"--no-program", "--no-baselines"});
   const auto result = json(arguments);
   ASSERT_EQ(result["dispatches"].size(), 1u);
   EXPECT_EQ(result["dispatches"][0]["tried"], 3);
@@ -343,7 +345,7 @@ TEST_F(Tune, ProvesASpecForAConvolutionOfOneImage) {
             "    outs(%fill : tensor<1x14x14x32xf32>) -> tensor<1x14x14x32xf32>\n"
             "  return %y : tensor<1x14x14x32xf32>\n}\n");
   std::vector<std::string> arguments = quick(program, 3, "20s");
-  arguments.push_back("--no-program");
+  arguments.insert(arguments.end(), {"--no-program", "--no-baselines"});
   const auto result = json(arguments);
   const auto& dispatch = result["dispatches"][0];
   EXPECT_EQ(dispatch["operation"], "convolution 1x14x14x32x3x3x16 f32,f32->f32");

@@ -52,6 +52,21 @@ TEST(TuningSpec, BeginsWithTheHeaderAndIsTheSameEachTime) {
   EXPECT_EQ(text, tuning_spec_text(entries, "first\nsecond").value());
 }
 
+// One spec serves all sizes of what a program leaves open: its text must not say which was looked
+// at, or the rounds of two sizes would be taken for those of two specs, and none could be
+// recommended.
+TEST(TuningSpec, IsTheSameForEverySizeThatWasGiven) {
+  const auto given = [](std::int64_t m) {
+    problem::Operation root = matmul(m, 256, 256);
+    root.loops[0].open = true;
+    return root;
+  };
+  EXPECT_EQ(tuning_spec_text({entry(given(8), "open")}).value(),
+            tuning_spec_text({entry(given(192), "open")}).value());
+  EXPECT_NE(tuning_spec_text({entry(matmul(8, 256, 256), "fixed")}).value(),
+            tuning_spec_text({entry(matmul(192, 256, 256), "fixed")}).value());
+}
+
 TEST(TuningSpec, SeesTheRootOperationOnly) {
   problem::Operation generic = matmul(64, 64, 64);
   generic.name = "linalg.generic";

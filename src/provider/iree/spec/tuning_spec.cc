@@ -47,7 +47,7 @@ std::string matcher(const SpecEntry& entry, const std::string& symbol) {
       "  // {}: {}\n"
       "  transform.named_sequence @match_{}(%root: !transform.any_op {{transform.readonly}})\n"
       "      -> (!transform.any_op, !transform.any_param) {{\n",
-      entry.name, describe(entry.root), symbol);
+      entry.name, describe(as_stated(entry.root)), symbol);
   text += matcher_text(entry.surrounding.empty() ? entry.root : when_specs_apply(entry.root));
   if (!entry.init_config.empty())
     text +=
