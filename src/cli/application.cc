@@ -184,8 +184,8 @@ int run(int argc, char** argv) {
   // here.
   try {
     const int code = parse_and_run(argc, argv);
-    // A result that is cut short must not look whole. Who reads no further (head) wants no more.
-    if (std::fflush(stdout) == 0 || errno == EPIPE) return code;
+    // A result that is cut short must not look whole.
+    if (std::fflush(stdout) == 0) return code;
     return report({ErrorKind::kEnvironment,
                    fmt::format("cannot write to standard output: {}", std::strerror(errno))});
   } catch (const std::exception& error) {

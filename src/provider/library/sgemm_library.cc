@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "device/product.h"
 #include "problem/contraction.h"
@@ -78,10 +81,15 @@ class SgemmLibrary final : public device::Library {
   Result<device::LibraryKernels> kernels(const problem::Dispatch& dispatch, device::Device&,
                                          std::span<const int> cores) override {
     HONE_ASSIGN(const SgemmPlan plan, plan_sgemm(dispatch.root));
-    HONE_ASSIGN(SgemmRoutine routine, open_(cores));
+    // Opening starts threads, and a runner has one problem after the other.
+    if (!routine_ || !std::ranges::equal(cores_, cores)) {
+      HONE_ASSIGN(routine_, open_(cores));
+      cores_.assign(cores.begin(), cores.end());
+    }
     device::LibraryKernels found{
-        .library = routine.version.empty() ? std::string(title_) : routine.version, .kernels = {}};
-    found.kernels.push_back({std::make_unique<SgemmKernel>(std::move(routine), plan), ""});
+        .library = routine_->version.empty() ? std::string(title_) : routine_->version,
+        .kernels = {}};
+    found.kernels.push_back({std::make_unique<SgemmKernel>(*routine_, plan), ""});
     found.problem = root_in_f32(dispatch);
     found.note = note_for(dispatch);
     return found;
@@ -90,6 +98,8 @@ class SgemmLibrary final : public device::Library {
  private:
   std::string_view name_, title_;
   Open open_;
+  std::optional<SgemmRoutine> routine_;
+  std::vector<int> cores_;  // that it was opened for
 };
 
 }  // namespace

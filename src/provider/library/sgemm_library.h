@@ -41,8 +41,8 @@ struct SgemmRoutine {
 
 // A Library of one kernel, which computes the root alone in f32 on threads of the library's own,
 // one per core. If the dispatch has other types, or something is fused around its root, the note
-// says so. `open` is asked for each problem, with the cores that the library may use. Errors of
-// kernels(): those of `open` and plan_sgemm.
+// says so. `open` is asked once for the cores that the library may use, and again for others.
+// Errors of kernels(): those of `open` and plan_sgemm.
 std::unique_ptr<device::Library> sgemm_library(
     std::string_view name, std::string_view title,
     std::function<Result<SgemmRoutine>(std::span<const int> cores)> open);

@@ -23,6 +23,8 @@ struct Row {
 // Late, after configurations are read; early, before the program is split into dispatches.
 constexpr std::string_view kTiling = "data tiling", kEarly = "--iree-global-opt-data-tiling";
 
+constexpr std::string_view kReorderedSums = "reordered sums";
+
 constexpr std::string_view kPreprocessing = "--iree-preprocessing-pass-pipeline";
 
 std::string of_module(std::string_view pass) {
@@ -82,7 +84,7 @@ std::vector<Row> rows() {
        Needs::kProducts,
        {std::string(kEarly)},
        "matrices are packed before fusion; the product of tiles is a dispatch that can be tuned"},
-      {"reordered sums",
+      {kReorderedSums,
        "sums",
        For::kCpu,
        Needs::kFloatSums,
@@ -274,7 +276,7 @@ std::vector<provider::FlagChoice> known_choices(const std::vector<std::string>& 
 
 std::optional<provider::FlagChoice> reordered_sums(const std::vector<std::string>& flags) {
   const std::vector<Row> all = rows();
-  const auto row = std::ranges::find(all, Needs::kFloatSums, &Row::needs);
+  const auto row = std::ranges::find(all, kReorderedSums, &Row::name);
   const bool names_level = std::ranges::any_of(flags, [](const std::string& flag) {
     return flag.starts_with("--iree-opt-level") ||
            flag.starts_with("--iree-llvmcpu-mlir-opt-level");
