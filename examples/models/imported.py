@@ -1,4 +1,5 @@
 """ONNX graphs as MLIR, by IREE's importer; weights may stay outside or be one number each."""
+import math
 import pathlib
 import re
 import subprocess
@@ -29,16 +30,26 @@ def write(graph, path):
 
 
 def make_splats(graph, path):
-    """Puts one number in the place of each parameter of an imported graph.
+    """Puts one number in the place of each matrix among the parameters of an imported graph.
 
     Weights of one shape get numbers that differ in their last bits: equal ones would be merged.
+    Vectors get random numbers. Were they one number too, the elements of a row would all be equal, so
+    that a norm would divide rounding errors by nothing, and f16 would be wrong by as much as it is.
     """
     element = helper.tensor_dtype_to_np_dtype(graph.element)
     integer = numpy.dtype(f"u{element.itemsize}")
+    random = numpy.random.default_rng(0)
     taken = set()
 
     def splat(match):
         name, shape = match.groups()
+        sizes = [int(size) for size in re.findall(r"(\d+)x", shape)]
+        length = max(sizes, default=1)
+        if math.prod(sizes) == length:
+            # Norms' scales are near 1, biases and shifts near 0; in few steps, which pack well.
+            data = graph.splats[name] + random.integers(-8, 9, length) / 64
+            return (f"util.global private @{name} {GLOBAL_STAYS} = "
+                    f'dense<"0x{data.astype(element).tobytes().hex().upper()}"> : {shape}')
         bits = int(numpy.array(graph.splats[name], element).view(integer))
         while (shape, bits) in taken:
             bits += 1

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "measure/half.h"
+#include "measure/parts.h"
 
 namespace hone::measure {
 namespace {
@@ -239,8 +240,11 @@ void fill_input(std::span<std::byte> bytes, ElementType type, const InputValues&
   const auto size = static_cast<std::size_t>(problem::byte_size(type));
   const std::size_t count = bytes.size() / size;
   const Generator generator(values, type, seed);
-  for (std::size_t i = 0; i < count; ++i)
-    store_element(bytes.data() + i * size, type, generator.at(i));
+  in_parts(count, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      store_element(bytes.data() + i * size, type, generator.at(i));
+    return true;
+  });
   std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(count * size), bytes.end(), std::byte{0});
 }
 

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "measure/arrangement.h"
 #include "measure/given_inputs.h"
 #include "measure/half.h"
+#include "measure/parts.h"
 #include "measure/reference.h"
 
 namespace hone::measure {
@@ -43,13 +45,24 @@ Result<Buffers::Contents> contents_of(const problem::Dispatch& dispatch, const I
   return contents;
 }
 
-// Elements of the binding's tensor that the reference writes: all, where it does not say.
-template <typename Visit>
-void for_each_written(const problem::Binding& binding, const Expected& expected, Visit visit) {
+// Among the elements of the binding's tensor that the reference writes: all, where it does not say.
+std::size_t count_not_finite(const problem::Binding& binding, const Expected& expected) {
   const auto size = static_cast<std::size_t>(problem::byte_size(binding.type.element));
-  for (std::size_t i = 0; (i + 1) * size <= expected.bytes.size(); ++i)
-    if (expected.written.empty() || (i < expected.written.size() && expected.written[i]))
-      visit(expected.bytes.data() + i * size);
+  const std::size_t elements =
+      expected.written.empty() ? expected.bytes.size() / size
+                               : std::min(expected.bytes.size() / size, expected.written.size());
+  const std::vector<std::size_t> parts =
+      in_parts(elements, [&](std::size_t begin, std::size_t end) {
+        std::size_t count = 0;
+        for (std::size_t i = begin; i < end; ++i) {
+          const bool is_written = expected.written.empty() || expected.written[i];
+          if (is_written &&
+              !std::isfinite(load_element(expected.bytes.data() + i * size, binding.type.element)))
+            ++count;
+        }
+        return count;
+      });
+  return std::accumulate(parts.begin(), parts.end(), std::size_t{0});
 }
 
 // One output that hone computed: all elements of its tensor written, the rest of a larger buffer
@@ -184,10 +197,7 @@ std::string not_finite(const problem::Dispatch& dispatch, const ExpectedOutputs&
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       const problem::Binding& binding = dispatch.bindings[i];
       if (!problem::is_float(binding.type.element)) continue;
-      std::size_t count = 0;
-      for_each_written(binding, outputs[i], [&](const std::byte* element) {
-        if (!std::isfinite(load_element(element, binding.type.element))) ++count;
-      });
+      const std::size_t count = count_not_finite(binding, outputs[i]);
       if (count > 0) return fmt::format("{} elements of binding {} are NaN or infinite", count, i);
     }
   return {};

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "measure/half.h"
+#include "measure/parts.h"
 #include "measure/reference_kernel.h"
 
 namespace hone::measure {
@@ -121,17 +122,27 @@ struct Grid {
 };
 
 Grid grid_of(std::span<const std::byte> bytes, ElementType type) {
-  Grid grid;
   const auto size = static_cast<std::size_t>(problem::byte_size(type));
-  for (std::size_t at = 0; at < bytes.size(); at += size) {
-    const double value = load_element(bytes.data() + at, type);
-    if (value == 0) continue;
-    if (!std::isfinite(value)) {
-      grid.finite = false;
-      continue;
-    }
-    grid.exponent = std::min(grid.exponent, lowest_digit(value));
-    grid.largest = std::max(grid.largest, std::abs(value));
+  const std::vector<Grid> parts =
+      in_parts(bytes.size() / size, [&](std::size_t begin, std::size_t end) {
+        Grid grid;
+        for (std::size_t i = begin; i < end; ++i) {
+          const double value = load_element(bytes.data() + i * size, type);
+          if (value == 0) continue;
+          if (!std::isfinite(value)) {
+            grid.finite = false;
+            continue;
+          }
+          grid.exponent = std::min(grid.exponent, lowest_digit(value));
+          grid.largest = std::max(grid.largest, std::abs(value));
+        }
+        return grid;
+      });
+  Grid grid;
+  for (const Grid& part : parts) {
+    grid.exponent = std::min(grid.exponent, part.exponent);
+    grid.largest = std::max(grid.largest, part.largest);
+    grid.finite = grid.finite && part.finite;
   }
   return grid;
 }
@@ -224,10 +235,37 @@ void multiply_rows(const Plan& plan, std::size_t batch, const Packed<T>& a, cons
       }
 }
 
+// A product of its own for each thread at a time: packing takes as long as multiplying where the
+// other side is narrow.
+template <class T>
+double multiply_batches(const Plan& plan, const Matrices& matrices, double largest_lhs,
+                        double largest_rhs, int threads) {
+  const auto workers = static_cast<std::size_t>(std::max(1, threads));
+  std::vector<double> bounds(workers, 0);
+  const auto run = [&](std::size_t worker) {
+    for (std::size_t batch = worker; batch < plan.batches(); batch += workers) {
+      const auto a = pack<T>(matrices.lhs, matrices.lhs_type, plan.lhs.batch[batch], plan.lhs.outer,
+                             plan.lhs.inner, Panel<T>::kRows);
+      const auto b = pack<T>(matrices.rhs, matrices.rhs_type, plan.rhs.batch[batch], plan.rhs.inner,
+                             plan.rhs.outer, Panel<T>::kColumns);
+      bounds[worker] = std::max(bounds[worker],
+                                std::min(a.largest_sum * largest_rhs, b.largest_sum * largest_lhs));
+      multiply_rows(plan, batch, a, b, 0, plan.rows(), matrices);
+    }
+  };
+  std::vector<std::thread> pool;
+  for (std::size_t w = 1; w < workers; ++w) pool.emplace_back(run, w);
+  run(0);
+  for (std::thread& worker : pool) worker.join();
+  return *std::ranges::max_element(bounds);
+}
+
 // Returns the bound on sum |a||b|.
 template <class T>
 double multiply(const Plan& plan, const Matrices& matrices, double largest_lhs, double largest_rhs,
                 int threads) {
+  if (plan.batches() >= static_cast<std::size_t>(threads))
+    return multiply_batches<T>(plan, matrices, largest_lhs, largest_rhs, threads);
   double bound = 0;
   for (std::size_t batch = 0; batch < plan.batches(); ++batch) {
     const auto a = pack<T>(matrices.lhs, matrices.lhs_type, plan.lhs.batch[batch], plan.lhs.outer,

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "measure/half.h"
+#include "measure/parts.h"
 
 namespace hone::measure {
 namespace {
@@ -33,9 +34,24 @@ void add_bad(Comparison& comparison, std::int64_t flat, const TensorType& type, 
 }
 
 void add_error(Comparison& comparison, double error, double expected) {
-  comparison.worst_error = std::max(comparison.worst_error, error);
-  if (expected != 0 && std::isfinite(expected))
-    comparison.worst_relative = std::max(comparison.worst_relative, error / std::abs(expected));
+  if (error > comparison.worst_error) comparison.worst_error = error;
+  // Few errors are the worst until then, so that few divide.
+  const double size = std::abs(expected);
+  if (size != 0 && std::isfinite(size) && error > comparison.worst_relative * size)
+    comparison.worst_relative = std::max(comparison.worst_relative, error / size);
+}
+
+// What two parts of one array gave, of which `later` comes behind.
+void add_part(Comparison& comparison, Comparison later) {
+  if (comparison.bad == 0 && later.bad > 0) {
+    comparison.first_bad = std::move(later.first_bad);
+    comparison.got = later.got;
+    comparison.expected = later.expected;
+  }
+  comparison.bad += later.bad;
+  comparison.nan_count += later.nan_count;
+  comparison.worst_error = std::max(comparison.worst_error, later.worst_error);
+  comparison.worst_relative = std::max(comparison.worst_relative, later.worst_relative);
 }
 
 void finish(Comparison& comparison) {
@@ -45,11 +61,19 @@ void finish(Comparison& comparison) {
         static_cast<double>(comparison.bad) / static_cast<double>(comparison.elements);
 }
 
-void compare_floats(const std::byte* got, const std::byte* expected, const TensorType& type,
-                    const Tolerance& tolerance, Comparison& comparison) {
+// A part of two arrays: the elements from `begin` on, of which the first are at `got`, `expected`.
+struct Part {
+  const std::byte *got, *expected;
+  std::int64_t begin, end;
+};
+
+template <class Load>
+void compare_floats(Part part, const TensorType& type, const Tolerance& tolerance, const Load& load,
+                    Comparison& comparison) {
   const auto size = static_cast<std::size_t>(problem::byte_size(type.element));
-  for (std::int64_t i = 0; i < comparison.elements; ++i, got += size, expected += size) {
-    const double g = load_element(got, type.element), e = load_element(expected, type.element);
+  const std::byte *got = part.got, *expected = part.expected;
+  for (std::int64_t i = part.begin; i < part.end; ++i, got += size, expected += size) {
+    const double g = load(got), e = load(expected);
     if (g == e) continue;  // equal infinities and the two zeros too
     const bool g_nan = std::isnan(g), e_nan = std::isnan(e);
     if (g_nan && e_nan) continue;
@@ -63,10 +87,11 @@ void compare_floats(const std::byte* got, const std::byte* expected, const Tenso
   }
 }
 
-void compare_integers(const std::byte* got, const std::byte* expected, const TensorType& type,
-                      const Tolerance& tolerance, Comparison& comparison) {
+void compare_integers(Part part, const TensorType& type, const Tolerance& tolerance,
+                      Comparison& comparison) {
   const auto size = static_cast<std::size_t>(problem::byte_size(type.element));
-  for (std::int64_t i = 0; i < comparison.elements; ++i, got += size, expected += size) {
+  const std::byte *got = part.got, *expected = part.expected;
+  for (std::int64_t i = part.begin; i < part.end; ++i, got += size, expected += size) {
     const std::int64_t g = load_integer(got, type.element),
                        e = load_integer(expected, type.element);
     if (g == e) continue;
@@ -77,6 +102,33 @@ void compare_integers(const std::byte* got, const std::byte* expected, const Ten
     add_error(comparison, error, size_of_e);
     if (!(error <= tolerance.absolute + tolerance.relative * size_of_e))
       add_bad(comparison, i, type, static_cast<double>(g), static_cast<double>(e));
+  }
+}
+
+void compare_part(const Part& part, const TensorType& type, const Tolerance& tolerance,
+                  Comparison& comparison) {
+  const auto with = [&](const auto& load) {
+    compare_floats(part, type, tolerance, load, comparison);
+  };
+  const auto bits = [](const std::byte* from) {
+    std::uint16_t value = 0;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+  };
+  if (!problem::is_float(type.element)) return compare_integers(part, type, tolerance, comparison);
+  switch (type.element) {
+    case ElementType::kF32:
+      return with([](const std::byte* from) {
+        float value = 0;
+        std::memcpy(&value, from, sizeof value);
+        return static_cast<double>(value);
+      });
+    case ElementType::kF16:
+      return with([&](const std::byte* from) { return from_f16(bits(from)); });
+    case ElementType::kBF16:
+      return with([&](const std::byte* from) { return from_bf16(bits(from)); });
+    default:
+      return with([&](const std::byte* from) { return load_element(from, type.element); });
   }
 }
 
@@ -115,10 +167,18 @@ Result<Comparison> compare(std::span<const std::byte> got, std::span<const std::
   if (got.size() < bytes || expected.size() < bytes)
     return input_error("{} takes {} bytes; the output has {}, the reference {}",
                        problem::to_string(type), bytes, got.size(), expected.size());
-  if (bytes > 0 && std::memcmp(got.data(), expected.data(), bytes) != 0) {
-    const auto check = problem::is_float(type.element) ? compare_floats : compare_integers;
-    check(got.data(), expected.data(), type, tolerance, comparison);
-  }
+  const auto size = static_cast<std::size_t>(problem::byte_size(type.element));
+  const auto elements = static_cast<std::size_t>(comparison.elements);
+  for (Comparison& part : in_parts(elements, [&](std::size_t begin, std::size_t end) {
+         Comparison compared;
+         const std::byte *const g = got.data() + begin * size, *const e =
+                                                                   expected.data() + begin * size;
+         if (end > begin && std::memcmp(g, e, (end - begin) * size) != 0)
+           compare_part({g, e, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end)},
+                        type, tolerance, compared);
+         return compared;
+       }))
+    add_part(comparison, std::move(part));
   finish(comparison);
   return comparison;
 }
@@ -154,14 +214,17 @@ void add_written(std::span<const std::byte> bytes, ElementType type, int variant
                  std::vector<bool>& written) {
   const auto size = static_cast<std::size_t>(problem::byte_size(type));
   const std::uint64_t pattern = pattern_of(type, variant);
+  const std::uint64_t mask = size == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * size)) - 1;
   written.resize(bytes.size() / size);
-  for (std::size_t i = 0; i < written.size(); ++i) {
-    if (written[i]) continue;
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, bytes.data() + i * size, size);
-    const std::uint64_t mask = size == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * size)) - 1;
-    written[i] = bits != (pattern & mask);
-  }
+  in_parts(written.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (written[i]) continue;
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, bytes.data() + i * size, size);
+      written[i] = bits != (pattern & mask);
+    }
+    return true;
+  });
 }
 
 Result<Comparison> compare_written(const std::vector<bool>& got, const std::vector<bool>& expected,

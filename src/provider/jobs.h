@@ -11,11 +11,18 @@
 //                                                               "stages": {name: seconds}} and
 //                                                               Artifact::more, blob: the code
 // A provider whose dispatches are pieces of programs also answers, all once:
-//     load_program    {"path", "flags", "sizes": [GivenSize]}, blob: the file -> problem::Program
-//     compile_program {"path", "flags"}, blob: the file      -> {}, blob: the module
+//     load_program    {"path", "flags", "sizes": [GivenSize], "front_half": bool}, blob: the file
+//                                                            -> problem::Program, blob where it was
+//                                                               asked for: its front half
+//     front_half      {"path", "flags"}, blob: the file      -> {}, blob: the program as compiled
+//     up
+//                                                               to where specs and kernels of
+//                                                               others come in
+//     compile_program {"path", "flags", "front_half": bool}, blob: the file, or its front half
+//                                                            -> {}, blob: the module
 //     compile_program_in_f32 as compile_program, computing in f32 what it says in f16 or bf16,
 //                                                               arguments and results included
-//     configured      {"path", "flags"}, blob: the file      -> {"dispatches":
+//     configured      as compile_program                     -> {"dispatches":
 //                                                               [ConfiguredDispatch]}
 //     configured_dispatch {"path", "flags"}, blob: a dispatch's source -> as configured
 //     compile_dispatch {"path", "flags"}, blob: a dispatch's source   -> {}
@@ -39,6 +46,7 @@
 namespace hone::provider::jobs {
 
 inline constexpr std::string_view kLoadProgram = "load_program";
+inline constexpr std::string_view kFrontHalf = "front_half";
 inline constexpr std::string_view kCompileProgram = "compile_program";
 inline constexpr std::string_view kCompileProgramInF32 = "compile_program_in_f32";
 inline constexpr std::string_view kConfigured = "configured";

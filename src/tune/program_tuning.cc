@@ -24,9 +24,7 @@ Status ProgramTuning::load(std::shared_ptr<const std::string> bytes, References 
   const Options& options = context_.options;
   bytes_ = std::move(bytes);
   context_.compiler.give(result_.sizes);
-  HONE_ASSIGN(result_.program, tune::load_program(context_.compiler, *context_.programs,
-                                                  options.input, *bytes_, context_.flags()));
-  if (references == References::kLoaded) HONE_TRY(load_references());
+  HONE_TRY(split(references));
   HONE_ASSIGN(result_.program_id,
               context_.store.intern(store::Program{0, result_.program.hash, options.input, "{}"}));
   result_.not_tuned.clear();
@@ -34,13 +32,20 @@ Status ProgramTuning::load(std::shared_ptr<const std::string> bytes, References 
   return check_call();
 }
 
-// The front half once more for another CPU: dispatches of the same names whose code shares nothing
-// with the candidates' code generation.
-Status ProgramTuning::load_references() {
-  std::vector<std::string> flags = context_.options.reference_flags;
-  flags.insert(flags.end(), context_.added.flags.begin(), context_.added.flags.end());
+// Beside it, for the references, the program is compiled for another CPU: dispatches of the same
+// names whose code shares nothing with the candidates' code generation.
+Status ProgramTuning::split(References references) {
+  const std::string& path = context_.options.input;
+  const std::vector<std::string> flags = context_.flags();
+  ProgramToCompile other{path, *bytes_, context_.options.reference_flags};
+  other.flags.insert(other.flags.end(), context_.added.flags.begin(), context_.added.flags.end());
+  const bool wants_references = references == References::kLoaded;
+  if (wants_references) context_.compiler.load_ahead(other);
+  HONE_ASSIGN(result_.program, context_.compiler.load_program_to_compile(path, *bytes_, flags));
+  HONE_TRY(ask_for_spaces(context_.compiler, *context_.programs, flags, result_.program));
+  if (!wants_references) return {};
   HONE_ASSIGN(problem::Program reference,
-              context_.compiler.load_program(context_.options.input, *bytes_, flags));
+              context_.compiler.load_program(path, *bytes_, other.flags));
   references_ = std::move(reference.dispatches);
   return {};
 }

@@ -67,7 +67,7 @@ class ProgramTuning {
   const ProgramTuningResult& result() const { return result_; }
 
  private:
-  Status load_references();
+  Status split(References references);
   Status check_call() const;
   Result<bool> take_finished(std::size_t place);
   Status measure_defaults(double seconds);

@@ -37,6 +37,10 @@ class TuningRun {
     HONE_ASSIGN(std::string bytes, read_file(context_.options.input));
     bytes_ = std::make_shared<const std::string>(std::move(bytes));
     bases_.emplace_back(context_, sizes_);
+    // What everything else is compared with is compiled while the program is split.
+    const Options& options = context_.options;
+    if (options.prove && !options.traits().compiling_disturbs)
+      context_.compiler.compile_ahead({options.input, *bytes_, options.flags});
     HONE_TRY(bases_.back().load({}, bytes_));
     run_row.program = first_tuning().result().program_id;
     HONE_ASSIGN(result_.run, context_.store.begin_run(run_row));

@@ -95,6 +95,7 @@ std::string Places::placed(std::string text) const {
 nlohmann::json normal_job(const worker::Message& job) {
   nlohmann::json body = job.body;
   name_device(body);
+  if (body.is_object()) body.erase("front_half");  // whether its bytes are wanted too
   walk(body, [](std::string& text) { text = without_paths(text); });
   nlohmann::json blobs = nlohmann::json::array();
   for (const std::string& blob : job.blobs) blobs.push_back(hash_and_length(blob));

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 
 #include "base/result.h"
@@ -52,6 +53,9 @@ class Tape {
     nlohmann::json job, answer;
     double seconds = 0;
   };
+  // Among `entries` the same compile of a whole program. How often one is asked for is left open: a
+  // session keeps modules, and compiles what ships once more.
+  static const Entry* whole_program(const nlohmann::json& job, std::span<const Entry> entries);
   explicit Tape(Places places) : places_(std::move(places)) {}
   Result<nlohmann::json> give(const Entry& entry);
 

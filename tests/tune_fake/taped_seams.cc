@@ -81,6 +81,9 @@ nlohmann::json TapedPool::compiled(const worker::Message& job, const worker::Out
 }
 
 Result<worker::Outcome> TapedPool::once(const worker::Message& job) {
+  // Without one the whole program is compiled, as the recordings have it.
+  if (job.kind == provider::jobs::kFrontHalf)
+    return worker::Outcome(worker::Message{"done", nlohmann::json::object(), {}});
   return tape_
       .answer(kCompilers, job,
               [&]() -> Result<nlohmann::json> {

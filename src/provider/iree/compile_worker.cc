@@ -35,6 +35,20 @@ Outcome one_blob(Result<std::string> text) {
   return done(nlohmann::json::object(), {std::move(*text)});
 }
 
+// None where it is too large for a message (provider::Message), or there is none.
+std::vector<std::string> blobs_of_half(std::string half) {
+  constexpr std::size_t kMost = std::size_t{1} << 30;
+  if (half.empty() || half.size() > kMost) return {};
+  std::vector<std::string> blobs;
+  blobs.push_back(std::move(half));
+  return blobs;
+}
+
+Outcome half_of(Result<std::string> half) {
+  if (!half) return refused(half.error());
+  return done(nlohmann::json::object(), blobs_of_half(std::move(*half)));
+}
+
 class IreeWorker : public provider::CompileWorker {
  public:
   explicit IreeWorker(Library library) : library_(std::move(library)) {}
@@ -45,14 +59,20 @@ class IreeWorker : public provider::CompileWorker {
     const auto path = job.body.at("path").get<std::string>();
     const auto flags = job.body.at("flags").get<std::vector<std::string>>();
     const std::string& bytes = job.blobs.at(0);
+    const bool front_half = job.body.value("front_half", false);
+    const ModuleKind kind = front_half ? ModuleKind::kFrontHalf : ModuleKind::kProgram;
     if (job.kind == jobs::kLoadProgram) {
-      const auto program =
-          iree::load_program(library_, path, bytes, flags,
-                             job.body.at("sizes").get<std::vector<problem::GivenSize>>());
-      return program ? done(*program) : refused(program.error());
+      std::string half;
+      const auto program = iree::load_program(
+          library_, path, bytes, flags, job.body.at("sizes").get<std::vector<problem::GivenSize>>(),
+          front_half ? &half : nullptr);
+      if (!program) return refused(program.error());
+      return done(*program, blobs_of_half(std::move(half)));
     }
+    if (job.kind == jobs::kFrontHalf)
+      return half_of(iree::front_half(library_, path, bytes, flags));
     if (job.kind == jobs::kCompileProgram)
-      return one_blob(iree::compile_program(library_, path, bytes, flags));
+      return one_blob(iree::compile_program(library_, path, bytes, flags, kind));
     if (job.kind == jobs::kCompileProgramInF32)
       return one_blob(iree::compile_program_in_f32(library_, path, bytes, flags));
     if (job.kind == jobs::kExtractRoot)
@@ -68,10 +88,9 @@ class IreeWorker : public provider::CompileWorker {
       const Status compiled = iree::compile_dispatch(library_, path, bytes, flags);
       return compiled ? done(nlohmann::json::object()) : refused(compiled.error());
     }
-    if (job.kind == jobs::kConfigured)
-      return configured(path, bytes, flags, iree::ModuleKind::kProgram);
+    if (job.kind == jobs::kConfigured) return configured(path, bytes, flags, kind);
     if (job.kind == jobs::kConfiguredDispatch)
-      return configured(path, bytes, flags, iree::ModuleKind::kDispatch);
+      return configured(path, bytes, flags, ModuleKind::kDispatch);
     return refused({ErrorKind::kInput, "unknown job '" + job.kind + "'"});
   }
 

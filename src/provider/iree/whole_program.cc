@@ -9,14 +9,25 @@
 namespace hone::iree {
 namespace {
 
+const char* phase_before(ModuleKind kind) {
+  switch (kind) {
+    case ModuleKind::kProgram:
+      return kStart;
+    case ModuleKind::kFrontHalf:
+      return kStream;
+    case ModuleKind::kDispatch:
+      return kExecutableSources;
+  }
+  return kStart;
+}
+
 // The pipeline goes on without a transform library that it cannot read, and calls that a success.
 Status run(Invocation& invocation, ModuleKind kind, const char* to, const std::string& path,
            std::string_view bytes, const std::vector<std::string>& flags) {
   const bool library = std::any_of(flags.begin(), flags.end(), [](const std::string& flag) {
     return flag.starts_with(kTransformLibraryFlag);
   });
-  const char* from = kind == ModuleKind::kProgram ? kStart : kExecutableSources;
-  if (!invocation.parse(path, bytes) || !invocation.run(from, to) ||
+  if (!invocation.parse(path, bytes) || !invocation.run(phase_before(kind), to) ||
       (library && !invocation.diagnostics().empty()))
     return input_error("IREE cannot compile '{}':\n{}", path, invocation.diagnostics());
   return {};
@@ -41,11 +52,20 @@ std::vector<int> marks_of(const Ir& ir, MlirOperation function) {
 
 }  // namespace
 
-Result<std::string> compile_program(const Library& library, const std::string& path,
-                                    std::string_view bytes, const std::vector<std::string>& flags) {
+Result<std::string> front_half(const Library& library, const std::string& path,
+                               std::string_view bytes, const std::vector<std::string>& flags) {
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, flags));
   Invocation invocation(session);
-  HONE_TRY(run(invocation, ModuleKind::kProgram, kEnd, path, bytes, flags));
+  HONE_TRY(run(invocation, ModuleKind::kProgram, kStream, path, bytes, flags));
+  return invocation.ir_bytecode();
+}
+
+Result<std::string> compile_program(const Library& library, const std::string& path,
+                                    std::string_view bytes, const std::vector<std::string>& flags,
+                                    ModuleKind kind) {
+  HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, flags));
+  Invocation invocation(session);
+  HONE_TRY(run(invocation, kind, kEnd, path, bytes, flags));
   return invocation.vm_bytecode();
 }
 

@@ -11,12 +11,25 @@
 
 namespace hone::iree {
 
+// What is compiled: a program as its user has it, one as front_half() leaves it, or one dispatch of
+// it as it is at executable-sources (problem::Dispatch::source).
+enum class ModuleKind { kProgram, kFrontHalf, kDispatch };
+
+// The program as MLIR bytecode at the end of phase `stream`: what tuning specs and kernels of
+// others say is read after it, so one serves all of them (of SDXL's UNet it is 33 s of 46 s of
+// compiling; what comes out in the end is the same bytes). `flags` and errors as of
+// compile_program(), without what names a spec or such kernels.
+Result<std::string> front_half(const Library& library, const std::string& path,
+                               std::string_view bytes, const std::vector<std::string>& flags);
+
 // Compiles to the bytes of a .vmfb. `flags` are iree-compile's own
 // (--iree-codegen-tuning-spec-path,
-// --iree-opt-data-tiling, ...). Plain LLVM flags are set per process: use one process per flag set.
+// --iree-opt-data-tiling, ...); of a front half, those that it was made with and what is added now.
+// Plain LLVM flags are set per process: use one process per flag set.
 // Errors: kInput with the compiler's words when it does not accept the program or a flag.
 Result<std::string> compile_program(const Library& library, const std::string& path,
-                                    std::string_view bytes, const std::vector<std::string>& flags);
+                                    std::string_view bytes, const std::vector<std::string>& flags,
+                                    ModuleKind kind = ModuleKind::kProgram);
 
 // A dispatch's root operation as a compile with `flags` configured it.
 struct ConfiguredDispatch {
@@ -28,9 +41,6 @@ struct ConfiguredDispatch {
   Attributes attributes;
   std::vector<int> marks;  // entries of a spec that match in it (spec_reader.h)
 };
-
-// A program, or one dispatch of it as it is at executable-sources (problem::Dispatch::source).
-enum class ModuleKind { kProgram, kDispatch };
 
 // Runs the module up to executable-configurations and reads back what each dispatch got. A tuning
 // spec is applied to a dispatch when its lowering_config is the one the spec gives: compare with

@@ -579,6 +579,7 @@ Result<ProvenProgram> prove_program(Context& context, const problem::Program& pr
 Result<ProvingRounds> prove_variant(Context& context, ProgramBench& bench,
                                     const RightVariant& variant) {
   ProgramVariants& variants = bench.variants;
+  HONE_TRY(variants.compile_plainly(variant.name));
   const bool has_flags = variant.uses_spec() && variant.without_spec != kDefault;
   if (has_flags && variants.find(variant.without_spec) == nullptr)
     HONE_TRY(variants.add({.name = variant.without_spec, .flags = variant.flags}));

@@ -58,7 +58,7 @@ provider::ProgramCall ProgramVariants::call(const Variant& variant) const {
 
 Result<std::vector<CompiledModule>> ProgramVariants::compile(std::vector<Variant>& variants) {
   std::vector<CompiledModule> programs(variants.size());
-  std::vector<std::vector<std::string>> flags;
+  std::vector<ProgramToCompile> missing;
   std::vector<std::size_t> to_compile;
   for (std::size_t i = 0; i < variants.size(); ++i) {
     Variant& variant = variants[i];
@@ -68,6 +68,8 @@ Result<std::vector<CompiledModule>> ProgramVariants::compile(std::vector<Variant
     if (!programs[i]->empty()) continue;
     std::vector<std::string> all = context_->options.flags;
     all.insert(all.end(), variant.flags.begin(), variant.flags.end());
+    ProgramToCompile& program = missing.emplace_back(ProgramToCompile{path_, bytes_, {}});
+    if (variant.shares_front_half()) program.front_flags = all;
     if (!variant.spec.empty()) {
       const std::filesystem::path spec = variant.module.string() + "_spec.mlir";
       HONE_TRY(write_file_atomically(spec, variant.spec));
@@ -78,12 +80,11 @@ Result<std::vector<CompiledModule>> ProgramVariants::compile(std::vector<Variant
       HONE_TRY(write_replaced(folder, variant.replaced));
       all = context_->programs->with_replaced(std::move(all), folder);
     }
-    flags.push_back(std::move(all));
+    program.flags = std::move(all);
     to_compile.push_back(i);
   }
   if (to_compile.empty()) return programs;
-  HONE_ASSIGN(std::vector<CompiledModule> compiled,
-              context_->compiler.compile_programs(path_, bytes_, flags));
+  HONE_ASSIGN(std::vector<CompiledModule> compiled, context_->compiler.compile_each(missing));
   for (std::size_t i = 0; i < to_compile.size(); ++i)
     programs[to_compile[i]] = std::move(compiled[i]);
   return programs;
@@ -186,10 +187,22 @@ Result<std::vector<problem::Array>> ProgramVariants::wide_outputs() {
   return *wide_;
 }
 
+// Of many sets of flags some change a narrow output by more than rounding explains, and only the
+// program in f32 tells which: it is compiled beside them.
+void ProgramVariants::compare_in_f32_later(std::size_t variants) {
+  constexpr std::size_t kMany = 4;
+  if (variants < kMany || wide_ || wide_begun_ || !are_narrow(expected_) ||
+      context_->options.traits().compiling_disturbs)
+    return;
+  wide_begun_ = true;
+  context_->compiler.compile_in_f32_ahead({path_, bytes_, context_->options.flags});
+}
+
 Status ProgramVariants::add_each(std::vector<Variant> variants) {
   const std::size_t at_once =
       std::max<std::size_t>(1, std::min(context_->options.compile_ahead,
                                         kBytesAtOnce / std::max<std::size_t>(1, bytes_.size())));
+  compare_in_f32_later(variants.size());
   for (std::size_t begin = 0; begin < variants.size(); begin += at_once) {
     const auto from = variants.begin() + static_cast<std::ptrdiff_t>(begin);
     const std::size_t count = std::min(at_once, variants.size() - begin);
@@ -228,6 +241,21 @@ Result<std::string> ProgramVariants::failure_of(Variant variant) {
   HONE_ASSIGN(const std::vector<CompiledModule> compiled, compile(one));
   HONE_TRY(check(one.front(), compiled.front()));
   return one.front().same_as.empty() ? one.front().failure : std::string();
+}
+
+Status ProgramVariants::compile_plainly(std::string_view name) {
+  const auto found = std::ranges::find(variants_, name, &Variant::name);
+  if (found == variants_.end() || !found->shares_front_half()) return {};
+  found->plainly = true;
+  std::vector<Variant> plain{*found};
+  HONE_ASSIGN(std::vector<CompiledModule> compiled, compile(plain));
+  if (compiled.front() && content_hash(*compiled.front()) == found->code) return {};
+  plain.front().differences.clear();
+  HONE_TRY(check(plain.front(), compiled.front()));
+  if (!plain.front().usable())
+    return failure("'{}', compiled at once as its user will: {}", name, plain.front().failure);
+  *found = std::move(plain.front());
+  return {};
 }
 
 Status ProgramVariants::time(int rounds, const std::vector<std::string>& names,

@@ -33,7 +33,12 @@ struct Variant {
   std::vector<double> seconds = {};  // per call, by round
   measure::PairedComparison against_default = {};
 
+  // It is compiled at once, as its user will.
+  bool plainly = false;
+
   bool usable() const { return failure.empty(); }
+  // What a spec and kernels of others say is read late (jobs::kFrontHalf).
+  bool shares_front_half() const { return !plainly && (!spec.empty() || !replaced.empty()); }
 };
 
 // As the compiler looks for the file that replaces an executable.
@@ -59,6 +64,11 @@ class ProgramVariants {
 
   // Why the variant would not be timed; empty where it would. It is not kept.
   Result<std::string> failure_of(Variant variant);
+
+  // Compiles a variant anew and at once, as its user will, where add() had it share a front half
+  // with others, and takes that module. A failure where it is another one and does not compile,
+  // does not run or gives wrong outputs.
+  Status compile_plainly(std::string_view name);
 
   // Times the usable ones of these variants, the default among them, in `rounds` rounds, each in
   // random order and from scratch; what was known of their times is forgotten. `seed`: of the
@@ -96,6 +106,8 @@ class ProgramVariants {
   // The results of the program computed in f32, made when they are first asked for; empty where
   // that is not possible.
   Result<std::vector<problem::Array>> wide_outputs();
+  // Begins to compile that, where it may be asked for.
+  void compare_in_f32_later(std::size_t variants);
   const Variant* with_code(std::string_view code) const;
 
   Context* context_;
@@ -110,6 +122,7 @@ class ProgramVariants {
   std::size_t made_ = 0;                  // names files
   std::vector<problem::Array> expected_;  // the default's outputs
   std::optional<std::vector<problem::Array>> wide_;
+  bool wide_begun_ = false;
 };
 
 }  // namespace hone::tune

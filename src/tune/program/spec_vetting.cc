@@ -60,6 +60,11 @@ class Vetting {
     return (request_.program != nullptr ? *request_.program : loaded_).dispatches;
   }
 
+  // One front half serves all that is asked here: `flags` add a spec at most.
+  ProgramToCompile program_with(const std::vector<std::string>& flags) const {
+    return {request_.path, request_.bytes, flags, request_.flags};
+  }
+
   // What the compiler's IR of a dispatch says that is configured so.
   Result<std::vector<std::string>> texts_of(const provider::Payload& configured) const {
     HONE_ASSIGN(const auto named, context_.programs->texts_in_ir(configured));
@@ -73,15 +78,14 @@ class Vetting {
 
   Status look_at_program() {
     if (request_.program == nullptr) {
-      HONE_ASSIGN(loaded_,
-                  context_.compiler.load_program(request_.path, request_.bytes, request_.flags));
+      HONE_ASSIGN(loaded_, context_.compiler.load_program_to_compile(request_.path, request_.bytes,
+                                                                     request_.flags));
     }
     for (const VerifiedEntry& entry : entries_) {
       HONE_ASSIGN(const std::vector<std::string> texts, texts_of(*entry.tuned->payload));
       HONE_ASSIGN(wanted_[entry.tuned], context_.compiler.canonical(texts));
     }
-    HONE_ASSIGN(const auto configured,
-                context_.compiler.configured(request_.path, request_.bytes, request_.flags));
+    HONE_ASSIGN(const auto configured, context_.compiler.configured(program_with(request_.flags)));
     for (const jobs::ConfiguredDispatch& each : configured) {
       HONE_ASSIGN(defaults_[each.name], texts_of(each.payload));
     }
@@ -91,7 +95,7 @@ class Vetting {
   // Whether each dispatch got what it may get; else one entry fewer.
   Result<bool> configure() {
     HONE_ASSIGN(const std::vector<std::string> flags, with(entries_.size()));
-    const auto got = context_.compiler.configured(request_.path, request_.bytes, flags);
+    const auto got = context_.compiler.configured(program_with(flags));
     if (!got) {
       if (!is_refusal(got.error())) return tl::unexpected(got.error());
       HONE_TRY(leave_out_what_breaks(
@@ -199,7 +203,9 @@ class Vetting {
 
   Result<tl::expected<std::string, provider::Failure>> compile_with(std::size_t count) {
     HONE_ASSIGN(const std::vector<std::string> flags, with(count));
-    return context_.compiler.compile_program(request_.path, request_.bytes, flags);
+    HONE_ASSIGN(std::vector<CompiledModule> compiled,
+                context_.compiler.compile_each({program_with(flags)}));
+    return std::move(compiled.front());
   }
 
   // A single dispatch is compiled in a moment, so the one that fails is looked for first.
@@ -234,7 +240,7 @@ class Vetting {
 
   Result<bool> refuses_to_configure_all(std::size_t count) {
     HONE_ASSIGN(const std::vector<std::string> flags, with(count));
-    const auto got = context_.compiler.configured(request_.path, request_.bytes, flags);
+    const auto got = context_.compiler.configured(program_with(flags));
     if (!got && !is_refusal(got.error())) return tl::unexpected(got.error());
     return !got.has_value();
   }

@@ -15,8 +15,15 @@ worker::Message program_job(std::string_view kind, const std::string& path,
   return {std::string(kind), {{"path", path}, {"flags", flags}}, {bytes}};
 }
 
-worker::Message compile_job(const ProgramToCompile& program) {
-  return program_job(jobs::kCompileProgram, program.path, program.bytes, program.flags);
+worker::Message load_job(const ProgramToCompile& program, const problem::SizeSet& sizes) {
+  worker::Message job = program_job(jobs::kLoadProgram, program.path, program.bytes, program.flags);
+  job.body["sizes"] = sizes;
+  if (program.front_flags) job.body["front_half"] = true;
+  return job;
+}
+
+worker::Message front_half_job(const ProgramToCompile& program) {
+  return program_job(jobs::kFrontHalf, program.path, program.bytes, *program.front_flags);
 }
 
 bool has_crashed(const worker::Outcome& outcome) {
@@ -86,6 +93,11 @@ tl::expected<T, provider::Failure> or_crash(Result<T> answer) {
                                           "the compile worker's answer " + answer.error().message});
 }
 
+CompiledModule module_of(worker::Outcome outcome) {
+  if (!outcome) return tl::unexpected(std::move(outcome).error());
+  return or_crash(first_blob(*outcome));
+}
+
 template <class T>
 Result<T> understood(Result<T> answer) {
   if (answer) return answer;
@@ -111,51 +123,117 @@ Result<problem::Program> CompileService::load_program(const std::string& path,
   return std::move(loaded.front());
 }
 
+Result<problem::Program> CompileService::load_program_to_compile(
+    const std::string& path, const std::string& bytes, const std::vector<std::string>& flags) {
+  HONE_ASSIGN(std::vector<Result<problem::Program>> loaded,
+              load_programs({{path, bytes, flags, flags}}));
+  return std::move(loaded.front());
+}
+
 Result<std::vector<Result<problem::Program>>> CompileService::load_programs(
     const std::vector<ProgramToCompile>& programs) {
   std::vector<worker::Message> messages;
-  for (const ProgramToCompile& each : programs) {
-    worker::Message& job =
-        messages.emplace_back(program_job(jobs::kLoadProgram, each.path, each.bytes, each.flags));
-    job.body["sizes"] = sizes_;
-  }
-  HONE_ASSIGN(std::vector<worker::Outcome> outcomes, pool_.once_each(messages));
+  for (const ProgramToCompile& each : programs) messages.push_back(load_job(each, sizes_));
+  HONE_ASSIGN(std::vector<worker::Outcome> outcomes, each_once(messages));
   std::vector<Result<problem::Program>> loaded;
   for (std::size_t i = 0; i < messages.size(); ++i) {
-    if (has_crashed(outcomes[i])) {
-      HONE_ASSIGN(outcomes[i], pool_.once(messages[i]));
-    }
-    const Result<worker::Message> answer = accepted(std::move(outcomes[i]));
+    Result<worker::Message> answer = accepted(std::move(outcomes[i]));
     loaded.push_back(answer ? understood(decode_json<problem::Program>(answer->body))
                             : tl::unexpected(answer.error()));
+    if (answer && programs[i].front_flags && !answer->blobs.empty())
+      compiled_.keep(CompiledPrograms::key_of(front_half_job(programs[i])),
+                     std::move(answer->blobs.front()));
   }
   return loaded;
+}
+
+Result<std::vector<worker::Outcome>> CompileService::each_once(
+    const std::vector<worker::Message>& messages) {
+  std::vector<std::optional<worker::Outcome>> known;
+  std::vector<worker::Message> unknown;
+  for (const worker::Message& message : messages) {
+    HONE_ASSIGN(known.emplace_back(), taken_ahead(message));
+    if (!known.back()) unknown.push_back(message);
+  }
+  HONE_ASSIGN(std::vector<worker::Outcome> rest, pool_.once_each(unknown));
+  std::vector<worker::Outcome> outcomes;
+  for (std::size_t i = 0, next = 0; i < messages.size(); ++i) {
+    outcomes.push_back(std::move(known[i] ? *known[i] : rest[next]));
+    if (!known[i]) ++next;
+    if (has_crashed(outcomes.back())) {
+      HONE_ASSIGN(outcomes.back(), pool_.once(messages[i]));
+    }
+  }
+  return outcomes;
 }
 
 Result<CompiledModule> CompileService::compile_program(const std::string& path,
                                                        const std::string& bytes,
                                                        const std::vector<std::string>& flags) {
-  HONE_ASSIGN(std::vector<CompiledModule> compiled, compile_programs(path, bytes, {flags}));
+  HONE_ASSIGN(std::vector<CompiledModule> compiled, compile_each({{path, bytes, flags}}));
   return std::move(compiled.front());
 }
 
-Result<std::vector<CompiledModule>> CompileService::compile_programs(
-    const std::string& path, const std::string& bytes,
-    const std::vector<std::vector<std::string>>& flags) {
-  std::vector<ProgramToCompile> programs;
-  for (const std::vector<std::string>& each : flags) programs.push_back({path, bytes, each});
-  return compile_each(programs);
+void CompileService::compile_ahead(const ProgramToCompile& program) {
+  begin_ahead(program_job(jobs::kCompileProgram, program.path, program.bytes, program.flags));
 }
 
-void CompileService::compile_ahead(const ProgramToCompile& program) {
-  worker::Message job = compile_job(program);
+void CompileService::load_ahead(const ProgramToCompile& program) {
+  begin_ahead(load_job(program, sizes_));
+}
+
+void CompileService::compile_in_f32_ahead(const ProgramToCompile& program) {
+  begin_ahead(program_job(jobs::kCompileProgramInF32, program.path, program.bytes, program.flags));
+}
+
+void CompileService::begin_ahead(worker::Message job) {
   const auto begun = pool_.begin_once(job);
   if (begun) ahead_.push_back({std::move(job), *begun});
 }
 
+Result<std::vector<CompileService::Job>> CompileService::jobs_of(
+    std::string_view kind, const std::vector<ProgramToCompile>& programs) {
+  using Half = tl::expected<std::shared_ptr<const std::string>, provider::Failure>;
+  std::map<std::string, Half> halves;
+  std::vector<worker::Message> unknown;
+  for (const ProgramToCompile& each : programs) {
+    if (!each.front_flags) continue;
+    worker::Message job = front_half_job(each);
+    const auto [half, is_new] = halves.try_emplace(CompiledPrograms::key_of(job));
+    if (is_new) half->second = compiled_.find(half->first);
+    if (is_new && *half->second == nullptr) unknown.push_back(std::move(job));
+  }
+  HONE_ASSIGN(std::vector<worker::Outcome> outcomes, each_once(unknown));
+  for (std::size_t i = 0; i < unknown.size(); ++i) {
+    Half& half = halves.at(CompiledPrograms::key_of(unknown[i]));
+    if (!outcomes[i])
+      half = tl::unexpected(std::move(outcomes[i]).error());
+    else if (!outcomes[i]->blobs.empty())
+      half = compiled_.keep(CompiledPrograms::key_of(unknown[i]),
+                            std::move(outcomes[i]->blobs.front()));
+  }
+  std::vector<Job> jobs;
+  for (const ProgramToCompile& each : programs) {
+    const Half half =
+        each.front_flags ? halves.at(CompiledPrograms::key_of(front_half_job(each))) : Half();
+    if (!half) {
+      jobs.push_back(tl::unexpected(half.error()));
+      continue;
+    }
+    // One that is too large to be handed on is made again for each.
+    const bool from_half = *half != nullptr;
+    worker::Message& job =
+        jobs.emplace_back(program_job(kind, each.path, from_half ? **half : each.bytes, each.flags))
+            .value();
+    if (from_half) job.body["front_half"] = true;
+  }
+  return jobs;
+}
+
 Result<std::optional<worker::Outcome>> CompileService::taken_ahead(const worker::Message& message) {
   const auto found = std::ranges::find_if(ahead_, [&](const Ahead& each) {
-    return each.message.body == message.body && each.message.blobs == message.blobs;
+    return each.message.kind == message.kind && each.message.body == message.body &&
+           each.message.blobs == message.blobs;
   });
   if (found == ahead_.end()) return std::optional<worker::Outcome>();
   const worker::WorkerPool::Begun begun = found->begun;
@@ -166,45 +244,54 @@ Result<std::optional<worker::Outcome>> CompileService::taken_ahead(const worker:
 
 Result<std::vector<CompiledModule>> CompileService::compile_each(
     const std::vector<ProgramToCompile>& programs) {
-  std::vector<std::optional<worker::Outcome>> outcomes;
+  HONE_ASSIGN(std::vector<Job> jobs, jobs_of(jobs::kCompileProgram, programs));
+  std::vector<CompiledModule> compiled(programs.size());
   std::vector<worker::Message> messages;
-  for (const ProgramToCompile& each : programs) {
-    worker::Message job = compile_job(each);
-    HONE_ASSIGN(outcomes.emplace_back(), taken_ahead(job));
-    if (!outcomes.back() || has_crashed(*outcomes.back())) {
-      outcomes.back().reset();
-      messages.push_back(std::move(job));
+  std::vector<std::size_t> places;  // of `messages`
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    if (!jobs[i]) {
+      compiled[i] = tl::unexpected(std::move(jobs[i]).error());
+      continue;
     }
+    if (const auto known = compiled_.find(CompiledPrograms::key_of(*jobs[i]))) {
+      compiled[i] = *known;
+      continue;
+    }
+    messages.push_back(std::move(*jobs[i]));
+    places.push_back(i);
   }
-  HONE_ASSIGN(std::vector<worker::Outcome> rest, pool_.once_each(messages));
-  std::vector<CompiledModule> compiled;
-  std::size_t next = 0;
-  for (std::optional<worker::Outcome>& outcome : outcomes) {
-    if (!outcome) {
-      outcome = std::move(rest[next]);
-      if (has_crashed(*outcome)) {
-        HONE_ASSIGN(outcome, pool_.once(messages[next]));
-      }
-      ++next;
-    }
-    compiled.push_back(*outcome ? or_crash(first_blob(**outcome))
-                                : CompiledModule(tl::unexpected(std::move(*outcome).error())));
+  HONE_ASSIGN(std::vector<worker::Outcome> outcomes, each_once(messages));
+  for (std::size_t m = 0; m < messages.size(); ++m) {
+    compiled[places[m]] = module_of(std::move(outcomes[m]));
+    remember(programs[places[m]], messages[m], compiled[places[m]]);
   }
   return compiled;
 }
 
+// A spec's file may say something else the next time.
+void CompileService::remember(const ProgramToCompile& program, const worker::Message& job,
+                              const CompiledModule& module) {
+  if (module && !program.front_flags) compiled_.keep(CompiledPrograms::key_of(job), *module);
+}
+
 Result<CompiledModule> CompileService::compile_program_in_f32(
     const std::string& path, const std::string& bytes, const std::vector<std::string>& flags) {
-  HONE_ASSIGN(worker::Outcome outcome,
-              once(program_job(jobs::kCompileProgramInF32, path, bytes, flags)));
-  if (!outcome) return CompiledModule(tl::unexpected(std::move(outcome).error()));
-  return or_crash(first_blob(*outcome));
+  const worker::Message job = program_job(jobs::kCompileProgramInF32, path, bytes, flags);
+  HONE_ASSIGN(std::vector<worker::Outcome> outcomes, each_once({job}));
+  return module_of(std::move(outcomes.front()));
 }
 
 Result<std::vector<jobs::ConfiguredDispatch>> CompileService::configured(
     const std::string& path, const std::string& bytes, const std::vector<std::string>& flags) {
+  return configured({path, bytes, flags});
+}
+
+Result<std::vector<jobs::ConfiguredDispatch>> CompileService::configured(
+    const ProgramToCompile& program) {
+  HONE_ASSIGN(const std::vector<Job> jobs, jobs_of(jobs::kConfigured, {program}));
   HONE_ASSIGN(const worker::Message answer,
-              accepted(once(program_job(jobs::kConfigured, path, bytes, flags))));
+              accepted(jobs.front() ? once(*jobs.front())
+                                    : worker::Outcome(tl::unexpected(jobs.front().error()))));
   return understood(decode_json<std::vector<jobs::ConfiguredDispatch>>(answer.body, "dispatches"));
 }
 

@@ -12,6 +12,7 @@
 #include "provider/artifact.h"
 #include "provider/jobs.h"
 #include "provider/payload.h"
+#include "tune/services/compiled_programs.h"
 #include "worker/worker_pool.h"
 
 namespace hone::tune {
@@ -38,6 +39,11 @@ struct ProgramToCompile {
   std::string path;  // of its file, for messages
   std::string bytes;
   std::vector<std::string> flags;
+  // Where `flags` say more than these, and more only of specs and of kernels that take the place of
+  // the compiler's own: what compiles the program up to there, once for all that begin so. Of
+  // load_programs(), with `flags`: that this half is kept for what is compiled later. None: the
+  // program is compiled at once, as its user will.
+  std::optional<std::vector<std::string>> front_flags = {};
 };
 
 struct DispatchToPrepare {
@@ -69,21 +75,23 @@ class CompileService {
   Result<std::string> revision();
   Result<problem::Program> load_program(const std::string& path, const std::string& bytes,
                                         const std::vector<std::string>& flags);
+  // Its front half (ProgramToCompile::front_flags) is kept.
+  Result<problem::Program> load_program_to_compile(const std::string& path,
+                                                   const std::string& bytes,
+                                                   const std::vector<std::string>& flags);
   // Loads several programs, side by side where the pool can; results are in their order.
   Result<std::vector<Result<problem::Program>>> load_programs(
       const std::vector<ProgramToCompile>& programs);
   Result<CompiledModule> compile_program(const std::string& path, const std::string& bytes,
                                          const std::vector<std::string>& flags);
-  // Compiles one program with each of these lists of flags, side by side where the pool can;
-  // results are in their order.
-  Result<std::vector<CompiledModule>> compile_programs(
-      const std::string& path, const std::string& bytes,
-      const std::vector<std::vector<std::string>>& flags);
-  // Begins to compile a program beside what follows, where the pool has a process for it. The next
-  // call of compile_program(), compile_programs() or compile_each() that names it takes the result.
-  void compile_ahead(const ProgramToCompile& program);
-  // Several programs likewise.
+  // Compiles several programs, side by side where the pool can; results are in their order. What
+  // was compiled at once is known when it is asked for again.
   Result<std::vector<CompiledModule>> compile_each(const std::vector<ProgramToCompile>& programs);
+  // Begins to compile, or to split, a program beside what follows, where the pool has a process for
+  // it. The next call that asks for the same takes the result.
+  void compile_ahead(const ProgramToCompile& program);
+  void load_ahead(const ProgramToCompile& program);
+  void compile_in_f32_ahead(const ProgramToCompile& program);
   // Compiles a program as computed in f32 (provider::jobs). Fails for a provider that does not know
   // the job.
   Result<CompiledModule> compile_program_in_f32(const std::string& path, const std::string& bytes,
@@ -92,6 +100,7 @@ class CompileService {
   Result<std::vector<jobs::ConfiguredDispatch>> configured(const std::string& path,
                                                            const std::string& bytes,
                                                            const std::vector<std::string>& flags);
+  Result<std::vector<jobs::ConfiguredDispatch>> configured(const ProgramToCompile& program);
   // Returns the compiler's configuration of one dispatch, given its source.
   Result<jobs::ConfiguredDispatch> configured_dispatch(const std::string& name,
                                                        const std::string& source,
@@ -149,7 +158,18 @@ class CompileService {
   };
 
   Result<worker::Outcome> once(const worker::Message& message);
-  // What compile_ahead() has begun of it, waited for; nothing where it has begun nothing.
+  // Each of these jobs once, and once more where the compiler crashes, side by side; what was begun
+  // ahead is waited for.
+  Result<std::vector<worker::Outcome>> each_once(const std::vector<worker::Message>& messages);
+  // The jobs that do this to the programs, or why there is none: of those with a front half, what
+  // comes after it. Front halves that are not known are compiled side by side.
+  using Job = tl::expected<worker::Message, provider::Failure>;
+  Result<std::vector<Job>> jobs_of(std::string_view kind,
+                                   const std::vector<ProgramToCompile>& programs);
+  void begin_ahead(worker::Message job);
+  void remember(const ProgramToCompile& program, const worker::Message& job,
+                const CompiledModule& module);
+  // What was begun of it ahead, waited for; nothing where nothing was.
   Result<std::optional<worker::Outcome>> taken_ahead(const worker::Message& message);
   // As WorkerPool::next_finished(), of all pools.
   Result<std::optional<worker::Finished>> next_of_any(double seconds);
@@ -163,6 +183,7 @@ class CompileService {
 
   worker::WorkerPool& pool_;
   std::vector<Ahead> ahead_;
+  CompiledPrograms compiled_;
   std::vector<Replacing> replacing_;
   std::map<std::string, Stated> stated_;  // by key
   problem::SizeSet sizes_;

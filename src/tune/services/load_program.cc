@@ -6,6 +6,12 @@ Result<problem::Program> load_program(CompileService& compiler, const provider::
                                       const std::string& path, const std::string& bytes,
                                       const std::vector<std::string>& flags) {
   HONE_ASSIGN(problem::Program program, compiler.load_program(path, bytes, flags));
+  HONE_TRY(ask_for_spaces(compiler, provider, flags, program));
+  return program;
+}
+
+Status ask_for_spaces(CompileService& compiler, const provider::Provider& provider,
+                      const std::vector<std::string>& flags, problem::Program& program) {
   std::vector<problem::Dispatch*> tunable;
   for (problem::Dispatch& dispatch : program.dispatches)
     if (dispatch.not_tunable.empty()) tunable.push_back(&dispatch);
@@ -17,7 +23,7 @@ Result<problem::Program> load_program(CompileService& compiler, const provider::
   }
   for (problem::Dispatch* const dispatch : tunable)
     dispatch->not_tunable = provider.why_no_space(*dispatch);
-  return program;
+  return {};
 }
 
 }  // namespace hone::tune

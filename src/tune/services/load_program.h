@@ -16,4 +16,8 @@ Result<problem::Program> load_program(CompileService& compiler, const provider::
                                       const std::string& path, const std::string& bytes,
                                       const std::vector<std::string>& flags);
 
+// The same for a program that was split with `flags`.
+Status ask_for_spaces(CompileService& compiler, const provider::Provider& provider,
+                      const std::vector<std::string>& flags, problem::Program& program);
+
 }  // namespace hone::tune

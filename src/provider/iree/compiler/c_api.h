@@ -123,6 +123,7 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
   X(bool, ireeCompilerInvocationRunPassPipeline, (Invocation_t*, const char* pipeline))          \
   X(Error_t*, ireeCompilerInvocationOutputVMBytecode, (Invocation_t*, Output_t*))                \
   X(Error_t*, ireeCompilerInvocationOutputHALExecutable, (Invocation_t*, Output_t*))             \
+  X(Error_t*, ireeCompilerInvocationOutputIRBytecode, (Invocation_t*, Output_t*, int version))   \
   X(Error_t*, ireeCompilerSourceWrapBuffer,                                                      \
     (Session_t*, const char* name, const char* bytes, std::size_t, bool terminated, Source_t**)) \
   X(void, ireeCompilerSourceDestroy, (Source_t*))                                                \

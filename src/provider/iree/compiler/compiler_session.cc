@@ -187,7 +187,7 @@ OwnedModule Invocation::take_module() {
   return OwnedModule(api, api.ireeCompilerInvocationExportStealModule(invocation_));
 }
 
-Result<std::string> Invocation::output(OutputFunction write) {
+Result<std::string> Invocation::output(const OutputFunction& write) {
   const CApi& api = session_.api();
   Output_t* out = nullptr;
   if (Error_t* error = api.ireeCompilerOutputOpenMembuffer(&out))
@@ -210,6 +210,13 @@ Result<std::string> Invocation::vm_bytecode() {
 
 Result<std::string> Invocation::executable() {
   return output(session_.api().ireeCompilerInvocationOutputHALExecutable);
+}
+
+Result<std::string> Invocation::ir_bytecode() {
+  return output([this](Invocation_t* invocation, Output_t* out) {
+    constexpr int kNewestVersion = -1;
+    return session_.api().ireeCompilerInvocationOutputIRBytecode(invocation, out, kNewestVersion);
+  });
 }
 
 std::string Invocation::diagnostics() const {

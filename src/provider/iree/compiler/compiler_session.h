@@ -1,6 +1,7 @@
 // A compiler session (one MLIR context and one set of flags) and one run of the compiler in it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@ namespace hone::iree {
 // Phases of IREE's pipeline, by the compiler's names (--compile-to).
 inline constexpr char kStart[] = "start";
 inline constexpr char kInput[] = "input";
+inline constexpr char kStream[] = "stream";
 inline constexpr char kExecutableSources[] = "executable-sources";
 inline constexpr char kExecutableConfigurations[] = "executable-configurations";
 inline constexpr char kExecutableTargets[] = "executable-targets";
@@ -77,15 +79,16 @@ class Invocation {
 
   // The module's serialised forms; the compiler's words as the error text (kInput).
   Result<std::string> vm_bytecode();
-  Result<std::string> executable();  // of the only hal.executable, after phase hal
+  Result<std::string> executable();   // of the only hal.executable, after phase hal
+  Result<std::string> ir_bytecode();  // MLIR's, after any phase
 
   // Errors with their notes, one per line, as the compiler words and places them; warnings and
   // remarks are left out.
   std::string diagnostics() const;
 
  private:
-  using OutputFunction = Error_t* (*)(Invocation_t*, Output_t*);
-  Result<std::string> output(OutputFunction write);
+  using OutputFunction = std::function<Error_t*(Invocation_t*, Output_t*)>;
+  Result<std::string> output(const OutputFunction& write);
 
   const CompilerSession& session_;
   Invocation_t* invocation_;

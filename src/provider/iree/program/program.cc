@@ -162,9 +162,9 @@ Dispatch describe(const Ir& ir, const Part& part, const LaunchSet& set, const Op
 }
 
 // The program at executable-sources, whichever of the two kinds of file it comes from. `torch`:
-// what is said of its functions before it is compiled.
+// what is said of its functions before it is compiled. `half`, if asked for: load_program().
 Result<OwnedModule> split(const CompilerSession& session, const std::string& path,
-                          std::string_view bytes, TorchArguments& torch) {
+                          std::string_view bytes, TorchArguments& torch, std::string* half) {
   const Ir ir(session.api());
   Invocation invocation(session);
   if (!invocation.parse(path, bytes))
@@ -176,7 +176,11 @@ Result<OwnedModule> split(const CompilerSession& session, const std::string& pat
   }
   torch = torch_arguments(ir, parsed);
   Invocation compile(session);
-  if (!compile.import(std::move(parsed)) || !compile.run(kStart, kExecutableSources))
+  const bool compiled = compile.import(std::move(parsed)) && compile.run(kStart, kStream);
+  if (compiled && half != nullptr) {
+    HONE_ASSIGN(*half, compile.ir_bytecode());
+  }
+  if (!compiled || !compile.run(kStream, kExecutableSources))
     return input_error("IREE cannot compile '{}':\n{}", path, compile.diagnostics());
   return compile.take_module();
 }
@@ -269,13 +273,14 @@ bool targets_gpu(const std::vector<std::string>& flags) {
 
 Result<problem::Program> load_program(const Library& library, const std::string& path,
                                       std::string_view bytes, const std::vector<std::string>& flags,
-                                      const std::vector<problem::GivenSize>& sizes) {
+                                      const std::vector<problem::GivenSize>& sizes,
+                                      std::string* half) {
   std::vector<std::string> all = flags;
   all.emplace_back(kTunerAttributesFlag);
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, all));
   const Ir ir(session.api());
   TorchArguments torch;
-  HONE_ASSIGN(const OwnedModule module, split(session, path, bytes, torch));
+  HONE_ASSIGN(const OwnedModule module, split(session, path, bytes, torch, half));
 
   HONE_ASSIGN(std::vector<Part> parts, parts_of(session, module));
   OpenSizes open = OpenSizes::find(ir, module);

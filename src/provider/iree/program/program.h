@@ -37,8 +37,12 @@ bool targets_gpu(const std::vector<std::string>& flags);
 // cannot be tuned says so in Dispatch::not_tunable. Errors: kInput with the compiler's own words
 // ("file:line:column: error: ...") when it does not accept the program or a flag; kInput for a size
 // that the program does not leave open.
+//
+// `front_half`, unless null, is given what front_half() (whole_program.h) makes of the program; it
+// stays empty where `bytes` are past that phase.
 Result<problem::Program> load_program(const Library& library, const std::string& path,
                                       std::string_view bytes, const std::vector<std::string>& flags,
-                                      const std::vector<problem::GivenSize>& sizes = {});
+                                      const std::vector<problem::GivenSize>& sizes = {},
+                                      std::string* front_half = nullptr);
 
 }  // namespace hone::iree

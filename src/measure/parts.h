@@ -1,0 +1,44 @@
+// Work on the elements of large arrays, shared out over the cores that a thread may run on.
+#pragma once
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <thread>
+#include <vector>
+
+namespace hone::measure {
+
+// A thread that was pinned to one core has one, so that it disturbs nothing that is measured on
+// others; threads inherit where they may run.
+inline std::size_t usable_cores() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  if (sched_getaffinity(0, sizeof(cores), &cores) != 0) return 1;
+  return static_cast<std::size_t>(std::max(1, CPU_COUNT(&cores)));
+}
+
+// Calls `work(begin, end)` for parts of [0, count) that together are all of it, side by side, and
+// waits. Parts begin at multiples of 64, so that no two of them share a word of a vector<bool>.
+// What is small stays one part, on this thread. Returns what the calls returned, in the order of
+// parts.
+template <class Work>
+auto in_parts(std::size_t count, const Work& work) {
+  constexpr std::size_t kUnit = 64, kLeast = std::size_t{1} << 18;
+  const std::size_t parts = std::clamp<std::size_t>(count / kLeast, 1, usable_cores());
+  const auto begin_of = [&](std::size_t part) {
+    return part == parts ? count : count / kUnit * part / parts * kUnit;
+  };
+  std::vector<decltype(work(std::size_t{}, std::size_t{}))> results(parts);
+  const auto run = [&](std::size_t part) {
+    results[part] = work(begin_of(part), begin_of(part + 1));
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t part = 1; part < parts; ++part) threads.emplace_back(run, part);
+  run(0);
+  for (std::thread& thread : threads) thread.join();
+  return results;
+}
+
+}  // namespace hone::measure

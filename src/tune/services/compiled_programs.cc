@@ -1,0 +1,38 @@
+#include "tune/services/compiled_programs.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/hash.h"
+
+namespace hone::tune {
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+
+}  // namespace
+
+std::string CompiledPrograms::key_of(const provider::Message& job) {
+  std::string key = job.kind + job.body.dump();
+  for (const std::string& blob : job.blobs) key += content_hash(blob);
+  return key;
+}
+
+std::shared_ptr<const std::string> CompiledPrograms::find(const std::string& key) const {
+  const auto found = std::ranges::find(kept_, key, &Kept::key);
+  return found == kept_.end() ? nullptr : found->bytes;
+}
+
+std::shared_ptr<const std::string> CompiledPrograms::keep(const std::string& key,
+                                                          std::string bytes) {
+  auto shared = std::make_shared<const std::string>(std::move(bytes));
+  std::erase_if(kept_, [&](const Kept& each) { return each.key == key; });
+  if (shared->size() > kMostBytes) return shared;
+  kept_.push_back({key, shared});
+  std::size_t total = 0;
+  for (const Kept& each : kept_) total += each.bytes->size();
+  for (; total > kMostBytes; kept_.pop_front()) total -= kept_.front().bytes->size();
+  return shared;
+}
+
+}  // namespace hone::tune

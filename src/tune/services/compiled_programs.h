@@ -1,0 +1,31 @@
+// What the compiler made of whole programs, kept in memory for when it is asked for again: front
+// halves (jobs::kFrontHalf), and modules that a search and a proof both need.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "provider/compile_worker.h"
+
+namespace hone::tune {
+
+class CompiledPrograms {
+ public:
+  // Names a job by all that it says and is given.
+  static std::string key_of(const provider::Message& job);
+  // Null where nothing is kept by that name.
+  std::shared_ptr<const std::string> find(const std::string& key) const;
+  // The oldest are forgotten for it where all together are larger than 1 GiB; what is larger by
+  // itself is not kept. Returns the bytes in any case.
+  std::shared_ptr<const std::string> keep(const std::string& key, std::string bytes);
+
+ private:
+  struct Kept {
+    std::string key;
+    std::shared_ptr<const std::string> bytes;
+  };
+  std::deque<Kept> kept_;  // the oldest first
+};
+
+}  // namespace hone::tune
