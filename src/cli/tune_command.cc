@@ -55,7 +55,9 @@ void add_tune_command(CLI::App& app, Run& run) {
       ->add_option("--provider", options->provider,
                    "whose kernels: iree or triton (default: by INPUT); of a program on an NVIDIA "
                    "GPU also iree,triton (the default where there is Triton): the best of both")
-      ->check(CLI::IsMember({"iree", "triton", "iree,triton"}));
+      // What help and completion offer is read from the description, where a comma parts the
+      // values.
+      ->check(CLI::IsMember({"iree", "triton", "iree,triton"}).description("TEXT:{iree,triton}"));
   add_external_option(*command, options->external);
   add_toolchain_options(*command, options->toolchain);
   add_gemm_options(*command, options->gemms);
@@ -126,9 +128,9 @@ void add_tune_command(CLI::App& app, Run& run) {
       "do not search the compiler's flags first (hone flags does only that); nor are they "
       "where --dispatch or --config say what is tuned");
   command->add_flag("--no-program", options->no_program, "do not time the whole program");
-  command->add_flag("!--no-near-ties", tuning.near_ties,
-                    "ship what is fastest by itself; do not try in the program what is about as "
-                    "fast");
+  command->add_flag_callback(
+      "--no-near-ties", [&tuning] { tuning.near_ties = false; },
+      "ship what is fastest by itself; do not try in the program what is about as fast");
   command
       ->add_option("--starter-spec,--starter-td-spec", tuning.starter_spec,
                    "a tuning spec that there is: what is found is put before its entries")

@@ -43,6 +43,24 @@ TEST(Compare, CountsAndNamesTheFirstBadElement) {
             "wrong: 2 of 6 elements (33.3 %), first at [1, 1]: expected 5, got 0");
 }
 
+// Cores share what is large: what each of them found is of the whole.
+TEST(Compare, LargeTensorsAreComparedInParts) {
+  constexpr std::int64_t kRows = 1024, kColumns = 1500;
+  const TensorType type{ElementType::kF32, {kRows, kColumns}};
+  const std::vector<float> expected(kRows * kColumns, 1);
+  std::vector<float> got = expected;
+  got[700 * kColumns + 9] = 3;
+  got[900 * kColumns + 1] = 9;
+  got[1023 * kColumns + 1499] = 1.5f;  // within the tolerance
+  const auto result = compare(floats(got), floats(expected), type, {.absolute = 1});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->bad, 2);
+  EXPECT_EQ(result->elements, kRows * kColumns);
+  EXPECT_THAT(result->first_bad, ElementsAre(700, 9));
+  EXPECT_EQ(result->got, 3);
+  EXPECT_EQ(result->worst_error, 8);
+}
+
 TEST(Compare, ToleranceIsAbsolutePlusRelative) {
   const TensorType type{ElementType::kF32, {2}};
   const Tolerance tolerance{0.5, 0.25, ""};

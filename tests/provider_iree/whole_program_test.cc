@@ -47,7 +47,9 @@ module @spec attributes {{ transform.with_named_sequence,
 }
 
 // In a process of its own: the compiler keeps the path of a spec for all later sessions.
-std::string configured_by(const std::string& spec_text) {
+std::string configured_by(const std::string& spec_text,
+                          const std::string& program = example("matmul_512.mlir"),
+                          ModuleKind kind = ModuleKind::kProgram) {
   const auto folder = TemporaryFolder::create("hone-test-");
   const auto path = folder->path() / "spec.mlir";
   const auto result = folder->path() / "result";
@@ -57,7 +59,7 @@ std::string configured_by(const std::string& spec_text) {
   const pid_t child = ::fork();
   if (child == 0) {
     const auto dispatches =
-        configured_dispatches(compiler(), "matmul_512.mlir", example("matmul_512.mlir"), flags);
+        configured_dispatches(compiler(), "matmul_512.mlir", program, flags, kind);
     const auto written =
         write_file_atomically(result, dispatches ? dispatches->at(0).attributes.lowering_config
                                                  : dispatches.error().message);
@@ -112,6 +114,29 @@ TEST(CompileProgram, GivesAModuleThatIreesRuntimeRuns) {
   // Every element of the product of two matrices of ones is 512.
   EXPECT_TRUE(
       gives(*module, "matmul_512", "512x512xf32=1 --input=512x512xf32=1", "512x512xf32=512"));
+}
+
+TEST(FrontHalf, LeadsToTheModuleOfAWholeCompile) {
+  const std::string program = example("feed_forward.mlir");
+  for (const std::vector<std::string>& flags :
+       {avx512_flags(),
+        {"--iree-hal-target-device=cuda", "--iree-cuda-target=sm_80", "--iree-opt-level=O2"}}) {
+    const auto half = front_half(compiler(), "feed_forward.mlir", program, flags);
+    ASSERT_TRUE(half) << half.error().message;
+    const auto rest =
+        compile_program(compiler(), "feed_forward.mlir", *half, flags, ModuleKind::kFrontHalf);
+    const auto whole = compile_program(compiler(), "feed_forward.mlir", program, flags);
+    ASSERT_TRUE(rest && whole) << (rest ? whole : rest).error().message;
+    EXPECT_TRUE(*rest == *whole);
+  }
+}
+
+TEST(FrontHalf, TakesASpecAfterwards) {
+  const auto half =
+      front_half(compiler(), "matmul_512.mlir", example("matmul_512.mlir"), avx512_flags());
+  ASSERT_TRUE(half) << half.error().message;
+  EXPECT_EQ(configured_by(spec(512), *half, ModuleKind::kFrontHalf),
+            canonical_attribute(compiler(), kConfiguration).value());
 }
 
 // Adding one to 2048 changes nothing in f16. Programs from PyTorch and ONNX take buffers that say

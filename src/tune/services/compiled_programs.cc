@@ -6,11 +6,6 @@
 #include "base/hash.h"
 
 namespace hone::tune {
-namespace {
-
-constexpr std::size_t kMostBytes = std::size_t{1} << 30;
-
-}  // namespace
 
 std::string CompiledPrograms::key_of(const provider::Message& job) {
   std::string key = job.kind + job.body.dump();
@@ -27,11 +22,11 @@ std::shared_ptr<const std::string> CompiledPrograms::keep(const std::string& key
                                                           std::string bytes) {
   auto shared = std::make_shared<const std::string>(std::move(bytes));
   std::erase_if(kept_, [&](const Kept& each) { return each.key == key; });
-  if (shared->size() > kMostBytes) return shared;
+  if (shared->size() > most_bytes_) return shared;
   kept_.push_back({key, shared});
   std::size_t total = 0;
   for (const Kept& each : kept_) total += each.bytes->size();
-  for (; total > kMostBytes; kept_.pop_front()) total -= kept_.front().bytes->size();
+  for (; total > most_bytes_; kept_.pop_front()) total -= kept_.front().bytes->size();
   return shared;
 }
 

@@ -2,6 +2,7 @@
 // halves (jobs::kFrontHalf), and modules that a search and a proof both need.
 #pragma once
 
+#include <cstddef>
 #include <deque>
 #include <memory>
 #include <string>
@@ -12,11 +13,15 @@ namespace hone::tune {
 
 class CompiledPrograms {
  public:
+  // Holds at most so many bytes.
+  explicit CompiledPrograms(std::size_t most_bytes = std::size_t{1} << 30)
+      : most_bytes_(most_bytes) {}
+
   // Names a job by all that it says and is given.
   static std::string key_of(const provider::Message& job);
   // Null where nothing is kept by that name.
   std::shared_ptr<const std::string> find(const std::string& key) const;
-  // The oldest are forgotten for it where all together are larger than 1 GiB; what is larger by
+  // The oldest are forgotten for it where all together would be too much; what is too large by
   // itself is not kept. Returns the bytes in any case.
   std::shared_ptr<const std::string> keep(const std::string& key, std::string bytes);
 
@@ -25,6 +30,7 @@ class CompiledPrograms {
     std::string key;
     std::shared_ptr<const std::string> bytes;
   };
+  std::size_t most_bytes_;
   std::deque<Kept> kept_;  // the oldest first
 };
 
