@@ -9,25 +9,12 @@
 #include <utility>
 
 #include "measure/launch_operands.h"
+#include "measure/prepared_problem.h"
 #include "measure/sample_loop.h"
 #include "measure/workload.h"
 
 namespace hone::measure {
 namespace {
-
-// A reference of which some element is not finite is run again on other inputs, this often.
-constexpr int kMostDraws = 4;
-
-// What the reference, code for the host, gives on a device of its own.
-Result<ExpectedOutputs> run_reference_on(device::Device& host, const ProblemRequest& request,
-                                         const std::array<LaunchOperands, kOperandSets>& operands) {
-  const provider::Artifact& reference = *request.reference;
-  HONE_ASSIGN(Buffers buffers, Buffers::create(request.dispatch.bindings, operands[0].contents, 1,
-                                               &host, operands[1].contents));
-  HONE_ASSIGN(auto kernel, host.load(reference.format, reference.code,
-                                     problem::over_bindings(reference.launch, request.dispatch)));
-  return run_reference(*kernel, buffers);
-}
 
 // What a library's kernels run on where they compute `dispatch` and not the problem's own: inputs
 // of the same kind and seed, and the exact result.
@@ -59,6 +46,7 @@ struct Runner::State {
   std::vector<device::DeviceKind> kinds;
   Libraries libraries;
   ProblemRequest problem;
+  ProblemAhead ahead;
   // In this order: kernels go before the device that runs them.
   std::unique_ptr<device::Device> device;
   std::unique_ptr<Workload> workload;
@@ -73,6 +61,10 @@ struct Runner::State {
     return kind->open(address);
   }
 
+  OpenDevice opener() const {
+    return [this](const device::Address& address) { return open(address); };
+  }
+
   void clear() {
     candidates.clear();
     library_workloads.clear();
@@ -83,6 +75,11 @@ struct Runner::State {
   Status check_ready() const {
     if (!device || !workload)
       return input_error("the runner has no problem yet: set_problem first");
+    return {};
+  }
+
+  Status check_verifiable() const {
+    if (problem.only_timed) return input_error("this problem is without a reference: only_timed");
     return {};
   }
 
@@ -131,45 +128,26 @@ Result<ProblemReady> Runner::set_problem(const ProblemRequest& request) {
   state_->clear();  // also unpins this thread, so that the reference below may use every core
   if (request.dispatch.bindings.empty())
     return input_error("{} has no bindings: nothing to run it on", request.dispatch.name);
-  ProblemReady ready{.reference = "artifact", .copies = 1, .note = ""};
-  std::array<LaunchOperands, kOperandSets> operands;
-  ExpectedOutputs expected;
-  for (int draw = 0;; ++draw) {
-    HONE_ASSIGN(operands, launch_operands(request, draw));
-    if (const std::string why = not_verifiable(request.dispatch, operands);
-        !why.empty() && !request.tolerance)
-      return failure("{} cannot be verified: {}", request.dispatch.name, why);
-    HONE_ASSIGN(auto computed, computed_outputs(request, operands));
-    if (computed) {
-      ready.reference = request.expected.empty() ? "exact" : "given";
-    } else {
-      if (!request.reference)
-        return input_error(
-            "{} is no contraction that hone computes; its reference must be given as an artifact",
-            request.dispatch.name);
-      // Before the device is opened, while no driver watches what the reference does.
-      HONE_ASSIGN(const auto host, state_->open(device::host_of(request.device)));
-      HONE_ASSIGN(computed, run_reference_on(*host, request, operands));
-    }
-    expected = std::move(*computed);
-    if (ready.reference == "given" || !request.inputs.empty()) break;  // as the user has them
-    const std::string wrong = not_finite(request.dispatch, expected);
-    if (wrong.empty()) break;
-    if (draw + 1 == kMostDraws)
-      return failure("{} cannot be verified: of its reference {}, whatever the inputs",
-                     request.dispatch.name, wrong);
-  }
+  // Before the device is opened, while no driver watches what the reference does.
+  std::optional<Result<PreparedProblem>> ahead = state_->ahead.take(request);
+  HONE_ASSIGN(PreparedProblem prepared,
+              ahead ? std::move(*ahead) : prepare_problem(request, state_->opener()));
+  ProblemReady ready{.reference = std::move(prepared.reference), .copies = 1, .note = ""};
   HONE_ASSIGN(auto device, state_->open(request.device));
-  HONE_ASSIGN(Buffers buffers,
-              make_buffers(request.dispatch.bindings, operands, request, ready.note, device.get()));
+  HONE_ASSIGN(Buffers buffers, make_buffers(request.dispatch.bindings, prepared.operands, request,
+                                            ready.note, device.get()));
   ready.copies = buffers.copies();
-  HONE_ASSIGN(Workload workload,
-              make_workload(std::move(buffers), std::move(expected), operands, *device));
+  HONE_ASSIGN(Workload workload, make_workload(std::move(buffers), std::move(prepared.expected),
+                                               prepared.operands, *device));
   state_->workload = std::make_unique<Workload>(std::move(workload));
   state_->device = std::move(device);
   state_->problem = request;
   state_->problem.reference.reset();
   return ready;
+}
+
+void Runner::expect_problem(const ProblemRequest& request) {
+  state_->ahead.begin(request, state_->opener());
 }
 
 Result<int> Runner::load(const provider::Artifact& artifact) {
@@ -207,6 +185,7 @@ Status Runner::unload(int handle) {
 }
 
 Result<Verification> Runner::verify(int handle) {
+  HONE_TRY(state_->check_verifiable());
   HONE_ASSIGN(Candidate * candidate, state_->find(handle));
   const double busy = state_->device->busy_seconds();
   HONE_ASSIGN(Verification verification, verify_kernel(*candidate->kernel, *candidate->workload));
@@ -215,6 +194,7 @@ Result<Verification> Runner::verify(int handle) {
 }
 
 Result<Repeated> Runner::repeat(const RepeatRequest& request) {
+  HONE_TRY(state_->check_verifiable());
   HONE_ASSIGN(Candidate * candidate, state_->find(request.handle));
   const double busy = state_->device->busy_seconds();
   HONE_ASSIGN(Repeated repeated,

@@ -31,6 +31,10 @@ class Runner {
   // it is missing), on the host's cores wherever the candidates run. What was loaded before is
   // gone.
   Result<ProblemReady> set_problem(const ProblemRequest& request);
+  // Begins with the inputs and the reference of a problem that will be set later, on a thread of
+  // its own: set_problem() of an equal request has them then. What is loaded stays. Not for a
+  // device whose kernels it would disturb.
+  void expect_problem(const ProblemRequest& request);
 
   // Loads a candidate; its handle is valid until unload() or the next problem.
   Result<int> load(const provider::Artifact& artifact);

@@ -21,7 +21,7 @@ Result<std::string> first_blob(const Blobs& blobs) {
   return blobs.front();
 }
 
-Answer set_problem(Runner& runner, const nlohmann::json& body, const Blobs& blobs) {
+Result<ProblemRequest> problem_from(const nlohmann::json& body, const Blobs& blobs) {
   auto request = body.get<ProblemRequest>();
   const auto inputs = body.value("inputs", std::size_t{0}),
              expected = body.value("expected", std::size_t{0});
@@ -35,7 +35,18 @@ Answer set_problem(Runner& runner, const nlohmann::json& body, const Blobs& blob
   const auto middle = begin + static_cast<std::ptrdiff_t>(inputs);
   request.inputs.assign(begin, middle);
   request.expected.assign(middle, middle + static_cast<std::ptrdiff_t>(expected));
+  return request;
+}
+
+Answer set_problem(Runner& runner, const nlohmann::json& body, const Blobs& blobs) {
+  HONE_ASSIGN(const ProblemRequest request, problem_from(body, blobs));
   return answer_with(runner.set_problem(request));
+}
+
+Answer expect_problem(Runner& runner, const nlohmann::json& body, const Blobs& blobs) {
+  HONE_ASSIGN(const ProblemRequest request, problem_from(body, blobs));
+  runner.expect_problem(request);
+  return answer(nlohmann::json::object());
 }
 
 Answer outputs(const Runner& runner) {
@@ -62,6 +73,7 @@ Answer unload(Runner& runner, const nlohmann::json& body) {
 Answer do_job(Runner& runner, std::string_view kind, const nlohmann::json& body,
               const Blobs& blobs) {
   if (kind == "set_problem") return set_problem(runner, body, blobs);
+  if (kind == "expect_problem") return expect_problem(runner, body, blobs);
   if (kind == "load") return load(runner, body, blobs);
   if (kind == "baselines") return baselines(runner);
   if (kind == "verify") return answer_with(runner.verify(body.at("handle").get<int>()));

@@ -1,6 +1,7 @@
 // The runner's jobs as messages: a kind, a JSON body and blobs in, a JSON body and blobs out.
 // docs: kinds and bodies
 //   set_problem    ProblemRequest; blobs as problem_blobs orders them             -> ProblemReady
+//   expect_problem likewise: made ready while the other one's kernels run         -> {}
 //   load           {"artifact": ArtifactFacts}; blob 0: its code                  -> {"handle": n}
 //   baselines      {}                                          -> {"baselines": [Baseline, ..]}
 //   verify         {"handle": n}                                                  -> Verification

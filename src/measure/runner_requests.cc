@@ -32,6 +32,7 @@ void to_json(nlohmann::json& json, const ProblemRequest& request) {
   write_fields(json, request, kProblemRequestFields);
   if (request.reference) json["reference"] = artifact_facts(*request.reference);
   if (request.tolerance) write_fields(json["tolerance"], *request.tolerance, kToleranceFields);
+  if (request.only_timed) json["only_timed"] = true;
 }
 
 void from_json(const nlohmann::json& json, ProblemRequest& request) {
@@ -40,6 +41,7 @@ void from_json(const nlohmann::json& json, ProblemRequest& request) {
     request.reference = artifact_from(*found, "");
   if (const auto found = json.find("tolerance"); found != json.end())
     read_fields(*found, request.tolerance.emplace(), kToleranceFields);
+  request.only_timed = json.value("only_timed", false);
 }
 
 constexpr auto kProblemReadyFields = [](auto& ready, auto&& field) {

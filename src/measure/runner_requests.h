@@ -33,10 +33,12 @@ struct ProblemRequest {
   std::vector<std::string> expected = {};
   // Instead of the tolerance that follows from the dispatch and its inputs.
   std::optional<Tolerance> tolerance = {};
+  // Kernels are timed and not verified: no reference is made, and none needed.
+  bool only_timed = false;
 };
 
 struct ProblemReady {
-  std::string reference;  // "exact" or "artifact"
+  std::string reference;  // "exact", "given" or "artifact"
   int copies = 1;         // of the buffers that measuring rotates through
   std::string note;       // why they are fewer than a cold cache needs; empty when they are not
 };

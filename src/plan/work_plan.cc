@@ -71,6 +71,12 @@ std::optional<std::size_t> WorkPlan::next() const {
   return places.empty() ? std::nullopt : std::optional(places.front());
 }
 
+std::optional<std::size_t> WorkPlan::next_after(std::size_t place) const {
+  for (const std::size_t each : waiting())
+    if (each != place) return each;
+  return std::nullopt;
+}
+
 double WorkPlan::seconds_for(std::size_t place, double seconds_left) const {
   double gain = 0, needs = 0;
   const std::vector<std::size_t> places = waiting();

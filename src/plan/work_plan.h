@@ -51,6 +51,8 @@ class WorkPlan {
   void deal(double seconds_left);
   // The waiting item that may gain most; nothing when none is left.
   std::optional<std::size_t> next() const;
+  // That of the others when this one is done, as far as it is known now.
+  std::optional<std::size_t> next_after(std::size_t place) const;
   // Returns an item's part of the seconds that are left: what it needs, and a part of the rest by
   // its gain among those that wait.
   double seconds_for(std::size_t place, double seconds_left) const;

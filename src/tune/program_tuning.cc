@@ -137,8 +137,7 @@ Status ProgramTuning::measure_defaults(double seconds) {
     progress.tried = n;
     progress.planned = order.size();
     context_.observer.progress(progress);
-    const Result<plan::Weight> weight =
-        weigh_dispatch(context_, *chosen_[i], reference_of(*chosen_[i]));
+    const Result<plan::Weight> weight = weigh_dispatch(context_, *chosen_[i]);
     if (!weight && weight.error().kind == ErrorKind::kFailure) continue;  // tuning it says why
     if (!weight) return tl::unexpected(weight.error());
     wrong.push_back(weight->share / estimate.share);
@@ -149,10 +148,24 @@ Status ProgramTuning::measure_defaults(double seconds) {
 
 Status ProgramTuning::tune(std::size_t place, const Share& share) {
   const problem::Dispatch& dispatch = *chosen_[place];
+  HONE_ASSIGN(const std::optional<measure::ProblemRequest> next, problem_after(place));
   HONE_ASSIGN(std::optional<TunedDispatch> tuned,
-              tune_and_keep(context_, dispatch, reference_of(dispatch), share, result_.not_tuned));
+              tune_and_keep(context_, dispatch, reference_of(dispatch), share, result_.not_tuned,
+                            next ? &*next : nullptr));
   if (tuned) result_.tuned.push_back(std::move(*tuned));
   return {};
+}
+
+// Of a large dispatch a reference takes seconds, in which the device would do nothing.
+Result<std::optional<measure::ProblemRequest>> ProgramTuning::problem_after(
+    std::size_t place) const {
+  const std::optional<std::size_t> next = plan_.next_after(place);
+  if (!next || context_.options.traits().compiling_disturbs) return std::nullopt;
+  const problem::Dispatch& dispatch = *chosen_[*next];
+  Result<measure::ProblemRequest> problem = problem_of(context_, dispatch, reference_of(dispatch));
+  if (problem) return std::move(*problem);
+  if (problem.error().kind != ErrorKind::kFailure) return tl::unexpected(problem.error());
+  return std::nullopt;  // tuning it says why
 }
 
 // One that shares its entry with a winner gets that winner too, or nobody does: what was searched

@@ -72,6 +72,8 @@ class ProgramTuning {
   Result<bool> take_finished(std::size_t place);
   Status measure_defaults(double seconds);
   Status tune(std::size_t place, const Share& share);
+  // What the one after it is verified by, where the runners may prepare that meanwhile.
+  Result<std::optional<measure::ProblemRequest>> problem_after(std::size_t place) const;
   Result<store::Id> intern(const problem::Dispatch& dispatch);
 
   Context& context_;

@@ -140,6 +140,39 @@ TEST_F(RunnerTest, AFusedDispatchIsComparedWithTheReferenceArtifact) {
   EXPECT_FALSE(runner_.verify(runner_.load(matmul_8()).value())->right);
 }
 
+TEST_F(RunnerTest, AProblemThatIsExpectedIsMadeReadyBesideTheOneBefore) {
+  problem::Dispatch dispatch = matmul(8, 8, 8);
+  dispatch.fused = {"fill", "elementwise(arith.addf)"};
+  const std::string add_one = "for (int j = 0; j < 8; ++j) c[i * 8 + j] += 1;";
+  ProblemRequest next = problem_request(dispatch);
+  next.reference = matmul_8(add_one);
+  ASSERT_TRUE(runner_.set_problem(problem_request(matmul(8, 8, 8))));
+  const int handle = runner_.load(matmul_8()).value();
+  runner_.expect_problem(next);
+  EXPECT_TRUE(runner_.verify(handle)->right);
+
+  ASSERT_TRUE(runner_.set_problem(next));
+  EXPECT_TRUE(runner_.verify(runner_.load(matmul_8(add_one)).value())->right);
+  // Another than was expected is made by itself.
+  runner_.expect_problem(next);
+  ASSERT_TRUE(runner_.set_problem(problem_request(matmul(8, 8, 8))));
+  EXPECT_TRUE(runner_.verify(runner_.load(matmul_8()).value())->right);
+}
+
+TEST_F(RunnerTest, WhatIsOnlyTimedNeedsNoReferenceAndIsNotVerified) {
+  problem::Dispatch dispatch = matmul(8, 8, 8);
+  dispatch.fused = {"fill", "elementwise(arith.addf)"};
+  ProblemRequest request = problem_request(dispatch);
+  request.only_timed = true;
+  ASSERT_TRUE(handle(runner_, "set_problem", problem_body(request), problem_blobs(request)));
+  const int handle = runner_.load(matmul_8()).value();
+  const auto measured =
+      runner_.measure({.handles = {handle}, .sentinel = {}, .protocol = quick(), .best = {}});
+  ASSERT_TRUE(measured) << measured.error().message;
+  EXPECT_THAT(measured->handles.front().seconds, testing::Each(testing::Gt(0)));
+  EXPECT_THAT(runner_.verify(handle).error().message, HasSubstr("without a reference"));
+}
+
 // What the reference leaves alone must be left alone: a partial write, as into a cache.
 TEST_F(RunnerTest, TheSetOfWrittenElementsMustBeTheReferences) {
   problem::Dispatch dispatch = matmul(8, 8, 8);

@@ -63,6 +63,14 @@ TEST(WorkPlan, DealsOutAgainWhatWasNotUsed) {
   EXPECT_DOUBLE_EQ(plan.seconds_for(3, 55), 8 + 39 * 15 / 19.5);
 }
 
+TEST(WorkPlan, KnowsWhatComesNextButOne) {
+  WorkPlan plan = four(60);
+  EXPECT_EQ(plan.next(), 1u);
+  EXPECT_EQ(plan.next_after(1), 3u);
+  plan.finish(3);
+  EXPECT_EQ(plan.next_after(1), std::nullopt);
+}
+
 TEST(WorkPlan, EndsWithItsTime) {
   WorkPlan plan = four(60);
   plan.finish(1);

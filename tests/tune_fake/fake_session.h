@@ -26,6 +26,7 @@ struct FakeTools {
   // Whose kernels may take the place of the compiler's, and where they compile; may be none.
   const provider::Provider* replacing = nullptr;
   worker::WorkerPool* replacing_pool = nullptr;
+  std::string command = {};
 };
 
 inline Result<TuningResult> run_session(const Options& options, store::Store& store,
@@ -51,7 +52,9 @@ inline Result<TuningResult> run_session(const Options& options, store::Store& st
   device.name = "fake";
   device.protocol = "{}";
   HONE_ASSIGN(context.device, store.intern(device));
-  return tune_program(context, store::Run{}, {problem::SizeSet()});
+  store::Run run;
+  run.command = tools.command;
+  return tune_program(context, run, {problem::SizeSet()});
 }
 
 // In memory where there is such a file system: a store waits for its disk at the end of each

@@ -1,5 +1,8 @@
 #include "tests/tune_fake/recorded_tunings.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "provider/iree/iree_provider.h"
 #include "provider/iree/program/program.h"
 #include "provider/triton/gemm.h"
@@ -112,7 +115,13 @@ Result<nlohmann::json> tune_with_iree(Tape& tape, const Options& options, const 
     HONE_ASSIGN(const iree::Installation installation,
                 iree::find_installation(HONE_SOURCE_DIR "/.venv"));
     worker::CompilePoolOptions workers;
-    workers.command = {hone, "worker", "compile", "--iree", installation.compiler_library.string()};
+    workers.command = {hone,
+                       "worker",
+                       "compile",
+                       "--provider",
+                       "iree",
+                       "--installation",
+                       installation.compiler_library.string()};
     HONE_ASSIGN(real_pool, worker::CompilePool::start(workers));
   }
   TapedPool pool(tape, real_pool.get());
@@ -201,9 +210,9 @@ Result<nlohmann::json> tune_gemms(Tape& tape, const std::filesystem::path& folde
                 triton::find_installation(HONE_SOURCE_DIR "/.venv"));
     HONE_ASSIGN(const std::filesystem::path script, triton::write_sources(folder / "triton"));
     worker::PersistentPoolOptions workers;
-    workers.command = {
-        hone,       "worker",       "triton", "--python", installation.python.string(),
-        "--script", script.string()};
+    workers.command = {hone, "worker", "exec"};
+    std::ranges::move(triton::worker_command(installation, script),
+                      std::back_inserter(workers.command));
     workers.environment = {{"TRITON_CACHE_DIR", (folder / "cache").string()},
                            {"TRITON_DEFAULT_FP_FUSION", "1"}};
     workers.workers = 1;

@@ -20,8 +20,11 @@ class OneTuner : public FakeSession {
     runner->killed_at = killed_at_;
     runner->seconds_of = seconds_of_;
     runner->crashes_among_finalists = crashes_among_finalists_;
-    HONE_ASSIGN(TuningResult result,
-                run_session(options_, store_, provider_, {pool, std::move(runner), observer_}));
+    HONE_ASSIGN(TuningResult result, run_session(options_, store_, provider_,
+                                                 {.pool = pool,
+                                                  .runner = std::move(runner),
+                                                  .observer = observer_,
+                                                  .command = command_}));
     best_ = result.best ? result.best->name : "";
     gains_ = result.gains;
     return std::move(result.at_sizes.front());
@@ -41,6 +44,7 @@ class OneTuner : public FakeSession {
   SilentObserver observer_;
   std::string best_;  // variant of the program
   std::vector<ProgramGain> gains_;
+  std::string command_;
   std::size_t killed_at_ = 0;
   std::string crashes_among_finalists_;
   std::function<double(const std::string&)> seconds_of_ = [](const std::string& code) {
@@ -124,6 +128,23 @@ TEST_F(OneTuner, GoesOnWhereItWasStopped) {
     for (const auto& [code, times] : log_.verified)
       EXPECT_EQ(times, 1) << code << ", stopped after " << stop;
   }
+}
+
+// To have proved what there is.
+TEST_F(OneTuner, GoesOnWithASmallerBudget) {
+  test::FakePool whole(3), first(3), second(3);
+  ASSERT_TRUE(run(whole));
+  start_anew();
+  command_ = "hone tune program.mlir --budget 10m --plain";
+  first.stopped_after = whole.compiled - 2;  // within the third dispatch
+  ASSERT_FALSE(run(first));
+  command_ = "hone tune program.mlir --budget 1s --plain";
+  options_.budget_seconds = 1e-6;
+  const auto result = run(second);
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(result->tuned.size(), 2u) << observer_.notes;
+  for (const TunedDispatch& tuned : result->tuned) EXPECT_EQ(tuned.payload->json, "tile=8");
+  EXPECT_EQ(best_, "spec") << observer_.notes;
 }
 
 // A runner that is killed from outside, whatever job it was at, costs neither a candidate nor the

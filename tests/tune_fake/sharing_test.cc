@@ -103,20 +103,20 @@ class Gate {
   std::shared_future<void> future_ = opened_.get_future().share();
 };
 
-// The first stands in the measurement of its first round until the second has measured something,
-// which can only be what the first is not at.
+// The first stands in the measurement of its first round until the second verifies something, which
+// can only be what the first is not at.
 TEST_F(TwoTuners, DoEachCandidateOnceAndBothKnowAll) {
   constexpr std::size_t kDispatches = 2;
   Tuner first(open_store(), kDispatches), second(open_store(), kDispatches);
-  Gate first_is_measuring, second_has_measured;
+  Gate first_is_measuring, second_is_at_work;
   first.before_job = [&, measurements = std::size_t{0}](const std::string& kind) mutable {
-    // Those before are of the defaults.
-    if (kind != "measure" || ++measurements != kDispatches + 1) return;
+    // Those before weigh the dispatches, and are of the default of the first.
+    if (kind != "measure" || ++measurements != kDispatches + 2) return;
     first_is_measuring.open();
-    second_has_measured.pass();
+    second_is_at_work.pass();
   };
-  second.before_job = [&](const std::string& kind) {
-    if (kind == "measure") second_has_measured.open();
+  second.before_job = [&](const std::string& kind) {  // what it only weighs it does not verify
+    if (kind == "verify") second_is_at_work.open();
   };
   std::future<Result<TuningResult>> ahead = std::async(std::launch::async, [&] {
     auto result = first.run(options_, out("first"));
@@ -125,7 +125,7 @@ TEST_F(TwoTuners, DoEachCandidateOnceAndBothKnowAll) {
   });
   first_is_measuring.pass();
   const auto of_second = second.run(options_, out("second"));
-  second_has_measured.open();  // also where it came to nothing
+  second_is_at_work.open();  // also where it came to nothing
   const auto of_first = ahead.get();
   expect_best_of_each(of_first, kDispatches);
   expect_best_of_each(of_second, kDispatches);

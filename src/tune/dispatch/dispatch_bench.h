@@ -32,6 +32,12 @@ struct Trial {
   bool done() const { return failure.has_value() || ratio.has_value(); }
 };
 
+// What kernels of the dispatch are verified by: where hone does not compute it itself, its
+// `reference` (the same dispatch as an independent compile has it), compiled. A failure where it
+// cannot be verified.
+Result<measure::ProblemRequest> problem_of(Context& context, const problem::Dispatch& dispatch,
+                                           const problem::Dispatch* reference);
+
 class DispatchBench {
  public:
   // Makes ready to compile the dispatch's candidates; begin() may be called then. A failure where
@@ -39,6 +45,8 @@ class DispatchBench {
   // dispatch.
   static Result<DispatchBench> prepare(Context& context, const problem::Dispatch& dispatch,
                                        const problem::Dispatch* reference);
+  // Makes ready to time the default, and nothing else.
+  static Result<DispatchBench> prepare_to_time(Context& context, const problem::Dispatch& dispatch);
   // A candidate of this dispatch, not yet stored: knobs and values as JSON.
   store::Candidate candidate_row(std::string configuration) const;
   // Hands in the default configuration, for who wants it compiled before others: where compiling
@@ -48,6 +56,12 @@ class DispatchBench {
   // failure with the reason when the compiler's own choice does not compile or run: then there is
   // nothing to compare with.
   Status set_up();
+
+  // default_seconds() for a plan, of a bench that is made ready for it: what the store knows, else
+  // measured, and not recorded, since without a reference it is not verified. Errors as set_up().
+  Status time_default();
+  // Has the runners make ready what will be asked of them next, while they do what they are asked.
+  Status expect(const measure::ProblemRequest& next);
 
   // Takes each trial to its end, but for those that another tuner on the store is at. Trials of
   // equal code share one measurement.
@@ -124,6 +138,9 @@ class DispatchBench {
   // The lane's runner; while it works, the other lanes go on.
   Rounds rounds_on(Lane& lane, Lock& lock);
 
+  static Result<DispatchBench> open(Context& context, const problem::Dispatch& dispatch);
+  Status time_unverified();
+  tl::unexpected<Error> no_default() const;
   Status set_problem(const measure::ProblemRequest& problem);
   Status say_no_reference();
   Result<bool> may_be_loaded(store::Id candidate, const store::Artifact& artifact);

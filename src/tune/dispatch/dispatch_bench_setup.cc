@@ -2,11 +2,13 @@
 // and the default that all candidates are compared with.
 #include <algorithm>
 #include <future>
+#include <nlohmann/json.hpp>
 
 #include "measure/arithmetic_bound.h"
 #include "measure/reference.h"
 #include "measure/statistics.h"
 #include "tune/dispatch/dispatch_bench.h"
+#include "tune/services/protocols.h"
 #include "tune/services/records.h"
 
 namespace hone::tune {
@@ -16,10 +18,14 @@ constexpr int kDefaultAttempts = 2;
 // Below this nobody would choose a device by it.
 constexpr double kNoDifference = 0.005;
 
-Result<provider::Artifact> compile_reference(CompileService& compiler,
-                                             const problem::Dispatch& dispatch,
+// Compiled once in a session for all that ask.
+Result<provider::Artifact> compile_reference(Context& context, const problem::Dispatch& dispatch,
                                              const std::vector<std::string>& flags) {
   const std::string key = problem::fingerprint(dispatch) + "#reference";
+  const std::string name = key + nlohmann::json(flags).dump();
+  if (const auto known = context.references.find(name); known != context.references.end())
+    return known->second;
+  CompileService& compiler = context.compiler;
   HONE_TRY(compiler.prepare({key, dispatch.source, flags}));
   HONE_ASSIGN(CompiledCandidate compiled, compiler.compile(key, std::nullopt));
   if (!compiled.artifact) {  // once more: it may have died by accident
@@ -29,14 +35,41 @@ Result<provider::Artifact> compile_reference(CompileService& compiler,
   if (!compiled.artifact)
     return failure("the reference of '{}' does not compile: {}", dispatch.name,
                    compiled.artifact.error().message);
-  return std::move(*compiled.artifact);
+  return context.references.emplace(name, std::move(*compiled.artifact)).first->second;
+}
+
+measure::ProblemRequest problem_without_reference(const Context& context,
+                                                  const problem::Dispatch& dispatch) {
+  return {dispatch,
+          context.options.place().address,
+          context.options.seed,
+          context.options.cache,
+          context.options.last_level_cache(),
+          {}};
+}
+
+// A source says itself what it is compiled for: of an equal one the code would be the same.
+bool is_independent(const problem::Dispatch& dispatch, const problem::Dispatch* reference) {
+  return reference != nullptr && reference->source != dispatch.source;
 }
 
 }  // namespace
 
-Result<DispatchBench> DispatchBench::prepare(Context& context, const problem::Dispatch& dispatch,
-                                             const problem::Dispatch* reference) {
-  const TimeBudget::Span span(context.time, Activity::kPrepare);
+Result<measure::ProblemRequest> problem_of(Context& context, const problem::Dispatch& dispatch,
+                                           const problem::Dispatch* reference) {
+  measure::ProblemRequest problem = problem_without_reference(context, dispatch);
+  if (measure::has_exact_reference(dispatch)) return problem;
+  if (reference == nullptr && !context.options.traits().runs_on_host)
+    return failure("'{}' cannot be verified: compiled for a CPU the program has no such dispatch",
+                   dispatch.name);
+  const bool independent = is_independent(dispatch, reference);
+  HONE_ASSIGN(problem.reference,
+              compile_reference(context, independent ? *reference : dispatch,
+                                independent ? context.options.reference_flags : context.flags()));
+  return problem;
+}
+
+Result<DispatchBench> DispatchBench::open(Context& context, const problem::Dispatch& dispatch) {
   DispatchBench bench(context, dispatch);
   store::Store& store = context.store;
   HONE_ASSIGN(const store::Id operation, store.intern(operation_row(dispatch.root)));
@@ -46,29 +79,27 @@ Result<DispatchBench> DispatchBench::prepare(Context& context, const problem::Di
   HONE_TRY(context.compiler.prepare({bench.key_, dispatch.source, context.flags(),
                                      place.traits.assembles_code ? place.facts.target : "",
                                      dispatch.contraction}));
-
-  measure::ProblemRequest problem{dispatch,
-                                  place.address,
-                                  context.options.seed,
-                                  context.options.cache,
-                                  context.options.last_level_cache(),
-                                  {}};
-  if (!measure::has_exact_reference(dispatch)) {
-    if (reference == nullptr && !place.traits.runs_on_host)
-      return failure("'{}' cannot be verified: compiled for a CPU the program has no such dispatch",
-                     dispatch.name);
-    // A source says itself what it is compiled for: of an equal one the code would be the same.
-    const bool independent = reference != nullptr && reference->source != dispatch.source;
-    if (!independent) HONE_TRY(bench.say_no_reference());
-    const std::vector<std::string> flags =
-        independent ? context.options.reference_flags : context.flags();
-    HONE_ASSIGN(problem.reference,
-                compile_reference(context.compiler, independent ? *reference : dispatch, flags));
-  }
-  bench.problem_ = std::move(problem);
-
   HONE_ASSIGN(bench.default_.candidate,
               store.add_candidate(bench.candidate_row(std::string(store::kDefaultConfiguration))));
+  return bench;
+}
+
+Result<DispatchBench> DispatchBench::prepare(Context& context, const problem::Dispatch& dispatch,
+                                             const problem::Dispatch* reference) {
+  const TimeBudget::Span span(context.time, Activity::kPrepare);
+  HONE_ASSIGN(DispatchBench bench, open(context, dispatch));
+  HONE_ASSIGN(bench.problem_, problem_of(context, dispatch, reference));
+  if (bench.problem_->reference && !is_independent(dispatch, reference))
+    HONE_TRY(bench.say_no_reference());
+  return bench;
+}
+
+Result<DispatchBench> DispatchBench::prepare_to_time(Context& context,
+                                                     const problem::Dispatch& dispatch) {
+  const TimeBudget::Span span(context.time, Activity::kPrepare);
+  HONE_ASSIGN(DispatchBench bench, open(context, dispatch));
+  bench.problem_ = problem_without_reference(context, dispatch);
+  bench.problem_->only_timed = true;
   return bench;
 }
 
@@ -91,10 +122,59 @@ Status DispatchBench::set_up() {
     HONE_TRY(learn_least_seconds());
   }
   HONE_TRY(run_default());
-  if (default_.failure)
-    return failure("the compiler's own configuration of '{}' fails ({}): {}", name_,
-                   provider::name_of(default_.failure->kind), default_.failure->message);
+  return default_.failure ? no_default() : Status();
+}
+
+Status DispatchBench::expect(const measure::ProblemRequest& next) {
+  for (const Lane& lane : lanes_) {
+    measure::ProblemRequest request = next;
+    request.device = lane.device;
+    HONE_TRY(lane.runner->expect_problem(request));
+  }
   return {};
+}
+
+Status DispatchBench::time_default() {
+  std::vector<Trial> trials{default_};
+  trials.front().anew = true;
+  for (;;) {
+    HONE_TRY(begin(trials));
+    HONE_TRY(wait_for_compiles(trials, -1));
+    if (!trials.front().elsewhere) break;
+    HONE_TRY(context_->leases->wait());
+  }
+  default_ = trials.front();
+  const bool measured = default_.ratio.has_value();
+  if (!measured || !context_->peak) {
+    const TimeBudget::Span span(context_->time, Activity::kPrepare);
+    lanes_.push_back({context_->runner_of(0), context_->options.place().address});
+    HONE_TRY(context_->runner.set_problem(*problem_));
+    HONE_TRY(learn_least_seconds());
+  }
+  if (!measured && !default_.failure) HONE_TRY(time_unverified());
+  return default_.failure ? no_default() : Status();
+}
+
+Status DispatchBench::time_unverified() {
+  HONE_ASSIGN(provider::Artifact code, artifact(default_.candidate));
+  RunnerKernel kernel{std::move(code)};
+  measure::MeasureRequest how;
+  how.protocol = search_protocol(0, context_->options.traits());
+  how.seed = context_->options.seed;
+  how.least_seconds = least_seconds_;
+  const TimeBudget::Span span(context_->time, Activity::kMeasure);
+  HONE_ASSIGN(const Ran<measure::MeasureResult> measured,
+              Rounds(context_->runner).measure({&kernel}, nullptr, how));
+  if (!measured)
+    default_.failure = measured.error();
+  else if (!measured->handles.front().seconds.empty())
+    default_seconds_ = timing_of(measured->handles.front().seconds).median;
+  return {};
+}
+
+tl::unexpected<Error> DispatchBench::no_default() const {
+  return failure("the compiler's own configuration of '{}' fails ({}): {}", name_,
+                 provider::name_of(default_.failure->kind), default_.failure->message);
 }
 
 // The others' references are computed while the first one's is.

@@ -10,6 +10,7 @@
 
 #include "base/stopwatch.h"
 #include "measure/comparison.h"
+#include "measure/reference.h"
 #include "space/configuration.h"
 #include "tune/dispatch/baselines.h"
 #include "tune/dispatch/dispatch_search.h"
@@ -82,18 +83,20 @@ class DispatchTuner {
   // `contenders`: at least one, the session's own provider first.
   DispatchTuner(Context& context, const problem::Dispatch& dispatch,
                 std::deque<Contender> contenders, DispatchBench bench, const Share& share,
-                const Stopwatch& whole)
+                const Stopwatch& whole, const measure::ProblemRequest* next)
       : context_(context),
         dispatch_(dispatch),
         contenders_(std::move(contenders)),
         bench_(std::move(bench)),
         share_(share),
         whole_(whole),
+        next_(next),
         clock_(context.clock) {}
 
   Result<TunedDispatch> tune() {
     HONE_TRY(begin_search());
     HONE_TRY(bench_.set_up());
+    if (next_ != nullptr) HONE_TRY(bench_.expect(*next_));
     clock_ = Stopwatch(context_.clock);
     const double seconds = seconds_to_search();
     for (std::size_t i = 0; i < contenders_.size(); ++i) {
@@ -496,7 +499,8 @@ class DispatchTuner {
   DispatchBench bench_;
   Share share_;
   const Stopwatch& whole_;  // since the dispatch's turn came
-  Stopwatch clock_;         // of the search
+  const measure::ProblemRequest* next_;
+  Stopwatch clock_;  // of the search
   std::size_t failed_ = 0;
   double best_ratio_ = 1;
   std::map<store::Id, Tried> tried_;  // measured candidates
@@ -567,28 +571,33 @@ Result<double> default_seconds(Context& context, const problem::Dispatch& dispat
   return bench.default_seconds();
 }
 
-Result<plan::Weight> weigh_dispatch(Context& context, const problem::Dispatch& dispatch,
-                                    const problem::Dispatch* reference) {
+Result<plan::Weight> weigh_dispatch(Context& context, const problem::Dispatch& dispatch) {
   const Stopwatch clock(context.clock);
-  HONE_ASSIGN(const DispatchBench bench, bench_with_default(context, dispatch, reference));
+  HONE_ASSIGN(DispatchBench bench, DispatchBench::prepare_to_time(context, dispatch));
+  const Status timed = bench.time_default();
+  HONE_TRY(context.compiler.release(bench.key()));
+  HONE_TRY(timed);
   const double launch = bench.default_seconds();
   const double launches = std::max(1, dispatch.launches_per_call);
   // What no kernel is likely to save: its arithmetic at the device's peak. The least is for what a
   // tuner may find out all the same.
   constexpr double kLeastGain = 0.05;
   const double gain = std::max(kLeastGain * launch, launch - bench.seconds_at_peak());
-  const double needs = seconds_needed(context, clock.seconds());
+  const double reference = measure::has_exact_reference(dispatch) ? 0 : kReady;
+  const double needs = seconds_needed(context, clock.seconds() + reference);
   return plan::Weight{launch * launches, gain * launches, needs};
 }
 
 Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& dispatch,
-                                    const problem::Dispatch* reference, const Share& share) {
+                                    const problem::Dispatch* reference, const Share& share,
+                                    const measure::ProblemRequest* next) {
   const Stopwatch clock(context.clock);
   const double busy = busy_seconds(context);
   HONE_ASSIGN(std::deque<Contender> contenders, contenders_for(context, dispatch));
   HONE_ASSIGN(DispatchBench bench, DispatchBench::prepare(context, dispatch, reference));
   const std::string key = bench.key();
-  DispatchTuner tuner(context, dispatch, std::move(contenders), std::move(bench), share, clock);
+  DispatchTuner tuner(context, dispatch, std::move(contenders), std::move(bench), share, clock,
+                      next);
   Result<TunedDispatch> tuned = tuner.tune();
   if (!tuned) {
     HONE_TRY(context.compiler.cancel_all());

@@ -69,16 +69,18 @@ Result<double> default_seconds(Context& context, const problem::Dispatch& dispat
 // and its bytes take on a machine of the device's kind, which orders dispatches before any of them
 // is measured.
 plan::Weight estimated_weight(const Context& context, const problem::Dispatch& dispatch);
-// Weighs a dispatch by the time of its default, which is measured for it unless the store has it.
+// Weighs a dispatch by the time of its default, which is measured for it, and not verified, unless
+// the store has it.
 // Errors as tune_dispatch().
-Result<plan::Weight> weigh_dispatch(Context& context, const problem::Dispatch& dispatch,
-                                    const problem::Dispatch* reference);
+Result<plan::Weight> weigh_dispatch(Context& context, const problem::Dispatch& dispatch);
 // That tuning takes at least, with a few candidates and its finalists: known once the dispatch was
 // made ready, which took `ready` seconds.
 double seconds_needed(const Context& context, std::optional<double> ready);
 
-// An error when the default does not compile or run, or the session was told to stop.
+// An error when the default does not compile or run, or the session was told to stop. `next`: of
+// the dispatch after it, which the runners prepare meanwhile; null: none, or it would disturb.
 Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& dispatch,
-                                    const problem::Dispatch* reference, const Share& share);
+                                    const problem::Dispatch* reference, const Share& share,
+                                    const measure::ProblemRequest* next = nullptr);
 
 }  // namespace hone::tune

@@ -1,6 +1,7 @@
 #include "tune/dispatch/finished_work.h"
 
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <utility>
 
 namespace hone::tune {
@@ -32,23 +33,30 @@ std::optional<ChosenFlags> chosen_from(const std::string& text) {
   }
 }
 
+// What a run with a longer budget finished also serves one that is to end sooner.
+std::string without_budget(const std::string& command) {
+  return std::regex_replace(command, std::regex(R"( --budget[ =]\S+)"), "");
+}
+
 std::vector<store::Id> unfinished_runs(const std::vector<store::Run>& runs,
                                        const std::string& command, store::Id program) {
   std::vector<store::Id> unfinished;
   for (const store::Run& run : runs) {
-    if (run.command != command || run.program != program) continue;
-    if (run.state == store::RunState::kFinished)
-      unfinished.clear();
-    else
+    if (run.program != program || without_budget(run.command) != without_budget(command)) continue;
+    if (run.state != store::RunState::kFinished)
       unfinished.push_back(run.id);
+    else if (run.command == command)
+      unfinished.clear();
   }
   return unfinished;
 }
 
-// Reads an event; one that this version does not understand counts as none.
-std::optional<TunedDispatch> tuned_from(const std::string& text) {
+// Reads an event; one that this version does not understand counts as none, and so does one of a
+// run with less time than `budget`, which did not search for as long.
+std::optional<TunedDispatch> tuned_from(const std::string& text, double budget) {
   try {
     const nlohmann::json json = nlohmann::json::parse(text);
+    if (json.value("budget", budget) < budget) return std::nullopt;
     TunedDispatch tuned;
     tuned.id = json.at("dispatch").get<store::Id>();
     const auto replacing = json.value("replacing", std::string());
@@ -83,7 +91,8 @@ Status keep_finished(Context& context, TunedDispatch& tuned) {
     nlohmann::json kept{{"dispatch", tuned.id},
                         {"attributes", payload},
                         {"code", tuned.code},
-                        {"near_ties", near_ties}};
+                        {"near_ties", near_ties},
+                        {"budget", context.options.budget_seconds}};
     if (tuned.replaces() && tuned.launch) {
       kept["replacing"] = tuned.payload->replacing;
       kept["launch"] = *tuned.launch;
@@ -97,12 +106,10 @@ Status keep_finished(Context& context, TunedDispatch& tuned) {
 
 }  // namespace
 
-Result<std::optional<TunedDispatch>> tune_and_keep(Context& context,
-                                                   const problem::Dispatch& dispatch,
-                                                   const problem::Dispatch* reference,
-                                                   const Share& share,
-                                                   std::vector<NotTuned>& not_tuned) {
-  Result<TunedDispatch> tuned = tune_dispatch(context, dispatch, reference, share);
+Result<std::optional<TunedDispatch>> tune_and_keep(
+    Context& context, const problem::Dispatch& dispatch, const problem::Dispatch* reference,
+    const Share& share, std::vector<NotTuned>& not_tuned, const measure::ProblemRequest* next) {
+  Result<TunedDispatch> tuned = tune_dispatch(context, dispatch, reference, share, next);
   if (!tuned && tuned.error().kind == ErrorKind::kFailure) {
     context.observer.note(tuned.error().message);
     HONE_TRY(context.store.log_event("not tuned", tuned.error().message));
@@ -124,7 +131,7 @@ Result<std::map<store::Id, TunedDispatch>> finished_work(Context& context,
     HONE_ASSIGN(const std::vector<store::Event> events, context.store.events(run));
     for (const store::Event& event : events)
       if (event.kind == kTuned)
-        if (auto tuned = tuned_from(event.text))
+        if (auto tuned = tuned_from(event.text, context.options.budget_seconds))
           for (const store::Selection& selection : selections)
             if (selection.run == run && selection.dispatch == tuned->id &&
                 selection.build == context.build && selection.device == context.device) {

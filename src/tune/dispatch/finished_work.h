@@ -19,10 +19,11 @@ Result<std::optional<TunedDispatch>> tune_and_keep(Context& context,
                                                    const problem::Dispatch& dispatch,
                                                    const problem::Dispatch* reference,
                                                    const Share& share,
-                                                   std::vector<NotTuned>& not_tuned);
+                                                   std::vector<NotTuned>& not_tuned,
+                                                   const measure::ProblemRequest* next = nullptr);
 
 // By dispatch, of this build and device: what was kept by the runs of `command` on `program` since
-// the last one that came to its end. `dispatch` of each is null.
+// the last one that came to its end, with this budget or a longer one. `dispatch` of each is null.
 Result<std::map<store::Id, TunedDispatch>> finished_work(Context& context,
                                                          const std::string& command,
                                                          store::Id program);

@@ -248,6 +248,10 @@ Status ProgramVariants::compile_plainly(std::string_view name) {
   if (found == variants_.end() || !found->shares_front_half()) return {};
   found->plainly = true;
   std::vector<Variant> plain{*found};
+  Progress progress;
+  progress.step = "compiling what ships as its user will";
+  progress.planned = 1;
+  context_->observer.progress(progress);
   HONE_ASSIGN(std::vector<CompiledModule> compiled, compile(plain));
   if (compiled.front() && content_hash(*compiled.front()) == found->code) return {};
   plain.front().differences.clear();

@@ -1,6 +1,7 @@
 // What every step of a session works with.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 
@@ -60,6 +61,8 @@ struct Context {
   Clock clock = monotonic_seconds;  // that the budget is spent by
   // The most the device was seen to do, once it was asked; {} where it cannot say.
   std::optional<device::Peak> peak = {};
+  // Code of references that were compiled in this session, by dispatch and flags.
+  std::map<std::string, provider::Artifact> references = {};
   int stop_fd = -1;  // readable once the user has told hone to stop
 };
 

@@ -87,6 +87,15 @@ Result<measure::ProblemReady> RunnerService::set_problem(const measure::ProblemR
   return *ready;
 }
 
+Status RunnerService::expect_problem(const measure::ProblemRequest& request) {
+  measure::ProblemRequest expected = request;
+  expected.dispatch.source.clear();
+  HONE_TRY(
+      call({"expect_problem", measure::problem_body(expected), measure::problem_blobs(expected)},
+           kernel_seconds_));
+  return {};
+}
+
 Result<Ran<int>> RunnerService::load(const provider::Artifact& artifact) {
   HONE_TRY(runner_->start_answering());
   HONE_ASSIGN(worker::Outcome outcome,

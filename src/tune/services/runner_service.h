@@ -37,6 +37,10 @@ class RunnerService {
   // reference cannot be computed.
   Result<measure::ProblemReady> set_problem(const measure::ProblemRequest& request);
 
+  // Has the runner begin with what set_problem() of an equal request will need. That it does not
+  // is no error: then that takes its time.
+  Status expect_problem(const measure::ProblemRequest& request);
+
   Result<Ran<int>> load(const provider::Artifact& artifact);
   Result<Ran<measure::Verification>> verify(int handle);
   // Compares further launches of it, each as verify() does.

@@ -1,0 +1,79 @@
+#include "measure/prepared_problem.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/hash.h"
+#include "measure/runner_jobs.h"
+
+namespace hone::measure {
+namespace {
+
+// A reference of which some element is not finite is run again on other inputs, this often.
+constexpr int kMostDraws = 4;
+
+// What the reference, code for the host, gives on a device of its own.
+Result<ExpectedOutputs> run_reference_on(device::Device& host, const ProblemRequest& request,
+                                         const std::array<LaunchOperands, kOperandSets>& operands) {
+  const provider::Artifact& reference = *request.reference;
+  HONE_ASSIGN(Buffers buffers, Buffers::create(request.dispatch.bindings, operands[0].contents, 1,
+                                               &host, operands[1].contents));
+  HONE_ASSIGN(auto kernel, host.load(reference.format, reference.code,
+                                     problem::over_bindings(reference.launch, request.dispatch)));
+  return run_reference(*kernel, buffers);
+}
+
+// Names a request by all that it says and is given.
+std::string key_of(const ProblemRequest& request) {
+  std::string key = problem_body(request).dump();
+  for (const std::string& blob : problem_blobs(request)) key += content_hash(blob);
+  return key;
+}
+
+}  // namespace
+
+Result<PreparedProblem> prepare_problem(const ProblemRequest& request, const OpenDevice& open) {
+  PreparedProblem prepared;
+  prepared.reference = "artifact";
+  for (int draw = 0;; ++draw) {
+    HONE_ASSIGN(prepared.operands, launch_operands(request, draw));
+    if (request.only_timed) return prepared;
+    if (const std::string why = not_verifiable(request.dispatch, prepared.operands);
+        !why.empty() && !request.tolerance)
+      return failure("{} cannot be verified: {}", request.dispatch.name, why);
+    HONE_ASSIGN(auto computed, computed_outputs(request, prepared.operands));
+    if (computed) {
+      prepared.reference = request.expected.empty() ? "exact" : "given";
+    } else {
+      if (!request.reference)
+        return input_error(
+            "{} is no contraction that hone computes; its reference must be given as an artifact",
+            request.dispatch.name);
+      HONE_ASSIGN(const auto host, open(device::host_of(request.device)));
+      HONE_ASSIGN(computed, run_reference_on(*host, request, prepared.operands));
+    }
+    prepared.expected = std::move(*computed);
+    // Given ones are as the user has them.
+    if (prepared.reference == "given" || !request.inputs.empty()) return prepared;
+    const std::string wrong = not_finite(request.dispatch, prepared.expected);
+    if (wrong.empty()) return prepared;
+    if (draw + 1 == kMostDraws)
+      return failure("{} cannot be verified: of its reference {}, whatever the inputs",
+                     request.dispatch.name, wrong);
+  }
+}
+
+void ProblemAhead::begin(const ProblemRequest& request, OpenDevice open) {
+  if (prepared_.valid()) prepared_.get();
+  key_ = key_of(request);
+  prepared_ = std::async(std::launch::async, [request, open = std::move(open)] {
+    return prepare_problem(request, open);
+  });
+}
+
+std::optional<Result<PreparedProblem>> ProblemAhead::take(const ProblemRequest& request) {
+  if (!prepared_.valid() || key_ != key_of(request)) return std::nullopt;
+  return prepared_.get();
+}
+
+}  // namespace hone::measure
