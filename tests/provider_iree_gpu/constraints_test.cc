@@ -258,6 +258,14 @@ TEST(StatedRules, KeepImplicitGemmsWithChannelsFirstFromWhatNvidiasCodeGenerator
               ElementsAre());
 }
 
+TEST(StatedRules, LeaveOutTheDirectFormThatIsWrongOnNvidia) {
+  const space::Space space = space_of_program(convolution(true, 2, 32, 1280, 1280), "sm_80");
+  ASSERT_EQ(space.parts().size(), 3u);
+  EXPECT_TRUE(space.parts().at(0).empty());
+  EXPECT_FALSE(space.parts().at(1).empty());  // the implicit form
+  EXPECT_TRUE(space.parts().at(2).empty());
+}
+
 TEST(StatedRules, AreOnlyForWhatTheyWereFoundAt) {
   for (const auto& [program, arch] : {std::pair{convolution(false, 2, 32, 1280, 1280), "sm_80"},
                                       std::pair{convolution(true, 2, 32, 1280, 1280), "gfx942"}}) {

@@ -181,12 +181,21 @@ int channel_loop(const problem::Operation& root) {
   return -1;
 }
 
-void add_channels_first(const problem::Operation& root, const problem::GpuTarget& target,
-                        const std::optional<MemoryLimit>& memory, space::SpaceBuilder& builder) {
+bool is_channels_first_on_cuda(const problem::Operation& root, const problem::GpuTarget& target) {
   const int channels = channel_loop(root);
-  const bool last = !root.operands.empty() && !root.operands.back().loops.empty() &&
-                    root.operands.back().loops.back() == channels;
-  if (channels < 0 || last || target.backend != problem::GpuBackend::kCuda) return;
+  return root.kind == problem::OperationKind::kConvolution && channels >= 0 &&
+         root.operands.back().loops.back() != channels &&
+         target.backend == problem::GpuBackend::kCuda;
+}
+
+void add_channels_first_form(space::SpaceBuilder& builder) {
+  builder.require(std::string(kChannelsFirstFormRule),
+                  "the direct form gives wrong results: the implicit one is taken", false);
+}
+
+void add_channels_first(const problem::Operation& root, const std::optional<MemoryLimit>& memory,
+                        const problem::GpuTarget& target, space::SpaceBuilder& builder) {
+  const int channels = channel_loop(root);
   const auto columns = variable(builder, fmt::format("wg_{}", channels));
   const auto threads = variable(builder, "wg_size_x");
   if (!columns || !threads) return;
@@ -262,7 +271,12 @@ void add_own_rules(const StatedSet& set, const problem::Operation& root,
                     "every extent is whole matrix instructions of the implicit form",
                     !is_padded(root, builder));
   const auto memory = memory_limit(builder);
-  if (is_implicit_gemm(set)) add_channels_first(root, target, memory, builder);
+  if (is_channels_first_on_cuda(root, target)) {
+    if (is_implicit_gemm(set))
+      add_channels_first(root, memory, target, builder);
+    else
+      add_channels_first_form(builder);
+  }
   if (!attention) add_registers(root, target, memory, builder);
   if (!memory) return;
   add_device_memory(target, *memory, builder);
