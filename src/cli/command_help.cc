@@ -153,6 +153,7 @@ constexpr std::pair<std::string_view, const char*> kPlaceholders[] = {
     {"--output", "FILE"},
     {"--config-file", "FILE"},
     {"--parameters", "SCOPE=FILE"},
+    {"--env", "NAME=VALUE"},
     {"--runtime-flags-file", "FILE"},
     {"--save-inputs", "DIR"},
     {"--iree", "PATH"},

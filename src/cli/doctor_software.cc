@@ -16,6 +16,7 @@
 #include "device/cuda/nvrtc.h"
 #include "device/cuda/ptxas.h"
 #include "provider/iree/compiler/library.h"
+#include "provider/library/onednn.h"
 #include "provider/library/openblas.h"
 #include "provider/triton/installation.h"
 
@@ -100,6 +101,15 @@ void check_openblas(std::vector<Finding>& findings) {
   findings.push_back(std::move(finding));
 }
 
+// OpenBLAS alone does for the comparison.
+void check_onednn(std::vector<Finding>& findings) {
+  const std::vector<int> cores = device::cpu::available_cores();
+  const auto library = library::open_onednn(std::span(cores).first(1));
+  findings.push_back(library ? Finding{"compiler", "oneDNN", Health::kGood, library->version}
+                             : from_error("compiler", "oneDNN", Health::kNote, library.error(),
+                                          "apt install libdnnl2"));
+}
+
 bool has_nvidia_gpu() {
   std::error_code code;
   return fs::exists("/dev/nvidiactl", code) || fs::exists("/proc/driver/nvidia/version", code);
@@ -135,6 +145,7 @@ std::vector<Finding> check_compilers(const DoctorPlaces& places) {
                    is_set("HONE_TRITON") ? "unset HONE_TRITON"
                                          : "pip install triton where hone is, or scripts/setup"));
   check_openblas(findings);
+  check_onednn(findings);
   return findings;
 }
 

@@ -17,7 +17,9 @@ store::Build triton_build(const triton::Installation& installation, const tune::
   store::Build row;
   row.compiler = "Triton " + installation.version;
   row.flags = nlohmann::json(options.flags).dump();
-  row.target = nlohmann::json{{"gpu", target}}.dump();
+  nlohmann::json compiled_for{{"gpu", target}};
+  if (!options.environment.empty()) compiled_for["environment"] = options.environment;
+  row.target = compiled_for.dump();
   return row;
 }
 
@@ -27,6 +29,7 @@ Status complete(TuneOptions& options, const triton::GemmDevice& device, std::siz
   if (!options.budget.empty()) {
     HONE_ASSIGN(tuning.budget_seconds, parse_duration(options.budget));
   }
+  tuning.environment = options.toolchain.environment;
   tuning.flags = triton::worker_flags(device);
   tuning.cache = options.cache == "cold" ? measure::CacheMode::kCold : measure::CacheMode::kWarm;
   tuning.reuse = options.reuse == "any" ? store::Reuse::kAny : store::Reuse::kEqualIdentities;

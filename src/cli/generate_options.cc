@@ -1,6 +1,7 @@
 #include "cli/generate_options.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/say.h"
@@ -261,10 +262,15 @@ Result<profiler::Selection> selection_of(const GenerateOptions& options) {
   return selection;
 }
 
-void print_selection(const profiler::Selection& selection) {
+void print_selection(const profiler::Selection& selection, bool as_json) {
+  std::vector<std::string> names;
   for (const profiler::SelectedOperation& selected : selection.operations)
     for (const std::string& configuration : selected.configurations)
-      fmt::print("{}\n", profiler::Dispatch{selected.operation, configuration}.name());
+      names.push_back(profiler::Dispatch{selected.operation, configuration}.name());
+  if (as_json)
+    fmt::print("{}\n", nlohmann::json{{"dispatches", names}}.dump(2));
+  else
+    for (const std::string& name : names) fmt::print("{}\n", name);
 }
 
 Result<profiler::GenerationPlan> plan_of(const GenerateOptions& options) {

@@ -62,8 +62,8 @@ Result<profiler::GenerationTarget> generation_target_of(const GenerateOptions& o
 
 // The dispatches of the tree that the options mean; says on standard error what lies there besides.
 Result<profiler::Selection> selection_of(const GenerateOptions& options);
-// Their names, a line each: what --dry-run says.
-void print_selection(const profiler::Selection& selection);
+// Their names, what --dry-run says: a line each, or {"dispatches": [names]}.
+void print_selection(const profiler::Selection& selection, bool as_json = false);
 
 // Writes the plan's files and prints the old tool's lines for what is written, with --dry-run for
 // everything and without writing; a summary and what is left out go to standard error, with `json`

@@ -131,7 +131,7 @@ CommandResult profile(ProfileCommandOptions options) {
   HONE_TRY(choose_device(options));
   HONE_ASSIGN(const profiler::Selection selection, generated_or_there(options));
   if (options.tree.dry_run) {
-    print_selection(selection);
+    print_selection(selection, options.output.json);
     return 0;
   }
   TuneOptions& session = options.session;

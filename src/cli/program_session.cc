@@ -30,6 +30,7 @@ Status complete(TuneOptions& options) {
     HONE_ASSIGN(tuning.coverage,
                 parse_coverage(options.coverage.empty() ? "95%" : options.coverage));
   }
+  tuning.environment = options.toolchain.environment;
   tuning.flags = compile_flags(options.toolchain);
   tuning.reference_flags = reference_flags(options.toolchain);
   if (!gpu_of(options.toolchain)) {
@@ -80,8 +81,11 @@ store::Build build_row(const Toolchain& toolchain, const tune::Options& options,
   store::Build row;
   row.compiler = "IREE " + toolchain.revision();
   row.flags = nlohmann::json(options.flags).dump();
-  row.target = gpu ? nlohmann::json{{"gpu", gpu->arch}, {"compiled_as", gpu->compiled_as}}.dump()
-                   : nlohmann::json{{"cpu", target.cpu}, {"features", target.features}}.dump();
+  nlohmann::json compiled_for =
+      gpu ? nlohmann::json{{"gpu", gpu->arch}, {"compiled_as", gpu->compiled_as}}
+          : nlohmann::json{{"cpu", target.cpu}, {"features", target.features}};
+  if (!options.environment.empty()) compiled_for["environment"] = options.environment;
+  row.target = compiled_for.dump();
   return row;
 }
 

@@ -1,6 +1,7 @@
 #include "cli/toolchain.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 #include "base/file.h"
@@ -31,6 +32,23 @@ std::string check_target(const std::string& name) {
   if (!problem::names_gpu(name) && !slip) return {};
   const auto target = problem::gpu_target(name);
   return target ? std::string() : target.error().message;
+}
+
+// CLI11 takes what is returned for the reason why the value is refused.
+std::string check_variable(const std::string& text) {
+  const auto name = text.substr(0, text.find('='));
+  const bool is_name = !name.empty() && name.find_first_not_of(
+                                            "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                            "abcdefghijklmnopqrstuvwxyz"
+                                            "0123456789_") == std::string::npos;
+  if (is_name && name.size() < text.size()) return {};
+  return fmt::format("'{}' is not NAME=VALUE, as HSA_OVERRIDE_GFX_VERSION=9.4.0 is", text);
+}
+
+// While options are read, before a thread or a process is started or a driver opened.
+void set_variable(const std::string& text) {
+  const auto equals = text.find('=');
+  ::setenv(text.substr(0, equals).c_str(), text.substr(equals + 1).c_str(), /*replace=*/1);
 }
 
 }  // namespace
@@ -111,6 +129,13 @@ void add_toolchain_options(CLI::App& command, ToolchainOptions& options) {
                   "size of a dimension that the program leaves open (?): M=512, or by argument "
                   "input0.0=512; hone tune: M=1,16,512 for one configuration that serves all; "
                   "repeatable")
+      ->allow_extra_args(false);
+  command
+      .add_option("--env", options.environment,
+                  "variable for the compiler, the runners and the drivers, kept with what is found "
+                  "(HSA_OVERRIDE_GFX_VERSION=9.4.0); repeatable")
+      ->check(CLI::Validator(check_variable, ""))
+      ->each(set_variable)
       ->allow_extra_args(false);
   command.add_option("--jobs", options.jobs, "compile processes (default: one per core)")
       ->check(CLI::Range(1, 1024));

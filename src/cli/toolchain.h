@@ -26,6 +26,8 @@ struct ToolchainOptions {
   std::string flags_file;          // they were in part read from; empty: none was given
   // "M=512", "M=1,16": of what programs leave open until run time (problem::given_sizes).
   std::vector<std::string> sizes;
+  // "NAME=VALUE": variables that this process has set, and with it all that it starts.
+  std::vector<std::string> environment;
   std::string audited_rule;      // hone's hard rule that candidates are to break; empty: none
   int jobs = 0;                  // compile processes; 0: one per core
   double compile_seconds = 60;   // limit of one candidate

@@ -224,6 +224,7 @@ CommandResult compile_program(TuneOptions& options) {
   if (!target) return input_error("--compile-only needs a GPU for --target: sm_80, gfx942, ...");
   HONE_ASSIGN(options.tuning.budget_seconds,
               parse_duration(options.budget.empty() ? "10m" : options.budget));
+  options.tuning.environment = options.toolchain.environment;
   options.tuning.flags = compile_flags(options.toolchain);
   HONE_ASSIGN(const ReplacingTools tools, find_replacing_for(options, target->arch));
   HONE_TRY(make_out(options));

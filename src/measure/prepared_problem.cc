@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "measure/buffers.h"
 #include "measure/runner_jobs.h"
 
 namespace hone::measure {
@@ -65,6 +66,12 @@ Result<PreparedProblem> prepare_problem(const ProblemRequest& request, const Ope
 
 void ProblemAhead::begin(const ProblemRequest& request, OpenDevice open) {
   if (prepared_.valid()) prepared_.get();
+  // Each binding is there for two operand sets, as an input or an expected output, and once more
+  // while the reference runs; what it needs is beside the problem that is measured.
+  constexpr std::int64_t kTimes = 4, kShare = 4;
+  std::int64_t bytes = 0;
+  for (const problem::Binding& binding : request.dispatch.bindings) bytes += binding.bytes;
+  if (kTimes * kShare * bytes > available_memory()) return;
   key_ = key_of(request);
   prepared_ = std::async(std::launch::async, [request, open = std::move(open)] {
     return prepare_problem(request, open);

@@ -33,7 +33,8 @@ Result<PreparedProblem> prepare_problem(const ProblemRequest& request, const Ope
 // cores, which it would disturb.
 class ProblemAhead {
  public:
-  // Begins; an earlier one that nobody took is waited for and dropped.
+  // Begins, unless it would take more than a quarter of the memory that is free; an earlier one
+  // that nobody took is waited for and dropped.
   void begin(const ProblemRequest& request, OpenDevice open);
   // Hands over the problem that was begun, once it is ready; nothing where it is another.
   std::optional<Result<PreparedProblem>> take(const ProblemRequest& request);

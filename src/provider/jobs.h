@@ -14,10 +14,9 @@
 //     load_program    {"path", "flags", "sizes": [GivenSize], "front_half": bool}, blob: the file
 //                                                            -> problem::Program, blob where it was
 //                                                               asked for: its front half
-//     front_half      {"path", "flags"}, blob: the file      -> {}, blob: the program as compiled
-//     up
-//                                                               to where specs and kernels of
-//                                                               others come in
+//     front_half      {"path", "flags"}, blob: the file      -> {}, blob: the program, compiled
+//                                                               until specs and others' kernels
+//                                                               come in
 //     compile_program {"path", "flags", "front_half": bool}, blob: the file, or its front half
 //                                                            -> {}, blob: the module
 //     compile_program_in_f32 as compile_program, computing in f32 what it says in f16 or bf16,

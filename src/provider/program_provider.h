@@ -107,11 +107,12 @@ struct KernelTime {
 
 // What a script needs to repeat a proof without hone.
 struct ProofScript {
-  std::filesystem::path folder;            // that the other paths begin at, from the script's own
-  std::filesystem::path program;           // as the compiler takes it
-  std::vector<std::string> default_flags;  // of the compiler, the user's own
-  std::filesystem::path flags_file;        // a response file of those that were found
-  ProgramCall call;                        // without a module; all that it returns is in `results`
+  std::filesystem::path folder;   // that the other paths begin at, from the script's own
+  std::filesystem::path program;  // as the compiler takes it
+  std::vector<std::string> environment = {};  // "NAME=VALUE", for all that the script runs
+  std::vector<std::string> default_flags;     // of the compiler, the user's own
+  std::filesystem::path flags_file;           // a response file of those that were found
+  ProgramCall call;  // without a module; all that it returns is in `results`
 };
 
 class ProgramProvider : public Provider {

@@ -356,6 +356,7 @@ class TuningRun {
     provider::ProofScript script;
     script.folder = std::filesystem::relative(".", options.out, code);
     script.program = options.input;
+    script.environment = options.environment;
     script.default_flags = options.flags;
     script.flags_file = flags_file;
     script.call.function = function->name;

@@ -304,6 +304,15 @@ TEST_F(DispatchProfiler, ADispatchThatDoesNotCompileCostsTheOthersNothing) {
   }
 }
 
+TEST_F(DispatchProfiler, SaysWhatItWouldMeasure) {
+  generate({"matmul_31x31x31_f32t_f32t_f32t"});
+  const std::string name = "matmul_31x31x31_f32t_f32t_f32t" + std::string(kDefault);
+  const Ran lines = hone({"profile", "--dry-run", "--device", "cpu"});
+  EXPECT_EQ(lines.out, name + "\n") << lines.err;
+  EXPECT_EQ(json({"profile", "--dry-run", "--device", "cpu", "--json"}),
+            nlohmann::json({{"dispatches", {name}}}));
+}
+
 TEST_F(DispatchProfiler, MistakesAreNamed) {
   Ran ran = profile();
   EXPECT_EQ(ran.exit_code, 2);

@@ -30,7 +30,7 @@ TEST_F(Doctor, ThisMachineCanTune) {
   EXPECT_EQ(finding("IREE compiler").at("health"), "ok");
   EXPECT_EQ(finding("IREE runtime tools").at("health"), "ok");
   EXPECT_EQ(finding("OpenBLAS").at("health"), "ok");
-  for (const char* subject : {"cores", "frequency governor", "background load", "memory",
+  for (const char* subject : {"oneDNN", "cores", "frequency governor", "background load", "memory",
                               "store's folder", "temporary files"})
     EXPECT_FALSE(finding(subject).is_null()) << subject;
 }

@@ -25,9 +25,20 @@ class External : public HoneCommand {
     return read_file(HONE_SOURCE_DIR "/tests/provider/external/product.ptx").value();
   }
 
-  nlohmann::json compiled(const std::string& manifest) const {
-    return json({"tune", example("matmul_f16.mlir"), "--compile-only", "--target", "sm_80",
-                 "--external", manifest, "--candidates", "3", "--json"});
+  nlohmann::json compiled(const std::string& manifest,
+                          const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> arguments{"tune",
+                                       example("matmul_f16.mlir"),
+                                       "--compile-only",
+                                       "--target",
+                                       "sm_80",
+                                       "--external",
+                                       manifest,
+                                       "--candidates",
+                                       "3",
+                                       "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return json(arguments);
   }
 };
 
@@ -57,6 +68,15 @@ TEST_F(External, ItsConfigurationsAreCompiledBesideTheCompilersOwn) {
   EXPECT_EQ(compiled(manifest), document);
   write("mine.src", ptx() + "// edited\n");
   EXPECT_NE(compiled(manifest), document) << "results of another kernel";
+}
+
+TEST_F(External, VariablesReachWhatBuildsThemAndAreKept) {
+  write("build.sh", "test \"$WANTED_VERSION\" = 9.4.0 && cp \"$1\" \"$2\"\n");
+  const std::string manifest = built_by("sh build.sh {source} {object}", ptx());
+  EXPECT_EQ(std::ranges::count(makers(compiled(manifest)), "external:mine"), 0);
+  // What failed without it is of another build.
+  const auto document = compiled(manifest, {"--env", "WANTED_VERSION=9.4.0"});
+  EXPECT_EQ(std::ranges::count(makers(document), "external:mine"), 3);
 }
 
 TEST_F(External, WhatDoesNotBuildOrIsForAnotherGpuCostsItsCandidatesOnly) {

@@ -38,6 +38,14 @@ TEST_F(WrongUse, ABadDurationIsNamed) {
   EXPECT_FALSE(std::filesystem::exists(folder() / "hone.db"));
 }
 
+TEST_F(WrongUse, AVariableWithoutAValueIsNamed) {
+  const Ran ran = hone({"tune", example("matmul_512.mlir"), "--env", "HSA_OVERRIDE_GFX_VERSION"});
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_EQ(ran.err,
+            "hone: --env: 'HSA_OVERRIDE_GFX_VERSION' is not NAME=VALUE, as "
+            "HSA_OVERRIDE_GFX_VERSION=9.4.0 is\n");
+}
+
 TEST_F(WrongUse, ABadCoverageIsNamed) {
   for (const std::string text : {"0", "101%", "most"}) {
     const Ran ran = hone({"tune", example("matmul_512.mlir"), "--coverage", text});

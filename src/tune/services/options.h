@@ -29,6 +29,8 @@ struct Options {
   std::string input;                         // path of the program
   std::vector<std::string> flags;            // of the compiler: target and the user's own
   std::vector<std::string> reference_flags;  // of a compile whose code the candidates do not share
+  // "NAME=VALUE": what the user set for the compiler, the runners and the drivers.
+  std::vector<std::string> environment;
   std::vector<FlagSet> flag_sets;
   // Flags that make the whole program faster are searched first (flag_search.h), and its dispatches
   // are tuned under them.

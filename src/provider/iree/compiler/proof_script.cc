@@ -59,6 +59,9 @@ echo "$(median "$work/default.ms") $(median "$work/tuned.ms")" |
 std::string proof_script(const provider::ProofScript& request) {
   const provider::ProgramCall& call = request.call;
   std::string script = fmt::format(kHead, fmt::arg("folder", shell_word(request.folder.string())));
+  for (const std::string& variable : request.environment)
+    script += "\nexport " + shell_word(variable);
+  if (!request.environment.empty()) script += "\n";
   const std::string program = shell_word(request.program.string());
   script += fmt::format("\niree-compile {}{} -o \"$work/default.vmfb\"\n", program,
                         words_of(request.default_flags));
