@@ -87,12 +87,13 @@ Result<measure::ProblemReady> RunnerService::set_problem(const measure::ProblemR
   return *ready;
 }
 
+// One that was expected before may have to be waited for.
 Status RunnerService::expect_problem(const measure::ProblemRequest& request) {
   measure::ProblemRequest expected = request;
   expected.dispatch.source.clear();
   HONE_TRY(
       call({"expect_problem", measure::problem_body(expected), measure::problem_blobs(expected)},
-           kernel_seconds_));
+           kProblemSeconds));
   return {};
 }
 
