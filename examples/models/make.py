@@ -61,7 +61,8 @@ HELP = {
     "text_width": "of the text's hidden states", "launches": "of kernels",
     "distinct": "kernels that differ", "gigabytes": "of weights", "rows": "of the activations",
 }
-COMMON = {"onnx": {"element": "f32", "weights": "random", "seed": 0}, "stablehlo": {"seed": 0}, "linalg": {}}
+COMMON = {"onnx": {"element": "f32", "weights": "random", "seed": 0}, "linalg": {},
+          "stablehlo": {"element": "f32", "seed": 0}}
 
 
 def options_of(model):
@@ -109,6 +110,7 @@ def parse_arguments():
             command.add_argument(flag(name), type=parse, default=default, help=HELP[name], metavar="N")
         if "element" in common:
             command.add_argument("--element", choices=ELEMENTS, default=common["element"], help="type of all data")
+        if "weights" in common:
             command.add_argument("--weights", choices=WEIGHTS, default=common["weights"],
                                  help="random; one number each (.mlir only); or none, to be given to the "
                                  "compiled program as parameters of scope 'model' (.mlir only)")
@@ -134,7 +136,7 @@ def make(options):
     if form == "linalg":
         function(options.out, **sizes)
     elif form == "stablehlo":
-        net = stablehlo.StableHlo(options.model, options.seed)
+        net = stablehlo.StableHlo(options.model, options.element, options.seed)
         function(net, **sizes)
         net.write(options.out)
     else:

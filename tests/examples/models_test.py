@@ -117,9 +117,15 @@ class Models(unittest.TestCase):
 
     def test_stablehlo_is_valid(self):
         with tempfile.TemporaryDirectory() as folder:
-            for model, width in (("resnet50_nhwc", "4"), ("mobilenet_v2_nhwc", "0.1")):
-                program = compiled(make(folder, model, "--image=32", f"--width={width}"), "input")
-                self.assertIn("tensor<1x32x32x3xf32>", program)
+            for model, width, element in (("resnet50_nhwc", "4", "f16"), ("mobilenet_v2_nhwc", "0.1", "f32")):
+                path = make(folder, model, "--image=32", f"--width={width}", f"--element={element}")
+                self.assertIn(f"tensor<1x32x32x3x{element}>", compiled(path, "input"))
+
+    def test_products_of_f16_are_added_up_in_f32(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = make(folder, "resnet50_nhwc", "--image=32", "--width=4", "--element=f16")
+            products = re.findall(r"stablehlo\.(?:convolution|dot_general).*-> tensor<[0-9x]*(f\d+)>", path.read_text())
+            self.assertEqual((len(products), set(products)), (54, {"f32"}))
 
     def test_many_launches_as_many_as_asked_for(self):
         with tempfile.TemporaryDirectory() as folder:
