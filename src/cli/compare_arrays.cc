@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/proof_text.h"
 #include "cli/schema_version.h"
 #include "measure/array_difference.h"
 #include "measure/runner_requests.h"
@@ -55,6 +56,7 @@ Result<int> compare_arrays(const ArrayComparison& options) {
                      {"mean_error", difference.mean},
                      {"largest_relative", difference.largest_relative},
                      {"largest_ulp", difference.largest_ulp},
+                     {"by_ulp", ulp_histogram_json(difference)},
                      {"tolerance", tune::in_words(tolerance)}});
     fmt::print("{}\n", document.dump(2));
     return comparison.right ? 0 : 1;
@@ -67,6 +69,8 @@ Result<int> compare_arrays(const ArrayComparison& options) {
              difference.mean);
   fmt::print("  relative error   largest {:.4g}\n", difference.largest_relative);
   fmt::print("  ulp              largest {:.6g}\n", difference.largest_ulp);
+  if (difference.different > 0)
+    fmt::print("  off by so many   {}\n", measure::ulp_text(difference));
   if (comparison.nan_count > 0)
     fmt::print("  NaN              in {} elements where none is expected\n",
                elements_text(comparison.nan_count));

@@ -36,13 +36,52 @@ struct DispatchesOptions {
   bool json = false;
 };
 
+// Reasons are sentences, and many dispatches have the same: the table numbers them, and they stand
+// below it.
+class Reasons {
+ public:
+  std::string mark(const std::string& reason) {
+    const auto known = std::ranges::find(reasons_, reason);
+    const auto number = known - reasons_.begin() + 1;
+    if (known == reasons_.end()) reasons_.push_back(reason);
+    return fmt::format("no ({})", number);
+  }
+  std::string text() const {
+    std::string lines;
+    for (std::size_t i = 0; i < reasons_.size(); ++i)
+      lines += fmt::format("({}) {}\n", i + 1, reasons_[i]);
+    return lines;
+  }
+
+ private:
+  std::vector<std::string> reasons_;
+};
+
 // Whether another provider's kernel can take the place of the compiler's, and as JSON what such a
 // kernel is to compute.
-output::Cell replaceable(const problem::Dispatch& dispatch) {
+output::Cell replaceable(const problem::Dispatch& dispatch, Reasons& reasons) {
   const nlohmann::json stated = nlohmann::json::parse(dispatch.contraction, nullptr, false);
   if (!stated.is_object()) return {nullptr, "-"};
   if (!stated.contains("why_not")) return {stated, "yes"};
-  return {stated, "no: " + stated.value("why_not", std::string())};
+  return {stated, reasons.mark(stated.value("why_not", std::string()))};
+}
+
+// "elementwise x3, transpose": what a layer norm's dispatch has fused fills a screen otherwise.
+std::string counted(const std::vector<std::string>& operations) {
+  std::vector<std::string> once;
+  for (const std::string& each : operations)
+    if (std::ranges::count(once, each) == 0) once.push_back(each);
+  for (std::string& each : once)
+    if (const auto times = std::ranges::count(operations, each); times > 1)
+      each += fmt::format(" x{}", times);
+  return once.empty() ? "-" : fmt::format("{}", fmt::join(once, ", "));
+}
+
+// The whole of it is in --json.
+std::string shortened(const std::string& text) {
+  constexpr std::size_t kMost = 48;
+  if (text.empty()) return "-";
+  return text.size() <= kMost ? text : text.substr(0, kMost - 3) + "...";
 }
 
 using Providers = std::vector<std::unique_ptr<provider::Provider>>;
@@ -71,8 +110,8 @@ std::vector<std::size_t> order_of(const problem::Program& program, bool for_peop
 }
 
 // `external`: kernels that may take the place of the compiler's, a column each.
-output::Table table_of(const problem::Program& program, const Providers& external,
-                       bool for_people) {
+output::Table table_of(const problem::Program& program, const Providers& external, bool for_people,
+                       Reasons& reasons) {
   const bool sorted = for_people && program.dispatches.size() > kMostInOrder;
   double all_flops = 0;
   for (const problem::Dispatch& dispatch : program.dispatches) all_flops += flops_of_call(dispatch);
@@ -97,26 +136,24 @@ output::Table table_of(const problem::Program& program, const Providers& externa
     double bytes = 0;
     for (const problem::Binding& binding : dispatch.bindings)
       bytes += static_cast<double>(binding.bytes);
-    const std::string fused = fmt::format("{}", fmt::join(dispatch.fused, ", "));
     std::vector<output::Cell> cells(
         {{i, ""},
          {dispatch.name, ""},
          {problem::describe(dispatch.root), ""},
-         {dispatch.fused, fused.empty() ? "-" : fused},
+         {dispatch.fused, counted(dispatch.fused)},
          {dispatch.launches_per_call, ""},
          {flops, fmt::format("{:.1f}", flops / 1e6)},
          all_flops > 0 ? output::number_cell(100 * flops_of_call(dispatch) / all_flops, " %", 1)
                        : output::number_cell({}, "", 0),
          {bytes, fmt::format("{:.2f}", bytes / 1e6)},
-         {dispatch.default_configuration,
-          dispatch.default_configuration.empty() ? "-" : dispatch.default_configuration},
+         {dispatch.default_configuration, shortened(dispatch.default_configuration)},
          {dispatch.not_tunable.empty() ? nlohmann::json() : nlohmann::json(dispatch.not_tunable),
-          dispatch.not_tunable.empty() ? "yes" : "no: " + dispatch.not_tunable},
-         replaceable(dispatch)});
+          dispatch.not_tunable.empty() ? "yes" : reasons.mark(dispatch.not_tunable)},
+         replaceable(dispatch, reasons)});
     for (const auto& kernel : external) {
       const std::string why_not = kernel->why_no_space(dispatch);
-      cells.push_back(
-          {why_not.empty() ? nlohmann::json("yes") : nlohmann::json("no: " + why_not), ""});
+      cells.push_back({why_not.empty() ? nlohmann::json("yes") : nlohmann::json("no: " + why_not),
+                       why_not.empty() ? "yes" : reasons.mark(why_not)});
     }
     table.add(std::move(cells));
   }
@@ -170,7 +207,8 @@ CommandResult list_dispatches(const DispatchesOptions& options) {
   const std::string note = target_note(options.toolchain);
   if (!note.empty()) say("{}\n", note);
   if (!options.extract_root.empty()) return write_root(options, program, toolchain.compiler());
-  const output::Table table = table_of(program, external, !options.json);
+  Reasons reasons;
+  const output::Table table = table_of(program, external, !options.json, reasons);
   if (options.json) {
     fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", kSchemaVersion},
                                                         {"program", options.input},
@@ -180,7 +218,7 @@ CommandResult list_dispatches(const DispatchesOptions& options) {
   } else if (table.empty()) {
     fmt::print("{} has no dispatches.\n", options.input);
   } else {
-    fmt::print("{}", table.to_text());
+    fmt::print("{}{}", table.to_text(), reasons.text());
   }
   return 0;
 }

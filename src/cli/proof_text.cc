@@ -55,6 +55,8 @@ std::string outputs_text(const tune::RightVariant& candidate) {
           "element) and {:.2g} in the mean\n",
           counted(each.different), counted(each.elements), each.largest, each.largest_ulp,
           each.largest_relative, each.mean);
+    if (each.different > 0)
+      text += fmt::format("    off by so many ulp: {}\n", measure::ulp_text(each));
   }
   return text.empty() ? text : "its outputs:\n" + text;
 }
@@ -128,6 +130,12 @@ nlohmann::json gains_json(const tune::TuningResult& result) {
   return list;
 }
 
+nlohmann::json ulp_histogram_json(const measure::ArrayDifference& difference) {
+  nlohmann::json counts = nlohmann::json::object();
+  for (const auto& [name, count] : measure::ulp_histogram(difference)) counts[name] = count;
+  return counts;
+}
+
 nlohmann::json outputs_json(const tune::TuningResult& result) {
   nlohmann::json list = nlohmann::json::array();
   if (!result.candidate) return list;
@@ -137,7 +145,8 @@ nlohmann::json outputs_json(const tune::TuningResult& result) {
                     {"largest_error", each.largest},
                     {"mean_error", each.mean},
                     {"largest_relative", each.largest_relative},
-                    {"largest_ulp", each.largest_ulp}});
+                    {"largest_ulp", each.largest_ulp},
+                    {"by_ulp", ulp_histogram_json(each)}});
   return list;
 }
 

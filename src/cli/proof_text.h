@@ -26,8 +26,10 @@ std::string closing_summary(const tune::TuningResult& result, const std::string&
 nlohmann::json proof_json(const tune::TuningResult& result);
 // tune::json_of() of each gain.
 nlohmann::json gains_json(const tune::TuningResult& result);
+// How many elements are off by how many ulp: {"1": 120, "2": 3, "3-4": 0, ...}.
+nlohmann::json ulp_histogram_json(const measure::ArrayDifference& difference);
 // One of each output of the proved program against the default's: {"elements", "different",
-// "largest_error", "mean_error", "largest_relative", "largest_ulp"}.
+// "largest_error", "mean_error", "largest_relative", "largest_ulp", "by_ulp"}.
 nlohmann::json outputs_json(const tune::TuningResult& result);
 
 }  // namespace hone::cli

@@ -24,7 +24,7 @@ std::size_t terminal_width() {
 }  // namespace
 
 Verbosity verbosity_of(bool quiet, bool plain, bool json) {
-  if (quiet || json) return Verbosity::kQuiet;
+  if (quiet || (json && !plain)) return Verbosity::kQuiet;
   return plain ? Verbosity::kPlain : Verbosity::kNormal;
 }
 

@@ -17,7 +17,8 @@ enum class Verbosity {
   kNormal,
 };
 
-// What --quiet and --plain ask for; a JSON document is for programs, which look at no progress.
+// What --quiet and --plain ask for; a JSON document is for programs, which look at no progress
+// unless they ask for lines of it.
 Verbosity verbosity_of(bool quiet, bool plain, bool json);
 
 // Writes to stderr, so that stdout holds results only. Where a step says nothing for a while (the

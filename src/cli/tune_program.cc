@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/response_file.h"
 #include "base/say.h"
+#include "base/text.h"
 #include "cli/compiled_report.h"
 #include "cli/input_program.h"
 #include "cli/program_session.h"
@@ -68,6 +69,16 @@ nlohmann::json document_of(const TuneOptions& options, const tune::FlagSet& tune
           {{"dispatch", tuned.dispatch->name}, {"sizes", sizes}, {"search", tuned.search}});
   }
   return document;
+}
+
+// That a proof compares outputs with the default's says nothing where the default is wrong.
+std::string wrong_by_default_text(const tune::TuningResult& result, const std::string& program) {
+  if (result.wrong_by_default.empty()) return "";
+  const std::string& first = *result.wrong_by_default.begin();
+  return fmt::format(
+      "WRONG BY DEFAULT: the compiler's own code of {} computes wrong values, so the program does, "
+      "with and without what was found; see: hone verify {} --dispatch {}\n",
+      fmt::join(result.wrong_by_default, ", "), shell_word(program), first);
 }
 
 // Those that cannot be tuned, a line for each reason; then what the plan left out: of many the
@@ -175,6 +186,7 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
     nlohmann::json document = document_of(options, context.added, result);
     document["dispatches"] = dispatches.to_json();
     document["programs"] = programs.to_json();
+    document["wrong_by_default"] = result.wrong_by_default;
     document["time_budget"] = time_table(context.time).to_json();
     if (options.tuning.traits().own_memory) {
       document["gpu"] = gpu.table.to_json();
@@ -201,7 +213,8 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
   if (!found)
     fmt::print("No dispatch has a configuration that beats the compiler's own{}.\n",
                by_flags ? fmt::format(" with {}", result.best->name) : "");
-  fmt::print("{}", closing_summary(result, (out / "compile_flags.txt").string()));
+  fmt::print("{}{}", closing_summary(result, (out / "compile_flags.txt").string()),
+             wrong_by_default_text(result, options.tuning.input));
   return found || by_flags ? 0 : 1;
 }
 

@@ -1,5 +1,7 @@
 #include "measure/array_difference.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -45,9 +47,34 @@ Result<ArrayDifference> difference_of(const problem::Array& got, const problem::
     const double steps =
         problem::is_float(type) ? std::abs(place_of(a, type) - place_of(b, type)) : error;
     difference.largest_ulp = std::max(difference.largest_ulp, steps);
+    const auto upto = std::ranges::lower_bound(ArrayDifference::kUlpSteps, steps);
+    ++difference.by_ulp.at(static_cast<std::size_t>(upto - ArrayDifference::kUlpSteps.begin()));
   }
   if (difference.elements > 0) difference.mean = sum / static_cast<double>(difference.elements);
   return difference;
+}
+
+std::vector<std::pair<std::string, std::int64_t>> ulp_histogram(const ArrayDifference& difference) {
+  std::vector<std::pair<std::string, std::int64_t>> counts;
+  double from = 1;
+  for (std::size_t i = 0; i < ArrayDifference::kUlpSteps.size(); ++i) {
+    const double upto = ArrayDifference::kUlpSteps.at(i);
+    counts.emplace_back(from == upto ? fmt::format("{}", upto) : fmt::format("{}-{}", from, upto),
+                        difference.by_ulp.at(i));
+    from = upto + 1;
+  }
+  counts.emplace_back(fmt::format(">{}", from - 1), difference.by_ulp.back());
+  return counts;
+}
+
+std::string ulp_text(const ArrayDifference& difference) {
+  std::vector<std::string> parts;
+  for (const auto& [name, count] : ulp_histogram(difference))
+    if (count > 0)
+      parts.push_back(
+          fmt::format("{}: {:.2g} %", name,
+                      100 * static_cast<double>(count) / static_cast<double>(difference.elements)));
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 }  // namespace hone::measure

@@ -1,7 +1,11 @@
 // How far two arrays lie apart, in numbers for people.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "problem/npy.h"
@@ -18,7 +22,16 @@ struct ArrayDifference {
   // Most numbers of the element type that lie between the two, the one end counted; of integers
   // their difference.
   double largest_ulp = 0;
+  // How many elements are off by so many: 1, 2, 3 to 4, 5 to 16, 17 to 256, more. Roundings in
+  // another order fill the first of them, an operand in another layout the last.
+  static constexpr std::array<double, 5> kUlpSteps{1, 2, 4, 16, 256};
+  std::array<std::int64_t, kUlpSteps.size() + 1> by_ulp = {};
 };
+
+// `by_ulp` with names: {"1", 120}, {"2", 3}, {"3-4", 0}, ..., {">256", 0}.
+std::vector<std::pair<std::string, std::int64_t>> ulp_histogram(const ArrayDifference& difference);
+// "1: 2.1 %, 2: 0.3 %" of all elements; what has none is left out.
+std::string ulp_text(const ArrayDifference& difference);
 
 // Compares two arrays of one type. Input error when the types differ.
 Result<ArrayDifference> difference_of(const problem::Array& got, const problem::Array& expected);

@@ -47,6 +47,7 @@ class TuningRun {
     HONE_TRY(end_run(context_, steps(run_row.command)));
     for (ProgramTuning& tuning : bases_[chosen_].tunings())
       result_.at_sizes.push_back(std::move(tuning.result()));
+    result_.wrong_by_default = context_.wrong_by_default;
     return std::move(result_);
   }
 

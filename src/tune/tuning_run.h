@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct TuningResult {
   std::optional<ProgramVerdict> verdict;
   // One for each set of sizes, of a candidate that was proved and has a spec.
   std::vector<ProgramGain> gains;
+  // Dispatches whose default computes something else than its reference. What the program computes
+  // is wrong then with what was found as without it.
+  std::set<std::string> wrong_by_default;
   // That repeats the proof without hone; empty where there is nothing to repeat.
   std::filesystem::path proof_script;
 };

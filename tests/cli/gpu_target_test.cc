@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <set>
+#include <sstream>
 
 #include "tests/cli/hone_command.h"
 
@@ -10,6 +11,8 @@ namespace hone::cli {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 class GpuTarget : public HoneCommand {};
 
@@ -22,6 +25,25 @@ TEST_F(GpuTarget, ListsDispatchesWithTheCompilersOwnConfiguration) {
     EXPECT_THAT(document.at("dispatches")[0].at("default_configuration").get<std::string>(),
                 HasSubstr(instruction));
     EXPECT_TRUE(document.at("dispatches")[0].at("not_tunable").is_null());
+  }
+}
+
+TEST_F(GpuTarget, TellsEachReasonOnceBelowTheList) {
+  const Ran ran = hone({"dispatches", example("attention_block.mlir"), "--target", "sm_80"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  const auto reasons = ran.out.find("\n(1) ");
+  ASSERT_NE(reasons, std::string::npos) << ran.out;
+  const std::string list = ran.out.substr(0, reasons);
+  EXPECT_THAT(list, HasSubstr("no (1)"));
+  EXPECT_THAT(list, Not(HasSubstr("no: ")));
+  std::istringstream lines(ran.out.substr(reasons + 1));
+  std::set<std::string> seen;
+  std::size_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string mark = fmt::format("({}) ", ++number);
+    ASSERT_THAT(line, StartsWith(mark));
+    EXPECT_THAT(list, HasSubstr("no " + mark.substr(0, mark.size() - 1)));
+    EXPECT_TRUE(seen.insert(line.substr(mark.size())).second) << line;
   }
 }
 

@@ -59,6 +59,7 @@ TEST(StatusLine, QuietAndProgramsSeeNothingPlainHasLines) {
   EXPECT_EQ(verbosity_of(false, true, false), Verbosity::kPlain);
   EXPECT_EQ(verbosity_of(true, true, false), Verbosity::kQuiet);
   EXPECT_EQ(verbosity_of(false, false, true), Verbosity::kQuiet);
+  EXPECT_EQ(verbosity_of(false, true, true), Verbosity::kPlain);
 }
 
 TEST(StatusLine, PlainLinesHoldNoControlCharacters) {

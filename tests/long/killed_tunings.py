@@ -23,19 +23,25 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-NEAR = 1.05  # two speed-ups of one configuration differ by so much from run to run
+NEAR = 1.05  # the times of one configuration differ by so much from run to run
+# A winner is compared by its own time among the finalists: the default's, which speed-ups are relative to, depends
+# on where its memory lies, by a fifth from one run to the next.
 SELECTIONS = """
-select dispatch.name, selection.id, candidate.configuration, selection.speedup from selection
-join dispatch on dispatch.id = selection.dispatch_id left join candidate on candidate.id = selection.winner_id
-order by selection.id"""
+select dispatch.name, selection.id, candidate.configuration, min(measurement.median) from selection
+join dispatch on dispatch.id = selection.dispatch_id join candidate on candidate.id = selection.winner_id
+join artifact on artifact.candidate_id = candidate.id
+join measurement on measurement.identity = artifact.identity and measurement.dispatch_id = dispatch.id
+where measurement.phase = 'finalist' group by selection.id
+union select dispatch.name, selection.id, null, 0 from selection
+join dispatch on dispatch.id = selection.dispatch_id where selection.winner_id is null order by 2"""
 TIES = """
 select candidate.configuration from selection_tie join candidate on candidate.id = selection_tie.candidate_id
 where selection_tie.selection_id = ?"""
 
 
 class Winner:
-    def __init__(self, configuration, speedup, ties):
-        self.configuration, self.speedup = configuration or "{}", speedup or 1
+    def __init__(self, configuration, seconds, ties):
+        self.configuration, self.seconds = configuration or "{}", seconds
         self.ties = set(ties) | {self.configuration}
 
     def compared(self, other):
@@ -44,7 +50,7 @@ class Winner:
             return "same"
         if self.configuration in other.ties or other.configuration in self.ties:
             return "tied"
-        if max(self.speedup, other.speedup) <= NEAR * min(self.speedup, other.speedup):
+        if max(self.seconds, other.seconds) <= NEAR * min(self.seconds, other.seconds):
             return f"within {100 * (NEAR - 1):.0f} %"
         return ""
 
@@ -78,8 +84,8 @@ class Tuning:
 
     def winners(self):
         store = sqlite3.connect(self.folder / "hone.db")
-        return {name: Winner(configuration, speedup, [row[0] for row in store.execute(TIES, (number,))])
-                for name, number, configuration, speedup in store.execute(SELECTIONS)}
+        return {name: Winner(configuration, seconds, [row[0] for row in store.execute(TIES, (number,))])
+                for name, number, configuration, seconds in store.execute(SELECTIONS)}
 
 
 def main():
@@ -117,8 +123,8 @@ def main():
             print(f"killed after {moment:.0f} s ({step}); continued in {took:.0f} s; ships {tuning.ships()}",
                   flush=True)
             for name, value in agreement.items():
-                seen = f"{got[name].speedup:.2f}x" if name in got else "not tuned"
-                print(f"  {name}: {value or 'DIFFERENT'}, {wanted[name].speedup:.2f}x and {seen}", flush=True)
+                seen = f"{1e3 * got[name].seconds:.3f} ms" if name in got else "not tuned"
+                print(f"  {name}: {value or 'DIFFERENT'}, {1e3 * wanted[name].seconds:.3f} and {seen}", flush=True)
     print(f"{options.kills - wrong} of {options.kills} held")
     return 1 if wrong else 0
 

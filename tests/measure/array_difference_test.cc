@@ -1,7 +1,8 @@
 #include "measure/array_difference.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -30,6 +31,21 @@ TEST(ArrayDifference, IsInAbsoluteRelativeAndUlp) {
 TEST(ArrayDifference, CountsSmallestNumbersOnBothSidesOfZero) {
   const float smallest = std::numeric_limits<float>::denorm_min();
   EXPECT_EQ(difference_of(array({-smallest}), array({smallest}))->largest_ulp, 2);
+}
+
+// One element each that is off by 0, 1, 2, 3, 4, 16, 17 and 300 numbers, of eight.
+TEST(ArrayDifference, TellsRoundingsFromOtherValues) {
+  const auto off_by = [](std::int32_t steps) {
+    return std::bit_cast<float>(std::bit_cast<std::int32_t>(1.0f) + steps);
+  };
+  std::vector<float> got;
+  for (const int steps : {0, 1, 2, 3, 4, 16, 17, 300}) got.push_back(off_by(steps));
+  const auto difference = difference_of(array(got), array(std::vector<float>(got.size(), 1)));
+  ASSERT_TRUE(difference);
+  EXPECT_THAT(difference->by_ulp, testing::ElementsAre(1, 1, 2, 1, 1, 1));
+  EXPECT_EQ(ulp_text(*difference),
+            "1: 12 %, 2: 12 %, 3-4: 25 %, 5-16: 12 %, 17-256: 12 %, >256: 12 %");
+  EXPECT_EQ(ulp_text(*difference_of(array({1, 2}), array({1, 2}))), "");
 }
 
 TEST(ArrayDifference, LeavesNanOutOfItsNumbers) {

@@ -55,6 +55,29 @@ TEST(SelectDispatches, FollowsPatterns) {
   EXPECT_TRUE(not_tuned.empty());
 }
 
+// Nobody types "resnet50_nhwc_dispatch_4_matmul_like_56x56x64x64_f16xf16xf32".
+TEST(SelectDispatches, TakesWholeWordsOfNames) {
+  problem::Program model;
+  model.dispatches = {dispatch("main$async_dispatch_4_matmul"), dispatch("main_dispatch_47_matmul"),
+                      dispatch("main_dispatch_47"), dispatch("main_dispatch_5_matmul_like")};
+  const auto chosen = [&](const std::string& wanted) {
+    std::vector<NotTuned> not_tuned;
+    std::vector<std::size_t> numbers;
+    const auto found = select_dispatches(model, {wanted}, not_tuned);
+    if (found)
+      for (const problem::Dispatch* const each : *found)
+        numbers.push_back(static_cast<std::size_t>(each - model.dispatches.data()));
+    return numbers;
+  };
+  EXPECT_THAT(chosen("dispatch_4"), testing::ElementsAre(0));
+  EXPECT_THAT(chosen("async_dispatch_4"), testing::ElementsAre(0));
+  EXPECT_THAT(chosen("dispatch_47"), testing::ElementsAre(1, 2));
+  EXPECT_THAT(chosen("main_dispatch_47"), testing::ElementsAre(2));  // the one that is called so
+  EXPECT_THAT(chosen("matmul"), testing::ElementsAre(0, 1, 3));
+  EXPECT_THAT(chosen("ispatch_5"), testing::IsEmpty());
+  EXPECT_THAT(chosen(""), testing::IsEmpty());
+}
+
 TEST(SelectDispatches, APatternWithoutAMatchIsTheUsersMistake) {
   const problem::Program model = program();
   std::vector<NotTuned> not_tuned;
@@ -87,7 +110,8 @@ TEST(FindDispatch, SaysWhatThereIs) {
   EXPECT_EQ(find_dispatch(model, "3").error().message,
             "there is no dispatch 3 in 'model.mlir', which has 3, numbered from 0");
   EXPECT_THAT(find_dispatch(model, "*matmul").error().message,
-              testing::StartsWith("more than one dispatch of 'model.mlir' matches '*matmul'"));
+              "more than one dispatch of 'model.mlir' matches '*matmul': main_dispatch_0_matmul, "
+              "main_dispatch_2_matmul");
   EXPECT_THAT(find_dispatch(model, "main_dispatch_1_softmx").error().message,
               testing::HasSubstr("did you mean 'main_dispatch_1_softmax'"));
 }

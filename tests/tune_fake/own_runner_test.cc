@@ -82,6 +82,18 @@ TEST_F(OwnRunnerSession, WhatAKernelDoesIsARowAndTheBestThatIsRightWins) {
                   Pair(R"({"tile":32})", HasSubstr("above the device's arithmetic peak"))));
   // One to calibrate, one for the problem, and one in place of that which was lost.
   EXPECT_EQ(devices_, 3);
+  EXPECT_THAT(result->wrong_by_default, IsEmpty());
+}
+
+// Outputs of the whole program are compared with the default's, which says nothing then.
+TEST_F(OwnRunnerSession, NamesTheDispatchesThatAreWrongByDefault) {
+  faults_ = {{1, test::FakeFault::kWrong}};
+  const auto result = run(2);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_THAT(result->wrong_by_default, ElementsAre("main_dispatch_0", "main_dispatch_1"));
+  EXPECT_THAT(result->at_sizes.front().tuned, IsEmpty());
+  EXPECT_THAT(result->at_sizes.front().not_tuned.front().reason,
+              HasSubstr("the compiler's own configuration of 'main_dispatch_0' fails (wrong)"));
 }
 
 }  // namespace

@@ -173,6 +173,8 @@ Status DispatchBench::time_unverified() {
 }
 
 tl::unexpected<Error> DispatchBench::no_default() const {
+  if (default_.failure->kind == provider::FailureKind::kWrong)
+    context_->wrong_by_default.insert(name_);
   return failure("the compiler's own configuration of '{}' fails ({}): {}", name_,
                  provider::name_of(default_.failure->kind), default_.failure->message);
 }

@@ -61,6 +61,9 @@ struct Context {
   Clock clock = monotonic_seconds;  // that the budget is spent by
   // The most the device was seen to do, once it was asked; {} where it cannot say.
   std::optional<device::Peak> peak = {};
+  // Dispatches whose default computes something else than its reference: the program is wrong
+  // before anything is tuned.
+  std::set<std::string> wrong_by_default = {};
   // Code of references that were compiled in this session, by dispatch and flags.
   std::map<std::string, provider::Artifact> references = {};
   int stop_fd = -1;  // readable once the user has told hone to stop

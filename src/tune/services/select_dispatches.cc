@@ -10,9 +10,33 @@
 namespace hone::tune {
 namespace {
 
-bool matches_any(const std::string& name, const std::vector<std::string>& patterns) {
-  return std::any_of(patterns.begin(), patterns.end(),
-                     [&](const std::string& pattern) { return matches_pattern(name, pattern); });
+// Whether `words` stand in `name`, with nothing of its words left over: "dispatch_4" in
+// "main_dispatch_4_matmul", not in "main_dispatch_47_matmul".
+bool has_words(std::string_view name, std::string_view words) {
+  const auto is_between = [&](std::size_t at) {
+    return at == 0 || at >= name.size() || name[at] == '_' || name[at] == '$' ||
+           name[at - 1] == '_' || name[at - 1] == '$';
+  };
+  for (std::size_t at = name.find(words); !words.empty() && at != std::string_view::npos;
+       at = name.find(words, at + 1))
+    if (is_between(at) && is_between(at + words.size())) return true;
+  return false;
+}
+
+std::vector<std::string> names_of(const problem::Program& program) {
+  std::vector<std::string> names;
+  for (const problem::Dispatch& dispatch : program.dispatches) names.push_back(dispatch.name);
+  return names;
+}
+
+// The names that `wanted` means: the one that it is, or all that match it.
+std::vector<std::string> names_meant(const std::vector<std::string>& names,
+                                     const std::string& wanted) {
+  if (std::ranges::count(names, wanted) > 0) return {wanted};
+  std::vector<std::string> meant;
+  for (const std::string& name : names)
+    if (matches_pattern(name, wanted) || has_words(name, wanted)) meant.push_back(name);
+  return meant;
 }
 
 // A message names only the first of many: a command lists the rest.
@@ -36,16 +60,18 @@ bool runs_at_load_only(const problem::Program& program, const problem::Dispatch&
 Result<std::vector<const problem::Dispatch*>> select_dispatches(
     const problem::Program& program, const std::vector<std::string>& patterns,
     std::vector<NotTuned>& not_tuned) {
-  std::vector<std::string> names;
-  for (const problem::Dispatch& dispatch : program.dispatches) names.push_back(dispatch.name);
-  for (const std::string& pattern : patterns)
-    if (std::none_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return matches_pattern(name, pattern); }))
+  const std::vector<std::string> names = names_of(program);
+  std::set<std::string> wanted;
+  for (const std::string& pattern : patterns) {
+    const std::vector<std::string> meant = names_meant(names, pattern);
+    if (meant.empty())
       return input_error("no dispatch of '{}' matches '{}'{}; there are: {}", program.path, pattern,
                          did_you_mean(pattern, names), first_of(names));
+    wanted.insert(meant.begin(), meant.end());
+  }
   std::vector<const problem::Dispatch*> chosen;
   for (const problem::Dispatch& dispatch : program.dispatches) {
-    if (!patterns.empty() && !matches_any(dispatch.name, patterns)) continue;
+    if (!patterns.empty() && !wanted.contains(dispatch.name)) continue;
     if (!dispatch.not_tunable.empty())
       not_tuned.push_back({dispatch.name, dispatch.not_tunable});
     else if (patterns.empty() && runs_at_load_only(program, dispatch))
@@ -90,18 +116,15 @@ Result<const problem::Dispatch*> find_dispatch(const problem::Program& program,
     return input_error("there is no dispatch {} in '{}', which has {}, numbered from 0", index,
                        program.path, program.dispatches.size());
   }
-  std::vector<std::string> names;
-  std::vector<const problem::Dispatch*> matching;
-  for (const problem::Dispatch& dispatch : program.dispatches) {
-    if (dispatch.name == wanted) return &dispatch;
-    if (matches_pattern(dispatch.name, wanted)) matching.push_back(&dispatch);
-    names.push_back(dispatch.name);
-  }
-  if (matching.size() == 1) return matching.front();
-  return input_error("{} of '{}' {} '{}'{}; there are: {}",
-                     matching.empty() ? "no dispatch" : "more than one dispatch", program.path,
-                     matching.empty() ? "is called" : "matches", wanted,
-                     did_you_mean(wanted, names), fmt::join(names, ", "));
+  const std::vector<std::string> names = names_of(program);
+  const std::vector<std::string> meant = names_meant(names, wanted);
+  if (meant.empty())
+    return input_error("no dispatch of '{}' is called '{}'{}; there are: {}", program.path, wanted,
+                       did_you_mean(wanted, names), first_of(names));
+  if (meant.size() > 1)
+    return input_error("more than one dispatch of '{}' matches '{}': {}", program.path, wanted,
+                       first_of(meant));
+  return &*std::ranges::find(program.dispatches, meant.front(), &problem::Dispatch::name);
 }
 
 }  // namespace hone::tune

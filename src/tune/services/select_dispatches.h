@@ -22,8 +22,9 @@ inline constexpr std::string_view kRunsAtLoadOnly = "it runs once, when the modu
 // Whether no call of the program launches it, as calls do others: it makes a constant.
 bool runs_at_load_only(const problem::Program& program, const problem::Dispatch& dispatch);
 
-// The dispatches whose name matches one of `patterns` (shell-like; none: all) and that can be
-// tuned; the others of those go to `not_tuned`, and without patterns those that run at load only.
+// The dispatches that one of `patterns` means (a name, else shell-like or whole words of names, as
+// "dispatch_47"; none: all) and that can be tuned; the others of those go to `not_tuned`, and
+// without patterns those that run at load only.
 // Errors: input for a pattern that matches nothing
 // (with the nearest names), failure when nothing is left (with the reasons).
 Result<std::vector<const problem::Dispatch*>> select_dispatches(
@@ -36,8 +37,8 @@ void note_kernels_without_use(const std::vector<const provider::Provider*>& repl
                               const std::vector<const problem::Dispatch*>& dispatches,
                               Observer& observer);
 
-// The one dispatch that `wanted` names: its number in the program, its name, or a pattern that only
-// its name matches. An input error with what there is otherwise.
+// The one dispatch that `wanted` means: by its number in the program, or as select_dispatches'
+// patterns do. An input error with what there is otherwise.
 Result<const problem::Dispatch*> find_dispatch(const problem::Program& program,
                                                const std::string& wanted);
 
