@@ -77,10 +77,16 @@ std::string counted(const std::vector<std::string>& operations) {
   return once.empty() ? "-" : fmt::format("{}", fmt::join(once, ", "));
 }
 
-// The whole of it is in --json.
-std::string shortened(const std::string& text) {
-  constexpr std::size_t kMost = 48;
-  if (text.empty()) return "-";
+// An attribute without the name that all have, and no longer than a column is; the whole of it is
+// in --json.
+std::string shortened(const std::string& attribute) {
+  constexpr std::size_t kMost = 60;
+  if (attribute.empty()) return "-";
+  const auto name_ends = attribute.find('<');
+  const bool has_name = attribute.starts_with('#') && name_ends != std::string::npos;
+  const std::string text = has_name && attribute.ends_with('>')
+                               ? attribute.substr(name_ends + 1, attribute.size() - name_ends - 2)
+                               : attribute;
   return text.size() <= kMost ? text : text.substr(0, kMost - 3) + "...";
 }
 

@@ -538,7 +538,7 @@ class Code(unittest.TestCase):
         return str(raised.exception)
 
     def test_refusals(self):
-        self.assertEqual(self.refusal({"why_not": "its root is a reduction"}), "its root is a reduction")
+        self.assertEqual(self.refusal({"why_not": "its root is no product: reduction"}), "its root is no product: reduction")
         mixed = matmul(64, 64, 64)
         mixed["rhs"]["type"] = "bf16"
         self.assertEqual(self.refusal(mixed), "products of f16 and bf16")

@@ -112,7 +112,7 @@ class Statement {
     if (!described) refuse(described.error().message);
     const bool convolves = described->kind == problem::OperationKind::kConvolution;
     if (!convolves && !is_contraction(described->kind))
-      refuse(fmt::format("its root is a {}", name_of(described->kind)));
+      refuse(fmt::format("its root is no product: {}", name_of(described->kind)));
     const std::vector<MlirValue> operands = ir_.operands(root), results = ir_.results(root);
     const std::vector<MlirAttribute> maps = maps_of(ir_, root);
     if (operands.size() != 3 || results.size() != 1 || maps.size() != 3 ||
