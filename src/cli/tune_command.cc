@@ -69,7 +69,8 @@ void add_tune_command(CLI::App& app, Run& run) {
       ->capture_default_str();
   command->add_option("--store", options->store, "SQLite file that keeps every result")
       ->capture_default_str();
-  command->add_option("--dispatch", tuning.dispatches, "only those whose name matches, or has these words in it; repeatable");
+  command->add_option("--dispatch", tuning.dispatches,
+                      "only those whose name matches, or has these words in it; repeatable");
   command
       ->add_option("--coverage", options->coverage,
                    "tune the heaviest dispatches that together take so much of their time "

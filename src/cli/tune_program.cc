@@ -76,8 +76,9 @@ std::string wrong_by_default_text(const tune::TuningResult& result, const std::s
   if (result.wrong_by_default.empty()) return "";
   const std::string& first = *result.wrong_by_default.begin();
   return fmt::format(
-      "WRONG BY DEFAULT: the compiler's own code of {} computes wrong values, so the program does, "
-      "with and without what was found; see: hone verify {} --dispatch {}\n",
+      "WRONG BY DEFAULT: the compiler's own code of {} does not compute what its reference does, "
+      "so the program is wrong with and without what was found; see: hone verify {} --dispatch "
+      "{}\n",
       fmt::join(result.wrong_by_default, ", "), shell_word(program), first);
 }
 

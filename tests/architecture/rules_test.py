@@ -375,6 +375,22 @@ class Rules(unittest.TestCase):
                     broken.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()}")
         self.expect_none(broken, "no exit, abort or assert in src/: errors are returned as Result")
 
+    def test_the_walk_of_a_candidate_names_functions_where_they_are(self):
+        line = re.compile(r"^- `([\w:]+)(?:\(\w+\))?` — (\S+) — ")
+        page = (ROOT / "docs/candidate-walk.md").read_text()
+        broken, listed = [], 0
+        for text in page.splitlines():
+            found = line.match(text)
+            if not found:
+                self.assertFalse(text.startswith("- `"), text)
+                continue
+            listed += 1
+            function, path = found[1].split("::")[-1], SRC / found[2]
+            if not path.is_file() or not re.search(rf"\b{function}\s*\(", path.read_text()):
+                broken.append(f"{found[1]} is not in src/{found[2]}")
+        self.expect_none(broken, "docs/candidate-walk.md lists functions in files that have them")
+        self.assertIn(f"| all | 339 | 82 | {listed} | 48 |", page)
+
     def test_text_names_no_developers_machine(self):
         ignored = {".git", ".venv", ".cache", "build", "dist", "out"}
         foreign = re.compile(r"(?<![\w.})*$-])/(?:home|root|work|Users)/|\.\./shared\b")

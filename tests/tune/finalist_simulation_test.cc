@@ -68,7 +68,7 @@ Outcome tune_once(Machine& machine, const std::vector<double>& truth, double sec
   std::vector<Measured> measured;
   const std::vector<double> ratios = first_ratios(machine, truth);
   for (std::size_t c = 0; c < truth.size(); ++c)
-    measured.emplace_back(ratios[c], static_cast<store::Id>(c));
+    measured.push_back({ratios[c], static_cast<store::Id>(c)});
   const std::vector<store::Id> finalists = choose_finalists(measured, {seconds, 1e-4, false});
   std::vector<double> true_times;
   std::vector<std::string> names;

@@ -124,7 +124,8 @@ Status DispatchBench::skip_known(Trial& trial) {
     trial.failure = {provider::FailureKind::kWrong, known.verification->basis};
   } else if (verified && known.measurement) {
     trial.ratio = known.measurement->sentinel_ratio;
-    if (trial.candidate == default_.candidate) default_seconds_ = known.measurement->timing.median;
+    trial.seconds = known.measurement->timing.median;
+    if (trial.candidate == default_.candidate) default_seconds_ = trial.seconds;
   }
   // Code that is gone (store gc, store rescue), or that somebody else compiled, is compiled again
   // where it may still be run.
@@ -397,6 +398,7 @@ Status DispatchBench::take_measured(Lane& lane, const Kernels& kernels,
           record_samples(trial->identity, *samples, store::Phase::kSearch, trial->ratio, measured));
     }
     const double seconds = timing_of(samples->seconds).median;
+    trial->seconds = seconds;
     best_seconds_ = std::min(best_seconds_.value_or(seconds), seconds);
     if (is_default) {
       lane.sentinel = kernel;

@@ -24,6 +24,7 @@ struct Trial {
   std::string identity;                      // of its code, once compiled
   std::optional<provider::Failure> failure;
   std::optional<double> ratio;  // its time / the default's at the same time
+  double seconds = 0;           // of a launch, where there is a ratio
   std::optional<double> noise;  // of a ratio measured here: its standard error, as a share
   bool known = false;           // the store had the result
   bool anew = false;            // a failure that the store knows does not count

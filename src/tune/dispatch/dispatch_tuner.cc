@@ -135,6 +135,7 @@ class DispatchTuner {
     space::Configuration configuration;
     provider::Payload payload;
     double ratio;
+    double seconds = 0;  // of a launch; 0: not known
   };
 
   struct Round {
@@ -282,7 +283,8 @@ class DispatchTuner {
       return;
     }
     ++of.right;
-    tried_.emplace(trial.candidate, Tried{&of, configuration, *trial.payload, *trial.ratio});
+    tried_.emplace(trial.candidate,
+                   Tried{&of, configuration, *trial.payload, *trial.ratio, trial.seconds});
     best_ratio_ = std::min(best_ratio_, *trial.ratio);
   }
 
@@ -331,7 +333,8 @@ class DispatchTuner {
 
   std::vector<store::Id> finalists() const {
     std::vector<Measured> measured;
-    for (const auto& [candidate, tried] : tried_) measured.emplace_back(tried.ratio, candidate);
+    for (const auto& [candidate, tried] : tried_)
+      measured.push_back({tried.ratio, candidate, tried.seconds});
     return choose_finalists(std::move(measured),
                             {for_finalists(), bench_.default_seconds(), traits().one_batch_tells});
   }
@@ -358,8 +361,8 @@ class DispatchTuner {
       const Tried& tried = tried_.at(searched[i]);
       if (!trials[i].ratio || *trials[i].ratio > tried.ratio * kSameTime) continue;
       std::replace(finalists.begin(), finalists.end(), searched[i], trials[i].candidate);
-      tried_.emplace(trials[i].candidate,
-                     Tried{tried.of, tried.configuration, *trials[i].payload, *trials[i].ratio});
+      tried_.emplace(trials[i].candidate, Tried{tried.of, tried.configuration, *trials[i].payload,
+                                                *trials[i].ratio, trials[i].seconds});
     }
     return {};
   }

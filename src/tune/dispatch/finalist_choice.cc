@@ -1,6 +1,7 @@
 #include "tune/dispatch/finalist_choice.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace hone::tune {
 namespace {
@@ -25,6 +26,26 @@ constexpr Reach kBySamples{1.10, 10, 4}, kByBatches{1.03, 6, 4};
 // there is time for.
 constexpr double kFewestLaunches = 40;
 
+// By their own times: how many are finalists, and how many of them push out who is one by its
+// ratio.
+constexpr std::size_t kByOwnTime = 4, kPushOut = 2;
+
+// `measured` is by ratio.
+void add_by_own_time(std::vector<store::Id>& finalists, std::vector<Measured> measured,
+                     std::size_t most) {
+  std::erase_if(measured, [](const Measured& each) { return each.seconds == 0; });
+  std::ranges::stable_sort(measured, {}, &Measured::seconds);
+  if (measured.size() > kByOwnTime) measured.resize(kByOwnTime);
+  std::size_t pushed_out = 0;
+  for (const Measured& each : measured) {
+    if (std::ranges::count(finalists, each.candidate) > 0) continue;
+    if (finalists.size() < most)
+      finalists.push_back(each.candidate);
+    else if (pushed_out < std::min(kPushOut, finalists.size() - 1))
+      finalists[finalists.size() - ++pushed_out] = each.candidate;
+  }
+}
+
 }  // namespace
 
 double finalist_seconds(double seconds, bool one_batch_tells) {
@@ -33,19 +54,21 @@ double finalist_seconds(double seconds, bool one_batch_tells) {
 }
 
 std::vector<store::Id> choose_finalists(std::vector<Measured> measured, const FinalistTime& time) {
-  std::sort(measured.begin(), measured.end());
-  std::erase_if(measured, [](const Measured& each) { return each.first >= 1; });
+  std::ranges::sort(measured, {},
+                    [](const Measured& each) { return std::pair(each.ratio, each.candidate); });
+  std::erase_if(measured, [](const Measured& each) { return each.ratio >= 1; });
   if (measured.empty()) return {};
-  const double best = measured.front().first;
+  const double best = measured.front().ratio;
   const Reach& reach = time.one_batch_tells ? kByBatches : kBySamples;
   const double affordable = time.seconds / kFewestLaunches / (time.default_seconds * best);
   const auto most = static_cast<std::size_t>(
       std::clamp(affordable, static_cast<double>(reach.fewest), reach.most));
   std::vector<store::Id> finalists;
-  for (const auto& [ratio, candidate] : measured)
+  for (const Measured& each : measured)
     if (finalists.size() < most &&
-        (ratio <= best * reach.of_best || finalists.size() < reach.fewest))
-      finalists.push_back(candidate);
+        (each.ratio <= best * reach.of_best || finalists.size() < reach.fewest))
+      finalists.push_back(each.candidate);
+  if (!time.one_batch_tells) add_by_own_time(finalists, std::move(measured), most);
   return finalists;
 }
 
