@@ -60,7 +60,7 @@ output::Table table_of(const std::vector<tune::CheckedCandidate>& checked) {
                output::number_cell(tflops, "", 1),
                output::number_cell(each.speedup, "x", 2),
                {each.candidate, ""},
-               {each.failure, right ? "-" : each.failure.substr(0, each.failure.find('\n'))}});
+               {each.failure, right ? "-" : output::in_one_line(each.failure)}});
   }
   return table;
 }

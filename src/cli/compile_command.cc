@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/generate_options.h"
 #include "cli/toolchain.h"
+#include "output/cells.h"
 #include "profiler/compiled_modules.h"
 
 namespace hone::cli {
@@ -34,7 +35,7 @@ void print_row(const profiler::ModuleRow& row, const CompileOptions& options, bo
                row.was_up_to_date ? " (up to date)" : "");
   for (const profiler::ModuleRow::LeftOut& each : row.left_out)
     say("[Warning]: {} is left out: {}\n", each.dispatch,
-        options.tree.verbose ? each.reason : each.reason.substr(0, each.reason.find('\n')));
+        options.tree.verbose ? each.reason : output::in_one_line(each.reason));
   if (terminal) say("{} of {} operations\r", done, all);
 }
 

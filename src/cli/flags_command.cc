@@ -11,6 +11,7 @@
 #include "cli/program_session.h"
 #include "cli/runtime_options.h"
 #include "cli/schema_version.h"
+#include "output/cells.h"
 #include "output/json_text.h"
 #include "output/table.h"
 #include "tune/program/flag_search.h"
@@ -22,13 +23,6 @@ namespace hone::cli {
 namespace {
 
 using output::Align;
-
-// A compiler's complaint goes over many lines.
-std::string in_one_line(const std::string& text) {
-  constexpr std::size_t kMost = 100;
-  const std::string line = text.substr(0, text.find('\n'));
-  return line.size() <= kMost ? line : line.substr(0, kMost) + "...";
-}
 
 std::string outcome_of(const tune::FlagTrial& trial) {
   if (!trial.failure.empty()) return trial.failure;
@@ -59,7 +53,7 @@ output::Table table_of(const tune::FoundFlags& found) {
                {timed ? nlohmann::json(fastest) : nlohmann::json(),
                 timed ? fmt::format("{:.3g}", fastest * 1e3) : "-"},
                {trial->rounds, ""},
-               {outcome_of(*trial), in_one_line(outcome_of(*trial))}});
+               {outcome_of(*trial), output::in_one_line(outcome_of(*trial))}});
   }
   return table;
 }

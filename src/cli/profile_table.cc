@@ -77,7 +77,7 @@ output::Table table_of(const tune::ProgramProfile& profile, bool alone) {
                                     rate_cell(problem::flop_count(dispatch.root), launch),
                                     {bounded ? nlohmann::json(of_roofline) : nlohmann::json(),
                                      bounded ? fmt::format("{:.0f} %", 100 * of_roofline) : "-"},
-                                    {limit, limit.substr(0, limit.find('\n'))}};
+                                    {limit, output::in_one_line(limit)}};
     cells.insert(cells.end(), rest.begin(), rest.end());
     table.add(std::move(cells));
   }

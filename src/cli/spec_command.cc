@@ -9,6 +9,7 @@
 #include "cli/schema_version.h"
 #include "cli/spec_emit.h"
 #include "cli/toolchain.h"
+#include "output/cells.h"
 #include "output/json_text.h"
 #include "output/table.h"
 #include "tune/program/replaced_check.h"
@@ -23,10 +24,6 @@ struct SpecOptions {
   std::string program;
   bool json = false;
 };
-
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
 
 const problem::Dispatch& dispatch_of(const tune::CheckedSpec& checked, const tune::SpecUse& use) {
   return checked.program.dispatches[use.dispatch];
@@ -65,7 +62,7 @@ output::Table table_of(const tune::CheckedSpec& checked) {
                  {tune::name_of(use.effect), ""},
                  {use.effect != tune::SpecEffect::kIllegal,
                   use.effect == tune::SpecEffect::kIllegal ? "no" : "yes"},
-                 {use.note, use.note.empty() ? "-" : first_line(use.note)}});
+                 {use.note, use.note.empty() ? "-" : output::in_one_line(use.note)}});
   }
   return table;
 }
@@ -152,7 +149,7 @@ CommandResult check_kernels(const SpecOptions& options) {
     table.add({{kernel.file.filename().string(), ""},
                {kernel.dispatch, kernel.dispatch.empty() ? "-" : ""},
                {tune::name_of(kernel.effect), ""},
-               {kernel.note, kernel.note.empty() ? "-" : first_line(kernel.note)}});
+               {kernel.note, kernel.note.empty() ? "-" : output::in_one_line(kernel.note)}});
   const auto applied =
       std::ranges::count(kernels, tune::ReplacedEffect::kApplied, &tune::CheckedKernel::effect);
   const std::vector<std::string> flags = provider.with_replaced({}, options.spec);

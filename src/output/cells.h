@@ -1,9 +1,11 @@
-// Cells of times and numbers that may be unknown.
+// Cells of times and numbers that may be unknown, and of what goes over many lines.
 #pragma once
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/text.h"
@@ -19,6 +21,19 @@ inline Cell time_cell(std::optional<double> seconds) {
 inline Cell number_cell(std::optional<double> value, std::string_view unit, int digits) {
   if (!value) return {nullptr, "-"};
   return {*value, fmt::format("{:.{}f}{}", *value, digits, unit)};
+}
+
+// The first line of a compiler's complaint, at most `most` characters of it; where it only
+// announces what stands below ("IREE cannot compile 'x':"), the next one too.
+inline std::string in_one_line(std::string_view text, std::size_t most = 160) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  std::string line(text.substr(0, end));
+  if (line.ends_with(':') && end < text.size()) {
+    std::string_view next = text.substr(end + 1);
+    next.remove_prefix(std::min(next.find_first_not_of(" \n"), next.size()));
+    line += fmt::format(" {}", next.substr(0, next.find('\n')));
+  }
+  return line.size() <= most ? line : line.substr(0, most) + "...";
 }
 
 }  // namespace hone::output

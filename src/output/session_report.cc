@@ -157,7 +157,7 @@ Result<Table> program_table(store::Store& store, store::Id program, store::Id ru
                measured ? speedup_cell(inverse(row.ratio), inverse(row.ratio_high),
                                        inverse(row.ratio_low))
                         : Cell{nullptr, "-"},
-               {row.verdict, row.verdict.substr(0, row.verdict.find('\n'))}});
+               {row.verdict, in_one_line(row.verdict)}});
   }
   return table;
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "output/cells.h"
+
 namespace hone::output {
 namespace {
 
@@ -17,6 +19,15 @@ TEST(Table, AlignsForTheScreen) {
             "dispatch           time\n"
             "matmul, \"bare\"  1.59 ms\n"
             "gelu                  -\n");
+}
+
+TEST(Table, TellsAComplaintInOneLine) {
+  EXPECT_EQ(in_one_line("too large\nsee above"), "too large");
+  EXPECT_EQ(in_one_line("cannot compile 'a.mlir':\n\n  a.mlir:3: error: failed\n  more"),
+            "cannot compile 'a.mlir': a.mlir:3: error: failed");
+  EXPECT_EQ(in_one_line("why:"), "why:");
+  EXPECT_EQ(in_one_line("why:\n"), "why: ");
+  EXPECT_EQ(in_one_line("0123456789", 4), "0123...");
 }
 
 TEST(Table, QuotesCsvAsRfc4180Says) {
