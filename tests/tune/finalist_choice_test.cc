@@ -37,6 +37,11 @@ TEST(ChooseFinalists, AreAlsoThoseOfLeastTimeOfTheirOwn) {
   EXPECT_THAT(choose_finalists(measured, {20, 40, false}), ElementsAre(14, 12, 3, 5));
   EXPECT_THAT(choose_finalists({{0.5, 1, 5.0}, {0.9, 2, 1.0}}, kCpu), ElementsAre(1, 2));
   EXPECT_THAT(choose_finalists({{0.5, 1, 5.0}, {1.0, 2, 1.0}}, kCpu), ElementsAre(1));
+  // The default takes 10 ms beside each: own times say nothing that ratios do not.
+  EXPECT_THAT(
+      choose_finalists({{0.5, 1, 5.0}, {0.6, 2, 6.0}, {0.7, 3, 7.0}, {0.8, 4, 8.0}, {0.81, 5, 7.9}},
+                       kCpu),
+      ElementsAre(1, 2, 3, 4));
 }
 
 TEST(ChooseFinalists, TakesFourHoweverFarFromTheBest) {

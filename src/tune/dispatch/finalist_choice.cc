@@ -1,6 +1,7 @@
 #include "tune/dispatch/finalist_choice.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace hone::tune {
@@ -29,16 +30,21 @@ constexpr double kFewestLaunches = 40;
 // By their own times: how many are finalists, and how many of them push out who is one by its
 // ratio.
 constexpr std::size_t kByOwnTime = 4, kPushOut = 2;
+// Only where the default beside them took another time by so much do ratios and times disagree for
+// its sake, and more finalists are worth their time.
+constexpr double kOtherDefault = 0.05;
 
-// `measured` is by ratio.
+// `measured` is by ratio, and not empty.
 void add_by_own_time(std::vector<store::Id>& finalists, std::vector<Measured> measured,
                      std::size_t most) {
+  const double beside_best = measured.front().seconds / measured.front().ratio;
   std::erase_if(measured, [](const Measured& each) { return each.seconds == 0; });
   std::ranges::stable_sort(measured, {}, &Measured::seconds);
   if (measured.size() > kByOwnTime) measured.resize(kByOwnTime);
   std::size_t pushed_out = 0;
   for (const Measured& each : measured) {
     if (std::ranges::count(finalists, each.candidate) > 0) continue;
+    if (std::abs(each.seconds / each.ratio / beside_best - 1) <= kOtherDefault) continue;
     if (finalists.size() < most)
       finalists.push_back(each.candidate);
     else if (pushed_out < std::min(kPushOut, finalists.size() - 1))
