@@ -119,6 +119,16 @@ std::string closing_summary(const tune::TuningResult& result, const std::string&
   return fmt::format("With {} the program ran\n{}", flags_file, lines);
 }
 
+std::string wrong_by_default_text(const tune::TuningResult& result, const std::string& program) {
+  if (result.wrong_by_default.empty()) return "";
+  const std::string& first = *result.wrong_by_default.begin();
+  return fmt::format(
+      "WRONG BY DEFAULT: the compiler's own code of {} does not compute what its reference does, "
+      "so the program is wrong with and without what was found; see: hone verify {} --dispatch "
+      "{}\n",
+      fmt::join(result.wrong_by_default, ", "), shell_word(program), shell_word(first));
+}
+
 nlohmann::json proof_json(const tune::TuningResult& result) {
   if (!result.candidate || !result.verdict) return nullptr;
   return tune::json_of(*result.verdict, *result.candidate);

@@ -22,6 +22,11 @@ std::string proof_text(const tune::TuningResult& result);
 // `flags_file`: how to build it. Whole lines; empty where nothing was proved either way.
 std::string closing_summary(const tune::TuningResult& result, const std::string& flags_file);
 
+// A line that names the dispatches that are wrong by the compiler's own choice, and the command
+// that shows it of one; empty without any. That a proof compares outputs with the default's says
+// nothing then. `program`: as hone was given it.
+std::string wrong_by_default_text(const tune::TuningResult& result, const std::string& program);
+
 // tune::json_of() of the verdict; null where nothing was proved.
 nlohmann::json proof_json(const tune::TuningResult& result);
 // tune::json_of() of each gain.

@@ -4,7 +4,6 @@
 #include "base/file.h"
 #include "base/response_file.h"
 #include "base/say.h"
-#include "base/text.h"
 #include "cli/compiled_report.h"
 #include "cli/input_program.h"
 #include "cli/program_session.h"
@@ -69,17 +68,6 @@ nlohmann::json document_of(const TuneOptions& options, const tune::FlagSet& tune
           {{"dispatch", tuned.dispatch->name}, {"sizes", sizes}, {"search", tuned.search}});
   }
   return document;
-}
-
-// That a proof compares outputs with the default's says nothing where the default is wrong.
-std::string wrong_by_default_text(const tune::TuningResult& result, const std::string& program) {
-  if (result.wrong_by_default.empty()) return "";
-  const std::string& first = *result.wrong_by_default.begin();
-  return fmt::format(
-      "WRONG BY DEFAULT: the compiler's own code of {} does not compute what its reference does, "
-      "so the program is wrong with and without what was found; see: hone verify {} --dispatch "
-      "{}\n",
-      fmt::join(result.wrong_by_default, ", "), shell_word(program), first);
 }
 
 // Those that cannot be tuned, a line for each reason; then what the plan left out: of many the

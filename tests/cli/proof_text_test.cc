@@ -75,5 +75,18 @@ TEST(ClosingSummary, HasALineForEachSize) {
             "    1.25 ± 0.30 times faster than with the compiler's defaults at M=192\n");
 }
 
+// A shell takes "$async_dispatch_5" for a variable.
+TEST(WrongByDefaultText, NamesThemAndACommandThatAShellTakes) {
+  tune::TuningResult result;
+  EXPECT_EQ(wrong_by_default_text(result, "net.mlir"), "");
+  result.wrong_by_default = {"net$async_dispatch_5_conv", "net$async_dispatch_9_matmul"};
+  EXPECT_EQ(
+      wrong_by_default_text(result, "my net.mlir"),
+      "WRONG BY DEFAULT: the compiler's own code of net$async_dispatch_5_conv, "
+      "net$async_dispatch_9_matmul does not compute what its reference does, so the program is "
+      "wrong with and without what was found; see: hone verify 'my net.mlir' --dispatch "
+      "'net$async_dispatch_5_conv'\n");
+}
+
 }  // namespace
 }  // namespace hone::cli
