@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -105,6 +106,12 @@ struct KernelTime {
   double seconds = 0;  // of all of them
 };
 
+// Calls of a program while the runtime counts and times its kernels.
+struct ProgramTimes {
+  double seconds = 0;  // of one call, the mean
+  std::vector<KernelTime> kernels;
+};
+
 // What a script needs to repeat a proof without hone.
 struct ProofScript {
   std::filesystem::path folder;   // that the other paths begin at, from the script's own
@@ -114,6 +121,9 @@ struct ProofScript {
   std::filesystem::path flags_file;           // a response file of those that were found
   ProgramCall call;  // without a module; all that it returns is in `results`
 };
+
+// Seconds of one call, the mean over calls that together take about `seconds`.
+using ProgramTimer = std::function<Result<double>(const ProgramCall& call, double seconds)>;
 
 class ProgramProvider : public Provider {
  public:
@@ -209,15 +219,20 @@ class ProgramProvider : public Provider {
                                                           std::size_t results) const = 0;
   // Seconds of one call, the mean over calls that together take about `seconds`.
   virtual Result<double> time_program(const ProgramCall& call, double seconds) const = 0;
+  // Times programs as time_program() does, one after the other. What they have in common (the
+  // device, files of weights) may stay loaded from one to the next until the timer is destroyed;
+  // it must not outlive the provider, and one thread at a time may use it.
+  virtual ProgramTimer program_timer() const {
+    return [this](const ProgramCall& call, double seconds) { return time_program(call, seconds); };
+  }
   // Whether the runtime says what each kernel takes while a program runs on such a device.
   virtual bool tells_kernel_times(const device::Address& device) const {
     static_cast<void>(device);
     return false;
   }
-  // What it says of calls that together take about `seconds`. A failure with the tool's words when
-  // the program does not run, or nothing is said.
-  virtual Result<std::vector<KernelTime>> kernel_times(const ProgramCall& call,
-                                                       double seconds) const {
+  // What it says of calls that together take about `seconds`; no kernels where it names none. A
+  // failure with the tool's words when the program does not run.
+  virtual Result<ProgramTimes> kernel_times(const ProgramCall& call, double seconds) const {
     static_cast<void>(call);
     static_cast<void>(seconds);
     return failure("{}'s runtime says nothing of single kernels", name());

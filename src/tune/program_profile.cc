@@ -4,16 +4,16 @@
 
 #include "base/file.h"
 #include "measure/statistics.h"
-#include "tune/program/program_variants.h"
+#include "tune/program/program_rounds.h"
 #include "tune/services/function_choice.h"
+#include "tune/services/input_files.h"
 #include "tune/services/select_dispatches.h"
 
 namespace hone::tune {
 namespace {
 
-// The whole program is measured in so many processes, enough for a median; fewer do where the
-// runtime's own count of the kernels beside it is what is asked for.
-constexpr int kWholeRounds = 5, kQuickRounds = 3;
+// The whole program is measured in so many rounds, enough for a median; fewer do for a quick look.
+constexpr std::size_t kWholeRounds = 5, kQuickRounds = 3;
 // The quick look at a program whose call takes longer than this is one round: its process takes
 // seconds more, to load what the call reads.
 constexpr double kLongCallSeconds = 1;
@@ -82,25 +82,62 @@ void take_kernel_times(const std::vector<provider::KernelTime>& kernels, Program
   }
 }
 
-Status measure_whole(Context& context, const ProgramTuning& session, int rounds,
-                     ProgramProfile& profile) {
+// The whole program, compiled into `folder`, with arguments for the function.
+Result<provider::ProgramCall> compiled_call(Context& context, const ProgramTuning& session,
+                                            const std::filesystem::path& folder) {
+  const Options& options = context.options;
   const problem::Program& program = session.result().program;
   HONE_ASSIGN(const problem::Function function,
-              function_to_call(program, context.options.function, context.options.inputs));
-  HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-profile-"));
-  HONE_ASSIGN(ProgramVariants variants,
-              ProgramVariants::create(context, program, session.bytes(), function, folder.path()));
-  HONE_TRY(variants.add({.name = "default"}));
-  HONE_TRY(variants.time(1, {"default"}, context.options.seed));
-  const std::vector<double>& seconds = variants.all().front().seconds;
-  const bool is_long = !seconds.empty() && seconds.front() > kLongCallSeconds;
-  if (rounds > kQuickRounds || !is_long)
-    HONE_TRY(variants.time(rounds, {"default"}, context.options.seed));
-  profile.program_seconds = measure::median(seconds);
-  if (!context.programs->tells_kernel_times(context.options.place().address)) return {};
-  HONE_ASSIGN(const std::vector<provider::KernelTime> kernels, variants.kernel_times("default"));
-  take_kernel_times(kernels, profile);
+              function_to_call(program, options.function, options.inputs));
+  provider::ProgramCall call{.module = folder / "program.vmfb",
+                             .function = function.name,
+                             .inputs = {},
+                             .device = options.place().address,
+                             .runtime_flags = options.runtime_flags,
+                             .results = function.outputs,
+                             .stop_fd = context.stop_fd};
+  HONE_ASSIGN(call.inputs, write_argument_files(function, options.inputs, folder, options.seed));
+  HONE_ASSIGN(const CompiledModule module,
+              context.compiler.compile_program(program.path, session.bytes(), options.flags));
+  if (!module) return failure("the program does not compile: {}", module.error().message);
+  HONE_TRY(write_file_atomically(call.module, *module));
+  return call;
+}
+
+// Where the runtime counts kernels, every run of the whole tells what they take in it.
+Status measure_in_place(Context& context, const provider::ProgramCall& call, std::size_t rounds,
+                        bool alone, ProgramProfile& profile) {
+  std::vector<provider::ProgramTimes> runs;
+  while (runs.size() < rounds) {
+    Progress progress;
+    progress.step = "program";
+    progress.tried = runs.size();
+    progress.planned = rounds;
+    context.observer.progress(progress);
+    HONE_ASSIGN(runs.emplace_back(), context.programs->kernel_times(call, kProgramSampleSeconds));
+    if (!alone && runs.front().seconds > kLongCallSeconds) break;
+  }
+  // The times of one run belong together.
+  const auto middle = runs.begin() + std::ssize(runs) / 2;
+  std::ranges::nth_element(runs, middle, {}, &provider::ProgramTimes::seconds);
+  profile.program_seconds = middle->seconds;
+  take_kernel_times(middle->kernels, profile);
   if (!profile.sum_in_place()) profile.why_not = "the runtime names none of the dispatches";
+  return {};
+}
+
+Status measure_whole(Context& context, const ProgramTuning& session, bool alone,
+                     ProgramProfile& profile) {
+  HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-profile-"));
+  HONE_ASSIGN(const provider::ProgramCall call, compiled_call(context, session, folder.path()));
+  const std::size_t rounds = alone ? kWholeRounds : kQuickRounds;
+  if (context.programs->tells_kernel_times(call.device))
+    return measure_in_place(context, call, rounds, alone, profile);
+  HONE_ASSIGN(const std::vector<std::vector<double>> times,
+              time_rounds(*context.programs, {call}, {.rounds = rounds}, context.observer));
+  std::vector<double> seconds;
+  for (const std::vector<double>& round : times) seconds.push_back(round.front());
+  profile.program_seconds = measure::median(seconds);
   return {};
 }
 
@@ -153,8 +190,7 @@ Result<ProgramProfile> profile_program(Context& context, ProgramTuning& session,
     each.bytes = bytes_of(dispatch);
     if (runs_at_load_only(program, dispatch)) each.why_not = kRunsAtLoadOnly;
   }
-  const Status whole =
-      measure_whole(context, session, alone ? kWholeRounds : kQuickRounds, profile);
+  const Status whole = measure_whole(context, session, alone, profile);
   if (!whole && whole.error().kind == ErrorKind::kInterrupted) return tl::unexpected(whole.error());
   if (!whole) profile.why_not = whole.error().message;
   if (!alone) return profile;

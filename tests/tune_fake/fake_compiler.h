@@ -260,14 +260,15 @@ class FakeProvider : public provider::ProgramProvider {
   // A runtime that tells them has seen each kernel twice, and one that ran once at load.
   bool tells_times = false;
   bool tells_kernel_times(const device::Address&) const override { return tells_times; }
-  Result<std::vector<provider::KernelTime>> kernel_times(const provider::ProgramCall& call,
-                                                         double) const override {
+  Result<provider::ProgramTimes> kernel_times(const provider::ProgramCall& call,
+                                              double) const override {
     HONE_ASSIGN(const std::string module, read_file(call.module));
     std::istringstream words(module.substr(module.find(' ')));
-    std::vector<provider::KernelTime> kernels{{"at_load", 1, 1}};
+    provider::ProgramTimes times{std::stod(module), {{"at_load", 1, 1}}};
     std::string name;
-    for (double seconds = 0; words >> name >> seconds;) kernels.push_back({name, 2, 2 * seconds});
-    return kernels;
+    for (double seconds = 0; words >> name >> seconds;)
+      times.kernels.push_back({name, 2, 2 * seconds});
+    return times;
   }
   Result<double> time_artifact(const provider::ArtifactCall&, double) const override {
     return failure("a fake artifact runs nowhere else");

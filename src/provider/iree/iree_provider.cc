@@ -5,6 +5,7 @@
 
 #include "provider/iree/compiler/flag_choices.h"
 #include "provider/iree/compiler/proof_script.h"
+#include "provider/iree/compiler/resident_programs.h"
 #include "provider/iree/compiler/runtime_tools.h"
 #include "provider/iree/cpu/model.h"
 #include "provider/iree/cpu/space.h"
@@ -220,8 +221,15 @@ Result<double> IreeProvider::time_program(const provider::ProgramCall& call, dou
   return benchmark_module(installation_, call, seconds);
 }
 
-Result<std::vector<provider::KernelTime>> IreeProvider::kernel_times(
-    const provider::ProgramCall& call, double seconds) const {
+provider::ProgramTimer IreeProvider::program_timer() const {
+  return [programs = std::make_shared<ResidentPrograms>(installation_)](
+             const provider::ProgramCall& call, double seconds) {
+    return programs->time(call, seconds);
+  };
+}
+
+Result<provider::ProgramTimes> IreeProvider::kernel_times(const provider::ProgramCall& call,
+                                                          double seconds) const {
   return kernel_times_in_module(installation_, call, seconds);
 }
 

@@ -68,10 +68,11 @@ class IreeProvider final : public provider::ProgramProvider {
   Result<std::vector<problem::Array>> run_program(const provider::ProgramCall& call,
                                                   std::size_t results) const override;
   Result<double> time_program(const provider::ProgramCall& call, double seconds) const override;
+  provider::ProgramTimer program_timer() const override;
   // On CPUs; what the runtime tells of a GPU was not tried.
   bool tells_kernel_times(const device::Address& device) const override { return !device.index; }
-  Result<std::vector<provider::KernelTime>> kernel_times(const provider::ProgramCall& call,
-                                                         double seconds) const override;
+  Result<provider::ProgramTimes> kernel_times(const provider::ProgramCall& call,
+                                              double seconds) const override;
   std::string proof_script(const provider::ProofScript& request) const override;
   Result<double> time_artifact(const provider::ArtifactCall& call, double seconds) const override;
 

@@ -34,8 +34,8 @@ Result<std::vector<std::vector<SecondsByKernel>>> look_in_place(
     progress.planned = static_cast<std::size_t>(runs.most);
     context.observer.progress(progress);
     for (std::size_t v = 0; v < variants.size(); ++v) {
-      HONE_ASSIGN(const auto kernels, bench.kernel_times(variants[v]));
-      seconds[v].push_back(seconds_of_a_call(kernels, known));
+      HONE_ASSIGN(const provider::ProgramTimes times, bench.kernel_times(variants[v]));
+      seconds[v].push_back(seconds_of_a_call(times.kernels, known));
     }
   }
   return seconds;

@@ -15,6 +15,7 @@ Result<std::vector<std::vector<double>>> time_rounds(
   std::iota(order.begin(), order.end(), 0);
   std::mt19937_64 generator(request.seed);
   std::vector<std::vector<double>> times;
+  const provider::ProgramTimer time_of = provider.program_timer();
   const Stopwatch watch;
   std::size_t rounds = request.rounds;
   for (std::size_t round = 0; round < rounds; ++round) {
@@ -35,7 +36,7 @@ Result<std::vector<std::vector<double>>> time_rounds(
     std::shuffle(order.begin(), order.end(), generator);
     std::vector<double>& row = times.emplace_back(calls.size());
     for (const std::size_t c : order) {
-      HONE_ASSIGN(row[c], provider.time_program(calls[c], request.seconds));
+      HONE_ASSIGN(row[c], time_of(calls[c], request.seconds));
     }
   }
   return times;

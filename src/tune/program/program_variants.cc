@@ -310,8 +310,7 @@ Result<std::vector<double>> ProgramVariants::sample(const std::vector<std::strin
   return std::move(times.front());
 }
 
-Result<std::vector<provider::KernelTime>> ProgramVariants::kernel_times(
-    const std::string& name) const {
+Result<provider::ProgramTimes> ProgramVariants::kernel_times(const std::string& name) const {
   return context_->programs->kernel_times(call(*find(name)), kProgramSampleSeconds);
 }
 

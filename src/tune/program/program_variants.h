@@ -79,7 +79,7 @@ class ProgramVariants {
   Result<std::vector<double>> sample(const std::vector<std::string>& names, std::uint64_t seed);
   // What each kernel of this one, which is usable, takes while it runs, where the provider's
   // runtime tells it (ProgramProvider::tells_kernel_times).
-  Result<std::vector<provider::KernelTime>> kernel_times(const std::string& name) const;
+  Result<provider::ProgramTimes> kernel_times(const std::string& name) const;
   // Removes the file of a variant that will not run again.
   void discard(const std::string& name);
   // Takes a usable variant out of the rounds that follow: `why` stands in its row.

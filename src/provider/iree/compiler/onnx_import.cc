@@ -4,6 +4,7 @@
 
 #include "base/process.h"
 #include "base/text.h"
+#include "provider/iree/compiler/wheel_python.h"
 
 namespace hone::iree {
 namespace {
@@ -59,23 +60,15 @@ Status import_onnx(const Installation& installation, const fs::path& model, cons
                              packages.string(), kHowToGetImporter);
   const std::uintmax_t bytes = fs::file_size(model, code);
   if (code) return input_error("cannot read '{}': {}", model.string(), code.message());
-  const fs::path own = packages.parent_path().parent_path().parent_path() / "bin" / "python3";
-  const bool has_own = fs::exists(own, code);
-  Command command;
-  command.arguments = {has_own ? own.string() : "python3",
-                       "-m",
-                       "iree.compiler.tools.import_onnx",
-                       model.string(),
-                       "-o",
-                       program.string(),
-                       fmt::format("--opset-version={}", kOnnxOpset)};
+  Command command =
+      python_of(packages, {"-m", "iree.compiler.tools.import_onnx", model.string(), "-o",
+                           program.string(), fmt::format("--opset-version={}", kOnnxOpset)});
   if (!parameters.empty())
     for (const std::string& each :
          {std::string("--externalize-params"), fmt::format("--params-scope={}", kOnnxScope),
           "--save-params-to=" + parameters.string(),
           fmt::format("--num-elements-threshold={}", kFewestExternal)})
       command.arguments.push_back(each);
-  if (!has_own) command.environment.emplace_back("PYTHONPATH", packages.string());
   const ProcessLimits limits = limits_for(bytes);
   HONE_ASSIGN(const ProcessResult result, run_process(command, limits, stop_fd));
   if (result.succeeded()) return {};

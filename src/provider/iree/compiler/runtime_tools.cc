@@ -130,16 +130,15 @@ Result<double> benchmark_module(const Installation& installation, const provider
   return time_in_report(printed.output);
 }
 
-Result<std::vector<provider::KernelTime>> kernel_times_in_module(const Installation& installation,
-                                                                 const provider::ProgramCall& call,
-                                                                 double seconds) {
+Result<provider::ProgramTimes> kernel_times_in_module(const Installation& installation,
+                                                      const provider::ProgramCall& call,
+                                                      double seconds) {
   HONE_ASSIGN(const Printed printed,
               run_benchmark(installation, call, seconds, {"--print_device_statistics"}));
-  // A benchmark that ended with an error is one with a report that says so.
-  HONE_TRY(time_in_report(printed.output));
-  std::vector<provider::KernelTime> kernels = kernel_times_in_statistics(printed.error);
-  if (kernels.empty()) return failure("iree-benchmark-module says nothing of single kernels");
-  return kernels;
+  provider::ProgramTimes times;
+  HONE_ASSIGN(times.seconds, time_in_report(printed.output));
+  times.kernels = kernel_times_in_statistics(printed.error);
+  return times;
 }
 
 std::vector<provider::KernelTime> kernel_times_in_statistics(std::string_view text) {

@@ -51,10 +51,10 @@ Result<double> benchmark_module(const Installation& installation, const provider
 
 // iree-benchmark-module --print_device_statistics, likewise: what each kernel takes while the
 // module runs. One pair of runs showed no cost (ResNet-50 on two cores: 91.4 ms a call without,
-// 89.2 with). A failure where the runtime says nothing of kernels.
-Result<std::vector<provider::KernelTime>> kernel_times_in_module(const Installation& installation,
-                                                                 const provider::ProgramCall& call,
-                                                                 double seconds);
+// 89.2 with). Without kernels where the runtime says nothing of them.
+Result<provider::ProgramTimes> kernel_times_in_module(const Installation& installation,
+                                                      const provider::ProgramCall& call,
+                                                      double seconds);
 
 // The kernels in what --print_device_statistics prints, those of the host's cores:
 //   host_execute main_dispatch_0_matmul_64x64x64_f32  count=9 total=1.832 ms avg=203.621 us

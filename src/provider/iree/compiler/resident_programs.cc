@@ -1,0 +1,196 @@
+#include "provider/iree/compiler/resident_programs.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "base/process.h"
+#include "provider/iree/compiler/python_sources.h"
+#include "provider/iree/compiler/runtime_tools.h"
+#include "provider/iree/compiler/wheel_python.h"
+
+namespace hone::iree {
+namespace {
+
+// As for the runtime's tools: a program that takes longer than this for one sample is not something
+// to tune interactively.
+constexpr double kMostSeconds = 600;
+
+// Whose values the process is told by name; what else the tools know, as the kind of allocator, the
+// Python bindings take without a word and do nothing about.
+constexpr std::string_view kParameters = "--parameters=", kTaskSystem = "--task_";
+
+struct Settings {
+  std::vector<std::string> flags, parameters;
+  std::string device;
+};
+
+// Nothing for flags that would be lost.
+std::optional<Settings> settings_for(const provider::ProgramCall& call) {
+  constexpr std::string_view kDevice = "--device=";
+  Settings settings;
+  std::vector<std::string> flags = device_flags(call.device);
+  flags.insert(flags.end(), call.runtime_flags.begin(), call.runtime_flags.end());
+  for (const std::string& flag : flags) {
+    if (flag.starts_with(kParameters))
+      settings.parameters.push_back(flag.substr(kParameters.size()));
+    else if (flag.starts_with(kTaskSystem))
+      settings.flags.push_back(flag);
+    else if (flag.starts_with(kDevice) && settings.device.empty())
+      settings.device = flag.substr(kDevice.size());
+    else
+      return std::nullopt;
+  }
+  return settings;
+}
+
+}  // namespace
+
+class ResidentPrograms::Process {
+ public:
+  // A failure in the process's words where the runtime does not start.
+  static Result<std::unique_ptr<Process>> start(const Installation& installation,
+                                                const provider::ProgramCall& call,
+                                                const Settings& settings) {
+    // <site-packages>/iree/_runtime_libs/iree-benchmark-module
+    const auto packages = installation.benchmark_module.parent_path().parent_path().parent_path();
+    const nlohmann::json said{{"device", settings.device},
+                              {"flags", settings.flags},
+                              {"parameters", settings.parameters}};
+    Command command =
+        python_of(packages, {"-c", std::string(python_sources().front().text), said.dump()});
+    // The synchronous device runs on whatever core the process is on.
+    if (!call.device.index && !call.device.cores.empty())
+      command.arguments.insert(
+          command.arguments.begin(),
+          {"taskset", "-c", fmt::format("{}", fmt::join(call.device.cores, ","))});
+    HONE_ASSIGN(ChildProcess child, ChildProcess::start(command));
+    auto process =
+        std::unique_ptr<Process>(new Process(std::move(child), {call.device, call.runtime_flags}));
+    HONE_TRY(process->answer(call.stop_fd));
+    return process;
+  }
+
+  bool serves(const provider::ProgramCall& call) const {
+    return serves_.first == call.device && serves_.second == call.runtime_flags;
+  }
+
+  Result<double> time(const provider::ProgramCall& call, double seconds) {
+    std::vector<std::string> inputs;
+    for (const std::filesystem::path& input : call.inputs) inputs.push_back(input.string());
+    const std::string request = nlohmann::json{{"module", call.module.string()},
+                                               {"function", call.function},
+                                               {"inputs", inputs},
+                                               {"seconds", seconds}}
+                                    .dump() +
+                                "\n";
+    HONE_TRY(send(request));
+    HONE_ASSIGN(const nlohmann::json said, answer(call.stop_fd));
+    const auto found = said.find("seconds");
+    if (found == said.end() || !found->is_number() || !(found->get<double>() > 0))
+      return failure("IREE's runtime told no time: {}", said.dump());
+    return found->get<double>();
+  }
+
+ private:
+  Process(ChildProcess child, std::pair<device::Address, std::vector<std::string>> serves)
+      : child_(std::move(child)), serves_(std::move(serves)) {}
+
+  Status send(std::string_view line) {
+    while (!line.empty()) {
+      const ssize_t sent = ::send(child_.socket(), line.data(), line.size(), MSG_NOSIGNAL);
+      if (sent < 0 && errno == EINTR) continue;
+      if (sent <= 0) return ended();
+      line.remove_prefix(static_cast<std::size_t>(sent));
+    }
+    return {};
+  }
+
+  // The next line, as JSON. A failure in the words of an error that it tells, or of how the process
+  // ended.
+  Result<nlohmann::json> answer(int stop_fd) {
+    using Clock = std::chrono::steady_clock;
+    const auto end = Clock::now() + std::chrono::duration<double>(kMostSeconds);
+    std::size_t length = 0;
+    while ((length = received_.find('\n')) == std::string::npos) {
+      const std::chrono::duration<double, std::milli> left = end - Clock::now();
+      if (left.count() <= 0) return failure("no answer of IREE's runtime in {} s", kMostSeconds);
+      // What it prints is read as it comes, lest it wait for a pipe that nobody empties.
+      pollfd entries[] = {{child_.socket(), POLLIN, 0},
+                          {printing_ ? child_.error_pipe() : -1, POLLIN, 0},
+                          {stop_fd, POLLIN, 0}};
+      if (::poll(entries, std::size(entries), static_cast<int>(left.count()) + 1) < 0) continue;
+      if (entries[2].revents != 0) return tl::unexpected(Error{ErrorKind::kInterrupted, "stopped"});
+      if (entries[1].revents != 0)
+        printing_ = read_available(child_.error_pipe(), printed_) == ReadState::kOpen;
+      if (entries[0].revents == 0) continue;
+      char bytes[4096];
+      const ssize_t read = ::read(child_.socket(), bytes, sizeof bytes);
+      if (read < 0 && errno == EINTR) continue;
+      if (read <= 0) return tl::unexpected(ended().error());
+      received_.append(bytes, static_cast<std::size_t>(read));
+    }
+    const nlohmann::json said =
+        nlohmann::json::parse(received_.substr(0, length), nullptr, /*allow_exceptions=*/false);
+    received_.erase(0, length + 1);
+    if (!said.is_object()) return failure("IREE's runtime gave no answer that can be read");
+    const auto wrong = said.find("error");
+    if (wrong != said.end() && wrong->is_string())
+      return failure("IREE's runtime: {}", wrong->get<std::string>());
+    return said;
+  }
+
+  Status ended() {
+    child_.wait(/*seconds=*/5);
+    read_available(child_.error_pipe(), printed_);
+    return failure("the process of IREE's runtime ended ({}): {}", child_.how_it_ended(),
+                   printed_.text());
+  }
+
+  ChildProcess child_;
+  std::pair<device::Address, std::vector<std::string>> serves_;
+  std::string received_;  // behind the last answer
+  Capture printed_;
+  bool printing_ = true;
+};
+
+ResidentPrograms::ResidentPrograms(Installation installation)
+    : installation_(std::move(installation)) {}
+ResidentPrograms::ResidentPrograms(ResidentPrograms&&) noexcept = default;
+ResidentPrograms::~ResidentPrograms() = default;
+
+Result<ResidentPrograms::Process*> ResidentPrograms::process_for(
+    const provider::ProgramCall& call) {
+  for (const std::unique_ptr<Process>& each : processes_)
+    if (each->serves(call)) return each.get();
+  const std::optional<Settings> settings = settings_for(call);
+  if (!can_be_ || !settings || installation_.benchmark_module.empty()) return nullptr;
+  Result<std::unique_ptr<Process>> started = Process::start(installation_, call, *settings);
+  if (!started) {
+    if (started.error().kind == ErrorKind::kInterrupted) return tl::unexpected(started.error());
+    // What the tools themselves refuse they will say in their own words.
+    can_be_ = false;
+    return nullptr;
+  }
+  return processes_.emplace_back(std::move(*started)).get();
+}
+
+Result<double> ResidentPrograms::time(const provider::ProgramCall& call, double seconds) {
+  HONE_ASSIGN(Process* const process, process_for(call));
+  resident_ = process != nullptr;
+  if (!resident_) return benchmark_module(installation_, call, seconds);
+  Result<double> took = process->time(call, seconds);
+  // Whatever state a program that failed has left behind, the next one does not find it.
+  if (!took)
+    std::erase_if(processes_, [process](const auto& each) { return each.get() == process; });
+  return took;
+}
+
+}  // namespace hone::iree
