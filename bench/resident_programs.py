@@ -32,8 +32,10 @@ class Resident:
         settings = {"device": options.device, "flags": options.flags, "parameters": options.parameters}
         # The process looks for its parent at descriptor 3.
         start = f"exec 3<&{theirs.fileno()}; exec \"$@\""
-        python = options.packages.parents[2] / "bin/python3"
-        command = [python if python.exists() else "python3", SOURCE, json.dumps(settings)]
+        # A bare folder of packages is for the Python of PATH (PYTHONPATH).
+        own = options.packages.resolve().parent.parent.parent / "bin/python3"
+        python = own if options.packages.parent.name.startswith("python3") and own.exists() else "python3"
+        command = [python, SOURCE, json.dumps(settings)]
         self.process = subprocess.Popen(["bash", "-c", start, "bash", *pin, *map(str, command)],
                                         pass_fds=[theirs.fileno()])
         theirs.close()

@@ -3,9 +3,12 @@
 namespace hone::iree {
 
 Command python_of(const std::filesystem::path& packages, std::vector<std::string> arguments) {
-  const auto own = packages.parent_path().parent_path().parent_path() / "bin" / "python3";
+  const auto version = packages.parent_path();
+  const auto own = version.parent_path().parent_path() / "bin" / "python3";
   std::error_code code;
-  const bool has_own = std::filesystem::exists(own, code);
+  // Wherever else the folder lies, a Python that stands above it by chance is not its own.
+  const bool has_own =
+      version.filename().string().starts_with("python3") && std::filesystem::exists(own, code);
   Command command;
   command.arguments = std::move(arguments);
   command.arguments.insert(command.arguments.begin(), has_own ? own.string() : "python3");
