@@ -57,7 +57,8 @@ class FakePool final : public worker::WorkerPool {
   int stopped_after = std::numeric_limits<int>::max();
   // By the number of the candidate, from 1: what becomes of it instead of code.
   std::map<int, provider::Failure> failures;
-  // Dispatches whose entry in a spec makes the whole program so much slower, in seconds.
+  // Dispatches whose entry in a spec makes the whole program so much slower, in seconds; or, as
+  // "main_dispatch_0 tile=4", if it is this one.
   std::map<std::string, double> harm;
   // Numbers of dispatches that are further launches of the first one's kernel.
   std::vector<int> launch_sets;
@@ -114,7 +115,9 @@ class FakePool final : public worker::WorkerPool {
       for (const auto& [name, tile] : tiles) {
         if (!heeds) break;
         seconds += in_program(tile_in(tile)) - in_program(kDefaultTile);
-        if (const auto harmful = harm.find(name); harmful != harm.end()) seconds += harmful->second;
+        for (const std::string& what : {name, name + " " + tile})
+          if (const auto harmful = harm.find(what); harmful != harm.end())
+            seconds += harmful->second;
       }
       for (int i = 0; i < dispatches_; ++i) {
         const std::string name = fmt::format("main_dispatch_{}", i);

@@ -309,6 +309,7 @@ TEST_F(ColdProgram, TakesWhatIsFastestThere) {
     EXPECT_EQ(tuned.near_ties[0].payload.json, "tile=8") << "what was the winner";
   }
   EXPECT_EQ(best_, "spec") << observer_.notes;
+  EXPECT_THAT(observer_.notes, HasSubstr("(3 of 3 entries) the program is faster"));
   EXPECT_THAT(read_file(options_.out / "tuning_spec.mlir").value(),
               testing::AllOf(HasSubstr("main_dispatch_0 tile=4"), testing::Not(HasSubstr("=8"))));
   ASSERT_EQ(gains_.size(), 1u);
@@ -331,6 +332,23 @@ TEST_F(ColdProgram, KeepsTheWinnersWhereTheyAreFastestThereToo) {
   ASSERT_TRUE(result) << result.error().message;
   for (const TunedDispatch& tuned : result->tuned) EXPECT_EQ(tuned.payload->json, "tile=8");
   EXPECT_EQ(best_, "spec") << observer_.notes;
+}
+
+// Each kernel is faster in the program, and something beside it is slower by more.
+TEST_F(ColdProgram, TakesTheWinnersBackWhereTheProgramIsSlowerWithout) {
+  for (int i = 0; i < 3; ++i)
+    pool_.harm[fmt::format("main_dispatch_{} tile=4", i)] = kCold8 - kAlone4 + 5e-6;
+  const auto result = run(pool_);
+  ASSERT_TRUE(result) << result.error().message;
+  for (const TunedDispatch& tuned : result->tuned) {
+    EXPECT_EQ(tuned.payload->json, "tile=8") << tuned.dispatch->name;
+    EXPECT_THAT(store_.candidate(*tuned.selection.winner)->configuration, HasSubstr("8"));
+  }
+  EXPECT_THAT(observer_.notes, HasSubstr("(3 of 3 entries) the program is slower"));
+  EXPECT_THAT(observer_.notes, HasSubstr("it is taken back"));
+  EXPECT_EQ(best_, "spec") << observer_.notes;
+  EXPECT_THAT(read_file(options_.out / "tuning_spec.mlir").value(),
+              testing::AllOf(HasSubstr("main_dispatch_0 tile=8"), testing::Not(HasSubstr("=4"))));
 }
 
 TEST_F(OneTuner, WhereTheRuntimeTellsNoTimesOnlyTheSumIsCompared) {

@@ -4,10 +4,10 @@
 #include <iterator>
 #include <map>
 
-#include "base/stopwatch.h"
 #include "provider/ptx_kernel.h"
 #include "tune/program/entry_choice.h"
 #include "tune/program/spec_vetting.h"
+#include "tune/program/tie_choice.h"
 #include "tune/services/function_choice.h"
 
 namespace hone::tune {
@@ -259,73 +259,17 @@ class Proof {
   // What was vetted has the new entries only.
   std::string vetted_module() const { return context_.starter_spec.empty() ? module_ : ""; }
 
-  // What each entry's kernels take in the program with the winners, and with their near ties, all
-  // in place of theirs at once: a compile for each rank, however many entries there are.
   Status choose_among_near_ties() {
     const bool told = context_.programs->tells_kernel_times(context_.options.place().address);
     if (!context_.options.near_ties || !told || entries_.empty()) return {};
-    HONE_ASSIGN(Variant winners, spec_variant(entries_, spec_name() + " (winners alone)"));
-    std::vector<std::string> names{winners.name};
-    std::vector<std::size_t> ranks;
-    const Stopwatch watch(context_.clock);
-    while (const std::optional<TiedEntries> tied = tied_entries(entries_, ranks.size())) {
-      if (watch.seconds() > kNearTieShare * context_.options.budget_seconds) break;
-      HONE_ASSIGN(Variant variant,
-                  spec_variant(tied->entries,
-                               fmt::format("{} (near ties {})", spec_name(), ranks.size() + 1)));
-      names.push_back(variant.name);
-      ranks.push_back(ranks.size());
-      HONE_TRY(variants_->add(std::move(variant)));
-    }
-    if (ranks.empty()) return {};
-    winners.compiled = vetted_module();
-    HONE_TRY(variants_->add(std::move(winners)));
-    HONE_TRY(take_what_is_faster_in_place(names, ranks));
-    for (const std::string& name : names)
-      if (const Variant* tried = variants_->find(name); tried != nullptr && tried->usable())
-        variants_->set_aside(name, "its kernels are timed in place, to choose by");
+    TieChoice choice(
+        context_, *variants_, tuned_, reference_of_,
+        [this](const std::vector<VerifiedEntry>& entries, std::string name) {
+          return spec_variant(entries, std::move(name));
+        },
+        kChoosingRounds);
+    HONE_ASSIGN(module_, choice.choose(entries_, spec_name(), vetted_module()));
     return {};
-  }
-
-  // `names`: the program with the winners, and those with near ties of these ranks.
-  Status take_what_is_faster_in_place(std::vector<std::string> names,
-                                      std::vector<std::size_t> ranks) {
-    const auto is_usable = [this](const std::string& name) {
-      const Variant* const variant = variants_->find(name);
-      return variant != nullptr && variant->usable();
-    };
-    for (std::size_t v = names.size(); v-- > 1;) {
-      if (is_usable(names[v])) continue;
-      names.erase(names.begin() + static_cast<std::ptrdiff_t>(v));
-      ranks.erase(ranks.begin() + static_cast<std::ptrdiff_t>(v) - 1);
-    }
-    if (names.size() < 2 || !is_usable(names.front())) return {};
-    HONE_ASSIGN(const std::vector<ChosenTie> chosen,
-                faster_in_place(context_, *variants_, names, ranks, entries_));
-    for (const ChosenTie& tie : chosen) HONE_TRY(take(entries_[tie.entry], tie));
-    return {};
-  }
-
-  // In all dispatches that the entry is for, or in none.
-  Status take(const VerifiedEntry& entry, const ChosenTie& tie) {
-    std::vector<std::pair<std::size_t, measure::PairedComparison>> dispatches;  // of tuned_
-    for (const TunedDispatch* verified : entry.verified) {
-      const problem::Dispatch* const reference = reference_of_(*verified->dispatch);
-      HONE_ASSIGN(auto alone, confirmed(context_, *verified, tie.rank, reference));
-      if (!alone) return {};
-      dispatches.emplace_back(static_cast<std::size_t>(verified - tuned_.data()),
-                              std::move(*alone));
-    }
-    const measure::PairedComparison& beside = tie.in_place;
-    const std::string why =
-        fmt::format("in the program {:.2f}x [{:.2f}, {:.2f}] faster than what is fastest by itself",
-                    1 / beside.ratio, 1 / beside.interval.high, 1 / beside.interval.low);
-    for (const auto& [place, alone] : dispatches)
-      take_near_tie(tuned_[place], tie.rank, alone, why);
-    module_.clear();
-    context_.observer.note(fmt::format("{}: another configuration is {}", entry.name(), why));
-    return context_.store.log_event("chosen in the program",
-                                    fmt::format("{}: {}", entry.name(), why));
   }
 
   Status add_spec_variants(std::string_view suffix) {
