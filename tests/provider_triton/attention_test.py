@@ -166,6 +166,11 @@ class Numbers(unittest.TestCase):
         said = heads(batch, m, keys, depth, mask=access(4, "i1", m * keys, keys, 0, 0, 1))
         self.run_on(said, [*given, result, mask])
         self.assert_close(result, expected(*given, mask=numpy.where(mask & 1, 0, -numpy.inf)))
+        # A query without any key has no mean, as in the compiler's own kernels.
+        mask[0, 3] = 0
+        self.run_on(said, [*given, result, mask])
+        self.assertTrue(numpy.isnan(result[0, 3]).all())
+        self.assertFalse(numpy.isnan(result[0, :3]).any())
 
     def test_what_goes_behind_it(self):
         # Narrowed, a residual added, stored transposed; and the sums themselves.
