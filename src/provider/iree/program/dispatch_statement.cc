@@ -122,6 +122,7 @@ class Statement {
     said_["key"] = accesses_.read(operands[1], maps[1]);
     said_["value"] = accesses_.read(operands[2], maps[2]);
     said_["scale"] = constant(scale);
+    if (!said_["scale"].is_number()) refuse("its attention's scale is no number");
     if (operands.size() == 6) said_["mask"] = mask(operands[4], maps[4]);
   }
 

@@ -61,11 +61,9 @@ class _Text(KernelText):
         self.begin()
         whole = self.keys // self.step * self.step
         if whole:
-            self.add(f"for begin in range(0, {whole}, {self.step}):")
-            self.walk_keys(even=True, indent="    ")
+            self.add(f"for begin in range(0, {whole}, {self.step}):", *("    " + line for line in self.step_lines(True)))
         if whole < self.keys:
-            self.add(f"begin = {whole}")
-            self.walk_keys(even=False, indent="")
+            self.add(f"begin = {whole}", f"inside = step < {self.keys} - begin", *self.step_lines(False))
         self.add("sums = sums * (1.0 / total)[:, None]")
 
     def begin(self):
@@ -113,41 +111,36 @@ class _Text(KernelText):
         holds = " & ".join(each for each in conditions if each)
         return f", mask={holds}, other=0" if holds else ""
 
-    def walk_keys(self, even, indent):
-        """A step of keys; `even`: all of it is inside."""
-        lines = [] if even else [f"inside = step < {self.keys} - begin"]
-        keys = "" if even else "inside{}"
+    def load(self, use, axis, even, *conditions):
+        """A step's elements, keys along `axis`. A step that is not `even` has keys that are not inside."""
+        name = self.names[id(use)] + "_at"
         if len(self.of.k2) > 1:
-            # Beyond the end of several dimensions the first one only is: the others wrap round.
-            lines.append("at = begin + step")
+            # Beyond the end only the first of several dimensions is: the others wrap round.
+            along = self.along(self.of.k2, use, f"(begin + step){self.wide(use)}")
+            name += f" + ({along}){axis}" if along else ""
+        return f"tl.load({name}{self.masked(*conditions, '' if even else 'inside' + axis)})"
 
-        def load(use, axis, *conditions):
-            name = self.names[id(use)] + "_at"
-            if len(self.of.k2) > 1:
-                along = self.along(self.of.k2, use, f"at{self.wide(use)}")
-                name += f" + ({along}){axis}" if along else ""
-            return f"tl.load({name}{self.masked(*conditions, keys.format(axis))})"
+    def advance_lines(self, use):
+        """Lines after which the use's pointers are those of the next step."""
+        stride = self.of.k2[0].strides[id(use)] if len(self.of.k2) == 1 else 0
+        return [f"{self.names[id(use)]}_at += {self.step * stride}"] if stride else []
 
-        lines += [f"keys = {load(self.key, '[None, :]', self.inside('depth', '[:, None]'))}",
-                  "scores = tl.dot(query, keys, out_dtype=tl.float32)"]
-        lines += self.weigh(even, load)
-        lines += ["smaller = tl.exp2(largest - larger)", "total = tl.fma(total, smaller, tl.sum(weights, 1))",
-                  "sums = sums * smaller[:, None]", "largest = larger",
-                  f"values = {load(self.weighted, '[:, None]', self.inside('column', '[None, :]'))}",
-                  f"sums = tl.dot(weights.to({TYPES[self.type][0]}), values, sums, out_dtype=tl.float32)"]
-        if len(self.of.k2) == 1:
-            for use, _, _ in self.walked_by_keys():
-                stride = self.of.k2[0].strides[id(use)]
-                if even and stride:
-                    lines.append(f"{self.names[id(use)]}_at += {self.step * stride}")
-        self.add(*(indent + line for line in lines))
+    def step_lines(self, even):
+        """Lines that add a step's values to the sums."""
+        keys = self.load(self.key, "[None, :]", even, self.inside("depth", "[:, None]"))
+        values = self.load(self.weighted, "[:, None]", even, self.inside("column", "[None, :]"))
+        return [f"keys = {keys}", "scores = tl.dot(query, keys, out_dtype=tl.float32)", *self.weight_lines(even),
+                "smaller = tl.exp2(largest - larger)", "total = tl.fma(total, smaller, tl.sum(weights, 1))",
+                "sums = sums * smaller[:, None]", "largest = larger", f"values = {values}",
+                f"sums = tl.dot(weights.to({TYPES[self.type][0]}), values, sums, out_dtype=tl.float32)",
+                *(line for use, _, _ in self.walked_by_keys() for line in self.advance_lines(use))]
 
-    def weigh(self, even, load):
+    def weight_lines(self, even):
         """Lines that make `larger`, the largest score so far, and `weights` of `scores`."""
         scale = self.said["scale"] * math.log2(math.e)
         lines = []
         if self.mask:
-            loaded = load(self.mask, "[None, :]")
+            loaded = self.load(self.mask, "[None, :]", even)
             if self.mask["type"] == "i1":
                 # A byte, of which the lowest bit counts.
                 lines.append(f"scores = tl.where(({loaded} & 1) != 0, scores * {scale!r}, float('-inf'))")
