@@ -207,6 +207,12 @@ class Code(Compiles):
         self.assert_pipelined(text)
         self.assertTrue("ex2.approx" in text)
 
+    def test_values_that_are_stored_element_by_element(self):
+        # As IREE leaves them in programs: batch x elements x keys, and the result's heads inside of its rows.
+        said = heads(20, 4096, 4096, 64, stores=[access(3, "f16", 64, 1280, 1, 0, 0, value=0)])
+        said["value"]["strides"] = [64 * 4096, 0, 4096, 0, 1]
+        self.assert_pipelined(self.ptx(said, ["u64"] * 4))
+
     def test_77_keys_are_read_in_whole_vectors_too(self):
         text = self.ptx(heads(20, 4096, 77, 64), ["u64"] * 4)
         self.assertTrue("wgmma.mma_async" in text)

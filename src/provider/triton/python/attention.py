@@ -61,7 +61,8 @@ class _Text(KernelText):
         self.begin()
         whole = self.keys // self.step * self.step
         if whole:
-            self.add(f"for begin in range(0, {whole}, {self.step}):", *("    " + line for line in self.step_lines(True)))
+            self.add(f"for begin in range(0, {whole}, {self.step}):",
+                     *("    " + line for line in self.step_lines(True)))
         if whole < self.keys:
             self.add(f"begin = {whole}", f"inside = step < {self.keys} - begin", *self.step_lines(False))
         self.add("sums = sums * (1.0 / total)[:, None]")
