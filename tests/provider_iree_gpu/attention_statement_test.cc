@@ -1,6 +1,7 @@
 // What attention states for those who write kernels in its place, as IREE splits programs.
 #include <gmock/gmock.h>
 
+#include "provider/iree/gpu/space.h"
 #include "tests/provider_iree_gpu/programs.h"
 
 namespace hone::iree::gpu {
@@ -46,10 +47,14 @@ func.func @main(%q: tensor<{0}>, %k: tensor<{1}>, %v: tensor<{2}>{3}{4}) -> tens
   }
 };
 
-json statement_of(const Program& program) {
+problem::Dispatch dispatch_of(const Program& program) {
   const auto loaded = load_program(compiler(), "main.mlir", program.text(), flags_for("sm_80"), {});
   if (!loaded) throw std::runtime_error(loaded.error().message);
-  return json::parse(loaded->dispatches.front().statement);
+  return loaded->dispatches.front();
+}
+
+json statement_of(const Program& program) {
+  return json::parse(dispatch_of(program).statement);
 }
 
 std::string sizes_and_roles(const json& stated) {
@@ -99,14 +104,16 @@ TEST(AttentionStatement, AnyLayoutIsOneOfStrides) {
   EXPECT_EQ(stated["stores"][0]["strides"], json({163840, 64, 640, 1, 0, 0}));
 }
 
-// Four queries of a group have one head of keys: for a kernel they are more rows.
+// Four queries of a group have one head of keys: for a kernel they are more rows. Where the result
+// lies as the queries do, IREE itself makes one loop of the two.
 TEST(AttentionStatement, QueriesThatShareKeysAreRows) {
   Program program;
   program.loops = "b, g, m, n, k1, k2";
-  program.query = program.result = program.returned_type = "2x4x128x64xf16";
+  program.query = "2x4x128x64xf16";
+  program.result = program.returned_type = "2x128x4x64xf16";
   program.key = program.value = "2x96x64xf16";
   program.query_map = "b, g, m, k1";
-  program.result_map = "b, g, m, n";
+  program.result_map = "b, m, g, n";
   const json stated = statement_of(program);
   ASSERT_FALSE(stated.contains("why_not")) << stated["why_not"];
   EXPECT_EQ(sizes_and_roles(stated), "batch:2 m:4 m:128 n:64 k1:64 k2:96 ");
@@ -155,6 +162,19 @@ TEST(AttentionStatement, SaysWhatGoesBehindIt) {
   EXPECT_EQ(stated["values"][1]["strides"], json({64, 256, 1, 0, 0}));
   EXPECT_EQ(stated["stores"][0]["strides"], json({64, 256, 1, 0, 0}));
   EXPECT_EQ(stated["stores"][0]["value"], 3);
+}
+
+// No instruction divides 77 keys, so there is nothing to configure; the compiler's own kernel is
+// what others are compared with.
+TEST(AttentionStatement, WhatHasNoSpaceHasADefault) {
+  const problem::Dispatch dispatch = dispatch_of({});
+  EXPECT_EQ(dispatch.not_tunable, "");
+  EXPECT_NE(why_no_gpu_space(dispatch, *problem::gpu_target("sm_80")), "");
+  auto prepared = PreparedDispatch::create(compiler(), dispatch.source, flags_for("sm_80"));
+  ASSERT_TRUE(prepared) << prepared.error().message;
+  const auto artifact = prepared->compile(std::nullopt);
+  ASSERT_TRUE(artifact) << artifact.error().message;
+  EXPECT_EQ(artifact->launch.entry, dispatch.name);
 }
 
 TEST(AttentionStatement, SaysWhatIsOfAnotherForm) {

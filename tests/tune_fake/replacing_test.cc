@@ -88,9 +88,9 @@ TEST_F(Replacing, WhatTheCompilerHasNoSpaceForCanStillBeReplaced) {
   EXPECT_EQ(pool_.compiled, 1 + 8) << "one default; another and seven tiles";
   EXPECT_EQ(others_.compiled, 2 * 2);
   EXPECT_THAT(files(kernels()), ElementsAre("main_dispatch_0.mlir", "main_dispatch_2.mlir"));
-  ASSERT_EQ(result->not_tuned.size(), 1u);
-  EXPECT_EQ(result->not_tuned.front().dispatch, "main_dispatch_1");
-  EXPECT_EQ(result->not_tuned.front().reason, "its form is odd");
+  ASSERT_EQ(result->at_sizes.front().not_tuned.size(), 1u);
+  EXPECT_EQ(result->at_sizes.front().not_tuned.front().dispatch, "main_dispatch_1");
+  EXPECT_EQ(result->at_sizes.front().not_tuned.front().reason, "its form is odd");
 }
 
 // Wrong ones are given up though nobody else has kernels for it.
