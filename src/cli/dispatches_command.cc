@@ -60,7 +60,7 @@ class Reasons {
 // Whether another provider's kernel can take the place of the compiler's, and as JSON what such a
 // kernel is to compute.
 output::Cell replaceable(const problem::Dispatch& dispatch, Reasons& reasons) {
-  const nlohmann::json stated = nlohmann::json::parse(dispatch.contraction, nullptr, false);
+  const nlohmann::json stated = nlohmann::json::parse(dispatch.statement, nullptr, false);
   if (!stated.is_object()) return {nullptr, "-"};
   if (!stated.contains("why_not")) return {stated, "yes"};
   return {stated, reasons.mark(stated.value("why_not", std::string()))};
@@ -132,7 +132,7 @@ output::Table table_of(const problem::Program& program, const Providers& externa
        {"bytes", "MB", Align::kRight},
        {"default_configuration", "default configuration"},
        {"not_tunable", "tunable"},
-       {"contraction", "replaceable"}});
+       {"statement", "replaceable"}});
   for (const auto& kernel : external)
     columns.push_back({kernel_title(*kernel), kernel_title(*kernel)});
   output::Table table(std::move(columns));

@@ -5,7 +5,7 @@
 #include "cli/triton_toolchain.h"
 #include "provider/external/compile_worker.h"
 #include "provider/external/external_provider.h"
-#include "provider/triton/contraction_provider.h"
+#include "provider/triton/replacing_provider.h"
 #include "provider/triton/triton_provider.h"
 
 namespace hone::cli {
@@ -110,8 +110,8 @@ Result<std::vector<Replacing>> start_replacing(const ReplacingTools& tools,
   if (tools.triton) {
     HONE_ASSIGN(auto workers, start_triton_workers(*tools.triton, options, {}, toolchain.stop_fd(),
                                                    toolchain.temporary()));
-    add(std::make_unique<triton::ContractionProvider>(tools.device, tools.triton->version), std::move(workers),
-        triton::worker_flags(tools.device));
+    add(std::make_unique<triton::ReplacingProvider>(tools.device, tools.triton->version),
+        std::move(workers), triton::worker_flags(tools.device));
   }
   for (const external::ExternalKernel& kernel : tools.kernels) {
     HONE_ASSIGN(auto workers, toolchain.start_workers("external", kernel.manifest, options));

@@ -119,7 +119,7 @@ constexpr auto kDispatchFields = [](auto& dispatch, auto&& field) {
   field("default_configuration", dispatch.default_configuration);
   field("default_translation", dispatch.default_translation);
   field.or_default("stated_constraints", dispatch.stated_constraints);
-  field.when(!dispatch.contraction.empty(), "contraction", dispatch.contraction);
+  field.when(!dispatch.statement.empty(), "statement", dispatch.statement);
   field("not_tunable", dispatch.not_tunable);
 };
 

@@ -98,10 +98,10 @@ struct Dispatch {
   // On a GPU: what the compiler states about its legal configurations, as JSON that the provider
   // reads; empty where it states nothing or dies of being asked.
   std::string stated_constraints;
-  // The dispatch as one contraction and what goes element by element behind it, as JSON for whoever
-  // can write a kernel in its place; {"why_not": ...} where it is of another form. Empty: nobody
-  // has stated it.
-  std::string contraction = {};
+  // The dispatch as one contraction or attention and what goes element by element behind it, as
+  // JSON for whoever can write a kernel in its place, with its "kind"; {"why_not": ...} where it is
+  // of another form. Empty: nobody has stated it.
+  std::string statement = {};
   std::string not_tunable;  // why hone cannot tune it; empty when it can
 
   bool operator==(const Dispatch&) const = default;

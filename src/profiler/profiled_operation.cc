@@ -93,7 +93,7 @@ Status ProfiledOperation::begin(std::vector<tune::DispatchToPrepare>& compiles) 
           jobs_[job] = {f, k, fmt::format("{}#{}", problem::fingerprint(dispatch), job)};
       compiles.push_back({added.key, dispatch.source, context_.flags(),
                           place.traits.assembles_code ? place.facts.target : "",
-                          dispatch.contraction});
+                          dispatch.statement});
     }
   }
   return {};

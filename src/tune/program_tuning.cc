@@ -42,7 +42,8 @@ Status ProgramTuning::split(References references) {
   const bool wants_references = references == References::kLoaded;
   if (wants_references) context_.compiler.load_ahead(other);
   HONE_ASSIGN(result_.program, context_.compiler.load_program_to_compile(path, *bytes_, flags));
-  HONE_TRY(ask_for_spaces(context_.compiler, *context_.programs, flags, result_.program));
+  HONE_TRY(ask_for_spaces(context_.compiler, *context_.programs, flags, result_.program,
+                          context_.replacing));
   if (!wants_references) return {};
   HONE_ASSIGN(problem::Program reference,
               context_.compiler.load_program(path, *bytes_, other.flags));

@@ -5,62 +5,31 @@ No GPU is needed. Triton interprets or compiles by an environment variable that 
 numbers are computed by this file run once more.
 """
 import math
-import os
 import pathlib
 import re
-import subprocess
-import sys
-import tempfile
 import unittest
 
 import numpy
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "src/provider/triton/python"), str(ROOT / "src/provider/triton/kernels")]
-sys.dont_write_bytecode = True
-INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
-FOLDER = tempfile.TemporaryDirectory(prefix="hone-contraction-")
-if not INTERPRETED:
-    os.environ["TRITON_CACHE_DIR"] = FOLDER.name
-
-import triton.language as tl
-from triton.runtime.interpreter import TensorHandle
+from stated_kernels import (FOLDER, H100, INTERPRETED, ROOT_VALUE, Compiles, access, constant, f32, interpreted, load,
+                            main, numbers, operation, view)
+from stated_kernels import run as run_stated
 
 import compile_worker
 import contraction
+import element_values
 from problem import Device
 
-H100 = Device("cuda", "90", 132, 232448)
 SMALL = {"BLOCK_M": 16, "BLOCK_N": 16, "BLOCK_K": 16, "GROUP_M": 2, "num_warps": 1, "num_stages": 2}
 LARGE = {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 64, "GROUP_M": 8, "num_warps": 8, "num_stages": 3}
-ROOT_VALUE = {"op": "root", "type": "f32", "operands": []}
-
-
-def operation(name, type_, *operands, **more):
-    return {"op": name, "type": type_, "operands": list(operands)} | more
-
-
-def constant(value, type_="f32"):
-    return operation("constant", type_, value=value)
-
-
-def access(view, type_, *strides, offset=0, **more):
-    return {"view": view, "type": type_, "offset": offset, "strides": list(strides)} | more
-
-
-def load(*arguments, **more):
-    return access(*arguments, **more) | {"op": "load", "operands": []}
-
-
-def view(binding, offset=0, words=(), multiple=64):
-    return {"binding": binding, "offset": offset, "words": list(words), "multiple": multiple}
 
 
 def document(loops, lhs, rhs, values, stores, views=None, constants=0, **more):
     """`loops`: [(role, size)]. Without `views` each binding is one."""
     views = views or [view(i) for i in range(1 + max(each["view"] for each in [lhs, rhs, *values, *stores]
                                                      if "view" in each))]
-    return {"entry": "main$async_dispatch_0", "bindings": 1 + max(each["binding"] for each in views),
+    return {"kind": "contraction", "entry": "main$async_dispatch_0",
+            "bindings": 1 + max(each["binding"] for each in views),
             "constants": constants, "views": views,
             "loops": [{"size": size, "role": role} for role, size in loops], "lhs": lhs, "rhs": rhs,
             "accumulator": "f32", "start": 0.0, "values": values, "stores": stores} | more
@@ -122,75 +91,8 @@ def at_run_time(m, n, k):
     return matmul(m, n, k, views=views, constants=4)
 
 
-class Buffer:
-    """An array as a GPU's tensor: what Triton's interpreter asks of one."""
-
-    def __init__(self, array):
-        self.array = array
-        self.dtype = {"bool": "i1"}.get(str(array.dtype), str(array.dtype))
-
-    def data_ptr(self):
-        return self.array.ctypes.data
-
-    def untyped_storage(self):
-        return self
-
-    def cpu(self):
-        return self
-
-    def new_empty(self, *_, **__):
-        return self
-
-    def storage_offset(self):
-        return 0
-
-    def size(self):
-        return self.array.shape
-
-    def stride(self):
-        return self.array.strides
-
-    def set_(self, *_):
-        pass
-
-    def copy_(self, _):
-        pass
-
-
-class Library:
-    """In place of the GPU's library of functions, which the interpreter does not have."""
-
-    def __getattr__(self, name):
-        function = {"pow": numpy.power, "erf": numpy.vectorize(math.erf, otypes=[numpy.float32]),
-                    "round": lambda x: numpy.copysign(numpy.floor(numpy.abs(x) + 0.5), x), "atan": numpy.arctan,
-                    "atan2": numpy.arctan2, "rsqrt": lambda x: 1 / numpy.sqrt(x)}.get(name) or getattr(numpy, name)
-
-        def compute(*operands):
-            numbers = function(*(each.handle.data for each in operands)).astype(numpy.float32)
-            shape = [int(each) for each in numbers.shape]
-            return tl.tensor(TensorHandle(numbers, tl.float32), tl.block_type(tl.float32, shape))
-        return compute
-
-
 def run(said, bindings, constants=(), knobs=None):
-    """The kernel on these arrays, which it changes."""
-    made = contraction.Contraction(said, pathlib.Path(FOLDER.name))
-    knobs = SMALL | (knobs or {})
-    kernel = made.load(made.source(knobs))
-    kernel.fn.__globals__["libdevice"] = Library()
-    kernel[made.grid(knobs)](*map(Buffer, bindings), *constants)
-
-
-def numbers(*shape, seed=0, type_=numpy.float16):
-    """Multiples of 1/8 within 1, whose products and sums are exact in f32."""
-    generator = numpy.random.default_rng([seed, *shape])
-    if type_ == numpy.int8:
-        return generator.integers(-128, 128, shape, type_)
-    return (generator.integers(-8, 9, shape) / 8).astype(type_)
-
-
-def f32(array):
-    return array.astype(numpy.float32)
+    run_stated(contraction.Contraction, said, bindings, constants, SMALL | (knobs or {}))
 
 
 @unittest.skipUnless(INTERPRETED, "of the interpreter")
@@ -426,37 +328,8 @@ class Numbers(unittest.TestCase):
 
 
 @unittest.skipIf(INTERPRETED, "of the compiler")
-class Code(unittest.TestCase):
-    def compiled(self, said, knobs=None, assemble_for=""):
-        made = contraction.Contraction(said, pathlib.Path(FOLDER.name))
-        return made.compile(LARGE | (knobs or {}), H100, assemble_for)
-
-    def ptx(self, said, parameters, knobs=None):
-        """The PTX, which the assembler takes and which is launched as IREE launches."""
-        answer, code = self.compiled(said, knobs)
-        text = code.decode()
-        self.assertEqual(answer["format"], "cuda-ptx")
-        listed = re.findall(r"\.entry ([\w$]+)\(([^)]*)\)", text)
-        self.assertEqual([name for name, _ in listed], ["main_async_dispatch_0"])
-        self.assertEqual(answer["launch"]["entry"], "main_async_dispatch_0")
-        self.assertEqual(re.findall(r"\.param \.(\w+)", listed[0][1]), parameters)
-        read = {int(each) for each in re.findall(r"main_async_dispatch_0_param_(\d+)", text)}
-        self.assertLessEqual(max(read), len(parameters) - 1)
-        self.assertFalse(contraction.NAME in text)
-        self.assertTrue(".version 8.3" in text)
-        # It is the same text wherever it is made.
-        self.assertFalse(FOLDER.name in text)
-        self.assertFalse(re.search(r"\.loc\b", text))
-        answer, code = self.compiled(said, knobs, "sm_90")
-        self.assertEqual(answer["format"], "cuda-cubin")
-        self.assertEqual(code[:4], b"\x7fELF")
-        self.assertGreater(answer["stages"]["assemble"], 0)
-        return text
-
-    def assert_pipelined(self, text, instruction="wgmma.mma_async"):
-        self.assertTrue(instruction in text, instruction)
-        copies = re.findall(r"cp\.async\.c[ag]\.shared\.global .*?, 0x([0-9a-f]+)", text)
-        self.assertEqual(set(copies), {"10"})
+class Code(Compiles):
+    kind, knobs = contraction.Contraction, LARGE
 
     def test_a_product_with_bias_and_gelu(self):
         self.assert_pipelined(self.ptx(biased_gelu(2048, 10240, 1280), ["u64"] * 4))
@@ -501,7 +374,7 @@ class Code(unittest.TestCase):
     def test_all_functions_compile(self):
         n = 1024
         values, before = [ROOT_VALUE], 0
-        for name in sorted(set(contraction._FUNCTIONS) - {"powf", "atan2", "fma", "divf"}):
+        for name in sorted(set(element_values.FUNCTIONS) - {"powf", "atan2", "fma", "divf"}):
             values.append(operation("math." + name, "f32", before))
             before = len(values) - 1
         for name, operands in (("powf", 2), ("atan2", 2), ("fma", 3), ("divf", 2)):
@@ -531,21 +404,14 @@ class Code(unittest.TestCase):
         said = matmul(512, 512, 512, values=values, stores=[access(3, "f32", 512, 1, 0, value=3)])
         self.assertFalse("fma.rn.f32" in self.ptx(said, ["u64"] * 4))
 
-    def refusal(self, said, knobs=None, device=H100):
-        with self.assertRaises(ValueError) as raised:
-            made = contraction.Contraction(said, pathlib.Path(FOLDER.name))
-            made.compile(LARGE | (knobs or {}), device, "")
-        return str(raised.exception)
-
     def test_refusals(self):
-        self.assertEqual(self.refusal({"why_not": "its root is no product: reduction"}), "its root is no product: reduction")
         mixed = matmul(64, 64, 64)
         mixed["rhs"]["type"] = "bf16"
         self.assertEqual(self.refusal(mixed), "products of f16 and bf16")
         unknown = matmul(64, 64, 64, values=[ROOT_VALUE, operation("math.cbrt", "f32", 0)])
         self.assertEqual(self.refusal(unknown), "math.cbrt of f32 is not known in an epilogue")
         wide = matmul(64, 64, 64, values=[ROOT_VALUE, operation("arith.extf", "f64", 0)])
-        self.assertEqual(self.refusal(wide), "f64 is not known in a contraction")
+        self.assertEqual(self.refusal(wide), "f64 is not known in a kernel for a dispatch")
         self.assertIn("bytes of shared memory", self.refusal(matmul(4096, 4096, 4096), {"BLOCK_K": 128,
                                                                                        "num_stages": 6}))
         self.assertIn("NVIDIA", self.refusal(matmul(64, 64, 64), device=Device("hip", "gfx942", 304, 65536)))
@@ -562,21 +428,21 @@ class Code(unittest.TestCase):
         self.assertEqual(set(answer["stages"]), {"configure", "translate", "serialize"})
         worker.prepare({"flags": flags, "assemble_for": "sm_90"}, [text])
         answer, [code] = worker.compile({}, [])
-        self.assertEqual(compile_worker.json.loads(answer["configured"]), contraction.DEFAULT)
+        self.assertEqual(compile_worker.json.loads(answer["configured"]), contraction.Contraction.default)
         self.assertEqual((answer["format"], code[:4]), ("cuda-cubin", b"\x7fELF"))
         worker.prepare({"flags": flags}, [b'{"m": 64, "n": 64, "k": 64, "a": "f16", "b": "f16", "c": "f32"}'])
-        self.assertIsNone(worker.contraction)
+        self.assertIsNone(worker.stated)
+        for said, words in (('{"why_not": "its root is no product: reduction"}', "its root is no product: reduction"),
+                            ('{"kind": "sort"}', "there is no kernel for dispatches of the kind 'sort'")):
+            with self.assertRaisesRegex(ValueError, words):
+                worker.prepare({"flags": flags}, [said.encode()])
 
 
 @unittest.skipIf(INTERPRETED, "runs the interpreter")
 class Interpreted(unittest.TestCase):
     def test_numbers(self):
-        done = subprocess.run([sys.executable, "-B", __file__, "Numbers"], env=os.environ | {"TRITON_INTERPRET": "1"},
-                              capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        interpreted(self, __file__)
 
 
 if __name__ == "__main__":
-    if "TRITON_INTERPRET" not in os.environ and any(each.startswith("Numbers") for each in sys.argv[1:]):
-        os.execve(sys.executable, [sys.executable, "-B", *sys.argv], os.environ | {"TRITON_INTERPRET": "1"})
-    unittest.main()
+    main()

@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "base/file.h"
@@ -196,6 +197,10 @@ class FakeProvider : public provider::ProgramProvider {
  public:
   std::string_view name() const override { return "fake"; }
   std::string_view constraint_set() const override { return "fake"; }
+  std::set<std::string> without_space;  // names of dispatches
+  std::string why_no_space(const problem::Dispatch& dispatch) const override {
+    return without_space.contains(dispatch.name) ? "its form is odd" : dispatch.not_tunable;
+  }
   Result<space::Space> space_of(const problem::Dispatch&) const override {
     space::SpaceBuilder builder;
     builder.knob("tile", "", {1, 2, 4, 8, 16, 32, 64});

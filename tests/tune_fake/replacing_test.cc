@@ -72,6 +72,39 @@ TEST_F(Replacing, TheBestKernelWinsWhoeverMadeIt) {
   EXPECT_NEAR(result->gains.front().arrived(), 30e-6 + 2 * 80e-6, 6e-6);
 }
 
+// The compiler's default is what the other's kernels are compared with. What neither has a space
+// for is not tuned.
+TEST_F(Replacing, WhatTheCompilerHasNoSpaceForCanStillBeReplaced) {
+  provider_.without_space = {"main_dispatch_0", "main_dispatch_1"};
+  pool_.in_program = seconds_of_tile;
+  const auto result = run();
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(result->at_sizes.front().tuned.size(), 2u);
+  for (const TunedDispatch& tuned : result->at_sizes.front().tuned) {
+    ASSERT_TRUE(tuned.payload) << tuned.selection.reason;
+    EXPECT_EQ(tuned.payload->json, "tile=128");
+    EXPECT_NEAR(*tuned.selection.speedup, 2.6, 0.03);
+  }
+  EXPECT_EQ(pool_.compiled, 1 + 8) << "one default; another and seven tiles";
+  EXPECT_EQ(others_.compiled, 2 * 2);
+  EXPECT_THAT(files(kernels()), ElementsAre("main_dispatch_0.mlir", "main_dispatch_2.mlir"));
+  ASSERT_EQ(result->at_sizes.front().not_tuned.size(), 1u);
+  EXPECT_EQ(result->at_sizes.front().not_tuned.front().dispatch, "main_dispatch_1");
+  EXPECT_EQ(result->at_sizes.front().not_tuned.front().reason, "its form is odd");
+}
+
+// Wrong ones are given up though nobody else has kernels for it.
+TEST_F(Replacing, WrongKernelsLeaveTheDefaultWhereTheCompilerHasNoSpace) {
+  provider_.without_space = {"main_dispatch_0"};
+  options_.dispatches = {"main_dispatch_0"};
+  pool_.in_program = seconds_of_tile;
+  is_wrong_ = [](const std::string& code, std::int64_t) { return test::tile_in(code) >= 128; };
+  const auto result = run();
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_FALSE(result->at_sizes.front().tuned.front().payload);
+  EXPECT_THAT(files(kernels()), testing::IsEmpty());
+}
+
 // It is not the sum of its kernels: what they cost their neighbours shows in the program only.
 TEST_F(Replacing, AKernelThatIsFasterAloneAndNotInTheProgramIsLeftOut) {
   pool_.in_program = [](std::int64_t tile) { return tile == 128 ? 200e-6 : seconds_of_tile(tile); };

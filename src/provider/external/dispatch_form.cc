@@ -262,6 +262,9 @@ std::vector<std::vector<std::string>> namings(const ExternalKernel& kernel,
 
 Result<DispatchForm> read_form(const ExternalKernel& kernel, const nlohmann::json& said) {
   if (said.contains("why_not")) return input_error("{}", said.at("why_not").get<std::string>());
+  if (said.at("kind") != "contraction")
+    return input_error("it is {}; kernels of manifests are products",
+                       said.at("kind").get<std::string>());
   HONE_ASSIGN(Statement statement, statement_of(said));
   if (!kernel.convolution) join_loops(statement);
   std::optional<Error> why_not;
@@ -284,10 +287,10 @@ Result<DispatchForm> read_form(const ExternalKernel& kernel, const nlohmann::jso
 
 }  // namespace
 
-Result<DispatchForm> form_of(const ExternalKernel& kernel, const std::string& contraction) {
-  if (contraction.empty()) return input_error("nobody has stated what it computes");
+Result<DispatchForm> form_of(const ExternalKernel& kernel, const std::string& statement) {
+  if (statement.empty()) return input_error("nobody has stated what it computes");
   try {
-    return read_form(kernel, nlohmann::json::parse(contraction));
+    return read_form(kernel, nlohmann::json::parse(statement));
   } catch (const std::exception& error) {
     return input_error("what is stated of it cannot be read: {}", error.what());
   }

@@ -28,8 +28,8 @@ struct DispatchForm {
   int bindings = 0, constants = 0;            // what that is launched with
 };
 
-// `contraction`: what the dispatch states (problem::Dispatch::contraction). An input error that
+// `statement`: what the dispatch states (problem::Dispatch::statement). An input error that
 // says what of it the kernel is not for: "C is f32, and the kernel's is f16".
-Result<DispatchForm> form_of(const ExternalKernel& kernel, const std::string& contraction);
+Result<DispatchForm> form_of(const ExternalKernel& kernel, const std::string& statement);
 
 }  // namespace hone::external

@@ -14,7 +14,7 @@ std::string ExternalProvider::why_no_space(const problem::Dispatch& dispatch) co
 }
 
 Result<space::Space> ExternalProvider::space_of(const problem::Dispatch& dispatch) const {
-  HONE_ASSIGN(const DispatchForm form, form_of(kernel_, dispatch.contraction));
+  HONE_ASSIGN(const DispatchForm form, form_of(kernel_, dispatch.statement));
   space::Names names{{"shared_bytes", shared_bytes_}};
   for (const auto& [name, size] : form.sizes) names.emplace(name, size);
   return provider::manifest_space(

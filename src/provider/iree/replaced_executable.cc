@@ -51,7 +51,7 @@ std::optional<std::string> between(const std::string& text, std::string_view bef
 }  // namespace
 
 std::string layout_of(const problem::Dispatch& dispatch) {
-  const nlohmann::json stated = nlohmann::json::parse(dispatch.contraction, nullptr, false);
+  const nlohmann::json stated = nlohmann::json::parse(dispatch.statement, nullptr, false);
   return stated.is_object() ? stated.value("layout", std::string()) : std::string();
 }
 

@@ -13,7 +13,7 @@ namespace hone::iree {
 // A module with the dispatch's hal.executable, whose only variant is made: an external object with
 // `ptx` in it. IREE stores the text as it is and launches its entry with one pointer per binding
 // and the constants behind them (iree/hal/drivers/cuda of IREE 3.13). A failure for what is no PTX,
-// and for a dispatch that does not state its layout (problem::Dispatch::contraction).
+// and for a dispatch that does not state its layout (problem::Dispatch::statement).
 Result<provider::ReplacedExecutable> replaced_executable(const problem::Dispatch& dispatch,
                                                          const std::string& ptx,
                                                          const problem::Launch& launch);

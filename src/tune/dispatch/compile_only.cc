@@ -42,7 +42,7 @@ class CompileOnly {
     HONE_ASSIGN(const store::Id operation, store_.intern(operation_row(dispatch.root)));
     HONE_ASSIGN(dispatch_, store_.intern(dispatch_row(dispatch, operation)));
     key_ = problem::fingerprint(dispatch);
-    HONE_TRY(compiler_.prepare({key_, dispatch.source, options_.flags, {}, dispatch.contraction}));
+    HONE_TRY(compiler_.prepare({key_, dispatch.source, options_.flags, {}, dispatch.statement}));
     Status status = submit_default();
     if (status) status = submit_configurations(dispatch, provider_);
     for (const provider::Provider* const each : replacing_)

@@ -78,7 +78,7 @@ Result<DispatchBench> DispatchBench::open(Context& context, const problem::Dispa
   const device::Place& place = context.options.place();
   HONE_TRY(context.compiler.prepare({bench.key_, dispatch.source, context.flags(),
                                      place.traits.assembles_code ? place.facts.target : "",
-                                     dispatch.contraction}));
+                                     dispatch.statement}));
   HONE_ASSIGN(bench.default_.candidate,
               store.add_candidate(bench.candidate_row(std::string(store::kDefaultConfiguration))));
   return bench;

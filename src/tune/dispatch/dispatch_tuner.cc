@@ -80,7 +80,7 @@ struct Contender {
 
 class DispatchTuner {
  public:
-  // `contenders`: at least one, the session's own provider first.
+  // `contenders`: at least one, the session's own provider first if it is one of them.
   DispatchTuner(Context& context, const problem::Dispatch& dispatch,
                 std::deque<Contender> contenders, DispatchBench bench, const Share& share,
                 const Stopwatch& whole, const measure::ProblemRequest* next)
@@ -166,7 +166,7 @@ class DispatchTuner {
   // many seconds.
   Status search(double seconds) {
     DispatchSearch& search = *now_->search;
-    const bool may_give_up = now_ != &contenders_.front();
+    const bool may_give_up = now_->provider != &context_.provider;
     while (search.tried() < search.planned() &&
            (search.tried() == 0 || clock_.seconds() < seconds) &&
            !(may_give_up && now_->is_hopeless())) {
@@ -554,9 +554,14 @@ Result<DispatchBench> bench_with_default(Context& context, const problem::Dispat
 Result<std::deque<Contender>> contenders_for(const Context& context,
                                              const problem::Dispatch& dispatch) {
   std::deque<Contender> contenders;
-  HONE_ASSIGN(const space::Space stated, context.provider.space_of(dispatch));
-  HONE_ASSIGN(space::Space space, stated.relax(context.options.relax));
-  contenders.push_back({&context.provider, std::move(space)});
+  // Where it has no space, its default is what the others are compared with.
+  const bool has_others = std::ranges::any_of(
+      context.replacing, [&](const auto* each) { return each->why_no_space(dispatch).empty(); });
+  if (!has_others || context.provider.why_no_space(dispatch).empty()) {
+    HONE_ASSIGN(const space::Space stated, context.provider.space_of(dispatch));
+    HONE_ASSIGN(space::Space space, stated.relax(context.options.relax));
+    contenders.push_back({&context.provider, std::move(space)});
+  }
   if (!context.options.configurations.empty()) return contenders;
   for (const provider::Provider* const each : context.replacing) {
     if (!each->why_no_space(dispatch).empty()) continue;

@@ -34,7 +34,7 @@ class ShippedPair {
   Status compile(const problem::Dispatch& dispatch) {
     const std::string key = bench_.key() + "#shipped";
     HONE_TRY(context_.compiler.prepare(
-        {key, dispatch.source, context_.flags(), {}, dispatch.contraction}));
+        {key, dispatch.source, context_.flags(), {}, dispatch.statement}));
     for (Kernel& kernel : kernels_) {
       HONE_ASSIGN(CompiledCandidate compiled, context_.compiler.compile(key, kernel.payload));
       if (!compiled.artifact)

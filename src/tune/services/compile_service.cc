@@ -383,7 +383,7 @@ Result<std::vector<Status>> CompileService::prepare_each(
     }
     statuses.push_back(prepared(outcomes[i]));
     if (statuses.back())
-      stated_[dispatches[i].key] = {dispatches[i].contraction, dispatches[i].assemble_for};
+      stated_[dispatches[i].key] = {dispatches[i].statement, dispatches[i].assemble_for};
   }
   return statuses;
 }
@@ -418,7 +418,7 @@ Status CompileService::submit_replacing(const std::string& key, worker::JobId id
     const worker::Message message{
         std::string(jobs::kPrepare),
         {{"flags", maker->flags}, {"assemble_for", stated->second.assemble_for}},
-        {stated->second.contraction}};
+        {stated->second.statement}};
     HONE_ASSIGN(const worker::Outcome outcome,
                 twice([&] { return maker->pool->prepare(key, message); }));
     HONE_TRY(prepared(outcome));

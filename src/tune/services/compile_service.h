@@ -52,8 +52,8 @@ struct DispatchToPrepare {
   std::vector<std::string> flags;
   // The GPU ("sm_90") that the workers assemble PTX for, where they find ptxas.
   std::string assemble_for = {};
-  // What it states for other providers (problem::Dispatch::contraction).
-  std::string contraction = {};
+  // What it states for other providers (problem::Dispatch::statement).
+  std::string statement = {};
 };
 
 // A tuning spec's entries, and a spec that marks what they match (iree::SpecFile).
@@ -154,7 +154,7 @@ class CompileService {
   };
   // What they are to be given.
   struct Stated {
-    std::string contraction, assemble_for;
+    std::string statement, assemble_for;
   };
 
   Result<worker::Outcome> once(const worker::Message& message);

@@ -1,5 +1,7 @@
 #include "tune/services/load_program.h"
 
+#include <algorithm>
+
 namespace hone::tune {
 
 Result<problem::Program> load_program(CompileService& compiler, const provider::Provider& provider,
@@ -11,7 +13,8 @@ Result<problem::Program> load_program(CompileService& compiler, const provider::
 }
 
 Status ask_for_spaces(CompileService& compiler, const provider::Provider& provider,
-                      const std::vector<std::string>& flags, problem::Program& program) {
+                      const std::vector<std::string>& flags, problem::Program& program,
+                      const std::vector<const provider::Provider*>& replacing) {
   std::vector<problem::Dispatch*> tunable;
   for (problem::Dispatch& dispatch : program.dispatches)
     if (dispatch.not_tunable.empty()) tunable.push_back(&dispatch);
@@ -21,8 +24,14 @@ Status ask_for_spaces(CompileService& compiler, const provider::Provider& provid
     for (std::size_t i = 0; i < tunable.size(); ++i)
       tunable[i]->stated_constraints = std::move(stated[i]);
   }
-  for (problem::Dispatch* const dispatch : tunable)
-    dispatch->not_tunable = provider.why_no_space(*dispatch);
+  for (problem::Dispatch* const dispatch : tunable) {
+    std::string why_not = provider.why_no_space(*dispatch);
+    const auto can_replace = [&](const provider::Provider* each) {
+      return each->why_no_space(*dispatch).empty();
+    };
+    if (!why_not.empty() && std::ranges::none_of(replacing, can_replace))
+      dispatch->not_tunable = std::move(why_not);
+  }
   return {};
 }
 

@@ -16,8 +16,10 @@ Result<problem::Program> load_program(CompileService& compiler, const provider::
                                       const std::string& path, const std::string& bytes,
                                       const std::vector<std::string>& flags);
 
-// The same for a program that was split with `flags`.
+// The same for a program that was split with `flags`. A dispatch that `provider` has no space for
+// can still be tuned where one of `replacing` has one: its default is compared with their kernels.
 Status ask_for_spaces(CompileService& compiler, const provider::Provider& provider,
-                      const std::vector<std::string>& flags, problem::Program& program);
+                      const std::vector<std::string>& flags, problem::Program& program,
+                      const std::vector<const provider::Provider*>& replacing = {});
 
 }  // namespace hone::tune

@@ -1,4 +1,4 @@
-// Which dispatches a manifest's kernel is for, by what they state (problem::Dispatch::contraction).
+// Which dispatches a manifest's kernel is for, by what they state (problem::Dispatch::statement).
 #include "provider/external/dispatch_form.h"
 
 #include <gmock/gmock.h>
@@ -31,7 +31,7 @@ ExternalKernel linear() {
 // bias lies behind B in the same view.
 json stated() {
   return json::parse(R"({
-    "entry": "main$dispatch_0", "bindings": 3, "constants": 3,
+    "kind": "contraction", "entry": "main$dispatch_0", "bindings": 3, "constants": 3,
     "views": [{"binding": 0, "offset": 0, "words": [0], "multiple": 64},
               {"binding": 1, "offset": 128, "words": [1, 2], "multiple": 64},
               {"binding": 2, "offset": 0, "words": [], "multiple": 64}],
@@ -46,8 +46,8 @@ json stated() {
     "stores": [{"view": 2, "type": "f16", "offset": 0, "strides": [256, 1, 0], "value": 3}]})");
 }
 
-std::string why_not(const json& contraction, const ExternalKernel& kernel = linear()) {
-  const auto form = form_of(kernel, contraction.dump());
+std::string why_not(const json& statement, const ExternalKernel& kernel = linear()) {
+  const auto form = form_of(kernel, statement.dump());
   return form ? "it is" : form.error().message;
 }
 
@@ -130,7 +130,7 @@ TEST(DispatchForm, AConvolutionsStridesAndRowsAreRead) {
                      operand("B", ElementType::kF16, {"KH", "KW", "C", "O"}),
                      operand("C", ElementType::kF32, {"N", "HO", "WO", "O"})};
   const json convolution = json::parse(R"({
-    "entry": "conv", "bindings": 3, "constants": 0,
+    "kind": "contraction", "entry": "conv", "bindings": 3, "constants": 0,
     "views": [{"binding": 0, "offset": 0, "words": []}, {"binding": 1, "offset": 0, "words": []},
               {"binding": 2, "offset": 0, "words": []}],
     "loops": [{"size": 32, "role": "m"}, {"size": 32, "role": "m"}, {"size": 96, "role": "n"},

@@ -3,6 +3,7 @@
 
 #if __has_include(<z3++.h>)
 
+#include "provider/triton/attention_space.h"
 #include "provider/triton/gemm_space.h"
 #include "provider/triton/tune_gemm_space.h"
 #include "tests/provider/triton/gemms.h"
@@ -32,6 +33,11 @@ TEST(Z3, AgreesOnTuneGemmsSpaceOfAThinMatmul) {
 TEST(Z3, AgreesOnHonesOwnSpaceOfASmallMatmul) {
   expect_agreement(gemm_space_builder(gemm(17, 129, 33), gemm_device("sm_90").value()), 100);
   expect_agreement(gemm_space_builder(gemm(16, 96, 64), gemm_device("gfx1100").value()), 20);
+}
+
+TEST(Z3, AgreesOnTheSpaceOfAttention) {
+  expect_agreement(attention_space_builder({20, 256, 77, 64, 64}, gemm_device("sm_90").value()),
+                   10);
 }
 
 }  // namespace

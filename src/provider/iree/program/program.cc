@@ -10,8 +10,8 @@
 #include "provider/iree/cpu/generic_space.h"
 #include "provider/iree/program/bindings.h"
 #include "provider/iree/program/computation.h"
-#include "provider/iree/program/contraction_statement.h"
 #include "provider/iree/program/dispatch_ir.h"
+#include "provider/iree/program/dispatch_statement.h"
 #include "provider/iree/program/open_sizes.h"
 #include "provider/iree/program/program_functions.h"
 #include "provider/iree/program/root_operation.h"
@@ -98,8 +98,8 @@ MlirOperation root_to_configure(const Ir& ir, const DispatchIr& read) {
 }
 
 // For a kernel that takes the place of IREE's: it is launched as that one is.
-nlohmann::json contraction_of(const Ir& ir, const Part& part, const Sizes& kernel) {
-  nlohmann::json stated = state_contraction(ir, part.read.function, part.read.root, kernel);
+nlohmann::json statement_of(const Ir& ir, const Part& part, const Sizes& kernel) {
+  nlohmann::json stated = state_dispatch(ir, part.read.function, part.read.root, kernel);
   stated["entry"] = part.name;
   std::size_t bindings = 0, constants = 0;
   const MlirAttribute layout = ir.attribute(part.read.export_operation, "layout");
@@ -155,7 +155,7 @@ Dispatch describe(const Ir& ir, const Part& part, const LaunchSet& set, const Op
     dispatch.bindings = std::move(*bindings);
   else
     dispatch.not_tunable = bindings.error().message;
-  if (!cpu) dispatch.contraction = contraction_of(ir, part, kernel).dump();
+  if (!cpu) dispatch.statement = statement_of(ir, part, kernel).dump();
   if (dispatch.not_tunable.empty() || (cpu && read.encoded))
     dispatch.not_tunable = why_not_tunable(dispatch, part, open, cpu);
   return dispatch;

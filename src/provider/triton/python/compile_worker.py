@@ -4,8 +4,8 @@ usage: compile_worker.py   (its socket is descriptor 3, docs/worker-protocol.md;
 
 Jobs:
   prepare {"flags": ["--target=cuda:90", "--units=132", "--shared=232448"]}, blob: the GEMM as JSON, with a user's own
-          kernel under "kernel"; or a program's dispatch (contraction.py), and "assemble_for" beside "flags" where
-          machine code is wanted instead of PTX
+          kernel under "kernel"; or the statement of a program's dispatch (stated_kernel.py), and "assemble_for" beside
+          "flags" where machine code is wanted instead of PTX
   compile {"knobs": {...}}, or {} for the default -> {"format", "launch", "configured", "stages"}, blob: the kernels' code, one after the
           other
 Triton is imported once and torch never. No GPU is needed.
@@ -32,7 +32,7 @@ class Worker:
     def __init__(self):
         self.gemm = None
         self.user = None  # their kernel, instead of hone's
-        self.contraction = None  # of a program's dispatch, instead of a GEMM
+        self.stated = None  # the kernel of a program's dispatch, instead of a GEMM's
         self.assemble_for = ""
         self.device = None
         self.kernels = {}  # compiled for the device, by what was compiled
@@ -40,6 +40,7 @@ class Worker:
         self.cache.mkdir(parents=True, exist_ok=True)
 
     def prepare(self, body, blobs):
+        import attention
         import contraction
         import problem
         import user_kernel
@@ -51,10 +52,15 @@ class Worker:
         backend, _, arch = given.target.partition(":")
         self.device = problem.Device(backend, arch, given.units, given.shared)
         self.kernels = {}
-        self.user = self.contraction = None
+        self.user = self.stated = None
         said = json.loads(blobs[0])
-        if "loops" in said or "why_not" in said:
-            self.contraction = contraction.Contraction(said, self.cache)
+        if "why_not" in said:
+            raise ValueError(said["why_not"])
+        if "kind" in said:
+            kinds = {"contraction": contraction.Contraction, "attention": attention.Attention}
+            if said["kind"] not in kinds:
+                raise ValueError(f"there is no kernel for dispatches of the kind {said['kind']!r}")
+            self.stated = kinds[said["kind"]](said, self.cache)
             self.assemble_for = body.get("assemble_for", "")
             return {}, []
         kernel = said.pop("kernel", None)
@@ -63,12 +69,11 @@ class Worker:
         return {}, []
 
     def compile(self, body, _):
-        import contraction
         import structures
         begin = time.monotonic()
-        if self.contraction:
-            knobs = body.get("knobs") or contraction.DEFAULT
-            answer, code = self.contraction.compile(knobs, self.device, self.assemble_for)
+        if self.stated:
+            knobs = body.get("knobs") or self.stated.default
+            answer, code = self.stated.compile(knobs, self.device, self.assemble_for)
             answer["stages"] |= {"configure": 0, "serialize": 0}
             return answer | {"configured": json.dumps(knobs, sort_keys=True)}, [code]
         if self.user:

@@ -1,17 +1,16 @@
-#include "provider/triton/contraction_provider.h"
+#include "provider/triton/contraction_space.h"
 
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "provider/triton/gemm_model.h"
 #include "provider/triton/gemm_rules.h"
 #include "provider/triton/gemm_space.h"
-#include "provider/triton/triton_provider.h"
 
 namespace hone::triton {
 namespace {
 
-// A tile's least size in each direction (gemm_space.h): below it most of a product would be padding.
+// A tile's least size in each direction (gemm_space.h): below it most of a product would be
+// padding.
 constexpr std::int64_t kLeastSize = 16;
 
 // Whether the operand's elements lie side by side along a loop of this role.
@@ -31,7 +30,6 @@ Result<problem::ElementType> element_of(const nlohmann::json& said) {
 
 // Throws nlohmann::json's exceptions for what is no such document.
 Result<Gemm> read_product(const nlohmann::json& stated) {
-  if (stated.contains("why_not")) return input_error("{}", stated.at("why_not").get<std::string>());
   const nlohmann::json& loops = stated.at("loops");
   Gemm gemm;
   gemm.m = gemm.n = gemm.k = 1;
@@ -53,7 +51,17 @@ Result<Gemm> read_product(const nlohmann::json& stated) {
   return gemm;
 }
 
-space::SpaceBuilder builder_of(const Gemm& gemm, const GemmDevice& device) {
+}  // namespace
+
+Result<Gemm> product_of(const problem::Dispatch& dispatch) {
+  try {
+    return read_product(nlohmann::json::parse(dispatch.statement));
+  } catch (const std::exception& error) {
+    return input_error("what is stated of '{}' cannot be read: {}", dispatch.name, error.what());
+  }
+}
+
+space::SpaceBuilder contraction_space_builder(const Gemm& gemm, const GemmDevice& device) {
   space::SpaceBuilder builder;
   // What the GEMM kernels' rules speak of and this kernel does not have is a number.
   const GemmKnobs knobs{
@@ -75,50 +83,6 @@ space::SpaceBuilder builder_of(const Gemm& gemm, const GemmDevice& device) {
   rules.add_hard(builder);
   rules.add_soft(builder);
   return builder;
-}
-
-}  // namespace
-
-Result<Gemm> product_of(const problem::Dispatch& dispatch) {
-  if (dispatch.contraction.empty()) return input_error("nobody has stated what it computes");
-  try {
-    return read_product(nlohmann::json::parse(dispatch.contraction));
-  } catch (const std::exception& error) {
-    return input_error("what is stated of '{}' cannot be read: {}", dispatch.name, error.what());
-  }
-}
-
-std::string ContractionProvider::why_no_space(const problem::Dispatch& dispatch) const {
-  const Result<Gemm> gemm = product_of(dispatch);
-  if (!gemm) return gemm.error().message;
-  if (!device_.is_cuda()) return "kernels in the place of the compiler's are for NVIDIA GPUs";
-  const Status fits = check(*gemm, device_);
-  return fits ? std::string() : fits.error().message;
-}
-
-Result<space::Space> ContractionProvider::space_of(const problem::Dispatch& dispatch) const {
-  if (const std::string why_not = why_no_space(dispatch); !why_not.empty())
-    return input_error("{}", why_not);
-  HONE_ASSIGN(const Gemm gemm, product_of(dispatch));
-  return builder_of(gemm, device_).build();
-}
-
-Result<provider::Payload> ContractionProvider::payload_of(
-    const problem::Dispatch&, const space::Space& space,
-    const space::Configuration& configuration) const {
-  std::map<std::string, std::int64_t> knobs;
-  for (std::size_t i = 0; i < space.knobs().size(); ++i)
-    knobs[space.knobs()[i].name] = configuration.values[i];
-  provider::Payload payload = triton::payload_of(knobs);
-  payload.replacing = name_;
-  return payload;
-}
-
-std::function<double(const space::Configuration&)> ContractionProvider::prior(
-    const problem::Dispatch& dispatch, const space::Space& space) const {
-  const Result<Gemm> gemm = product_of(dispatch);
-  return gemm ? gemm_prior(*gemm, device_, space)
-              : std::function<double(const space::Configuration&)>();
 }
 
 }  // namespace hone::triton

@@ -12,7 +12,7 @@ using testing::Not;
 
 // tanh(A B + bias), whose operands lie where the launch says.
 constexpr char kMatmul[] = R"({
-  "entry": "main$async_dispatch_0_matmul", "bindings": 3, "constants": 3,
+  "kind": "contraction", "entry": "main$async_dispatch_0_matmul", "bindings": 3, "constants": 3,
   "views": [{"binding": 0, "offset": 0, "words": [0], "multiple": 524288},
             {"binding": 1, "offset": 128, "words": [1, 2], "multiple": 64},
             {"binding": 2, "offset": 0, "words": [], "multiple": 64}],
@@ -29,7 +29,7 @@ constexpr char kMatmul[] = R"({
 
 // 3 x 3 over an image of 34 x 34 x 64, 96 filters.
 constexpr char kConvolution[] = R"({
-  "entry": "conv", "bindings": 3, "constants": 0,
+  "kind": "contraction", "entry": "conv", "bindings": 3, "constants": 0,
   "views": [{"binding": 0, "offset": 0, "words": [], "multiple": 64},
             {"binding": 1, "offset": 0, "words": [], "multiple": 64},
             {"binding": 2, "offset": 0, "words": [], "multiple": 64}],

@@ -17,7 +17,7 @@ std::vector<problem::Dispatch> dispatches_of(const std::string& program) {
 }
 
 json statement_of(const std::string& program) {
-  return json::parse(dispatches_of(program).front().contraction);
+  return json::parse(dispatches_of(program).front().statement);
 }
 
 std::string sizes_and_roles(const json& stated) {
@@ -53,9 +53,10 @@ func.func @main(%a: tensor<64x32xf16>, %b: tensor<32x48xf16>, %bias: tensor<48xf
   return %r : tensor<64x48xf16>
 })";
 
-TEST(ContractionStatement, SaysWhatIsReadMultipliedAndComputedBehindIt) {
+TEST(DispatchStatement, SaysWhatIsReadMultipliedAndComputedBehindIt) {
   const json stated = statement_of(kFeedForward);
   ASSERT_FALSE(stated.contains("why_not")) << stated["why_not"];
+  EXPECT_EQ(stated["kind"], "contraction");
   EXPECT_EQ(sizes_and_roles(stated), "m64 n48 k32 ");
   EXPECT_EQ(stated["lhs"]["strides"], json({32, 0, 1}));
   EXPECT_EQ(stated["rhs"]["strides"], json({0, 1, 48}));
@@ -76,7 +77,7 @@ TEST(ContractionStatement, SaysWhatIsReadMultipliedAndComputedBehindIt) {
 }
 
 // 3 x 3 over a padded image of 10 x 10 x 16: a step in y is 160 elements, in a filter's row too.
-TEST(ContractionStatement, AConvolutionWalksItsImageByTwoLoopsAtOnce) {
+TEST(DispatchStatement, AConvolutionWalksItsImageByTwoLoopsAtOnce) {
   const json stated = statement_of(convolution(/*nchw=*/false, 2, 8, 16, 32));
   ASSERT_FALSE(stated.contains("why_not")) << stated["why_not"];
   EXPECT_EQ(sizes_and_roles(stated), "m2 m8 m8 n32 k3 k3 k16 ");
@@ -84,20 +85,20 @@ TEST(ContractionStatement, AConvolutionWalksItsImageByTwoLoopsAtOnce) {
   EXPECT_EQ(stated["rhs"]["strides"], json({0, 0, 0, 1, 1536, 512, 32}));
 }
 
-TEST(ContractionStatement, ABatchIsWhatAllThreeHave) {
+TEST(DispatchStatement, ABatchIsWhatAllThreeHave) {
   const json stated = statement_of(batch_matmul(4, 64, 32, 16));
   EXPECT_EQ(sizes_and_roles(stated), "batch4 m64 n32 k16 ");
   EXPECT_EQ(stated["lhs"]["strides"], json({1024, 16, 0, 1}));
   EXPECT_EQ(stated["rhs"]["strides"], json({512, 0, 1, 32}));
 }
 
-TEST(ContractionStatement, ATransposedOperandHasItsStridesTheOtherWayRound) {
+TEST(DispatchStatement, ATransposedOperandHasItsStridesTheOtherWayRound) {
   const json stated = statement_of(matmul(64, 48, 32, "f16", "f32", /*transpose_b=*/true));
   EXPECT_EQ(stated["rhs"]["strides"], json({0, 32, 1}));
 }
 
 // A layer reads what the one before has left in the buffer of intermediate results.
-TEST(ContractionStatement, NamesTheConstantsThatSayWhereViewsBegin) {
+TEST(DispatchStatement, NamesTheConstantsThatSayWhereViewsBegin) {
   std::string arguments = "%h0: tensor<64x64xf16>", layers;
   constexpr int kLayers = 5;
   for (int i = 0; i < kLayers; ++i) {
@@ -117,7 +118,7 @@ func.func @main({}) -> tensor<64x64xf16> {{
                                           arguments, layers, kLayers);
   bool some_have_words = false;
   for (const problem::Dispatch& dispatch : dispatches_of(program)) {
-    const json stated = json::parse(dispatch.contraction);
+    const json stated = json::parse(dispatch.statement);
     ASSERT_FALSE(stated.contains("why_not")) << stated["why_not"];
     for (const json& view : stated["views"]) {
       for (const json& word : view["words"]) EXPECT_LT(word, stated["constants"]);
@@ -129,7 +130,7 @@ func.func @main({}) -> tensor<64x64xf16> {{
   EXPECT_TRUE(some_have_words);
 }
 
-TEST(ContractionStatement, SaysWhatIsOfAnotherForm) {
+TEST(DispatchStatement, SaysWhatIsOfAnotherForm) {
   constexpr char kSoftmax[] = R"(
 func.func @main(%x: tensor<64x128xf32>) -> tensor<64x128xf32> {
   %e = tensor.empty() : tensor<64x128xf32>
@@ -137,7 +138,7 @@ func.func @main(%x: tensor<64x128xf32>) -> tensor<64x128xf32> {
   return %r : tensor<64x128xf32>
 })";
   EXPECT_THAT(statement_of(kSoftmax)["why_not"].get<std::string>(),
-              HasSubstr("its root is no product: "));
+              HasSubstr("its root is neither product nor attention: "));
   constexpr char kAdds[] = R"(
 func.func @main(%a: tensor<64x32xf16>, %b: tensor<32x48xf16>, %c: tensor<64x48xf32>) -> tensor<64x48xf32> {
   %m = linalg.matmul ins(%a, %b : tensor<64x32xf16>, tensor<32x48xf16>) outs(%c : tensor<64x48xf32>) -> tensor<64x48xf32>

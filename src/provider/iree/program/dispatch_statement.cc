@@ -1,0 +1,325 @@
+#include "provider/iree/program/dispatch_statement.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "provider/iree/program/root_operation.h"
+#include "provider/iree/program/statement_accesses.h"
+
+namespace hone::iree {
+namespace {
+
+// By the numbers of MLIR's arith::CmpFPredicate and CmpIPredicate.
+constexpr std::array kFloatPredicates = {"false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord",
+                                         "ueq",   "ugt", "uge", "ult", "ule", "une", "uno", "true"};
+constexpr std::array kIntegerPredicates = {"eq",  "ne",  "slt", "sle", "sgt",
+                                           "sge", "ult", "ule", "ugt", "uge"};
+
+// A tensor that is computed behind the root: its typical element, and the root's loop that walks
+// each of its dimensions.
+struct Computed {
+  int value = -1;
+  std::vector<int> loops;
+};
+
+// Leaves by NotOfThisForm.
+class Statement {
+ public:
+  Statement(const Ir& ir, const Sizes& kernel) : ir_(ir), accesses_(ir, kernel) {}
+
+  nlohmann::json of(MlirOperation function, MlirOperation root) {
+    describe(root);
+    for (const MlirOperation operation : structured_behind(function, root)) compute(operation);
+    ir_.walk(function, [&](MlirOperation operation) {
+      const std::string_view name = ir_.name(operation);
+      if (name == "iree_tensor_ext.dispatch.tensor.store" || name == "iree_codegen.store_to_buffer")
+        store(operation);
+    });
+    if (stores_.empty()) refuse("nothing that it computes is stored as it is");
+    said_["values"] = std::move(values_);
+    said_["stores"] = std::move(stores_);
+    said_["views"] = accesses_.views();
+    return std::move(said_);
+  }
+
+ private:
+  void describe(MlirOperation root) {
+    const auto described = describe_operation(ir_, root);
+    if (!described) refuse(described.error().message);
+    const bool attends = described->kind == problem::OperationKind::kAttention;
+    const bool convolves = described->kind == problem::OperationKind::kConvolution;
+    if (!attends && !convolves && !is_contraction(described->kind))
+      refuse(
+          fmt::format("its root is neither product nor attention: {}", name_of(described->kind)));
+    root_loops_ = described->loops;
+    for (const problem::Loop& loop : root_loops_)
+      if (loop.size <= 0 || loop.open) refuse("a size of it is known only at run time");
+    if (attends)
+      describe_attention(root);
+    else
+      describe_contraction(root);
+    nlohmann::json loops = nlohmann::json::array();
+    for (std::size_t l = 0; l < root_loops_.size(); ++l)
+      loops.push_back(
+          {{"size", root_loops_[l].size}, {"role", attends ? attention_role(l) : role(l)}});
+    said_["loops"] = std::move(loops);
+    const MlirValue result = ir_.results(root).at(0);
+    Computed computed{add({{"op", "root"}, {"type", problem::name_of(type_of(result))}}), {}};
+    computed.loops = single_loops(ir_.api(), maps_of(ir_, root).back());
+    known_[result.ptr] = std::move(computed);
+  }
+
+  void describe_contraction(MlirOperation root) {
+    const std::vector<MlirValue> operands = ir_.operands(root), results = ir_.results(root);
+    const std::vector<MlirAttribute> maps = maps_of(ir_, root);
+    if (operands.size() != 3 || results.size() != 1 || maps.size() != 3 ||
+        !adds_products(ir_, root))
+      refuse("its root does more than to add up products of two operands");
+    const MlirOperation init = ir_.defining_operation(operands[2]);
+    const auto start = init.ptr == nullptr ? std::nullopt : fill_constant(ir_, init);
+    if (!start) refuse("its sums begin at values that are read");
+    said_["kind"] = "contraction";
+    said_["lhs"] = accesses_.read(operands[0], maps[0]);
+    said_["rhs"] = accesses_.read(operands[1], maps[1]);
+    said_["accumulator"] = problem::name_of(type_of(results[0]));
+    said_["start"] = *start;
+  }
+
+  bool walks(const char* operand, std::size_t loop) const {
+    return said_.at(operand).at("strides").at(loop) != 0;
+  }
+
+  const char* role(std::size_t loop) const {
+    const bool in_lhs = walks("lhs", loop), in_rhs = walks("rhs", loop);
+    if (root_loops_[loop].size > 1 && !in_lhs && !in_rhs) refuse("a loop of it walks no operand");
+    if (root_loops_[loop].reduction) return "k";
+    return in_lhs && in_rhs ? "batch" : in_rhs ? "n" : "m";
+  }
+
+  // Operands: query, key, value, scale, perhaps a mask, and where the result goes.
+  void describe_attention(MlirOperation root) {
+    const std::vector<MlirValue> operands = ir_.operands(root);
+    const std::vector<MlirAttribute> maps = maps_of(ir_, root);
+    if (!ir_.is(root, "iree_linalg_ext.attention"))
+      refuse(fmt::format("its root is a part of attention: {}", ir_.name(root)));
+    if ((operands.size() != 5 && operands.size() != 6) || maps.size() != operands.size() ||
+        ir_.results(root).size() != 1)
+      refuse("its attention has operands of its own");
+    const MlirBlock block =
+        ir_.api().mlirRegionGetFirstBlock(ir_.api().mlirOperationGetRegion(root, 0));
+    if (ir_.operands(ir_.api().mlirBlockGetTerminator(block)).at(0).ptr !=
+        ir_.api().mlirBlockGetArgument(block, 0).ptr)
+      refuse("its attention changes the scores");
+    const MlirOperation scale = ir_.defining_operation(operands[3]);
+    if (scale.ptr == nullptr || !ir_.is(scale, "arith.constant"))
+      refuse("its attention's scale is computed");
+    said_["kind"] = "attention";
+    said_["query"] = accesses_.read(operands[0], maps[0]);
+    said_["key"] = accesses_.read(operands[1], maps[1]);
+    said_["value"] = accesses_.read(operands[2], maps[2]);
+    said_["scale"] = constant(scale);
+    if (!said_["scale"].is_number()) refuse("its attention's scale is no number");
+    if (operands.size() == 6) said_["mask"] = mask(operands[4], maps[4]);
+  }
+
+  // What is added to the scores; of type i1: whether they count, by the lowest bit of a byte.
+  nlohmann::json mask(MlirValue tensor, MlirAttribute map) {
+    const MlirOperation from = ir_.defining_operation(tensor);
+    if (from.ptr == nullptr || !ir_.is(from, "arith.trunci")) {
+      if (!problem::is_float(type_of(tensor)))
+        refuse(fmt::format("its mask is of {}", problem::name_of(type_of(tensor))));
+      return accesses_.read(tensor, map);
+    }
+    nlohmann::json said = accesses_.read(ir_.operands(from).at(0), map);
+    if (said["type"] != "i8") refuse("its mask is of truth values that are no bytes");
+    said["type"] = "i1";
+    return said;
+  }
+
+  const char* attention_role(std::size_t loop) const {
+    const bool in_query = walks("query", loop), in_key = walks("key", loop),
+               in_value = walks("value", loop), sums = root_loops_[loop].reduction;
+    const char* found = nullptr;
+    if (sums && in_query && in_key && !in_value) found = "k1";
+    if (sums && !in_query && in_key && in_value) found = "k2";
+    if (!sums && in_query && in_key && in_value) found = "batch";
+    if (!sums && in_query && !in_key && !in_value) found = "m";
+    if (!sums && !in_query && !in_key && in_value) found = "n";
+    if (root_loops_[loop].size == 1 && found == nullptr) found = "batch";
+    if (found == nullptr) refuse("a loop of its attention is none of batch, m, n, k1 and k2");
+    const bool masks = said_.contains("mask") && walks("mask", loop);
+    if (masks && (std::string_view(found) == "n" || std::string_view(found) == "k1"))
+      refuse("its mask has a value for each element of a head");
+    return found;
+  }
+
+  // In the order of the function; those that read what was computed behind the root.
+  std::vector<MlirOperation> structured_behind(MlirOperation function, MlirOperation root) const {
+    std::vector<MlirOperation> behind;
+    bool passed = false;
+    ir_.walk(function, [&](MlirOperation operation) {
+      if (passed && ir_.name(operation).starts_with("linalg.") &&
+          ir_.results(operation).size() > 0 && !ir_.is(operation, "linalg.fill") &&
+          !ir_.is(operation, "linalg.index"))
+        behind.push_back(operation);
+      passed = passed || operation.ptr == root.ptr;
+    });
+    return behind;
+  }
+
+  problem::ElementType type_of(MlirValue value) const {
+    const std::string text = ir_.text(ir_.api().mlirValueGetType(value));
+    if (text == "i1") return problem::ElementType::kI1;
+    const auto type = parse_type(text);
+    if (!type) refuse(fmt::format("it computes with {}", text));
+    return type->element;
+  }
+
+  int add(nlohmann::json value) {
+    if (!value.contains("operands")) value["operands"] = nlohmann::json::array();
+    values_.push_back(std::move(value));
+    return static_cast<int>(values_.size()) - 1;
+  }
+
+  // An operation behind the root, element by element.
+  void compute(MlirOperation operation) {
+    const std::vector<MlirValue> operands = ir_.operands(operation),
+                                 results = ir_.results(operation);
+    const std::vector<MlirAttribute> maps = maps_of(ir_, operation);
+    const auto described = describe_operation(ir_, operation);
+    if (!described || maps.size() != operands.size() ||
+        std::ranges::any_of(described->loops, &problem::Loop::reduction))
+      refuse("behind its root: " + in_words(ir_, operation));
+    // Which of the root's loops each of its own is.
+    std::vector<int> root_loop(described->loops.size(), -1);
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const auto known = known_.find(operands[i].ptr);
+      if (known == known_.end()) continue;
+      const std::vector<int> own = single_loops(ir_.api(), maps[i]);
+      for (std::size_t d = 0; d < own.size(); ++d)
+        root_loop.at(static_cast<std::size_t>(own[d])) = known->second.loops.at(d);
+    }
+    if (std::ranges::count(root_loop, -1) > 0)
+      refuse("it computes something beside its root: " + in_words(ir_, operation));
+
+    const MlirBlock block =
+        ir_.api().mlirRegionGetFirstBlock(ir_.api().mlirOperationGetRegion(operation, 0));
+    const MlirOperation yield = ir_.api().mlirBlockGetTerminator(block);
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const MlirValue argument =
+          ir_.api().mlirBlockGetArgument(block, static_cast<std::intptr_t>(i));
+      const MlirOperation from = ir_.defining_operation(operands[i]);
+      if (const auto known = known_.find(operands[i].ptr); known != known_.end())
+        scalars_[argument.ptr] = known->second.value;
+      else if (from.ptr != nullptr && ir_.is(from, "tensor.empty"))
+        continue;
+      else if (from.ptr != nullptr && ir_.name(from).starts_with("arith."))
+        scalars_[argument.ptr] = scalar(operands[i]);
+      else
+        scalars_[argument.ptr] = loaded(operands[i], maps[i], root_loop);
+    }
+    const std::vector<MlirValue> yielded = ir_.operands(yield);
+    for (std::size_t r = 0; r < results.size(); ++r) {
+      Computed computed{scalar(yielded.at(r)), {}};
+      for (const int loop : single_loops(ir_.api(), maps.at(maps.size() - results.size() + r)))
+        computed.loops.push_back(root_loop.at(static_cast<std::size_t>(loop)));
+      known_[results[r].ptr] = std::move(computed);
+    }
+  }
+
+  int loaded(MlirValue tensor, MlirAttribute map, const std::vector<int>& root_loop) {
+    nlohmann::json own = accesses_.read(tensor, map);
+    std::vector<std::int64_t> strides(root_loops_.size(), 0);
+    for (std::size_t l = 0; l < root_loop.size(); ++l)
+      strides[static_cast<std::size_t>(root_loop[l])] += own["strides"][l].get<std::int64_t>();
+    own["strides"] = strides;
+    own["op"] = "load";
+    return add(std::move(own));
+  }
+
+  // A value in a body, or one outside that bodies use.
+  int scalar(MlirValue value) {
+    if (const auto known = scalars_.find(value.ptr); known != scalars_.end()) return known->second;
+    const MlirOperation operation = ir_.defining_operation(value);
+    if (operation.ptr == nullptr) refuse("its results begin at values that are read");
+    const std::string name(ir_.name(operation));
+    nlohmann::json said{{"op", name}, {"type", problem::name_of(type_of(value))}};
+    if (name == "arith.constant") {
+      said["op"] = "constant";
+      said["value"] = constant(operation);
+    } else if (!name.starts_with("arith.") && !name.starts_with("math.")) {
+      refuse(fmt::format("{} behind its root", name));
+    } else {
+      std::vector<int> operands;
+      for (const MlirValue operand : ir_.operands(operation)) operands.push_back(scalar(operand));
+      said["operands"] = operands;
+    }
+    if (const auto predicate = ir_.integer_value(ir_.attribute(operation, "predicate"))) {
+      const auto number = static_cast<std::size_t>(*predicate);
+      said["predicate"] =
+          name == "arith.cmpf" ? kFloatPredicates.at(number) : kIntegerPredicates.at(number);
+    }
+    return scalars_[value.ptr] = add(std::move(said));
+  }
+
+  nlohmann::json constant(MlirOperation operation) const {
+    MlirAttribute value = ir_.attribute(operation, "value");
+    const CApi& api = ir_.api();
+    if (api.mlirAttributeIsADenseElements(value)) {
+      if (!api.mlirDenseElementsAttrIsSplat(value)) refuse("a table of constants behind its root");
+      value = api.mlirDenseElementsAttrGetSplatValue(value);
+    }
+    if (api.mlirAttributeIsAFloat(value)) {
+      const double number = api.mlirFloatAttrGetValueDouble(value);
+      // JSON has no words for these; Python's float() reads them.
+      if (std::isnan(number)) return "nan";
+      if (std::isinf(number)) return number > 0 ? "inf" : "-inf";
+      return number;
+    }
+    const auto integer = ir_.integer_value(value);
+    if (!integer) refuse("a constant behind its root is no number");
+    return *integer;
+  }
+
+  void store(MlirOperation operation) {
+    const std::vector<MlirValue> operands = ir_.operands(operation);
+    const auto known = known_.find(operands.at(0).ptr);
+    if (known == known_.end()) refuse("what it stores is another shape of what it computes");
+    const StatementAccesses::Piece piece =
+        accesses_.piece_of(operation, operands.at(1), operands.at(0));
+    if (piece.strides.size() != known->second.loops.size()) refuse("a result changes its shape");
+    std::vector<std::int64_t> strides(root_loops_.size(), 0);
+    for (std::size_t d = 0; d < piece.strides.size(); ++d)
+      strides[static_cast<std::size_t>(known->second.loops[d])] += piece.strides[d];
+    stores_.push_back({{"view", piece.view},
+                       {"type", problem::name_of(piece.type)},
+                       {"offset", piece.offset},
+                       {"strides", strides},
+                       {"value", known->second.value}});
+  }
+
+  const Ir& ir_;
+  StatementAccesses accesses_;
+  std::vector<problem::Loop> root_loops_;
+  nlohmann::json said_, values_ = nlohmann::json::array(), stores_ = nlohmann::json::array();
+  std::map<const void*, Computed> known_;  // tensors
+  std::map<const void*, int> scalars_;     // what bodies compute, by value
+};
+
+}  // namespace
+
+nlohmann::json state_dispatch(const Ir& ir, MlirOperation function, MlirOperation root,
+                              const Sizes& kernel) {
+  if (root.ptr == nullptr) return {{"why_not", "it has no root operation"}};
+  try {
+    return Statement(ir, kernel).of(function, root);
+  } catch (const NotOfThisForm& form) {
+    return {{"why_not", form.reason}};
+  }
+}
+
+}  // namespace hone::iree

@@ -1,0 +1,169 @@
+#include "provider/iree/program/statement_accesses.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "provider/iree/program/root_operation.h"
+
+namespace hone::iree {
+namespace {
+
+// Nothing for an index that is no sum of multiples of loops.
+std::optional<Linear> linear(const CApi& api, MlirAffineExpr expression, std::size_t loops) {
+  Linear sum{std::vector<std::int64_t>(loops, 0)};
+  if (api.mlirAffineExprIsAConstant(expression)) {
+    sum.constant = api.mlirAffineConstantExprGetValue(expression);
+    return sum;
+  }
+  if (api.mlirAffineExprIsADim(expression)) {
+    sum.of_loop.at(static_cast<std::size_t>(api.mlirAffineDimExprGetPosition(expression))) = 1;
+    return sum;
+  }
+  const bool adds = api.mlirAffineExprIsAAdd(expression);
+  if (!adds && !api.mlirAffineExprIsAMul(expression)) return std::nullopt;
+  auto a = linear(api, api.mlirAffineBinaryOpExprGetLHS(expression), loops);
+  auto b = linear(api, api.mlirAffineBinaryOpExprGetRHS(expression), loops);
+  if (!a || !b) return std::nullopt;
+  const auto is_number = [](const Linear& each) {
+    return std::ranges::all_of(each.of_loop, [](std::int64_t factor) { return factor == 0; });
+  };
+  if (!adds && is_number(*a)) std::swap(a, b);
+  if (!adds && !is_number(*b)) return std::nullopt;
+  for (std::size_t l = 0; l < loops; ++l)
+    sum.of_loop[l] = adds ? a->of_loop[l] + b->of_loop[l] : a->of_loop[l] * b->constant;
+  sum.constant = adds ? a->constant + b->constant : a->constant * b->constant;
+  return sum;
+}
+
+nlohmann::json access(const StatementAccesses::Piece& piece, const std::vector<Linear>& indices,
+                      std::size_t loops) {
+  std::int64_t offset = piece.offset;
+  std::vector<std::int64_t> strides(loops, 0);
+  for (std::size_t d = 0; d < indices.size(); ++d) {
+    offset += piece.strides[d] * indices[d].constant;
+    for (std::size_t l = 0; l < loops; ++l) strides[l] += piece.strides[d] * indices[d].of_loop[l];
+  }
+  return {{"view", piece.view},
+          {"type", problem::name_of(piece.type)},
+          {"offset", offset},
+          {"strides", strides}};
+}
+
+}  // namespace
+
+void refuse(std::string reason) {
+  throw NotOfThisForm{std::move(reason)};
+}
+
+std::optional<std::vector<Linear>> indices(const CApi& api, MlirAttribute attribute) {
+  const MlirAffineMap map = api.mlirAffineMapAttrGetValue(attribute);
+  const auto loops = static_cast<std::size_t>(api.mlirAffineMapGetNumDims(map));
+  std::vector<Linear> results;
+  for (std::intptr_t i = 0; i < api.mlirAffineMapGetNumResults(map); ++i) {
+    auto index = linear(api, api.mlirAffineMapGetResult(map, i), loops);
+    if (!index) return std::nullopt;
+    results.push_back(std::move(*index));
+  }
+  return results;
+}
+
+std::vector<MlirAttribute> maps_of(const Ir& ir, MlirOperation operation) {
+  MlirAttribute attribute = ir.attribute(operation, "indexing_maps");
+  if (attribute.ptr == nullptr) attribute = ir.api().mlirLinalgGetIndexingMapsAttribute(operation);
+  return ir.elements(attribute);
+}
+
+std::vector<int> single_loops(const CApi& api, MlirAttribute map) {
+  const auto refuse_index = [] { refuse("a result of it is not walked loop by loop"); };
+  const auto read = indices(api, map);
+  std::vector<int> loops;
+  for (const Linear& index : read.value_or(std::vector<Linear>())) {
+    int found = -1;
+    for (std::size_t l = 0; l < index.of_loop.size(); ++l) {
+      if (index.of_loop[l] == 0) continue;
+      if (index.of_loop[l] != 1 || found != -1) refuse_index();
+      found = static_cast<int>(l);
+    }
+    if (found == -1 || index.constant != 0) refuse_index();
+    loops.push_back(found);
+  }
+  return loops;
+}
+
+StatementAccesses::Piece StatementAccesses::piece_of(MlirOperation access, MlirValue buffer,
+                                                     MlirValue tensor) {
+  MlirOperation subspan = ir_.defining_operation(buffer);
+  while (subspan.ptr != nullptr && ir_.is(subspan, "memref.assume_alignment"))
+    subspan = ir_.defining_operation(ir_.operands(subspan).at(0));
+  if (subspan.ptr == nullptr || !ir_.is(subspan, "hal.interface.binding.subspan"))
+    refuse("an operand of it is not read from a buffer as it is");
+  const auto whole = kernel_.type(ir_.results(subspan).at(0)), part = kernel_.type(tensor);
+  if (!whole || !part || is_dynamic(*whole) || is_dynamic(*part))
+    refuse("a size of it is known only at run time");
+  const std::size_t rank = whole->shape.size();
+  const auto said = [&](const char* name, const std::vector<std::int64_t>& otherwise) {
+    const MlirAttribute attribute = ir_.attribute(access, name);
+    return attribute.ptr == nullptr ? otherwise : ir_.long_integers(attribute);
+  };
+  const std::vector<std::int64_t> offsets =
+                                      said("static_offsets", std::vector<std::int64_t>(rank, 0)),
+                                  sizes = said("static_sizes", whole->shape),
+                                  steps =
+                                      said("static_strides", std::vector<std::int64_t>(rank, 1));
+  const auto is_known = [](std::int64_t value) { return value >= 0; };
+  if (offsets.size() != rank || sizes.size() != rank || steps.size() != rank ||
+      !std::ranges::all_of(offsets, is_known) || !std::ranges::all_of(sizes, is_known) ||
+      !std::ranges::all_of(steps, is_known))
+    refuse("a piece of a buffer is chosen at run time");
+  Piece piece;
+  piece.view = view_of(subspan);
+  piece.type = whole->element;
+  std::int64_t stride = 1;
+  std::size_t next = part->shape.size();
+  std::vector<std::int64_t> strides;
+  for (std::size_t d = rank; d-- > 0;) {
+    piece.offset += stride * offsets[d];
+    // A dimension of size 1 may be left out of the tensor.
+    if (next > 0 && part->shape[next - 1] == sizes[d]) {
+      strides.push_back(stride * steps[d]);
+      --next;
+    } else if (sizes[d] != 1) {
+      refuse("a buffer is read in another shape");
+    }
+    stride *= whole->shape[d];
+  }
+  if (next != 0) refuse("a buffer is read in another shape");
+  piece.strides.assign(strides.rbegin(), strides.rend());
+  return piece;
+}
+
+int StatementAccesses::view_of(MlirOperation subspan) {
+  if (const auto known = places_.find(subspan.ptr); known != places_.end()) return known->second;
+  const ViewPosition position = position_of(ir_, subspan);
+  if (!position.known) refuse("where a view of it begins is computed");
+  views_.push_back({{"binding", position.ordinal},
+                    {"offset", position.offset},
+                    {"words", position.words},
+                    {"multiple", position.multiple}});
+  return places_[subspan.ptr] = static_cast<int>(views_.size()) - 1;
+}
+
+nlohmann::json StatementAccesses::read(MlirValue tensor, MlirAttribute map) {
+  const MlirOperation load = ir_.defining_operation(tensor);
+  const bool is_load =
+      load.ptr != nullptr && (ir_.is(load, "iree_tensor_ext.dispatch.tensor.load") ||
+                              ir_.is(load, "iree_codegen.load_from_buffer"));
+  if (!is_load)
+    refuse(load.ptr == nullptr ? "an operand of it is computed elsewhere"
+                               : fmt::format("an operand of it is computed before it is read: {}",
+                                             in_words(ir_, load)));
+  const Piece piece = piece_of(load, ir_.operands(load).at(0), tensor);
+  const auto read = indices(ir_.api(), map);
+  if (!read || read->size() != piece.strides.size())
+    refuse("an operand's index is no sum of loops");
+  const std::size_t loops = static_cast<std::size_t>(
+      ir_.api().mlirAffineMapGetNumDims(ir_.api().mlirAffineMapAttrGetValue(map)));
+  return access(piece, *read, loops);
+}
+
+}  // namespace hone::iree

@@ -1,0 +1,88 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "provider/triton/attention_space.h"
+
+namespace hone::triton {
+namespace {
+
+// As of products (gemm_model.cc).
+constexpr double kLatency = 500e-9;
+constexpr double kStep = 20e-9;
+constexpr double kLaunch = 2e-6;
+constexpr double kSustained = 0.77;
+constexpr double kWarpWide = 0.62;
+// Plain instructions that a score takes the time of: an exponential is one of 16 that a unit does
+// in a clock, beside 128 plain ones (CUDA C++ Programming Guide, throughput of instructions), and
+// it is scaled, compared, added up and rounded.
+constexpr double kScoreInstructions = 12;
+constexpr double kOtherRegisters = 64;  // addresses and the operands of an instruction
+constexpr double kThreadsOfUnit = 2048;
+
+struct Choice {
+  double block_m = 0, block_n = 0, warps = 0, stages = 0;
+};
+
+double padded(std::int64_t size) {
+  return static_cast<double>(std::bit_ceil(static_cast<std::uint64_t>(size)));
+}
+
+double estimate(const AttentionShape& shape, const GemmDevice& device, const Choice& choice) {
+  const double depth = padded(shape.depth), width = padded(shape.width);
+  const double threads = choice.warps * device.warp, units = device.units;
+  const bool hopper = device.capability() == 90;
+  const bool warpgroups = hopper && choice.block_m >= 64 && std::fmod(choice.warps, 4) == 0;
+  const double steps = std::ceil(static_cast<double>(shape.keys) / choice.block_n);
+  const double programs = std::ceil(static_cast<double>(shape.queries) / choice.block_m) *
+                          static_cast<double>(shape.batch);
+  const double rounds = std::ceil(programs / units);  // programs of the busiest unit
+
+  const double loaded = choice.block_n * (depth + width) * 2;  // bytes of a step
+  const double shared =
+      choice.block_m * depth * 2 + loaded * std::max(1.0, choice.stages - (warpgroups ? 0 : 1));
+  const double registers =
+      std::min<double>(device.thread_registers,
+                       choice.block_m * (choice.block_n + width) / threads + kOtherRegisters);
+  const double room = std::min({static_cast<double>(device.unit_shared_bytes) / (shared + 1024),
+                                static_cast<double>(device.unit_registers) / (registers * threads),
+                                kThreadsOfUnit / threads, rounds});
+  const double resident = std::max(1.0, std::floor(room));
+
+  const double scores = choice.block_m * choice.block_n;
+  const double products =
+      2 * scores * (depth + width) /
+      (device.f16_tflops * 1e12 / units * kSustained * (hopper && !warpgroups ? kWarpWide : 1));
+  const double weights = scores * kScoreInstructions / (device.f32_tflops * 1e12 / 2 / units);
+  // Groups of four warps wait for each other little.
+  const double apart = std::max(1.0, resident * choice.warps / 4);
+  const double loads = loaded / (device.l2_gbytes_per_second * 1e9 / units);
+  const double busy =
+      std::max(std::max(products, weights) + std::min(products, weights) / apart, loads) +
+      kStep / resident;
+  const double step = choice.stages < 2 || steps < 2
+                          ? busy + kLatency / resident
+                          : std::hypot(busy, kLatency / ((choice.stages - 1) * resident));
+  return kLaunch + rounds * steps * step + std::ceil(rounds / resident) * 2 * kLatency;
+}
+
+}  // namespace
+
+std::function<double(const space::Configuration&)> attention_prior(const AttentionShape& shape,
+                                                                   const GemmDevice& device,
+                                                                   const space::Space& space) {
+  std::vector<std::pair<std::size_t, double Choice::*>> members;
+  for (const auto& [name, member] : {std::pair("BLOCK_M", &Choice::block_m),
+                                     {"BLOCK_N", &Choice::block_n},
+                                     {"num_warps", &Choice::warps},
+                                     {"num_stages", &Choice::stages}})
+    if (const auto index = space.knob_index(name)) members.emplace_back(*index, member);
+  return [=](const space::Configuration& configuration) {
+    Choice choice;
+    for (const auto& [index, member] : members)
+      choice.*member = static_cast<double>(configuration.values[index]);
+    return estimate(shape, device, choice);
+  };
+}
+
+}  // namespace hone::triton

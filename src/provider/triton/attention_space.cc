@@ -1,0 +1,128 @@
+#include "provider/triton/attention_space.h"
+
+#include <bit>
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace hone::triton {
+namespace {
+
+using space::Expression;
+using space::SpaceBuilder;
+
+// As of products (contraction_space.cc): below it most of a block would be padding.
+constexpr std::int64_t kLeastSize = 16;
+constexpr std::int64_t kElementBytes =
+    2;  // of f16 and bf16, which are all that there is a kernel for
+
+// Blocks along heads are powers of two.
+std::int64_t padded(std::int64_t size) {
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(size)));
+}
+
+// Throws nlohmann::json's exceptions for what is no such document.
+Result<AttentionShape> read_shape(const nlohmann::json& stated) {
+  AttentionShape shape;
+  const std::map<std::string, std::int64_t*> sizes{{"batch", &shape.batch},
+                                                   {"m", &shape.queries},
+                                                   {"n", &shape.width},
+                                                   {"k1", &shape.depth},
+                                                   {"k2", &shape.keys}};
+  for (const nlohmann::json& loop : stated.at("loops"))
+    *sizes.at(loop.at("role").get<std::string>()) *= loop.at("size").get<std::int64_t>();
+  const auto type = stated.at("query").at("type").get<std::string>();
+  for (const char* operand : {"key", "value"})
+    if (stated.at(operand).at("type") != type) return input_error("its operands differ in type");
+  if (type != "f16" && type != "bf16")
+    return input_error("Triton's attention is for f16 and bf16, not {}", type);
+  for (const std::int64_t size : {shape.queries, shape.keys, shape.depth, shape.width})
+    if (size < kLeastSize)
+      return input_error(
+          "attention of {} queries and {} keys with heads of {} and {} is too small for matrix "
+          "instructions",
+          shape.queries, shape.keys, shape.depth, shape.width);
+  return shape;
+}
+
+struct Knobs {
+  Expression block_m, block_n, warps, stages;
+};
+
+struct Rules {
+  const AttentionShape& shape;
+  const GemmDevice& device;
+  const Knobs& knobs;
+  std::int64_t depth = padded(shape.depth), width = padded(shape.width);
+
+  Expression steps() const { return euclidean_div(shape.keys, knobs.block_n); }  // whole ones
+
+  // Hopper's instructions of a warpgroup, which read keys and values from shared memory.
+  Expression warpgroups() const {
+    return device.capability() == 90 ? knobs.block_m >= 64 && euclidean_mod(knobs.warps, 4) == 0
+                                     : Expression(false);
+  }
+
+  // Seen: the queries; and buffers for keys and values, one less than stages where the instruction
+  // reads registers, for what the last step loads lies there. Without a pipeline keys and values
+  // take turns. The compiled kernel's own figure, which may be larger, is checked when it is known.
+  Expression shared_bytes() const {
+    const Expression keys = knobs.block_n * (depth * kElementBytes);
+    const Expression values = knobs.block_n * (width * kElementBytes);
+    const Expression buffers = knobs.stages - ite(warpgroups(), 0, 1);
+    return knobs.block_m * (depth * kElementBytes) +
+           ite(knobs.stages == 1 || steps() <= 1, max(keys, values), (keys + values) * buffers);
+  }
+
+  Expression registers() const {
+    return euclidean_div(knobs.block_m * (knobs.block_n + width), knobs.warps * device.warp);
+  }
+
+  void add(SpaceBuilder& builder) const {
+    builder.require("shared_memory",
+                    "queries and the pipeline's buffers take at least {} bytes of shared memory; "
+                    "there are {}",
+                    shared_bytes() <= device.shared_bytes, {shared_bytes(), device.shared_bytes});
+    // Seen: up to 160 of a thread's 255 nothing spills, at 192 at most a few, at 256 all.
+    builder.prefer("accumulators",
+                   "sums and scores take {} registers of a thread; beyond three quarters of its {} "
+                   "they spill",
+                   registers() <= (device.thread_registers + 1) * 3 / 4,
+                   {registers(), device.thread_registers});
+    // Of two products one behind the other Triton gives each warp rows of its own. Sums of a large
+    // head need the registers of more warps.
+    builder.prefer("warps_fed", "a matrix instruction of a warp has 16 rows",
+                   knobs.block_m * (width > 256 ? 4 : 1) >= knobs.warps * 16);
+    if (device.capability() == 90 && shape.queries >= 64)
+      builder.prefer("warpgroups", "the fast instructions of Hopper take 64 rows and four warps",
+                     warpgroups());
+    builder.prefer("waste_m", "half of the queries of a block, or more, lie outside",
+                   knobs.block_m < 2 * shape.queries || knobs.block_m == 16);
+    builder.prefer("waste_n", "half of the keys of a step, or more, lie outside",
+                   knobs.block_n < 2 * shape.keys || knobs.block_n == 16);
+    builder.prefer("stages", "a pipeline is no longer than the {} whole steps it has",
+                   knobs.stages <= max(steps(), 1), {steps()});
+  }
+};
+
+}  // namespace
+
+Result<AttentionShape> attention_of(const problem::Dispatch& dispatch) {
+  try {
+    return read_shape(nlohmann::json::parse(dispatch.statement));
+  } catch (const std::exception& error) {
+    return input_error("what is stated of '{}' cannot be read: {}", dispatch.name, error.what());
+  }
+}
+
+SpaceBuilder attention_space_builder(const AttentionShape& shape, const GemmDevice& device) {
+  SpaceBuilder builder;
+  const Knobs knobs{
+      .block_m = builder.knob("BLOCK_M", "queries of a program", {16, 32, 64, 128, 256}),
+      .block_n = builder.knob("BLOCK_N", "keys of a step", {16, 32, 64, 128}),
+      .warps = builder.knob("num_warps", "warps of a program", {1, 2, 4, 8}),
+      .stages = builder.knob("num_stages", "stages of the pipeline along the keys", {1, 2, 3, 4})};
+  Rules{shape, device, knobs}.add(builder);
+  return builder;
+}
+
+}  // namespace hone::triton

@@ -1,0 +1,131 @@
+"""The text of a kernel for one configuration: what all kinds have in common, which is where elements lie, and the
+values behind the root, which go element by element over rows and columns."""
+import math
+
+from element_values import TYPES, computed, stored
+
+MOST_INTEGER = 2**31 - 1
+# Bytes: more than any load asks for, and no larger number than the compiler keeps track of.
+ALIGNMENT = 64
+
+
+class KernelText:
+    """A kind adds the lines that leave its root's tile of rows x columns in `sums`, and calls walk() for its uses.
+
+    `of`: a StatedKernel; `rows`, `columns` and their blocks: those of the tile that a program writes."""
+
+    def __init__(self, of, rows, columns, block_m, block_n):
+        self.of, self.said = of, of.said
+        self.rows, self.columns, self.block_m, self.block_n = rows, columns, block_m, block_n
+        self.names = {id(use): f"use{i}" for i, use in enumerate(of.uses)}
+        self.lines = []
+        self.walked = set()  # names of offsets along an index
+
+    def text(self):
+        said = self.said
+        passed = [f"binding{i}" for i in range(said["bindings"])] + [f"constant{i}" for i in range(said["constants"])]
+        self.root()
+        for place, value in enumerate(said["values"]):
+            self.add(f"v{place} = {self.value(value)}")
+        for store in said["stores"]:
+            self.store(store)
+        head = ["import triton", "import triton.language as tl", "from triton.language.extra import libdevice", "", "",
+                "@triton.jit", f"def {self.of.name}({', '.join(passed)}):"]
+        return "\n".join(head + ["    " + line for line in self.lines]) + "\n"
+
+    def root(self):
+        raise NotImplementedError
+
+    def add(self, *lines):
+        self.lines += lines
+
+    def place(self, use, batch):
+        """A pointer to the use's first element of the matrix `batch`, which a program has one of."""
+        name = self.names[id(use)]
+        # Several uses of one binding may be of different types.
+        view = self.said["views"][use["view"]]
+        pointer, bytes_ = f"binding{view['binding']}", TYPES[use["type"]][2]
+        if view["offset"] % bytes_ or view["multiple"] % bytes_:
+            raise ValueError(f"a view begins within an element of {use['type']}")
+        if self.of.type_of(view["binding"]) != use["type"]:
+            pointer += f".to(tl.pointer_type({stored(use['type'])}))"
+        begin = view["offset"] // bytes_
+        if view["words"]:
+            low, *high = view["words"]
+            words = f"constant{low}.to(tl.uint32, bitcast=True).to(tl.int64)"
+            if high:
+                words = f"({words} + (constant{high[0]}.to(tl.int64) << 32))"
+            # Shifted, since dividing would round towards zero, which the compiler would have to provide for.
+            # The hint is kept with an operation: one that adds nothing would be dropped, and the hint with it.
+            words = f"{words} >> {bytes_.bit_length() - 1}" + (f") + {begin}" if begin else "")
+            words = f"({words}" if begin else words
+            multiple = math.gcd(view["multiple"], ALIGNMENT) // bytes_
+            # Triton's hints are powers of two.
+            pointer += f" + tl.multiple_of({words}, {multiple & -multiple})"
+            begin = 0
+        if begin + use["offset"]:
+            pointer += f" + {begin + use['offset']}"
+        along = self.along(batch, use, f"batch{self.wide(use)}")
+        self.add(f"{name} = {pointer}" + (f" + {along}" if along else ""))
+
+    def walk(self, use, index, dimensions, variable=""):
+        """How far each element lies from the first one along `index`, which has these values."""
+        name = self.names[id(use)]
+        along = self.along(dimensions, use, f"{variable or index}{self.wide(use)}")
+        if along:
+            self.walked.add(f"{name}_{index}")
+            self.add(f"{name}_{index} = {along}")
+
+    def wide(self, use):
+        """What makes an index one of 64 bits, where 32 are too few for how far the use's last element lies from its
+        first. What is masked is not read, but its address is computed all the same."""
+        last = sum(abs(stride) * (loop["size"] - 1) for stride, loop in zip(use["strides"], self.said["loops"]))
+        return ".to(tl.int64)" if last + self.beyond(use) > MOST_INTEGER else ""
+
+    def beyond(self, use):
+        """How many elements beyond the last one addresses are computed of."""
+        raise NotImplementedError
+
+    @staticmethod
+    def along(dimensions, use, index):
+        """How far an index into these dimensions, taken as one, lies from the first element; empty: nowhere."""
+        terms, inner = [], 1
+        for place, each in enumerate(reversed(dimensions)):
+            stride = each.strides[id(use)]
+            if stride:
+                term = index if inner == 1 else f"({index} // {inner})"
+                if place + 1 < len(dimensions):
+                    term = f"({term} % {each.size})"
+                terms.append(term if stride == 1 else f"{term} * {stride}")
+            inner *= each.size
+        return " + ".join(reversed(terms))
+
+    def pointers(self, use, **axes):
+        """Of a tile; `axes`: by index the axis that it goes along, row="[:, None]"."""
+        name = self.names[id(use)]
+        along = [f"{name}_{index}{axis}" for index, axis in axes.items() if f"{name}_{index}" in self.walked]
+        return " + ".join([name, *along])
+
+    def tile(self, use):
+        return self.pointers(use, row="[:, None]", column="[None, :]")
+
+    def value(self, value):
+        if value["op"] == "root":
+            return f"sums.to({TYPES[value['type']][0]})"
+        if value["op"] == "load":
+            loaded = f"tl.load({self.tile(value)})"
+            return f"({loaded} != 0)" if value["type"] == "i1" else loaded
+        return computed(value, [each["type"] for each in self.said["values"]])
+
+    def store(self, store):
+        value = f"tl.broadcast_to(v{store['value']}, ({self.block_m}, {self.block_n}))"
+        if store["type"] == "i1":
+            value += ".to(tl.int8)"
+        inside = [f"({name}{axis} < {size})" for name, axis, size, block in
+                  (("row", "[:, None]", self.rows, self.block_m), ("column", "[None, :]", self.columns, self.block_n))
+                  if size % block]
+        mask = f", mask={' & '.join(inside)}" if inside else ""
+        if len(inside) == 1:
+            mask = f", mask=tl.broadcast_to({inside[0]}, ({self.block_m}, {self.block_n}))"
+        at = self.tile(store)
+        self.add(f"tl.store(tl.broadcast_to({at}, ({self.block_m}, {self.block_n})), {value}{mask})")

@@ -1,0 +1,83 @@
+#include "provider/triton/replacing_provider.h"
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "provider/triton/attention_space.h"
+#include "provider/triton/contraction_space.h"
+#include "provider/triton/gemm_model.h"
+#include "provider/triton/triton_provider.h"
+
+namespace hone::triton {
+namespace {
+
+// "contraction", "attention", as the statement says. An input error where it says why not.
+Result<std::string> kind_of(const problem::Dispatch& dispatch) {
+  if (dispatch.statement.empty()) return input_error("nobody has stated what it computes");
+  const nlohmann::json stated = nlohmann::json::parse(dispatch.statement, nullptr, false);
+  const auto text = [&](const char* key) {
+    const auto said = stated.is_object() ? stated.find(key) : stated.end();
+    return said != stated.end() && said->is_string() ? said->get<std::string>() : std::string();
+  };
+  if (const std::string why_not = text("why_not"); !why_not.empty())
+    return input_error("{}", why_not);
+  const std::string kind = text("kind");
+  if (kind != "contraction" && kind != "attention")
+    return input_error("what is stated of '{}' is of no kind that Triton has a kernel for",
+                       dispatch.name);
+  return kind;
+}
+
+Result<space::SpaceBuilder> builder_of(const problem::Dispatch& dispatch,
+                                       const GemmDevice& device) {
+  HONE_ASSIGN(const std::string kind, kind_of(dispatch));
+  if (kind == "attention") {
+    HONE_ASSIGN(const AttentionShape shape, attention_of(dispatch));
+    return attention_space_builder(shape, device);
+  }
+  HONE_ASSIGN(const Gemm gemm, product_of(dispatch));
+  HONE_TRY(check(gemm, device));
+  return contraction_space_builder(gemm, device);
+}
+
+}  // namespace
+
+std::string ReplacingProvider::why_no_space(const problem::Dispatch& dispatch) const {
+  const Result<space::SpaceBuilder> builder = builder_of(dispatch, device_);
+  if (!builder) return builder.error().message;
+  return device_.is_cuda() ? "" : "kernels in the place of the compiler's are for NVIDIA GPUs";
+}
+
+Result<space::Space> ReplacingProvider::space_of(const problem::Dispatch& dispatch) const {
+  if (const std::string why_not = why_no_space(dispatch); !why_not.empty())
+    return input_error("{}", why_not);
+  HONE_ASSIGN(const space::SpaceBuilder builder, builder_of(dispatch, device_));
+  return builder.build();
+}
+
+Result<provider::Payload> ReplacingProvider::payload_of(
+    const problem::Dispatch&, const space::Space& space,
+    const space::Configuration& configuration) const {
+  std::map<std::string, std::int64_t> knobs;
+  for (std::size_t i = 0; i < space.knobs().size(); ++i)
+    knobs[space.knobs()[i].name] = configuration.values[i];
+  provider::Payload payload = triton::payload_of(knobs);
+  payload.replacing = name_;
+  return payload;
+}
+
+std::function<double(const space::Configuration&)> ReplacingProvider::prior(
+    const problem::Dispatch& dispatch, const space::Space& space) const {
+  const Result<std::string> kind = kind_of(dispatch);
+  if (!kind) return {};
+  if (*kind == "attention") {
+    const Result<AttentionShape> shape = attention_of(dispatch);
+    return shape ? attention_prior(*shape, device_, space)
+                 : std::function<double(const space::Configuration&)>();
+  }
+  const Result<Gemm> gemm = product_of(dispatch);
+  return gemm ? gemm_prior(*gemm, device_, space)
+              : std::function<double(const space::Configuration&)>();
+}
+
+}  // namespace hone::triton

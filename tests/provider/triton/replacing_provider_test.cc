@@ -1,0 +1,160 @@
+// The spaces of Triton kernels in the place of the compiler's, by what dispatches state.
+#include "provider/triton/replacing_provider.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "provider/triton/attention_space.h"
+#include "provider/triton/contraction_space.h"
+#include "space/configuration.h"
+
+namespace hone::triton {
+namespace {
+
+using nlohmann::json;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+problem::Dispatch stated(const json& statement) {
+  problem::Dispatch dispatch;
+  dispatch.name = "main_dispatch_0";
+  dispatch.statement = statement.dump();
+  return dispatch;
+}
+
+// 20 x queries x keys, heads of `depth`.
+json attention(int queries, int keys, int depth, const std::string& type = "f16") {
+  json said = {{"kind", "attention"}};
+  for (const auto& [role, size] :
+       {std::pair("batch", 20), {"m", queries}, {"n", depth}, {"k1", depth}, {"k2", keys}})
+    said["loops"].push_back({{"role", role}, {"size", size}});
+  for (const char* operand : {"query", "key", "value"}) said[operand] = {{"type", type}};
+  return said;
+}
+
+json product(int m, int n, int k) {
+  json said = {{"kind", "contraction"}};
+  for (const auto& [role, size] : {std::pair("m", m), {"n", n}, {"k", k}})
+    said["loops"].push_back({{"role", role}, {"size", size}});
+  said["lhs"] = {{"type", "f16"}, {"strides", {k, 0, 1}}};
+  said["rhs"] = {{"type", "f16"}, {"strides", {0, 1, n}}};
+  said["stores"] = {{{"type", "f16"}, {"strides", {n, 1, 0}}}};
+  return said;
+}
+
+ReplacingProvider provider(std::string_view target) {
+  return {gemm_device(target).value(), "3.9.0"};
+}
+
+std::vector<std::string> broken(const space::Space& space, int block_m, int block_n, int warps,
+                                int stages) {
+  const auto configuration = space::parse_configuration(
+      space, fmt::format("BLOCK_M={},BLOCK_N={},num_warps={},num_stages={}", block_m, block_n,
+                         warps, stages));
+  EXPECT_TRUE(configuration) << configuration.error().message;
+  std::vector<std::string> names;
+  if (configuration)
+    for (const space::Violation& violation : space.check(*configuration))
+      names.push_back(violation.constraint);
+  return names;
+}
+
+TEST(ReplacingProvider, TakesAStatementByItsKind) {
+  const ReplacingProvider triton = provider("sm_90");
+  EXPECT_EQ(triton.name(), "triton@3.9.0");
+  EXPECT_TRUE(triton.space_of(stated(product(512, 256, 640)))->knob_index("BLOCK_K"));
+  const space::Space space = triton.space_of(stated(attention(4096, 4096, 64))).value();
+  std::vector<std::string> knobs;
+  for (const space::Knob& knob : space.knobs()) knobs.push_back(knob.name);
+  EXPECT_THAT(knobs, ElementsAre("BLOCK_M", "BLOCK_N", "num_warps", "num_stages"));
+}
+
+TEST(ReplacingProvider, SaysWhyNot) {
+  const ReplacingProvider triton = provider("sm_80");
+  EXPECT_EQ(triton.why_no_space(stated(attention(4096, 77, 64, "bf16"))), "");
+  EXPECT_EQ(triton.why_no_space({}), "nobody has stated what it computes");
+  EXPECT_EQ(triton.why_no_space(stated({{"why_not", "it is odd"}})), "it is odd");
+  EXPECT_THAT(triton.why_no_space(stated({{"kind", "sort"}})), HasSubstr("no kind"));
+  EXPECT_EQ(triton.why_no_space(stated(attention(64, 64, 64, "f32"))),
+            "Triton's attention is for f16 and bf16, not f32");
+  EXPECT_THAT(triton.why_no_space(stated(attention(1, 4096, 64))),
+              HasSubstr("attention of 1 queries and 4096 keys"));
+  EXPECT_THAT(triton.why_no_space(stated({{"kind", "attention"}})), HasSubstr("cannot be read"));
+  EXPECT_THAT(provider("gfx942").why_no_space(stated(attention(64, 64, 64))), HasSubstr("NVIDIA"));
+}
+
+TEST(AttentionSpace, HasTheDefaultOfItsKernels) {
+  for (const char* target : {"sm_80", "sm_86", "sm_90"})
+    for (const auto& [queries, keys] : {std::pair(4096, 4096), {4096, 77}, {512, 512}})
+      for (const int depth : {40, 64, 80, 128}) {
+        const space::Space space =
+            provider(target).space_of(stated(attention(queries, keys, depth))).value();
+        EXPECT_THAT(broken(space, 64, 32, 4, 2), IsEmpty()) << target << ' ' << keys;
+        EXPECT_GT(space.count().value, 20u);
+        EXPECT_LT(space.count().value, 200u);
+      }
+}
+
+// Heads of 512 elements of two bytes: 64 queries take 64 KiB, a step of 32 keys and values 64 KiB.
+// An sm_80 has 163 KiB for a workgroup; its instructions read registers, so of two stages one has a
+// buffer. Those of sm_90, which has 227 KiB, read both from shared memory.
+TEST(AttentionSpace, SharedMemoryIsThatOfQueriesAndThePipeline) {
+  const auto shape = attention(4096, 4096, 512);
+  const space::Space sm_80 = provider("sm_80").space_of(stated(shape)).value();
+  EXPECT_THAT(broken(sm_80, 64, 32, 8, 2), IsEmpty());                       // 64 + 64
+  EXPECT_THAT(broken(sm_80, 64, 32, 8, 3), Contains("shared_memory"));       // 64 + 128
+  EXPECT_THAT(broken(sm_80, 32, 32, 8, 3), Not(Contains("shared_memory")));  // 32 + 128
+  EXPECT_THAT(broken(sm_80, 64, 64, 8, 1), Not(Contains("shared_memory")));  // 64 + 64
+  EXPECT_THAT(broken(sm_80, 128, 64, 8, 1), Contains("shared_memory"));      // 128 + 64
+  const space::Space sm_90 = provider("sm_90").space_of(stated(shape)).value();
+  EXPECT_THAT(broken(sm_90, 64, 32, 8, 2), IsEmpty());                        // 64 + 128
+  EXPECT_THAT(broken(sm_90, 64, 32, 8, 3), Contains("shared_memory"));        // 64 + 192
+  EXPECT_THAT(broken(sm_90, 128, 64, 8, 1), Not(Contains("shared_memory")));  // 128 + 64
+}
+
+TEST(AttentionSpace, LeavesOutWhatOnlyWastes) {
+  const space::Space space = provider("sm_90").space_of(stated(attention(4096, 77, 64))).value();
+  // 128 x (128 + 64) sums and scores are 192 registers of each of 128 threads, 256 x (64 + 64) are
+  // 256.
+  EXPECT_THAT(broken(space, 128, 128, 4, 1), IsEmpty());
+  EXPECT_THAT(broken(space, 256, 64, 4, 1), ElementsAre("accumulators"));
+  EXPECT_THAT(broken(space, 64, 64, 8, 1), ElementsAre("warps_fed"));
+  EXPECT_THAT(broken(space, 32, 64, 2, 1), ElementsAre("warpgroups"));
+  // 77 keys are one whole step of 64 and two of 32.
+  EXPECT_THAT(broken(space, 64, 64, 4, 2), ElementsAre("stages"));
+  EXPECT_THAT(broken(space, 64, 32, 4, 2), IsEmpty());
+  const space::Space small = provider("sm_80").space_of(stated(attention(20, 20, 64))).value();
+  EXPECT_THAT(broken(small, 64, 32, 4, 1), ElementsAre("waste_m"));
+  EXPECT_THAT(broken(small, 32, 64, 2, 1), ElementsAre("waste_n"));
+}
+
+// By the prior alone: four warps of 64 rows or eight of 128, never a warp with few rows and a
+// pipeline without stages.
+TEST(AttentionSpace, TriesFirstWhatFeedsTheMatrixUnits) {
+  for (const char* target : {"sm_80", "sm_90"}) {
+    const problem::Dispatch dispatch = stated(attention(4096, 4096, 64));
+    const ReplacingProvider triton = provider(target);
+    const space::Space space = triton.space_of(dispatch).value();
+    const auto seconds = triton.prior(dispatch, space);
+    std::vector<std::pair<double, space::Configuration>> all;
+    space::Enumerator enumerator = space.enumerate();
+    while (const auto each = enumerator.next()) all.emplace_back(seconds(*each), *each);
+    std::ranges::sort(all);
+    const auto& best = all.front().second.values;
+    EXPECT_GE(best[0], 64) << target;
+    EXPECT_GE(best[1], 32) << target;
+    EXPECT_GE(best[3], 2) << target;
+    // 4 x 20 x 4096 x 4096 x 64 operations at the makers' figures: 312 and 989 TFLOP/s.
+    const double least = 4.0 * 20 * 4096 * 4096 * 64 / (target[3] == '8' ? 312e12 : 989e12);
+    EXPECT_GT(all.front().first, least);
+    EXPECT_LT(all.front().first, 5 * least);
+  }
+}
+
+}  // namespace
+}  // namespace hone::triton

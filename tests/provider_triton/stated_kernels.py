@@ -1,0 +1,177 @@
+"""What the tests of kernels for a program's dispatches share: statements, and running kernels in Triton's interpreter.
+
+Triton interprets or compiles by an environment variable that it reads when it is imported, so a test's file is run once
+more for the numbers: main().
+"""
+import math
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "src/provider/triton/python"), str(ROOT / "src/provider/triton/kernels")]
+sys.dont_write_bytecode = True
+INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
+FOLDER = tempfile.TemporaryDirectory(prefix="hone-stated-")
+if not INTERPRETED:
+    os.environ["TRITON_CACHE_DIR"] = FOLDER.name
+
+import triton.language as tl
+from triton.runtime.interpreter import TensorHandle
+
+from problem import Device
+
+H100 = Device("cuda", "90", 132, 232448)
+ROOT_VALUE = {"op": "root", "type": "f32", "operands": []}
+
+
+def operation(name, type_, *operands, **more):
+    return {"op": name, "type": type_, "operands": list(operands)} | more
+
+
+def constant(value, type_="f32"):
+    return operation("constant", type_, value=value)
+
+
+def access(view, type_, *strides, offset=0, **more):
+    return {"view": view, "type": type_, "offset": offset, "strides": list(strides)} | more
+
+
+def load(*arguments, **more):
+    return access(*arguments, **more) | {"op": "load", "operands": []}
+
+
+def view(binding, offset=0, words=(), multiple=64):
+    return {"binding": binding, "offset": offset, "words": list(words), "multiple": multiple}
+
+
+class Buffer:
+    """An array as a GPU's tensor: what Triton's interpreter asks of one."""
+
+    def __init__(self, array):
+        self.array = array
+        self.dtype = {"bool": "i1"}.get(str(array.dtype), str(array.dtype))
+
+    def data_ptr(self):
+        return self.array.ctypes.data
+
+    def untyped_storage(self):
+        return self
+
+    def cpu(self):
+        return self
+
+    def new_empty(self, *_, **__):
+        return self
+
+    def storage_offset(self):
+        return 0
+
+    def size(self):
+        return self.array.shape
+
+    def stride(self):
+        return self.array.strides
+
+    def set_(self, *_):
+        pass
+
+    def copy_(self, _):
+        pass
+
+
+class Library:
+    """In place of the GPU's library of functions, which the interpreter does not have."""
+
+    def __getattr__(self, name):
+        function = {"pow": numpy.power, "erf": numpy.vectorize(math.erf, otypes=[numpy.float32]),
+                    "round": lambda x: numpy.copysign(numpy.floor(numpy.abs(x) + 0.5), x), "atan": numpy.arctan,
+                    "atan2": numpy.arctan2, "rsqrt": lambda x: 1 / numpy.sqrt(x)}.get(name) or getattr(numpy, name)
+
+        def compute(*operands):
+            numbers = function(*(each.handle.data for each in operands)).astype(numpy.float32)
+            shape = [int(each) for each in numbers.shape]
+            return tl.tensor(TensorHandle(numbers, tl.float32), tl.block_type(tl.float32, shape))
+        return compute
+
+
+def run(kind, said, bindings, constants, knobs):
+    """The kernel on these arrays, which it changes."""
+    made = kind(said, pathlib.Path(FOLDER.name))
+    kernel = made.load(made.source(knobs))
+    kernel.fn.__globals__["libdevice"] = Library()
+    kernel[made.grid(knobs)](*map(Buffer, bindings), *constants)
+
+
+def numbers(*shape, seed=0, type_=numpy.float16):
+    """Multiples of 1/8 within 1, whose products and sums are exact in f32."""
+    generator = numpy.random.default_rng([seed, *shape])
+    if type_ == numpy.int8:
+        return generator.integers(-128, 128, shape, type_)
+    return (generator.integers(-8, 9, shape) / 8).astype(type_)
+
+
+def f32(array):
+    return array.astype(numpy.float32)
+
+
+class Compiles(unittest.TestCase):
+    """`kind`: of the kernels; `knobs`: theirs, unless a test says others."""
+
+    kind = None
+    knobs = {}
+
+    def compiled(self, said, knobs=None, assemble_for="", device=H100):
+        made = self.kind(said, pathlib.Path(FOLDER.name))
+        return made.compile(self.knobs | (knobs or {}), device, assemble_for)
+
+    def ptx(self, said, parameters, knobs=None):
+        """The PTX, which the assembler takes and which is launched as IREE launches."""
+        answer, code = self.compiled(said, knobs)
+        text = code.decode()
+        self.assertEqual(answer["format"], "cuda-ptx")
+        listed = re.findall(r"\.entry ([\w$]+)\(([^)]*)\)", text)
+        self.assertEqual([name for name, _ in listed], ["main_async_dispatch_0"])
+        self.assertEqual(answer["launch"]["entry"], "main_async_dispatch_0")
+        self.assertEqual(re.findall(r"\.param \.(\w+)", listed[0][1]), parameters)
+        read = {int(each) for each in re.findall(r"main_async_dispatch_0_param_(\d+)", text)}
+        self.assertLessEqual(max(read), len(parameters) - 1)
+        self.assertFalse(self.kind.name in text)
+        self.assertTrue(".version 8.3" in text)
+        # It is the same text wherever it is made.
+        self.assertFalse(FOLDER.name in text)
+        self.assertFalse(re.search(r"\.loc\b", text))
+        answer, code = self.compiled(said, knobs, "sm_90")
+        self.assertEqual(answer["format"], "cuda-cubin")
+        self.assertEqual(code[:4], b"\x7fELF")
+        self.assertGreater(answer["stages"]["assemble"], 0)
+        return text
+
+    def assert_pipelined(self, text, instruction="wgmma.mma_async"):
+        self.assertTrue(instruction in text, instruction)
+        copies = re.findall(r"cp\.async\.c[ag]\.shared\.global .*?, 0x([0-9a-f]+)", text)
+        self.assertEqual(set(copies), {"10"})
+
+    def refusal(self, said, knobs=None, device=H100):
+        with self.assertRaises(ValueError) as raised:
+            self.compiled(said, knobs, device=device)
+        return str(raised.exception)
+
+
+def interpreted(test, file):
+    """Runs the file's numbers."""
+    done = subprocess.run([sys.executable, "-B", file, "Numbers"], env=os.environ | {"TRITON_INTERPRET": "1"},
+                          capture_output=True, text=True, check=False)
+    test.assertEqual(done.returncode, 0, done.stderr)
+
+
+def main():
+    if "TRITON_INTERPRET" not in os.environ and any(each.startswith("Numbers") for each in sys.argv[1:]):
+        os.execve(sys.executable, [sys.executable, "-B", *sys.argv], os.environ | {"TRITON_INTERPRET": "1"})
+    unittest.main()
