@@ -1,18 +1,12 @@
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "provider/triton/attention_space.h"
+#include "provider/triton/gemm_model.h"
 
 namespace hone::triton {
 namespace {
 
-// As of products (gemm_model.cc).
-constexpr double kLatency = 500e-9;
-constexpr double kStep = 20e-9;
-constexpr double kLaunch = 2e-6;
-constexpr double kSustained = 0.77;
-constexpr double kWarpWide = 0.62;
 // Plain instructions that a score takes the time of: an exponential is one of 16 that a unit does
 // in a clock, beside 128 plain ones (CUDA C++ Programming Guide, throughput of instructions), and
 // it is scaled, compared, added up and rounded.
@@ -20,16 +14,14 @@ constexpr double kScoreInstructions = 12;
 constexpr double kOtherRegisters = 64;  // addresses and the operands of an instruction
 constexpr double kThreadsOfUnit = 2048;
 
-struct Choice {
+struct AttentionChoice {
   double block_m = 0, block_n = 0, warps = 0, stages = 0;
 };
 
-double padded(std::int64_t size) {
-  return static_cast<double>(std::bit_ceil(static_cast<std::uint64_t>(size)));
-}
-
-double estimate(const AttentionShape& shape, const GemmDevice& device, const Choice& choice) {
-  const double depth = padded(shape.depth), width = padded(shape.width);
+double estimate(const AttentionShape& shape, const GemmDevice& device,
+                const AttentionChoice& choice) {
+  const auto depth = static_cast<double>(padded_head(shape.depth));
+  const auto width = static_cast<double>(padded_head(shape.width));
   const double threads = choice.warps * device.warp, units = device.units;
   const bool hopper = device.capability() == 90;
   const bool warpgroups = hopper && choice.block_m >= 64 && std::fmod(choice.warps, 4) == 0;
@@ -71,14 +63,14 @@ double estimate(const AttentionShape& shape, const GemmDevice& device, const Cho
 std::function<double(const space::Configuration&)> attention_prior(const AttentionShape& shape,
                                                                    const GemmDevice& device,
                                                                    const space::Space& space) {
-  std::vector<std::pair<std::size_t, double Choice::*>> members;
-  for (const auto& [name, member] : {std::pair("BLOCK_M", &Choice::block_m),
-                                     {"BLOCK_N", &Choice::block_n},
-                                     {"num_warps", &Choice::warps},
-                                     {"num_stages", &Choice::stages}})
+  std::vector<std::pair<std::size_t, double AttentionChoice::*>> members;
+  for (const auto& [name, member] : {std::pair("BLOCK_M", &AttentionChoice::block_m),
+                                     {"BLOCK_N", &AttentionChoice::block_n},
+                                     {"num_warps", &AttentionChoice::warps},
+                                     {"num_stages", &AttentionChoice::stages}})
     if (const auto index = space.knob_index(name)) members.emplace_back(*index, member);
   return [=](const space::Configuration& configuration) {
-    Choice choice;
+    AttentionChoice choice;
     for (const auto& [index, member] : members)
       choice.*member = static_cast<double>(configuration.values[index]);
     return estimate(shape, device, choice);

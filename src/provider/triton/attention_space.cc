@@ -10,15 +10,8 @@ namespace {
 using space::Expression;
 using space::SpaceBuilder;
 
-// As of products (contraction_space.cc): below it most of a block would be padding.
-constexpr std::int64_t kLeastSize = 16;
 constexpr std::int64_t kElementBytes =
     2;  // of f16 and bf16, which are all that there is a kernel for
-
-// Blocks along heads are powers of two.
-std::int64_t padded(std::int64_t size) {
-  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(size)));
-}
 
 // Throws nlohmann::json's exceptions for what is no such document.
 Result<AttentionShape> read_shape(const nlohmann::json& stated) {
@@ -44,15 +37,15 @@ Result<AttentionShape> read_shape(const nlohmann::json& stated) {
   return shape;
 }
 
-struct Knobs {
+struct AttentionKnobs {
   Expression block_m, block_n, warps, stages;
 };
 
-struct Rules {
+struct AttentionRules {
   const AttentionShape& shape;
   const GemmDevice& device;
-  const Knobs& knobs;
-  std::int64_t depth = padded(shape.depth), width = padded(shape.width);
+  const AttentionKnobs& knobs;
+  std::int64_t depth = padded_head(shape.depth), width = padded_head(shape.width);
 
   Expression steps() const { return euclidean_div(shape.keys, knobs.block_n); }  // whole ones
 
@@ -106,6 +99,10 @@ struct Rules {
 
 }  // namespace
 
+std::int64_t padded_head(std::int64_t size) {
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(size)));
+}
+
 Result<AttentionShape> attention_of(const problem::Dispatch& dispatch) {
   try {
     return read_shape(nlohmann::json::parse(dispatch.statement));
@@ -116,12 +113,12 @@ Result<AttentionShape> attention_of(const problem::Dispatch& dispatch) {
 
 SpaceBuilder attention_space_builder(const AttentionShape& shape, const GemmDevice& device) {
   SpaceBuilder builder;
-  const Knobs knobs{
+  const AttentionKnobs knobs{
       .block_m = builder.knob("BLOCK_M", "queries of a program", {16, 32, 64, 128, 256}),
       .block_n = builder.knob("BLOCK_N", "keys of a step", {16, 32, 64, 128}),
       .warps = builder.knob("num_warps", "warps of a program", {1, 2, 4, 8}),
       .stages = builder.knob("num_stages", "stages of the pipeline along the keys", {1, 2, 3, 4})};
-  Rules{shape, device, knobs}.add(builder);
+  AttentionRules{shape, device, knobs}.add(builder);
   return builder;
 }
 

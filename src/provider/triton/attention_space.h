@@ -17,6 +17,9 @@ struct AttentionShape {
   std::int64_t width = 1;  // of a value
 };
 
+// Elements of a block along heads of this size: a power of two, as Triton's blocks are.
+std::int64_t padded_head(std::int64_t size);
+
 // What the dispatch states. An input error that says why there is no kernel for it.
 Result<AttentionShape> attention_of(const problem::Dispatch& dispatch);
 

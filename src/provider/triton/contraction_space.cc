@@ -9,10 +9,6 @@
 namespace hone::triton {
 namespace {
 
-// A tile's least size in each direction (gemm_space.h): below it most of a product would be
-// padding.
-constexpr std::int64_t kLeastSize = 16;
-
 // Whether the operand's elements lie side by side along a loop of this role.
 bool is_dense_along(const nlohmann::json& operand, const nlohmann::json& loops,
                     std::string_view role) {

@@ -42,6 +42,10 @@ struct GemmDevice {
 // error with the nearest names for another.
 Result<GemmDevice> gemm_device(std::string_view target);
 
+// The least size of a block in each direction that Triton makes products of; most of what has fewer
+// rows, columns or depth would be padding.
+inline constexpr std::int64_t kLeastSize = 16;
+
 // Whether products run on matrix units: all but f32's on NVIDIA and RDNA, unless rounded to tf32.
 bool on_matrix_units(const Gemm& gemm, const GemmDevice& device);
 // Whether Hopper's and Blackwell's instructions of a warpgroup take the operands: they read them

@@ -20,6 +20,16 @@
 
 namespace hone::triton {
 
+// In seconds.
+inline constexpr double kLatency = 500e-9;  // of memory under load, to a unit
+inline constexpr double kStep = 20e-9;      // barriers and the loop itself
+inline constexpr double kLaunch = 2e-6;     // of a kernel behind another
+// What matrix units keep up over a GEMM, of their peak: 760 of 989 TFLOP/s is the most that cuBLAS
+// shows on an H200.
+inline constexpr double kSustained = 0.77;
+// Hopper's older, warp-wide instructions give at most 62 % of its peak (Luo et al. 2024).
+inline constexpr double kWarpWide = 0.62;
+
 // What the model looks at of a configuration, under the knobs' names.
 struct GemmChoice {
   std::int64_t structure = 0;
