@@ -2,7 +2,9 @@
 
 #include <set>
 
+#include "base/file.h"
 #include "cli/triton_toolchain.h"
+#include "problem/code_target.h"
 #include "provider/external/compile_worker.h"
 #include "provider/external/external_provider.h"
 #include "provider/triton/replacing_provider.h"
@@ -16,7 +18,8 @@ Status check_asked(const TuneOptions& options, const std::string& option, bool f
   if (!fits)
     return input_error(
         "{}: such kernels take the place of IREE's on NVIDIA GPUs only: give --device cuda:0, or "
-        "--compile-only and --target sm_90",
+        "--compile-only and --target sm_90; code objects for AMD GPUs are placed by hone spec "
+        "external",
         option);
   if (!options.tuning.configurations.empty())
     return input_error("{}: configurations that are given by hand (--config) are IREE's own",
@@ -24,7 +27,31 @@ Status check_asked(const TuneOptions& options, const std::string& option, bool f
   return {};
 }
 
-Result<std::vector<external::ExternalKernel>> kernels_of(const std::vector<std::string>& paths) {
+// What takes the place of a dispatch gets the parameters of its launch, and memory as it is.
+Status check_fits_dispatches(const std::vector<external::ExternalKernel>& kernels) {
+  for (const external::ExternalKernel& kernel : kernels) {
+    std::string object;
+    if (!kernel.object.empty()) {
+      HONE_ASSIGN(object, read_file(kernel.object.string()));
+    }
+    if (const auto target = problem::code_target(object))
+      return input_error(
+          "{}:{}: object: this is machine code for {}, which cannot be given the parameters of a "
+          "dispatch; hone spec external places it",
+          kernel.manifest, kernel.object_line, *target);
+    if (!kernel.zeroed.empty())
+      return input_error(
+          "{}:{}: zeroed: a kernel in the place of a dispatch finds its result as it is; hone spec "
+          "external zeroes it",
+          kernel.manifest, kernel.zeroed.front().line);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<external::ExternalKernel>> read_external_kernels(
+    const std::vector<std::string>& paths) {
   std::vector<external::ExternalKernel> kernels;
   std::set<std::string> names;
   for (const std::string& path : paths) {
@@ -38,8 +65,6 @@ Result<std::vector<external::ExternalKernel>> kernels_of(const std::vector<std::
   }
   return kernels;
 }
-
-}  // namespace
 
 void add_external_option(CLI::App& command, std::vector<std::string>& manifests) {
   command
@@ -63,7 +88,8 @@ Result<ReplacingTools> find_replacing(const TuneOptions& options, std::vector<st
   if (!fits || !options.tuning.configurations.empty()) return tools;
   tools.device = *device;
   tools.target = facts.target;
-  HONE_ASSIGN(tools.kernels, kernels_of(options.external));
+  HONE_ASSIGN(tools.kernels, read_external_kernels(options.external));
+  HONE_TRY(check_fits_dispatches(tools.kernels));
   if (!asked && !options.provider.empty()) return tools;
   auto installation = triton::find_installation(options.gemms.triton);
   if (installation)
@@ -83,13 +109,14 @@ Result<ReplacingTools> find_replacing_for(const TuneOptions& options, const std:
   HONE_TRY(check_asked(options, "--external", device && device->is_cuda()));
   tools.device = *device;
   tools.target = target;
-  HONE_ASSIGN(tools.kernels, kernels_of(options.external));
+  HONE_ASSIGN(tools.kernels, read_external_kernels(options.external));
+  HONE_TRY(check_fits_dispatches(tools.kernels));
   return tools;
 }
 
 Result<std::vector<std::unique_ptr<provider::Provider>>> external_providers(
     const std::vector<std::string>& manifests, std::int64_t shared_bytes) {
-  HONE_ASSIGN(std::vector<external::ExternalKernel> kernels, kernels_of(manifests));
+  HONE_ASSIGN(std::vector<external::ExternalKernel> kernels, read_external_kernels(manifests));
   std::vector<std::unique_ptr<provider::Provider>> providers;
   for (external::ExternalKernel& kernel : kernels)
     providers.push_back(

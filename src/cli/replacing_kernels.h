@@ -20,6 +20,11 @@ namespace hone::cli {
 // --external.
 void add_external_option(CLI::App& command, std::vector<std::string>& manifests);
 
+// The manifests of --external. Input errors as external::read_external_kernel, and for a name that
+// two of them have.
+Result<std::vector<external::ExternalKernel>> read_external_kernels(
+    const std::vector<std::string>& paths);
+
 // What such kernels are made by.
 struct ReplacingTools {
   std::optional<triton::Installation> triton;

@@ -8,6 +8,7 @@
 #include "cli/input_program.h"
 #include "cli/schema_version.h"
 #include "cli/spec_emit.h"
+#include "cli/spec_external.h"
 #include "cli/toolchain.h"
 #include "output/cells.h"
 #include "output/json_text.h"
@@ -214,10 +215,12 @@ void add_spec_command(CLI::App& app, Run& run) {
     if (spec->get_subcommands().empty())
       run = []() -> CommandResult {
         return input_error(
-            "hone spec needs what to do: check, emit; hone spec check --help shows its use");
+            "hone spec needs what to do: check, emit, external; hone spec check --help shows its "
+            "use");
       };
   });
   add_spec_emit_command(*spec, run);
+  add_spec_external_command(*spec, run);
   auto options = std::make_shared<SpecOptions>();
   CLI::App* command = spec->add_subcommand(
       "check",

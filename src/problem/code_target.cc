@@ -2,6 +2,7 @@
 
 #include <elf.h>
 
+#include <array>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
@@ -53,6 +54,35 @@ std::optional<std::string> code_target(std::string_view code) {
   if (header.e_machine != kMachineCuda) return std::nullopt;
   const int shift = header.e_ident[EI_ABIVERSION] >= kCudaAbiOfFlags8 ? 8 : 0;
   return fmt::format("sm_{}", (header.e_flags >> shift) & 0xff);
+}
+
+Result<std::string> target_under_override(std::string_view target, std::string_view version) {
+  if (version.empty() || !target.starts_with("gfx")) return std::string(target);
+  std::array<int, 3> parts{};
+  const char* at = version.data();
+  const char* const end = version.data() + version.size();
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto read = std::from_chars(at, end, parts[i]);
+    const bool last = i + 1 == parts.size();
+    const bool follows = last ? read.ptr == end : read.ptr != end && *read.ptr == '.';
+    if (read.ec != std::errc() || !follows || parts[i] < 0 || (i > 0 && parts[i] > 15))
+      return input_error(
+          "HSA_OVERRIDE_GFX_VERSION is '{}'; it must be three numbers like 9.4.2 for gfx942",
+          version);
+    at = read.ptr + 1;
+  }
+  return fmt::format("gfx{}{:x}{:x}", parts[0], parts[1], parts[2]);
+}
+
+std::string override_for(std::string_view target) {
+  if (!target.starts_with("gfx") || target.size() < 6) return {};
+  const std::string_view major = target.substr(3, target.size() - 5);
+  std::array<int, 2> digits{};
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    const char* const digit = target.data() + target.size() - 2 + i;
+    if (std::from_chars(digit, digit + 1, digits[i], 16).ec != std::errc()) return {};
+  }
+  return fmt::format("{}.{}.{}", major, digits[0], digits[1]);
 }
 
 Status check_code_target(std::string_view code, std::string_view target) {

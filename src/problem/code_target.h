@@ -20,4 +20,12 @@ std::optional<std::string> code_target(std::string_view code);
 // Cubins run on later minor versions of their major version too. Bytes without a target pass.
 Status check_code_target(std::string_view code, std::string_view target);
 
+// What AMD's runtime takes the GPU `target` for where HSA_OVERRIDE_GFX_VERSION is `version`:
+// "9.4.0" makes it gfx940, whatever it is (major, minor and stepping as in AMDGPUUsage's processor
+// names: decimal, then hexadecimal digits; "9.0.10" is gfx90a). `target` itself where `version` is
+// empty or `target` is no AMD GPU. An input error for another text.
+Result<std::string> target_under_override(std::string_view target, std::string_view version);
+// The version that makes a GPU of AMD's `target` ("gfx940": "9.4.0"); empty for another name.
+std::string override_for(std::string_view target);
+
 }  // namespace hone::problem

@@ -6,32 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_fields.h"
+#include "provider/code_object_metadata.h"
 #include "provider/elf.h"
 
 namespace hone::provider {
 namespace {
-
-constexpr std::uint32_t kAmdgpuMetadata = 32;  // NT_AMDGPU_METADATA
-
-std::size_t aligned(std::size_t size) {
-  return (size + 3) & ~std::size_t{3};
-}
-
-// The content of the first note of that type by "AMDGPU".
-std::optional<std::string_view> metadata_note(std::string_view notes) {
-  constexpr std::string_view kOwner("AMDGPU\0", 7);
-  while (notes.size() >= sizeof(Elf64_Nhdr)) {
-    Elf64_Nhdr header;
-    std::memcpy(&header, notes.data(), sizeof header);
-    notes.remove_prefix(sizeof header);
-    const std::size_t owner = aligned(header.n_namesz), content = aligned(header.n_descsz);
-    if (owner > notes.size() || content > notes.size() - owner) return std::nullopt;
-    if (header.n_type == kAmdgpuMetadata && notes.substr(0, header.n_namesz) == kOwner)
-      return notes.substr(owner, header.n_descsz);
-    notes.remove_prefix(owner + content);
-  }
-  return std::nullopt;
-}
 
 int number(const nlohmann::json& kernel, const char* key) {
   const auto found = kernel.find(key);
@@ -107,21 +86,11 @@ std::optional<KernelResources> cubin_resources(std::string_view cubin, std::stri
 }
 
 std::optional<KernelResources> hsaco_resources(std::string_view hsaco, std::string_view entry) {
-  const auto elf = read_elf(hsaco);
-  if (!elf || elf->machine != EM_AMDGPU) return std::nullopt;
-  for (const ElfSection& section : elf->sections) {
-    if (section.type != SHT_NOTE) continue;
-    const auto note = metadata_note(section.bytes);
-    if (!note) continue;
-    constexpr bool kStrict = true, kThrows = false;
-    const nlohmann::json metadata = nlohmann::json::from_msgpack(*note, kStrict, kThrows);
-    if (!metadata.is_object()) return std::nullopt;
-    const auto kernels = metadata.find("amdhsa.kernels");
-    if (kernels == metadata.end() || !kernels->is_array()) return std::nullopt;
-    for (const nlohmann::json& kernel : *kernels)
-      if (kernel.is_object() && kernel.contains(".name") && kernel[".name"] == entry)
-        return resources_of(kernel);
-  }
+  const nlohmann::json metadata = code_object_metadata(hsaco);
+  if (metadata.is_null()) return std::nullopt;
+  for (const nlohmann::json& kernel : metadata["amdhsa.kernels"])
+    if (kernel.is_object() && kernel.contains(".name") && kernel[".name"] == entry)
+      return resources_of(kernel);
   return std::nullopt;
 }
 

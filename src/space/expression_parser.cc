@@ -34,6 +34,23 @@ constexpr std::array<std::string_view, 20> kSymbols{"//", "**", "==", "!=", "<="
                                                     "||", "<",  ">",  "+",  "-",  "*",  "/",
                                                     "%",  "(",  ")",  ",",  ".",  "!"};
 
+// Sums of what each power of two below `value` gives: 1, for the logarithm rounded up; the power
+// itself, for the power of two that is not below `value`, less 1.
+Expression over_powers_below(const Expression& value, bool powers) {
+  constexpr int kMost = 31;
+  Expression sum = 0;
+  for (int i = 0; i < kMost; ++i) {
+    const Value power = Value{1} << i;
+    sum = sum + ite(value > power, Expression(powers ? power : 1), Expression(0));
+  }
+  return sum;
+}
+
+Expression division_magic(const Expression& divisor) {
+  const Expression power = over_powers_below(divisor, true) + 1;
+  return euclidean_div((power - divisor) * (Value{1} << 32), divisor) + 1;
+}
+
 class Parser {
  public:
   Parser(std::string_view text, const Names& names) : text_(text), names_(names) {}
@@ -260,9 +277,11 @@ class Parser {
 
   Result<Expression> function(const Token& name) {
     const bool divides = name.text == "cdiv", least = name.text == "min";
-    if (!divides && !least && name.text != "max") {
+    const bool logarithm = name.text == "ceil_log2", magic = name.text == "division_magic";
+    if (!divides && !least && !logarithm && !magic && name.text != "max") {
       token_ = name;
-      return error("unknown function '{}'; there are min, max and cdiv", name.text);
+      return error("unknown function '{}'; there are min, max, cdiv, ceil_log2 and division_magic",
+                   name.text);
     }
     HONE_TRY(go_deeper());
     HONE_TRY(advance());
@@ -275,11 +294,17 @@ class Parser {
     }
     HONE_TRY(expect(")"));
     --nesting_;
-    if (values.size() < 2 || (divides && values.size() > 2)) {
+    const bool of_one = logarithm || magic;
+    if (of_one ? values.size() != 1 : values.size() < 2 || (divides && values.size() > 2)) {
       token_ = name;
-      return error("{} takes {} values, not {}", name.text, divides ? "two" : "two or more",
+      return error("{} takes {}, not {}", name.text,
+                   of_one    ? "one value"
+                   : divides ? "two values"
+                             : "two or more values",
                    values.size());
     }
+    if (logarithm) return over_powers_below(values[0], false);
+    if (magic) return division_magic(values[0]);
     if (divides) return euclidean_div(values[0] + values[1] - 1, values[1]);
     Expression result = values[0];
     for (std::size_t i = 1; i < values.size(); ++i)

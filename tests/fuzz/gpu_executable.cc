@@ -1,6 +1,7 @@
 // What the compiler makes for GPUs: the kernel in its container, and the metadata of AMD's code
 // objects, which are ELF files.
 #include "provider/artifact.h"
+#include "provider/code_object_metadata.h"
 #include "provider/elf.h"
 #include "provider/iree/gpu/executable.h"
 #include "provider/resources.h"
@@ -22,6 +23,7 @@ void read_code_object(std::string_view code, std::string_view entry) {
                          section.bytes.data() + section.bytes.size() <= code.data() + code.size()),
                     "a section lies in the file");
   const auto resources = provider::hsaco_resources(code, entry);
+  (void)provider::code_object_kernels(code);
   fuzz::require(!resources || file, "metadata is only in an ELF file");
 }
 

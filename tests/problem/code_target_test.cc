@@ -59,5 +59,19 @@ TEST(CodeTarget, ACubinRunsOnLaterMinorVersionsOfItsMajorOne) {
   EXPECT_EQ(refusal(kSm80, "sm_90"), "the code is for sm_80, not for sm_90");
 }
 
+TEST(CodeTarget, TheRuntimeCanBeToldToTakeAGpuForAnother) {
+  EXPECT_EQ(target_under_override("gfx942", "").value(), "gfx942");
+  EXPECT_EQ(target_under_override("gfx942", "9.4.0").value(), "gfx940");
+  EXPECT_EQ(target_under_override("gfx1101", "11.0.0").value(), "gfx1100");
+  EXPECT_EQ(target_under_override("gfx906", "9.0.10").value(), "gfx90a");
+  EXPECT_EQ(target_under_override("sm_90", "9.4.0").value(), "sm_90") << "NVIDIA's knows no such";
+  for (const char* const wrong : {"9.4", "9.4.0.1", "gfx940", "9.4.x", "9.4.16"})
+    EXPECT_FALSE(target_under_override("gfx942", wrong)) << wrong;
+  EXPECT_EQ(override_for("gfx940"), "9.4.0");
+  EXPECT_EQ(override_for("gfx90a"), "9.0.10");
+  EXPECT_EQ(override_for("gfx1030"), "10.3.0");
+  EXPECT_EQ(override_for("sm_90"), "");
+}
+
 }  // namespace
 }  // namespace hone::problem

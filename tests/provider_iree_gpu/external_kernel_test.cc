@@ -55,7 +55,7 @@ TEST(ExternalKernels, AreForTheDispatchesOfTheirForm) {
   EXPECT_EQ(tuner.why_no_space(dispatch(matmul(64, 48, 32, "f16", "f16"))),
             "C is f16, and the kernel's is f32");
   EXPECT_EQ(tuner.why_no_space(dispatch(matmul(64, 48, 32, "f16", "f32", true))),
-            "B does not lie as K x N");
+            "B does not lie as K x N: it lies as N x K");
 }
 
 TEST(ExternalKernels, AreWhatTheProgramHolds) {

@@ -1,6 +1,7 @@
 // Compiling dispatches for GPUs: what is launched, and what makes code equal.
 #include <gmock/gmock.h>
 
+#include "provider/code_object_metadata.h"
 #include "provider/iree/gpu/executable.h"
 #include "provider/resources.h"
 #include "tests/provider_iree_gpu/compile_share.h"
@@ -47,6 +48,17 @@ TEST(PreparedGpuDispatch, GivesACodeObjectWithItsResources) {
   EXPECT_EQ(resources->shared_bytes, 17664);
   EXPECT_GT(resources->registers, 64);  // of 128 x 128 results each of 256 threads holds 64
   EXPECT_FALSE(provider::hsaco_resources(artifact->code, "another"));
+  // Its launch: three addresses, at most 256 threads.
+  const auto kernels = provider::code_object_kernels(artifact->code);
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_EQ(kernels[0].name, artifact->launch.entry);
+  EXPECT_EQ(kernels[0].kernarg_bytes, 24);
+  EXPECT_EQ(kernels[0].most_threads, 256);
+  EXPECT_EQ(kernels[0].subgroup_size, 64);
+  EXPECT_EQ(kernels[0].shared_bytes, 17664);
+  ASSERT_EQ(kernels[0].arguments.size(), 3u);
+  EXPECT_EQ(kernels[0].arguments[2].offset, 16);
+  EXPECT_TRUE(kernels[0].arguments[2].address);
 }
 
 TEST(PreparedGpuDispatch, ReadsNothingOutsideOfDamagedCode) {
@@ -59,6 +71,7 @@ TEST(PreparedGpuDispatch, ReadsNothingOutsideOfDamagedCode) {
   for (std::size_t at = 0; at < damaged.size(); at += 7) {
     damaged[at] = static_cast<char>(damaged[at] ^ 0x5a);
     (void)provider::hsaco_resources(damaged, artifact->launch.entry);
+    (void)provider::code_object_kernels(damaged);
   }
 }
 

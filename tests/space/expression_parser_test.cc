@@ -69,7 +69,10 @@ TEST(ExpressionParser, NamesTheColumnOfWhatIsWrong) {
   EXPECT_EQ(refusal("M * * N"), "column 5: '*' does not belong here");
   EXPECT_EQ(refusal("M / N"), "column 3: '/' does not give whole numbers; write '//'");
   EXPECT_EQ(refusal("M == 1 && N == 1"), "column 8: write 'and' for '&&'");
-  EXPECT_EQ(refusal("ceil(M)"), "column 1: unknown function 'ceil'; there are min, max and cdiv");
+  EXPECT_EQ(refusal("ceil(M)"),
+            "column 1: unknown function 'ceil'; there are min, max, cdiv, ceil_log2 and "
+            "division_magic");
+  EXPECT_EQ(refusal("ceil_log2(M, 2)"), "column 1: ceil_log2 takes one value, not 2");
   EXPECT_EQ(refusal("1 + cdiv(M)"), "column 5: cdiv takes two values, not 1");
   EXPECT_EQ(refusal("A.stride(2)"),
             "column 1: unknown name 'A.stride(2)' (did you mean 'A.stride(0)'?)");
@@ -83,6 +86,29 @@ TEST(ExpressionParser, NamesTheColumnOfWhatIsWrong) {
 TEST(ExpressionParser, RefusesWhatIsNestedWithoutEnd) {
   EXPECT_THAT(refusal(std::string(100'000, '(')), HasSubstr("more than 100 levels of nesting"));
   EXPECT_THAT(refusal(std::string(100'000, '-')), HasSubstr("more than 100 levels of nesting"));
+}
+
+TEST(ExpressionParser, LogarithmsAreRoundedUp) {
+  EXPECT_EQ(value("ceil_log2(1)"), 0);
+  EXPECT_EQ(value("ceil_log2(2)"), 1);
+  EXPECT_EQ(value("ceil_log2(10)"), 4);
+  EXPECT_EQ(value("ceil_log2(1024)"), 10);
+  EXPECT_EQ(value("ceil_log2(1025)"), 11);
+  EXPECT_EQ(value("ceil_log2(2147483648)"), 31);
+}
+
+// 2**32 * (16 - 10) // 10 + 1 is what MISA's driver printed for ten tiles. The sum is taken in 32
+// bits and more: kernels restrict x to 31 bits for that.
+TEST(ExpressionParser, DivisionMagicDivides) {
+  EXPECT_EQ(value("division_magic(10)"), 2576980378);
+  EXPECT_EQ(value("division_magic(1024)"), 1);
+  for (const Value divisor : {1, 3, 7, 10, 160, 641, 65537, 2147483647}) {
+    const Value magic = value(fmt::format("division_magic({})", divisor)).value();
+    const Value shift = value(fmt::format("ceil_log2({})", divisor)).value();
+    ASSERT_LT(magic, Value{1} << 32) << divisor;
+    for (const Value x : {0, 1, 9, 10, 159, 160, 65536, 1000000007, 2147483646, 2147483647})
+      EXPECT_EQ(((x * magic >> 32) + x) >> shift, x / divisor) << x << " // " << divisor;
+  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "provider/external/dispatch_form.h"
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -110,18 +111,25 @@ class Naming {
 
   Result<DispatchForm> form() {
     DispatchForm form;
+    const auto [lhs, rhs, result] = operand_names(kernel_.convolution);
     for (const ExternalKernel::Operand& operand : kernel_.operands) {
-      if (operand.name == "A") HONE_TRY(place(operand, statement_.lhs, form));
-      if (operand.name == "B") HONE_TRY(place(operand, statement_.rhs, form));
-      if (operand.name == "C") HONE_TRY(place(operand, statement_.store, form));
+      if (operand.name == lhs) HONE_TRY(place(operand, statement_.lhs, form));
+      if (operand.name == rhs) HONE_TRY(place(operand, statement_.rhs, form));
+      if (operand.name == result) HONE_TRY(place(operand, statement_.store, form));
     }
     HONE_TRY(place_loads(form));
     form.sizes = sizes_;
     return form;
   }
 
+  // Of an error: how many operands fitted before it, and the manifest's line of the one that does
+  // not; 0: none.
+  std::size_t fitted() const { return fitted_; }
+  int line() const { return line_; }
+
  private:
   Status place(const ExternalKernel::Operand& operand, const Use& use, DispatchForm& form) {
+    line_ = operand.line;
     if (use.type != problem::name_of(operand.type))
       return input_error("{} is {}, and the kernel's is {}", operand.name, use.type,
                          problem::name_of(operand.type));
@@ -131,6 +139,8 @@ class Naming {
         view.at("binding"),
         view.at("offset").get<std::int64_t>() + use.offset * problem::byte_size(operand.type),
         view.at("words")};
+    ++fitted_;
+    line_ = 0;
     return {};
   }
 
@@ -139,11 +149,15 @@ class Naming {
     std::vector<const Use*> left;
     for (const Use& load : statement_.loads) left.push_back(&load);
     for (const ExternalKernel::Operand& operand : kernel_.operands) {
-      if (operand.name == "A" || operand.name == "B" || operand.name == "C") continue;
+      const auto [lhs, rhs, result] = operand_names(kernel_.convolution);
+      if (operand.name == lhs || operand.name == rhs || operand.name == result) continue;
       const auto found = std::ranges::find_if(left, [&](const Use* load) {
         return load->type == problem::name_of(operand.type) && check_layout(operand, *load);
       });
-      if (found == left.end()) return input_error("it reads nothing that is {}", operand.name);
+      if (found == left.end()) {
+        line_ = operand.line;
+        return input_error("it reads nothing that is {}", operand.name);
+      }
       HONE_TRY(place(operand, **found, form));
       left.erase(found);
     }
@@ -158,8 +172,26 @@ class Naming {
     return at == names_.end() ? 0 : use.strides[static_cast<std::size_t>(at - names_.begin())];
   }
 
-  tl::unexpected<Error> other_layout(const ExternalKernel::Operand& operand) const {
-    return input_error("{} does not lie as {}", operand.name, fmt::join(operand.layout, " x "));
+  tl::unexpected<Error> other_layout(const ExternalKernel::Operand& operand, const Use& use) const {
+    return input_error("{} does not lie as {}: it lies as {}", operand.name,
+                       fmt::join(operand.layout, " x "), fmt::join(found_layout(use), " x "));
+  }
+
+  // What walks the operand, with the longest steps first; an image's rows are walked by two loops.
+  std::vector<std::string> found_layout(const Use& use) const {
+    std::vector<std::size_t> loops;
+    for (std::size_t l = 0; l < names_.size(); ++l)
+      if (use.strides[l] != 0) loops.push_back(l);
+    std::ranges::stable_sort(loops, std::greater(), [&](std::size_t l) { return use.strides[l]; });
+    std::vector<std::string> found;
+    const bool image = &use == &statement_.lhs && kernel_.convolution;
+    for (const std::size_t l : loops) {
+      std::string name = names_[l];
+      if (image && (name == "HO" || name == "KH")) name = "H";
+      if (image && (name == "WO" || name == "KW")) name = "W";
+      if (std::ranges::find(found, name) == found.end()) found.push_back(std::move(name));
+    }
+    return found;
   }
 
   // From the innermost dimension out: each is as far apart as those inside it are long. How long a
@@ -175,7 +207,7 @@ class Naming {
       if (!row.empty()) {
         pitch = next_pitch(use, *dimension, row, row_pitch, window);
         if (pitch <= 0 || pitch % row_pitch != 0 || pitch / row_pitch < least(row))
-          return other_layout(operand);
+          return other_layout(operand, use);
         sizes_[row] = pitch / row_pitch;
         row.clear();
       }
@@ -188,14 +220,14 @@ class Naming {
         continue;
       }
       const std::int64_t found = stride(use, *dimension);
-      if (sizes_.at(*dimension) != 1 && found != pitch) return other_layout(operand);
+      if (sizes_.at(*dimension) != 1 && found != pitch) return other_layout(operand, use);
       walked.push_back(*dimension);
       pitch *= sizes_.at(*dimension);
     }
     if (!row.empty()) sizes_[row] = least(row);
     for (std::size_t l = 0; l < names_.size(); ++l)
       if (use.strides[l] != 0 && std::ranges::find(walked, names_[l]) == walked.end())
-        return other_layout(operand);
+        return other_layout(operand, use);
     return {};
   }
 
@@ -218,7 +250,7 @@ class Naming {
     for (const auto& [loop, name] :
          {std::pair(dimension + "O", "stride" + letter), {"K" + dimension, "dilation" + letter}}) {
       const std::int64_t step = sizes_.at(loop) == 1 ? pitch : stride(use, loop);
-      if (step < pitch || step % pitch != 0) return other_layout(operand);
+      if (step < pitch || step % pitch != 0) return other_layout(operand, use);
       sizes_[name] = step / pitch;
     }
     return {};
@@ -235,32 +267,35 @@ class Naming {
   const Statement& statement_;
   std::vector<std::string> names_;
   std::map<std::string, space::Value> sizes_;
+  std::size_t fitted_ = 0;
+  int line_ = 0;
 };
 
-// All ways of naming the loops, by role.
+// All ways of naming the loops, by role; first the one by the names' own order.
 std::vector<std::vector<std::string>> namings(const ExternalKernel& kernel,
                                               const std::vector<Loop>& loops) {
+  std::vector<NamedLoop> all;
+  if (kernel.convolution)
+    all.assign(std::begin(kConvolutionLoops), std::end(kConvolutionLoops));
+  else
+    all.assign(std::begin(kMatmulLoops), std::end(kMatmulLoops));
   std::vector<std::vector<std::string>> ways{{}};
   for (const Loop& loop : loops) {
     std::vector<std::vector<std::string>> longer;
-    const auto add = [&](const NamedLoop& named) {
-      if (loop.role != named.role) return;
-      for (const std::vector<std::string>& way : ways) {
-        if (std::ranges::find(way, named.name) != way.end()) continue;
+    for (const std::vector<std::string>& way : ways)
+      for (const NamedLoop& named : all) {
+        if (loop.role != named.role || std::ranges::find(way, named.name) != way.end()) continue;
         longer.push_back(way);
         longer.back().emplace_back(named.name);
       }
-    };
-    if (kernel.convolution)
-      std::ranges::for_each(kConvolutionLoops, add);
-    else
-      std::ranges::for_each(kMatmulLoops, add);
     ways = std::move(longer);
   }
   return ways;
 }
 
-Result<DispatchForm> read_form(const ExternalKernel& kernel, const nlohmann::json& said) {
+// Of all the ways of naming its loops that fail, the one that most operands fit says why.
+Result<DispatchForm> read_form(const ExternalKernel& kernel, const nlohmann::json& said,
+                               int& line) {
   if (said.contains("why_not")) return input_error("{}", said.at("why_not").get<std::string>());
   if (said.at("kind") != "contraction")
     return input_error("it is {}; kernels of manifests are products",
@@ -268,11 +303,16 @@ Result<DispatchForm> read_form(const ExternalKernel& kernel, const nlohmann::jso
   HONE_ASSIGN(Statement statement, statement_of(said));
   if (!kernel.convolution) join_loops(statement);
   std::optional<Error> why_not;
+  std::size_t fitted = 0;
   for (const Statement& each : {statement, turned_round(statement)})
     for (std::vector<std::string>& names : namings(kernel, each.loops)) {
-      Result<DispatchForm> form = Naming(kernel, each, std::move(names)).form();
+      Naming naming(kernel, each, std::move(names));
+      Result<DispatchForm> form = naming.form();
       if (!form) {
-        if (!why_not) why_not = form.error();
+        if (why_not && naming.fitted() <= fitted) continue;
+        why_not = form.error();
+        fitted = naming.fitted();
+        line = naming.line();
         continue;
       }
       form->entry = said.at("entry");
@@ -285,15 +325,29 @@ Result<DispatchForm> read_form(const ExternalKernel& kernel, const nlohmann::jso
                      kernel.convolution ? "convolution" : "matmul");
 }
 
-}  // namespace
-
-Result<DispatchForm> form_of(const ExternalKernel& kernel, const std::string& statement) {
+Result<DispatchForm> form_or_line(const ExternalKernel& kernel, const std::string& statement,
+                                  int& line) {
   if (statement.empty()) return input_error("nobody has stated what it computes");
   try {
-    return read_form(kernel, nlohmann::json::parse(statement));
+    return read_form(kernel, nlohmann::json::parse(statement), line);
   } catch (const std::exception& error) {
     return input_error("what is stated of it cannot be read: {}", error.what());
   }
+}
+
+}  // namespace
+
+Result<DispatchForm> form_of(const ExternalKernel& kernel, const std::string& statement) {
+  int line = 0;
+  return form_or_line(kernel, statement, line);
+}
+
+Result<DispatchForm> form_by_line(const ExternalKernel& kernel, const std::string& statement) {
+  int line = 0;
+  Result<DispatchForm> form = form_or_line(kernel, statement, line);
+  if (!form && line > 0)
+    return input_error("{}:{}: {}", kernel.manifest, line, form.error().message);
+  return form;
 }
 
 }  // namespace hone::external

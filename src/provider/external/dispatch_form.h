@@ -31,5 +31,7 @@ struct DispatchForm {
 // `statement`: what the dispatch states (problem::Dispatch::statement). An input error that
 // says what of it the kernel is not for: "C is f32, and the kernel's is f16".
 Result<DispatchForm> form_of(const ExternalKernel& kernel, const std::string& statement);
+// The same; where it is an operand that does not fit, its place in the manifest comes first.
+Result<DispatchForm> form_by_line(const ExternalKernel& kernel, const std::string& statement);
 
 }  // namespace hone::external

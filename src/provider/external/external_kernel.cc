@@ -10,9 +10,9 @@
 namespace hone::external {
 namespace {
 
-const std::vector<std::string> kKeys{"kernel",        "operation", "operands",   "object", "source",
-                                     "build",         "arguments", "grid",       "block",  "knobs",
-                                     "shared_memory", "default",   "constraints"};
+const std::vector<std::string> kKeys{
+    "kernel", "operation", "operands", "object",        "source",  "build",       "arguments",
+    "grid",   "block",     "knobs",    "shared_memory", "default", "constraints", "zeroed"};
 
 bool is_one_of(const std::string& name, const std::vector<std::string>& names) {
   return std::ranges::find(names, name) != names.end();
@@ -44,6 +44,7 @@ class Reader : private provider::ManifestReader {
     if (key == "source") return file(key, node, kernel_.source);
     if (key == "build") return words(key, node, kernel_.build);
     if (key == "arguments") return words(key, node, kernel_.arguments);
+    if (key == "zeroed") return words(key, node, kernel_.zeroed);
     if (key == "block") return extents(key, node).map([&](auto read) { kernel_.block = read; });
     return scalar(key, node).map([&](auto bytes) { kernel_.shared_memory = bytes; });
   }
@@ -92,6 +93,7 @@ class Reader : private provider::ManifestReader {
 
   Status file(const std::string& key, const YAML::Node& node, std::filesystem::path& path) {
     HONE_ASSIGN(const Text said, scalar(key, node));
+    kernel_.object_line = said.line;
     path = std::filesystem::path(kernel_.manifest).parent_path() / said.text;
     const Result<std::string> bytes = read_file(path.string());
     if (!bytes) return at(said.line).error("{}: {}", key, bytes.error().message);
@@ -129,11 +131,13 @@ class Reader : private provider::ManifestReader {
   Status check() const {
     if (kernel_.object.empty() == kernel_.source.empty())
       return at(1).error(
-          "{}: the PTX file (object), or what it is made of (source, and build)",
+          "{}: the file with the kernel (object: PTX, hsaco, cubin), or what it is made of "
+          "(source, and build)",
           kernel_.object.empty() ? "object is missing" : "object and source are both given");
     if (kernel_.source.empty() != kernel_.build.empty())
-      return at(1).error("{} is missing: a source and the command that makes PTX of it go together",
-                         kernel_.build.empty() ? "build" : "source");
+      return at(1).error(
+          "{} is missing: a source and the command that makes the object of it go together",
+          kernel_.build.empty() ? "build" : "source");
     space::Names names = names_in_manifest(kernel_.convolution);
     HONE_TRY(check_operands(names));
     std::vector<std::string> taken{"source", "object", "target"};
@@ -174,10 +178,15 @@ class Reader : private provider::ManifestReader {
               .error("operands: {}: {} is in the layout twice", operand.name, dimension);
       }
     }
-    for (const char* operand : {"A", "B", "C"})
-      if (!found.contains(operand))
-        return at(1).error("operands: {} is missing: A and B are multiplied, C is the result",
-                           operand);
+    const auto [lhs, rhs, result] = operand_names(kernel_.convolution);
+    for (const std::string_view operand : {lhs, rhs, result})
+      if (!found.contains(std::string(operand)))
+        return at(1).error("operands: {} is missing: {} and {} are multiplied, {} is the result",
+                           operand, lhs, rhs, result);
+    for (const Text& zero : kernel_.zeroed)
+      if (zero.text != result)
+        return at(zero.line).error("zeroed: '{}'; what can be zeroed is the result, {}", zero.text,
+                                   result);
     return {};
   }
 
@@ -202,6 +211,11 @@ class Reader : private provider::ManifestReader {
 };
 
 }  // namespace
+
+OperandNames operand_names(bool convolution) {
+  if (convolution) return {"image", "filter", "output"};
+  return {"A", "B", "C"};
+}
 
 const std::vector<std::string>& dimensions_of(bool convolution) {
   static const std::vector<std::string> kOfMatmul{"batch", "M", "N", "K"};

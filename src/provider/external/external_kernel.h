@@ -1,10 +1,12 @@
-// A kernel that is there already, as PTX or as a source with the command that makes PTX of it, and
-// the manifest (YAML) that says what it computes and how it is launched (docs/external-kernels.md).
+// A kernel that is there already, as PTX, as machine code (an AMD code object, a cubin) or as a
+// source with the command that makes one of these, and the manifest (YAML) that says what it
+// computes and how it is launched (docs/external-kernels.md).
 #pragma once
 
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "problem/types.h"
@@ -15,7 +17,7 @@ namespace hone::external {
 struct ExternalKernel : provider::KernelManifest {
   // An operand as it must lie in memory: densely, the last dimension's elements side by side.
   struct Operand {
-    std::string name;  // A, B, C, or one that is read behind the sums
+    std::string name;  // of operand_names(), or of one that is read behind the sums
     problem::ElementType type = problem::ElementType::kF16;
     std::vector<std::string> layout;  // names of dimensions, the outermost first
     int line = 0;
@@ -28,13 +30,23 @@ struct ExternalKernel : provider::KernelManifest {
   bool convolution = false;  // else a matmul
   std::vector<Operand> operands;
   std::filesystem::path object, source;  // one is empty; from the manifest's folder where relative
+  int object_line = 0;                   // where the one that is not empty is named
   std::vector<Text> build;               // words of a command; with a source
   std::vector<Text> arguments;           // the function's, in their order
   std::vector<Text> block;               // one to three
   std::optional<Text> shared_memory;     // dynamic, in bytes
+  std::vector<Text> zeroed;              // operands whose memory must be zero before a launch
   // Names what the kernel is: the manifest, and the file that it names.
   std::string content;
 };
+
+// What is multiplied, and the result.
+struct OperandNames {
+  std::string_view lhs, rhs, result;
+};
+// A, B and C of a matmul; of a convolution, where C is the number of channels, image, filter and
+// output.
+OperandNames operand_names(bool convolution);
 
 // Names of dimensions that layouts may have.
 const std::vector<std::string>& dimensions_of(bool convolution);

@@ -5,10 +5,12 @@
 
 #include "provider/iree/compiler/library.h"
 #include "provider/iree/gpu/constraint_reader.h"
+#include "provider/iree/program/extern_launches.h"
 #include "provider/iree/program/extract_root.h"
 #include "provider/iree/program/prepared_dispatch.h"
 #include "provider/iree/program/program.h"
 #include "provider/iree/program/program_in_f32.h"
+#include "provider/iree/program/replaceable_operations.h"
 #include "provider/iree/spec/linking.h"
 #include "provider/iree/spec/reader.h"
 #include "provider/iree/whole_program.h"
@@ -49,6 +51,12 @@ Outcome half_of(Result<std::string> half) {
   return done(nlohmann::json::object(), blobs_of_half(std::move(*half)));
 }
 
+template <class T>
+Outcome listed(const char* name, const Result<std::vector<T>>& list) {
+  if (!list) return refused(list.error());
+  return done({{name, *list}});
+}
+
 class IreeWorker : public provider::CompileWorker {
  public:
   explicit IreeWorker(Library library) : library_(std::move(library)) {}
@@ -75,6 +83,10 @@ class IreeWorker : public provider::CompileWorker {
       return one_blob(iree::compile_program(library_, path, bytes, flags, kind));
     if (job.kind == jobs::kCompileProgramInF32)
       return one_blob(iree::compile_program_in_f32(library_, path, bytes, flags));
+    if (job.kind == kReplaceableOperations)
+      return listed("operations", replaceable_operations(library_, path, bytes, flags));
+    if (job.kind == kExternLaunches)
+      return listed("launches", extern_launches(library_, path, bytes, flags));
     if (job.kind == jobs::kExtractRoot)
       return one_blob(iree::extract_root(library_, path, bytes, flags));
     if (job.kind == jobs::kConstraints) {

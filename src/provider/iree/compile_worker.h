@@ -1,4 +1,8 @@
-// IREE's half in the worker processes: the jobs of provider/jobs.h, done by libIREECompiler.
+// IREE's half in the worker processes: the jobs of provider/jobs.h, done by libIREECompiler, and
+// two about kernels of others in a program, both once:
+//     replaceable_operations {"path", "flags"}, blob: the file -> {"operations":
+//                                                                  [ReplaceableOperation]}
+//     extern_launches        {"path", "flags"}, blob: the file -> {"launches": [ExternLaunch]}
 #pragma once
 
 #include <memory>
@@ -8,6 +12,9 @@
 #include "provider/compile_worker.h"
 
 namespace hone::iree {
+
+inline constexpr char kReplaceableOperations[] = "replaceable_operations";
+inline constexpr char kExternLaunches[] = "extern_launches";
 
 // Opens the compiler of `installation`, as find_installation() takes it. Errors of it and of
 // Library::open.

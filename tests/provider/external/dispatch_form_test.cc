@@ -73,7 +73,7 @@ TEST(DispatchForm, SaysWhatDiffers) {
   EXPECT_EQ(why_not(other), "C is f32, and the kernel's is f16");
   other = stated();
   other["rhs"]["strides"] = {0, 640, 1};  // transposed
-  EXPECT_EQ(why_not(other), "B does not lie as K x N");
+  EXPECT_EQ(why_not(other), "B does not lie as K x N: it lies as N x K");
   other = stated();
   other["start"] = 1.0;
   EXPECT_EQ(why_not(other), "its sums do not begin at 0");
@@ -93,7 +93,7 @@ TEST(DispatchForm, ATransposedOperandIsALayout) {
   json transposed = stated();
   transposed["rhs"]["strides"] = {0, 640, 1};
   EXPECT_EQ(why_not(transposed, kernel), "it is");
-  EXPECT_EQ(why_not(stated(), kernel), "B does not lie as N x K");
+  EXPECT_EQ(why_not(stated(), kernel), "B does not lie as N x K: it lies as K x N");
 }
 
 // A batch of images times one matrix is one product of more rows.
@@ -126,9 +126,9 @@ TEST(DispatchForm, OperandsMayBeSwapped) {
 TEST(DispatchForm, AConvolutionsStridesAndRowsAreRead) {
   ExternalKernel kernel;
   kernel.convolution = true;
-  kernel.operands = {operand("A", ElementType::kF16, {"N", "H", "W", "C"}),
-                     operand("B", ElementType::kF16, {"KH", "KW", "C", "O"}),
-                     operand("C", ElementType::kF32, {"N", "HO", "WO", "O"})};
+  kernel.operands = {operand("image", ElementType::kF16, {"N", "H", "W", "C"}),
+                     operand("filter", ElementType::kF16, {"KH", "KW", "C", "O"}),
+                     operand("output", ElementType::kF32, {"N", "HO", "WO", "O"})};
   const json convolution = json::parse(R"({
     "kind": "contraction", "entry": "conv", "bindings": 3, "constants": 0,
     "views": [{"binding": 0, "offset": 0, "words": []}, {"binding": 1, "offset": 0, "words": []},
@@ -154,7 +154,15 @@ TEST(DispatchForm, AConvolutionsStridesAndRowsAreRead) {
   EXPECT_EQ(sizes.at("stride_w"), 2);
   EXPECT_EQ(sizes.at("dilation_w"), 1);
   kernel.operands[0].layout = {"N", "C", "H", "W"};
-  EXPECT_EQ(why_not(convolution, kernel), "A does not lie as N x C x H x W");
+  EXPECT_THAT(why_not(convolution, kernel), HasSubstr("image does not lie as N x C x H x W"));
+  // Of the ways to name the loops, the one that the image fits says what the filter is.
+  kernel.operands[0].layout = {"N", "H", "W", "C"};
+  kernel.operands[1].layout = {"O", "KH", "KW", "C"};
+  EXPECT_EQ(why_not(convolution, kernel),
+            "filter does not lie as O x KH x KW x C: it lies as KH x KW x C x O");
+  kernel.manifest = "conv.yaml";
+  EXPECT_THAT(form_by_line(kernel, convolution.dump()).error().message,
+              HasSubstr("conv.yaml:1: filter does not lie"));
 }
 
 }  // namespace

@@ -99,6 +99,10 @@ TEST(ExternalKernel, MistakesAreNamedWithTheirLine) {
               HasSubstr("my.yaml:8: arguments: "));
   EXPECT_THAT(error_of("[A, B, C, N, K, M]", "[A, B, N, K, M]"),
               HasSubstr("my.yaml:6: arguments: none is C"));
+  EXPECT_THAT(error_of("block: THREADS", "block: THREADS\nzeroed: [A]"),
+              HasSubstr("my.yaml:11: zeroed: 'A'; what can be zeroed is the result, C"));
+  EXPECT_THAT(error_of("  B: {type", "  N: {type"),
+              HasSubstr("my.yaml:5: operands: 'N' is a size; call the operand another name"));
   EXPECT_THAT(error_of("block: THREADS", "block: THREDS"), HasSubstr("my.yaml:10: block: "));
   EXPECT_THAT(error_of("THREADS: 64", "THREADS: 96"),
               HasSubstr("my.yaml:13: default: THREADS is 96; its values are 32, 64, 256"));

@@ -72,6 +72,7 @@ class Flatbuffer {
   std::string_view bytes_;
 };
 
+constexpr std::string_view kMagics[] = {"CDA1", "HIP1"};
 constexpr std::size_t kHeader = 64;
 // Fields of ExecutableDef, ExportDef and ModuleDef by position.
 constexpr std::uint64_t kExports = 0, kModules = 1;
@@ -120,9 +121,18 @@ Result<GpuKernel> gpu_kernel(std::string_view executable, int ordinal) {
   return kernel;
 }
 
+std::vector<GpuKernel> kernels_in_module(std::string_view module) {
+  std::vector<GpuKernel> kernels;
+  for (const std::string_view magic : kMagics)
+    for (std::size_t at = module.find(magic); at != std::string_view::npos;
+         at = module.find(magic, at + 1))
+      if (auto kernel = gpu_kernel(module.substr(at), 0)) kernels.push_back(std::move(*kernel));
+  return kernels;
+}
+
 std::optional<GpuKernel> kernel_in_module(std::string_view module, std::string_view entry) {
   const std::string symbol = provider::symbol_in_code(entry);
-  for (const std::string_view magic : {"CDA1", "HIP1"}) {
+  for (const std::string_view magic : kMagics) {
     for (std::size_t at = module.find(magic); at != std::string_view::npos;
          at = module.find(magic, at + 1)) {
       // Bytes that only look like a header have no export that can be read.

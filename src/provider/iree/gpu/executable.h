@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -29,5 +30,8 @@ Result<GpuKernel> gpu_kernel(std::string_view executable, int ordinal);
 // The kernel `entry`, by the name of its function, of a compiled module (.vmfb), in which
 // executables lie as they are; nothing where there is none of that name.
 std::optional<GpuKernel> kernel_in_module(std::string_view module, std::string_view entry);
+
+// The first kernel of each executable in a compiled module, in the module's order.
+std::vector<GpuKernel> kernels_in_module(std::string_view module);
 
 }  // namespace hone::iree

@@ -8,15 +8,6 @@
 namespace hone::iree {
 namespace {
 
-// Values of one operand segment of an operation with `operandSegmentSizes`.
-std::vector<MlirValue> segment(const Ir& ir, MlirOperation operation, std::size_t index) {
-  const std::vector<int> sizes = ir.integers(ir.attribute(operation, "operandSegmentSizes"));
-  const std::vector<MlirValue> all = ir.operands(operation);
-  if (index >= sizes.size()) return {};
-  const auto begin = std::accumulate(sizes.begin(), sizes.begin() + static_cast<long>(index), 0L);
-  return {all.begin() + begin, all.begin() + begin + sizes[index]};
-}
-
 // The operands of one launch.
 struct LaunchOperands {
   std::vector<MlirValue> workload, constants;
@@ -29,7 +20,7 @@ MlirValue captured(const Ir& ir, MlirValue value) {
   const MlirOperation around =
       ir.api().mlirBlockGetParentOperation(ir.api().mlirBlockArgumentGetOwner(value));
   if (!ir.is(around, "stream.cmd.execute")) return value;
-  const std::vector<MlirValue> resources = segment(ir, around, 0);
+  const std::vector<MlirValue> resources = operand_segment(ir, around, 0);
   const auto number = static_cast<std::size_t>(ir.api().mlirBlockArgumentGetArgNumber(value));
   return number < resources.size() ? resources[number] : value;
 }
@@ -76,6 +67,14 @@ void add_launch(const Sizes& sizes, const LaunchOperands& operands, bool called,
 
 }  // namespace
 
+std::vector<MlirValue> operand_segment(const Ir& ir, MlirOperation operation, std::size_t index) {
+  const std::vector<int> sizes = ir.integers(ir.attribute(operation, "operandSegmentSizes"));
+  const std::vector<MlirValue> all = ir.operands(operation);
+  if (index >= sizes.size()) return {};
+  const auto begin = std::accumulate(sizes.begin(), sizes.begin() + static_cast<long>(index), 0L);
+  return {all.begin() + begin, all.begin() + begin + sizes[index]};
+}
+
 std::map<std::string, Launches> find_launches(const Ir& ir, const OwnedModule& program,
                                               const Sizes& sizes) {
   std::map<std::string, Launches> found;
@@ -92,13 +91,13 @@ std::map<std::string, Launches> find_launches(const Ir& ir, const OwnedModule& p
       // Operand segments as the compiler's StreamOps.td and HALOps.td order them.
       if (ir.is(operation, "stream.cmd.dispatch")) {
         entries = ir.elements(ir.attribute(operation, "entry_points"));
-        operands = {segment(ir, operation, 0), segment(ir, operation, 1), segment(ir, operation, 2),
-                    segment(ir, operation, 4)};
+        operands = {operand_segment(ir, operation, 0), operand_segment(ir, operation, 1),
+                    operand_segment(ir, operation, 2), operand_segment(ir, operation, 4)};
       } else if (ir.is(operation, "hal.command_buffer.dispatch")) {
-        const auto function = segment(ir, operation, 2);
+        const auto function = operand_segment(ir, operation, 2);
         if (!function.empty())
           entries = {ir.attribute(ir.defining_operation(function[0]), "entry_point")};
-        operands = {{}, segment(ir, operation, 6), {}, {}};
+        operands = {{}, operand_segment(ir, operation, 6), {}, {}};
       }
       for (const MlirAttribute entry : entries) {
         if (entry.ptr == nullptr) continue;

@@ -32,6 +32,10 @@ struct Launches {
   std::vector<int> arguments;
 };
 
+// Values of operand segment `index` of an operation with `operandSegmentSizes`; none where it has
+// no such segment.
+std::vector<MlirValue> operand_segment(const Ir& ir, MlirOperation operation, std::size_t index);
+
 // By "executable::export". Reads stream.cmd.dispatch (programs) and hal.command_buffer.dispatch
 // (benchmark files). `sizes`: what is known of the program's integers.
 std::map<std::string, Launches> find_launches(const Ir& ir, const OwnedModule& program,

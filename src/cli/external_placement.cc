@@ -1,0 +1,156 @@
+#include "cli/external_placement.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/hash.h"
+#include "problem/code_target.h"
+#include "provider/iree/compiler/ir.h"
+#include "provider/iree/gpu/executable.h"
+
+namespace hone::cli {
+namespace {
+
+std::int64_t bytes_of(const std::string& type) {
+  const auto read = iree::parse_type(type);
+  return read ? problem::element_count(*read) * problem::byte_size(read->element) : 0;
+}
+
+PlacedKernel placed(const external::ExternalKernel& kernel, external::ObjectLaunch launch,
+                    const iree::ReplaceableOperation& operation) {
+  // By its content: the compiler takes a file of that name in its own folder first.
+  const std::string object =
+      fmt::format("{}-{}.{}", kernel.name(), content_hash(launch.code).substr(0, 8), launch.format);
+  PlacedKernel each{kernel.manifest, object, std::move(launch), operation, {}};
+  for (const int binding : each.launch.bindings)
+    each.binding_bytes.push_back(bytes_of(operation.types.at(static_cast<std::size_t>(binding))));
+  return each;
+}
+
+// A kernel that nothing was found for.
+tl::unexpected<Error> no_operation(const external::ExternalKernel& kernel,
+                                   const std::vector<std::string>& reasons) {
+  if (reasons.empty())
+    return input_error("{}: the program has no contraction and no convolution", kernel.manifest);
+  return input_error("{} is for no operation of the program:\n  {}", kernel.manifest,
+                     fmt::join(reasons, "\n  "));
+}
+
+iree::ExternLaunch expected(const PlacedKernel& kernel) {
+  const problem::Launch& launch = kernel.launch.launch;
+  iree::ExternLaunch wanted{.function = kernel.launch.function,
+                            .grid = {launch.grid.begin(), launch.grid.end()},
+                            .block = {launch.block.begin(), launch.block.end()},
+                            .constants = launch.constants,
+                            .binding_bytes = kernel.binding_bytes,
+                            .written_bindings = {}};
+  constexpr int kResult = 2;
+  const auto& bindings = kernel.launch.bindings;
+  wanted.written_bindings = {std::ranges::find(bindings, kResult) - bindings.begin()};
+  return wanted;
+}
+
+std::string in_words(const iree::ExternLaunch& launch) {
+  return fmt::format("grid {}, block {}, constants {}, bindings of {} bytes",
+                     fmt::join(launch.grid, " x "), fmt::join(launch.block, " x "),
+                     fmt::join(launch.constants, " "), fmt::join(launch.binding_bytes, ", "));
+}
+
+}  // namespace
+
+Result<std::vector<PlacedKernel>> placed_kernels(
+    const std::vector<external::ExternalKernel>& kernels,
+    const std::vector<iree::ReplaceableOperation>& operations,
+    const external::ObjectDevice& device) {
+  std::vector<PlacedKernel> all;
+  std::set<std::size_t> taken;
+  for (const external::ExternalKernel& kernel : kernels) {
+    std::vector<std::string> reasons;
+    bool found = false;
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      const auto form = external::form_by_line(kernel, operations[i].statement);
+      const Status holds = form ? external::check_constraints(kernel, *form, device)
+                                : Status(tl::unexpected(form.error()));
+      if (!holds) {
+        reasons.push_back(fmt::format("{}: {}", operations[i].name, holds.error().message));
+        continue;
+      }
+      found = true;
+      if (!taken.insert(i).second) continue;
+      HONE_ASSIGN(external::ObjectLaunch launch, object_launch(kernel, *form, device));
+      all.push_back(placed(kernel, std::move(launch), operations[i]));
+    }
+    if (!found) return no_operation(kernel, reasons);
+  }
+  return all;
+}
+
+std::string spec_of(const std::vector<PlacedKernel>& placed, const problem::GpuTarget& target) {
+  std::vector<iree::ExternDispatch> dispatches;
+  for (const PlacedKernel& each : placed)
+    dispatches.push_back(
+        {.operation = each.operation,
+         .comment = fmt::format("{} in the place of {}", each.object, each.operation.name),
+         .function = each.launch.function,
+         .object = each.object,
+         .launch = each.launch.launch,
+         .bindings = each.launch.bindings,
+         .zeroed = each.launch.zeroed,
+         .subgroup_size = each.launch.subgroup_size > 0 ? each.launch.subgroup_size
+                                                        : target.subgroup_sizes.front()});
+  return iree::extern_spec_text(dispatches, target.backend);
+}
+
+Status check_launches(const std::vector<PlacedKernel>& placed,
+                      const std::vector<iree::ExternLaunch>& launches) {
+  std::vector<iree::ExternLaunch> left = launches;
+  for (const PlacedKernel& each : placed) {
+    const iree::ExternLaunch wanted = expected(each);
+    for (int i = 0; i < each.operation.count; ++i) {
+      const auto found = std::ranges::find(left, wanted);
+      if (found != left.end()) {
+        left.erase(found);
+        continue;
+      }
+      const auto other = std::ranges::find(left, wanted.function, &iree::ExternLaunch::function);
+      return failure("{}: {} of {} launches of {} are in the compiled program with {}{}",
+                     each.manifest, i, each.operation.count, wanted.function, in_words(wanted),
+                     other == left.end() ? std::string("; the spec did not match the others")
+                                         : fmt::format("; one has {}", in_words(*other)));
+    }
+  }
+  return {};
+}
+
+Status check_module(const std::vector<PlacedKernel>& placed, std::string_view module,
+                    const external::ObjectDevice& device) {
+  const std::vector<iree::GpuKernel> kernels = iree::kernels_in_module(module);
+  for (const PlacedKernel& each : placed) {
+    // Two operations may have one function, with blocks of their own.
+    const bool held = std::ranges::any_of(kernels, [&](const iree::GpuKernel& kernel) {
+      return kernel.entry == each.launch.function && kernel.code == each.launch.code &&
+             kernel.block == each.launch.launch.block &&
+             kernel.constants == each.launch.launch.constants.size();
+    });
+    if (!held)
+      return failure(
+          "{}: the compiled program does not hold {} with this code, block and constants",
+          each.manifest, each.launch.function);
+  }
+  for (const iree::GpuKernel& kernel : kernels) {
+    const Status fits = problem::check_code_target(kernel.code, device.runs_as);
+    if (fits) continue;
+    return input_error(
+        "'{}', which the compiler has made, is for {}, and HSA_OVERRIDE_GFX_VERSION has AMD's "
+        "runtime "
+        "take the GPU for a {}: it loads code for one of them only. An object for {} needs no such "
+        "variable",
+        kernel.entry, device.target, device.runs_as, device.target);
+  }
+  return {};
+}
+
+}  // namespace hone::cli

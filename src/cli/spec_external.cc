@@ -1,0 +1,223 @@
+#include "cli/spec_external.h"
+
+#include <cstdlib>
+#include <set>
+
+#include "base/file.h"
+#include "base/response_file.h"
+#include "base/say.h"
+#include "cli/external_placement.h"
+#include "cli/input_program.h"
+#include "cli/replacing_kernels.h"
+#include "cli/schema_version.h"
+#include "cli/toolchain.h"
+#include "output/json_text.h"
+#include "problem/code_target.h"
+#include "provider/iree/compile_worker.h"
+
+namespace hone::cli {
+namespace {
+
+struct ExternalOptions {
+  ToolchainOptions toolchain;
+  std::string program;
+  std::vector<std::string> manifests;
+  std::filesystem::path out = "out";
+  bool json = false;
+};
+
+constexpr char kSpecFile[] = "external_spec.mlir";
+
+// A pool of its own, for jobs that only this command has.
+class Compiler {
+ public:
+  static Result<Compiler> start(const Toolchain& toolchain, const ToolchainOptions& options) {
+    HONE_ASSIGN(auto pool,
+                toolchain.start_workers("iree", toolchain.installation().compiler_library.string(),
+                                        options));
+    return Compiler(std::move(pool));
+  }
+
+  template <class T>
+  Result<std::vector<T>> list(const char* job, const char* name, const InputProgram& program,
+                              const std::vector<std::string>& flags) {
+    HONE_ASSIGN(const worker::Outcome outcome,
+                pool_->once({job, {{"path", program.path}, {"flags", flags}}, {program.bytes}}));
+    if (!outcome) return input_error("{}", outcome.error().message);
+    try {
+      return outcome->body.at(name).get<std::vector<T>>();
+    } catch (const std::exception& error) {
+      return failure("what the compile worker says of '{}' cannot be read: {}", program.path,
+                     error.what());
+    }
+  }
+
+ private:
+  explicit Compiler(std::unique_ptr<worker::WorkerPool> pool) : pool_(std::move(pool)) {}
+  std::unique_ptr<worker::WorkerPool> pool_;
+};
+
+// iree-compile takes one spec of this kind.
+Status check_flags(const std::vector<std::string>& flags) {
+  for (const std::string& flag : flags)
+    if (flag.starts_with(iree::kExternSpecFlag))
+      return input_error("'{}': there can be one such spec, and hone spec external writes it",
+                         flag);
+  return {};
+}
+
+Result<external::ObjectDevice> device_of(const problem::GpuTarget& target) {
+  const char* const version = std::getenv("HSA_OVERRIDE_GFX_VERSION");
+  HONE_ASSIGN(std::string runs_as,
+              problem::target_under_override(target.arch, version == nullptr ? "" : version));
+  // What the compiler is asked for in the place of `arch` is what its own kernels are for.
+  return external::ObjectDevice{target.arch, std::move(runs_as), target.workgroup_memory_bytes};
+}
+
+// Spec and objects side by side; the flags that apply them.
+Result<std::vector<std::string>> write_spec(const std::filesystem::path& folder,
+                                            const std::string& spec,
+                                            const std::vector<PlacedKernel>& placed,
+                                            const ExternalOptions& options) {
+  HONE_TRY(write_file_atomically(folder / kSpecFile, spec));
+  for (const PlacedKernel& each : placed)
+    HONE_TRY(write_file_atomically(folder / each.object, each.launch.code));
+  std::vector<std::string> flags = compile_flags(options.toolchain);
+  for (std::string& flag : iree::extern_spec_flags((folder / kSpecFile).string(), folder.string()))
+    flags.push_back(std::move(flag));
+  return flags;
+}
+
+nlohmann::json json_of(const PlacedKernel& each) {
+  const external::ObjectLaunch& launch = each.launch;
+  nlohmann::json arguments = nlohmann::json::array();
+  for (std::size_t i = 0; i < launch.operands.size(); ++i)
+    arguments.push_back({{"name", launch.operands[i]},
+                         {"offset", 8 * i},
+                         {"bytes", 8},
+                         {"points_to_bytes", each.binding_bytes[i]}});
+  for (std::size_t i = 0; i < launch.constants.size(); ++i)
+    arguments.push_back({{"name", launch.constants[i]},
+                         {"offset", 8 * launch.operands.size() + 4 * i},
+                         {"bytes", 4},
+                         {"value", launch.launch.constants[i]}});
+  return {{"manifest", each.manifest},
+          {"operation", each.operation.name},
+          {"launches", each.operation.count},
+          {"function", launch.function},
+          {"object", each.object},
+          {"grid", launch.launch.grid},
+          {"block", launch.launch.block},
+          {"shared_memory", launch.launch.shared_bytes},
+          {"zeroed", launch.zeroed},
+          {"argument_bytes", launch.argument_bytes()},
+          {"arguments", arguments}};
+}
+
+void print(const PlacedKernel& each) {
+  const external::ObjectLaunch& launch = each.launch;
+  fmt::print(
+      "{}\n  in the place of {}, {} in the program\n  grid {}, block {}, {} bytes of arguments{}\n",
+      launch.function, each.operation.name, each.operation.count,
+      fmt::join(launch.launch.grid, " x "), fmt::join(launch.launch.block, " x "),
+      launch.argument_bytes(), launch.zeroed ? "; its result is zeroed before each launch" : "");
+  const nlohmann::json arguments = json_of(each).at("arguments");
+  for (const nlohmann::json& argument : arguments) {
+    const bool address = argument.contains("points_to_bytes");
+    fmt::print("  {:>3}  {:<10}  {}\n", argument.at("offset").get<int>(),
+               address ? "address" : std::to_string(argument.at("value").get<std::uint32_t>()),
+               argument.at("name").get<std::string>());
+  }
+}
+
+CommandResult place(const ExternalOptions& options) {
+  const auto target = gpu_of(options.toolchain);
+  if (!target)
+    return input_error(
+        "hone spec external is for GPUs: give --target gfx942, or another that hone knows");
+  HONE_ASSIGN(const std::vector<external::ExternalKernel> kernels,
+              read_external_kernels(options.manifests));
+  HONE_TRY(check_flags(options.toolchain.flags));
+  HONE_ASSIGN(const external::ObjectDevice device, device_of(*target));
+  HONE_ASSIGN(const Toolchain toolchain, Toolchain::start(options.toolchain));
+  HONE_ASSIGN(const InputProgram program, read_program(options.program, toolchain, options.out));
+  if (!options.json) print_notes_of(program);
+  const std::string note = target_note(options.toolchain);
+  if (!note.empty()) say("{}\n", note);
+  HONE_ASSIGN(Compiler compiler, Compiler::start(toolchain, options.toolchain));
+  HONE_ASSIGN(const auto operations,
+              compiler.list<iree::ReplaceableOperation>(iree::kReplaceableOperations, "operations",
+                                                        program, compile_flags(options.toolchain)));
+  HONE_ASSIGN(const std::vector<PlacedKernel> placed, placed_kernels(kernels, operations, device));
+  const std::string spec = spec_of(placed, *target);
+
+  // Nothing is left in --out that was not read back from a compiled program.
+  HONE_ASSIGN(const TemporaryFolder trial, TemporaryFolder::create("hone-spec-"));
+  HONE_ASSIGN(const std::vector<std::string> trial_flags,
+              write_spec(trial.path(), spec, placed, options));
+  HONE_ASSIGN(const auto launches, compiler.list<iree::ExternLaunch>(
+                                       iree::kExternLaunches, "launches", program, trial_flags));
+  HONE_TRY(check_launches(placed, launches));
+  HONE_ASSIGN(const tune::CompiledModule module,
+              toolchain.compiler().compile_program(program.path, program.bytes, trial_flags));
+  if (!module) return input_error("{}", module.error().message);
+  HONE_TRY(check_module(placed, *module, device));
+
+  HONE_ASSIGN(const std::vector<std::string> flags, write_spec(options.out, spec, placed, options));
+  const std::filesystem::path flags_file = options.out / "compile_flags.txt";
+  HONE_TRY(write_file_atomically(flags_file, response_file(flags)));
+  if (options.json) {
+    nlohmann::json rows = nlohmann::json::array();
+    for (const PlacedKernel& each : placed) rows.push_back(json_of(each));
+    fmt::print("{}\n",
+               output::json_text(nlohmann::json{{"schema_version", kSchemaVersion},
+                                                {"program", options.program},
+                                                {"compiler", toolchain.revision()},
+                                                {"target", target_json(options.toolchain)},
+                                                {"runs_as", device.runs_as},
+                                                {"kernels", rows},
+                                                {"spec", (options.out / kSpecFile).string()},
+                                                {"compile_flags", flags_file.string()}}));
+    return 0;
+  }
+  for (const PlacedKernel& each : placed) print(each);
+  if (device.runs_as != device.target)
+    say("it runs where HSA_OVERRIDE_GFX_VERSION={} is set, as here\n",
+        problem::override_for(device.runs_as));
+  fmt::print(
+      "\nread back from the compiled program: {} launches, with these arguments and these objects; "
+      "what they compute was not checked\nflags: {}\n",
+      launches.size(), flags_file.string());
+  return 0;
+}
+
+}  // namespace
+
+void add_spec_external_command(CLI::App& spec, Run& run) {
+  auto options = std::make_shared<ExternalOptions>();
+  CLI::App* command = spec.add_subcommand(
+      "external",
+      "Write a spec that calls kernels of your own, as machine code (hsaco, cubin), for a "
+      "program's "
+      "operations, and read back what the compiled program launches (docs/external-kernels.md)");
+  command->add_option("PROGRAM", options->program, "program (.mlir, .mlirbc, .onnx)")->required();
+  add_toolchain_options(*command, options->toolchain);
+  add_external_option(*command, options->manifests);
+  command->add_option("--out", options->out, "folder to write to")->capture_default_str();
+  command->add_flag("--json", options->json, "one JSON document on stdout");
+  command->footer(
+      "Writes external_spec.mlir, the objects and compile_flags.txt, with which\n"
+      "iree-compile PROGRAM @out/compile_flags.txt needs no hone. Nothing is measured,\n"
+      "and no output compared.");
+  command->allow_extras();
+  command->callback([&run, options] {
+    run = [options]() -> CommandResult {
+      if (options->manifests.empty())
+        return input_error("hone spec external needs --external MANIFEST");
+      HONE_TRY(read_flags(options->toolchain));
+      return place(*options);
+    };
+  });
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,11 @@
+// hone spec external: kernels of machine code called in a program, by a transform spec.
+#pragma once
+
+#include "cli/command.h"
+
+namespace hone::cli {
+
+// Adds "external" to the command `spec`.
+void add_spec_external_command(CLI::App& spec, Run& run);
+
+}  // namespace hone::cli

@@ -1,0 +1,233 @@
+#include "provider/external/object_launch.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "problem/code_target.h"
+#include "provider/code_object_metadata.h"
+#include "provider/external/candidate.h"
+#include "provider/external/ptx_entry.h"
+#include "provider/resources.h"
+
+namespace hone::external {
+namespace {
+
+using provider::CodeObjectKernel;
+using Text = provider::KernelManifest::Text;
+
+constexpr std::int64_t kAddressBytes = 8, kWordBytes = 4;
+
+class LaunchReader {
+ public:
+  LaunchReader(const ExternalKernel& kernel, const DispatchForm& form, const ObjectDevice& device)
+      : kernel_(kernel),
+        form_(form),
+        device_(device),
+        candidate_(kernel, form, device.target, device.shared_bytes) {}
+
+  Result<ObjectLaunch> read() {
+    ObjectLaunch launch;
+    HONE_ASSIGN(launch.launch, as_input(candidate_.launched()));
+    HONE_ASSIGN(launch.function, as_input(candidate_.function()));
+    HONE_ASSIGN(launch.code, as_input(candidate_.made()));
+    launch.zeroed = !kernel_.zeroed.empty();
+    if (!problem::code_target(launch.code) && !ptx_entries(launch.code).empty())
+      return of_ptx(std::move(launch));
+    HONE_TRY(check_target(launch.code));
+    launch.format = device_.target.starts_with("gfx") ? "hsaco" : "cubin";
+    HONE_TRY(read_arguments(launch));
+    HONE_ASSIGN(const std::optional<CodeObjectKernel> said, said_of(launch));
+    if (!said) return launch;
+    launch.subgroup_size = said->subgroup_size;
+    HONE_TRY(check_block(*said, launch.launch));
+    HONE_TRY(check_arguments(*said, launch));
+    return launch;
+  }
+
+ private:
+  provider::Place at(int line) const { return {kernel_.manifest, line}; }
+
+  // What is wrong is what the user wrote.
+  template <class T>
+  static Result<T> as_input(Result<T> value) {
+    if (!value) return input_error("{}", value.error().message);
+    return value;
+  }
+
+  // One address for each operand, in the order of the form's bindings.
+  Result<ObjectLaunch> of_ptx(ObjectLaunch launch) const {
+    const Status fits = external::check_target(launch.code, device_.runs_as);
+    if (!fits) return at(kernel_.object_line).error("{}", fits.error().message);
+    HONE_ASSIGN(const std::vector<Argument> arguments, as_input(candidate_.arguments(form_)));
+    const auto& block = launch.launch.block;
+    const auto fitted = [&](const std::string& called) -> Result<std::string> {
+      auto ptx = with_launch(launch.code, launch.function, called, arguments, form_.bindings, 0,
+                             std::int64_t{block[0]} * block[1] * block[2]);
+      if (!ptx) return at(kernel_.object_line).error("{}", ptx.error().message);
+      return ptx;
+    };
+    HONE_ASSIGN(const std::string unnamed, fitted(launch.function));
+    const std::string entry = launch.function + "_" + content_hash(unnamed).substr(0, 8);
+    HONE_ASSIGN(launch.code, fitted(entry));
+    launch.function = entry;
+    launch.format = "ptx";
+    launch.operands.resize(form_.operands.size());
+    for (const auto& [name, place] : form_.operands)
+      launch.operands.at(static_cast<std::size_t>(place.binding)) = name;
+    for (std::size_t i = 0; i < launch.operands.size(); ++i)
+      launch.bindings.push_back(static_cast<int>(i));
+    return launch;
+  }
+
+  Status check_target(const std::string& code) const {
+    const std::optional<std::string> made_for = problem::code_target(code);
+    if (!made_for)
+      return at(kernel_.object_line)
+          .error("this is neither an AMD code object nor a cubin nor PTX");
+    const Status fits = problem::check_code_target(code, device_.runs_as);
+    if (fits) return {};
+    const std::string version = problem::override_for(*made_for);
+    const bool overridden = device_.runs_as != device_.target;
+    if (overridden)
+      return at(kernel_.object_line)
+          .error("{}, which HSA_OVERRIDE_GFX_VERSION makes of {}", fits.error().message,
+                 device_.target);
+    if (version.empty() || !device_.target.starts_with("gfx"))
+      return at(kernel_.object_line).error("{}", fits.error().message);
+    return at(kernel_.object_line)
+        .error(
+            "{}; --env HSA_OVERRIDE_GFX_VERSION={} has AMD's runtime take the GPU for a {}, and "
+            "then "
+            "all code of the program must be for that",
+            fits.error().message, version, *made_for);
+  }
+
+  Status read_arguments(ObjectLaunch& launch) const {
+    for (const Text& argument : kernel_.arguments) {
+      const auto operand = form_.operands.find(argument.text);
+      if (operand == form_.operands.end()) {
+        HONE_ASSIGN(const space::Value value, as_input(candidate_.value_of("arguments", argument)));
+        constexpr space::Value kLeast = std::numeric_limits<std::int32_t>::min(),
+                               kMost = std::numeric_limits<std::uint32_t>::max();
+        if (value < kLeast || value > kMost)
+          return at(argument.line)
+              .error("arguments: '{}' is {}; a constant of a launch has 32 bits", argument.text,
+                     value);
+        launch.launch.constants.push_back(static_cast<std::uint32_t>(value));
+        launch.constants.push_back(argument.text);
+        continue;
+      }
+      if (!launch.constants.empty())
+        return at(argument.line)
+            .error(
+                "arguments: {} is an address behind numbers; a launch passes all addresses first, "
+                "and machine code cannot be given another order",
+                argument.text);
+      if (std::ranges::find(launch.operands, argument.text) != launch.operands.end())
+        return at(argument.line).error("arguments: {} is passed twice", argument.text);
+      launch.operands.push_back(argument.text);
+      launch.bindings.push_back(operand->second.binding);
+    }
+    return {};
+  }
+
+  // What the object says of the function; nothing for a cubin, once it is known to have it.
+  Result<std::optional<CodeObjectKernel>> said_of(const ObjectLaunch& launch) const {
+    std::vector<std::string> names;
+    for (const CodeObjectKernel& each : provider::code_object_kernels(launch.code)) {
+      if (each.name == launch.function) return each;
+      names.push_back(each.name);
+    }
+    if (provider::cubin_resources(launch.code, launch.function))
+      return std::optional<CodeObjectKernel>();
+    constexpr std::size_t kMostNames = 5;
+    const std::string nearest = did_you_mean(launch.function, names);
+    const std::size_t count = names.size();
+    names.resize(std::min(count, kMostNames));
+    return at(kernel_.function.line)
+        .error("kernel: the object has no '{}'{}{}", launch.function, nearest,
+               names.empty() ? std::string()
+                             : fmt::format("; it has {}{}", fmt::join(names, ", "),
+                                           count > kMostNames ? ", ..." : ""));
+  }
+
+  Status check_block(const CodeObjectKernel& said, const problem::Launch& launch) const {
+    const std::int64_t threads = std::int64_t{launch.block[0]} * launch.block[1] * launch.block[2];
+    const int line = kernel_.block.front().line;
+    if (said.most_threads > 0 && threads > said.most_threads)
+      return at(line).error("block: it has {} threads, and the object's kernel may have {}",
+                            threads, said.most_threads);
+    const auto& wanted = said.required_block;
+    const bool says = wanted != std::array<std::int64_t, 3>{};
+    if (says && !std::ranges::equal(wanted, launch.block))
+      return at(line).error("block: it is {}, and the object's kernel must have {}",
+                            fmt::join(launch.block, " x "), fmt::join(wanted, " x "));
+    const std::int64_t shared = said.shared_bytes + launch.shared_bytes;
+    if (shared > device_.shared_bytes)
+      return at(kernel_.shared_memory ? kernel_.shared_memory->line : kernel_.object_line)
+          .error(
+              "shared_memory: the object's {} bytes and {} are more than the {} that a workgroup "
+              "may have",
+              said.shared_bytes, launch.shared_bytes, device_.shared_bytes);
+    return {};
+  }
+
+  Status check_arguments(const CodeObjectKernel& said, const ObjectLaunch& launch) const {
+    const int line = kernel_.arguments.front().line;
+    if (said.kernarg_bytes != launch.argument_bytes())
+      return at(line).error(
+          "arguments: {} addresses of 8 bytes and {} numbers of 4 bytes are {} bytes, and the "
+          "object's kernel reads {}",
+          launch.operands.size(), launch.constants.size(), launch.argument_bytes(),
+          said.kernarg_bytes);
+    std::int64_t offset = 0;
+    for (std::size_t i = 0; i < said.arguments.size(); ++i) {
+      const CodeObjectKernel::Argument& theirs = said.arguments[i];
+      if (i >= kernel_.arguments.size()) break;
+      const bool address = i < launch.operands.size();
+      const std::int64_t bytes = address ? kAddressBytes : kWordBytes;
+      const Text& ours = kernel_.arguments[i];
+      if (theirs.offset != offset || theirs.bytes != bytes || theirs.address != address)
+        return at(ours.line).error(
+            "arguments: '{}' is {} at byte {}, and the object's {} there is {} of {} bytes at byte "
+            "{}",
+            ours.text, address ? "an address" : "a number of 4 bytes", offset,
+            theirs.name.empty() ? "argument" : theirs.name,
+            theirs.address ? "an address" : "a value", theirs.bytes, theirs.offset);
+      offset += bytes;
+    }
+    return {};
+  }
+
+  const ExternalKernel& kernel_;
+  const DispatchForm& form_;
+  const ObjectDevice& device_;
+  Candidate candidate_;
+};
+
+}  // namespace
+
+Status check_constraints(const ExternalKernel& kernel, const DispatchForm& form,
+                         const ObjectDevice& device) {
+  const Candidate candidate(kernel, form, device.target, device.shared_bytes);
+  for (const auto& rule : kernel.rules) {
+    if (rule.soft) continue;
+    const auto holds = candidate.value_of("constraints: " + rule.name, {rule.rule, rule.line});
+    if (!holds) return input_error("{}", holds.error().message);
+    if (*holds == 0)
+      return provider::Place(kernel.manifest, rule.line)
+          .error("constraints: {} does not hold here: {}", rule.name, rule.reason);
+  }
+  return {};
+}
+
+Result<ObjectLaunch> object_launch(const ExternalKernel& kernel, const DispatchForm& form,
+                                   const ObjectDevice& device) {
+  return LaunchReader(kernel, form, device).read();
+}
+
+}  // namespace hone::external

@@ -1,0 +1,39 @@
+// A transform spec that calls kernels of others for operations of an unmodified program, before the
+// compiler forms dispatches (IREE 3.13).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "problem/launch.h"
+#include "problem/target.h"
+#include "provider/iree/program/replaceable_operations.h"
+
+namespace hone::iree {
+
+inline constexpr std::string_view kExternSpecFlag = "--iree-preprocessing-transform-spec-filename=";
+
+// A kernel in the place of one operation. Its arguments are the addresses of the bindings and
+// behind them the launch's constants, as IREE's HIP and CUDA drivers pass them.
+struct ExternDispatch {
+  ReplaceableOperation operation;
+  std::string comment;        // one line
+  std::string function;       // in the object
+  std::string object;         // its file, in a folder of --iree-hal-executable-object-search-path
+  problem::Launch launch;     // grid, block, dynamic shared memory, constants
+  std::vector<int> bindings;  // in the kernel's order: 0 lhs, 1 rhs, 2 the result
+  bool zeroed = false;        // the result is zero before the launch
+  int subgroup_size = 0;
+};
+
+// The text of the spec: each entry's operations are replaced wherever they are in the program. The
+// calls are inlined at once: what is left a call until dispatches are formed has its operands
+// copied before each launch (seen on 3.13: 35 MB for the convolution of docs/external-kernels.md).
+std::string extern_spec_text(const std::vector<ExternDispatch>& dispatches,
+                             problem::GpuBackend backend);
+
+// The flags that apply it, where the objects are in the spec's own folder.
+std::vector<std::string> extern_spec_flags(const std::string& spec, const std::string& folder);
+
+}  // namespace hone::iree
