@@ -61,11 +61,24 @@ class FakePool final : public worker::WorkerPool {
   // Dispatches whose entry in a spec makes the whole program so much slower, in seconds; or, as
   // "main_dispatch_0 tile=4", if it is this one.
   std::map<std::string, double> harm;
+  // Whether there is a process to spare for what is begun ahead; the jobs, once they were asked
+  // for.
+  bool begins_ahead = false;
+  std::vector<worker::Message> taken_ahead;
   // Numbers of dispatches that are further launches of the first one's kernel.
   std::vector<int> launch_sets;
   // Of a call, by tile: what a kernel takes inside the whole program.
   std::function<double(std::int64_t)> in_program = fake_seconds;
 
+  std::optional<Begun> begin_once(const worker::Message& message) override {
+    if (!begins_ahead) return std::nullopt;
+    begun_.push_back(message);
+    return begun_.size() - 1;
+  }
+  Result<worker::Outcome> end_once(Begun begun) override {
+    taken_ahead.push_back(begun_.at(begun));
+    return once(begun_.at(begun));
+  }
   Result<worker::Outcome> once(const worker::Message& message) override {
     if (message.kind == tune::jobs::kCanonical) return worker::Outcome(message);
     if (message.kind == tune::jobs::kReadSpec)
@@ -191,6 +204,7 @@ class FakePool final : public worker::WorkerPool {
   int dispatches_;
   std::map<std::string, std::string> sources_;
   std::deque<worker::Finished> finished_;
+  std::vector<worker::Message> begun_;
 };
 
 class FakeProvider : public provider::ProgramProvider {

@@ -256,6 +256,20 @@ TEST_F(OneTuner, FindsTheEntriesOfManyThatHurtTheProgram) {
   EXPECT_EQ(best_, "spec (helping entries)") << observer_.notes;
 }
 
+TEST_F(OneTuner, CompilesWhatIsLikelyToShipWhileTheDeviceTimesTheRest) {
+  for (device::Place& place : options_.places) place.traits.compiling_disturbs = false;
+  test::FakePool pool(2);
+  pool.begins_ahead = true;
+  ASSERT_TRUE(run(pool));
+  EXPECT_EQ(best_, "spec") << observer_.notes;
+  // With the spec among its flags, and from the program's own text.
+  const auto plain = std::ranges::count_if(pool.taken_ahead, [](const worker::Message& job) {
+    return job.kind == jobs::kCompileProgram && !job.body.contains("front_half") &&
+           job.body.at("flags").dump().find("spec") != std::string::npos;
+  });
+  EXPECT_EQ(plain, 1);
+}
+
 // Four kernels that are 30 us faster each, and something between them that takes 20 us more.
 TEST_F(OneTuner, SaysHowMuchOfWhatKernelsPromiseArrives) {
   provider_.tells_times = true;

@@ -166,6 +166,7 @@ class Proof {
     HONE_TRY(drop_entries_that_go_wrong());
     HONE_TRY(choose_among_near_ties());
     HONE_TRY(add_spec_variants(""));
+    HONE_TRY(variants_->compile_plainly_ahead(spec_name()));
     HONE_TRY(compare_kernels());
     HONE_TRY(add_ablations());
     HONE_TRY(add_rivals());

@@ -59,35 +59,43 @@ provider::ProgramCall ProgramVariants::call(const Variant& variant) const {
 Result<std::vector<CompiledModule>> ProgramVariants::compile(std::vector<Variant>& variants) {
   std::vector<CompiledModule> programs(variants.size());
   std::vector<ProgramToCompile> missing;
-  std::vector<std::size_t> to_compile;
+  std::vector<std::size_t> places;  // of `missing`
   for (std::size_t i = 0; i < variants.size(); ++i) {
     Variant& variant = variants[i];
     variant.module = folder_ / fmt::format("variant{}.vmfb", made_++);
     programs[i] = std::move(variant.compiled);
     variant.compiled.clear();
     if (!programs[i]->empty()) continue;
-    std::vector<std::string> all = context_->options.flags;
-    all.insert(all.end(), variant.flags.begin(), variant.flags.end());
-    ProgramToCompile& program = missing.emplace_back(ProgramToCompile{path_, bytes_, {}});
-    if (variant.shares_front_half()) program.front_flags = all;
-    if (!variant.spec.empty()) {
-      const std::filesystem::path spec = variant.module.string() + "_spec.mlir";
-      HONE_TRY(write_file_atomically(spec, variant.spec));
-      all = context_->programs->with_spec(std::move(all), spec);
-    }
-    if (!variant.replaced.empty()) {
-      const std::filesystem::path folder = variant.module.string() + "_kernels";
-      HONE_TRY(write_replaced(folder, variant.replaced));
-      all = context_->programs->with_replaced(std::move(all), folder);
-    }
-    program.flags = std::move(all);
-    to_compile.push_back(i);
+    HONE_ASSIGN(missing.emplace_back(), to_compile(variant));
+    places.push_back(i);
   }
-  if (to_compile.empty()) return programs;
+  if (places.empty()) return programs;
   HONE_ASSIGN(std::vector<CompiledModule> compiled, context_->compiler.compile_each(missing));
-  for (std::size_t i = 0; i < to_compile.size(); ++i)
-    programs[to_compile[i]] = std::move(compiled[i]);
+  for (std::size_t i = 0; i < places.size(); ++i) programs[places[i]] = std::move(compiled[i]);
   return programs;
+}
+
+Result<ProgramToCompile> ProgramVariants::to_compile(Variant& variant) {
+  std::vector<std::string> all = context_->options.flags;
+  all.insert(all.end(), variant.flags.begin(), variant.flags.end());
+  ProgramToCompile program{path_, bytes_, {}};
+  if (variant.shares_front_half()) program.front_flags = all;
+  if (!variant.spec.empty()) {
+    if (variant.spec_file.empty()) {
+      variant.spec_file = variant.module.string() + "_spec.mlir";
+      HONE_TRY(write_file_atomically(variant.spec_file, variant.spec));
+    }
+    all = context_->programs->with_spec(std::move(all), variant.spec_file);
+  }
+  if (!variant.replaced.empty()) {
+    if (variant.kernels_folder.empty()) {
+      variant.kernels_folder = variant.module.string() + "_kernels";
+      HONE_TRY(write_replaced(variant.kernels_folder, variant.replaced));
+    }
+    all = context_->programs->with_replaced(std::move(all), variant.kernels_folder);
+  }
+  program.flags = std::move(all);
+  return program;
 }
 
 std::string file_of_replaced(const std::string& executable) {
@@ -259,6 +267,18 @@ Status ProgramVariants::compile_plainly(std::string_view name) {
   if (!plain.front().usable())
     return failure("'{}', compiled at once as its user will: {}", name, plain.front().failure);
   *found = std::move(plain.front());
+  return {};
+}
+
+Status ProgramVariants::compile_plainly_ahead(std::string_view name) {
+  if (context_->options.traits().compiling_disturbs) return {};
+  const auto found = std::ranges::find(variants_, name, &Variant::name);
+  if (found == variants_.end() || !found->usable() || !found->shares_front_half()) return {};
+  found->plainly = true;
+  Result<ProgramToCompile> program = to_compile(*found);
+  found->plainly = false;
+  if (!program) return tl::unexpected(std::move(program).error());
+  context_->compiler.compile_ahead(*program);
   return {};
 }
 

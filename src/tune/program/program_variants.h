@@ -23,6 +23,8 @@ struct Variant {
   std::string compiled = {};      // module; empty: add() compiles it, and takes it in any case
 
   std::filesystem::path module = {};  // compiled; empty when it does not compile
+  // Its spec and its kernels, once they are written; by their names a compile is known again.
+  std::filesystem::path spec_file = {}, kernels_folder = {};
   std::string failure = {};  // why it is not timed: does not compile or run, wrong outputs, a copy
   bool may_differ = false;   // the failure may come out otherwise: an accident, a limit of time
   std::string code = {};     // content hash of the module
@@ -70,6 +72,10 @@ class ProgramVariants {
   // does not run or gives wrong outputs.
   Status compile_plainly(std::string_view name);
 
+  // Begins that compile beside what follows, where the pool has a process for it and it disturbs
+  // nothing. For the variant that is likely to ship.
+  Status compile_plainly_ahead(std::string_view name);
+
   // Times the usable ones of these variants, the default among them, in `rounds` rounds, each in
   // random order and from scratch; what was known of their times is forgotten. `seed`: of the
   // order.
@@ -99,6 +105,8 @@ class ProgramVariants {
   explicit ProgramVariants(Context& context) : context_(&context) {}
   Status add_some(std::vector<Variant> variants);
   Result<std::vector<CompiledModule>> compile(std::vector<Variant>& variants);
+  // What its compile is; writes its spec and kernels where that was not done.
+  Result<ProgramToCompile> to_compile(Variant& variant);
   Status check(Variant& variant, const CompiledModule& compiled);
   Status compare_outputs(Variant& variant, const std::vector<problem::Array>& outputs);
   provider::ProgramCall call(const Variant& variant) const;
