@@ -104,13 +104,22 @@ TEST_F(Resident, ProgramsLeaveToTheToolsWhatTheyAloneUnderstand) {
 
 TEST_F(Resident, ProgramsWithoutPythonAreProcessesOfTheirOwn) {
   Installation installation = compiler().installation();
-  const auto tools = folder_.path() / "a" / "b";
+  const auto tools = folder_.path() / "iree" / "_runtime_libs";
+  const auto bindings = folder_.path() / "iree" / "runtime";
   std::filesystem::create_directories(tools);
   std::filesystem::create_symlink(installation.benchmark_module, tools / "iree-benchmark-module");
   installation.benchmark_module = tools / "iree-benchmark-module";
-  ResidentPrograms programs(installation);
-  EXPECT_TRUE(programs.time(call("dense<1.0>"), kSeconds));
-  EXPECT_FALSE(programs.is_resident());
+  const provider::ProgramCall add = call("dense<1.0>");
+  for (const bool has_bindings : {false, true}) {
+    // Bindings that do not load, as without NumPy.
+    if (has_bindings) {
+      std::filesystem::create_directories(bindings);
+      ASSERT_TRUE(write_file_atomically(bindings / "__init__.py", "import no_such_package\n"));
+    }
+    ResidentPrograms programs(installation);
+    EXPECT_TRUE(programs.time(add, kSeconds)) << has_bindings;
+    EXPECT_FALSE(programs.is_resident()) << has_bindings;
+  }
 }
 
 TEST_F(Resident, ProgramsStopWhenTold) {

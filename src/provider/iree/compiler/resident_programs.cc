@@ -51,6 +51,11 @@ std::optional<Settings> settings_for(const provider::ProgramCall& call) {
   return settings;
 }
 
+// <site-packages>/iree/_runtime_libs/iree-benchmark-module
+std::filesystem::path packages_of(const Installation& installation) {
+  return installation.benchmark_module.parent_path().parent_path().parent_path();
+}
+
 }  // namespace
 
 class ResidentPrograms::Process {
@@ -59,13 +64,11 @@ class ResidentPrograms::Process {
   static Result<std::unique_ptr<Process>> start(const Installation& installation,
                                                 const provider::ProgramCall& call,
                                                 const Settings& settings) {
-    // <site-packages>/iree/_runtime_libs/iree-benchmark-module
-    const auto packages = installation.benchmark_module.parent_path().parent_path().parent_path();
     const nlohmann::json said{{"device", settings.device},
                               {"flags", settings.flags},
                               {"parameters", settings.parameters}};
-    Command command =
-        python_of(packages, {"-c", std::string(python_sources().front().text), said.dump()});
+    Command command = python_of(packages_of(installation),
+                                {"-c", std::string(python_sources().front().text), said.dump()});
     // The synchronous device runs on whatever core the process is on.
     if (!call.device.index && !call.device.cores.empty())
       command.arguments.insert(
@@ -171,7 +174,11 @@ Result<ResidentPrograms::Process*> ResidentPrograms::process_for(
   for (const std::unique_ptr<Process>& each : processes_)
     if (each->serves(call)) return each.get();
   const std::optional<Settings> settings = settings_for(call);
-  if (!can_be_ || !settings || installation_.benchmark_module.empty()) return nullptr;
+  if (!can_be_ || !settings) return nullptr;
+  // Where the tools were copied without it, a Python may have another release of the runtime.
+  std::error_code code;
+  if (!std::filesystem::exists(packages_of(installation_) / "iree" / "runtime", code))
+    return nullptr;
   Result<std::unique_ptr<Process>> started = Process::start(installation_, call, *settings);
   if (!started) {
     if (started.error().kind == ErrorKind::kInterrupted) return tl::unexpected(started.error());
