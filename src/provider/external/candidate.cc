@@ -8,6 +8,10 @@
 namespace hone::external {
 namespace {
 
+// A worker that compiles candidates has limits of its own, which come first; nothing else would end
+// a command that waits for ever.
+constexpr ProcessLimits kBuildLimits{.seconds = 600};
+
 // What the driver launches at most, on every GPU since compute capability 2.0 (CUDA C++ Programming
 // Guide, "Compute Capabilities").
 constexpr space::Value kMostThreads = 1024, kMostGrid = 2147483647, kMostGridBehind = 65535;
@@ -110,9 +114,9 @@ Result<std::string> Candidate::made() const {
     HONE_ASSIGN(std::string argument, filled(word.text, object.string()));
     command.arguments.push_back(std::move(argument));
   }
-  HONE_ASSIGN(const ProcessResult built, run_process(command));
+  HONE_ASSIGN(const ProcessResult built, run_process(command, kBuildLimits));
   if (!built.succeeded())
-    return failure("{}: {}\n{}{}", fmt::join(command.arguments, " "), describe(built, {}),
+    return failure("{}: {}\n{}{}", fmt::join(command.arguments, " "), describe(built, kBuildLimits),
                    built.standard_output.text(), built.standard_error.text());
   auto bytes = read_file(object.string());
   if (!bytes)

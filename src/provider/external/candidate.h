@@ -36,7 +36,7 @@ class Candidate {
   // GPU can be asked for.
   Result<problem::Launch> launched() const;
   // The object's bytes; where the manifest has a build command, by that: it runs in the source's
-  // folder, without limits of its own.
+  // folder, for ten minutes at most.
   Result<std::string> made() const;
 
  private:

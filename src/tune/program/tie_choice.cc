@@ -37,6 +37,7 @@ Result<std::string> TieChoice::choose(const std::vector<VerifiedEntry>& entries,
   HONE_TRY(variants_.add(std::move(with_winners)));
   HONE_ASSIGN(const std::vector<ChosenTie> chosen, faster_ones(entries, names, ranks));
   const std::vector<TunedDispatch> before = tuned_;
+  taken_ = 0;
   for (const ChosenTie& tie : chosen) HONE_TRY(take(entries[tie.entry], tie));
   if (taken_ > 0) {
     names.push_back(fmt::format("{} (chosen in the program)", name));
