@@ -57,9 +57,9 @@ class Reasons {
   std::vector<std::string> reasons_;
 };
 
-// Whether another provider's kernel can take the place of the compiler's, and as JSON what such a
-// kernel is to compute.
-output::Cell replaceable(const problem::Dispatch& dispatch, Reasons& reasons) {
+// Whether it is known what a kernel in the place of the compiler's is to compute, and as JSON what
+// that is.
+output::Cell statement_cell(const problem::Dispatch& dispatch, Reasons& reasons) {
   const nlohmann::json stated = nlohmann::json::parse(dispatch.statement, nullptr, false);
   if (!stated.is_object()) return {nullptr, "-"};
   if (!stated.contains("why_not")) return {stated, "yes"};
@@ -115,8 +115,9 @@ std::vector<std::size_t> order_of(const problem::Program& program, bool for_peop
   return order;
 }
 
-// `external`: kernels that may take the place of the compiler's, a column each.
-output::Table table_of(const problem::Program& program, const Providers& external, bool for_people,
+// `replacing`: whose kernels may take the place of the compiler's, a column each; where there are
+// any, their answers say more than that a dispatch states what it computes.
+output::Table table_of(const problem::Program& program, const Providers& replacing, bool for_people,
                        Reasons& reasons) {
   const bool sorted = for_people && program.dispatches.size() > kMostInOrder;
   double all_flops = 0;
@@ -132,8 +133,8 @@ output::Table table_of(const problem::Program& program, const Providers& externa
        {"bytes", "MB", Align::kRight},
        {"default_configuration", "default configuration"},
        {"not_tunable", "tunable"},
-       {"statement", "replaceable"}});
-  for (const auto& kernel : external)
+       {"statement", "replaceable", Align::kLeft, replacing.empty()}});
+  for (const auto& kernel : replacing)
     columns.push_back({kernel_title(*kernel), kernel_title(*kernel)});
   output::Table table(std::move(columns));
   for (const std::size_t i : order_of(program, for_people)) {
@@ -155,8 +156,8 @@ output::Table table_of(const problem::Program& program, const Providers& externa
          {dispatch.default_configuration, shortened(dispatch.default_configuration)},
          {dispatch.not_tunable.empty() ? nlohmann::json() : nlohmann::json(dispatch.not_tunable),
           dispatch.not_tunable.empty() ? "yes" : reasons.mark(dispatch.not_tunable)},
-         replaceable(dispatch, reasons)});
-    for (const auto& kernel : external) {
+         statement_cell(dispatch, reasons)});
+    for (const auto& kernel : replacing) {
       const std::string why_not = kernel->why_no_space(dispatch);
       cells.push_back({why_not.empty() ? nlohmann::json("yes") : nlohmann::json("no: " + why_not),
                        why_not.empty() ? "yes" : reasons.mark(why_not)});
@@ -203,8 +204,7 @@ CommandResult list_dispatches(const DispatchesOptions& options) {
   if (!options.output.empty() && options.extract_root.empty())
     return input_error("-o names the program that --extract-root writes; which dispatch's root?");
   const auto gpu = gpu_of(options.toolchain);
-  HONE_ASSIGN(const Providers external,
-              external_providers(options.external, gpu ? gpu->workgroup_memory_bytes : 0));
+  HONE_ASSIGN(const Providers replacing, replacing_providers(options.external, gpu));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
   HONE_ASSIGN(const InputProgram input, read_program(options.input, toolchain));
   print_notes_of(input);
@@ -214,7 +214,7 @@ CommandResult list_dispatches(const DispatchesOptions& options) {
   if (!note.empty()) say("{}\n", note);
   if (!options.extract_root.empty()) return write_root(options, program, toolchain.compiler());
   Reasons reasons;
-  const output::Table table = table_of(program, external, !options.json, reasons);
+  const output::Table table = table_of(program, replacing, !options.json, reasons);
   if (options.json) {
     fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", kSchemaVersion},
                                                         {"program", options.input},

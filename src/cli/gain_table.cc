@@ -25,10 +25,13 @@ Cell seconds_cell(std::optional<double> seconds) {
 
 class Waterfall {
  public:
-  void add(std::string part, std::optional<int> launches, std::optional<double> before,
-           std::optional<double> after, std::optional<double> promised,
-           std::optional<double> arrived) {
+  explicit Waterfall(bool several_makers) : several_makers_(several_makers) {}
+
+  void add(std::string part, output::Cell maker, std::optional<int> launches,
+           std::optional<double> before, std::optional<double> after,
+           std::optional<double> promised, std::optional<double> arrived) {
     table_.add({{std::move(part), ""},
+                std::move(maker),
                 {launches ? nlohmann::json(*launches) : nlohmann::json(),
                  launches ? fmt::format("{}", *launches) : ""},
                 seconds_cell(before),
@@ -39,7 +42,9 @@ class Waterfall {
   output::Table take() { return std::move(table_); }
 
  private:
+  bool several_makers_;
   output::Table table_{{{"part", "a call of the program"},
+                        {"provider", "by", Align::kLeft, several_makers_},
                         {"launches", "launches", Align::kRight},
                         {"before", "before", Align::kRight},
                         {"after", "after", Align::kRight},
@@ -70,25 +75,30 @@ tune::KernelGain together(std::vector<tune::KernelGain>::const_iterator begin,
 }  // namespace
 
 output::Table gain_table(const tune::ProgramGain& gain) {
-  Waterfall waterfall;
+  const Cell nobody{nullptr, ""};
+  Waterfall waterfall(std::ranges::any_of(gain.kernels, [](const tune::KernelGain& kernel) {
+    return output::takes_anothers_place(kernel.provider);
+  }));
   if (gain.without_spec != "default")
-    waterfall.add(gain.without_spec + " alone", {}, gain.base, gain.before, {},
+    waterfall.add(gain.without_spec + " alone", nobody, {}, gain.base, gain.before, {},
                   gain.base - gain.before);
   const bool many = gain.kernels.size() > kListed;
   const auto listed =
       gain.kernels.begin() + static_cast<std::ptrdiff_t>(many ? kListed - 1 : gain.kernels.size());
   const auto add = [&](const tune::KernelGain& kernel) {
-    waterfall.add(kernel.dispatch, kernel.launches, kernel.before, kernel.after, kernel.promised,
-                  kernel.arrived());
+    const Cell maker = kernel.provider.empty() ? nobody : output::maker_cell(kernel.provider);
+    waterfall.add(kernel.dispatch, maker, kernel.launches, kernel.before, kernel.after,
+                  kernel.promised, kernel.arrived());
   };
   std::for_each(gain.kernels.begin(), listed, add);
   if (many) add(together(listed, gain.kernels.end()));
   if (gain.in_others()) {
-    waterfall.add("kernels without an entry", {}, gain.others_before, gain.others_after, {},
+    waterfall.add("kernels without an entry", nobody, {}, gain.others_before, gain.others_after, {},
                   gain.in_others());
-    waterfall.add("between kernels", {}, {}, {}, {}, gain.between());
+    waterfall.add("between kernels", nobody, {}, {}, {}, {}, gain.between());
   }
-  waterfall.add("all of the spec", {}, gain.before, gain.after, gain.promised(), gain.arrived());
+  waterfall.add("all of the spec", nobody, {}, gain.before, gain.after, gain.promised(),
+                gain.arrived());
   return waterfall.take();
 }
 

@@ -9,7 +9,8 @@
 namespace hone::cli {
 
 // A waterfall of a call's time: what the flags bring, each kernel with an entry (of many the first
-// ones by what they promise), the other kernels, what is between them, and the whole.
+// ones by what they promise) and who made it, the other kernels, what is between them, and the
+// whole.
 output::Table gain_table(const tune::ProgramGain& gain);
 
 // "94 % of what its kernels promise arrives in the program (9.4 of 10 ms)."; with where the rest

@@ -47,13 +47,15 @@ std::string outputs_text(const tune::RightVariant& candidate) {
   for (std::size_t i = 0; i < candidate.differences.size(); ++i) {
     const measure::ArrayDifference& each = candidate.differences[i];
     text += fmt::format("  result {}: ", i);
+    const std::string_view of =
+        candidate.repairs.empty() ? "the default's" : "those of the repaired default";
     if (each.different == 0)
-      text += fmt::format("all {} elements are the default's\n", counted(each.elements));
+      text += fmt::format("all {} elements are {}\n", counted(each.elements), of);
     else
       text += fmt::format(
-          "{} of {} elements are not the default's, by {:.2g} at most ({:.3g} ulp, {:.2g} of the "
+          "{} of {} elements are not {}, by {:.2g} at most ({:.3g} ulp, {:.2g} of the "
           "element) and {:.2g} in the mean\n",
-          counted(each.different), counted(each.elements), each.largest, each.largest_ulp,
+          counted(each.different), counted(each.elements), of, each.largest, each.largest_ulp,
           each.largest_relative, each.mean);
     if (each.different > 0)
       text += fmt::format("    off by so many ulp: {}\n", measure::ulp_text(each));
@@ -120,13 +122,24 @@ std::string closing_summary(const tune::TuningResult& result, const std::string&
 }
 
 std::string wrong_by_default_text(const tune::TuningResult& result, const std::string& program) {
-  if (result.wrong_by_default.empty()) return "";
-  const std::string& first = *result.wrong_by_default.begin();
-  return fmt::format(
-      "WRONG BY DEFAULT: the compiler's own code of {} does not compute what its reference does, "
-      "so the program is wrong with and without what was found; see: hone verify {} --dispatch "
-      "{}\n",
-      fmt::join(result.wrong_by_default, ", "), shell_word(program), shell_word(first));
+  std::set<std::string> left = result.wrong_by_default;
+  std::vector<std::string> repaired;
+  if (result.best) repaired = result.best->repairs;
+  for (const std::string& name : repaired) left.erase(name);
+  const auto line = [&](std::string_view title, const auto& names, std::string_view so) {
+    return fmt::format(
+        "{}: the compiler's own code of {} does not compute what its reference does, {}; see: hone "
+        "verify {} --dispatch {}\n",
+        title, fmt::join(names, ", "), so, shell_word(program), shell_word(*names.begin()));
+  };
+  std::string text;
+  if (!repaired.empty())
+    text += line("REPAIRED", repaired,
+                 "what was found does: the program's results are other ones, and right");
+  if (!left.empty())
+    text +=
+        line("WRONG BY DEFAULT", left, "so the program is wrong with and without what was found");
+  return text;
 }
 
 nlohmann::json proof_json(const tune::TuningResult& result) {

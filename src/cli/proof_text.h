@@ -23,8 +23,9 @@ std::string proof_text(const tune::TuningResult& result);
 std::string closing_summary(const tune::TuningResult& result, const std::string& flags_file);
 
 // A line that names the dispatches that are wrong by the compiler's own choice, and the command
-// that shows it of one; empty without any. That a proof compares outputs with the default's says
-// nothing then. `program`: as hone was given it.
+// that shows it of one; another for those of them that what is recommended has a right kernel for.
+// Empty without any. That a proof compares outputs with the default's says nothing where one is
+// left wrong. `program`: as hone was given it.
 std::string wrong_by_default_text(const tune::TuningResult& result, const std::string& program);
 
 // tune::json_of() of the verdict; null where nothing was proved.

@@ -114,10 +114,14 @@ Result<ReplacingTools> find_replacing_for(const TuneOptions& options, const std:
   return tools;
 }
 
-Result<std::vector<std::unique_ptr<provider::Provider>>> external_providers(
-    const std::vector<std::string>& manifests, std::int64_t shared_bytes) {
+Result<std::vector<std::unique_ptr<provider::Provider>>> replacing_providers(
+    const std::vector<std::string>& manifests, const std::optional<problem::GpuTarget>& gpu) {
   HONE_ASSIGN(std::vector<external::ExternalKernel> kernels, read_external_kernels(manifests));
   std::vector<std::unique_ptr<provider::Provider>> providers;
+  if (gpu)
+    if (const auto device = triton::gemm_device(gpu->arch); device && device->is_cuda())
+      providers.push_back(std::make_unique<triton::ReplacingProvider>(*device, ""));
+  const std::int64_t shared_bytes = gpu ? gpu->workgroup_memory_bytes : 0;
   for (external::ExternalKernel& kernel : kernels)
     providers.push_back(
         std::make_unique<external::ExternalProvider>(std::move(kernel), shared_bytes));

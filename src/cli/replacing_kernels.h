@@ -43,11 +43,12 @@ Result<ReplacingTools> find_replacing(const TuneOptions& options, std::vector<st
 // for one that is not NVIDIA's.
 Result<ReplacingTools> find_replacing_for(const TuneOptions& options, const std::string& target);
 
-// Kernels of the user's own, which the tuner asks what they are for. `manifests`: paths.
-// `shared_bytes`: that a workgroup may have. Input errors as external::read_external_kernel, and
-// for a kernel that is given twice.
-Result<std::vector<std::unique_ptr<provider::Provider>>> external_providers(
-    const std::vector<std::string>& manifests, std::int64_t shared_bytes);
+// Whose kernels may take the place of the compiler's on a target, to be asked which dispatches they
+// are for: Triton's on an NVIDIA GPU, whether Triton is there or not, and those of the user's own.
+// `manifests`: their paths. `gpu`: none for a CPU. Input errors as external::read_external_kernel,
+// and for a kernel that is given twice.
+Result<std::vector<std::unique_ptr<provider::Provider>>> replacing_providers(
+    const std::vector<std::string>& manifests, const std::optional<problem::GpuTarget>& gpu);
 
 // A provider and its compile workers, which `toolchain` knows from start_replacing() on.
 struct Replacing {

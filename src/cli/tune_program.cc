@@ -176,6 +176,7 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
     document["dispatches"] = dispatches.to_json();
     document["programs"] = programs.to_json();
     document["wrong_by_default"] = result.wrong_by_default;
+    document["repaired"] = result.best ? result.best->repairs : std::vector<std::string>();
     document["time_budget"] = time_table(context.time).to_json();
     if (options.tuning.traits().own_memory) {
       document["gpu"] = gpu.table.to_json();

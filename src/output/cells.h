@@ -23,6 +23,16 @@ inline Cell number_cell(std::optional<double> value, std::string_view unit, int 
   return {*value, fmt::format("{:.{}f}{}", *value, digits, unit)};
 }
 
+// Who made a kernel, by the name of its provider, without the version that those whose kernels take
+// a compiler's place have behind "@" ("triton@3.6.0").
+inline Cell maker_cell(std::string_view provider) {
+  return {std::string(provider), std::string(provider.substr(0, provider.find('@')))};
+}
+// Whether such a kernel stands in a compiler's place: only then who made it is news.
+inline bool takes_anothers_place(std::string_view provider) {
+  return provider.find('@') != std::string_view::npos;
+}
+
 // The first line of a compiler's complaint, at most `most` characters of it; where it only
 // announces what stands below ("IREE cannot compile 'x':"), the next one too.
 inline std::string in_one_line(std::string_view text, std::size_t most = 160) {

@@ -79,6 +79,7 @@ std::vector<Cell> cells_of(const MeasuredDispatch& measured,
       {measured.counts.tried, ""},
       {measured.counts.right, ""},
       {measured.counts.failed, failures_text(measured.counts)},
+      dispatch.best && beaten ? maker_cell(dispatch.best->provider) : Cell{nullptr, "-"},
       {beaten ? nlohmann::json(*dispatch.selection->winner) : nlohmann::json(),
        beaten ? fmt::format("{}", *dispatch.selection->winner) : "-"},
       {beaten ? nlohmann::json::parse(dispatch.best ? dispatch.best->configuration : "{}", nullptr,
@@ -108,9 +109,14 @@ std::vector<Column> closing_columns(const std::vector<LibraryColumn>& libraries,
     });
     columns.push_back({library.provider + "_gflops", library.title, Align::kRight, is_there});
   }
+  const bool several_makers = std::ranges::any_of(dispatches, [](const MeasuredDispatch& dispatch) {
+    return dispatch.beaten && dispatch.row.best &&
+           takes_anothers_place(dispatch.row.best->provider);
+  });
   const Column others[] = {{"tried", "tried", Align::kRight},
                            {"verified", "verified", Align::kRight},
                            {"failed", "failed"},
+                           {"provider", "by", Align::kLeft, several_makers},
                            {"winner", "id", Align::kRight},
                            {"configuration", "", Align::kLeft, false},
                            {"ties", "", Align::kLeft, false}};

@@ -16,6 +16,8 @@ namespace {
 
 // Learning which dispatches matter takes at most this share of the time for all.
 constexpr double kWeighingShare = 0.2;
+// Verifying what nobody searches, where the compiler was found to be wrong, takes at most this.
+constexpr double kVerifyingShare = 0.25;
 
 }  // namespace
 
@@ -94,12 +96,43 @@ Status ProgramTuning::search(double seconds, double part) {
     const double left = seconds - watch.seconds();
     const std::size_t done = plan_.count(plan::State::kFinished);
     const double share = plan_.seconds_for(*place, left);
-    HONE_TRY(tune(*place, {done, done + plan_.count(plan::State::kWaiting), share, left - share}));
+    const std::size_t least =
+        context_.options.budget_seconds >= kWholeSession ? kRightInWholeSession : 0;
+    HONE_TRY(tune(*place,
+                  {done, done + plan_.count(plan::State::kWaiting), share, left - share, least}));
     plan_.finish(*place);
     plan_.deal(seconds - watch.seconds());  // what was not used may do for one that was left out
   }
+  HONE_TRY(repair_others(seconds * kVerifyingShare));
   HONE_TRY(leave_out("for which this budget has none"));
   std::ranges::sort(result_.tuned, {}, [](const TunedDispatch& each) { return each.dispatch; });
+  return {};
+}
+
+// What is not worth its time is not verified either. But who is wrong once may be wrong in several:
+// then each of these is, and one that is wrong is searched until something right is found.
+Status ProgramTuning::repair_others(double seconds) {
+  if (context_.wrong_by_default.empty()) return {};
+  const Stopwatch watch(context_.clock);
+  std::size_t unknown = 0;
+  for (std::size_t i = 0; i < chosen_.size(); ++i) {
+    if (plan_.items()[i].state == plan::State::kFinished) continue;
+    if (watch.seconds() > seconds) {
+      ++unknown;
+      continue;
+    }
+    const problem::Dispatch& dispatch = *chosen_[i];
+    const auto timed = default_seconds(context_, dispatch, reference_of(dispatch));
+    if (!timed && timed.error().kind != ErrorKind::kFailure) return tl::unexpected(timed.error());
+    if (!context_.wrong_by_default.contains(dispatch.name)) continue;
+    const std::size_t done = plan_.count(plan::State::kFinished);
+    HONE_TRY(tune(i, {done, done + 1, seconds_needed(context_, {}), 0, /*least_right=*/1}));
+    plan_.finish(i);
+  }
+  if (unknown > 0)
+    context_.observer.note(fmt::format(
+        "{} dispatches that are not tuned are not verified either, and may be wrong by default too",
+        unknown));
   return {};
 }
 
@@ -112,6 +145,7 @@ Result<bool> ProgramTuning::take_finished(std::size_t place) {
   if (found == finished_.end()) return false;
   result_.tuned.push_back(found->second);
   result_.tuned.back().dispatch = &dispatch;
+  if (found->second.mends) context_.wrong_by_default.insert(dispatch.name);
   return true;
 }
 

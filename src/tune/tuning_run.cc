@@ -22,7 +22,6 @@ namespace {
 // This part of the budget goes into the compiler's flags.
 constexpr double kFlagShare = 0.2;
 // With a whole session's time so many compiles are tried, however long they take.
-constexpr double kWholeSession = 600;
 constexpr std::size_t kFlagCompiles = 15;
 constexpr std::string_view kDefaultName = "default";
 // A base beside others is tuned where it may gain at least this part of a call's time.
@@ -244,16 +243,15 @@ class TuningRun {
     HONE_ASSIGN(const std::optional<RightVariant> promising, most_promising(variants));
     if (!promising) return {};
     const RightVariant& base = variants.front().front();
-    result_.best = base;
+    result_.best = promising->repairs.empty() ? base : *promising;
     if (promising->name == base.name) return {};
     result_.candidate = promising;
     const TimeBudget::Span span(context_.time, Activity::kProgram);
     const Status proved = prove(*promising);
     if (proved || proved.error().kind != ErrorKind::kFailure) return proved;
-    context_.observer.note(
-        "the default is recommended, since what seemed faster could not be timed "
-        "again: " +
-        proved.error().message);
+    context_.observer.note(result_.best->name +
+                           " is recommended, since what seemed faster could not be timed again: " +
+                           proved.error().message);
     return {};
   }
 
@@ -265,7 +263,7 @@ class TuningRun {
           prove_variant(context_, *proven.bench, *TuningBase::variant_of(tuning, promising.name)));
       rounds_.push_back(std::move(at_size));
     }
-    HONE_ASSIGN(result_.verdict, verdict_of(rounds_));
+    HONE_ASSIGN(result_.verdict, verdict_of(rounds_, promising.repairs));
     HONE_TRY(
         context_.store.log_event("program proof", json_of(*result_.verdict, promising).dump()));
     if (result_.verdict->recommended == Recommended::kChosen) result_.best = promising;

@@ -60,6 +60,23 @@ TEST(GainTable, IsAWaterfallFromTheDefault) {
   EXPECT_NEAR(rows[4]["arrived"].get<double>(), 0.004, 1e-12);
 }
 
+std::string heading(const tune::ProgramGain& gain) {
+  const std::string text = gain_table(gain).to_text();
+  return text.substr(0, text.find('\n'));
+}
+
+TEST(GainTable, SaysWhoMadeAKernelWhereItIsNotAlwaysTheCompiler) {
+  tune::ProgramGain gained = gain(0.010, 0.096);
+  gained.kernels.front().provider = "iree";
+  EXPECT_EQ(heading(gained).find(" by "), std::string::npos);
+  gained.kernels.push_back(
+      {.dispatch = "main_dispatch_5", .provider = "triton@3.6.0", .promised = 0.001});
+  EXPECT_NE(heading(gained).find(" by "), std::string::npos);
+  EXPECT_NE(gain_table(gained).to_text().find("main_dispatch_5        triton"), std::string::npos)
+      << gain_table(gained).to_text();
+  EXPECT_EQ(gain_table(gained).to_json()[2]["provider"], "triton@3.6.0");
+}
+
 // Of forty entries the last ones are one row.
 TEST(GainTable, SumsUpTheSmallestOfMany) {
   tune::ProgramGain many = gain(0.010, 0.096);

@@ -88,5 +88,18 @@ TEST(WrongByDefaultText, NamesThemAndACommandThatAShellTakes) {
       "'net$async_dispatch_5_conv'\n");
 }
 
+TEST(WrongByDefaultText, TellsWhatIsRepairedFromWhatIsLeft) {
+  tune::TuningResult result;
+  result.wrong_by_default = {"conv", "matmul"};
+  result.best = tune::RightVariant{.name = "spec", .flags = {}, .repairs = {"conv"}};
+  EXPECT_EQ(wrong_by_default_text(result, "net.mlir"),
+            "REPAIRED: the compiler's own code of conv does not compute what its reference does, "
+            "what was found does: the program's results are other ones, and right; see: hone "
+            "verify net.mlir --dispatch conv\n"
+            "WRONG BY DEFAULT: the compiler's own code of matmul does not compute what its "
+            "reference does, so the program is wrong with and without what was found; see: hone "
+            "verify net.mlir --dispatch matmul\n");
+}
+
 }  // namespace
 }  // namespace hone::cli

@@ -88,6 +88,9 @@ class Numbers(unittest.TestCase):
         for block in (16, 64, 128):
             self.attend(2, 20, 77, 64, BLOCK_N=block)
 
+    def test_one_query(self):
+        self.attend(3, 1, 40, 64)
+
     def test_fewer_keys_and_queries_than_a_block(self):
         self.attend(3, 3, 5, 16)
         self.attend(1, 1, 1, 16)

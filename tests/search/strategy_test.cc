@@ -76,6 +76,34 @@ TEST(Prior, ProposesWhatItExpectsToBeBestFirst) {
   EXPECT_EQ(std::set<Configuration>(all.begin(), all.end()).size(), 13u);
 }
 
+// The prior likes every one with a = 1 and b = 1 best, and none of them compiles: after three the
+// others come, and the rest of these at the end. What works with a = 1 clears it of nothing else.
+TEST(Prior, PutsOffWhatHasValuesInCommonWithThoseThatFailed) {
+  space::SpaceBuilder builder;
+  builder.knob("a", "", {1, 2});
+  builder.knob("b", "", {1, 2});
+  builder.knob("c", "", {1, 2, 3, 4, 5, 6, 7, 8});
+  const space::Space space = builder.build().value();
+  const auto strategy =
+      make_strategy("prior", space, 1, [](const Configuration& at) {
+        return static_cast<double>(100 * (at.values[0] + at.values[1]) + at.values[2]);
+      }).value();
+  const auto is_refused = [](const Configuration& at) {
+    return at.values[0] == 1 && at.values[1] == 1;
+  };
+  std::vector<Configuration> all;
+  for (int i = 0; i < 32; ++i) {
+    const std::vector<Configuration> one = strategy->ask(1);
+    ASSERT_EQ(one.size(), 1u);
+    all.push_back(one.front());
+    strategy->tell(one.front(), is_refused(one.front()) ? std::nullopt : std::optional(1.0));
+  }
+  EXPECT_TRUE(strategy->ask(1).empty());
+  EXPECT_EQ(std::set<Configuration>(all.begin(), all.end()).size(), 32u);
+  EXPECT_EQ(std::count_if(all.begin(), all.begin() + 3, is_refused), 3);
+  EXPECT_EQ(std::count_if(all.begin() + 3, all.end() - 5, is_refused), 0);
+}
+
 TEST(Prior, RanksASpaceThatIsTooLargeInParts) {
   space::SpaceBuilder builder;
   for (const char* name : {"a", "b", "c"}) builder.knob_range(name, "", 0, 99);

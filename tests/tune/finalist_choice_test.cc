@@ -25,6 +25,15 @@ TEST(ChooseFinalists, IsNotMisledByALuckyMeasurementOfAGpu) {
   EXPECT_THAT(choose_finalists(measured, kGpu), ElementsAre(1, 2, 3, 4));
 }
 
+// All are slower than a default that computes something else.
+TEST(ChooseFinalists, NeedNotBeFasterThanAWrongDefault) {
+  const std::vector<Measured> measured{{1.5, 1}, {1.2, 2}};
+  FinalistTime time = kGpu;
+  EXPECT_THAT(choose_finalists(measured, time), IsEmpty());
+  time.default_is_wrong = true;
+  EXPECT_THAT(choose_finalists(measured, time), ElementsAre(2, 1));
+}
+
 // A search on a CPU in two rounds, beside a default of 6.27 and of 4.94 ms; ids and times are its
 // own. In the finalists' rounds of another session 3 and 5 were the fastest.
 TEST(ChooseFinalists, AreAlsoThoseOfLeastTimeOfTheirOwn) {

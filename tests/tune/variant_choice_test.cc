@@ -50,6 +50,13 @@ TEST(MostPromising, IsRightAtEverySizeWithTheSameSpec) {
             "default");
 }
 
+// The default is fast and wrong.
+TEST(MostPromising, IsTheFastestOfThoseThatRepair) {
+  RightVariant repairs = variant("repairs", 1.3), spec = variant("spec", 1.2);
+  repairs.repairs = spec.repairs = {"main_dispatch_1"};
+  EXPECT_EQ(chosen({{variant("default", 1), variant("tiling", 0.5), repairs, spec}}), "spec");
+}
+
 TEST(MostPromising, IsNoneWhereNothingRan) {
   EXPECT_EQ(chosen({{}}), "none");
   EXPECT_EQ(chosen({}), "none");
@@ -65,6 +72,14 @@ TEST(ProgramVerdict, RecommendsWhatFreshRoundsCallFaster) {
   EXPECT_EQ(recommended({{rounds(1), {}, rounds(0.8)}}), Recommended::kChosen);
   EXPECT_EQ(recommended({{rounds(1), {}, rounds(1)}}), Recommended::kDefault);
   EXPECT_EQ(recommended({{rounds(1), {}, rounds(1.2)}}), Recommended::kDefault);
+}
+
+TEST(ProgramVerdict, RecommendsWhatRepairsHoweverFastItIs) {
+  const std::vector<ProvingRounds> slower{{rounds(1), {}, rounds(1.2)}};
+  const auto verdict = verdict_of(slower, {"main_dispatch_1"});
+  ASSERT_TRUE(verdict);
+  EXPECT_EQ(verdict->recommended, Recommended::kChosen);
+  EXPECT_EQ(verdict->chosen.verdict, measure::Verdict::kSlower);
 }
 
 // A flag that makes the program twice as fast is no gain of the spec beside it.

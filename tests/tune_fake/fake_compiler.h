@@ -67,6 +67,8 @@ class FakePool final : public worker::WorkerPool {
   std::vector<worker::Message> taken_ahead;
   // Numbers of dispatches that are further launches of the first one's kernel.
   std::vector<int> launch_sets;
+  // Dispatches whose kernel of this tile makes the whole program's outputs other ones.
+  std::function<bool(const std::string& dispatch, std::int64_t tile)> is_wrong;
   // Of a call, by tile: what a kernel takes inside the whole program.
   std::function<double(std::int64_t)> in_program = fake_seconds;
 
@@ -125,6 +127,7 @@ class FakePool final : public worker::WorkerPool {
       add_kernels(flags, tiles);
       double seconds = dispatches_ * in_program(kDefaultTile);
       std::string kernels;
+      std::string_view wrong;
       const bool heeds = std::ranges::count(flags, kDeafFlag) == 0;
       for (const auto& [name, tile] : tiles) {
         if (!heeds) break;
@@ -137,10 +140,10 @@ class FakePool final : public worker::WorkerPool {
         const std::string name = fmt::format("main_dispatch_{}", i);
         const auto entry = tiles.find(name);
         const bool configured = heeds && entry != tiles.end();
-        kernels += fmt::format(" {} {}", name,
-                               in_program(configured ? tile_in(entry->second) : kDefaultTile));
+        const std::int64_t tile = configured ? tile_in(entry->second) : kDefaultTile;
+        kernels += fmt::format(" {} {}", name, in_program(tile));
+        if (is_wrong && is_wrong(name, tile)) wrong = " wrong";
       }
-      std::string_view wrong;
       for (const std::string& flag : flags) {
         if (flag.starts_with(kTimesFlag)) seconds *= std::stod(flag.substr(flag.find('=') + 1));
         if (flag == kWrongFlag) wrong = " wrong";

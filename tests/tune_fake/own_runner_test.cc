@@ -85,15 +85,18 @@ TEST_F(OwnRunnerSession, WhatAKernelDoesIsARowAndTheBestThatIsRightWins) {
   EXPECT_THAT(result->wrong_by_default, IsEmpty());
 }
 
-// Outputs of the whole program are compared with the default's, which says nothing then.
-TEST_F(OwnRunnerSession, NamesTheDispatchesThatAreWrongByDefault) {
+TEST_F(OwnRunnerSession, RepairsTheDispatchesThatAreWrongByDefault) {
   faults_ = {{1, test::FakeFault::kWrong}};
   const auto result = run(2);
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_THAT(result->wrong_by_default, ElementsAre("main_dispatch_0", "main_dispatch_1"));
-  EXPECT_THAT(result->at_sizes.front().tuned, IsEmpty());
-  EXPECT_THAT(result->at_sizes.front().not_tuned.front().reason,
-              HasSubstr("the compiler's own configuration of 'main_dispatch_0' fails (wrong)"));
+  ASSERT_TRUE(result->best) << observer_.notes;
+  EXPECT_THAT(result->best->repairs, UnorderedElementsAre("main_dispatch_0", "main_dispatch_1"));
+  for (const TunedDispatch& tuned : result->at_sizes.front().tuned) {
+    EXPECT_TRUE(tuned.repairs());
+    EXPECT_EQ(tuned.payload->json, "tile=8");
+    EXPECT_NEAR(*tuned.selection.speedup, 1.3, 0.01);
+  }
 }
 
 }  // namespace

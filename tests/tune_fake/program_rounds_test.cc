@@ -8,17 +8,29 @@
 namespace hone::tune {
 namespace {
 
+class CountsTimers : public test::FakeProvider {
+ public:
+  provider::ProgramTimer program_timer() const override {
+    ++timers;
+    return test::FakeProvider::program_timer();
+  }
+  mutable int timers = 0;
+};
+
 class TimeRounds : public FakeSession {
  protected:
-  std::size_t rounds_of(const ProgramRounds& request) {
+  // Of a program that takes so many seconds.
+  std::size_t rounds_of(const ProgramRounds& request, const std::string& seconds = "0.5") {
     provider::ProgramCall call;
     call.module = folder_.path() / "module";
-    EXPECT_TRUE(write_file_atomically(call.module, "0.5"));
+    EXPECT_TRUE(write_file_atomically(call.module, seconds));
     SilentObserver observer;
     const auto times = time_rounds(provider_, {call, call}, request, observer);
     EXPECT_TRUE(times) << times.error().message;
     return times->size();
   }
+
+  CountsTimers provider_;
 };
 
 TEST_F(TimeRounds, AreThoseAskedFor) {
@@ -29,6 +41,17 @@ TEST_F(TimeRounds, AreTheFewestWhereTheTimeIsOver) {
   EXPECT_EQ(rounds_of({.rounds = 20, .most_seconds = 0, .least = 8}), 8u);
   EXPECT_EQ(rounds_of({.rounds = 5, .most_seconds = 0, .least = 8}), 5u);
   EXPECT_EQ(rounds_of({.rounds = 5, .most_seconds = 0}), 1u);
+}
+
+TEST_F(TimeRounds, ShareAProcess) {
+  rounds_of({.rounds = 5}, "0.002");
+  EXPECT_EQ(provider_.timers, 1);
+}
+
+// A process keeps to one of the two times that such a program may take.
+TEST_F(TimeRounds, HaveAProcessEachWhereTheProgramIsShort) {
+  rounds_of({.rounds = 5}, "0.0005");
+  EXPECT_EQ(provider_.timers, 5);
 }
 
 }  // namespace

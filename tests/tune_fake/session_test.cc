@@ -20,12 +20,15 @@ class OneTuner : public FakeSession {
     runner->killed_at = killed_at_;
     runner->seconds_of = seconds_of_;
     runner->crashes_among_finalists = crashes_among_finalists_;
+    runner->is_wrong = is_wrong_;
     HONE_ASSIGN(TuningResult result, run_session(options_, store_, provider_,
                                                  {.pool = pool,
                                                   .runner = std::move(runner),
                                                   .observer = observer_,
                                                   .command = command_}));
     best_ = result.best ? result.best->name : "";
+    repairs_ = result.best ? result.best->repairs : std::vector<std::string>();
+    wrong_by_default_ = result.wrong_by_default;
     gains_ = result.gains;
     return std::move(result.at_sizes.front());
   }
@@ -43,7 +46,10 @@ class OneTuner : public FakeSession {
   test::FakeRunner::Log log_;
   SilentObserver observer_;
   std::string best_;  // variant of the program
+  std::vector<std::string> repairs_;
+  std::set<std::string> wrong_by_default_;
   std::vector<ProgramGain> gains_;
+  std::function<bool(const std::string& code, std::int64_t rows)> is_wrong_;
   std::string command_;
   std::size_t killed_at_ = 0;
   std::string crashes_among_finalists_;
@@ -254,6 +260,102 @@ TEST_F(OneTuner, FindsTheEntriesOfManyThatHurtTheProgram) {
   EXPECT_THAT(left_out,
               UnorderedElementsAre("main_dispatch_6", "main_dispatch_7", "main_dispatch_20"));
   EXPECT_EQ(best_, "spec (helping entries)") << observer_.notes;
+}
+
+// The compiler's own kernel of the second dispatch, a product of nine rows, computes something
+// else, by itself and in the program.
+class WrongByDefault : public OneTuner {
+ protected:
+  WrongByDefault() {
+    is_wrong_ = [](const std::string& code, std::int64_t rows) {
+      return rows == 9 && test::tile_in(code) == test::kDefaultTile;
+    };
+    pool_.is_wrong = [](const std::string& dispatch, std::int64_t tile) {
+      return dispatch == "main_dispatch_1" && tile == test::kDefaultTile;
+    };
+  }
+  std::map<std::string, std::string> spec() const {
+    return test::spec_in({provider_.spec_flag(options_.out / "tuning_spec.mlir")});
+  }
+
+  test::FakePool pool_{3};
+};
+
+TEST_F(WrongByDefault, IsRepairedAndTheOthersAreComparedWithThat) {
+  const auto result = run(pool_);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(best_, "spec") << observer_.notes;
+  EXPECT_THAT(repairs_, ElementsAre("main_dispatch_1"));
+  EXPECT_THAT(wrong_by_default_, ElementsAre("main_dispatch_1"));
+  EXPECT_THAT(spec(), testing::SizeIs(3));
+  EXPECT_THAT(observer_.notes, HasSubstr("result 0 of the default is wrong in 4 of 4 elements, by "
+                                         "1 at most: repaired are main_dispatch_1"));
+}
+
+// The right kernels all take longer than the wrong one, alone and in the program.
+TEST_F(WrongByDefault, IsRepairedAtAnyPrice) {
+  const auto seconds_of = [](std::int64_t tile) {
+    return tile == test::kDefaultTile ? 5e-5 : test::fake_seconds(tile);
+  };
+  seconds_of_ = [=](const std::string& code) { return seconds_of(test::tile_in(code)); };
+  pool_.in_program = seconds_of;
+  const auto result = run(pool_);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(best_, "spec") << observer_.notes;
+  EXPECT_THAT(repairs_, ElementsAre("main_dispatch_1"));
+  EXPECT_THAT(spec(), ElementsAre(Pair("main_dispatch_1", "tile=8")));
+}
+
+// The third entry slows a neighbour; what makes the program right stays.
+TEST_F(WrongByDefault, StaysRepairedWhereAnotherEntryIsLeftOut) {
+  pool_.harm = {{"main_dispatch_2", 3 * test::fake_seconds(test::kDefaultTile)}};
+  const auto result = run(pool_);
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(result->proven.left_out.size(), 1u) << observer_.notes;
+  EXPECT_EQ(result->proven.left_out.front().dispatch, "main_dispatch_2");
+  EXPECT_THAT(repairs_, ElementsAre("main_dispatch_1"));
+  EXPECT_THAT(spec(),
+              ElementsAre(Pair("main_dispatch_0", "tile=8"), Pair("main_dispatch_1", "tile=8")));
+}
+
+// No configuration of it is right either: it is named, and the others are tuned.
+TEST_F(WrongByDefault, IsNamedWhereNothingIsRight) {
+  is_wrong_ = [](const std::string&, std::int64_t rows) { return rows == 9; };
+  pool_.is_wrong = [](const std::string& dispatch, std::int64_t) {
+    return dispatch == "main_dispatch_1";
+  };
+  const auto result = run(pool_);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(best_, "spec") << observer_.notes;
+  EXPECT_THAT(repairs_, testing::IsEmpty());
+  EXPECT_THAT(wrong_by_default_, ElementsAre("main_dispatch_1"));
+  EXPECT_THAT(spec(), testing::SizeIs(2));
+}
+
+// It has no part of the time to speak of, and would not be searched.
+TEST_F(WrongByDefault, IsLookedForInWhatIsNotTunedToo) {
+  is_wrong_ = [](const std::string& code, std::int64_t rows) {
+    return rows != 8 && test::tile_in(code) == test::kDefaultTile;
+  };
+  options_.most_dispatches = 2;
+  const auto result = run(pool_);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_THAT(repairs_, UnorderedElementsAre("main_dispatch_1", "main_dispatch_2"))
+      << observer_.notes;
+}
+
+// What a second run takes from the first is still a repair.
+TEST_F(WrongByDefault, IsRepairedByARunThatGoesOn) {
+  options_.prove = false;
+  command_ = "hone tune";
+  test::FakePool stopped(3);
+  stopped.is_wrong = pool_.is_wrong;
+  stopped.stopped_after = 18;  // in the third dispatch
+  EXPECT_FALSE(run(stopped));
+  options_.prove = true;
+  const auto result = run(pool_);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_THAT(repairs_, ElementsAre("main_dispatch_1")) << observer_.notes;
 }
 
 TEST_F(OneTuner, CompilesWhatIsLikelyToShipWhileTheDeviceTimesTheRest) {

@@ -62,16 +62,20 @@ function gainTable({run}) {
   if (gain.between !== null)
     parts.push({name: 'kernels without an entry', promised: null, arrived: gain.in_others},
         {name: 'between kernels', promised: null, arrived: gain.between});
+  // Who made a kernel is news where one stands in the compiler's place (its maker's name has a version).
+  const maker = part => (part.provider || '').split('@')[0];
+  const several = gain.kernels.some(kernel => (kernel.provider || '').includes('@'));
+  const made = part => (several ? [maker(part)] : []);
   let left = gain.seconds_default;
   const rows = parts.map(part => {
     const from = left;
     left -= part.arrived || 0;
-    return [part.name, formatSeconds(part.promised), formatSeconds(part.arrived),
+    return [part.name, ...made(part), formatSeconds(part.promised), formatSeconds(part.arrived),
       part.arrived === null ? '–' : waterfallBar(from, left, gain.seconds_default)];
   });
-  rows.push(['all of the spec', formatSeconds(gain.promised), formatSeconds(gain.arrived), waterfallBar(0, gain.seconds_after, gain.seconds_default)]);
+  rows.push(['all of the spec', ...made({}), formatSeconds(gain.promised), formatSeconds(gain.arrived), waterfallBar(0, gain.seconds_after, gain.seconds_default)]);
   return folded(`Where the gain of “${gain.variant}” comes from, in a call of the program`, () =>
-      dataTable('Where the gain comes from', [{title: 'part'}, {title: 'alone it promises', number: true},
+      dataTable('Where the gain comes from', [{title: 'part'}, ...(several ? [{title: 'made by'}] : []), {title: 'alone it promises', number: true},
         {title: 'in the program', number: true}, {title: 'from the default’s time to what is left'}], rows), true);
 }
 

@@ -28,12 +28,12 @@ Result<AttentionShape> read_shape(const nlohmann::json& stated) {
     if (stated.at(operand).at("type") != type) return input_error("its operands differ in type");
   if (type != "f16" && type != "bf16")
     return input_error("Triton's attention is for f16 and bf16, not {}", type);
-  for (const std::int64_t size : {shape.queries, shape.keys, shape.depth, shape.width})
+  // Queries may be fewer: a step of decoding has one, and waits for keys and values to be read.
+  for (const std::int64_t size : {shape.keys, shape.depth, shape.width})
     if (size < kLeastSize)
       return input_error(
-          "attention of {} queries and {} keys with heads of {} and {} is too small for matrix "
-          "instructions",
-          shape.queries, shape.keys, shape.depth, shape.width);
+          "attention of {} keys with heads of {} and {} is too small for matrix instructions",
+          shape.keys, shape.depth, shape.width);
   return shape;
 }
 
@@ -82,9 +82,11 @@ struct AttentionRules {
                    registers() <= (device.thread_registers + 1) * 3 / 4,
                    {registers(), device.thread_registers});
     // Of two products one behind the other Triton gives each warp rows of its own. Sums of a large
-    // head need the registers of more warps.
-    builder.prefer("warps_fed", "a matrix instruction of a warp has 16 rows",
-                   knobs.block_m * (width > 256 ? 4 : 1) >= knobs.warps * 16);
+    // head need the registers of more warps; where there are few queries more warps read more at a
+    // time, and what they compute twice costs nothing.
+    if (shape.queries > 16)
+      builder.prefer("warps_fed", "a matrix instruction of a warp has 16 rows",
+                     knobs.block_m * (width > 256 ? 4 : 1) >= knobs.warps * 16);
     if (device.capability() == 90 && shape.queries >= 64)
       builder.prefer("warpgroups", "the fast instructions of Hopper take 64 rows and four warps",
                      warpgroups());

@@ -1,5 +1,6 @@
 #include "provider/triton/contraction_space.h"
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -39,10 +40,11 @@ Result<Gemm> read_product(const nlohmann::json& stated) {
   HONE_ASSIGN(gemm.a, element_of(stated.at("lhs")));
   HONE_ASSIGN(gemm.b, element_of(stated.at("rhs")));
   HONE_ASSIGN(gemm.c, element_of(stated.at("stores").at(0)));
-  for (const std::int64_t size : {gemm.m, gemm.n, gemm.k})
-    if (size < kLeastSize)
-      return input_error("a product of {} x {} x {} is too small for matrix instructions", gemm.m,
-                         gemm.n, gemm.k);
+  // A vector is padded to a block of rows or columns: a step of decoding waits for its weights to
+  // be read, not for products.
+  if (std::max(gemm.m, gemm.n) < kLeastSize || gemm.k < kLeastSize)
+    return input_error("a product of {} x {} x {} is too small for matrix instructions", gemm.m,
+                       gemm.n, gemm.k);
   if (gemm.a != gemm.b) return input_error("its operands differ in type");
   return gemm;
 }

@@ -55,7 +55,8 @@ class DispatchBench {
   Status compile_default();
   // Gives the runners the problem; compiles, verifies and measures the default configuration. A
   // failure with the reason when the compiler's own choice does not compile or run: then there is
-  // nothing to compare with.
+  // nothing to compare with. In a program one that computes something else is measured all the
+  // same, and named in Context::wrong_by_default: a kernel that is right is worth finding then.
   Status set_up();
 
   // default_seconds() for a plan, of a bench that is made ready for it: what the store knows, else
@@ -88,6 +89,8 @@ class DispatchBench {
   store::Id dispatch_id() const { return dispatch_id_; }
   store::Id default_candidate() const { return default_.candidate; }
   double default_seconds() const { return default_seconds_; }  // per launch, when first measured
+  // What the compiler's own choice computes instead of what it must; empty where it is right.
+  const std::string& default_is_wrong() const { return default_is_wrong_; }
   const std::string& key() const { return key_; }
   // What candidates are compared with (store::VerificationRow), once set_up() is through.
   const std::string& reference() const { return reference_; }
@@ -140,7 +143,8 @@ class DispatchBench {
   Rounds rounds_on(Lane& lane, Lock& lock);
 
   static Result<DispatchBench> open(Context& context, const problem::Dispatch& dispatch);
-  Status time_unverified();
+  Result<std::optional<measure::MeasureResult>> time_unverified();
+  Status go_on_with_wrong_default();
   tl::unexpected<Error> no_default() const;
   Status set_problem(const measure::ProblemRequest& problem);
   Status say_no_reference();
@@ -186,6 +190,7 @@ class DispatchBench {
   worker::JobId last_job_ = 0;
   store::Id dispatch_id_ = 0;
   Trial default_;
+  std::string default_is_wrong_;
   std::deque<Lane> lanes_;
   std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();
   std::optional<double> best_seconds_;

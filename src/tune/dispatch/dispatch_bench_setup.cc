@@ -122,7 +122,24 @@ Status DispatchBench::set_up() {
     HONE_TRY(learn_least_seconds());
   }
   HONE_TRY(run_default());
+  if (default_.failure && default_.failure->kind == provider::FailureKind::kWrong &&
+      context_->programs != nullptr)
+    return go_on_with_wrong_default();
   return default_.failure ? no_default() : Status();
+}
+
+// Its time is what right kernels are compared with, and stands in the store as a default's does.
+Status DispatchBench::go_on_with_wrong_default() {
+  context_->wrong_by_default.insert(name_);
+  default_is_wrong_ = default_.failure->message;
+  HONE_ASSIGN(const std::optional<measure::MeasureResult> measured, time_unverified());
+  if (!measured) return no_default();
+  HONE_TRY(record_samples(default_.identity, measured->handles.front(), store::Phase::kSearch, 1.0,
+                          *measured));
+  default_.failure.reset();
+  default_.ratio = 1.0;
+  default_.seconds = default_seconds_;
+  return {};
 }
 
 Status DispatchBench::expect(const measure::ProblemRequest& next) {
@@ -144,6 +161,9 @@ Status DispatchBench::time_default() {
     HONE_TRY(context_->leases->wait());
   }
   default_ = trials.front();
+  // An earlier run has verified it. What it costs the program is a question of its own.
+  if (default_.failure && default_.failure->kind == provider::FailureKind::kWrong)
+    default_.failure.reset();
   const bool measured = default_.ratio.has_value();
   if (!measured || !context_->peak) {
     const TimeBudget::Span span(context_->time, Activity::kPrepare);
@@ -155,7 +175,8 @@ Status DispatchBench::time_default() {
   return default_.failure ? no_default() : Status();
 }
 
-Status DispatchBench::time_unverified() {
+// Nothing, and the default's failure is that, where it does not run.
+Result<std::optional<measure::MeasureResult>> DispatchBench::time_unverified() {
   HONE_ASSIGN(provider::Artifact code, artifact(default_.candidate));
   RunnerKernel kernel{std::move(code)};
   measure::MeasureRequest how;
@@ -165,16 +186,16 @@ Status DispatchBench::time_unverified() {
   const TimeBudget::Span span(context_->time, Activity::kMeasure);
   HONE_ASSIGN(const Ran<measure::MeasureResult> measured,
               Rounds(context_->runner).measure({&kernel}, nullptr, how));
-  if (!measured)
+  if (!measured) {
     default_.failure = measured.error();
-  else if (!measured->handles.front().seconds.empty())
+    return std::nullopt;
+  }
+  if (!measured->handles.front().seconds.empty())
     default_seconds_ = timing_of(measured->handles.front().seconds).median;
-  return {};
+  return *measured;
 }
 
 tl::unexpected<Error> DispatchBench::no_default() const {
-  if (default_.failure->kind == provider::FailureKind::kWrong)
-    context_->wrong_by_default.insert(name_);
   return failure("the compiler's own configuration of '{}' fails ({}): {}", name_,
                  provider::name_of(default_.failure->kind), default_.failure->message);
 }

@@ -113,7 +113,9 @@ class DispatchTuner {
     }
     std::vector<store::Id> finalists = this->finalists();
     HONE_TRY(add_shipped_forms(finalists));
-    if (finalists.empty()) return keep_default("no candidate is right and faster than the default");
+    if (finalists.empty())
+      return keep_default(mends() ? "no candidate is right, and neither is the default"
+                                  : "no candidate is right and faster than the default");
     HONE_TRY(separate(finalists));
     return select();
   }
@@ -167,8 +169,12 @@ class DispatchTuner {
   Status search(double seconds) {
     DispatchSearch& search = *now_->search;
     const bool may_give_up = now_->provider != &context_.provider;
-    while (search.tried() < search.planned() &&
-           (search.tried() == 0 || clock_.seconds() < seconds) &&
+    const double begun = clock_.seconds(), at_most = seconds + (seconds - begun);
+    const auto goes_on = [&] {
+      if (search.tried() == 0 || clock_.seconds() < seconds) return true;
+      return now_->right < share_.least_right && clock_.seconds() < at_most;
+    };
+    while (search.tried() < search.planned() && goes_on() &&
            !(may_give_up && now_->is_hopeless())) {
       report("search", seconds - clock_.seconds());
       HONE_TRY(pick_up());
@@ -315,6 +321,8 @@ class DispatchTuner {
   }
 
   const device::Traits& traits() const { return context_.options.traits(); }
+  // Whether a winner is needed because the compiler's own choice is wrong.
+  bool mends() const { return !bench_.default_is_wrong().empty(); }
 
   double for_finalists() const {
     return finalist_seconds(share_.seconds, traits().one_batch_tells);
@@ -336,7 +344,8 @@ class DispatchTuner {
     for (const auto& [candidate, tried] : tried_)
       measured.push_back({tried.ratio, candidate, tried.seconds});
     return choose_finalists(std::move(measured),
-                            {for_finalists(), bench_.default_seconds(), traits().one_batch_tells});
+                            {for_finalists(), bench_.default_seconds(), traits().one_batch_tells,
+                             !bench_.default_is_wrong().empty()});
   }
 
   // A finalist that ships in another form is compared in that form, where that is right and no
@@ -387,12 +396,13 @@ class DispatchTuner {
     const auto [winner, won] = *finalists_.winner;
     HONE_ASSIGN(const measure::PairedComparison comparison,
                 measure::compare_paired(race.default_times(winner), race.times(winner)));
-    if (comparison.verdict != measure::Verdict::kFaster)
+    if (comparison.verdict != measure::Verdict::kFaster && !mends())
       return keep_default("the best candidate is not reliably faster than the default");
 
     TunedDispatch tuned;
     tuned.dispatch = &dispatch_;
     tuned.id = bench_.dispatch_id();
+    tuned.mends = mends();
     store::Selection& selection = tuned.selection;
     selection.winner = columns[winner];
     for (const std::size_t member : race.tied()) selection.ties.push_back(columns[member]);
@@ -576,6 +586,9 @@ Result<std::deque<Contender>> contenders_for(const Context& context,
 Result<double> default_seconds(Context& context, const problem::Dispatch& dispatch,
                                const problem::Dispatch* reference) {
   HONE_ASSIGN(const DispatchBench bench, bench_with_default(context, dispatch, reference));
+  if (!bench.default_is_wrong().empty())
+    return failure("the compiler's own configuration of '{}' fails ({}): {}", dispatch.name,
+                   provider::name_of(provider::FailureKind::kWrong), bench.default_is_wrong());
   return bench.default_seconds();
 }
 

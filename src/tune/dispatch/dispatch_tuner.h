@@ -26,6 +26,8 @@ inline constexpr std::size_t kMostNearTies = 2;  // each takes a compile of the 
 // What came of it.
 struct TunedDispatch {
   bool replaces() const { return payload && !payload->replacing.empty(); }
+  // Whether it is wanted however fast it is: the compiler's own choice computes something else.
+  bool repairs() const { return payload && mends; }
 
   const problem::Dispatch* dispatch = nullptr;
   store::Id id = 0;
@@ -35,6 +37,7 @@ struct TunedDispatch {
   std::vector<NearTie> near_ties = {};  // the fastest first; what is faster in the program is tried
   // On a GPU, what the whole program must hold when it is compiled with the winner. Else empty.
   std::string code = {};
+  bool mends = false;  // the compiler's own choice is wrong
   // How that is launched, where it takes the place of the compiler's own kernel.
   std::optional<problem::Launch> launch = {};
   SearchNote search = {};
@@ -58,7 +61,15 @@ struct Share {
   std::size_t count = 1;
   double seconds = 0;  // for all of it, from its first compile to the libraries beside it
   double after = 0;    // for those after it, as they are known now
+  // Right candidates that are looked for even when the time of the search is over, up to twice
+  // that; fewer where the space has no more.
+  std::size_t least_right = 0;
 };
+
+// Seconds of a budget with which its owner expects all that matters to be looked at, and as many
+// candidates of each dispatch then.
+inline constexpr double kWholeSession = 600;
+inline constexpr std::size_t kRightInWholeSession = 16;
 
 // Returns the seconds of one launch of the dispatch's default, which is verified and measured
 // unless the store has it. Errors as tune_dispatch().

@@ -62,7 +62,8 @@ double finalist_seconds(double seconds, bool one_batch_tells) {
 std::vector<store::Id> choose_finalists(std::vector<Measured> measured, const FinalistTime& time) {
   std::ranges::sort(measured, {},
                     [](const Measured& each) { return std::pair(each.ratio, each.candidate); });
-  std::erase_if(measured, [](const Measured& each) { return each.ratio >= 1; });
+  if (!time.default_is_wrong)
+    std::erase_if(measured, [](const Measured& each) { return each.ratio >= 1; });
   if (measured.empty()) return {};
   const double best = measured.front().ratio;
   const Reach& reach = time.one_batch_tells ? kByBatches : kBySamples;

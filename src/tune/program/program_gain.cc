@@ -26,7 +26,7 @@ Result<std::map<store::Id, double>> default_times(Context& context) {
 }
 
 // Launch sets of a kernel have one name, and one place here.
-std::vector<KernelGain> promises(const std::vector<TunedDispatch>& tuned,
+std::vector<KernelGain> promises(std::string_view compiler, const std::vector<TunedDispatch>& tuned,
                                  const std::vector<store::Id>& shipped,
                                  const std::map<store::Id, double>& defaults) {
   std::vector<KernelGain> kernels;
@@ -38,7 +38,11 @@ std::vector<KernelGain> promises(const std::vector<TunedDispatch>& tuned,
     const std::string& name = each.dispatch->name;
     auto known = std::ranges::find(kernels, name, &KernelGain::dispatch);
     if (known == kernels.end())
-      known = kernels.insert(kernels.end(), KernelGain{.dispatch = name, .launches = 0});
+      known = kernels.insert(
+          kernels.end(),
+          KernelGain{.dispatch = name,
+                     .provider = std::string(each.replaces() ? each.payload->replacing : compiler),
+                     .launches = 0});
     const int launches = std::max(1, each.dispatch->launches_per_call);
     known->launches += launches;
     known->promised += launches * seconds->second * (1 - 1 / *each.selection.speedup);
@@ -131,7 +135,7 @@ Result<ProgramGain> gain_of(Context& context, ProgramBench& bench, const RightVa
       measure::compare_paired(rounds.flags.empty() ? rounds.base : rounds.flags, rounds.chosen));
   gain.after = gain.before * by_spec.ratio;
   HONE_ASSIGN(const auto defaults, default_times(context));
-  gain.kernels = promises(tuned, variant.shipped, defaults);
+  gain.kernels = promises(context.programs->name(), tuned, variant.shipped, defaults);
   if (context.programs->tells_kernel_times(context.options.place().address))
     HONE_TRY(look_at_kernels(context, bench, gain));
   return gain;
@@ -141,6 +145,7 @@ nlohmann::json json_of(const ProgramGain& gain) {
   nlohmann::json kernels = nlohmann::json::array();
   for (const KernelGain& kernel : gain.kernels)
     kernels.push_back({{"dispatch", kernel.dispatch},
+                       {"provider", kernel.provider},
                        {"launches", kernel.launches},
                        {"promised", kernel.promised},
                        {"before", or_null(kernel.before)},

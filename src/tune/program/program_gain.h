@@ -15,6 +15,7 @@ namespace hone::tune {
 // What one kernel gains: seconds of all its launches in a call of the program.
 struct KernelGain {
   std::string dispatch;
+  std::string provider = {};  // who made it: "iree", "triton@3.6.0"
   int launches = 1;
   double promised = 0;  // what its configuration saves by itself, as it was measured
   // In place: with the flags alone, and with the spec; none where the runtime does not tell.
@@ -50,8 +51,8 @@ Result<ProgramGain> gain_of(Context& context, ProgramBench& bench, const RightVa
                             const ProvingRounds& rounds, const std::vector<TunedDispatch>& tuned);
 
 // {"variant", "without_spec", "seconds_default", "seconds_before", "seconds_after", "promised",
-// "arrived", "in_kernels", "in_others", "between", "kernels": [{"dispatch", "launches", "promised",
-// "before", "after", "arrived"}]}; null for what is not known.
+// "arrived", "in_kernels", "in_others", "between", "kernels": [{"dispatch", "provider", "launches",
+// "promised", "before", "after", "arrived"}]}; null for what is not known.
 nlohmann::json json_of(const ProgramGain& gain);
 
 }  // namespace hone::tune

@@ -20,6 +20,8 @@ constexpr std::string_view kDefault = "default";
 constexpr std::string_view kSpec = "spec";
 // The one that the user had before, whose entries every spec has behind its own.
 constexpr std::string_view kStarter = "starter spec";
+// Where the compiler's own kernels are wrong: with what is right in their place, and nothing else.
+constexpr std::string_view kRepairs = "repairs";
 
 // Two ways of building at once: "data tiling + spec".
 std::string both(const std::string& a, std::string_view b) {
@@ -56,6 +58,7 @@ class Proof {
     // when the whole program is compiled with it.
     if (!replacing.empty()) module_.clear();
     entries_.insert(entries_.end(), replacing.begin(), replacing.end());
+    std::ranges::stable_partition(entries_, &VerifiedEntry::repairs);
     const std::optional<problem::Function> function = callable();
     if (function) HONE_TRY(compare_where_it_runs(*function));
     if (!function && entries_.empty()) HONE_TRY(compile_without_spec());
@@ -117,7 +120,7 @@ class Proof {
   // On a GPU: that the kernels inside the program are those that were verified and measured as they
   // ship (shipped_kernels.h).
   Status compare_kernels() {
-    const Variant* whole = variants_->find(spec_name());
+    const Variant* whole = variants_->find(whole_);
     if (whole == nullptr || whole->module.empty()) return {};
     HONE_ASSIGN(const std::string module, read_file(whole->module));
     for (const VerifiedEntry& entry : entries_) {
@@ -156,7 +159,9 @@ class Proof {
 
   Status compare_on(const problem::Function& function) {
     HONE_ASSIGN(variants_, ProgramVariants::create(context_, program_, bytes_, function, folder_));
-    std::vector<Variant> without_spec{{.name = std::string(kDefault)}};
+    HONE_TRY(variants_->add({.name = std::string(kDefault)}));
+    HONE_TRY(repair());
+    std::vector<Variant> without_spec;
     if (!context_.added.flags.empty())
       without_spec.push_back({.name = context_.added.name, .flags = context_.added.flags});
     for (const FlagSet& set : context_.flag_sets)
@@ -166,7 +171,7 @@ class Proof {
     HONE_TRY(drop_entries_that_go_wrong());
     HONE_TRY(choose_among_near_ties());
     HONE_TRY(add_spec_variants(""));
-    HONE_TRY(variants_->compile_plainly_ahead(spec_name()));
+    HONE_TRY(variants_->compile_plainly_ahead(whole_));
     HONE_TRY(compare_kernels());
     HONE_TRY(add_ablations());
     HONE_TRY(add_rivals());
@@ -228,21 +233,66 @@ class Proof {
     return variant;
   }
 
+  // The default with its wrong kernels repaired is what outputs are compared with from here on. All
+  // that follows has these entries, whatever time they take.
+  Status repair() {
+    repairs_ = static_cast<std::size_t>(std::ranges::count_if(entries_, &VerifiedEntry::repairs));
+    if (repairs_ == 0) return {};
+    const Group repairing(entries_.begin(), entries_.begin() + as_distance(repairs_));
+    const bool all = repairs_ == entries_.size();
+    HONE_ASSIGN(Variant repaired,
+                spec_variant(repairing, all ? spec_name() : both(context_.added.name, kRepairs)));
+    const std::string name = repaired_ = repaired.name;
+    repaired.repairs = true;
+    HONE_TRY(variants_->add(std::move(repaired)));
+    const Variant& added = *variants_->find(name);
+    if (!added.usable()) {
+      // Without them the rest is compared with a program that is wrong, as is said at the end.
+      for (const VerifiedEntry& entry : repairing)
+        leave_out(entry, "repaired by it the whole program " + added.failure);
+      entries_.erase(entries_.begin(), entries_.begin() + as_distance(repairs_));
+      repairs_ = 0;
+      return {};
+    }
+    entries_of_[name] = {.entries = repairing};
+    for (std::size_t i = 0; i < added.differences.size(); ++i)
+      context_.observer.note(fmt::format(
+          "result {} of the default is wrong in {} of {} elements, by {:.2g} at most: repaired are "
+          "{}",
+          i, added.differences[i].different, added.differences[i].elements,
+          added.differences[i].largest, fmt::join(names_of(repairing), ", ")));
+    return {};
+  }
+
+  // Whether nothing but repairs is left, which are a way to build the program already.
+  bool only_repairs() const { return repairs_ > 0 && entries_.size() == repairs_; }
+
+  static std::vector<std::string> names_of(const std::vector<VerifiedEntry>& entries) {
+    std::vector<std::string> names;
+    for (const VerifiedEntry& entry : entries)
+      if (entry.repairs()) names.push_back(entry.name());
+    return names;
+  }
+
+  static std::ptrdiff_t as_distance(std::size_t count) {
+    return static_cast<std::ptrdiff_t>(count);
+  }
+
   // Drops entries while the program does not run with the spec, or gives other outputs, though
   // every entry was verified in its dispatch: each time the first entry with which those before it
   // go wrong.
   Status drop_entries_that_go_wrong() {
-    while (!entries_.empty()) {
+    while (entries_.size() > repairs_) {
       HONE_ASSIGN(const std::string words, failure_with(entries_.size()));
       if (words.empty()) return {};
-      std::size_t right = 0, wrong = entries_.size();
+      std::size_t right = repairs_, wrong = entries_.size();
       while (wrong - right > 1) {
         const std::size_t middle = right + (wrong - right) / 2;
         HONE_ASSIGN(const std::string failed, failure_with(middle));
         (failed.empty() ? right : wrong) = middle;
       }
       leave_out(entries_[wrong - 1], "with it the whole program " + words);
-      entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(wrong) - 1);
+      entries_.erase(entries_.begin() + as_distance(wrong) - 1);
       module_.clear();
     }
     return {};
@@ -250,8 +300,7 @@ class Proof {
 
   // Why the program with the first so many entries is not timed; empty where it is.
   Result<std::string> failure_with(std::size_t count) {
-    const std::vector<VerifiedEntry> some(entries_.begin(),
-                                          entries_.begin() + static_cast<std::ptrdiff_t>(count));
+    const std::vector<VerifiedEntry> some(entries_.begin(), entries_.begin() + as_distance(count));
     HONE_ASSIGN(Variant variant, spec_variant(some, ""));
     if (count == entries_.size()) variant.compiled = vetted_module();
     return variants_->failure_of(std::move(variant));
@@ -274,12 +323,15 @@ class Proof {
   }
 
   Status add_spec_variants(std::string_view suffix) {
+    if (suffix.empty()) whole_ = only_repairs() ? repaired_ : spec_name();
     if (entries_.empty()) return {};
-    HONE_ASSIGN(Variant variant, spec_variant(entries_, spec_name() + std::string(suffix)));
-    if (suffix.empty()) variant.compiled = vetted_module();
+    if (!only_repairs()) {
+      HONE_ASSIGN(Variant variant, spec_variant(entries_, spec_name() + std::string(suffix)));
+      if (suffix.empty()) variant.compiled = vetted_module();
+      entries_of_[variant.name] = {.entries = entries_};
+      HONE_TRY(variants_->add(std::move(variant)));
+    }
     module_.clear();
-    entries_of_[variant.name] = {.entries = entries_};
-    HONE_TRY(variants_->add(std::move(variant)));
     for (const FlagSet& set : context_.flag_sets) HONE_TRY(add_with(set, suffix));
     return {};
   }
@@ -328,12 +380,14 @@ class Proof {
 
   using Group = std::vector<VerifiedEntry>;
 
-  // The spec without each entry; of many, without each of a few groups of them.
+  // The spec without each entry that is there for speed; of many, without each of a few groups of
+  // them.
   Status add_ablations() {
     groups_.clear();
-    for (const std::vector<std::size_t>& places : groups_of(entries_.size(), kMostGroups)) {
+    for (const std::vector<std::size_t>& places :
+         groups_of(entries_.size() - repairs_, kMostGroups)) {
       Group& group = groups_.emplace_back();
-      for (const std::size_t place : places) group.push_back(entries_[place]);
+      for (const std::size_t place : places) group.push_back(entries_[repairs_ + place]);
     }
     return entries_.size() < 2 ? Status() : add_lacking(groups_);
   }
@@ -343,7 +397,7 @@ class Proof {
     std::vector<Variant> ablations;
     for (const Group& group : groups) {
       std::vector<VerifiedEntry> others;
-      for (const VerifiedEntry& entry : entries_of_.at(spec_name()).entries)
+      for (const VerifiedEntry& entry : entries_of_.at(whole_).entries)
         if (!holds(group, entry)) others.push_back(entry);
       HONE_ASSIGN(Variant variant, spec_variant(others, without(group)));
       entries_of_[variant.name] = {.entries = std::move(others), .ablation = true};
@@ -368,12 +422,13 @@ class Proof {
   // By the program with the whole spec beside the one that lacks a group (with a single entry: the
   // one without a spec). A group that hurts is taken apart.
   Result<bool> drop_entries_that_do_not_help() {
-    const Variant* whole = variants_->find(spec_name());
+    const Variant* whole = variants_->find(whole_);
     if (whole == nullptr) return false;
     if (!whole->usable()) {
       for (const VerifiedEntry& entry : entries_)
         leave_out(entry, "the whole program with the spec: " + whole->failure);
       entries_.clear();
+      repairs_ = 0;
       return false;
     }
     const Variant* const found = variants_->timed_for(whole->without_spec);
@@ -385,7 +440,7 @@ class Proof {
     for (const Group& group : groups_) {
       // One that cannot be left out stands or falls with all of them.
       measure::PairedComparison comparison = gained;
-      if (groups_.size() > 1) {
+      if (groups_.size() > 1 || repairs_ > 0) {
         HONE_ASSIGN(comparison, gained_by(group, gained));
       }
       verdicts.push_back(comparison.verdict);
@@ -404,7 +459,7 @@ class Proof {
                                               const measure::PairedComparison& otherwise) const {
     const Variant* const lacking = variants_->timed_for(without(group));
     if (lacking == nullptr) return otherwise;
-    return measure::compare_paired(lacking->seconds, variants_->find(spec_name())->seconds);
+    return measure::compare_paired(lacking->seconds, variants_->find(whole_)->seconds);
   }
 
   // Drops the halves that hurt of a group that hurts, and of these theirs; the whole group where no
@@ -417,7 +472,7 @@ class Proof {
     }
     if (by.verdict == measure::Verdict::kSlower && halves.size() > 1) {
       HONE_TRY(add_lacking(halves));
-      std::vector<std::string> names{std::string(kDefault), spec_name()};
+      std::vector<std::string> names{std::string(kDefault), whole_};
       for (const Group& half : halves)
         if (const Variant* const lacking = variants_->timed_for(without(half)); lacking != nullptr)
           names.push_back(lacking->name);
@@ -481,10 +536,12 @@ class Proof {
       if (const RightVariant* const known = rival(variant); known != nullptr) {
         right.shipped = known->shipped;
         right.left_out = known->left_out;
+        right.repairs = known->repairs;
       } else if (!variant.without_spec.empty()) {
         const SpecOfVariant& of = entries_of_.at(variant.name);
         right.shipped = verified_by(of.entries);
         right.left_out = of.left_out;
+        right.repairs = names_of(of.entries);
       }
       proven_.variants.push_back(std::move(right));
     }
@@ -504,7 +561,10 @@ class Proof {
   const ReferenceOf& reference_of_;
   const std::vector<RightVariant>& rivals_;
   std::filesystem::path folder_;
-  std::vector<VerifiedEntry> entries_;
+  std::vector<VerifiedEntry> entries_;  // those that repair first
+  std::size_t repairs_ = 0;             // how many of them do
+  std::string repaired_;                // the name of the program with these alone
+  std::string whole_;                   // of that with all of them, before any is dropped
   std::string module_;  // with all entries_ and the flags they were found with; may be empty
   std::optional<ProgramVariants> variants_;
   std::map<std::string, SpecOfVariant> entries_of_;  // by the variant's name

@@ -27,10 +27,13 @@ struct Variant {
   std::filesystem::path spec_file = {}, kernels_folder = {};
   std::string failure = {};  // why it is not timed: does not compile or run, wrong outputs, a copy
   bool may_differ = false;   // the failure may come out otherwise: an accident, a limit of time
+  // The default's kernels with right ones in the place of wrong ones: what it computes is right,
+  // and the outputs of all that is added behind it are compared with its own.
+  bool repairs = false;
   std::string code = {};     // content hash of the module
   std::string same_as = {};  // the name of the one with the same module, where there is one
-  // How each output differs from the default's; empty for the default itself, and for what does not
-  // run.
+  // How each output differs from what is right: the default's, or those of the one that repairs it
+  // (of that itself: from the default's). Empty for the default itself, and for what does not run.
   std::vector<measure::ArrayDifference> differences = {};
   std::vector<double> seconds = {};  // per call, by round
   measure::PairedComparison against_default = {};
@@ -109,6 +112,7 @@ class ProgramVariants {
   Result<ProgramToCompile> to_compile(Variant& variant);
   Status check(Variant& variant, const CompiledModule& compiled);
   Status compare_outputs(Variant& variant, const std::vector<problem::Array>& outputs);
+  Status note_differences(Variant& variant, const std::vector<problem::Array>& outputs) const;
   provider::ProgramCall call(const Variant& variant) const;
   double sample_seconds() const;
   // The results of the program computed in f32, made when they are first asked for; empty where
@@ -128,7 +132,7 @@ class ProgramVariants {
   std::vector<std::filesystem::path> inputs_;
   std::vector<Variant> variants_;
   std::size_t made_ = 0;                  // names files
-  std::vector<problem::Array> expected_;  // the default's outputs
+  std::vector<problem::Array> expected_;  // outputs of the default, or of what repairs it
   std::optional<std::vector<problem::Array>> wide_;
   bool wide_begun_ = false;
 };

@@ -1,11 +1,14 @@
 #include "tune/program/spec_entries.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace hone::tune {
 namespace {
 
+// What makes the program right comes before what makes it fast.
 double gain(const TunedDispatch& tuned) {
+  if (tuned.repairs()) return std::numeric_limits<double>::infinity();
   const double speedup = tuned.selection.speedup.value_or(1);
   return problem::flop_count(tuned.dispatch->root) * tuned.dispatch->launches_per_call *
          (1 - 1 / speedup);

@@ -1,6 +1,7 @@
 // The entries that a tuning spec of a program could have: what the dispatches won.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,10 @@ struct VerifiedEntry {
   std::vector<std::string> only = {};
 
   const std::string& name() const { return tuned->dispatch->name; }
+  // Whether the program is wrong without it.
+  bool repairs() const {
+    return std::ranges::any_of(verified, [](const TunedDispatch* each) { return each->repairs(); });
+  }
 };
 
 // Whether the compiler's own kernel is used, configured by a spec, or another provider's.
@@ -37,9 +42,10 @@ inline bool replaces(const VerifiedEntry& entry) {
 bool one_entry_for(const provider::ProgramProvider& provider, const problem::Dispatch& a,
                    const problem::Dispatch& b);
 
-// One entry for each class of dispatches that one matcher lets through, that with the largest gain
-// first: operations of a call times the share of the time that is saved. What no spec can say, and
-// a dispatch with another winner than an entry that matches it, are named in `left_out`.
+// One entry for each class of dispatches that one matcher lets through: those that repair first,
+// then that with the largest gain (operations of a call times the share of the time that is saved).
+// What no spec can say, and a dispatch with another winner than an entry that matches it, are named
+// in `left_out`.
 std::vector<VerifiedEntry> spec_entries(const provider::ProgramProvider& provider,
                                         const std::vector<TunedDispatch>& tuned,
                                         std::vector<LeftOut>& left_out);

@@ -1,5 +1,7 @@
 #include "tune/program/variant_choice.h"
 
+#include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "tune/dispatch/combined_verdict.h"
@@ -56,9 +58,12 @@ Result<std::optional<RightVariant>> most_promising(
   if (base.size() < at_sizes.size()) return std::nullopt;
   const RightVariant* best = base.front();
   double best_ratio = 1;
+  const bool repairs = std::ranges::any_of(
+      at_sizes.front(), [](const RightVariant& each) { return !each.repairs.empty(); });
+  if (repairs) best_ratio = std::numeric_limits<double>::infinity();
   for (const RightVariant& variant : at_sizes.front()) {
     const std::vector<const RightVariant*> rival = at_each(at_sizes, variant);
-    if (rival.size() < at_sizes.size()) continue;
+    if (rival.size() < at_sizes.size() || (repairs && variant.repairs.empty())) continue;
     std::vector<measure::PairedComparison> comparisons;
     bool slower = false;
     for (std::size_t i = 0; i < rival.size(); ++i) {
@@ -68,14 +73,15 @@ Result<std::optional<RightVariant>> most_promising(
       comparisons.push_back(std::move(comparison));
     }
     const double ratio = mean_ratio(comparisons);
-    if (slower || ratio >= best_ratio) continue;
+    if ((slower && !repairs) || ratio >= best_ratio) continue;
     best = &variant;
     best_ratio = ratio;
   }
   return *best;
 }
 
-Result<ProgramVerdict> verdict_of(std::span<const ProvingRounds> at_sizes) {
+Result<ProgramVerdict> verdict_of(std::span<const ProvingRounds> at_sizes,
+                                  const std::vector<std::string>& repairs) {
   if (at_sizes.empty()) return input_error("a program is proved at one size at least");
   using measure::Verdict;
   ProgramVerdict verdict;
@@ -84,7 +90,8 @@ Result<ProgramVerdict> verdict_of(std::span<const ProvingRounds> at_sizes) {
     HONE_ASSIGN(verdict.spec, claim(at_sizes, &ProvingRounds::flags, &ProvingRounds::chosen));
     HONE_ASSIGN(verdict.flags, claim(at_sizes, &ProvingRounds::base, &ProvingRounds::flags));
   }
-  if (verdict.chosen.verdict != Verdict::kFaster) return verdict;
+  if (!repairs.empty()) verdict.recommended = Recommended::kChosen;
+  if (!repairs.empty() || verdict.chosen.verdict != Verdict::kFaster) return verdict;
   const bool by_flags = verdict.spec && verdict.spec->verdict != Verdict::kFaster &&
                         verdict.flags->verdict == Verdict::kFaster;
   verdict.recommended = by_flags ? Recommended::kFlags : Recommended::kChosen;

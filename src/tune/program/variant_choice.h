@@ -31,8 +31,10 @@ struct RightVariant {
   std::vector<double> seconds = {};     // per call, by round; variants of one program share them
   std::vector<store::Id> shipped = {};  // dispatches that the spec's entries were verified for
   std::vector<LeftOut> left_out = {};   // what has no entry only because of these flags
-  // How each output differs from the default's.
+  // How each output differs from the default's (where that is repaired: Variant::differences).
   std::vector<measure::ArrayDifference> differences = {};
+  // Dispatches whose compiler's own kernel is wrong, and for which it has a right one.
+  std::vector<std::string> repairs = {};
 
   // What was tuned: configurations in a spec, kernels in the place of the compiler's, or both.
   bool uses_spec() const { return !spec.empty() || !replaced.empty(); }
@@ -41,7 +43,8 @@ struct RightVariant {
 // `at_sizes`: the variants of the program at each of several sizes, or at the one it has, the
 // default first. The one whose ratio to the default is the smallest (geometric mean over the
 // sizes), among those that are there at every size with the same spec and are estimated slower by
-// kLeastMargin at none. It may be the default. Nothing where there is none.
+// kLeastMargin at none. It may be the default. Nothing where there is none. Where some repair what
+// the default computes wrong, the one of these with the smallest ratio, whatever that is.
 Result<std::optional<RightVariant>> most_promising(
     const std::vector<std::vector<RightVariant>>& at_sizes);
 
@@ -72,8 +75,10 @@ struct ProgramVerdict {
 // the flags where their gain is certain and the spec's is not; the chosen one again where only the
 // gain of both together is certain; else the default. The second question is asked only once the
 // first is answered, so kRecommendedInError holds for both together; it is shared out over the
-// sizes. Input errors of compare_paired.
-Result<ProgramVerdict> verdict_of(std::span<const ProvingRounds> at_sizes);
+// sizes. `repairs`: what the chosen one repairs (RightVariant); where that is anything it is
+// recommended however fast it is. Input errors of compare_paired.
+Result<ProgramVerdict> verdict_of(std::span<const ProvingRounds> at_sizes,
+                                  const std::vector<std::string>& repairs = {});
 
 // {"variant", "recommended", "recommended_in_error", "against_default", "spec_against_flags",
 // "flags_against_default"}; each of the last three null where it was not compared, else {"verdict",

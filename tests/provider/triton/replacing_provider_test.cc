@@ -82,10 +82,27 @@ TEST(ReplacingProvider, SaysWhyNot) {
   EXPECT_THAT(triton.why_no_space(stated({{"kind", "sort"}})), HasSubstr("no kind"));
   EXPECT_EQ(triton.why_no_space(stated(attention(64, 64, 64, "f32"))),
             "Triton's attention is for f16 and bf16, not f32");
-  EXPECT_THAT(triton.why_no_space(stated(attention(1, 4096, 64))),
-              HasSubstr("attention of 1 queries and 4096 keys"));
+  EXPECT_THAT(triton.why_no_space(stated(attention(4096, 8, 64))),
+              HasSubstr("attention of 8 keys with heads of 64 and 64 is too small"));
   EXPECT_THAT(triton.why_no_space(stated({{"kind", "attention"}})), HasSubstr("cannot be read"));
   EXPECT_THAT(provider("gfx942").why_no_space(stated(attention(64, 64, 64))), HasSubstr("NVIDIA"));
+}
+
+// Of one row or column the other side is what matters; of both there is no product to speak of.
+TEST(ContractionSpace, TakesVectors) {
+  const ReplacingProvider triton = provider("sm_90");
+  for (const auto& [m, n] : {std::pair(1, 4096), {4096, 1}, {8, 4096}}) {
+    const space::Space space = triton.space_of(stated(product(m, n, 4096))).value();
+    EXPECT_GT(space.count().value, 50u);
+    const auto small = space::parse_configuration(
+        space, m < n ? "BLOCK_M=16,BLOCK_N=64,BLOCK_K=128,GROUP_M=1,num_warps=4,num_stages=4"
+                     : "BLOCK_M=64,BLOCK_N=16,BLOCK_K=128,GROUP_M=1,num_warps=4,num_stages=4");
+    ASSERT_TRUE(small) << small.error().message;
+    EXPECT_THAT(space.check(*small), IsEmpty()) << m << " x " << n;
+  }
+  EXPECT_EQ(triton.why_no_space(stated(product(8, 8, 4096))),
+            "a product of 8 x 8 x 4096 is too small for matrix instructions");
+  EXPECT_THAT(triton.why_no_space(stated(product(512, 512, 9))), HasSubstr("too small"));
 }
 
 TEST(AttentionSpace, HasTheDefaultOfItsKernels) {
@@ -131,6 +148,13 @@ TEST(AttentionSpace, LeavesOutWhatOnlyWastes) {
   const space::Space small = provider("sm_80").space_of(stated(attention(20, 20, 64))).value();
   EXPECT_THAT(broken(small, 64, 32, 4, 1), ElementsAre("waste_m"));
   EXPECT_THAT(broken(small, 32, 64, 2, 1), ElementsAre("waste_n"));
+}
+
+// A step of decoding: one query, of which no block but the smallest makes sense, read by any warps.
+TEST(AttentionSpace, OfOneQueryHasTheSmallestBlockAndAnyWarps) {
+  const space::Space space = provider("sm_90").space_of(stated(attention(1, 4096, 128))).value();
+  for (const int warps : {1, 4, 8}) EXPECT_THAT(broken(space, 16, 64, warps, 3), IsEmpty());
+  EXPECT_THAT(broken(space, 32, 64, 4, 3), ElementsAre("waste_m"));
 }
 
 // By the prior alone: four warps of 64 rows or eight of 128, never a warp with few rows and a
