@@ -115,6 +115,7 @@ Status ProgramTuning::repair_others(double seconds) {
   if (context_.wrong_by_default.empty()) return {};
   const Stopwatch watch(context_.clock);
   std::size_t unknown = 0;
+  std::vector<std::size_t> wrong;
   for (std::size_t i = 0; i < chosen_.size(); ++i) {
     if (plan_.items()[i].state == plan::State::kFinished) continue;
     if (watch.seconds() > seconds) {
@@ -124,7 +125,9 @@ Status ProgramTuning::repair_others(double seconds) {
     const problem::Dispatch& dispatch = *chosen_[i];
     const auto timed = default_seconds(context_, dispatch, reference_of(dispatch));
     if (!timed && timed.error().kind != ErrorKind::kFailure) return tl::unexpected(timed.error());
-    if (!context_.wrong_by_default.contains(dispatch.name)) continue;
+    if (context_.wrong_by_default.contains(dispatch.name)) wrong.push_back(i);
+  }
+  for (const std::size_t i : wrong) {
     const std::size_t done = plan_.count(plan::State::kFinished);
     HONE_TRY(tune(i, {done, done + 1, seconds_needed(context_, {}), 0, /*least_right=*/1}));
     plan_.finish(i);

@@ -97,6 +97,41 @@ TEST(DispatchStatement, ATransposedOperandHasItsStridesTheOtherWayRound) {
   EXPECT_EQ(stated["rhs"]["strides"], json({0, 32, 1}));
 }
 
+// A 1x1 convolution of stride 2, as IREE makes it of ResNet-50's: `body` of %x, %y and the sum %u.
+std::string every_second_pixel(const std::string& body) {
+  return R"(
+func.func @main(%w: tensor<48x32xf16>, %i: tensor<32x16x16xf16>) -> tensor<48x8x8xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<48x8x8xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<48x8x8xf32>) -> tensor<48x8x8xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(f, y, x, c) -> (f, c)>, affine_map<(f, y, x, c) -> (c, y * 2, x * 2)>, affine_map<(f, y, x, c) -> (f, y, x)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%w, %i : tensor<48x32xf16>, tensor<32x16x16xf16>) outs(%f : tensor<48x8x8xf32>) {
+   ^bb0(%x: f16, %y: f16, %u: f32):
+     %a = arith.extf %x : f16 to f32
+     %b = arith.extf %y : f16 to f32
+     )" + body +
+         R"(
+     linalg.yield %s : f32
+  } -> tensor<48x8x8xf32>
+  return %r : tensor<48x8x8xf32>
+})";
+}
+
+TEST(DispatchStatement, AProductMayTakeEverySecondElement) {
+  const json stated = statement_of(
+      every_second_pixel("%p = arith.mulf %a, %b : f32\n %s = arith.addf %u, %p : f32"));
+  ASSERT_FALSE(stated.contains("why_not")) << stated["why_not"];
+  EXPECT_EQ(stated["kind"], "contraction");
+  EXPECT_EQ(sizes_and_roles(stated), "m48 n8 n8 k32 ");
+  EXPECT_EQ(stated["rhs"]["strides"], json({0, 32, 2, 256}));
+  // Not each sum over two operands is one of products.
+  for (const char* body : {"%p = arith.addf %a, %b : f32\n %s = arith.addf %u, %p : f32",
+                           "%p = arith.mulf %a, %a : f32\n %s = arith.addf %p, %b : f32",
+                           "%p = arith.mulf %a, %b : f32\n %s = arith.maximumf %u, %p : f32"})
+    EXPECT_THAT(statement_of(every_second_pixel(body))["why_not"].get<std::string>(),
+                HasSubstr("neither product nor attention"))
+        << body;
+}
+
 // A layer reads what the one before has left in the buffer of intermediate results.
 TEST(DispatchStatement, NamesTheConstantsThatSayWhereViewsBegin) {
   std::string arguments = "%h0: tensor<64x64xf16>", layers;

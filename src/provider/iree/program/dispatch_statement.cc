@@ -52,7 +52,8 @@ class Statement {
     if (!described) refuse(described.error().message);
     const bool attends = described->kind == problem::OperationKind::kAttention;
     const bool convolves = described->kind == problem::OperationKind::kConvolution;
-    if (!attends && !convolves && !is_contraction(described->kind))
+    if (!attends && !convolves && !is_contraction(described->kind) &&
+        !is_sum_of_products(ir_, root))
       refuse(
           fmt::format("its root is neither product nor attention: {}", name_of(described->kind)));
     root_loops_ = described->loops;

@@ -195,6 +195,39 @@ bool adds_products(const Ir& ir, MlirOperation operation) {
   });
 }
 
+bool is_sum_of_products(const Ir& ir, MlirOperation operation) {
+  if (!ir.is(operation, "linalg.generic") || ir.operands(operation).size() != 3 ||
+      ir.results(operation).size() != 1)
+    return false;
+  const CApi& api = ir.api();
+  const MlirBlock block = api.mlirRegionGetFirstBlock(api.mlirOperationGetRegion(operation, 0));
+  const auto is_argument = [&](MlirValue value, std::intptr_t number) {
+    const MlirOperation from = ir.defining_operation(value);
+    if (from.ptr == nullptr) return value.ptr == api.mlirBlockGetArgument(block, number).ptr;
+    const bool extends = ir.is(from, "arith.extf") || ir.is(from, "arith.extsi");
+    return extends && ir.operands(from).at(0).ptr == api.mlirBlockGetArgument(block, number).ptr;
+  };
+  // Of two operands, whichever comes first.
+  const auto are = [&](MlirOperation binary, const auto& one, const auto& other) {
+    const std::vector<MlirValue> operands = ir.operands(binary);
+    return (one(operands.at(0)) && other(operands.at(1))) ||
+           (one(operands.at(1)) && other(operands.at(0)));
+  };
+  const auto is_product = [&](MlirValue value) {
+    const MlirOperation product = ir.defining_operation(value);
+    if (product.ptr == nullptr || !(ir.is(product, "arith.mulf") || ir.is(product, "arith.muli")))
+      return false;
+    return are(
+        product, [&](MlirValue each) { return is_argument(each, 0); },
+        [&](MlirValue each) { return is_argument(each, 1); });
+  };
+  const MlirOperation sum =
+      ir.defining_operation(ir.operands(api.mlirBlockGetTerminator(block)).at(0));
+  if (sum.ptr == nullptr || !(ir.is(sum, "arith.addf") || ir.is(sum, "arith.addi"))) return false;
+  return are(sum, is_product,
+             [&](MlirValue each) { return each.ptr == api.mlirBlockGetArgument(block, 2).ptr; });
+}
+
 std::optional<double> fill_constant(const Ir& ir, MlirOperation operation) {
   const std::vector<MlirValue> operands = ir.operands(operation);
   if (!ir.is(operation, "linalg.fill") || operands.empty()) return std::nullopt;

@@ -25,6 +25,11 @@ bool interchange_loops(const Ir& ir, MlirContext context, MlirOperation operatio
 // sign at most (problem::Dispatch::plain_products).
 bool adds_products(const Ir& ir, MlirOperation operation);
 
+// Whether a linalg.generic of two inputs adds up their products, element by element of its loops:
+// what the compiler calls no contraction where an index is a multiple of a loop (a convolution of
+// one pixel that takes every second one).
+bool is_sum_of_products(const Ir& ir, MlirOperation operation);
+
 // The constant that a linalg.fill writes; nothing when it is computed, or for another operation.
 std::optional<double> fill_constant(const Ir& ir, MlirOperation operation);
 // The constant that a fill gives the root's (last) output before the root adds to it; 0 without
