@@ -323,13 +323,18 @@ class Planner {
   std::vector<InputAxis> axes_of(std::size_t binding, int operand, int split) const {
     const problem::Operand& walked = dispatch_.root.operands[static_cast<std::size_t>(operand)];
     if (walked.loops.size() != walked.type.shape.size()) return {};
+    // An index of several loops is that of a window, which walks a reduction. Where the operand
+    // walks each reduction by itself it is a multiple of another loop: every second pixel.
+    const auto& loops = dispatch_.root.loops;
+    bool walks_all = true;
+    for (std::size_t l = 0; l < loops.size(); ++l)
+      walks_all = walks_all && (!loops[l].reduction ||
+                                std::ranges::count(walked.loops, static_cast<int>(l)) > 0);
     std::vector<InputAxis> axes;
     for (std::size_t d = 0; d < walked.loops.size(); ++d) {
       if (walked.type.shape[d] == 1) continue;
       const int loop = walked.loops[d];
-      // An index of several loops is that of a window, which walks a reduction.
-      const bool reduced =
-          loop < 0 || dispatch_.root.loops[static_cast<std::size_t>(loop)].reduction;
+      const bool reduced = loop < 0 ? !walks_all : loops[static_cast<std::size_t>(loop)].reduction;
       axes.push_back({walked.type.shape[d], reduced, loop >= 0 && loop == split});
     }
     std::vector<std::int64_t> held = dispatch_.bindings[binding].type.shape;
@@ -421,8 +426,10 @@ class Planner {
   // Sums of single products of full significands; false where the root is none of two inputs.
   bool sparse_products() {
     const problem::Operation& root = dispatch_.root;
-    const bool products =
-        problem::is_contraction(root.kind) || root.kind == OperationKind::kConvolution;
+    // One whose index is a multiple of a loop is called a reduction.
+    const bool products = problem::is_contraction(root.kind) ||
+                          root.kind == OperationKind::kConvolution ||
+                          root.kind == OperationKind::kReduction;
     if (!products || polynomial_.degree != 2 || polynomial_.coefficients != 1 ||
         root.operands.size() != 3 || reads_its_output(dispatch_) || dispatch_.fill_value != 0)
       return false;

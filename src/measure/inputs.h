@@ -108,7 +108,7 @@ struct InputPlan {
 //   index. Programs that index a unit extent must have their indices captured.
 // - Read-write outputs: like root inputs, at the scale of the product. Write-only ones: the same,
 //   though the runner poisons them (verification.h).
-// - kFullSignificands: contractions and convolutions of two inputs get kSparse; other sums reals,
+// - kFullSignificands: sums of products of two inputs get kSparse; other sums reals,
 //   unless the type is so coarse that they would no longer grow; the rest as in the first set.
 InputPlan plan_inputs(const problem::Dispatch& dispatch, OperandSet set = OperandSet::kExact);
 

@@ -18,6 +18,8 @@ namespace {
 constexpr double kWeighingShare = 0.2;
 // Verifying what nobody searches, where the compiler was found to be wrong, takes at most this.
 constexpr double kVerifyingShare = 0.25;
+// What is found to be wrong then is searched for so long at least, or until one is right.
+constexpr double kRepairSeconds = 10;
 
 }  // namespace
 
@@ -129,7 +131,8 @@ Status ProgramTuning::repair_others(double seconds) {
   }
   for (const std::size_t i : wrong) {
     const std::size_t done = plan_.count(plan::State::kFinished);
-    HONE_TRY(tune(i, {done, done + 1, seconds_needed(context_, {}), 0, /*least_right=*/1}));
+    const double share = std::max(kRepairSeconds, seconds_needed(context_, {}));
+    HONE_TRY(tune(i, {done, done + 1, share, 0, /*least_right=*/1}));
     plan_.finish(i);
   }
   if (unknown > 0)

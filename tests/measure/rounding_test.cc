@@ -238,6 +238,36 @@ TEST(FullSignificands, MakeEachSumOneProductOfAFullSignificand) {
   }
 }
 
+// C[m, n] += A[2m, k] B[k, n], which the compiler calls a reduction: tensor cores truncate sums of
+// reals by more than any estimate of roundings allows.
+TEST(FullSignificands, AreSingleProductsWhereEverySecondRowIsTaken) {
+  problem::Dispatch dispatch = matmul_dispatch(5, 8, 96, ElementType::kF16, ElementType::kF32);
+  dispatch.root.kind = problem::OperationKind::kReduction;
+  dispatch.root.operands[0].type.shape = dispatch.bindings[0].type.shape = {10, 96};
+  dispatch.root.operands[0].loops[0] = -1;
+  dispatch.bindings[0].bytes = 10 * 96 * 2;
+  Built built;
+  const int product = built.operation("arith.mulf", {built.input(0), built.input(1)});
+  const int sum = built.reduction("arith.addf", product, built.constant(0), 96);
+  built.computation.outputs = {{2, sum}};
+  dispatch.computation = built.computation;
+  const InputPlan plan = plan_inputs(dispatch, OperandSet::kFullSignificands);
+  ASSERT_TRUE(plan.single_products) << plan.basis;
+  EXPECT_TRUE(plan.exact) << plan.basis;
+  EXPECT_EQ(tolerances_for(dispatch, plan)[2].absolute, 0);
+  Bytes a(10 * 96 * 2), b(96 * 8 * 2);
+  fill_input(a, ElementType::kF16, plan.bindings[0], 3);
+  fill_input(b, ElementType::kF16, plan.bindings[1], 4);
+  for (std::size_t m = 0; m < 5; ++m)
+    for (std::size_t n = 0; n < 8; ++n) {
+      int products = 0;
+      for (std::size_t k = 0; k < 96; ++k)
+        products += element(a, ElementType::kF16, 2 * m * 96 + k) != 0 &&
+                    element(b, ElementType::kF16, k * 8 + n) != 0;
+      EXPECT_EQ(products, 1) << m << ", " << n;
+    }
+}
+
 TEST(FullSignificands, AreAsFewDigitsAsTheDispatchAllows) {
   problem::Dispatch dispatch = matmul_dispatch(8, 8, 32, ElementType::kF32, ElementType::kF32);
   dispatch.operand_digits = 11;  // TF32
