@@ -66,6 +66,16 @@ void WorkPlan::limit(double coverage, std::size_t most) {
       items_[i].state = State::kBeyond;
 }
 
+bool WorkPlan::widen(double coverage) {
+  bool any = false;
+  for (const std::size_t place : heaviest(coverage)) {
+    if (items_[place].state != State::kBeyond) continue;
+    items_[place].state = State::kWaiting;
+    any = true;
+  }
+  return any;
+}
+
 std::optional<std::size_t> WorkPlan::next() const {
   const std::vector<std::size_t> places = waiting();
   return places.empty() ? std::nullopt : std::optional(places.front());
@@ -123,11 +133,15 @@ double WorkPlan::share_of(State state) const {
 std::vector<std::size_t> WorkPlan::heaviest(double coverage) const {
   std::vector<std::size_t> places(items_.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
-  std::ranges::stable_sort(places, std::greater(),
-                           [this](std::size_t i) { return items_[i].weight.share; });
-  double share = 0;
+  const auto now = [this](std::size_t i) { return items_[i].share_now(); };
+  std::ranges::stable_sort(places, std::greater(), now);
+  double all = 0, share = 0;
+  for (const std::size_t place : places) all += now(place);
   std::size_t count = 0;
-  while (count < places.size() && share < coverage) share += share_of(places[count++]);
+  while (count < places.size() && share < coverage) {
+    const std::size_t place = places[count++];
+    share += all > 0 ? now(place) / all : 0;
+  }
   places.resize(count);
   return places;
 }

@@ -30,6 +30,9 @@ struct Item {
   std::string name;
   Weight weight = {};
   State state = State::kWaiting;
+  std::optional<double> now = {};  // its share of the time since it is finished; none: as before
+
+  double share_now() const { return now.value_or(weight.share); }
 };
 
 class WorkPlan {
@@ -40,12 +43,20 @@ class WorkPlan {
   // Its place.
   std::size_t add(Item item);
   void weigh(std::size_t place, const Weight& weight) { items_.at(place).weight = weight; }
-  void finish(std::size_t place) { items_.at(place).state = State::kFinished; }
+  // `now`: Item::now.
+  void finish(std::size_t place, std::optional<double> now = {}) {
+    items_.at(place).state = State::kFinished;
+    items_.at(place).now = now;
+  }
 
   // Leaves only the `most` items to be done that take the most time, and of these only as many as
   // together take `coverage` (0 to 1) of the time. To be called once, when they are weighed. Does
   // nothing when no item is left out in any case.
   void limit(double coverage, std::size_t most);
+  // Takes up those beyond the coverage that are within it by the time that finished items take now:
+  // where what took most of the time takes next to none, the rest is what matters. Whether there
+  // are any.
+  bool widen(double coverage);
   // Decides which of those that are not finished there is time for: one of them at least where
   // none is finished. They are asked for with next().
   void deal(double seconds_left);

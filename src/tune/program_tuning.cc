@@ -18,8 +18,6 @@ namespace {
 constexpr double kWeighingShare = 0.2;
 // Verifying what nobody searches, where the compiler was found to be wrong, takes at most this.
 constexpr double kVerifyingShare = 0.25;
-// What is found to be wrong then is searched for so long at least, or until one is right.
-constexpr double kRepairSeconds = 10;
 
 }  // namespace
 
@@ -82,7 +80,7 @@ Status ProgramTuning::weigh(double seconds, const std::string& command) {
   for (std::size_t i = 0; i < chosen_.size(); ++i) {
     plan_.add({chosen_[i]->name, estimated_weight(context_, *chosen_[i])});
     HONE_ASSIGN(const bool is_finished, take_finished(i));
-    if (is_finished) plan_.finish(i);
+    if (is_finished) plan_.finish(i, share_now(i));
   }
   // A single one has all the time, whatever it may gain.
   if (plan_.count(plan::State::kWaiting) > 1) HONE_TRY(measure_defaults(seconds * kWeighingShare));
@@ -94,21 +92,40 @@ Status ProgramTuning::search(double seconds, double part) {
   const Stopwatch watch(context_.clock);
   plan_.deal(seconds);
   if (plan_.items().size() > 1) context_.observer.note(plan_.describe("dispatches", seconds, part));
-  while (const auto place = plan_.next()) {
-    const double left = seconds - watch.seconds();
-    const std::size_t done = plan_.count(plan::State::kFinished);
-    const double share = plan_.seconds_for(*place, left);
-    const std::size_t least =
-        context_.options.budget_seconds >= kWholeSession ? kRightInWholeSession : 0;
-    HONE_TRY(tune(*place,
-                  {done, done + plan_.count(plan::State::kWaiting), share, left - share, least}));
-    plan_.finish(*place);
-    plan_.deal(seconds - watch.seconds());  // what was not used may do for one that was left out
-  }
+  do {
+    while (const auto place = plan_.next()) {
+      const double left = seconds - watch.seconds();
+      const std::size_t done = plan_.count(plan::State::kFinished);
+      const double share = plan_.seconds_for(*place, left);
+      const std::size_t least =
+          context_.options.budget_seconds >= kWholeSession ? kRightInWholeSession : 0;
+      HONE_TRY(tune(*place,
+                    {done, done + plan_.count(plan::State::kWaiting), share, left - share, least}));
+      plan_.finish(*place, share_now(*place));
+      plan_.deal(seconds - watch.seconds());  // what was not used may do for one that was left out
+    }
+  } while (has_more_to_do(seconds - watch.seconds()));
   HONE_TRY(repair_others(seconds * kVerifyingShare));
   HONE_TRY(leave_out("for which this budget has none"));
   std::ranges::sort(result_.tuned, {}, [](const TunedDispatch& each) { return each.dispatch; });
   return {};
+}
+
+// Three dispatches that took 95 % of the time may take a hundredth of it by now.
+bool ProgramTuning::has_more_to_do(double seconds) {
+  const Options& options = context_.options;
+  const bool is_limited = options.most_dispatches < chosen_.size();
+  if (is_limited || seconds <= 0 || !plan_.widen(options.coverage)) return false;
+  plan_.deal(seconds);
+  return plan_.next().has_value();
+}
+
+double ProgramTuning::share_now(std::size_t place) const {
+  const double share = plan_.items()[place].weight.share;
+  for (const TunedDispatch& tuned : result_.tuned)
+    if (tuned.dispatch == chosen_[place] && tuned.payload)
+      return share / tuned.selection.speedup.value_or(1);
+  return share;
 }
 
 // What is not worth its time is not verified either. But who is wrong once may be wrong in several:
@@ -131,8 +148,7 @@ Status ProgramTuning::repair_others(double seconds) {
   }
   for (const std::size_t i : wrong) {
     const std::size_t done = plan_.count(plan::State::kFinished);
-    const double share = std::max(kRepairSeconds, seconds_needed(context_, {}));
-    HONE_TRY(tune(i, {done, done + 1, share, 0, /*least_right=*/1}));
+    HONE_TRY(tune(i, {done, done + 1, seconds_needed(context_, {}), 0, /*least_right=*/1}));
     plan_.finish(i);
   }
   if (unknown > 0)

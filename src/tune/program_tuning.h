@@ -74,6 +74,8 @@ class ProgramTuning {
   Status tune(std::size_t place, const Share& share);
   // What the one after it is verified by, where the runners may prepare that meanwhile.
   Result<std::optional<measure::ProblemRequest>> problem_after(std::size_t place) const;
+  bool has_more_to_do(double seconds);
+  double share_now(std::size_t place) const;  // of a dispatch that is finished
   Status repair_others(double seconds);
   Result<store::Id> intern(const problem::Dispatch& dispatch);
 

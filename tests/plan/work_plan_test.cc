@@ -96,6 +96,26 @@ TEST(WorkPlan, KeepsToTheHeaviestThatTheUserAskedFor) {
   EXPECT_EQ(waiting_with(1, 1), std::pair(std::size_t{1}, 0.3));
 }
 
+// The first took 90 of 100 ms; tuned it takes 1, and of the 11 that are left the second has 6.
+TEST(WorkPlan, TakesUpWhatMattersOnceTheHeaviestIsFast) {
+  WorkPlan plan(false);
+  plan.add({"a", {90, 90, 1}});
+  plan.add({"b", {6, 6, 1}});
+  plan.add({"c", {4, 4, 1}});
+  plan.limit(0.5, 9);
+  EXPECT_EQ(plan.count(State::kWaiting), 1u);
+  plan.finish(0, 90);
+  EXPECT_FALSE(plan.widen(0.5)) << "it takes what it took";
+  plan.finish(0, 1);
+  EXPECT_TRUE(plan.widen(0.5));
+  plan.deal(1e6);
+  EXPECT_EQ(*plan.next(), 1u);
+  EXPECT_EQ(plan.count(State::kBeyond), 1u);
+  plan.finish(1, 6);
+  EXPECT_FALSE(plan.widen(0.5));
+  EXPECT_TRUE(plan.widen(0.95));
+}
+
 TEST(WorkPlan, WhatAUserNamesIsNotLimited) {
   WorkPlan plan(true);
   plan.add({"a", {70, 70, 1}});

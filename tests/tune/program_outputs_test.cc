@@ -52,6 +52,14 @@ problem::Array half(const std::vector<double>& values) {
   return array;
 }
 
+// sqrt(22 / 4) is the output's own; the first element is off by 1/64.
+TEST(ErrorByWide, IsAShareOfTheOutput) {
+  const problem::Array wide = array({4, 1, -2, 1});
+  EXPECT_NEAR(error_by_wide(half({4 + 1.0 / 64, 1, -2, 1}), wide), 1.0 / 64 / std::sqrt(22), 1e-9);
+  EXPECT_EQ(error_by_wide(half({4, 1, -2, 1}), wide), 0);
+  EXPECT_EQ(error_by_wide(half({NAN, 1, -2, 1}), wide), INFINITY);
+}
+
 // f16 allows 1e-3 of the largest element, 4. The default is off by 1/64 in one of four elements
 // (root mean square 1/128), which is what it costs to compute in f16.
 TEST(DifferenceOfNarrowOutputs, IsNoneWithinTwiceTheDefaultsOwnError) {

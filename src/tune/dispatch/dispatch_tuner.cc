@@ -35,6 +35,9 @@ constexpr double kCompilePatience = 0.5;
 // fewer where they compile while others are measured.
 constexpr double kLeastSearch = 3, kLeastSearchBesideCompiles = 2;
 
+// Where it has found too few that are right it goes on for as long again, or for so long.
+constexpr double kMostLonger = 10;
+
 double least_search(const device::Traits& traits) {
   return traits.compiling_disturbs ? kLeastSearch : kLeastSearchBesideCompiles;
 }
@@ -169,7 +172,7 @@ class DispatchTuner {
   Status search(double seconds) {
     DispatchSearch& search = *now_->search;
     const bool may_give_up = now_->provider != &context_.provider;
-    const double begun = clock_.seconds(), at_most = seconds + (seconds - begun);
+    const double at_most = seconds + std::max(kMostLonger, seconds - clock_.seconds());
     const auto goes_on = [&] {
       if (search.tried() == 0 || clock_.seconds() < seconds) return true;
       return now_->right < share_.least_right && clock_.seconds() < at_most;

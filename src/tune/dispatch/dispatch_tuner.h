@@ -61,8 +61,8 @@ struct Share {
   std::size_t count = 1;
   double seconds = 0;  // for all of it, from its first compile to the libraries beside it
   double after = 0;    // for those after it, as they are known now
-  // Right candidates that are looked for even when the time of the search is over, up to twice
-  // that; fewer where the space has no more.
+  // Right candidates that are looked for even when the time of the search is over, for as long
+  // again or ten seconds; fewer where the space has no more.
   std::size_t least_right = 0;
 };
 

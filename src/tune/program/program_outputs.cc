@@ -59,7 +59,7 @@ std::string beside_wide(const problem::Array& output, const problem::Array& expe
                         const problem::Array& wide) {
   const std::vector<double> exact = values_of(wide);
   const Distance own = distance(expected, exact), got = distance(output, exact);
-  const double share = own.root_mean_square / root_mean_square(exact);
+  const double share = error_by_wide(expected, wide);
   if (!(share <= kMostOfTheDefault))
     return fmt::format(
         "the default's own error is {:.2g} of the output (root mean square, by the program in "
@@ -117,6 +117,11 @@ problem::Array widened(const problem::Array& array) {
   const auto bytes = std::as_bytes(std::span(values));
   wide.bytes.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return wide;
+}
+
+double error_by_wide(const problem::Array& output, const problem::Array& wide) {
+  const std::vector<double> exact = values_of(wide);
+  return distance(output, exact).root_mean_square / root_mean_square(exact);
 }
 
 Result<std::string> difference_of_outputs(const std::vector<problem::Array>& outputs,

@@ -28,6 +28,10 @@ bool are_narrow(const std::vector<problem::Array>& outputs);
 problem::ElementType widened(problem::ElementType type);
 problem::Array widened(const problem::Array& array);
 
+// The root mean square of an output's error as a share of its own, by `wide`, the same result of
+// the program computed in f32; infinite where one has a value and the other has none.
+double error_by_wide(const problem::Array& output, const problem::Array& wide);
+
 // Compares as difference_of_outputs() does, with `wide`, the results of the program computed in
 // f32: a narrow output beyond its tolerance is right all the same when it lies at most twice as far
 // from `wide` as the expected one does, in root mean square and at its worst element. Twice: the

@@ -113,6 +113,7 @@ class ProgramVariants {
   Status check(Variant& variant, const CompiledModule& compiled);
   Status compare_outputs(Variant& variant, const std::vector<problem::Array>& outputs);
   Status note_differences(Variant& variant, const std::vector<problem::Array>& outputs) const;
+  Status say_what_is_repaired(const std::vector<problem::Array>& outputs);
   provider::ProgramCall call(const Variant& variant) const;
   double sample_seconds() const;
   // The results of the program computed in f32, made when they are first asked for; empty where
