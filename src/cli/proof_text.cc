@@ -134,8 +134,8 @@ std::string wrong_by_default_text(const tune::TuningResult& result, const std::s
   };
   std::string text;
   if (!repaired.empty())
-    text += line("REPAIRED", repaired,
-                 "what was found does: the program's results are other ones, and right");
+    text +=
+        line("REPAIRED", repaired, "what was found does, so the program's results are other ones");
   if (!left.empty())
     text +=
         line("WRONG BY DEFAULT", left, "so the program is wrong with and without what was found");

@@ -94,7 +94,7 @@ TEST(WrongByDefaultText, TellsWhatIsRepairedFromWhatIsLeft) {
   result.best = tune::RightVariant{.name = "spec", .flags = {}, .repairs = {"conv"}};
   EXPECT_EQ(wrong_by_default_text(result, "net.mlir"),
             "REPAIRED: the compiler's own code of conv does not compute what its reference does, "
-            "what was found does: the program's results are other ones, and right; see: hone "
+            "what was found does, so the program's results are other ones; see: hone "
             "verify net.mlir --dispatch conv\n"
             "WRONG BY DEFAULT: the compiler's own code of matmul does not compute what its "
             "reference does, so the program is wrong with and without what was found; see: hone "

@@ -133,7 +133,7 @@ Status DispatchBench::go_on_with_wrong_default() {
   context_->wrong_by_default.insert(name_);
   default_is_wrong_ = default_.failure->message;
   HONE_ASSIGN(const std::optional<measure::MeasureResult> measured, time_unverified());
-  if (!measured) return no_default();
+  if (!measured || measured->handles.front().seconds.empty()) return no_default();
   HONE_TRY(record_samples(default_.identity, measured->handles.front(), store::Phase::kSearch, 1.0,
                           *measured));
   default_.failure.reset();

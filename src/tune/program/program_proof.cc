@@ -159,9 +159,9 @@ class Proof {
 
   Status compare_on(const problem::Function& function) {
     HONE_ASSIGN(variants_, ProgramVariants::create(context_, program_, bytes_, function, folder_));
-    HONE_TRY(variants_->add({.name = std::string(kDefault)}));
     HONE_TRY(repair());
     std::vector<Variant> without_spec;
+    if (variants_->all().empty()) without_spec.push_back({.name = std::string(kDefault)});
     if (!context_.added.flags.empty())
       without_spec.push_back({.name = context_.added.name, .flags = context_.added.flags});
     for (const FlagSet& set : context_.flag_sets)
@@ -238,6 +238,7 @@ class Proof {
   Status repair() {
     repairs_ = static_cast<std::size_t>(std::ranges::count_if(entries_, &VerifiedEntry::repairs));
     if (repairs_ == 0) return {};
+    HONE_TRY(variants_->add({.name = std::string(kDefault)}));
     const Group repairing(entries_.begin(), entries_.begin() + as_distance(repairs_));
     const bool all = repairs_ == entries_.size();
     HONE_ASSIGN(Variant repaired,
