@@ -132,29 +132,49 @@ double ProgramTuning::share_now(std::size_t place) const {
 // then each of these is, and one that is wrong is searched until something right is found.
 Status ProgramTuning::repair_others(double seconds) {
   if (context_.wrong_by_default.empty()) return {};
-  const Stopwatch watch(context_.clock);
-  std::size_t unknown = 0;
-  std::vector<std::size_t> wrong;
+  std::vector<const problem::Dispatch*> unknown;
+  for (std::size_t i = 0; i < chosen_.size(); ++i)
+    if (plan_.items()[i].state != plan::State::kFinished) unknown.push_back(chosen_[i]);
+  // Those that nothing can be found for are to be named at least, unless the user asked for others.
+  if (context_.options.dispatches.empty())
+    for (const problem::Dispatch& dispatch : result_.program.dispatches)
+      if (std::ranges::count(chosen_, &dispatch) == 0 &&
+          !runs_at_load_only(result_.program, dispatch))
+        unknown.push_back(&dispatch);
+  HONE_TRY(verify_defaults(unknown, seconds));
   for (std::size_t i = 0; i < chosen_.size(); ++i) {
-    if (plan_.items()[i].state == plan::State::kFinished) continue;
-    if (watch.seconds() > seconds) {
-      ++unknown;
+    if (plan_.items()[i].state == plan::State::kFinished ||
+        !context_.wrong_by_default.contains(chosen_[i]->name))
       continue;
-    }
-    const problem::Dispatch& dispatch = *chosen_[i];
-    const auto timed = default_seconds(context_, dispatch, reference_of(dispatch));
-    if (!timed && timed.error().kind != ErrorKind::kFailure) return tl::unexpected(timed.error());
-    if (context_.wrong_by_default.contains(dispatch.name)) wrong.push_back(i);
-  }
-  for (const std::size_t i : wrong) {
     const std::size_t done = plan_.count(plan::State::kFinished);
     HONE_TRY(tune(i, {done, done + 1, seconds_needed(context_, {}), 0, /*least_right=*/1}));
     plan_.finish(i);
   }
-  if (unknown > 0)
-    context_.observer.note(fmt::format(
-        "{} dispatches that are not tuned are not verified either, and may be wrong by default too",
-        unknown));
+  return {};
+}
+
+// Names those that are wrong in Context::wrong_by_default. What cannot be made ready or verified by
+// itself is passed over.
+Status ProgramTuning::verify_defaults(const std::vector<const problem::Dispatch*>& dispatches,
+                                      double seconds) {
+  const Stopwatch watch(context_.clock);
+  for (std::size_t n = 0; n < dispatches.size(); ++n) {
+    if (watch.seconds() > seconds) {
+      context_.observer.note(fmt::format(
+          "{} dispatches that are not tuned are not verified either, and may be wrong by default "
+          "too: a longer --budget has time for them",
+          dispatches.size() - n));
+      return {};
+    }
+    Progress progress;
+    progress.step = "verifying what is not tuned";
+    progress.tried = n;
+    progress.planned = dispatches.size();
+    context_.observer.progress(progress);
+    const problem::Dispatch& dispatch = *dispatches[n];
+    const auto timed = default_seconds(context_, dispatch, reference_of(dispatch));
+    if (!timed && timed.error().kind != ErrorKind::kFailure) return tl::unexpected(timed.error());
+  }
   return {};
 }
 
@@ -167,7 +187,7 @@ Result<bool> ProgramTuning::take_finished(std::size_t place) {
   if (found == finished_.end()) return false;
   result_.tuned.push_back(found->second);
   result_.tuned.back().dispatch = &dispatch;
-  if (found->second.mends) context_.wrong_by_default.insert(dispatch.name);
+  if (found->second.default_is_wrong) context_.wrong_by_default.insert(dispatch.name);
   return true;
 }
 

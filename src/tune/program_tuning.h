@@ -77,6 +77,7 @@ class ProgramTuning {
   bool has_more_to_do(double seconds);
   double share_now(std::size_t place) const;  // of a dispatch that is finished
   Status repair_others(double seconds);
+  Status verify_defaults(const std::vector<const problem::Dispatch*>& dispatches, double seconds);
   Result<store::Id> intern(const problem::Dispatch& dispatch);
 
   Context& context_;

@@ -215,6 +215,7 @@ class FakeProvider : public provider::ProgramProvider {
   std::string_view name() const override { return "fake"; }
   std::string_view constraint_set() const override { return "fake"; }
   std::set<std::string> without_space;  // names of dispatches
+  std::string does_not_run;             // a part of modules that fail; empty: none does
   std::string why_no_space(const problem::Dispatch& dispatch) const override {
     return without_space.contains(dispatch.name) ? "its form is odd" : dispatch.not_tunable;
   }
@@ -270,6 +271,8 @@ class FakeProvider : public provider::ProgramProvider {
   Result<std::vector<problem::Array>> run_program(const provider::ProgramCall& call,
                                                   std::size_t) const override {
     HONE_ASSIGN(const std::string module, read_file(call.module));
+    if (!does_not_run.empty() && module.find(does_not_run) != std::string::npos)
+      return failure("a fault");
     const std::string_view element = module.ends_with("wrong")
                                          ? std::string_view("\0\0\x80\x3f", 4)  // 1.0f
                                          : std::string_view("\0\0\0\0", 4);

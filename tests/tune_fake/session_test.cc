@@ -344,6 +344,45 @@ TEST_F(WrongByDefault, IsLookedForInWhatIsNotTunedToo) {
       << observer_.notes;
 }
 
+// Nothing can be found for it, but that it is wrong is said.
+TEST_F(WrongByDefault, IsNamedWhereThereIsNoSpaceEither) {
+  is_wrong_ = [](const std::string& code, std::int64_t rows) {
+    return rows != 8 && test::tile_in(code) == test::kDefaultTile;
+  };
+  provider_.without_space = {"main_dispatch_2"};
+  const auto result = run(pool_);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_THAT(repairs_, ElementsAre("main_dispatch_1")) << observer_.notes;
+  EXPECT_THAT(wrong_by_default_, ElementsAre("main_dispatch_1", "main_dispatch_2"));
+}
+
+// By itself the right kernel runs, in the program it does not: the others ship without it.
+TEST_F(WrongByDefault, IsLeftOutWhereTheRepairedProgramDoesNotRun) {
+  provider_.does_not_run = fmt::format("main_dispatch_1 {} ", test::fake_seconds(test::kBestTile));
+  const auto result = run(pool_);
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(result->proven.left_out.size(), 1u) << observer_.notes;
+  EXPECT_EQ(result->proven.left_out.front().dispatch, "main_dispatch_1");
+  EXPECT_THAT(result->proven.left_out.front().reason,
+              HasSubstr("repaired by it the whole program does not run: a fault"));
+  EXPECT_THAT(repairs_, testing::IsEmpty());
+  EXPECT_THAT(spec(),
+              ElementsAre(Pair("main_dispatch_0", "tile=8"), Pair("main_dispatch_2", "tile=8")));
+}
+
+// A run that is stopped behind it knows it to be wrong from what the first has kept.
+TEST_F(WrongByDefault, IsNamedByARunThatGoesOn) {
+  is_wrong_ = [](const std::string&, std::int64_t rows) { return rows == 9; };
+  options_.prove = false;
+  command_ = "hone tune";
+  test::FakePool stopped(3);
+  stopped.stopped_after = 18;  // in the third dispatch
+  EXPECT_FALSE(run(stopped));
+  const auto result = run(pool_);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_THAT(wrong_by_default_, ElementsAre("main_dispatch_1"));
+}
+
 // What a second run takes from the first is still a repair.
 TEST_F(WrongByDefault, IsRepairedByARunThatGoesOn) {
   options_.prove = false;
@@ -356,6 +395,16 @@ TEST_F(WrongByDefault, IsRepairedByARunThatGoesOn) {
   const auto result = run(pool_);
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_THAT(repairs_, ElementsAre("main_dispatch_1")) << observer_.notes;
+}
+
+// Two of three are half of the time and more; once they are faster the third takes most of it.
+TEST_F(OneTuner, TakesUpWhatWasBeyondTheCoverageWhereTheRestIsFast) {
+  options_.coverage = 0.5;
+  test::FakePool pool(3);
+  const auto result = run(pool);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->tuned.size(), 3u) << observer_.notes;
+  EXPECT_TRUE(result->not_tuned.empty());
 }
 
 TEST_F(OneTuner, CompilesWhatIsLikelyToShipWhileTheDeviceTimesTheRest) {

@@ -91,6 +91,8 @@ class DispatchBench {
   double default_seconds() const { return default_seconds_; }  // per launch, when first measured
   // What the compiler's own choice computes instead of what it must; empty where it is right.
   const std::string& default_is_wrong() const { return default_is_wrong_; }
+  // A failure that says so where it is wrong.
+  Status check_default() const;
   const std::string& key() const { return key_; }
   // What candidates are compared with (store::VerificationRow), once set_up() is through.
   const std::string& reference() const { return reference_; }
@@ -145,7 +147,7 @@ class DispatchBench {
   static Result<DispatchBench> open(Context& context, const problem::Dispatch& dispatch);
   Result<std::optional<measure::MeasureResult>> time_unverified();
   Status go_on_with_wrong_default();
-  tl::unexpected<Error> no_default() const;
+  tl::unexpected<Error> no_default(const provider::Failure& why) const;
   Status set_problem(const measure::ProblemRequest& problem);
   Status say_no_reference();
   Result<bool> may_be_loaded(store::Id candidate, const store::Artifact& artifact);

@@ -125,7 +125,7 @@ Status DispatchBench::set_up() {
   if (default_.failure && default_.failure->kind == provider::FailureKind::kWrong &&
       context_->programs != nullptr)
     return go_on_with_wrong_default();
-  return default_.failure ? no_default() : Status();
+  return default_.failure ? no_default(*default_.failure) : Status();
 }
 
 // Its time is what right kernels are compared with, and stands in the store as a default's does.
@@ -133,7 +133,7 @@ Status DispatchBench::go_on_with_wrong_default() {
   context_->wrong_by_default.insert(name_);
   default_is_wrong_ = default_.failure->message;
   HONE_ASSIGN(const std::optional<measure::MeasureResult> measured, time_unverified());
-  if (!measured || measured->handles.front().seconds.empty()) return no_default();
+  if (!measured || measured->handles.front().seconds.empty()) return no_default(*default_.failure);
   HONE_TRY(record_samples(default_.identity, measured->handles.front(), store::Phase::kSearch, 1.0,
                           *measured));
   default_.failure.reset();
@@ -172,7 +172,7 @@ Status DispatchBench::time_default() {
     HONE_TRY(learn_least_seconds());
   }
   if (!measured && !default_.failure) HONE_TRY(time_unverified());
-  return default_.failure ? no_default() : Status();
+  return default_.failure ? no_default(*default_.failure) : Status();
 }
 
 // Nothing, and the default's failure is that, where it does not run.
@@ -195,9 +195,14 @@ Result<std::optional<measure::MeasureResult>> DispatchBench::time_unverified() {
   return *measured;
 }
 
-tl::unexpected<Error> DispatchBench::no_default() const {
+Status DispatchBench::check_default() const {
+  if (default_is_wrong_.empty()) return {};
+  return no_default({provider::FailureKind::kWrong, default_is_wrong_});
+}
+
+tl::unexpected<Error> DispatchBench::no_default(const provider::Failure& why) const {
   return failure("the compiler's own configuration of '{}' fails ({}): {}", name_,
-                 provider::name_of(default_.failure->kind), default_.failure->message);
+                 provider::name_of(why.kind), why.message);
 }
 
 // The others' references are computed while the first one's is.

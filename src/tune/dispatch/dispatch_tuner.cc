@@ -117,8 +117,8 @@ class DispatchTuner {
     std::vector<store::Id> finalists = this->finalists();
     HONE_TRY(add_shipped_forms(finalists));
     if (finalists.empty())
-      return keep_default(mends() ? "no candidate is right, and neither is the default"
-                                  : "no candidate is right and faster than the default");
+      return keep_default(default_is_wrong() ? "no candidate is right, and neither is the default"
+                                             : "no candidate is right and faster than the default");
     HONE_TRY(separate(finalists));
     return select();
   }
@@ -324,8 +324,7 @@ class DispatchTuner {
   }
 
   const device::Traits& traits() const { return context_.options.traits(); }
-  // Whether a winner is needed because the compiler's own choice is wrong.
-  bool mends() const { return !bench_.default_is_wrong().empty(); }
+  bool default_is_wrong() const { return !bench_.default_is_wrong().empty(); }
 
   double for_finalists() const {
     return finalist_seconds(share_.seconds, traits().one_batch_tells);
@@ -346,9 +345,8 @@ class DispatchTuner {
     std::vector<Measured> measured;
     for (const auto& [candidate, tried] : tried_)
       measured.push_back({tried.ratio, candidate, tried.seconds});
-    return choose_finalists(std::move(measured),
-                            {for_finalists(), bench_.default_seconds(), traits().one_batch_tells,
-                             !bench_.default_is_wrong().empty()});
+    return choose_finalists(std::move(measured), {for_finalists(), bench_.default_seconds(),
+                                                  traits().one_batch_tells, default_is_wrong()});
   }
 
   // A finalist that ships in another form is compared in that form, where that is right and no
@@ -399,13 +397,13 @@ class DispatchTuner {
     const auto [winner, won] = *finalists_.winner;
     HONE_ASSIGN(const measure::PairedComparison comparison,
                 measure::compare_paired(race.default_times(winner), race.times(winner)));
-    if (comparison.verdict != measure::Verdict::kFaster && !mends())
+    if (comparison.verdict != measure::Verdict::kFaster && !default_is_wrong())
       return keep_default("the best candidate is not reliably faster than the default");
 
     TunedDispatch tuned;
     tuned.dispatch = &dispatch_;
     tuned.id = bench_.dispatch_id();
-    tuned.mends = mends();
+    tuned.default_is_wrong = default_is_wrong();
     store::Selection& selection = tuned.selection;
     selection.winner = columns[winner];
     for (const std::size_t member : race.tied()) selection.ties.push_back(columns[member]);
@@ -467,6 +465,7 @@ class DispatchTuner {
     TunedDispatch tuned;
     tuned.dispatch = &dispatch_;
     tuned.id = bench_.dispatch_id();
+    tuned.default_is_wrong = default_is_wrong();  // also for a run that goes on from here
     tuned.keep_default(std::move(reason));
     return tuned;
   }
@@ -589,9 +588,7 @@ Result<std::deque<Contender>> contenders_for(const Context& context,
 Result<double> default_seconds(Context& context, const problem::Dispatch& dispatch,
                                const problem::Dispatch* reference) {
   HONE_ASSIGN(const DispatchBench bench, bench_with_default(context, dispatch, reference));
-  if (!bench.default_is_wrong().empty())
-    return failure("the compiler's own configuration of '{}' fails ({}): {}", dispatch.name,
-                   provider::name_of(provider::FailureKind::kWrong), bench.default_is_wrong());
+  HONE_TRY(bench.check_default());
   return bench.default_seconds();
 }
 

@@ -27,7 +27,7 @@ inline constexpr std::size_t kMostNearTies = 2;  // each takes a compile of the 
 struct TunedDispatch {
   bool replaces() const { return payload && !payload->replacing.empty(); }
   // Whether it is wanted however fast it is: the compiler's own choice computes something else.
-  bool repairs() const { return payload && mends; }
+  bool repairs() const { return payload && default_is_wrong; }
 
   const problem::Dispatch* dispatch = nullptr;
   store::Id id = 0;
@@ -37,7 +37,7 @@ struct TunedDispatch {
   std::vector<NearTie> near_ties = {};  // the fastest first; what is faster in the program is tried
   // On a GPU, what the whole program must hold when it is compiled with the winner. Else empty.
   std::string code = {};
-  bool mends = false;  // the compiler's own choice is wrong
+  bool default_is_wrong = false;  // the compiler's own choice computes something else
   // How that is launched, where it takes the place of the compiler's own kernel.
   std::optional<problem::Launch> launch = {};
   SearchNote search = {};

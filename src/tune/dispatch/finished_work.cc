@@ -63,7 +63,7 @@ std::optional<TunedDispatch> tuned_from(const std::string& text, double budget) 
     if (!json.at("attributes").is_null())
       tuned.payload = provider::Payload{json.at("attributes"), replacing};
     tuned.code = json.at("code").get<std::string>();
-    tuned.mends = json.value("mends", false);
+    tuned.default_is_wrong = json.value("default_is_wrong", false);
     if (!replacing.empty()) tuned.launch = json.at("launch").get<problem::Launch>();
     for (const nlohmann::json& tie : json.value("near_ties", nlohmann::json::array()))
       tuned.near_ties.push_back(
@@ -94,7 +94,7 @@ Status keep_finished(Context& context, TunedDispatch& tuned) {
                         {"code", tuned.code},
                         {"near_ties", near_ties},
                         {"budget", context.options.budget_seconds}};
-    if (tuned.mends) kept["mends"] = true;
+    if (tuned.default_is_wrong) kept["default_is_wrong"] = true;
     if (tuned.replaces() && tuned.launch) {
       kept["replacing"] = tuned.payload->replacing;
       kept["launch"] = *tuned.launch;

@@ -252,6 +252,7 @@ class Proof {
       for (const VerifiedEntry& entry : repairing)
         leave_out(entry, "repaired by it the whole program " + added.failure);
       entries_.erase(entries_.begin(), entries_.begin() + as_distance(repairs_));
+      module_.clear();
       repairs_ = 0;
       return {};
     }
