@@ -47,6 +47,16 @@ TEST(ReplacedAttention, IsWhatTheProgramHolds) {
   EXPECT_EQ(launch.hidden_pointers, 0);
   EXPECT_THAT(compiled->code, HasSubstr("wgmma.mma_async"));
 
+  // Of a program's 128 queries and 3 parts of the keys: sums, the largest score and the weights'
+  // sum.
+  const auto split = shared_workers().one(
+      stated, "sm_90",
+      {{"BLOCK_M", 128}, {"BLOCK_N", 64}, {"SPLIT_K", 3}, {"num_warps", 4}, {"num_stages", 2}});
+  ASSERT_TRUE(split) << split.error().message;
+  EXPECT_THAT(split->launch.grid, ElementsAre(512 / 128, 4, 3));
+  EXPECT_THAT(split->code,
+              HasSubstr("_scratch0[" + std::to_string(16 * (3 * 128 * (64 + 2) + 1) * 4) + "];"));
+
   const auto file = iree::replaced_executable(dispatch, compiled->code, launch);
   ASSERT_TRUE(file) << file.error().message;
   const TemporaryFolder folder = TemporaryFolder::create("hone-test-").value();

@@ -93,6 +93,70 @@ TEST(Contractions, AConvolutionIsAProductThatReadsItsImageInPlace) {
   EXPECT_THAT(compiled.at(0)->code, HasSubstr("cp.async.cg.shared.global"));
 }
 
+std::map<std::string, std::int64_t> with(std::map<std::string, std::int64_t> knobs) {
+  knobs.insert(kKnobs.begin(), kKnobs.end());
+  return knobs;
+}
+
+// 32 tiles in four parts, each of 64 x 64 sums of four bytes, and a counter for each tile.
+TEST(Contractions, WhoSplitKMeetInAVariableOfTheirModule) {
+  CompileWorkers& workers = shared_workers();
+  for (const char* statement : {kMatmul, kConvolution}) {
+    const auto compiled = workers.one(stated(statement), "sm_90", with({{"SPLIT_K", 4}}));
+    ASSERT_TRUE(compiled) << compiled.error().message;
+    EXPECT_THAT(compiled->launch.grid, ElementsAre(32, 1, 4));
+    EXPECT_EQ(compiled->launch.scratch_bytes, 0);  // nothing that a launch would have to give
+    EXPECT_EQ(count(compiled->code, ".param .u64"), 3u);
+    EXPECT_EQ(
+        count(compiled->code, ".global .align 128 .b8 " + compiled->launch.entry + "_scratch0[" +
+                                  std::to_string(32 * (4 * 4096 + 1) * 4) + "];"),
+        1u);
+    EXPECT_EQ(count(compiled->code, "_scratch0;"), 1u) << "read in the parameter's place";
+    EXPECT_THAT(compiled->code, HasSubstr("atom.global.gpu.acq_rel.add.u32"));
+  }
+}
+
+// Two descriptors of 128 bytes for each of 32 programs, where Triton has them made.
+TEST(Contractions, MatricesAreLoadedByDescriptorsMadeInPlace) {
+  CompileWorkers& workers = shared_workers();
+  const auto compiled = workers.one(stated(kMatmul), "sm_90", with({{"STRUCTURE", 5}}));
+  ASSERT_TRUE(compiled) << compiled.error().message;
+  EXPECT_THAT(compiled->launch.grid, ElementsAre(32, 1, 1));
+  EXPECT_EQ(count(compiled->code, ".param .u64"), 3u);
+  EXPECT_THAT(compiled->code, HasSubstr("_scratch0[" + std::to_string(32 * 2 * 128) + "];"));
+  EXPECT_THAT(compiled->code, HasSubstr("cp.async.bulk.tensor.2d"));
+  EXPECT_THAT(compiled->code, Not(HasSubstr("cp.async.cg.shared.global")));
+
+  // 256 columns are one tile of 128 and 64, and a part of another.
+  const auto wide = workers.one(stated(kMatmul), "sm_90",
+                                with({{"STRUCTURE", 5}, {"BLOCK_N", 128}, {"MORE_N", 64}}));
+  ASSERT_TRUE(wide) << wide.error().message;
+  EXPECT_THAT(wide->launch.grid, ElementsAre(8 * 2, 1, 1));
+  EXPECT_GE(wide->launch.shared_bytes, 3u * 64 * (64 + 128 + 64) * 2);
+
+  const auto image = workers.one(stated(kConvolution), "sm_90", with({{"STRUCTURE", 5}}));
+  ASSERT_FALSE(image);
+  EXPECT_EQ(image.error().message, "tensor descriptors are for operands that are dense matrices");
+}
+
+// The GPU has 132 multiprocessors, and 64 x 16 tiles of 32 x 32 keep two programs of each busy.
+TEST(Contractions, ProgramsThatWalkTheTilesAreAsManyAsRunAtATime) {
+  CompileWorkers& workers = shared_workers();
+  std::string large = kMatmul;
+  large.replace(large.find("\"size\": 512"), 11, "\"size\": 2048");
+  const auto compiled = workers.one(stated(large), "sm_90",
+                                    {{"STRUCTURE", 4},
+                                     {"BLOCK_M", 32},
+                                     {"BLOCK_N", 16},
+                                     {"BLOCK_K", 64},
+                                     {"GROUP_M", 8},
+                                     {"PER_UNIT", 2},
+                                     {"num_warps", 4},
+                                     {"num_stages", 3}});
+  ASSERT_TRUE(compiled) << compiled.error().message;
+  EXPECT_THAT(compiled->launch.grid, ElementsAre(2 * 132, 1, 1));
+}
+
 TEST(Contractions, SayWhatTheyHaveNoWordsFor) {
   CompileWorkers& workers = shared_workers();
   std::string unknown = kMatmul;

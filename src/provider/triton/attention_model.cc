@@ -15,7 +15,7 @@ constexpr double kOtherRegisters = 64;  // addresses and the operands of an inst
 constexpr double kThreadsOfUnit = 2048;
 
 struct AttentionChoice {
-  double block_m = 0, block_n = 0, warps = 0, stages = 0;
+  double block_m = 0, block_n = 0, split_k = 1, warps = 0, stages = 0;
 };
 
 double estimate(const AttentionShape& shape, const GemmDevice& device,
@@ -25,9 +25,11 @@ double estimate(const AttentionShape& shape, const GemmDevice& device,
   const double threads = choice.warps * device.warp, units = device.units;
   const bool hopper = device.capability() == 90;
   const bool warpgroups = hopper && choice.block_m >= 64 && std::fmod(choice.warps, 4) == 0;
-  const double steps = std::ceil(static_cast<double>(shape.keys) / choice.block_n);
-  const double programs = std::ceil(static_cast<double>(shape.queries) / choice.block_m) *
-                          static_cast<double>(shape.batch);
+  const double steps =
+      std::ceil(std::ceil(static_cast<double>(shape.keys) / choice.block_n) / choice.split_k);
+  const double blocks = std::ceil(static_cast<double>(shape.queries) / choice.block_m) *
+                        static_cast<double>(shape.batch);
+  const double programs = blocks * choice.split_k;
   const double rounds = std::ceil(programs / units);  // programs of the busiest unit
 
   const double loaded = choice.block_n * (depth + width) * 2;  // bytes of a step
@@ -55,7 +57,11 @@ double estimate(const AttentionShape& shape, const GemmDevice& device,
   const double step = choice.stages < 2 || steps < 2
                           ? busy + kLatency / resident
                           : std::hypot(busy, kLatency / ((choice.stages - 1) * resident));
-  return kLaunch + rounds * steps * step + std::ceil(rounds / resident) * 2 * kLatency;
+  // What parts found is written, and read by the last of a block's programs.
+  const double found = programs * choice.block_m * (width + 2) * 4;
+  const double meeting =
+      choice.split_k > 1 ? kLatency + 2 * found / (device.l2_gbytes_per_second * 1e9) : 0;
+  return kLaunch + rounds * steps * step + std::ceil(rounds / resident) * 2 * kLatency + meeting;
 }
 
 }  // namespace
@@ -66,6 +72,7 @@ std::function<double(const space::Configuration&)> attention_prior(const Attenti
   std::vector<std::pair<std::size_t, double AttentionChoice::*>> members;
   for (const auto& [name, member] : {std::pair("BLOCK_M", &AttentionChoice::block_m),
                                      {"BLOCK_N", &AttentionChoice::block_n},
+                                     {"SPLIT_K", &AttentionChoice::split_k},
                                      {"num_warps", &AttentionChoice::warps},
                                      {"num_stages", &AttentionChoice::stages}})
     if (const auto index = space.knob_index(name)) members.emplace_back(*index, member);

@@ -38,7 +38,7 @@ Result<AttentionShape> read_shape(const nlohmann::json& stated) {
 }
 
 struct AttentionKnobs {
-  Expression block_m, block_n, warps, stages;
+  Expression block_m, block_n, split_k, warps, stages;
 };
 
 struct AttentionRules {
@@ -70,7 +70,26 @@ struct AttentionRules {
     return euclidean_div(knobs.block_m * (knobs.block_n + width), knobs.warps * device.warp);
   }
 
+  Expression programs() const {
+    return euclidean_div(shape.queries + knobs.block_m - 1, knobs.block_m) * shape.batch;
+  }
+
+  void split(SpaceBuilder& builder) const {
+    const Expression splits = knobs.split_k > 1;
+    const Expression scratch = programs() * knobs.split_k * knobs.block_m * (width + 2) * 4;
+    builder.require("split_k_parts", "a part of the keys is at least one step; there are {}",
+                    !splits || knobs.split_k <= steps(), {steps()});
+    builder.require("scratch", "what all parts found takes {} bytes; there may be {}",
+                    !splits || scratch <= kMostScratchBytes, {scratch, kMostScratchBytes});
+    builder.prefer("split_k_deep", "a part of the keys has at least two steps",
+                   !splits || 2 * knobs.split_k <= steps());
+    builder.prefer(
+        "split_k_fills", "with {} programs there is no need to split: that is two for each unit",
+        !splits || programs() * knobs.split_k <= 2 * device.units, {programs() * knobs.split_k});
+  }
+
   void add(SpaceBuilder& builder) const {
+    split(builder);
     builder.require("shared_memory",
                     "queries and the pipeline's buffers take at least {} bytes of shared memory; "
                     "there are {}",
@@ -118,6 +137,7 @@ SpaceBuilder attention_space_builder(const AttentionShape& shape, const GemmDevi
   const AttentionKnobs knobs{
       .block_m = builder.knob("BLOCK_M", "queries of a program", {16, 32, 64, 128, 256}),
       .block_n = builder.knob("BLOCK_N", "keys of a step", {16, 32, 64, 128}),
+      .split_k = builder.knob("SPLIT_K", "parts of the keys", {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}),
       .warps = builder.knob("num_warps", "warps of a program", {1, 2, 4, 8}),
       .stages = builder.knob("num_stages", "stages of the pipeline along the keys", {1, 2, 3, 4})};
   AttentionRules{shape, device, knobs}.add(builder);

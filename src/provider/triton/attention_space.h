@@ -23,8 +23,9 @@ std::int64_t padded_head(std::int64_t size);
 // What the dispatch states. An input error that says why there is no kernel for it.
 Result<AttentionShape> attention_of(const problem::Dispatch& dispatch);
 
-// A program keeps BLOCK_M queries and walks the keys in steps of BLOCK_N; num_warps and num_stages
-// are Triton's. Hard rules: shared memory. Soft ones: registers, instructions, waste.
+// A program keeps BLOCK_M queries and walks one of SPLIT_K parts of the keys in steps of BLOCK_N;
+// num_warps and num_stages are Triton's. Hard rules: shared memory, scratch memory. Soft ones:
+// registers, instructions, waste.
 // "Seen" are figures of Triton 3.9 for sm_80 and sm_90.
 space::SpaceBuilder attention_space_builder(const AttentionShape& shape, const GemmDevice& device);
 

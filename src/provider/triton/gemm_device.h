@@ -46,6 +46,10 @@ Result<GemmDevice> gemm_device(std::string_view target);
 // rows, columns or depth would be padding.
 inline constexpr std::int64_t kLeastSize = 16;
 
+// What the scratch memory of a kernel in a program may take, in bytes: each has its own, which is
+// there as long as the program is loaded.
+inline constexpr std::int64_t kMostScratchBytes = std::int64_t{64} << 20U;
+
 // Whether products run on matrix units: all but f32's on NVIDIA and RDNA, unless rounded to tf32.
 bool on_matrix_units(const Gemm& gemm, const GemmDevice& device);
 // Whether Hopper's and Blackwell's instructions of a warpgroup take the operands: they read them

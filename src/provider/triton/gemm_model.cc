@@ -22,8 +22,8 @@ double ceil_div(double a, double b) {
 
 class Model {
  public:
-  Model(const Gemm& given, const GemmDevice& device, const GemmChoice& choice)
-      : gemm_(given), device_(device), choice_(choice) {
+  Model(const Gemm& given, const GemmDevice& device, const GemmChoice& choice, std::int64_t behind)
+      : gemm_(given), device_(device), choice_(choice), behind_(static_cast<double>(behind)) {
     if (choice.swap != 0) {
       std::swap(gemm_.m, gemm_.n);
       std::swap(gemm_.a, gemm_.b);
@@ -55,7 +55,9 @@ class Model {
     // Persistent kernels load the next tile's first steps while they end this one.
     const bool hidden = choice_.structure == kPersistent || choice_.structure == kWarpSpecialised;
     const double loads = hidden ? 1 : batches;
-    all.compute = rounds * steps * all.step + loads * kLatency + batches * store_seconds();
+    // What one program computes behind its sums others' products go on beside.
+    const double behind = rounds / split * behind_seconds() / resident;
+    all.compute = rounds * steps * all.step + loads * kLatency + batches * store_seconds() + behind;
     all.memory = memory_seconds(units_ * resident);
     all.extra = extra_seconds();
     all.seconds = kLaunch + std::max(all.compute, all.memory) +
@@ -64,7 +66,7 @@ class Model {
   }
 
  private:
-  bool splits() const { return choice_.structure != kBlocked && choice_.split_k > 1; }
+  bool splits() const { return choice_.split_k > 1; }
   bool streams() const { return choice_.structure == kStreamK || choice_.structure == kStreamKTma; }
   double stream_programs() const {
     return std::min(units_ * static_cast<double>(choice_.per_unit), tiles_ * steps_);
@@ -145,6 +147,11 @@ class Model {
     return 300e-9 + bytes * (choice_.structure == kSplitKAtomic ? 2 : 1) / of_unit;
   }
 
+  // Of a tile, by plain instructions: a unit's peak counts each as two operations.
+  double behind_seconds() const {
+    return m_ * n_ * behind_ / (device_.f32_tflops * 1e12 / 2 / units_);
+  }
+
   double memory_seconds(double in_flight) const {
     const double k = static_cast<double>(gemm_.k), batch = static_cast<double>(gemm_.batch);
     const double a = static_cast<double>(gemm_.m) * k * a_bytes_ * batch;
@@ -172,6 +179,7 @@ class Model {
       case kSplitKTwoPasses:  // a second kernel reads all parts
         return kLaunch + kLatency +
                (static_cast<double>(choice_.split_k) * sums + tiles_ * m_ * n_ * c_bytes_) / of_all;
+      case kBlocked:
       case kTilesTma:  // the last of a tile's programs reads the others' parts
         if (!splits()) return 0;
         return kLatency + static_cast<double>(choice_.split_k) * sums / of_all;
@@ -190,6 +198,7 @@ class Model {
   Gemm gemm_;  // what is computed: with SWAP transposed
   const GemmDevice& device_;
   const GemmChoice& choice_;
+  double behind_;
   double a_bytes_, b_bytes_, c_bytes_;
   double m_, n_, k_;  // of a tile
   double units_, tiles_m_, tiles_n_, tiles_, steps_;
@@ -197,13 +206,15 @@ class Model {
 
 }  // namespace
 
-GemmEstimate estimate(const Gemm& gemm, const GemmDevice& device, const GemmChoice& choice) {
-  return Model(gemm, device, choice).estimate();
+GemmEstimate estimate(const Gemm& gemm, const GemmDevice& device, const GemmChoice& choice,
+                      std::int64_t behind) {
+  return Model(gemm, device, choice, behind).estimate();
 }
 
 std::function<double(const space::Configuration&)> gemm_prior(const Gemm& gemm,
                                                               const GemmDevice& device,
-                                                              const space::Space& space) {
+                                                              const space::Space& space,
+                                                              std::int64_t behind) {
   using Member = std::int64_t GemmChoice::*;
   constexpr std::array<std::pair<std::string_view, Member>, 11> kMembers{{
       {"STRUCTURE", &GemmChoice::structure},
@@ -231,7 +242,7 @@ std::function<double(const space::Configuration&)> gemm_prior(const Gemm& gemm,
     GemmChoice choice;
     for (const auto& [index, member] : members) choice.*member = configuration.values[index];
     if (!structured) choice.structure = choice.split_k > 1 ? splitting : kBlocked;
-    return estimate(gemm, device, choice).seconds;
+    return estimate(gemm, device, choice, behind).seconds;
   };
 }
 

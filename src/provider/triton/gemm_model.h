@@ -49,12 +49,15 @@ struct GemmEstimate {
   double seconds = 0;  // of the launch
 };
 
-GemmEstimate estimate(const Gemm& gemm, const GemmDevice& device, const GemmChoice& choice);
+// `behind`: instructions for each element of C that are computed before it is written.
+GemmEstimate estimate(const Gemm& gemm, const GemmDevice& device, const GemmChoice& choice,
+                      std::int64_t behind = 0);
 
 // estimate().seconds of the configurations of `space`, which is one of the provider's. The function
 // holds copies of what it needs, and several threads may call it.
 std::function<double(const space::Configuration&)> gemm_prior(const Gemm& gemm,
                                                               const GemmDevice& device,
-                                                              const space::Space& space);
+                                                              const space::Space& space,
+                                                              std::int64_t behind = 0);
 
 }  // namespace hone::triton

@@ -15,9 +15,6 @@ Expression ceil_div(const Expression& a, const Expression& b) {
   return euclidean_div(a + b - 1, b);
 }
 
-// Tensor descriptors take rows of whole 16 bytes (CUDA driver API, cuTensorMapEncodeTiled).
-constexpr std::int64_t kDescriptorBytes = 16;
-
 std::int64_t row_bytes(std::int64_t rows, std::int64_t columns, bool by_rows,
                        problem::ElementType type) {
   return (by_rows ? columns : rows) * byte_size(type);

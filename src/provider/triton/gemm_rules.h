@@ -8,6 +8,9 @@
 
 namespace hone::triton {
 
+// Tensor descriptors take rows of whole 16 bytes (CUDA driver API, cuTensorMapEncodeTiled).
+inline constexpr std::int64_t kDescriptorBytes = 16;
+
 struct GemmKnobs {
   space::Expression structure, block_m, block_n, block_k, group_m, split_k, per_unit, split_store,
       more_n, swap;
@@ -38,11 +41,14 @@ struct GemmRules {
   void add_hard(space::SpaceBuilder& builder) const;
   void add_soft(space::SpaceBuilder& builder) const;
 
+  // Parts of the hard ones, which kernels for a program's dispatches have too: that nothing is
+  // listed twice, and that a tile's buffers fit.
+  void same_again(space::SpaceBuilder& builder) const;
+  void memory(space::SpaceBuilder& builder) const;
+
  private:
   void structures(space::SpaceBuilder& builder) const;
   void unread_knobs(space::SpaceBuilder& builder) const;
-  void same_again(space::SpaceBuilder& builder) const;
-  void memory(space::SpaceBuilder& builder) const;
 
   void registers(space::SpaceBuilder& builder) const;
   void instructions(space::SpaceBuilder& builder) const;

@@ -113,7 +113,8 @@ void GemmRules::split(SpaceBuilder& builder) const {
   const Expression splits = knobs.split_k > 1;
   builder.prefer("split_k_fills",
                  "with {} programs there is no need to split: that is four for each unit",
-                 !splits || tiles() * knobs.split_k <= 4 * device.units, {tiles() * knobs.split_k});
+                 !splits || tiles() * gemm.batch * knobs.split_k <= 4 * device.units,
+                 {tiles() * gemm.batch * knobs.split_k});
   builder.prefer("split_k_deep", "a part has at least four steps",
                  !splits || 4 * knobs.split_k <= steps());
   const Expression streams = knobs.structure == kStreamK || knobs.structure == kStreamKTma;

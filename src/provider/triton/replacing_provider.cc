@@ -35,9 +35,9 @@ Result<space::SpaceBuilder> builder_of(const problem::Dispatch& dispatch,
     HONE_ASSIGN(const AttentionShape shape, attention_of(dispatch));
     return attention_space_builder(shape, device);
   }
-  HONE_ASSIGN(const Gemm gemm, product_of(dispatch));
-  HONE_TRY(check(gemm, device));
-  return contraction_space_builder(gemm, device);
+  HONE_ASSIGN(const StatedProduct product, stated_product(dispatch));
+  HONE_TRY(check(product.gemm, device));
+  return contraction_space_builder(product, device);
 }
 
 }  // namespace
@@ -75,9 +75,9 @@ std::function<double(const space::Configuration&)> ReplacingProvider::prior(
     return shape ? attention_prior(*shape, device_, space)
                  : std::function<double(const space::Configuration&)>();
   }
-  const Result<Gemm> gemm = product_of(dispatch);
-  return gemm ? gemm_prior(*gemm, device_, space)
-              : std::function<double(const space::Configuration&)>();
+  const Result<StatedProduct> product = stated_product(dispatch);
+  return product ? gemm_prior(product->gemm, device_, space, product->behind)
+                 : std::function<double(const space::Configuration&)>();
 }
 
 }  // namespace hone::triton

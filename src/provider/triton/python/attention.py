@@ -4,11 +4,15 @@ A program keeps BLOCK_M queries and walks all keys in steps of BLOCK_N, with the
 weights and the weighted sum of the values, which are made smaller whenever a larger score comes (Dao et al., 2022). So
 scores are never in memory. Scores, weights and sums are f32; a weight is rounded to the type of the values before it is
 multiplied with one, as the compiler's own kernels do. Exponentials are those of 2, so log2(e) goes into the scale.
+
+With SPLIT_K > 1 as many programs share these queries, each over its part of the keys (kernel_text.py, Parts): where
+there are few queries, as in a step of decoding, a GPU has more multiprocessors than heads. What each found is brought
+together by its largest score, as its own steps are.
 """
 import math
 
 from element_values import FLOATS, TYPES
-from kernel_text import KernelText
+from kernel_text import KernelText, Parts
 from problem import cdiv
 from stated_kernel import StatedKernel, size_of
 
@@ -20,7 +24,7 @@ LEAST_BLOCK = 16
 
 class Attention(StatedKernel):
     name = "hone_attention"
-    default = {"BLOCK_M": 64, "BLOCK_N": 32, "num_warps": 4, "num_stages": 2}
+    default = {"BLOCK_M": 64, "BLOCK_N": 32, "SPLIT_K": 1, "num_warps": 4, "num_stages": 2}
 
     def __init__(self, said, folder):
         self.operands = [said[name] for name in ("query", "key", "value", "mask") if name in said]
@@ -31,8 +35,11 @@ class Attention(StatedKernel):
         # Blocks are powers of two; what is beyond the end of a head is zero.
         self.depth, self.width = (max(LEAST_BLOCK, 1 << (size_of(each) - 1).bit_length()) for each in (self.k1, self.n))
 
-    def grid(self, knobs):
-        return (cdiv(size_of(self.m), knobs["BLOCK_M"]), size_of(self.batch), 1)
+    def grid(self, knobs, device):
+        return (cdiv(size_of(self.m), knobs["BLOCK_M"]), size_of(self.batch), knobs["SPLIT_K"])
+
+    def scratch_bytes(self, knobs):
+        return _Text(self, knobs).parts.bytes()
 
     def source(self, knobs):
         return _Text(self, knobs).text()
@@ -42,6 +49,9 @@ class _Text(KernelText):
     def __init__(self, of, knobs):
         super().__init__(of, size_of(of.m), size_of(of.n), knobs["BLOCK_M"], of.width)
         self.step = knobs["BLOCK_N"]
+        blocks = cdiv(self.rows, self.block_m)
+        # The sums, and for each query the largest score and the sum of the weights.
+        self.parts = Parts(knobs["SPLIT_K"], blocks * size_of(of.batch), self.block_m * (self.block_n + 2))
         self.keys = size_of(of.k2)
         self.query, self.key, self.weighted = (self.said[name] for name in ("query", "key", "value"))
         self.mask = self.said.get("mask")
@@ -59,13 +69,44 @@ class _Text(KernelText):
         if self.mask and self.mask["type"] not in ("i1", *FLOATS):
             raise ValueError(f"a mask of {self.mask['type']}")
         self.begin()
-        whole = self.keys // self.step * self.step
+        whole, steps = self.keys // self.step, cdiv(self.keys, self.step)
+        first, end = self.part_of(steps).split(", ")
+        if self.parts.count > 1:
+            self.add(*(f"{self.names[id(use)]}_at += first_step * {self.step * stride}"
+                       for use, stride in self.strides_along_keys()))
         if whole:
-            self.add(f"for begin in range(0, {whole}, {self.step}):",
+            if self.parts.count > 1 and whole < steps:
+                end = f"min(end_step, {whole})"
+            elif self.parts.count == 1:
+                end = str(whole)
+            self.add(f"for number in range({first}, {end}):", f"    begin = number * {self.step}",
                      *("    " + line for line in self.step_lines(True)))
-        if whole < self.keys:
-            self.add(f"begin = {whole}", f"inside = step < {self.keys} - begin", *self.step_lines(False))
+        if whole < steps:
+            # The last part has the step that is not whole.
+            self.depth += self.parts.count > 1
+            if self.parts.count > 1:
+                self.lines.append("    " * (self.depth - 1) + f"if part == {self.parts.count - 1}:")
+            self.add(f"begin = {whole * self.step}", f"inside = step < {self.keys} - begin", *self.step_lines(False))
+            self.depth -= self.parts.count > 1
+        if self.parts.count > 1:
+            self.add_parts()
         self.add("sums = sums * (1.0 / total)[:, None]")
+
+    def add_parts(self):
+        """Lines that bring together what the programs of a block found, in a fixed order."""
+        self.meet(f"batch * {cdiv(self.rows, self.block_m)} + tl.program_id(0)", "sums", "largest", "total")
+        self.add(*self.nothing_found(), f"for other in range(0, {self.parts.count}):",
+                 f"    theirs = {self.of_part('largest')}", "    larger = tl.maximum(largest, theirs)",
+                 "    smaller = tl.exp2(largest - larger)", "    their_smaller = tl.exp2(theirs - larger)",
+                 f"    total = total * smaller + {self.of_part('total')} * their_smaller",
+                 f"    sums = sums * smaller[:, None] + {self.of_part('sums')} * their_smaller[:, None]",
+                 "    largest = larger")
+
+    def nothing_found(self):
+        """Lines for what is known before any key was seen."""
+        return [f"largest = tl.full(({self.block_m}, ), {LEAST}, tl.float32)",
+                f"total = tl.zeros(({self.block_m}, ), dtype=tl.float32)",
+                f"sums = tl.zeros(({self.block_m}, {self.block_n}), dtype=tl.float32)"]
 
     def begin(self):
         of = self.of
@@ -86,9 +127,7 @@ class _Text(KernelText):
         inside = self.inside("depth", "[None, :]")
         at = self.pointers(self.query, row="[:, None]", depth="[None, :]")
         self.add(f"query = tl.load(tl.broadcast_to({at}, ({self.block_m}, {of.depth})){self.masked(inside)})",
-                 f"largest = tl.full(({self.block_m}, ), {LEAST}, tl.float32)",
-                 f"total = tl.zeros(({self.block_m}, ), dtype=tl.float32)",
-                 f"sums = tl.zeros(({self.block_m}, {self.block_n}), dtype=tl.float32)")
+                 *self.nothing_found())
         for use, axis, shape in self.walked_by_keys():
             along = self.along(of.k2, use, f"step{self.wide(use)}") if len(of.k2) == 1 else ""
             name = self.names[id(use)]
@@ -121,10 +160,14 @@ class _Text(KernelText):
             name += f" + ({along}){axis}" if along else ""
         return f"tl.load({name}{self.masked(*conditions, '' if even else 'inside' + axis)})"
 
-    def advance_lines(self, use):
-        """Lines after which the use's pointers are those of the next step."""
-        stride = self.of.k2[0].strides[id(use)] if len(self.of.k2) == 1 else 0
-        return [f"{self.names[id(use)]}_at += {self.step * stride}"] if stride else []
+    def strides_along_keys(self):
+        """(use, elements from one key to the next) of those whose pointers go from step to step."""
+        found = [(use, self.of.k2[0].strides[id(use)]) for use, _, _ in self.walked_by_keys() if len(self.of.k2) == 1]
+        return [(use, stride) for use, stride in found if stride]
+
+    def advance_lines(self):
+        """Lines after which pointers are those of the next step."""
+        return [f"{self.names[id(use)]}_at += {self.step * stride}" for use, stride in self.strides_along_keys()]
 
     def step_lines(self, even):
         """Lines that add a step's values to the sums."""
@@ -134,7 +177,7 @@ class _Text(KernelText):
                 "smaller = tl.exp2(largest - larger)", "total = tl.fma(total, smaller, tl.sum(weights, 1))",
                 "sums = sums * smaller[:, None]", "largest = larger", f"values = {values}",
                 f"sums = tl.dot(weights.to({TYPES[self.type][0]}), values, sums, out_dtype=tl.float32)",
-                *(line for use, _, _ in self.walked_by_keys() for line in self.advance_lines(use))]
+                *self.advance_lines()]
 
     def weight_lines(self, even):
         """Lines that make `larger`, the largest score so far, and `weights` of `scores`."""

@@ -9,6 +9,17 @@ MOST_INTEGER = 2**31 - 1
 ALIGNMENT = 64
 
 
+class Parts:
+    """`count` programs share each of `tiles` tiles. They meet in scratch memory, which holds so many `elements` of 32
+    bits of each program, and behind all of them a counter for each tile."""
+
+    def __init__(self, count, tiles, elements):
+        self.count, self.tiles, self.elements = count, tiles, elements
+
+    def bytes(self):
+        return 4 * self.tiles * (self.count * self.elements + 1) if self.count > 1 else 0
+
+
 class KernelText:
     """A kind adds the lines that leave its root's tile of rows x columns in `sums`, and calls walk() for its uses.
 
@@ -17,18 +28,19 @@ class KernelText:
     def __init__(self, of, rows, columns, block_m, block_n):
         self.of, self.said = of, of.said
         self.rows, self.columns, self.block_m, self.block_n = rows, columns, block_m, block_n
+        self.width = block_n  # columns of a whole tile, which may be several blocks side by side
         self.names = {id(use): f"use{i}" for i, use in enumerate(of.uses)}
         self.lines = []
+        self.depth = 0  # blocks that lines are added to are nested so deep
+        self.parts = Parts(1, 0, 0)  # of those that share a tile
         self.walked = set()  # names of offsets along an index
 
     def text(self):
         said = self.said
         passed = [f"binding{i}" for i in range(said["bindings"])] + [f"constant{i}" for i in range(said["constants"])]
+        passed += ["scratch"] if self.parts.bytes() else []
         self.root()
-        for place, value in enumerate(said["values"]):
-            self.add(f"v{place} = {self.value(value)}")
-        for store in said["stores"]:
-            self.store(store)
+        self.behind_root()
         head = ["import triton", "import triton.language as tl", "from triton.language.extra import libdevice", "", "",
                 "@triton.jit", f"def {self.of.name}({', '.join(passed)}):"]
         return "\n".join(head + ["    " + line for line in self.lines]) + "\n"
@@ -36,8 +48,49 @@ class KernelText:
     def root(self):
         raise NotImplementedError
 
+    def behind_root(self):
+        """Lines for the values behind the root, of the block in `sums`, and what is stored of them."""
+        for place, value in enumerate(self.said["values"]):
+            self.add(f"v{place} = {self.value(value)}")
+        for store in self.said["stores"]:
+            self.store(store)
+
     def add(self, *lines):
-        self.lines += lines
+        self.lines += ["    " * self.depth + line for line in lines]
+
+    def part_of(self, count):
+        """First and end of this program's part of so many steps, as the arguments of range()."""
+        parts = self.parts.count
+        if parts == 1:
+            return f"0, {count}"
+        if count < parts:
+            raise ValueError(f"SPLIT_K = {parts}; there are {count} steps to share")
+        # Without the assumption ptxas waits for each product before the next: it sees sums that come from elsewhere.
+        self.add("part = tl.program_id(2)", f"first_step = part * {count} // {parts}",
+                 f"end_step = (part + 1) * {count} // {parts}", "tl.assume(first_step < end_step)")
+        return "first_step, end_step"
+
+    def meet(self, tile, sums, *columns):
+        """Leaves what these variables hold in the scratch memory: sums for each row and column, and others for each row.
+        Of the programs that share the tile, numbered `tile`, the one that comes last goes on, and finds what all left by
+        of_part(), `other` being one of them; nobody waits for anybody."""
+        parts, rows = self.parts, f"tl.arange(0, {self.block_m})"
+        self.add(f"shared_tile = {tile}", f"parts_at = scratch + shared_tile * {parts.count * parts.elements}",
+                 f"{sums}_at = parts_at + {rows}[:, None] * {self.block_n} + tl.arange(0, {self.block_n})[None, :]")
+        for place, name in enumerate(columns):
+            self.add(f"{name}_at = parts_at + {self.block_m * (self.block_n + place)} + {rows}")
+        for name in (sums, *columns):
+            self.add(f"tl.store({name}_at + part * {parts.elements}, {name}, cache_modifier='.cg')")
+        # Every thread's are written before this program counts.
+        self.add("tl.debug_barrier()",
+                 f"come = (scratch + {parts.tiles * parts.count * parts.elements}).to(tl.pointer_type(tl.int32)) + shared_tile",
+                 f"if tl.atomic_add(come, 1, sem='acq_rel', scope='gpu') == {parts.count - 1}:")
+        self.depth += 1
+        # The memory is zero when the kernel is loaded, and the counter is again for the next launch.
+        self.add("tl.atomic_xchg(come, 0, sem='relaxed')")
+
+    def of_part(self, name):
+        return f"tl.load({name}_at + other * {self.parts.elements}, cache_modifier='.cg')"
 
     def place(self, use, batch):
         """A pointer to the use's first element of the matrix `batch`, which a program has one of."""
@@ -121,9 +174,9 @@ class KernelText:
         value = f"tl.broadcast_to(v{store['value']}, ({self.block_m}, {self.block_n}))"
         if store["type"] == "i1":
             value += ".to(tl.int8)"
-        inside = [f"({name}{axis} < {size})" for name, axis, size, block in
-                  (("row", "[:, None]", self.rows, self.block_m), ("column", "[None, :]", self.columns, self.block_n))
-                  if size % block]
+        inside = [f"({name}{axis} < {size})" for name, axis, size, step in
+                  (("row", "[:, None]", self.rows, self.block_m), ("column", "[None, :]", self.columns, self.width))
+                  if size % step]
         mask = f", mask={' & '.join(inside)}" if inside else ""
         if len(inside) == 1:
             mask = f", mask=tl.broadcast_to({inside[0]}, ({self.block_m}, {self.block_n}))"

@@ -3,7 +3,8 @@
 A dispatch is stated by src/provider/iree/program/dispatch_statement.h: loops with their roles, operands, loads and
 stores as strides over these loops, and the values behind the root. Sizes and strides are constants of the text that is
 made of it. A kernel is launched as IREE launches its own: with a pointer for each binding and the constants behind
-them, so it has neither scratch memory nor tensor descriptors.
+them. Scratch memory is a variable of the kernel's own module, which is zero when it is loaded: launches of one kernel
+must not run at the same time, and do not, as the runtime has one stream of a device.
 """
 import hashlib
 import importlib.util
@@ -12,15 +13,17 @@ import re
 import sys
 import time
 
-from element_values import TYPES
+from element_values import FLOATS, TYPES
 
 # What CUDA's grids have at most in their second direction.
 MOST_BATCH = 65535
+# Bytes: what tensor descriptors want, and more than any load.
+SCRATCH_ALIGNMENT = 128
 
 
 class StatedKernel:
     """One dispatch. A kind of dispatches is a class below this one: its `name` (of the kernel before it gets the
-    dispatch's), its `default` knobs, and grid(knobs) and source(knobs).
+    dispatch's), its `default` knobs, and grid(), source() and perhaps scratch_bytes().
 
     `said`: the statement; `uses`: the operands of its root; `folder`: where texts of kernels may be written."""
 
@@ -50,8 +53,15 @@ class StatedKernel:
             found.append(inner)
         return found or [Dimension(1, {id(use): 0 for use in uses})]
 
-    def grid(self, knobs):
+    def grid(self, knobs, device):
         raise NotImplementedError
+
+    def scratch_bytes(self, knobs):
+        """Of the argument `scratch`, which a kernel has where these are any."""
+        return 0
+
+    def has_descriptors(self, knobs):
+        return False
 
     def source(self, knobs):
         raise NotImplementedError
@@ -62,7 +72,8 @@ class StatedKernel:
         from triton.compiler import ASTSource
         if device.backend != "cuda":
             raise ValueError("kernels in the place of the compiler's are for NVIDIA GPUs only")
-        grid = self.grid(knobs)
+        knobs = self.default | knobs
+        grid = self.grid(knobs, device)
         if grid[1] > MOST_BATCH:
             raise ValueError(f"{grid[1]} matrices; a grid has {MOST_BATCH} in its second direction")
         begin = time.monotonic()
@@ -73,11 +84,16 @@ class StatedKernel:
         signature |= {name: "i32" for name in constants}
         # The runtime aligns bindings at least so.
         attributes = {(i,): [["tt.divisibility", 16]] for i in range(len(bindings))}
+        launched = len(signature)
+        scratch_bytes = self.scratch_bytes(knobs)
+        if scratch_bytes:
+            attributes[launched,] = [["tt.divisibility", 16]]
+            signature["scratch"] = "*" + self.scratch_type()
         # A product and a sum behind the root are rounded each, as the operations say.
         options = {"num_warps": knobs["num_warps"], "num_stages": knobs["num_stages"], "enable_fp_fusion": False}
         if int(device.arch) < 100:
-            # What drivers of CUDA 12.3 read, and all that these kernels need.
-            options["ptx_version"] = 83
+            # What drivers of CUDA 12.3 read, and of 12.7 where tiles are loaded by tensor descriptors.
+            options["ptx_version"] = 86 if self.has_descriptors(knobs) else 83
         with triton.knobs.compilation.scope():
             # It would name files of this machine, by which the same code would not be the same text.
             triton.knobs.compilation.disable_line_info = True
@@ -86,9 +102,9 @@ class StatedKernel:
         metadata = compiled.metadata
         if metadata.shared > device.shared_bytes:
             raise ValueError(f"{metadata.shared} bytes of shared memory; a workgroup may have {device.shared_bytes}")
-        if getattr(metadata, "global_scratch_size", 0):
-            raise ValueError("the kernel wants global scratch memory, which IREE's launches do not give")
-        ptx = self.as_iree_launches(compiled.asm["ptx"], len(signature))
+        # Triton's own memory, a part for each program, is where tensor descriptors are made.
+        own_bytes = getattr(metadata, "global_scratch_size", 0) * math.prod(grid)
+        ptx = self.as_iree_launches(compiled.asm["ptx"], launched, [scratch_bytes] * bool(scratch_bytes) + [own_bytes])
         launch = {"entry": self.entry, "ordinal": 0, "grid": list(grid),
                   "block": [metadata.num_warps * 32, 1, 1], "shared_bytes": metadata.shared,
                   "constants": [0] * len(constants)}
@@ -101,19 +117,32 @@ class StatedKernel:
         answer["stages"]["assemble"] = time.monotonic() - begin
         return answer | {"format": "cuda-cubin"}, code
 
-    def as_iree_launches(self, ptx, parameters):
-        """Without Triton's own pointers behind the parameters, and under the dispatch's name."""
+    def as_iree_launches(self, ptx, parameters, memories):
+        """Under the dispatch's name and with so many parameters. Those behind them point to variables of the module
+        instead, of so many bytes each as `memories` say; what is listed beyond, or has none, must not be read."""
         begin = ptx.index("(", ptx.index(f".entry {self.name}"))
         end = ptx.index(")", begin)
         listed = [each.strip() for each in ptx[begin + 1:end].split(",")]
         if len(listed) < parameters:
             raise ValueError(f"the kernel has {len(listed)} parameters; IREE's launches give {parameters}")
-        for hidden in listed[parameters:]:
-            name = hidden.split()[-1]
-            if re.search(rf"\b{re.escape(name)}\b", ptx[end:]):
-                raise ValueError(f"the kernel reads {name}, which IREE's launches do not give")
-        ptx = ptx[:begin + 1] + "\n\t" + ",\n\t".join(listed[:parameters]) + "\n" + ptx[end:]
+        head, body, variables = ptx[:begin + 1], ptx[end:], []
+        for place, hidden in enumerate(listed[parameters:]):
+            name = re.escape(hidden.split()[-1])
+            bytes_ = memories[place] if place < len(memories) else 0
+            if bytes_:
+                variable = f"{self.name}_scratch{place}"
+                variables.append(f".global .align {SCRATCH_ALIGNMENT} .b8 {variable}[{bytes_}];\n")
+                body = re.sub(rf"ld\.param(?:::entry)?\.[bu]64(\s+%\w+,\s*)\[{name}\];", rf"mov.b64\g<1>{variable};", body)
+            if re.search(rf"\b{name}\b", body):
+                raise ValueError(f"the kernel reads {hidden.split()[-1]}, which IREE's launches do not give")
+        entry = head.rindex("\n", 0, head.index(f".entry {self.name}")) + 1
+        head = head[:entry] + "".join(variables) + head[entry:]
+        ptx = head + "\n\t" + ",\n\t".join(listed[:parameters]) + "\n" + body
         return ptx.replace(self.name, self.entry)
+
+    def scratch_type(self):
+        """Of sums, as the compiler's signatures have it."""
+        return "fp32" if self.said.get("accumulator", "f32") in FLOATS else "i32"
 
     def load(self, text):
         """The function. Triton reads a kernel's source from its file, so there is one."""
@@ -142,6 +171,19 @@ class Dimension:
 
     def __init__(self, size, strides):
         self.size, self.strides = size, strides
+
+
+def merged_stride(loops, role, use):
+    """The stride of a use along the loops of a role, walked as one; None where they cannot be."""
+    stride, size = None, 1
+    for loop, step in zip(reversed(loops), reversed(use["strides"])):
+        if loop["role"] != role or loop["size"] == 1:
+            continue
+        if stride is not None and step != stride * size:
+            return None
+        stride = step if stride is None else stride
+        size *= loop["size"]
+    return 0 if stride is None else stride
 
 
 def size_of(dimensions):
