@@ -16,6 +16,9 @@ constexpr ProcessLimits kBuildLimits{.seconds = 600};
 // Guide, "Compute Capabilities").
 constexpr space::Value kMostThreads = 1024, kMostGrid = 2147483647, kMostGridBehind = 65535;
 
+// A kernel's own memory is there as long as its program is loaded.
+constexpr space::Value kMostScratchBytes = space::Value{1} << 30U;
+
 }  // namespace
 
 Candidate::Candidate(const ExternalKernel& kernel, const DispatchForm& form, std::string target,
@@ -51,6 +54,15 @@ Result<std::vector<Argument>> Candidate::arguments(const DispatchForm& form) con
     const auto operand = form.operands.find(argument.text);
     if (operand != form.operands.end()) {
       arguments.emplace_back(operand->second);
+      continue;
+    }
+    if (argument.text == kScratch) {
+      HONE_ASSIGN(const space::Value bytes, value_of("scratch", *kernel_.scratch));
+      if (bytes < 1 || bytes > kMostScratchBytes)
+        return failure("{}:{}: scratch: '{}' is {}; it must be from 1 to {} bytes",
+                       kernel_.manifest, kernel_.scratch->line, kernel_.scratch->text, bytes,
+                       kMostScratchBytes);
+      arguments.emplace_back(Scratch{bytes});
       continue;
     }
     HONE_ASSIGN(const space::Value value, value_of("arguments", argument));

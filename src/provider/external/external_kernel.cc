@@ -10,9 +10,10 @@
 namespace hone::external {
 namespace {
 
-const std::vector<std::string> kKeys{
-    "kernel", "operation", "operands", "object",        "source",  "build",       "arguments",
-    "grid",   "block",     "knobs",    "shared_memory", "default", "constraints", "zeroed"};
+const std::vector<std::string> kKeys{"kernel",      "operation", "operands",      "object",
+                                     "source",      "build",     "arguments",     "grid",
+                                     "block",       "knobs",     "shared_memory", "default",
+                                     "constraints", "scratch",   "zeroed"};
 
 bool is_one_of(const std::string& name, const std::vector<std::string>& names) {
   return std::ranges::find(names, name) != names.end();
@@ -46,7 +47,8 @@ class Reader : private provider::ManifestReader {
     if (key == "arguments") return words(key, node, kernel_.arguments);
     if (key == "zeroed") return words(key, node, kernel_.zeroed);
     if (key == "block") return extents(key, node).map([&](auto read) { kernel_.block = read; });
-    return scalar(key, node).map([&](auto bytes) { kernel_.shared_memory = bytes; });
+    std::optional<Text>& bytes = key == kScratch ? kernel_.scratch : kernel_.shared_memory;
+    return scalar(key, node).map([&](auto read) { bytes = read; });
   }
 
   Status operation(const YAML::Node& node) {
@@ -140,11 +142,12 @@ class Reader : private provider::ManifestReader {
           kernel_.build.empty() ? "build" : "source");
     space::Names names = names_in_manifest(kernel_.convolution);
     HONE_TRY(check_operands(names));
-    std::vector<std::string> taken{"source", "object", "target"};
+    std::vector<std::string> taken{"source", "object", "target", std::string(kScratch)};
     for (const ExternalKernel::Operand& operand : kernel_.operands) taken.push_back(operand.name);
     HONE_TRY(check_common(names, taken));
     for (const Text& extent : kernel_.block) HONE_TRY(legal("block", extent, names));
     if (kernel_.shared_memory) HONE_TRY(legal("shared_memory", *kernel_.shared_memory, names));
+    if (kernel_.scratch) HONE_TRY(legal("scratch", *kernel_.scratch, names));
     HONE_TRY(check_arguments(names));
     std::vector<Text> filled = kernel_.build;
     filled.push_back(kernel_.function);
@@ -164,6 +167,9 @@ class Reader : private provider::ManifestReader {
     std::set<std::string> found;
     for (const ExternalKernel::Operand& operand : kernel_.operands) {
       found.insert(operand.name);
+      if (operand.name == kScratch)
+        return at(operand.line)
+            .error("operands: 'scratch' is the kernel's own memory; call the operand another name");
       if (names.contains(operand.name))
         return at(operand.line)
             .error("operands: '{}' is a size; call the operand another name", operand.name);
@@ -195,12 +201,17 @@ class Reader : private provider::ManifestReader {
     for (const Text& argument : kernel_.arguments) {
       const bool operand = std::ranges::any_of(
           kernel_.operands, [&](const auto& each) { return each.name == argument.text; });
-      if (operand)
+      if (operand || (argument.text == kScratch && kernel_.scratch))
         passed.insert(argument.text);
+      else if (argument.text == kScratch)
+        return at(argument.line)
+            .error("arguments: one is scratch, and the key scratch, its bytes, is missing");
       else
         HONE_TRY(legal("arguments", argument, names,
-                       "; an argument is the name of an operand or an expression"));
+                       "; an argument is the name of an operand, scratch or an expression"));
     }
+    if (kernel_.scratch && !passed.contains(std::string(kScratch)))
+      return at(kernel_.scratch->line).error("arguments: none is scratch");
     for (const ExternalKernel::Operand& operand : kernel_.operands)
       if (!passed.contains(operand.name))
         return at(operand.line).error("arguments: none is {}", operand.name);

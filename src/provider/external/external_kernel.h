@@ -35,10 +35,14 @@ struct ExternalKernel : provider::KernelManifest {
   std::vector<Text> arguments;           // the function's, in their order
   std::vector<Text> block;               // one to three
   std::optional<Text> shared_memory;     // dynamic, in bytes
+  std::optional<Text> scratch;           // memory of the kernel's own, in bytes
   std::vector<Text> zeroed;              // operands whose memory must be zero before a launch
   // Names what the kernel is: the manifest, and the file that it names.
   std::string content;
 };
+
+// What an argument is called that is the kernel's scratch memory.
+inline constexpr std::string_view kScratch = "scratch";
 
 // What is multiplied, and the result.
 struct OperandNames {
@@ -53,7 +57,7 @@ const std::vector<std::string>& dimensions_of(bool convolution);
 
 // Reads the manifest at `path`. Input errors begin with its path and a line: what ManifestReader
 // finds, a file that is not there, an operand without a type or with an unknown dimension, an
-// argument that is neither an operand nor an expression.
+// argument that is neither an operand, the scratch memory nor an expression.
 Result<ExternalKernel> read_external_kernel(const std::string& path);
 
 // Names that the manifest's expressions may use besides knobs, with the values 1: of a matmul M, N,

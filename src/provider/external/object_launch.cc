@@ -109,6 +109,11 @@ class LaunchReader {
   Status read_arguments(ObjectLaunch& launch) const {
     for (const Text& argument : kernel_.arguments) {
       const auto operand = form_.operands.find(argument.text);
+      if (argument.text == kScratch)
+        return at(argument.line)
+            .error(
+                "arguments: scratch is for PTX: machine code gets what a launch gives, which "
+                "has none");
       if (operand == form_.operands.end()) {
         HONE_ASSIGN(const space::Value value, as_input(candidate_.value_of("arguments", argument)));
         constexpr space::Value kLeast = std::numeric_limits<std::int32_t>::min(),

@@ -103,12 +103,12 @@ bool is_of_32_bits(const std::string& type) {
 }
 
 Status check_argument(const Parameter& parameter, const Argument& argument, std::size_t index) {
-  if (std::holds_alternative<Place>(argument)) {
+  if (!std::holds_alternative<std::int64_t>(argument)) {
     if (is_of_64_bits(parameter.type)) return {};
-    return failure(
-        "arguments: number {} is an operand, and the kernel's parameter {} is {}, no "
-        "address",
-        index + 1, parameter.name, parameter.type);
+    return failure("arguments: number {} is {}, and the kernel's parameter {} is {}, no address",
+                   index + 1,
+                   std::holds_alternative<Place>(argument) ? "an operand" : "scratch memory",
+                   parameter.name, parameter.type);
   }
   const std::int64_t value = std::get<std::int64_t>(argument);
   if (is_of_64_bits(parameter.type)) return {};
@@ -124,6 +124,10 @@ Status check_argument(const Parameter& parameter, const Argument& argument, std:
 // Registers of hone's own; compilers' have no underscore behind the percent sign.
 constexpr std::string_view kRegisters = "\n\t.reg .b32 \t%_hone_word;\n\t.reg .b64 \t%_hone_wide;";
 
+std::string scratch_of(const std::string& entry) {
+  return entry + "_scratch";
+}
+
 // What leaves the argument in register `into`.
 std::string load_of(const Argument& argument, const std::string& into, const std::string& entry,
                     int bindings, bool wide) {
@@ -131,6 +135,9 @@ std::string load_of(const Argument& argument, const std::string& into, const std
     if (wide) return fmt::format("mov.b64 \t{}, {};", into, *value);
     return fmt::format("mov.b32 \t{}, {};", into, static_cast<std::int32_t>(*value));
   }
+  if (std::holds_alternative<Scratch>(argument))
+    return fmt::format("mov.u64 \t{}, {};\n\tcvta.global.u64 \t{}, {};", into, scratch_of(entry),
+                       into, into);
   const Place& place = std::get<Place>(argument);
   std::string text = fmt::format("ld.param.u64 \t{}, [{}_param_{}];", into, entry, place.binding);
   if (place.offset != 0) text += fmt::format("\n\tadd.s64 \t{0}, {0}, {1};", into, place.offset);
@@ -185,6 +192,17 @@ std::optional<std::int64_t> threads_of(const std::string& directives, const std:
   for (std::size_t i = 1; i <= 3; ++i)
     if (found[i].matched) product *= std::stoll(found[i]);
   return product;
+}
+
+// The module's variable for the scratch memory; empty where no argument is it.
+std::string scratch_variable(const std::vector<Argument>& arguments, const std::string& entry) {
+  // What vector loads and tensor descriptors want at most.
+  constexpr int kAlignment = 128;
+  for (const Argument& argument : arguments)
+    if (const auto* const scratch = std::get_if<Scratch>(&argument))
+      return fmt::format(".global .align {} .b8 {}[{}];\n", kAlignment, scratch_of(entry),
+                         scratch->bytes);
+  return "";
 }
 
 std::string parameter_list(const std::string& entry, int bindings, int constants) {
@@ -255,8 +273,11 @@ Result<std::string> with_launch(const std::string& ptx, const std::string& funct
     HONE_TRY(check_argument(parameters[i], arguments[i], i));
     HONE_ASSIGN(body, without_reads(body, parameters[i], arguments[i], entry, bindings));
   }
-  return ptx.substr(0, kernel.begin) + entry + parameter_list(entry, bindings, constants) +
-         directives + "{" + std::string(kRegisters) + body + ptx.substr(kernel.end);
+  const std::size_t line = ptx.rfind('\n', kernel.begin) + 1;
+  return ptx.substr(0, line) + scratch_variable(arguments, entry) +
+         ptx.substr(line, kernel.begin - line) + entry +
+         parameter_list(entry, bindings, constants) + directives + "{" + std::string(kRegisters) +
+         body + ptx.substr(kernel.end);
 }
 
 }  // namespace hone::external

@@ -12,8 +12,13 @@
 
 namespace hone::external {
 
+// Memory of the kernel's own: so many bytes of a variable of its module, zero when that is loaded.
+struct Scratch {
+  std::int64_t bytes = 0;
+};
+
 // What one of the function's parameters is to be: an address, or a whole number.
-using Argument = std::variant<Place, std::int64_t>;
+using Argument = std::variant<Place, std::int64_t, Scratch>;
 
 // The names of the module's kernels.
 std::vector<std::string> ptx_entries(std::string_view ptx);
@@ -25,12 +30,11 @@ Status check_target(std::string_view ptx, std::string_view device);
 // The module with its kernel `function` called `entry`, whose parameters are the addresses of
 // `bindings` bindings and behind them `constants` words of 32 bits, as IREE's CUDA driver launches
 // kernels: where the function reads a parameter of its own, it gets the binding's address plus the
-// place's offset, or the number. The code is the function's own otherwise, and the numbers are
-// known to the assembler.
-// Failures: no such kernel (nearest names), as many parameters as arguments are not there, an
-// address for a parameter that is none or a number for one that is, one that the function takes the
-// address of, a structure.
-// `threads` of a block: a failure where the function is made for fewer (.maxntid, .reqntid).
+// place's offset, the number, or the address of its scratch memory. The code is the function's own
+// otherwise, and the numbers are known to the assembler. Failures: no such kernel (nearest names),
+// as many parameters as arguments are not there, an address for a parameter that is none or a
+// number for one that is, one that the function takes the address of, a structure. `threads` of a
+// block: a failure where the function is made for fewer (.maxntid, .reqntid).
 Result<std::string> with_launch(const std::string& ptx, const std::string& function,
                                 const std::string& entry, const std::vector<Argument>& arguments,
                                 int bindings, int constants, std::int64_t threads);

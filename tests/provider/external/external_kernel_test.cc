@@ -101,6 +101,11 @@ TEST(ExternalKernel, MistakesAreNamedWithTheirLine) {
               HasSubstr("my.yaml:6: arguments: none is C"));
   EXPECT_THAT(error_of("block: THREADS", "block: THREADS\nzeroed: [A]"),
               HasSubstr("my.yaml:11: zeroed: 'A'; what can be zeroed is the result, C"));
+  EXPECT_THAT(
+      error_of("[A, B, C, N, K, M]", "[A, B, C, scratch, K, M]"),
+      HasSubstr("my.yaml:8: arguments: one is scratch, and the key scratch, its bytes, is"));
+  EXPECT_THAT(error_of("block: THREADS", "block: THREADS\nscratch: M * N * 4"),
+              HasSubstr("my.yaml:11: arguments: none is scratch"));
   EXPECT_THAT(error_of("  B: {type", "  N: {type"),
               HasSubstr("my.yaml:5: operands: 'N' is a size; call the operand another name"));
   EXPECT_THAT(error_of("block: THREADS", "block: THREDS"), HasSubstr("my.yaml:10: block: "));

@@ -45,6 +45,24 @@ TEST(PtxEntry, IsLaunchedAsTheKernelThatItReplaces) {
   EXPECT_THAT(*fitted, HasSubstr(".maxntid 256, 1, 1"));
 }
 
+// As if the sizes' place were memory: the variable is the module's, its address a generic one.
+TEST(PtxEntry, ScratchMemoryIsAVariableOfTheModule) {
+  std::vector<Argument> arguments = kArguments;
+  arguments[2] = Scratch{4096};
+  const auto fitted = with_launch(product(), "product", "main_dispatch_0", arguments, 2, 3, 64);
+  ASSERT_TRUE(fitted) << fitted.error().message;
+  EXPECT_THAT(*fitted, HasSubstr(".global .align 128 .b8 main_dispatch_0_scratch[4096];\n"
+                                 ".visible .entry main_dispatch_0("));
+  EXPECT_THAT(*fitted, HasSubstr("mov.u64 \t%rd20, main_dispatch_0_scratch;\n"
+                                 "\tcvta.global.u64 \t%rd20, %rd20;"));
+  arguments[3] = Scratch{4096};
+  const auto number = with_launch(product(), "product", "e", arguments, 2, 3, 64);
+  ASSERT_FALSE(number);
+  EXPECT_EQ(number.error().message,
+            "arguments: number 4 is scratch memory, and the kernel's parameter product_param_3 is "
+            ".u32, no address");
+}
+
 TEST(PtxEntry, WhatDoesNotFitIsNamed) {
   const auto error = [](const std::string& function, std::vector<Argument> arguments,
                         std::int64_t threads = 64) {
