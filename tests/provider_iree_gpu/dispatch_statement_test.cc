@@ -76,6 +76,28 @@ TEST(DispatchStatement, SaysWhatIsReadMultipliedAndComputedBehindIt) {
   EXPECT_THAT(stated["layout"].get<std::string>(), StartsWith("#hal.pipeline.layout<bindings = ["));
 }
 
+// IREE puts small constants into the dispatches that read them, as the biases of models with
+// weights of their own are: 0, 1/2, 1, ... in f16, two in a word.
+TEST(DispatchStatement, ATableOfConstantsIsAllInIt) {
+  std::string values, program = kFeedForward;
+  for (int i = 0; i < 48; ++i) values += fmt::format("{}{:.1f}", i == 0 ? "" : ", ", 0.5 * i);
+  const std::string argument = ", %bias: tensor<48xf16>";
+  program.replace(program.find(argument), argument.size(), "");
+  program.replace(program.find("  %z ="), 0,
+                  "  %bias = arith.constant dense<[" + values + "]> : tensor<48xf16>\n");
+  const json stated = statement_of(program);
+  ASSERT_FALSE(stated.contains("why_not")) << stated["why_not"];
+  const json& table = stated["values"][1];
+  EXPECT_EQ(table["op"], "table");
+  EXPECT_EQ(table["type"], "f16");
+  EXPECT_EQ(table["strides"], json({0, 1, 0}));
+  EXPECT_FALSE(table.contains("view"));
+  ASSERT_EQ(table["words"].size(), 24u);
+  EXPECT_EQ(table["words"][0], 0x38000000);  // 0 and, above it, 1/2
+  EXPECT_EQ(table["words"][1], 0x3E003C00);  // 1 and 3/2
+  EXPECT_EQ(stated["bindings"], 3);
+}
+
 // 3 x 3 over a padded image of 10 x 10 x 16: a step in y is 160 elements, in a filter's row too.
 TEST(DispatchStatement, AConvolutionWalksItsImageByTwoLoopsAtOnce) {
   const json stated = statement_of(convolution(/*nchw=*/false, 2, 8, 16, 32));

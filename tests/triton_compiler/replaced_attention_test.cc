@@ -55,7 +55,7 @@ TEST(ReplacedAttention, IsWhatTheProgramHolds) {
   ASSERT_TRUE(split) << split.error().message;
   EXPECT_THAT(split->launch.grid, ElementsAre(512 / 128, 4, 3));
   EXPECT_THAT(split->code,
-              HasSubstr("_scratch0[" + std::to_string(16 * (3 * 128 * (64 + 2) + 1) * 4) + "];"));
+              HasSubstr("_memory0[" + std::to_string(16 * (3 * 128 * (64 + 2) + 1) * 4) + "];"));
 
   const auto file = iree::replaced_executable(dispatch, compiled->code, launch);
   ASSERT_TRUE(file) << file.error().message;

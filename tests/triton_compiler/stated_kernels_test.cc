@@ -108,12 +108,29 @@ TEST(Contractions, WhoSplitKMeetInAVariableOfTheirModule) {
     EXPECT_EQ(compiled->launch.scratch_bytes, 0);  // nothing that a launch would have to give
     EXPECT_EQ(count(compiled->code, ".param .u64"), 3u);
     EXPECT_EQ(
-        count(compiled->code, ".global .align 128 .b8 " + compiled->launch.entry + "_scratch0[" +
+        count(compiled->code, ".global .align 128 .b8 " + compiled->launch.entry + "_memory0[" +
                                   std::to_string(32 * (4 * 4096 + 1) * 4) + "];"),
         1u);
-    EXPECT_EQ(count(compiled->code, "_scratch0;"), 1u) << "read in the parameter's place";
+    EXPECT_EQ(count(compiled->code, "_memory0;"), 1u) << "read in the parameter's place";
     EXPECT_THAT(compiled->code, HasSubstr("atom.global.gpu.acq_rel.add.u32"));
   }
+}
+
+// 256 biases, two in a word.
+TEST(Contractions, ATableOfConstantsIsInTheirModule) {
+  CompileWorkers& workers = shared_workers();
+  nlohmann::json said = nlohmann::json::parse(kMatmul);
+  nlohmann::json& bias = said["values"][1];
+  bias["op"] = "table";
+  bias.erase("view");
+  bias["offset"] = 0;
+  for (int word = 0; word < 128; ++word) bias["words"].push_back(0x3C003800 + word);
+  const auto compiled = workers.one(stated(said.dump()), "sm_90", with({{"SPLIT_K", 2}}));
+  ASSERT_TRUE(compiled) << compiled.error().message;
+  EXPECT_EQ(count(compiled->code, ".param .u64"), 3u);
+  EXPECT_THAT(compiled->code, HasSubstr("_memory0[128] = {1006647296, 1006647297, 1006647298, "));
+  EXPECT_THAT(compiled->code, HasSubstr("_memory1[" + std::to_string(32 * (2 * 4096 + 1) * 4)));
+  EXPECT_EQ(count(compiled->code, "_memory0;"), 1u);
 }
 
 // Two descriptors of 128 bytes for each of 32 programs, where Triton has them made.
@@ -123,7 +140,7 @@ TEST(Contractions, MatricesAreLoadedByDescriptorsMadeInPlace) {
   ASSERT_TRUE(compiled) << compiled.error().message;
   EXPECT_THAT(compiled->launch.grid, ElementsAre(32, 1, 1));
   EXPECT_EQ(count(compiled->code, ".param .u64"), 3u);
-  EXPECT_THAT(compiled->code, HasSubstr("_scratch0[" + std::to_string(32 * 2 * 128) + "];"));
+  EXPECT_THAT(compiled->code, HasSubstr("_memory0[" + std::to_string(32 * 2 * 128) + "];"));
   EXPECT_THAT(compiled->code, HasSubstr("cp.async.bulk.tensor.2d"));
   EXPECT_THAT(compiled->code, Not(HasSubstr("cp.async.cg.shared.global")));
 

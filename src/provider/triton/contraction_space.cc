@@ -82,7 +82,7 @@ std::int64_t instructions_of(const std::string& operation) {
        {"math.sqrt", 10},
        {"math.rsqrt", 4},
        {"arith.divf", 10}}};
-  if (operation == "root" || operation == "load") return 0;
+  if (operation == "root" || operation == "load" || operation == "table") return 0;
   const auto* found =
       std::ranges::find(kSeveral, operation, &decltype(kSeveral)::value_type::first);
   return found == kSeveral.end() ? 1 : found->second;

@@ -219,6 +219,7 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
   X(bool, mlirAttributeIsADenseElements, (MlirAttribute))                                        \
   X(bool, mlirDenseElementsAttrIsSplat, (MlirAttribute))                                         \
   X(MlirAttribute, mlirDenseElementsAttrGetSplatValue, (MlirAttribute))                          \
+  X(const void*, mlirDenseElementsAttrGetRawData, (MlirAttribute))                               \
   X(bool, mlirAttributeIsAArray, (MlirAttribute))                                                \
   X(std::intptr_t, mlirArrayAttrGetNumElements, (MlirAttribute))                                 \
   X(MlirAttribute, mlirArrayAttrGetElement, (MlirAttribute, std::intptr_t))                      \

@@ -218,10 +218,13 @@ class Statement {
         scalars_[argument.ptr] = known->second.value;
       else if (from.ptr != nullptr && ir_.is(from, "tensor.empty"))
         continue;
+      else if (from.ptr != nullptr && is_table(from))
+        scalars_[argument.ptr] =
+            loaded("table", accesses_.read_table(operands[i], maps[i]), root_loop);
       else if (from.ptr != nullptr && ir_.name(from).starts_with("arith."))
         scalars_[argument.ptr] = scalar(operands[i]);
       else
-        scalars_[argument.ptr] = loaded(operands[i], maps[i], root_loop);
+        scalars_[argument.ptr] = loaded("load", accesses_.read(operands[i], maps[i]), root_loop);
     }
     const std::vector<MlirValue> yielded = ir_.operands(yield);
     for (std::size_t r = 0; r < results.size(); ++r) {
@@ -232,13 +235,19 @@ class Statement {
     }
   }
 
-  int loaded(MlirValue tensor, MlirAttribute map, const std::vector<int>& root_loop) {
-    nlohmann::json own = accesses_.read(tensor, map);
+  bool is_table(MlirOperation operation) const {
+    const MlirAttribute value = ir_.attribute(operation, "value");
+    return ir_.is(operation, "arith.constant") && ir_.api().mlirAttributeIsADenseElements(value) &&
+           !ir_.api().mlirDenseElementsAttrIsSplat(value);
+  }
+
+  // `own`: an operand over the loops of its operation.
+  int loaded(const char* from, nlohmann::json own, const std::vector<int>& root_loop) {
     std::vector<std::int64_t> strides(root_loops_.size(), 0);
     for (std::size_t l = 0; l < root_loop.size(); ++l)
       strides[static_cast<std::size_t>(root_loop[l])] += own["strides"][l].get<std::int64_t>();
     own["strides"] = strides;
-    own["op"] = "load";
+    own["op"] = from;
     return add(std::move(own));
   }
 
@@ -271,7 +280,7 @@ class Statement {
     MlirAttribute value = ir_.attribute(operation, "value");
     const CApi& api = ir_.api();
     if (api.mlirAttributeIsADenseElements(value)) {
-      if (!api.mlirDenseElementsAttrIsSplat(value)) refuse("a table of constants behind its root");
+      if (!api.mlirDenseElementsAttrIsSplat(value)) refuse("a table of constants as one value");
       value = api.mlirDenseElementsAttrGetSplatValue(value);
     }
     if (api.mlirAttributeIsAFloat(value)) {

@@ -14,7 +14,8 @@ namespace hone::iree {
 // "kind" ("contraction": lhs, rhs, what the sums start from; "attention": query, key, value, scale,
 // perhaps a mask); loops of the root with their roles (batch, m, n, k; of attention k1 along heads,
 // k2 along keys); operands, loads and stores by the view they lie in and their strides, in
-// elements, over the root's loops; what is computed behind the root, value by value.
+// elements, over the root's loops; what is computed behind the root, value by value;
+// a table is a load from a constant of the dispatch's own, with all its "words".
 // If the dispatch is of another form, it is {"why_not": "..."}.
 // `function`: the kernel's, at executable-sources. `kernel`: sizes that its launch gives.
 nlohmann::json state_dispatch(const Ir& ir, MlirOperation function, MlirOperation root,

@@ -1,6 +1,7 @@
 #include "provider/iree/program/statement_accesses.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "provider/iree/program/root_operation.h"
@@ -48,6 +49,18 @@ nlohmann::json access(const StatementAccesses::Piece& piece, const std::vector<L
           {"offset", offset},
           {"strides", strides}};
 }
+
+// The indices of an operand with this map, and the number of its loops.
+std::pair<std::vector<Linear>, std::size_t> walked(const CApi& api, MlirAttribute map,
+                                                   std::size_t rank) {
+  auto read = indices(api, map);
+  if (!read || read->size() != rank) refuse("an operand's index is no sum of loops");
+  const std::intptr_t loops = api.mlirAffineMapGetNumDims(api.mlirAffineMapAttrGetValue(map));
+  return {*std::move(read), static_cast<std::size_t>(loops)};
+}
+
+// A kernel has its tables in its code.
+constexpr std::size_t kMostTableBytes = std::size_t{64} << 10U;
 
 }  // namespace
 
@@ -158,12 +171,30 @@ nlohmann::json StatementAccesses::read(MlirValue tensor, MlirAttribute map) {
                                : fmt::format("an operand of it is computed before it is read: {}",
                                              in_words(ir_, load)));
   const Piece piece = piece_of(load, ir_.operands(load).at(0), tensor);
-  const auto read = indices(ir_.api(), map);
-  if (!read || read->size() != piece.strides.size())
-    refuse("an operand's index is no sum of loops");
-  const std::size_t loops = static_cast<std::size_t>(
-      ir_.api().mlirAffineMapGetNumDims(ir_.api().mlirAffineMapAttrGetValue(map)));
-  return access(piece, *read, loops);
+  const auto [read, loops] = walked(ir_.api(), map, piece.strides.size());
+  return access(piece, read, loops);
+}
+
+nlohmann::json StatementAccesses::read_table(MlirValue tensor, MlirAttribute map) const {
+  const auto type = kernel_.type(tensor);
+  if (!type || is_dynamic(*type)) refuse("a size of it is known only at run time");
+  Piece piece;
+  piece.type = type->element;
+  std::int64_t stride = 1;
+  for (const std::int64_t size : type->shape) stride *= size;
+  const auto bytes = static_cast<std::size_t>(stride * problem::byte_size(type->element));
+  if (type->element == problem::ElementType::kI1 || bytes > kMostTableBytes)
+    refuse(fmt::format("a table of {} constants of {} behind its root", stride,
+                       problem::name_of(type->element)));
+  for (const std::int64_t size : type->shape) piece.strides.push_back(stride /= size);
+  std::vector<std::uint32_t> words((bytes + sizeof(std::uint32_t) - 1) / sizeof(std::uint32_t));
+  const MlirAttribute value = ir_.attribute(ir_.defining_operation(tensor), "value");
+  std::memcpy(words.data(), ir_.api().mlirDenseElementsAttrGetRawData(value), bytes);
+  const auto [read, loops] = walked(ir_.api(), map, piece.strides.size());
+  nlohmann::json said = access(piece, read, loops);
+  said.erase("view");
+  said["words"] = std::move(words);
+  return said;
 }
 
 }  // namespace hone::iree

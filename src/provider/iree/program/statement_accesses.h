@@ -53,6 +53,10 @@ class StatementAccesses {
   // the strides in elements over the map's loops.
   nlohmann::json read(MlirValue tensor, MlirAttribute map);
 
+  // The same of a table, a constant with a value for each element; in the place of the view
+  // {"words"}, all of it in 32 bits each, as memory of this machine has them.
+  nlohmann::json read_table(MlirValue tensor, MlirAttribute map) const;
+
   // Of all that was asked for: {"binding", "offset", "words", "multiple"} (ViewPosition).
   const nlohmann::json& views() const { return views_; }
 

@@ -38,7 +38,7 @@ class KernelText:
     def text(self):
         said = self.said
         passed = [f"binding{i}" for i in range(said["bindings"])] + [f"constant{i}" for i in range(said["constants"])]
-        passed += ["scratch"] if self.parts.bytes() else []
+        passed += [f"table{i}" for i in range(len(self.of.tables))] + ["scratch"] * (self.parts.bytes() > 0)
         self.root()
         self.behind_root()
         head = ["import triton", "import triton.language as tl", "from triton.language.extra import libdevice", "", "",
@@ -95,6 +95,9 @@ class KernelText:
     def place(self, use, batch):
         """A pointer to the use's first element of the matrix `batch`, which a program has one of."""
         name = self.names[id(use)]
+        if "view" not in use:
+            self.place_table(use, batch)
+            return
         # Several uses of one binding may be of different types.
         view = self.said["views"][use["view"]]
         pointer, bytes_ = f"binding{view['binding']}", TYPES[use["type"]][2]
@@ -120,6 +123,12 @@ class KernelText:
             pointer += f" + {begin + use['offset']}"
         along = self.along(batch, use, f"batch{self.wide(use)}")
         self.add(f"{name} = {pointer}" + (f" + {along}" if along else ""))
+
+    def place_table(self, use, batch):
+        """The same of a table, whose pointer the kernel has for it alone."""
+        table = next(i for i, each in enumerate(self.of.tables) if each is use)
+        along = self.along(batch, use, f"batch{self.wide(use)}")
+        self.add(" + ".join([f"{self.names[id(use)]} = table{table}", str(use["offset"]), *([along] if along else [])]))
 
     def walk(self, use, index, dimensions, variable=""):
         """How far each element lies from the first one along `index`, which has these values."""
@@ -165,7 +174,7 @@ class KernelText:
     def value(self, value):
         if value["op"] == "root":
             return f"sums.to({TYPES[value['type']][0]})"
-        if value["op"] == "load":
+        if value["op"] in ("load", "table"):
             loaded = f"tl.load({self.tile(value)})"
             return f"({loaded} != 0)" if value["type"] == "i1" else loaded
         return computed(value, [each["type"] for each in self.said["values"]])

@@ -18,7 +18,7 @@ from element_values import FLOATS, TYPES
 # What CUDA's grids have at most in their second direction.
 MOST_BATCH = 65535
 # Bytes: what tensor descriptors want, and more than any load.
-SCRATCH_ALIGNMENT = 128
+ALIGNMENT = 128
 
 
 class StatedKernel:
@@ -34,7 +34,8 @@ class StatedKernel:
         self.said = said
         self.folder = folder
         self.entry = "".join(each if each.isalnum() or each == "_" else "_" for each in said["entry"])
-        loads = [value for value in said["values"] if value["op"] == "load"]
+        loads = [value for value in said["values"] if value["op"] in ("load", "table")]
+        self.tables = [value for value in loads if value["op"] == "table"]
         self.uses = [*uses, *loads, *said["stores"]]
         for each in [*self.uses, *said["values"]]:
             if each["type"] not in TYPES:
@@ -85,10 +86,16 @@ class StatedKernel:
         # The runtime aligns bindings at least so.
         attributes = {(i,): [["tt.divisibility", 16]] for i in range(len(bindings))}
         launched = len(signature)
+        variables = []  # of the module, which the pointers behind those of the launch point to
+        for place, table in enumerate(self.tables):
+            signature[f"table{place}"] = "*" + TYPES[table["type"]][1]
+            variables.append(table_variable(table["words"]))
         scratch_bytes = self.scratch_bytes(knobs)
         if scratch_bytes:
-            attributes[launched,] = [["tt.divisibility", 16]]
             signature["scratch"] = "*" + self.scratch_type()
+            variables.append(scratch_variable(scratch_bytes))
+        for place in range(launched, len(signature)):
+            attributes[place,] = [["tt.divisibility", 16]]
         # A product and a sum behind the root are rounded each, as the operations say.
         options = {"num_warps": knobs["num_warps"], "num_stages": knobs["num_stages"], "enable_fp_fusion": False}
         if int(device.arch) < 100:
@@ -104,7 +111,8 @@ class StatedKernel:
             raise ValueError(f"{metadata.shared} bytes of shared memory; a workgroup may have {device.shared_bytes}")
         # Triton's own memory, a part for each program, is where tensor descriptors are made.
         own_bytes = getattr(metadata, "global_scratch_size", 0) * math.prod(grid)
-        ptx = self.as_iree_launches(compiled.asm["ptx"], launched, [scratch_bytes] * bool(scratch_bytes) + [own_bytes])
+        variables += [scratch_variable(own_bytes)] * (own_bytes > 0)
+        ptx = self.as_iree_launches(compiled.asm["ptx"], launched, variables)
         launch = {"entry": self.entry, "ordinal": 0, "grid": list(grid),
                   "block": [metadata.num_warps * 32, 1, 1], "shared_bytes": metadata.shared,
                   "constants": [0] * len(constants)}
@@ -117,26 +125,25 @@ class StatedKernel:
         answer["stages"]["assemble"] = time.monotonic() - begin
         return answer | {"format": "cuda-cubin"}, code
 
-    def as_iree_launches(self, ptx, parameters, memories):
-        """Under the dispatch's name and with so many parameters. Those behind them point to variables of the module
-        instead, of so many bytes each as `memories` say; what is listed beyond, or has none, must not be read."""
+    def as_iree_launches(self, ptx, parameters, variables):
+        """Under the dispatch's name and with so many parameters. Those behind them point to `variables` of the module
+        instead, whose declarations have {} for a name; what is listed beyond must not be read."""
         begin = ptx.index("(", ptx.index(f".entry {self.name}"))
         end = ptx.index(")", begin)
         listed = [each.strip() for each in ptx[begin + 1:end].split(",")]
         if len(listed) < parameters:
             raise ValueError(f"the kernel has {len(listed)} parameters; IREE's launches give {parameters}")
-        head, body, variables = ptx[:begin + 1], ptx[end:], []
+        head, body, declared = ptx[:begin + 1], ptx[end:], []
         for place, hidden in enumerate(listed[parameters:]):
             name = re.escape(hidden.split()[-1])
-            bytes_ = memories[place] if place < len(memories) else 0
-            if bytes_:
-                variable = f"{self.name}_scratch{place}"
-                variables.append(f".global .align {SCRATCH_ALIGNMENT} .b8 {variable}[{bytes_}];\n")
+            if place < len(variables):
+                variable = f"{self.name}_memory{place}"
+                declared.append(variables[place].format(variable))
                 body = re.sub(rf"ld\.param(?:::entry)?\.[bu]64(\s+%\w+,\s*)\[{name}\];", rf"mov.b64\g<1>{variable};", body)
             if re.search(rf"\b{name}\b", body):
                 raise ValueError(f"the kernel reads {hidden.split()[-1]}, which IREE's launches do not give")
         entry = head.rindex("\n", 0, head.index(f".entry {self.name}")) + 1
-        head = head[:entry] + "".join(variables) + head[entry:]
+        head = head[:entry] + "".join(declared) + head[entry:]
         ptx = head + "\n\t" + ",\n\t".join(listed[:parameters]) + "\n" + body
         return ptx.replace(self.name, self.entry)
 
@@ -161,9 +168,18 @@ class StatedKernel:
     def type_of(self, binding):
         """Of the first view in it, by which its pointer is passed."""
         for use in self.uses:
-            if self.said["views"][use["view"]]["binding"] == binding:
+            if "view" in use and self.said["views"][use["view"]]["binding"] == binding:
                 return use["type"]
         return "i8"
+
+
+def scratch_variable(bytes_):
+    """Its declaration, with {} for its name; it is zero when the module is loaded."""
+    return f".global .align {ALIGNMENT} .b8 {{}}[{bytes_}];\n"
+
+
+def table_variable(words):
+    return f".global .align {ALIGNMENT} .b32 {{}}[{len(words)}] = {{{{{', '.join(map(str, words))}}}}};\n"
 
 
 class Dimension:
