@@ -13,7 +13,8 @@ using testing::HasSubstr;
 struct ProviderWithFlags final : test::FakeProvider {
   std::vector<provider::FlagChoice> choices;
   std::vector<provider::FlagChoice> flag_choices(const problem::Program&,
-                                                 const std::vector<std::string>&) const override {
+                                                 const std::vector<std::string>&,
+                                                 const std::filesystem::path&) const override {
     return choices;
   }
   // The first samples of the default's module that take three times as long as they should.

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/file.h"
 #include "base/stopwatch.h"
 #include "measure/statistics.h"
 #include "tune/services/records.h"
@@ -421,6 +422,18 @@ double FoundFlags::speedup(const FlagSet& set) const {
   return found == trials.end() ? 1 : 1 / found->ratio.value_or(1);
 }
 
+Result<std::vector<provider::FlagChoice>> choices_with_files(const Context& context,
+                                                             const problem::Program& program) {
+  const Options& options = context.options;
+  std::vector<provider::FlagChoice> choices =
+      context.programs->flag_choices(program, options.flags, options.out);
+  for (const provider::FlagChoice& choice : choices)
+    if (choice.why_not.empty())
+      for (const provider::FlagFile& file : choice.files)
+        HONE_TRY(write_file_atomically(file.path, file.text));
+  return choices;
+}
+
 Result<FoundFlags> search_flags(Context& context, const problem::Program& program,
                                 const std::string& bytes, const problem::Function& function,
                                 const FlagSearchRequest& request) {
@@ -429,9 +442,10 @@ Result<FoundFlags> search_flags(Context& context, const problem::Program& progra
   HONE_ASSIGN(ProgramVariants made,
               ProgramVariants::create(context, program, bytes, function, folder.path()));
   ProgramBench bench{std::move(folder), std::move(made)};
+  HONE_ASSIGN(std::vector<provider::FlagChoice> choices, choices_with_files(context, program));
   HONE_ASSIGN(FoundFlags found,
               FlagSearch(context, request, bench.variants, call_of(context, function))
-                  .run(context.programs->flag_choices(program, context.options.flags)));
+                  .run(std::move(choices)));
   if (request.prove && !found.best.name.empty()) {
     const RightVariant best{.name = found.best.name, .flags = found.best.flags};
     HONE_ASSIGN(const ProvingRounds rounds, prove_variant(context, bench, best));

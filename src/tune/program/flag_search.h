@@ -56,6 +56,12 @@ struct FoundFlags {
   double speedup(const FlagSet& set) const;
 };
 
+// What the compiler can be told about the program (ProgramProvider::flag_choices). The files that
+// these flags name are written to the folder of Options::out, and stay there: results in the store
+// are of programs compiled with them. Errors: a file that cannot be written.
+Result<std::vector<provider::FlagChoice>> choices_with_files(const Context& context,
+                                                             const problem::Program& program);
+
 // `function`: what is called; its arguments are made up. Each trial is a row of the store under
 // its name; a later run on the same store and device takes from there what it would only run again.
 // Errors: of ProgramVariants, where the default itself does not compile or run; kInterrupted.
