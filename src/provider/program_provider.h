@@ -29,6 +29,7 @@ struct SpecEntry {
 // What of a program a spec reaches, compiled in some way.
 enum class SpecReach {
   kAll,      // its operations as they are
+  kBlocks,   // the same, with weights laid out for products that a spec configures
   kTiles,    // products as products of tiles, with packing and unpacking beside them
   kNothing,  // products are laid out anew after configurations were read
 };

@@ -46,8 +46,8 @@ struct FoundFlags {
   std::vector<provider::FlagChoice> not_tried;  // with the reason in why_not
   FlagSet best;                                 // its name is empty where nothing is faster
   // What the dispatches are to be tuned with: the best of those that leave a spec all operations,
-  // which may have no name, then the best of those that leave it tiles, where that is near the
-  // best.
+  // which may have no name; where that has not its weights in blocks the best that has, where it is
+  // near that; then the best of those that leave a spec tiles, where that is near the best.
   std::vector<FlagSet> bases;
   std::optional<ProgramVerdict> verdict;  // where it was asked for and there is a best
 

@@ -238,7 +238,8 @@ std::string_view missing(Needs needs) {
 }
 
 provider::SpecReach reach_under(const Row& row) {
-  if (row.group != kTiling || row.name == kBlocks) return provider::SpecReach::kAll;
+  if (row.group != kTiling) return provider::SpecReach::kAll;
+  if (row.name == kBlocks) return provider::SpecReach::kBlocks;
   return std::ranges::count(row.flags, kEarly) > 0 ? provider::SpecReach::kTiles
                                                    : provider::SpecReach::kNothing;
 }
