@@ -14,6 +14,7 @@
 #include "output/json_text.h"
 #include "problem/code_target.h"
 #include "provider/iree/compile_worker.h"
+#include "provider/iree/compiler/weights_in_blocks.h"
 
 namespace hone::cli {
 namespace {
@@ -60,7 +61,7 @@ class Compiler {
 // iree-compile takes one spec of this kind.
 Status check_flags(const std::vector<std::string>& flags) {
   for (const std::string& flag : flags)
-    if (flag.starts_with(iree::kExternSpecFlag))
+    if (flag.starts_with(iree::kTransformSpecFlag))
       return input_error("'{}': there can be one such spec, and hone spec external writes it",
                          flag);
   return {};

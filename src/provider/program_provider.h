@@ -29,8 +29,15 @@ struct SpecEntry {
 // What of a program a spec reaches, compiled in some way.
 enum class SpecReach {
   kAll,      // its operations as they are
+  kBlocks,   // the same, with weights laid out for products that a spec configures
   kTiles,    // products as products of tiles, with packing and unpacking beside them
   kNothing,  // products are laid out anew after configurations were read
+};
+
+// A file that flags name.
+struct FlagFile {
+  std::filesystem::path path;
+  std::string text;
 };
 
 // One thing that a compiler can be told about a whole program.
@@ -42,6 +49,7 @@ struct FlagChoice {
   std::string why_not = {};  // it can do nothing for the program at hand; empty where it may
   // What is tuned under it; nothing: it competes with tuning.
   SpecReach reach = SpecReach::kAll;
+  std::vector<FlagFile> files = {};  // which have to be there wherever the flags are given
 };
 
 // A file with which the compiler takes a kernel of another provider's where it would make its own.
@@ -192,11 +200,14 @@ class ProgramProvider : public Provider {
   }
 
   // What the compiler can be told about a program for its target, what has helped most programs
-  // first. What the user's own flags say already is theirs to say, and is left out.
+  // first. What the user's own flags say already is theirs to say, and is left out. `folder`: where
+  // FlagChoice::files are to be, which whoever asks writes.
   virtual std::vector<FlagChoice> flag_choices(const problem::Program& program,
-                                               const std::vector<std::string>& flags) const {
+                                               const std::vector<std::string>& flags,
+                                               const std::filesystem::path& folder) const {
     static_cast<void>(program);
     static_cast<void>(flags);
+    static_cast<void>(folder);
     return {};
   }
 

@@ -185,6 +185,8 @@ class TuningRun {
                 kept_flags(context_, command, tuning.result().program_id));
     // A run that goes on must find the dispatches of the one before, however long it could search.
     if (kept) {
+      // The flags that are kept may name files, which somebody may have removed.
+      HONE_TRY(choices_with_files(context_, tuning.result().program));
       HONE_TRY(keep_flags(context_, *kept));
       take(*kept);
       return 0.0;

@@ -31,6 +31,12 @@ TEST_F(Flags, AreTriedAndListedWithWhatCameOfThem) {
     not_tried.push_back(row["name"].get<std::string>() + ": " + row["reason"].get<std::string>());
   EXPECT_THAT(tried, Contains("default"));
   EXPECT_THAT(tried, Contains("data tiling"));
+  // Its operands are arguments: there are no weights to lay out.
+  EXPECT_THAT(tried, Contains("weights in blocks"));
+  for (const auto& row : document["flags"])
+    if (row["variant"] == "weights in blocks") {
+      EXPECT_EQ(row["outcome"], "the same code as 'default'");
+    }
   EXPECT_THAT(not_tried, Contains("im2col: the program has no convolution"));
   // What is recommended is what the file says.
   const auto file = read_file(folder() / "out" / "compile_flags.txt");

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 namespace hone::iree {
 namespace {
 
@@ -32,6 +34,43 @@ TEST(ReorderedSums, AreTheUsersToDecideAboutAndALevels) {
   EXPECT_THAT(choice->why_not, IsEmpty());
   EXPECT_FALSE(reordered_sums({"--iree-llvmcpu-reassociate-fp-reductions=false"}));
   EXPECT_FALSE(reordered_sums({"--iree-opt-level=O1"}));
+}
+
+const provider::FlagChoice* blocks_in(const std::vector<provider::FlagChoice>& choices) {
+  const auto found = std::ranges::find(choices, "weights in blocks", &provider::FlagChoice::name);
+  return found == choices.end() ? nullptr : &*found;
+}
+
+// Two vectors of 16 f32 are 32 columns, of 8 they are 16.
+TEST(FlagChoices, NameTheFileThatLaysOutWeights) {
+  const auto choices = flag_choices({}, {}, /*vector_bits=*/512, "out");
+  const provider::FlagChoice* const blocks = blocks_in(choices);
+  ASSERT_NE(blocks, nullptr);
+  EXPECT_THAT(
+      blocks->flags,
+      ElementsAre("--iree-preprocessing-transform-spec-filename=out/weights_in_blocks_of_32.mlir"));
+  ASSERT_EQ(blocks->files.size(), 1u);
+  EXPECT_EQ(blocks->files[0].path, "out/weights_in_blocks_of_32.mlir");
+  EXPECT_THAT(blocks->files[0].text, testing::HasSubstr("packed_sizes = [0, 32, 0]"));
+  EXPECT_EQ(blocks->reach, provider::SpecReach::kBlocks);
+  EXPECT_EQ(blocks->why_not, "the program has no product of matrices");
+  EXPECT_EQ(blocks_in(flag_choices({}, {}, 256, "out"))->files[0].path,
+            "out/weights_in_blocks_of_16.mlir");
+  // A GPU's kernels load their operands into shared memory in any layout.
+  EXPECT_EQ(blocks_in(flag_choices({}, {}, 0, "out")), nullptr);
+}
+
+// iree-compile takes one such spec.
+TEST(FlagChoices, LeaveOutWhatTheUsersTransformSpecExcludes) {
+  const std::vector<std::string> own = {"--iree-preprocessing-transform-spec-filename=mine.mlir"};
+  EXPECT_EQ(blocks_in(flag_choices({}, own, 512, "out")), nullptr);
+}
+
+// A store may come from anybody: what reads a file is given again, or trusted.
+TEST(PlainChoices, NameNoFile) {
+  EXPECT_TRUE(is_plain_choice("--iree-opt-data-tiling"));
+  EXPECT_FALSE(is_plain_choice("--iree-preprocessing-pass-pipeline"));
+  EXPECT_FALSE(is_plain_choice("--iree-preprocessing-transform-spec-filename"));
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ using testing::HasSubstr;
 struct ProviderWithFlags final : test::FakeProvider {
   std::vector<provider::FlagChoice> choices;
   std::vector<provider::FlagChoice> flag_choices(const problem::Program&,
-                                                 const std::vector<std::string>&) const override {
+                                                 const std::vector<std::string>&,
+                                                 const std::filesystem::path&) const override {
     return choices;
   }
   // The first samples of the default's module that take three times as long as they should.
@@ -138,6 +139,28 @@ TEST_F(FlagSearch, FindsTilesToTuneWhereTheyAreNearTheBest) {
   EXPECT_EQ(far->bases[0].name, "fusion");
 }
 
+// How fast products of weights in blocks are shows only once they are tuned: they are a ground of
+// their own beside what is faster untuned, and the only one where they are the fastest as they are.
+TEST_F(FlagSearch, FindsBlocksToTuneWhereTheyAreNearWhatHasNone) {
+  provider_.choices = {choice("blocks", "tiling", times("0.9", "-by-blocks")),
+                       choice("generic", "tiling", times("0.8", "-by-generic")),
+                       choice("fusion", "fusion", times("0.9", "-by-fusion"))};
+  provider_.choices[0].reach = provider::SpecReach::kBlocks;
+  const auto bases = [&] {
+    std::vector<std::string> names;
+    const auto found = search({.for_tuning = true});
+    EXPECT_TRUE(found) << found.error().message;
+    if (found)
+      for (const FlagSet& base : found->bases) names.push_back(base.name);
+    return names;
+  };
+  EXPECT_THAT(bases(), testing::ElementsAre("generic + fusion", "fusion + blocks"));
+  provider_.choices[0].flags = {times("0.7", "-by-blocks")};
+  EXPECT_THAT(bases(), testing::ElementsAre("blocks + fusion"));
+  provider_.choices[0].flags = {times("1.1", "-by-blocks")};
+  EXPECT_THAT(bases(), testing::ElementsAre("generic + fusion"));
+}
+
 TEST_F(FlagSearch, WhatFailsIsARowAndNotTheEnd) {
   provider_.choices = {choice("refused", "a", std::string(test::kRefusedFlag)),
                        choice("wrong", "b", std::string(test::kWrongFlag)),
@@ -187,6 +210,20 @@ TEST_F(FlagSearch, WhatHasNoUseIsNamedWithItsReason) {
   ASSERT_EQ(found->not_tried.size(), 1u);
   EXPECT_EQ(found->not_tried[0].why_not, "the program has no convolution");
   EXPECT_EQ(trial(*found, "im2col"), nullptr);
+}
+
+TEST_F(FlagSearch, WritesTheFilesThatFlagsName) {
+  const std::filesystem::path file = options_.out / "blocks.mlir";
+  provider_.choices = {choice("blocks", "a", times("0.8", "-by-" + file.string())),
+                       choice("useless", "b", "--useless")};
+  provider_.choices[0].files = {{file, "a spec"}};
+  provider_.choices[1].files = {{options_.out / "useless.mlir", "a spec"}};
+  provider_.choices[1].why_not = "the program has no product of matrices";
+  const auto found = search();
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->best.name, "blocks");
+  EXPECT_EQ(read_file(file).value_or("no file"), "a spec");
+  EXPECT_FALSE(std::filesystem::exists(options_.out / "useless.mlir"));
 }
 
 class TuningWithFlags : public FlagSearch {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "provider/iree/compiler/weights_in_blocks.h"
+
 namespace hone::iree {
 namespace {
 
@@ -159,7 +161,7 @@ std::string extern_spec_text(const std::vector<ExternDispatch>& dispatches,
 }
 
 std::vector<std::string> extern_spec_flags(const std::string& spec, const std::string& folder) {
-  return {std::string(kExternSpecFlag) + spec,
+  return {std::string(kTransformSpecFlag) + spec,
           "--iree-hal-executable-object-search-path=" + folder};
 }
 

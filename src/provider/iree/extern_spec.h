@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "problem/launch.h"
@@ -11,8 +10,6 @@
 #include "provider/iree/program/replaceable_operations.h"
 
 namespace hone::iree {
-
-inline constexpr std::string_view kExternSpecFlag = "--iree-preprocessing-transform-spec-filename=";
 
 // A kernel in the place of one operation. Its arguments are the addresses of the bindings and
 // behind them the launch's constants, as IREE's HIP and CUDA drivers pass them.

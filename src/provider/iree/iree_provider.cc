@@ -172,8 +172,9 @@ std::vector<std::string> IreeProvider::with_spec(std::vector<std::string> flags,
 }
 
 std::vector<provider::FlagChoice> IreeProvider::flag_choices(
-    const problem::Program& program, const std::vector<std::string>& flags) const {
-  return iree::flag_choices(program, flags, gpu_.has_value());
+    const problem::Program& program, const std::vector<std::string>& flags,
+    const std::filesystem::path& folder) const {
+  return iree::flag_choices(program, flags, gpu_ ? 0 : target_.vector_bits, folder);
 }
 
 Result<std::vector<problem::Function>> IreeProvider::functions(

@@ -57,7 +57,8 @@ class IreeProvider final : public provider::ProgramProvider {
                                          const std::filesystem::path& folder) const override;
   bool is_harmless_flag(std::string_view name) const override;
   std::vector<provider::FlagChoice> flag_choices(
-      const problem::Program& program, const std::vector<std::string>& flags) const override;
+      const problem::Program& program, const std::vector<std::string>& flags,
+      const std::filesystem::path& folder) const override;
   bool names_the_device(std::string_view flag) const override;
   Result<std::vector<problem::Function>> functions(
       const std::filesystem::path& module) const override;

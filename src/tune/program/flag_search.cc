@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/file.h"
 #include "base/stopwatch.h"
 #include "measure/statistics.h"
 #include "tune/services/records.h"
@@ -31,6 +32,10 @@ constexpr double kStep = 0.985;
 // Tiles are tuned where the program is no slower than this many times the best: the product of
 // tiles that the compiler makes by itself was at 75 to 97 % of the peak (docs/benchmarks.md).
 constexpr double kTilesMayWin = 1.25;
+// Weights in blocks are tuned too where the program is no slower than this many times the best
+// whose weights lie as they did: its configurations are the compiler's, and tuning changes those of
+// both, but the order in which memory is read only blocks change.
+constexpr double kBlocksMayWin = 1.25;
 constexpr std::string_view kSameModule = "the same module as ";
 
 std::string_view name_in(std::string_view flag) {
@@ -65,7 +70,7 @@ class FlagSearch {
     HONE_TRY(race(alone));
     HONE_TRY(climb(kAny));
     if (request_.for_tuning)
-      for (const Of base : {kUntiled, kTiled}) HONE_TRY(climb(base));
+      for (const Of base : {kUntiled, kBlocked, kTiled}) HONE_TRY(climb(base));
     for (const provider::FlagChoice& choice : choices_)
       if (std::ranges::none_of(found_.trials, [&](const FlagTrial& trial) {
             return std::ranges::count(trial.choices, choice.name) > 0;
@@ -75,6 +80,8 @@ class FlagSearch {
       }
     found_.best = set_of(best_[kAny]);
     found_.bases = {set_of(best_[kUntiled])};
+    if (is_own(kBlocked) && ratio_of(best_[kBlocked]) < kBlocksMayWin * ratio_of(best_[kUntiled]))
+      found_.bases.push_back(set_of(best_[kBlocked]));
     if (best_[kTiled] > 0 && ratio_of(best_[kTiled]) < kTilesMayWin * ratio_of(best_[kAny]))
       found_.bases.push_back(set_of(best_[kTiled]));
     return std::move(found_);
@@ -82,9 +89,13 @@ class FlagSearch {
 
  private:
   using Set = std::vector<std::size_t>;  // of choices, in the order they were added
-  // The best set is known of all, of those without tiles and of those with them.
-  enum Of : std::size_t { kAny, kUntiled, kTiled };
-  static constexpr std::array kEach{kAny, kUntiled, kTiled};
+  // The best set is known of all, of those without tiles, of those of them that have weights in
+  // blocks, and of those with tiles.
+  enum Of : std::size_t { kAny, kUntiled, kBlocked, kTiled };
+  static constexpr std::array kEach{kAny, kUntiled, kBlocked, kTiled};
+
+  // Whether there is a best of these that is not the best without tiles already.
+  bool is_own(Of which) const { return best_[which] > 0 && best_[which] != best_[kUntiled]; }
 
   // As many as keep the compile processes busy.
   std::size_t at_once() const { return std::max<std::size_t>(1, context_.options.compile_ahead); }
@@ -104,13 +115,14 @@ class FlagSearch {
       return std::ranges::any_of(set, [&](std::size_t i) { return choices_[i].reach == reach; });
     };
     if (which == kAny) return true;
+    if (which == kBlocked && !has(SpecReach::kBlocks)) return false;
     return !has(SpecReach::kNothing) && has(SpecReach::kTiles) == (which == kTiled);
   }
 
   // The others on top of the best of its kind, those that did best alone first, until none helps.
   Status climb(Of which) {
-    // What is no faster than the default is no ground to climb from.
-    if (which == kTiled && best_[kTiled] == 0) return {};
+    // What is no faster than the default is no ground to climb from, nor what was climbed.
+    if ((which == kTiled || which == kBlocked) && !is_own(which)) return {};
     while (!is_over()) {
       std::vector<Set> next = additions(which);
       if (next.empty()) return {};
@@ -421,6 +433,18 @@ double FoundFlags::speedup(const FlagSet& set) const {
   return found == trials.end() ? 1 : 1 / found->ratio.value_or(1);
 }
 
+Result<std::vector<provider::FlagChoice>> choices_with_files(const Context& context,
+                                                             const problem::Program& program) {
+  const Options& options = context.options;
+  std::vector<provider::FlagChoice> choices =
+      context.programs->flag_choices(program, options.flags, options.out);
+  for (const provider::FlagChoice& choice : choices)
+    if (choice.why_not.empty())
+      for (const provider::FlagFile& file : choice.files)
+        HONE_TRY(write_file_atomically(file.path, file.text));
+  return choices;
+}
+
 Result<FoundFlags> search_flags(Context& context, const problem::Program& program,
                                 const std::string& bytes, const problem::Function& function,
                                 const FlagSearchRequest& request) {
@@ -429,9 +453,10 @@ Result<FoundFlags> search_flags(Context& context, const problem::Program& progra
   HONE_ASSIGN(ProgramVariants made,
               ProgramVariants::create(context, program, bytes, function, folder.path()));
   ProgramBench bench{std::move(folder), std::move(made)};
+  HONE_ASSIGN(std::vector<provider::FlagChoice> choices, choices_with_files(context, program));
   HONE_ASSIGN(FoundFlags found,
               FlagSearch(context, request, bench.variants, call_of(context, function))
-                  .run(context.programs->flag_choices(program, context.options.flags)));
+                  .run(std::move(choices)));
   if (request.prove && !found.best.name.empty()) {
     const RightVariant best{.name = found.best.name, .flags = found.best.flags};
     HONE_ASSIGN(const ProvingRounds rounds, prove_variant(context, bench, best));

@@ -46,8 +46,8 @@ struct FoundFlags {
   std::vector<provider::FlagChoice> not_tried;  // with the reason in why_not
   FlagSet best;                                 // its name is empty where nothing is faster
   // What the dispatches are to be tuned with: the best of those that leave a spec all operations,
-  // which may have no name, then the best of those that leave it tiles, where that is near the
-  // best.
+  // which may have no name; where that has not its weights in blocks the best that has, where it is
+  // near that; then the best of those that leave a spec tiles, where that is near the best.
   std::vector<FlagSet> bases;
   std::optional<ProgramVerdict> verdict;  // where it was asked for and there is a best
 
@@ -55,6 +55,12 @@ struct FoundFlags {
   // flatter it. 1 for a set without a name.
   double speedup(const FlagSet& set) const;
 };
+
+// What the compiler can be told about the program (ProgramProvider::flag_choices). The files that
+// these flags name are written to the folder of Options::out, and stay there: results in the store
+// are of programs compiled with them. Errors: a file that cannot be written.
+Result<std::vector<provider::FlagChoice>> choices_with_files(const Context& context,
+                                                             const problem::Program& program);
 
 // `function`: what is called; its arguments are made up. Each trial is a row of the store under
 // its name; a later run on the same store and device takes from there what it would only run again.

@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "provider/iree/compiler/weights_in_blocks.h"
+
 namespace hone::iree {
 namespace {
 
@@ -22,6 +24,9 @@ struct Row {
 
 // Late, after configurations are read; early, before the program is split into dispatches.
 constexpr std::string_view kTiling = "data tiling", kEarly = "--iree-global-opt-data-tiling";
+
+// Its flag ends in the name of a file (add_file).
+constexpr std::string_view kBlocks = "weights in blocks";
 
 constexpr std::string_view kReorderedSums = "reordered sums";
 
@@ -54,6 +59,12 @@ std::vector<Row> rows() {
        Needs::kProducts,
        {tiled},
        "matrices are packed into tiles, so that a product reads memory in order"},
+      {kBlocks,
+       kTiling,
+       For::kCpu,
+       Needs::kProducts,
+       {std::string(kTransformSpecFlag)},
+       "a product reads its weights in order, and all else stays as it is; a spec reaches it"},
       {"data tiling + micro-kernels",
        kTiling,
        For::kCpu,
@@ -228,6 +239,7 @@ std::string_view missing(Needs needs) {
 
 provider::SpecReach reach_under(const Row& row) {
   if (row.group != kTiling) return provider::SpecReach::kAll;
+  if (row.name == kBlocks) return provider::SpecReach::kBlocks;
   return std::ranges::count(row.flags, kEarly) > 0 ? provider::SpecReach::kTiles
                                                    : provider::SpecReach::kNothing;
 }
@@ -244,6 +256,14 @@ std::string_view name_in(std::string_view flag) {
   return flag.substr(0, flag.find('='));
 }
 
+// Results in the store are found by the flags, the file's name among them: a text that makes other
+// dispatches needs another name.
+void add_file(provider::FlagChoice& choice, int columns, const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / fmt::format("weights_in_blocks_of_{}.mlir", columns);
+  choice.flags.back() += file.string();
+  choice.files.push_back({file, weights_in_blocks(columns)});
+}
+
 bool says(const std::vector<std::string>& flags, const Row& row) {
   return std::any_of(flags.begin(), flags.end(), [&](const std::string& given) {
     return std::any_of(row.flags.begin(), row.flags.end(),
@@ -254,11 +274,15 @@ bool says(const std::vector<std::string>& flags, const Row& row) {
 }  // namespace
 
 std::vector<provider::FlagChoice> flag_choices(const problem::Program& program,
-                                               const std::vector<std::string>& flags, bool gpu) {
+                                               const std::vector<std::string>& flags,
+                                               int vector_bits,
+                                               const std::filesystem::path& folder) {
+  const bool gpu = vector_bits == 0;
   std::vector<provider::FlagChoice> choices;
   for (const Row& row : rows()) {
     if (row.target == (gpu ? For::kCpu : For::kGpu) || says(flags, row)) continue;
     provider::FlagChoice& choice = choices.emplace_back(choice_of(row));
+    if (row.name == kBlocks) add_file(choice, columns_of_a_block(vector_bits), folder);
     if (!holds(program, row.needs)) choice.why_not = missing(row.needs);
   }
   return choices;
@@ -287,10 +311,11 @@ std::optional<provider::FlagChoice> reordered_sums(const std::vector<std::string
 
 bool is_plain_choice(std::string_view name) {
   const std::vector<Row> all = rows();
-  return name != kPreprocessing && std::any_of(all.begin(), all.end(), [&](const Row& row) {
-           return std::any_of(row.flags.begin(), row.flags.end(),
-                              [&](const std::string& flag) { return name_in(flag) == name; });
-         });
+  const bool reads_files = name == kPreprocessing || name == name_in(kTransformSpecFlag);
+  return !reads_files && std::any_of(all.begin(), all.end(), [&](const Row& row) {
+    return std::any_of(row.flags.begin(), row.flags.end(),
+                       [&](const std::string& flag) { return name_in(flag) == name; });
+  });
 }
 
 }  // namespace hone::iree

@@ -4,6 +4,7 @@
 // the best set of one model was the worst of another (docs/flags.md).
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,10 +14,13 @@
 
 namespace hone::iree {
 
-// For a CPU or a GPU, what has helped most programs first. Left out is what `flags`, the user's
-// own, say already; what the program has no use for says why not.
+// For a CPU with vectors of so many bits, or a GPU (0), what has helped most programs first. Left
+// out is what `flags`, the user's own, say already; what the program has no use for says why not.
+// `folder`: of the files that flags name.
 std::vector<provider::FlagChoice> flag_choices(const problem::Program& program,
-                                               const std::vector<std::string>& flags, bool gpu);
+                                               const std::vector<std::string>& flags,
+                                               int vector_bits,
+                                               const std::filesystem::path& folder);
 
 // Those among a CPU's that everybody knows, data tiling, the same with micro-kernels and O3: they
 // compete with a spec where flags are not searched. Left out is what `flags` say already.
