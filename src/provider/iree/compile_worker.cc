@@ -70,12 +70,13 @@ class IreeWorker : public provider::CompileWorker {
     const bool front_half = job.body.value("front_half", false);
     const ModuleKind kind = front_half ? ModuleKind::kFrontHalf : ModuleKind::kProgram;
     if (job.kind == jobs::kLoadProgram) {
-      std::string half;
+      const bool is_known = job.blobs.size() > 1;
+      std::string half = is_known ? job.blobs[1] : std::string();
       const auto program = iree::load_program(
           library_, path, bytes, flags, job.body.at("sizes").get<std::vector<problem::GivenSize>>(),
           front_half ? &half : nullptr);
       if (!program) return refused(program.error());
-      return done(*program, blobs_of_half(std::move(half)));
+      return done(*program, is_known ? std::vector<std::string>() : blobs_of_half(std::move(half)));
     }
     if (job.kind == jobs::kFrontHalf)
       return half_of(iree::front_half(library_, path, bytes, flags));
