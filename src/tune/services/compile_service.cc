@@ -348,6 +348,13 @@ Result<std::string> CompileService::extract_root(const std::string& name, const 
   return understood(first_blob(answer));
 }
 
+Result<nlohmann::json> CompileService::ask(std::string_view job, const std::string& path,
+                                           const std::string& bytes,
+                                           const std::vector<std::string>& flags) {
+  HONE_ASSIGN(worker::Message answer, accepted(once(program_job(job, path, bytes, flags))));
+  return std::move(answer.body);
+}
+
 Result<std::vector<std::string>> CompileService::stated_constraints(
     const std::vector<const problem::Dispatch*>& dispatches,
     const std::vector<std::string>& flags) {

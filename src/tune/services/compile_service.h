@@ -3,9 +3,11 @@
 
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "problem/dispatch.h"
@@ -117,6 +119,9 @@ class CompileService {
   // The root operation of a dispatch as a program's text (iree::extract_root).
   Result<std::string> extract_root(const std::string& name, const std::string& source,
                                    const std::vector<std::string>& flags);
+  // What the provider answers to a job of its own about a program.
+  Result<nlohmann::json> ask(std::string_view job, const std::string& path,
+                             const std::string& bytes, const std::vector<std::string>& flags);
   // What the compiler states about each dispatch's legal configurations on a GPU, as the provider
   // reads it (problem::Dispatch::stated_constraints); empty where it states nothing, or dies. The
   // dispatches are read side by side.
