@@ -59,7 +59,9 @@ Outcome listed(const char* name, const Result<std::vector<T>>& list) {
 
 class IreeWorker : public provider::CompileWorker {
  public:
-  explicit IreeWorker(Library library) : library_(std::move(library)) {}
+  explicit IreeWorker(Library library) : library_(std::move(library)) {
+    library_.allow_threads();  // a job that compiles a whole program has its own process
+  }
 
   Outcome once(const Message& job) override {
     if (job.kind == jobs::kRevision) return done({{"revision", library_.revision()}});

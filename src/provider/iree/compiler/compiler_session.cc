@@ -118,7 +118,8 @@ Result<CompilerSession> CompilerSession::checked(CompilerSession session,
   if (context.ptr == nullptr)
     return environment_error("IREE's compiler could not start a session with flags {}",
                              fmt::join(flags, " "));
-  session.api().mlirContextEnableMultithreading(context, threads == Threads::kAll);
+  session.api().mlirContextEnableMultithreading(
+      context, threads == Threads::kAll && session.library_.allows_threads());
   for (const std::string_view flag : flags)
     if (flag.starts_with(kPassPipelineFlag))
       HONE_TRY(check_pipeline(session.api(), context, flag.substr(kPassPipelineFlag.size())));

@@ -31,7 +31,7 @@ inline constexpr std::string_view kTransformLibraryFlag =
 inline constexpr std::string_view kReplacedFlag = "--iree-hal-substitute-executable-sources-from=";
 
 // Of MLIR: a process that forks, as one that serves candidates does, must have one thread. A whole
-// program is compiled by all, as iree-compile does it.
+// program is compiled by all, as iree-compile does it, where Library::allow_threads() was called.
 enum class Threads { kOne, kAll };
 
 class CompilerSession {
