@@ -152,8 +152,8 @@ CommandResult profile_dispatches(TuneOptions options, bool quick) {
     tune::Context& context = session.context;
     tune::ProgramTuning program(context, sizes.front(), "");
     HONE_ASSIGN(std::string bytes, read_file(session.options.tuning.input));
-    // It takes longer than splitting, which needs a process of its own anyway.
-    context.compiler.compile_ahead({session.options.tuning.input, bytes, context.options.flags});
+    // One front half is for both; what follows it takes longer than splitting.
+    context.compiler.compile_ahead(tune::program_to_profile(context.options, bytes));
     using References = tune::ProgramTuning::References;
     const Status loaded = program.load(std::make_shared<const std::string>(std::move(bytes)),
                                        quick ? References::kNone : References::kLoaded);

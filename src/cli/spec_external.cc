@@ -15,6 +15,7 @@
 #include "problem/code_target.h"
 #include "provider/iree/compile_worker.h"
 #include "provider/iree/compiler/weights_in_blocks.h"
+#include "tune/services/decode_json.h"
 
 namespace hone::cli {
 namespace {
@@ -29,34 +30,17 @@ struct ExternalOptions {
 
 constexpr char kSpecFile[] = "external_spec.mlir";
 
-// A pool of its own, for jobs that only this command has.
-class Compiler {
- public:
-  static Result<Compiler> start(const Toolchain& toolchain, const ToolchainOptions& options) {
-    HONE_ASSIGN(auto pool,
-                toolchain.start_workers("iree", toolchain.installation().compiler_library.string(),
-                                        options));
-    return Compiler(std::move(pool));
-  }
-
-  template <class T>
-  Result<std::vector<T>> list(const char* job, const char* name, const InputProgram& program,
-                              const std::vector<std::string>& flags) {
-    HONE_ASSIGN(const worker::Outcome outcome,
-                pool_->once({job, {{"path", program.path}, {"flags", flags}}, {program.bytes}}));
-    if (!outcome) return input_error("{}", outcome.error().message);
-    try {
-      return outcome->body.at(name).get<std::vector<T>>();
-    } catch (const std::exception& error) {
-      return failure("what the compile worker says of '{}' cannot be read: {}", program.path,
-                     error.what());
-    }
-  }
-
- private:
-  explicit Compiler(std::unique_ptr<worker::WorkerPool> pool) : pool_(std::move(pool)) {}
-  std::unique_ptr<worker::WorkerPool> pool_;
-};
+// What the compiler lists for a job that only this command has.
+template <class T>
+Result<std::vector<T>> listed(const Toolchain& toolchain, const char* job, const char* name,
+                              const InputProgram& program, const std::vector<std::string>& flags) {
+  HONE_ASSIGN(const nlohmann::json answer,
+              toolchain.compiler().ask(job, program.path, program.bytes, flags));
+  const auto list = tune::decode_json<std::vector<T>>(answer, name);
+  if (!list)
+    return failure("what the compile worker says of '{}' {}", program.path, list.error().message);
+  return *list;
+}
 
 // iree-compile takes one spec of this kind.
 Status check_flags(const std::vector<std::string>& flags) {
@@ -145,10 +129,9 @@ CommandResult place(const ExternalOptions& options) {
   if (!options.json) print_notes_of(program);
   const std::string note = target_note(options.toolchain);
   if (!note.empty()) say("{}\n", note);
-  HONE_ASSIGN(Compiler compiler, Compiler::start(toolchain, options.toolchain));
-  HONE_ASSIGN(const auto operations,
-              compiler.list<iree::ReplaceableOperation>(iree::kReplaceableOperations, "operations",
-                                                        program, compile_flags(options.toolchain)));
+  HONE_ASSIGN(const auto operations, listed<iree::ReplaceableOperation>(
+                                         toolchain, iree::kReplaceableOperations, "operations",
+                                         program, compile_flags(options.toolchain)));
   HONE_ASSIGN(const std::vector<PlacedKernel> placed, placed_kernels(kernels, operations, device));
   const std::string spec = spec_of(placed, *target);
 
@@ -156,8 +139,8 @@ CommandResult place(const ExternalOptions& options) {
   HONE_ASSIGN(const TemporaryFolder trial, TemporaryFolder::create("hone-spec-"));
   HONE_ASSIGN(const std::vector<std::string> trial_flags,
               write_spec(trial.path(), spec, placed, options));
-  HONE_ASSIGN(const auto launches, compiler.list<iree::ExternLaunch>(
-                                       iree::kExternLaunches, "launches", program, trial_flags));
+  HONE_ASSIGN(const auto launches, listed<iree::ExternLaunch>(toolchain, iree::kExternLaunches,
+                                                              "launches", program, trial_flags));
   HONE_TRY(check_launches(placed, launches));
   HONE_ASSIGN(const tune::CompiledModule module,
               toolchain.compiler().compile_program(program.path, program.bytes, trial_flags));

@@ -241,7 +241,8 @@ class ProgramProvider : public Provider {
     static_cast<void>(device);
     return false;
   }
-  // What it says of calls that together take about `seconds`; no kernels where it names none. A
+  // What it says of calls that together take about `seconds`, after one that warms up; of one that
+  // nothing is called before where that is 0. No kernels where it names none. A
   // failure with the tool's words when the program does not run.
   virtual Result<ProgramTimes> kernel_times(const ProgramCall& call, double seconds) const {
     static_cast<void>(call);

@@ -14,8 +14,8 @@ namespace {
 
 // The whole program is measured in so many rounds, enough for a median; fewer do for a quick look.
 constexpr std::size_t kWholeRounds = 5, kQuickRounds = 3;
-// The quick look at a program whose call takes longer than this is one round: its process takes
-// seconds more, to load what the call reads.
+// The quick look at a program whose call takes longer than this is one call: its process takes
+// seconds more, to load what the call reads, and a call to warm up would be as long.
 constexpr double kLongCallSeconds = 1;
 // A launch costs about so much whatever it does; a kernel this short is mostly that.
 constexpr double kShortLaunch = 5e-6;
@@ -97,25 +97,37 @@ Result<provider::ProgramCall> compiled_call(Context& context, const ProgramTunin
                              .results = function.outputs,
                              .stop_fd = context.stop_fd};
   HONE_ASSIGN(call.inputs, write_argument_files(function, options.inputs, folder, options.seed));
-  HONE_ASSIGN(const CompiledModule module,
-              context.compiler.compile_program(program.path, session.bytes(), options.flags));
+  HONE_ASSIGN(const std::vector<CompiledModule> compiled,
+              context.compiler.compile_each({program_to_profile(options, session.bytes())}));
+  const CompiledModule& module = compiled.front();
   if (!module) return failure("the program does not compile: {}", module.error().message);
   HONE_TRY(write_file_atomically(call.module, *module));
   return call;
+}
+
+void tell_round(Context& context, std::size_t done, std::size_t rounds) {
+  Progress progress;
+  progress.step = "program";
+  progress.tried = done;
+  progress.planned = rounds;
+  context.observer.progress(progress);
 }
 
 // Where the runtime counts kernels, every run of the whole tells what they take in it.
 Status measure_in_place(Context& context, const provider::ProgramCall& call, std::size_t rounds,
                         bool alone, ProgramProfile& profile) {
   std::vector<provider::ProgramTimes> runs;
+  if (!alone) {
+    tell_round(context, 0, rounds);
+    HONE_ASSIGN(provider::ProgramTimes first, context.programs->kernel_times(call, 0));
+    if (first.seconds > kLongCallSeconds) {
+      rounds = 1;
+      runs.push_back(std::move(first));
+    }
+  }
   while (runs.size() < rounds) {
-    Progress progress;
-    progress.step = "program";
-    progress.tried = runs.size();
-    progress.planned = rounds;
-    context.observer.progress(progress);
+    tell_round(context, runs.size(), rounds);
     HONE_ASSIGN(runs.emplace_back(), context.programs->kernel_times(call, kProgramSampleSeconds));
-    if (!alone && runs.front().seconds > kLongCallSeconds) break;
   }
   // The times of one run belong together.
   const auto middle = runs.begin() + std::ssize(runs) / 2;
@@ -179,6 +191,10 @@ std::optional<double> ProgramProfile::sum_alone() const {
 
 std::optional<double> ProgramProfile::sum_in_place() const {
   return sum_of(dispatches, &DispatchProfile::seconds_in_place);
+}
+
+ProgramToCompile program_to_profile(const Options& options, const std::string& bytes) {
+  return {options.input, bytes, options.flags, options.flags};
 }
 
 Result<ProgramProfile> profile_program(Context& context, ProgramTuning& session, bool alone) {

@@ -43,6 +43,10 @@ struct ProgramProfile {
   std::optional<double> sum_in_place() const;
 };
 
+// The program whose `bytes` these are, as it is compiled to be profiled: from the front half that
+// it is split from.
+ProgramToCompile program_to_profile(const Options& options, const std::string& bytes);
+
 // Profiles the program that `session` has loaded. `alone`: each dispatch is verified and measured
 // by itself too, of which the store keeps what it knows; without, all comes from runs of the whole,
 // and what the device could do at most is not asked. Errors: the session was told to stop; a

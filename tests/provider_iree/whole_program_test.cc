@@ -131,6 +131,27 @@ TEST(FrontHalf, LeadsToTheModuleOfAWholeCompile) {
   }
 }
 
+// What a program from PyTorch takes is read from its own text, before the front half.
+TEST(FrontHalf, IsWhatAProgramIsSplitFrom) {
+  const std::string torch = R"(
+func.func @first(%a: !torch.vtensor<[4],si64>, %b: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
+  %one = torch.constant.int 1
+  %c = torch.aten.add.Scalar %b, %one, %one : !torch.vtensor<[4],f32>, !torch.int, !torch.int -> !torch.vtensor<[4],f32>
+  return %c : !torch.vtensor<[4],f32>
+})";
+  for (const std::string& program : {example("feed_forward.mlir"), torch}) {
+    std::string made;
+    const auto split = load_program(compiler(), "p.mlir", program, avx512_flags(), {}, &made);
+    ASSERT_TRUE(split) << split.error().message;
+    auto half = front_half(compiler(), "p.mlir", program, avx512_flags());
+    ASSERT_TRUE(half) << half.error().message;
+    EXPECT_FALSE(made.empty());
+    const auto rest = load_program(compiler(), "p.mlir", program, avx512_flags(), {}, &*half);
+    ASSERT_TRUE(rest) << rest.error().message;
+    EXPECT_EQ(nlohmann::json(*rest), nlohmann::json(*split));
+  }
+}
+
 TEST(FrontHalf, TakesASpecAfterwards) {
   const auto half =
       front_half(compiler(), "matmul_512.mlir", example("matmul_512.mlir"), avx512_flags());

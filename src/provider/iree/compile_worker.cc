@@ -59,7 +59,9 @@ Outcome listed(const char* name, const Result<std::vector<T>>& list) {
 
 class IreeWorker : public provider::CompileWorker {
  public:
-  explicit IreeWorker(Library library) : library_(std::move(library)) {}
+  explicit IreeWorker(Library library) : library_(std::move(library)) {
+    library_.allow_threads();  // a job that compiles a whole program has its own process
+  }
 
   Outcome once(const Message& job) override {
     if (job.kind == jobs::kRevision) return done({{"revision", library_.revision()}});
@@ -70,12 +72,13 @@ class IreeWorker : public provider::CompileWorker {
     const bool front_half = job.body.value("front_half", false);
     const ModuleKind kind = front_half ? ModuleKind::kFrontHalf : ModuleKind::kProgram;
     if (job.kind == jobs::kLoadProgram) {
-      std::string half;
+      const bool is_known = job.blobs.size() > 1;
+      std::string half = is_known ? job.blobs[1] : std::string();
       const auto program = iree::load_program(
           library_, path, bytes, flags, job.body.at("sizes").get<std::vector<problem::GivenSize>>(),
           front_half ? &half : nullptr);
       if (!program) return refused(program.error());
-      return done(*program, blobs_of_half(std::move(half)));
+      return done(*program, is_known ? std::vector<std::string>() : blobs_of_half(std::move(half)));
     }
     if (job.kind == jobs::kFrontHalf)
       return half_of(iree::front_half(library_, path, bytes, flags));

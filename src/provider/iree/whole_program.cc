@@ -54,7 +54,8 @@ std::vector<int> marks_of(const Ir& ir, MlirOperation function) {
 
 Result<std::string> front_half(const Library& library, const std::string& path,
                                std::string_view bytes, const std::vector<std::string>& flags) {
-  HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, flags));
+  HONE_ASSIGN(const CompilerSession session,
+              CompilerSession::create(library, flags, Threads::kAll));
   Invocation invocation(session);
   HONE_TRY(run(invocation, ModuleKind::kProgram, kStream, path, bytes, flags));
   return invocation.ir_bytecode();
@@ -63,7 +64,8 @@ Result<std::string> front_half(const Library& library, const std::string& path,
 Result<std::string> compile_program(const Library& library, const std::string& path,
                                     std::string_view bytes, const std::vector<std::string>& flags,
                                     ModuleKind kind) {
-  HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, flags));
+  HONE_ASSIGN(const CompilerSession session,
+              CompilerSession::create(library, flags, Threads::kAll));
   Invocation invocation(session);
   HONE_TRY(run(invocation, kind, kEnd, path, bytes, flags));
   return invocation.vm_bytecode();
@@ -76,7 +78,7 @@ Result<std::vector<ConfiguredDispatch>> configured_dispatches(const Library& lib
                                                               ModuleKind kind) {
   std::vector<std::string> all = flags;
   all.emplace_back(kTunerAttributesFlag);
-  HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, all));
+  HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, all, Threads::kAll));
   const Ir ir(session.api());
   Invocation invocation(session);
   HONE_TRY(run(invocation, kind, kExecutableConfigurations, path, bytes, flags));

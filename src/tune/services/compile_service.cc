@@ -15,10 +15,13 @@ worker::Message program_job(std::string_view kind, const std::string& path,
   return {std::string(kind), {{"path", path}, {"flags", flags}}, {bytes}};
 }
 
-worker::Message load_job(const ProgramToCompile& program, const problem::SizeSet& sizes) {
+// `half`: of the program, null where it is not known.
+worker::Message load_job(const ProgramToCompile& program, const problem::SizeSet& sizes,
+                         const std::shared_ptr<const std::string>& half) {
   worker::Message job = program_job(jobs::kLoadProgram, program.path, program.bytes, program.flags);
   job.body["sizes"] = sizes;
   if (program.front_flags) job.body["front_half"] = true;
+  if (half != nullptr) job.blobs.push_back(*half);
   return job;
 }
 
@@ -133,7 +136,8 @@ Result<problem::Program> CompileService::load_program_to_compile(
 Result<std::vector<Result<problem::Program>>> CompileService::load_programs(
     const std::vector<ProgramToCompile>& programs) {
   std::vector<worker::Message> messages;
-  for (const ProgramToCompile& each : programs) messages.push_back(load_job(each, sizes_));
+  for (const ProgramToCompile& each : programs)
+    messages.push_back(load_job(each, sizes_, known_half(each)));
   HONE_ASSIGN(std::vector<worker::Outcome> outcomes, each_once(messages));
   std::vector<Result<problem::Program>> loaded;
   for (std::size_t i = 0; i < messages.size(); ++i) {
@@ -175,11 +179,18 @@ Result<CompiledModule> CompileService::compile_program(const std::string& path,
 }
 
 void CompileService::compile_ahead(const ProgramToCompile& program) {
-  begin_ahead(program_job(jobs::kCompileProgram, program.path, program.bytes, program.flags));
+  Result<std::vector<Job>> job = jobs_of(jobs::kCompileProgram, {program});
+  if (job && job->front()) begin_ahead(std::move(*job->front()));
 }
 
 void CompileService::load_ahead(const ProgramToCompile& program) {
-  begin_ahead(load_job(program, sizes_));
+  begin_ahead(load_job(program, sizes_, known_half(program)));
+}
+
+std::shared_ptr<const std::string> CompileService::known_half(
+    const ProgramToCompile& program) const {
+  return program.front_flags ? compiled_.find(CompiledPrograms::key_of(front_half_job(program)))
+                             : nullptr;
 }
 
 void CompileService::compile_in_f32_ahead(const ProgramToCompile& program) {
@@ -335,6 +346,13 @@ Result<std::string> CompileService::extract_root(const std::string& name, const 
   HONE_ASSIGN(worker::Message answer,
               accepted(pool_.once(program_job(jobs::kExtractRoot, name, source, flags))));
   return understood(first_blob(answer));
+}
+
+Result<nlohmann::json> CompileService::ask(std::string_view job, const std::string& path,
+                                           const std::string& bytes,
+                                           const std::vector<std::string>& flags) {
+  HONE_ASSIGN(worker::Message answer, accepted(once(program_job(job, path, bytes, flags))));
+  return std::move(answer.body);
 }
 
 Result<std::vector<std::string>> CompileService::stated_constraints(

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "problem/dispatch.h"
@@ -41,8 +44,8 @@ struct ProgramToCompile {
   std::vector<std::string> flags;
   // Where `flags` say more than these, and more only of specs and of kernels that take the place of
   // the compiler's own: what compiles the program up to there, once for all that begin so. Of
-  // load_programs(), with `flags`: that this half is kept for what is compiled later. None: the
-  // program is compiled at once, as its user will.
+  // load_programs(), with `flags`: that this half, where it is known, is not made again, and else
+  // is kept for what is compiled later. None: the program is compiled at once, as its user will.
   std::optional<std::vector<std::string>> front_flags = {};
 };
 
@@ -88,7 +91,8 @@ class CompileService {
   // was compiled at once is known when it is asked for again.
   Result<std::vector<CompiledModule>> compile_each(const std::vector<ProgramToCompile>& programs);
   // Begins to compile, or to split, a program beside what follows, where the pool has a process for
-  // it. The next call that asks for the same takes the result.
+  // it. The next call that asks for the same takes the result. A front half is waited for, and kept
+  // for what is loaded from now on; what is wrong with it is said by the call that asks for it.
   void compile_ahead(const ProgramToCompile& program);
   void load_ahead(const ProgramToCompile& program);
   void compile_in_f32_ahead(const ProgramToCompile& program);
@@ -115,6 +119,9 @@ class CompileService {
   // The root operation of a dispatch as a program's text (iree::extract_root).
   Result<std::string> extract_root(const std::string& name, const std::string& source,
                                    const std::vector<std::string>& flags);
+  // What the provider answers to a job of its own about a program.
+  Result<nlohmann::json> ask(std::string_view job, const std::string& path,
+                             const std::string& bytes, const std::vector<std::string>& flags);
   // What the compiler states about each dispatch's legal configurations on a GPU, as the provider
   // reads it (problem::Dispatch::stated_constraints); empty where it states nothing, or dies. The
   // dispatches are read side by side.
@@ -166,6 +173,8 @@ class CompileService {
   using Job = tl::expected<worker::Message, provider::Failure>;
   Result<std::vector<Job>> jobs_of(std::string_view kind,
                                    const std::vector<ProgramToCompile>& programs);
+  // Null where none is kept.
+  std::shared_ptr<const std::string> known_half(const ProgramToCompile& program) const;
   void begin_ahead(worker::Message job);
   void remember(const ProgramToCompile& program, const worker::Message& job,
                 const CompiledModule& module);

@@ -77,7 +77,8 @@ Status check_pipeline(const CApi& api, MlirContext context, std::string_view pip
 }  // namespace
 
 Result<CompilerSession> CompilerSession::create(const Library& library,
-                                                const std::vector<std::string>& flags) {
+                                                const std::vector<std::string>& flags,
+                                                Threads threads) {
   const CApi& api = library.api();
   std::string words;
   // What a session does not know is looked for among the process's flags only then: that takes a
@@ -102,7 +103,7 @@ Result<CompilerSession> CompilerSession::create(const Library& library,
     CompilerSession session(library, api.ireeCompilerSessionCreate());
     Error_t* const error = api.ireeCompilerSessionSetFlags(
         session.session_, static_cast<int>(arguments.size()), arguments.data());
-    if (error == nullptr) return checked(std::move(session), flags);
+    if (error == nullptr) return checked(std::move(session), flags, threads);
     words = take_message(api, error);
     if (words.find(kNotOfASession) == std::string::npos) break;
   }
@@ -111,12 +112,14 @@ Result<CompilerSession> CompilerSession::create(const Library& library,
 }
 
 Result<CompilerSession> CompilerSession::checked(CompilerSession session,
-                                                 const std::vector<std::string>& flags) {
+                                                 const std::vector<std::string>& flags,
+                                                 Threads threads) {
   const MlirContext context = session.context();
   if (context.ptr == nullptr)
     return environment_error("IREE's compiler could not start a session with flags {}",
                              fmt::join(flags, " "));
-  session.api().mlirContextEnableMultithreading(context, false);
+  session.api().mlirContextEnableMultithreading(
+      context, threads == Threads::kAll && session.library_.allows_threads());
   for (const std::string_view flag : flags)
     if (flag.starts_with(kPassPipelineFlag))
       HONE_TRY(check_pipeline(session.api(), context, flag.substr(kPassPipelineFlag.size())));

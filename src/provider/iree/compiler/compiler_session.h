@@ -30,14 +30,19 @@ inline constexpr std::string_view kTransformLibraryFlag =
 // With it the compiler takes files for executables of the program; it belongs to the process too.
 inline constexpr std::string_view kReplacedFlag = "--iree-hal-substitute-executable-sources-from=";
 
+// Of MLIR: a process that forks, as one that serves candidates does, must have one thread. A whole
+// program is compiled by all, as iree-compile does it, where Library::allow_threads() was called.
+enum class Threads { kOne, kAll };
+
 class CompilerSession {
  public:
-  // MLIR's own threads are off: a process that forks must have one thread. A flag that LLVM keeps
+  // A flag that LLVM keeps
   // per process (--iree-codegen-transform-dialect-library) may be among them, see
   // Library::set_process_flags. Input error with the compiler's words for a flag it does not know
   // and for a pass pipeline that it would leave out.
   static Result<CompilerSession> create(const Library& library,
-                                        const std::vector<std::string>& flags);
+                                        const std::vector<std::string>& flags,
+                                        Threads threads = Threads::kOne);
   CompilerSession(CompilerSession&& other) noexcept;
   CompilerSession& operator=(CompilerSession&& other) noexcept;
   ~CompilerSession();
@@ -50,7 +55,7 @@ class CompilerSession {
   CompilerSession(Library library, Session_t* session)
       : library_(std::move(library)), session_(session) {}
   static Result<CompilerSession> checked(CompilerSession session,
-                                         const std::vector<std::string>& flags);
+                                         const std::vector<std::string>& flags, Threads threads);
   Library library_;
   Session_t* session_;
 };

@@ -9,6 +9,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <system_error>
 
 namespace hone::iree {
 namespace {
@@ -47,8 +50,15 @@ int link_in_fork(LinkerMain main, std::vector<std::string> arguments) {
   return status;
 }
 
+// A lock that another thread holds at this moment would be held in a fork for ever.
+bool has_one_thread() {
+  std::error_code code;
+  const std::filesystem::directory_iterator threads("/proc/self/task", code);
+  return !code && std::distance(begin(threads), end(threads)) == 1;
+}
+
 int system_or_linker(const char* command, const void* caller) {
-  if (command != nullptr)
+  if (command != nullptr && has_one_thread())
     if (const auto arguments = linker_arguments(command))
       if (const LinkerMain main = linker_of(caller)) return link_in_fork(main, *arguments);
   const auto next = reinterpret_cast<int (*)(const char*)>(::dlsym(RTLD_NEXT, "system"));

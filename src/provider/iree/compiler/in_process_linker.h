@@ -5,8 +5,8 @@
 // ireeCompilerRunLldMain in it. hone therefore defines `system` itself: symbol interposition, which
 // GNU ld and lld give every executable whose own definition of a C library's function shadows it. A
 // call that comes from the compiler's library and asks for its linker is served by a fork of the
-// calling process, which has the library mapped already; every other call goes on to the C library.
-// The fork is in the caller's process group and dies with it.
+// calling process, which has the library mapped already, where that has one thread; every other
+// call goes on to the C library. The fork is in the caller's process group and dies with it.
 #pragma once
 
 #include <optional>

@@ -56,6 +56,11 @@ class Library {
   // Whether the compiler has an option of this name ("iree-opt-level"), of a session or of the
   // process: its library holds the name, as text that ends there.
   bool has_option(std::string_view name) const;
+  // From now on sessions of this copy that may have several threads (Threads) have them. The
+  // compiler's threads stay when a session ends, and a fork of their process lacks them: a compile
+  // there would wait for ever.
+  void allow_threads() { allows_threads_ = true; }
+  bool allows_threads() const { return allows_threads_; }
   // Whether the compiler's linker runs in a fork of this process (in_process_linker.h).
   bool links_in_process() const { return links_in_process_; }
 
@@ -66,6 +71,7 @@ class Library {
   std::shared_ptr<const std::string> revision_;
   std::shared_ptr<std::vector<std::string>> process_flags_;
   bool links_in_process_ = false;
+  bool allows_threads_ = false;
 };
 
 }  // namespace hone::iree

@@ -61,9 +61,12 @@ std::vector<int> host_cores(const device::Address& address) {
   return address.index ? std::vector<int>() : address.cores;
 }
 
+// No seconds: one call, which the tool makes no other before.
 void add_benchmark_arguments(std::vector<std::string>& arguments, double seconds) {
-  arguments.push_back(fmt::format("--benchmark_min_time={:.3f}s", seconds));
-  arguments.push_back("--benchmark_min_warmup_time=0.02");
+  const bool once = seconds <= 0;
+  arguments.push_back(once ? "--benchmark_min_time=1x"
+                           : fmt::format("--benchmark_min_time={:.3f}s", seconds));
+  arguments.push_back(once ? "--benchmark_min_warmup_time=0" : "--benchmark_min_warmup_time=0.02");
   arguments.push_back("--benchmark_format=json");
 }
 

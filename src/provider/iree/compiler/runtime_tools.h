@@ -50,8 +50,9 @@ Result<double> benchmark_module(const Installation& installation, const provider
                                 double seconds);
 
 // iree-benchmark-module --print_device_statistics, likewise: what each kernel takes while the
-// module runs. One pair of runs showed no cost (ResNet-50 on two cores: 91.4 ms a call without,
-// 89.2 with). Without kernels where the runtime says nothing of them.
+// module runs. No seconds: of its first call alone. One pair of runs showed no cost (ResNet-50 on
+// two cores: 91.4 ms a call without, 89.2 with). Without kernels where the runtime says nothing of
+// them.
 Result<provider::ProgramTimes> kernel_times_in_module(const Installation& installation,
                                                       const provider::ProgramCall& call,
                                                       double seconds);

@@ -162,7 +162,7 @@ Dispatch describe(const Ir& ir, const Part& part, const LaunchSet& set, const Op
 }
 
 // The program at executable-sources, whichever of the two kinds of file it comes from. `torch`:
-// what is said of its functions before it is compiled. `half`, if asked for: load_program().
+// what is said of its functions before it is compiled. `half`: load_program().
 Result<OwnedModule> split(const CompilerSession& session, const std::string& path,
                           std::string_view bytes, TorchArguments& torch, std::string* half) {
   const Ir ir(session.api());
@@ -176,8 +176,11 @@ Result<OwnedModule> split(const CompilerSession& session, const std::string& pat
   }
   torch = torch_arguments(ir, parsed);
   Invocation compile(session);
-  const bool compiled = compile.import(std::move(parsed)) && compile.run(kStart, kStream);
-  if (compiled && half != nullptr) {
+  const bool is_known = half != nullptr && !half->empty();
+  const bool compiled = is_known
+                            ? compile.parse(path, *half)
+                            : compile.import(std::move(parsed)) && compile.run(kStart, kStream);
+  if (compiled && half != nullptr && !is_known) {
     HONE_ASSIGN(*half, compile.ir_bytecode());
   }
   if (!compiled || !compile.run(kStream, kExecutableSources))
@@ -277,7 +280,7 @@ Result<problem::Program> load_program(const Library& library, const std::string&
                                       std::string* half) {
   std::vector<std::string> all = flags;
   all.emplace_back(kTunerAttributesFlag);
-  HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, all));
+  HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, all, Threads::kAll));
   const Ir ir(session.api());
   TorchArguments torch;
   HONE_ASSIGN(const OwnedModule module, split(session, path, bytes, torch, half));

@@ -38,8 +38,9 @@ bool targets_gpu(const std::vector<std::string>& flags);
 // ("file:line:column: error: ...") when it does not accept the program or a flag; kInput for a size
 // that the program does not leave open.
 //
-// `front_half`, unless null, is given what front_half() (whole_program.h) makes of the program; it
-// stays empty where `bytes` are past that phase.
+// `front_half`, unless null: what front_half() (whole_program.h) made of the program, which is then
+// not done again. Where it is empty it is given that; it stays empty where `bytes` are past that
+// phase.
 Result<problem::Program> load_program(const Library& library, const std::string& path,
                                       std::string_view bytes, const std::vector<std::string>& flags,
                                       const std::vector<problem::GivenSize>& sizes = {},

@@ -81,7 +81,7 @@ Result<std::string> compile_program_in_f32(const Library& library, const std::st
   std::vector<std::string> all = flags;
   all.emplace_back("--iree-input-promote-f16-to-f32");
   all.emplace_back("--iree-input-promote-bf16-to-f32");
-  HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, all));
+  HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, all, Threads::kAll));
   const auto refused = [&](const Invocation& invocation) {
     return input_error("IREE cannot compile '{}' in f32:\n{}", path, invocation.diagnostics());
   };
