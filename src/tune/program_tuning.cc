@@ -16,8 +16,6 @@ namespace {
 
 // Learning which dispatches matter takes at most this share of the time for all.
 constexpr double kWeighingShare = 0.2;
-// Verifying what nobody searches, where the compiler was found to be wrong, takes at most this.
-constexpr double kVerifyingShare = 0.25;
 
 }  // namespace
 
@@ -105,7 +103,7 @@ Status ProgramTuning::search(double seconds, double part) {
       plan_.deal(seconds - watch.seconds());  // what was not used may do for one that was left out
     }
   } while (has_more_to_do(seconds - watch.seconds()));
-  HONE_TRY(repair_others(seconds * kVerifyingShare));
+  HONE_TRY(repair_others());
   HONE_TRY(leave_out("for which this budget has none"));
   std::ranges::sort(result_.tuned, {}, [](const TunedDispatch& each) { return each.dispatch; });
   return {};
@@ -130,7 +128,7 @@ double ProgramTuning::share_now(std::size_t place) const {
 
 // What is not worth its time is not verified either. But who is wrong once may be wrong in several:
 // then each of these is, and one that is wrong is searched until something right is found.
-Status ProgramTuning::repair_others(double seconds) {
+Status ProgramTuning::repair_others() {
   if (context_.wrong_by_default.empty()) return {};
   std::vector<const problem::Dispatch*> unknown;
   for (std::size_t i = 0; i < chosen_.size(); ++i)
@@ -141,7 +139,7 @@ Status ProgramTuning::repair_others(double seconds) {
       if (std::ranges::count(chosen_, &dispatch) == 0 &&
           !runs_at_load_only(result_.program, dispatch))
         unknown.push_back(&dispatch);
-  HONE_TRY(verify_defaults(unknown, seconds));
+  HONE_TRY(verify_defaults(unknown));
   for (std::size_t i = 0; i < chosen_.size(); ++i) {
     if (plan_.items()[i].state == plan::State::kFinished ||
         !context_.wrong_by_default.contains(chosen_[i]->name))
@@ -154,18 +152,10 @@ Status ProgramTuning::repair_others(double seconds) {
 }
 
 // Names those that are wrong in Context::wrong_by_default. What cannot be made ready or verified by
-// itself is passed over.
-Status ProgramTuning::verify_defaults(const std::vector<const problem::Dispatch*>& dispatches,
-                                      double seconds) {
-  const Stopwatch watch(context_.clock);
+// itself is passed over. All are, however long it takes: a program with half of its wrong kernels
+// repaired is as wrong as before.
+Status ProgramTuning::verify_defaults(const std::vector<const problem::Dispatch*>& dispatches) {
   for (std::size_t n = 0; n < dispatches.size(); ++n) {
-    if (watch.seconds() > seconds) {
-      context_.observer.note(fmt::format(
-          "{} dispatches that are not tuned are not verified either, and may be wrong by default "
-          "too: a longer --budget has time for them",
-          dispatches.size() - n));
-      return {};
-    }
     Progress progress;
     progress.step = "verifying what is not tuned";
     progress.tried = n;

@@ -76,8 +76,8 @@ class ProgramTuning {
   Result<std::optional<measure::ProblemRequest>> problem_after(std::size_t place) const;
   bool has_more_to_do(double seconds);
   double share_now(std::size_t place) const;  // of a dispatch that is finished
-  Status repair_others(double seconds);
-  Status verify_defaults(const std::vector<const problem::Dispatch*>& dispatches, double seconds);
+  Status repair_others();
+  Status verify_defaults(const std::vector<const problem::Dispatch*>& dispatches);
   Result<store::Id> intern(const problem::Dispatch& dispatch);
 
   Context& context_;

@@ -114,11 +114,16 @@ class ProgramVariants {
   Status compare_outputs(Variant& variant, const std::vector<problem::Array>& outputs);
   Status note_differences(Variant& variant, const std::vector<problem::Array>& outputs) const;
   Status say_what_is_repaired(const std::vector<problem::Array>& outputs);
+  // Context::repaired_error of these outputs.
+  Status ask_the_host(const std::vector<problem::Array>& outputs);
   provider::ProgramCall call(const Variant& variant) const;
   double sample_seconds() const;
   // The results of the program computed in f32, made when they are first asked for; empty where
   // that is not possible.
   Result<std::vector<problem::Array>> wide_outputs();
+  // The same by the code that these flags make, on this device. A failure that says why not.
+  Result<std::vector<problem::Array>> outputs_in_f32(const std::vector<std::string>& flags,
+                                                     const device::Address& device);
   // Begins to compile that, where it may be asked for.
   void compare_in_f32_later(std::size_t variants);
   const Variant* with_code(std::string_view code) const;
@@ -128,6 +133,7 @@ class ProgramVariants {
   std::string bytes_;
   store::Id program_ = 0;
   std::string function_;
+  double flops_ = 0;  // of a call
   std::vector<problem::TensorType> results_;
   std::filesystem::path folder_;
   std::vector<std::filesystem::path> inputs_;
