@@ -29,6 +29,7 @@ class OneTuner : public FakeSession {
     best_ = result.best ? result.best->name : "";
     repairs_ = result.best ? result.best->repairs : std::vector<std::string>();
     wrong_by_default_ = result.wrong_by_default;
+    repaired_error_ = result.repaired_error;
     gains_ = result.gains;
     return std::move(result.at_sizes.front());
   }
@@ -48,6 +49,7 @@ class OneTuner : public FakeSession {
   std::string best_;  // variant of the program
   std::vector<std::string> repairs_;
   std::set<std::string> wrong_by_default_;
+  std::optional<double> repaired_error_;
   std::vector<ProgramGain> gains_;
   std::function<bool(const std::string& code, std::int64_t rows)> is_wrong_;
   std::string command_;
@@ -290,6 +292,27 @@ TEST_F(WrongByDefault, IsRepairedAndTheOthersAreComparedWithThat) {
   EXPECT_THAT(spec(), testing::SizeIs(3));
   EXPECT_THAT(observer_.notes, HasSubstr("result 0 of the default is wrong in 4 of 4 elements, by "
                                          "1 at most: repaired are main_dispatch_1"));
+}
+
+// On another device the host's cores are a witness: their results are all zero, as the repaired
+// program's are, or all one.
+TEST_F(WrongByDefault, TheWholeIsAskedOfTheHost) {
+  provider_.host = {"--target=host"};
+  for (const bool host_is_wrong : {false, true}) {
+    options_.places.front().traits.runs_on_host = false;
+    pool_.host_is_wrong = host_is_wrong;
+    const auto result = run(pool_);
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_THAT(repairs_, ElementsAre("main_dispatch_1"));
+    EXPECT_EQ(repaired_error_, host_is_wrong ? 1 : 0) << observer_.notes;
+    start_anew();
+  }
+  provider_.host.clear();
+  options_.places.front().traits.runs_on_host = false;
+  ASSERT_TRUE(run(pool_));
+  EXPECT_EQ(repaired_error_, std::nullopt);
+  EXPECT_THAT(observer_.notes, HasSubstr("whether the repaired program is right as a whole is not "
+                                         "known: there is no compiler of it"));
 }
 
 // The right kernels all take longer than the wrong one, alone and in the program.

@@ -121,7 +121,8 @@ problem::Array widened(const problem::Array& array) {
 
 double error_by_wide(const problem::Array& output, const problem::Array& wide) {
   const std::vector<double> exact = values_of(wide);
-  return distance(output, exact).root_mean_square / root_mean_square(exact);
+  const double error = distance(output, exact).root_mean_square;
+  return error == 0 ? 0 : error / root_mean_square(exact);
 }
 
 Result<std::string> difference_of_outputs(const std::vector<problem::Array>& outputs,

@@ -74,6 +74,16 @@ Status check_pipeline(const CApi& api, MlirContext context, std::string_view pip
   return input_error("IREE's compiler cannot build the pass pipeline '{}': {}", pipeline, words);
 }
 
+// IREE 3.13 holds a lock while it parses a spec for one executable, and the thread that does so may
+// be given another executable meanwhile, for which it waits for that lock: for ever, seen in
+// getOrLoadTransformLibraryModule.
+bool read_specs(const std::vector<std::string>& flags) {
+  return std::ranges::any_of(flags, [](const std::string& flag) {
+    const std::string_view name = std::string_view(flag).substr(0, flag.find('='));
+    return name.find("tuning-spec") != name.npos || name.find("transform-") != name.npos;
+  });
+}
+
 }  // namespace
 
 Result<CompilerSession> CompilerSession::create(const Library& library,
@@ -119,7 +129,7 @@ Result<CompilerSession> CompilerSession::checked(CompilerSession session,
     return environment_error("IREE's compiler could not start a session with flags {}",
                              fmt::join(flags, " "));
   session.api().mlirContextEnableMultithreading(
-      context, threads == Threads::kAll && session.library_.allows_threads());
+      context, threads == Threads::kAll && session.library_.allows_threads() && !read_specs(flags));
   for (const std::string_view flag : flags)
     if (flag.starts_with(kPassPipelineFlag))
       HONE_TRY(check_pipeline(session.api(), context, flag.substr(kPassPipelineFlag.size())));

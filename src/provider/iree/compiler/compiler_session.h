@@ -31,15 +31,15 @@ inline constexpr std::string_view kTransformLibraryFlag =
 inline constexpr std::string_view kReplacedFlag = "--iree-hal-substitute-executable-sources-from=";
 
 // Of MLIR: a process that forks, as one that serves candidates does, must have one thread. A whole
-// program is compiled by all, as iree-compile does it, where Library::allow_threads() was called.
+// program is compiled by all, as iree-compile does it, where Library::allow_threads() was called
+// and no flag names a spec.
 enum class Threads { kOne, kAll };
 
 class CompilerSession {
  public:
-  // A flag that LLVM keeps
-  // per process (--iree-codegen-transform-dialect-library) may be among them, see
-  // Library::set_process_flags. Input error with the compiler's words for a flag it does not know
-  // and for a pass pipeline that it would leave out.
+  // A flag that LLVM keeps per process (--iree-codegen-transform-dialect-library) may be among
+  // them, see Library::set_process_flags. Input error with the compiler's words for a flag it does
+  // not know and for a pass pipeline that it would leave out.
   static Result<CompilerSession> create(const Library& library,
                                         const std::vector<std::string>& flags,
                                         Threads threads = Threads::kOne);
