@@ -75,6 +75,11 @@ class Numbers(unittest.TestCase):
     def test_blocks_that_divide_all(self):
         self.attend(2, 32, 32, 64)
 
+    def test_programs_that_share_queries(self):
+        for parts in (2, 3):
+            self.attend(2, 20, 100, 64, SPLIT_K=parts)
+        self.attend(1, 1, 150, 40, SPLIT_K=4)
+
     def test_heads_of_40_and_80_and_128(self):
         for depth in (40, 80, 128):
             self.attend(1, 16, 32, depth, BLOCK_N=32)

@@ -120,6 +120,34 @@ class Numbers(unittest.TestCase):
         for group_m in (1, 2, 3, 8):
             self.product(70, 40, 16, GROUP_M=group_m)
 
+    def test_programs_that_share_a_tile(self):
+        for parts in (2, 3, 5):
+            self.product(40, 33, 150, SPLIT_K=parts)
+        self.product(16, 16, 32, SPLIT_K=2)
+        a, b, c = numbers(20, 64, type_=numpy.int8), numbers(64, 20, seed=1, type_=numpy.int8), numpy.zeros((20, 20), numpy.int32)
+        run(products_of_integers(20, 20, 64), [a, b, c], knobs={"SPLIT_K": 4})
+        self.assert_equal(c, a.astype(numpy.int32) @ b.astype(numpy.int32))
+
+    def test_tiles_loaded_by_descriptors(self):
+        for structure in (4, 5):
+            self.product(40, 88, 72, STRUCTURE=structure)
+            self.product(40, 88, 72, STRUCTURE=structure, BLOCK_N=32, MORE_N=16)
+        self.product(40, 88, 72, STRUCTURE=5, SPLIT_K=3)
+
+    def test_programs_that_share_a_tile_of_a_batch(self):
+        a, b, c = numbers(3, 9, 70), numbers(3, 21, 70, seed=1), numpy.zeros((3, 9, 21), numpy.float32)
+        run(batched(3, 9, 21, 70), [a, b, c], knobs={"SPLIT_K": 3})
+        self.assert_equal(c, f32(a) @ f32(b).swapaxes(1, 2))
+
+    def test_a_table_of_constants(self):
+        a, b, c, bias = numbers(9, 40), numbers(40, 20, seed=1), numpy.zeros((9, 20), numpy.float32), numbers(20, seed=2)
+        table = operation("table", "f16") | {"offset": 0, "strides": [0, 1, 0], "words": bias.view(numpy.uint32).tolist()}
+        values = [ROOT_VALUE, table, operation("arith.extf", "f32", 1), operation("arith.addf", "f32", 0, 2)]
+        for parts in (1, 2):
+            run(matmul(9, 20, 40, values=values, stores=[access(2, "f32", 20, 1, 0, value=3)]), [a, b, c],
+                knobs={"SPLIT_K": parts})
+            self.assert_equal(c, f32(a) @ f32(b) + f32(bias))
+
     def test_nothing_behind_the_end_is_written(self):
         a, b, c = numbers(7, 33), numbers(33, 31, seed=1), numpy.full(7 * 31 + 500, 77, numpy.float32)
         run(matmul(7, 31, 33), [a, b, c])

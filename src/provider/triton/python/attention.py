@@ -51,7 +51,7 @@ class _Text(KernelText):
         self.step = knobs["BLOCK_N"]
         blocks = cdiv(self.rows, self.block_m)
         # The sums, and for each query the largest score and the sum of the weights.
-        self.parts = Parts(knobs["SPLIT_K"], blocks * size_of(of.batch), self.block_m * (self.block_n + 2))
+        self.parts = Parts(knobs.get("SPLIT_K", 1), blocks * size_of(of.batch), self.block_m * (self.block_n + 2))
         self.keys = size_of(of.k2)
         self.query, self.key, self.weighted = (self.said[name] for name in ("query", "key", "value"))
         self.mask = self.said.get("mask")

@@ -63,6 +63,7 @@ class Contraction(StatedKernel):
 class _Text(KernelText):
     def __init__(self, of, knobs):
         super().__init__(of, size_of(of.m), size_of(of.n), knobs["BLOCK_M"], knobs["BLOCK_N"])
+        knobs = of.default | knobs
         self.block_k, self.group_m = knobs["BLOCK_K"], knobs["GROUP_M"]
         self.structure = knobs["STRUCTURE"]
         self.more_n = knobs["MORE_N"]
