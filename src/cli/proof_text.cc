@@ -140,12 +140,15 @@ std::string wrong_by_default_text(const tune::TuningResult& result, const std::s
   if (!repaired.empty())
     text +=
         line("REPAIRED", repaired, "what was found does, so the program's results are other ones");
-  if (result.repaired_error.value_or(0) > kMostOfRounding)
+  const double error = result.best ? result.best->repaired_error.value_or(0) : 0;
+  if (error > kMostOfRounding)
     text += fmt::format(
-        "STILL WRONG: the repaired program's results are off by {:.2g} of them (root mean square) "
-        "from those of this machine's cores in f32, and that is no rounding; hone verify {} looks "
-        "at every dispatch\n",
-        *result.repaired_error, shell_word(program));
+        "STILL WRONG: the repaired program's results are off by {error:.2g} of them (root mean "
+        "square) from those of this machine's cores in f32, and that is no rounding; hone "
+        "dispatches {0} "
+        "lists its dispatches, and hone verify {0} --dispatch NAME compares one with its "
+        "reference\n",
+        shell_word(program), fmt::arg("error", error));
   if (!left.empty())
     text +=
         line("WRONG BY DEFAULT", left, "so the program is wrong with and without what was found");

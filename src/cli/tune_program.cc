@@ -177,7 +177,8 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
     document["programs"] = programs.to_json();
     document["wrong_by_default"] = result.wrong_by_default;
     document["repaired"] = result.best ? result.best->repairs : std::vector<std::string>();
-    if (result.repaired_error) document["repaired_error"] = *result.repaired_error;
+    if (result.best && result.best->repaired_error)
+      document["repaired_error"] = *result.best->repaired_error;
     document["time_budget"] = time_table(context.time).to_json();
     if (options.tuning.traits().own_memory) {
       document["gpu"] = gpu.table.to_json();

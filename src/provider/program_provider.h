@@ -199,13 +199,6 @@ class ProgramProvider : public Provider {
     return flags;
   }
 
-  // The flags with which the compiler makes the program that `flags` are for run on the host's
-  // cores instead: what another code generator makes of it. Empty where there is none.
-  virtual std::vector<std::string> host_flags(const std::vector<std::string>& flags) const {
-    static_cast<void>(flags);
-    return {};
-  }
-
   // What the compiler can be told about a program for its target, what has helped most programs
   // first. What the user's own flags say already is theirs to say, and is left out. `folder`: where
   // FlagChoice::files are to be, which whoever asks writes.

@@ -47,7 +47,6 @@ class TuningRun {
     for (ProgramTuning& tuning : bases_[chosen_].tunings())
       result_.at_sizes.push_back(std::move(tuning.result()));
     result_.wrong_by_default = context_.wrong_by_default;
-    result_.repaired_error = context_.repaired_error;
     return std::move(result_);
   }
 

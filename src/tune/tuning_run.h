@@ -34,8 +34,6 @@ struct TuningResult {
   // Dispatches whose default computes something else than its reference. What the program computes
   // is wrong then with what was found as without it.
   std::set<std::string> wrong_by_default;
-  // Context::repaired_error.
-  std::optional<double> repaired_error = {};
   // That repeats the proof without hone; empty where there is nothing to repeat.
   std::filesystem::path proof_script;
 };

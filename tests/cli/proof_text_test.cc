@@ -105,15 +105,18 @@ TEST(WrongByDefaultText, SaysWhereTheWholeIsStillFarFromWhatTheHostComputes) {
   tune::TuningResult result;
   result.wrong_by_default = {"conv"};
   result.best = tune::RightVariant{.name = "spec", .flags = {}, .repairs = {"conv"}};
-  result.repaired_error = 0.004;
-  EXPECT_THAT(wrong_by_default_text(result, "net.mlir"),
-              testing::Not(testing::HasSubstr("STILL WRONG")));
-  result.repaired_error = 0.498;
-  EXPECT_THAT(
-      wrong_by_default_text(result, "net.mlir"),
-      testing::HasSubstr("STILL WRONG: the repaired program's results are off by 0.5 of them (root "
-                         "mean square) from those of this machine's cores in f32, and that is no "
-                         "rounding; hone verify net.mlir looks at every dispatch\n"));
+  const auto text_at = [&](double error) {
+    result.best->repaired_error = error;
+    return wrong_by_default_text(result, "net.mlir");
+  };
+  EXPECT_THAT(text_at(0.004), testing::Not(testing::HasSubstr("STILL WRONG")));
+  EXPECT_THAT(text_at(INFINITY), testing::HasSubstr("STILL WRONG"));
+  EXPECT_THAT(text_at(0.498),
+              testing::HasSubstr("STILL WRONG: the repaired program's results are off by 0.5 of "
+                                 "them (root mean square) from those of this machine's cores in "
+                                 "f32, and that is no rounding; hone dispatches net.mlir lists its "
+                                 "dispatches, and hone verify net.mlir --dispatch NAME compares "
+                                 "one with its reference\n"));
 }
 
 }  // namespace

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <thread>
 
+#include "provider/iree/compiler/compiler_session.h"
+#include "provider/iree/program/program.h"
 #include "tests/provider_iree/compiler.h"
 
 namespace hone::iree {
@@ -79,6 +82,30 @@ TEST(Library, SaysWhatIsWrongWithAFileThatIsNoLibrary) {
 
 TEST(Library, NamesTheCompiler) {
   EXPECT_THAT(compiler().revision(), HasSubstr(compiler().installation().version));
+}
+
+// A process that forks keeps to one thread, and a spec is read by one: with several the compiler of
+// IREE 3.13 waits for itself.
+TEST(CompilerSession, HasThreadsWhereTheyAreAllowedAndNoSpecIsRead) {
+  const auto threads_of = [](const Library& library, const std::vector<std::string>& flags,
+                             Threads threads) {
+    const auto session = CompilerSession::create(library, flags, threads);
+    EXPECT_TRUE(session) << session.error().message;
+    return library.api().mlirContextGetNumThreads(session->context());
+  };
+  Library allowed = compiler();
+  allowed.allow_threads();
+  const std::vector<std::string> plain = host_cpu_flags();
+  EXPECT_EQ(threads_of(compiler(), plain, Threads::kAll), 1u);
+  EXPECT_EQ(threads_of(allowed, plain, Threads::kOne), 1u);
+  if (std::thread::hardware_concurrency() > 1)
+    EXPECT_GT(threads_of(allowed, plain, Threads::kAll), 1u);
+  for (const char* const flag : {"--iree-codegen-tuning-spec-path=a.mlir",
+                                 "--iree-preprocessing-transform-spec-filename=a"}) {
+    std::vector<std::string> flags = plain;
+    flags.emplace_back(flag);
+    EXPECT_EQ(threads_of(allowed, flags, Threads::kAll), 1u) << flag;
+  }
 }
 
 }  // namespace

@@ -161,9 +161,23 @@ class Numbers(unittest.TestCase):
             if shape == (m, keys):
                 mask[numpy.arange(m)[:, None] < numpy.arange(keys)] = -numpy.inf
             result = numpy.zeros((batch, m, depth), numpy.float16)
-            self.run_on(heads(batch, m, keys, depth, mask=access(4, "f16", *strides)), [*given, result, mask])
             wide = mask[:, None, :] if shape == (batch, keys) else mask
-            self.assert_close(result, expected(*given, mask=wide.astype(float)))
+            # Of two parts the second is all masked for the first queries.
+            for parts in (1, 2):
+                self.run_on(heads(batch, m, keys, depth, mask=access(4, "f16", *strides)), [*given, result, mask],
+                            SPLIT_K=parts)
+                self.assert_close(result, expected(*given, mask=wide.astype(float)))
+
+    def test_a_table_of_constants_behind_it(self):
+        given, bias = operands(1, 20, 40, 16), reals(16, seed=3)
+        table = operation("table", "f16") | {"offset": 0, "strides": [0, 0, 1, 0, 0],
+                                             "words": bias.view(numpy.uint32).tolist()}
+        values = [HALF, table, operation("arith.addf", "f16", 0, 1)]
+        stores = [access(3, "f16", 20 * 16, 16, 1, 0, 0, value=2)]
+        result = numpy.zeros((1, 20, 16), numpy.float16)
+        for parts in (1, 2):
+            self.run_on(heads(1, 20, 40, 16, values=values, stores=stores), [*given, result], SPLIT_K=parts)
+            self.assert_close(result, expected(*given) + f32(bias))
 
     def test_masks_of_truth_values(self):
         batch, m, keys, depth = 1, 16, 21, 16

@@ -69,7 +69,7 @@ class FakePool final : public worker::WorkerPool {
   std::vector<int> launch_sets;
   // Dispatches whose kernel of this tile makes the whole program's outputs other ones.
   std::function<bool(const std::string& dispatch, std::int64_t tile)> is_wrong;
-  bool host_is_wrong = false;  // what the program computed in f32 gives
+  std::string in_f32;  // the program computed in f32, a module; empty: it is refused
   // Of a call, by tile: what a kernel takes inside the whole program.
   std::function<double(std::int64_t)> in_program = fake_seconds;
 
@@ -123,9 +123,8 @@ class FakePool final : public worker::WorkerPool {
       }
       return worker::Outcome(worker::Message{"configured", {{"dispatches", dispatches}}, {}});
     }
-    if (message.kind == tune::jobs::kCompileProgramInF32)
-      return worker::Outcome(worker::Message{
-          "module", nlohmann::json::object(), {host_is_wrong ? "1 wrong" : "1 right"}});
+    if (message.kind == tune::jobs::kCompileProgramInF32 && !in_f32.empty())
+      return worker::Outcome(worker::Message{"module", nlohmann::json::object(), {in_f32}});
     if (message.kind == tune::jobs::kCompileProgram) {
       std::map<std::string, std::string> tiles = spec;
       add_kernels(flags, tiles);
@@ -271,10 +270,6 @@ class FakeProvider : public provider::ProgramProvider {
   }
   std::optional<std::string> device_code(std::string_view, const std::string&) const override {
     return std::nullopt;
-  }
-  std::vector<std::string> host;  // flags to compile for it; without them it cannot be asked
-  std::vector<std::string> host_flags(const std::vector<std::string>&) const override {
-    return host;
   }
   Result<std::vector<problem::Array>> run_program(const provider::ProgramCall& call,
                                                   std::size_t) const override {

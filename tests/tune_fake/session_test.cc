@@ -29,7 +29,7 @@ class OneTuner : public FakeSession {
     best_ = result.best ? result.best->name : "";
     repairs_ = result.best ? result.best->repairs : std::vector<std::string>();
     wrong_by_default_ = result.wrong_by_default;
-    repaired_error_ = result.repaired_error;
+    repaired_error_ = result.best ? result.best->repaired_error : std::nullopt;
     gains_ = result.gains;
     return std::move(result.at_sizes.front());
   }
@@ -295,24 +295,24 @@ TEST_F(WrongByDefault, IsRepairedAndTheOthersAreComparedWithThat) {
 }
 
 // On another device the host's cores are a witness: their results are all zero, as the repaired
-// program's are, or all one.
+// program's are, or all one, or there are none.
 TEST_F(WrongByDefault, TheWholeIsAskedOfTheHost) {
-  provider_.host = {"--target=host"};
-  for (const bool host_is_wrong : {false, true}) {
+  const std::vector<std::pair<std::string, std::optional<double>>> cases{
+      {"1 right", 0}, {"1 wrong", 1}, {"", std::nullopt}};
+  for (const auto& [in_f32, error] : cases) {
     options_.places.front().traits.runs_on_host = false;
-    pool_.host_is_wrong = host_is_wrong;
+    pool_.in_f32 = in_f32;
     const auto result = run(pool_);
     ASSERT_TRUE(result) << result.error().message;
+    EXPECT_EQ(best_, "spec");
     EXPECT_THAT(repairs_, ElementsAre("main_dispatch_1"));
-    EXPECT_EQ(repaired_error_, host_is_wrong ? 1 : 0) << observer_.notes;
+    EXPECT_EQ(repaired_error_, error) << observer_.notes;
+    const bool unknown = observer_.notes.find(
+                             "right as a whole is not known: in f32 the program "
+                             "does not compile") != std::string::npos;
+    EXPECT_EQ(unknown, !error) << observer_.notes;
     start_anew();
   }
-  provider_.host.clear();
-  options_.places.front().traits.runs_on_host = false;
-  ASSERT_TRUE(run(pool_));
-  EXPECT_EQ(repaired_error_, std::nullopt);
-  EXPECT_THAT(observer_.notes, HasSubstr("whether the repaired program is right as a whole is not "
-                                         "known: there is no compiler of it"));
 }
 
 // The right kernels all take longer than the wrong one, alone and in the program.

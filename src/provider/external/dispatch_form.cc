@@ -47,8 +47,12 @@ Result<Statement> statement_of(const nlohmann::json& said) {
   if (said.at("stores").size() != 1)
     return input_error("it has {} results", said.at("stores").size());
   statement.store = use_of(said.at("stores").at(0));
-  for (const nlohmann::json& value : said.at("values"))
+  for (const nlohmann::json& value : said.at("values")) {
     if (value.at("op") == "load") statement.loads.push_back(use_of(value));
+    // It lies in the dispatch's code, where a launch cannot point to.
+    if (value.at("op") == "table")
+      return input_error("a table of constants is behind its sums, which can be no operand");
+  }
   statement.views = said.at("views");
   if (said.at("start") != 0.0) return input_error("its sums do not begin at 0");
   for (std::size_t l = statement.loops.size(); l-- > 0;) {

@@ -11,7 +11,6 @@
 #include "provider/iree/cpu/space.h"
 #include "provider/iree/gpu/executable.h"
 #include "provider/iree/gpu/space.h"
-#include "provider/iree/program/program.h"
 #include "provider/iree/replaced_executable.h"
 #include "provider/iree/spec/tuning_spec.h"
 
@@ -141,15 +140,6 @@ Result<provider::ReplacingKernel> IreeProvider::read_replaced(const std::string&
 
 std::string IreeProvider::launch_of(const problem::Dispatch& dispatch) const {
   return layout_of(dispatch);
-}
-
-// What they say of the program as it comes in still holds; all else is for another target, or makes
-// it faster there.
-std::vector<std::string> IreeProvider::host_flags(const std::vector<std::string>& flags) const {
-  std::vector<std::string> host = host_cpu_flags();
-  std::ranges::copy_if(flags, std::back_inserter(host),
-                       [](const std::string& flag) { return flag.starts_with("--iree-input-"); });
-  return host;
 }
 
 std::vector<std::string> IreeProvider::with_replaced(std::vector<std::string> flags,

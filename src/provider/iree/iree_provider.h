@@ -53,7 +53,6 @@ class IreeProvider final : public provider::ProgramProvider {
                                                 const problem::Launch& launch) const override;
   Result<provider::ReplacingKernel> read_replaced(const std::string& text) const override;
   std::string launch_of(const problem::Dispatch& dispatch) const override;
-  std::vector<std::string> host_flags(const std::vector<std::string>& flags) const override;
   std::vector<std::string> with_replaced(std::vector<std::string> flags,
                                          const std::filesystem::path& folder) const override;
   bool is_harmless_flag(std::string_view name) const override;

@@ -539,11 +539,14 @@ class Proof {
         right.shipped = known->shipped;
         right.left_out = known->left_out;
         right.repairs = known->repairs;
+        right.repaired_error = known->repaired_error;
       } else if (!variant.without_spec.empty()) {
         const SpecOfVariant& of = entries_of_.at(variant.name);
         right.shipped = verified_by(of.entries);
         right.left_out = of.left_out;
         right.repairs = names_of(of.entries);
+        if (!right.repairs.empty())
+          right.repaired_error = variants_->find(repaired_)->repaired_error;
       }
       proven_.variants.push_back(std::move(right));
     }

@@ -1,6 +1,7 @@
 #include "tune/program/program_variants.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
@@ -144,7 +145,7 @@ Status ProgramVariants::check(Variant& variant, const CompiledModule& compiled) 
     expected_ = std::move(*outputs);
   } else if (variant.repairs) {
     HONE_TRY(note_differences(variant, *outputs));
-    HONE_TRY(say_what_is_repaired(*outputs));
+    HONE_TRY(say_what_is_repaired(variant, *outputs));
     expected_ = std::move(*outputs);
   } else {
     HONE_TRY(compare_outputs(variant, *outputs));
@@ -178,35 +179,39 @@ Status ProgramVariants::note_differences(Variant& variant,
 // Dispatches that are right one by one need not be all that the program does: some cannot be
 // verified by themselves, and what their references have in common with them is not seen. The whole
 // program by another code generator is a witness of another kind.
-Status ProgramVariants::say_what_is_repaired(const std::vector<problem::Array>& outputs) {
+Status ProgramVariants::say_what_is_repaired(Variant& variant,
+                                             const std::vector<problem::Array>& outputs) {
   if (context_->options.traits().runs_on_host) return {};
-  const Status asked = ask_the_host(outputs);
-  if (asked || asked.error().kind != ErrorKind::kFailure) return asked;
-  context_->observer.note("whether the repaired program is right as a whole is not known: " +
-                          asked.error().message);
+  const Result<double> error = ask_the_host(outputs);
+  if (!error && error.error().kind != ErrorKind::kFailure) return tl::unexpected(error.error());
+  if (error)
+    variant.repaired_error = *error;
+  else
+    context_->observer.note("whether the repaired program is right as a whole is not known: " +
+                            error.error().message);
   return {};
 }
 
-Status ProgramVariants::ask_the_host(const std::vector<problem::Array>& outputs) {
+Result<double> ProgramVariants::ask_the_host(const std::vector<problem::Array>& outputs) {
   const Options& options = context_->options;
-  const std::vector<std::string> flags = context_->programs->host_flags(options.flags);
-  if (flags.empty()) return failure("there is no compiler of it for this machine's cores");
   if (flops_ > kMostFlopsOfHost)
     return failure("its {:.3g} operations would take this machine's cores too long", flops_);
   Progress progress;
   progress.step = "computing the program on this machine's cores";
   context_->observer.progress(progress);
   HONE_ASSIGN(const std::vector<problem::Array> exact,
-              outputs_in_f32(flags, device::host_of(options.place().address)));
+              outputs_in_f32(options.reference_flags, device::host_of(options.place().address)));
+  double largest = 0;
   for (std::size_t i = 0; i < std::min(exact.size(), outputs.size()); ++i) {
     const double error = error_by_wide(outputs[i], exact[i]);
     context_->observer.note(fmt::format(
         "by the program computed in f32 on this machine's cores the error of result {} is {:.2g} "
         "of it by default and {:.2g} repaired (root mean square)",
         i, error_by_wide(expected_[i], exact[i]), error));
-    context_->repaired_error = std::max(context_->repaired_error.value_or(0), error);
+    // What is no number is as wrong as can be.
+    largest = std::isnan(error) ? INFINITY : std::max(largest, error);
   }
-  return {};
+  return largest;
 }
 
 Result<std::vector<problem::Array>> ProgramVariants::wide_outputs() {

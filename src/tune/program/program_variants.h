@@ -30,6 +30,10 @@ struct Variant {
   // The default's kernels with right ones in the place of wrong ones: what it computes is right,
   // and the outputs of all that is added behind it are compared with its own.
   bool repairs = false;
+  // Of that: the largest error of its outputs, in root mean square as a share of the output, by
+  // the independent compile of the program in f32 (Options::reference_flags). None where that did
+  // not compute it.
+  std::optional<double> repaired_error = {};
   std::string code = {};     // content hash of the module
   std::string same_as = {};  // the name of the one with the same module, where there is one
   // How each output differs from what is right: the default's, or those of the one that repairs it
@@ -113,9 +117,9 @@ class ProgramVariants {
   Status check(Variant& variant, const CompiledModule& compiled);
   Status compare_outputs(Variant& variant, const std::vector<problem::Array>& outputs);
   Status note_differences(Variant& variant, const std::vector<problem::Array>& outputs) const;
-  Status say_what_is_repaired(const std::vector<problem::Array>& outputs);
-  // Context::repaired_error of these outputs.
-  Status ask_the_host(const std::vector<problem::Array>& outputs);
+  Status say_what_is_repaired(Variant& variant, const std::vector<problem::Array>& outputs);
+  // Variant::repaired_error of these outputs.
+  Result<double> ask_the_host(const std::vector<problem::Array>& outputs);
   provider::ProgramCall call(const Variant& variant) const;
   double sample_seconds() const;
   // The results of the program computed in f32, made when they are first asked for; empty where

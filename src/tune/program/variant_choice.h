@@ -35,6 +35,7 @@ struct RightVariant {
   std::vector<measure::ArrayDifference> differences = {};
   // Dispatches whose compiler's own kernel is wrong, and for which it has a right one.
   std::vector<std::string> repairs = {};
+  std::optional<double> repaired_error = {};  // of these (Variant::repaired_error)
 
   // What was tuned: configurations in a spec, kernels in the place of the compiler's, or both.
   bool uses_spec() const { return !spec.empty() || !replaced.empty(); }

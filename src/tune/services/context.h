@@ -64,10 +64,6 @@ struct Context {
   // Dispatches whose default computes something else than its reference: the program is wrong
   // before anything is tuned.
   std::set<std::string> wrong_by_default = {};
-  // Of the outputs of the program with its wrong dispatches repaired, by that computed in f32 on the
-  // host: the largest, in root mean square as a share of the output. None where nothing is
-  // repaired, or the host did not compute it.
-  std::optional<double> repaired_error = {};
   // Code of references that were compiled in this session, by dispatch and flags.
   std::map<std::string, provider::Artifact> references = {};
   int stop_fd = -1;  // readable once the user has told hone to stop

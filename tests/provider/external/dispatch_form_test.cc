@@ -87,6 +87,13 @@ TEST(DispatchForm, SaysWhatDiffers) {
   EXPECT_THAT(form_of(linear(), "").error().message, HasSubstr("nobody has stated"));
 }
 
+TEST(DispatchForm, ATableOfConstantsIsNoOperand) {
+  json table = stated();
+  table["values"][1]["op"] = "table";
+  table["values"][1].erase("view");
+  EXPECT_EQ(why_not(table), "a table of constants is behind its sums, which can be no operand");
+}
+
 TEST(DispatchForm, ATransposedOperandIsALayout) {
   ExternalKernel kernel = linear();
   kernel.operands[1].layout = {"N", "K"};

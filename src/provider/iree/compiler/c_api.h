@@ -162,6 +162,7 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
   X(bool, mlirLinalgIsAContractionOp, (MlirOperation))                                           \
   X(bool, mlirLinalgIsAConvolutionOp, (MlirOperation))                                           \
   X(MlirAttribute, mlirLinalgGetIndexingMapsAttribute, (MlirOperation))                          \
+  X(unsigned, mlirContextGetNumThreads, (MlirContext))                                           \
   X(void, mlirContextEnableMultithreading, (MlirContext, bool))                                  \
   X(MlirPassManager, mlirPassManagerCreate, (MlirContext))                                       \
   X(void, mlirPassManagerDestroy, (MlirPassManager))                                             \
