@@ -77,7 +77,7 @@ void add_external_option(CLI::App& command, std::vector<std::string>& manifests)
 
 Result<ReplacingTools> find_replacing(const TuneOptions& options, std::vector<std::string>& notes) {
   ReplacingTools tools;
-  const bool asked = options.provider == "iree,triton";
+  const bool asked = options.names_provider("triton");
   if (!options.searches) return tools;
   const device::Facts& facts = options.tuning.place().facts;
   const Result<triton::GemmDevice> device = gemm_device_of(facts);
@@ -90,7 +90,7 @@ Result<ReplacingTools> find_replacing(const TuneOptions& options, std::vector<st
   tools.target = facts.target;
   HONE_ASSIGN(tools.kernels, read_external_kernels(options.external));
   HONE_TRY(check_fits_dispatches(tools.kernels));
-  if (!asked && !options.provider.empty()) return tools;
+  if (!asked && !options.providers.empty()) return tools;
   auto installation = triton::find_installation(options.gemms.triton);
   if (installation)
     tools.triton = std::move(*installation);

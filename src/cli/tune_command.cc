@@ -20,6 +20,9 @@ std::string words_of(const CLI::Option& option) {
       fmt::format(" {}{}", is_short ? "-" : "--",
                   is_short ? option.get_snames().front() : option.get_lnames().front());
   if (option.get_expected_max() == 0) return text;
+  if (const char delimiter = option.get_delimiter(); delimiter != '\0')
+    return text + " " +
+           shell_word(fmt::format("{}", fmt::join(option.results(), std::string(1, delimiter))));
   for (const std::string& value : option.results()) text += " " + shell_word(value);
   return text;
 }
@@ -37,8 +40,24 @@ Status refuse_strategies_that_learn(const TuneOptions& options) {
       strategy);
 }
 
+Status check_providers(const TuneOptions& options) {
+  const std::string named = fmt::format("--provider {}", fmt::join(options.providers, ","));
+  const bool gemms = options.providers == std::vector<std::string>{"triton"};
+  if (!options.providers.empty() && !gemms && !options.names_provider("iree"))
+    return input_error(
+        "{}: GEMMs have triton alone; in a program others stand beside IREE: --provider iree,{}",
+        named, fmt::join(options.providers, ","));
+  if (options.names_provider("external") && options.external.empty())
+    return input_error("{}: which kernels of your own? Give their manifests: --external FILE",
+                       named);
+  if (options.names_provider("library") && options.no_baselines)
+    return input_error("{} asks for libraries beside the winners, and --no-baselines for none",
+                       named);
+  return {};
+}
+
 bool tunes_gemms(const TuneOptions& options) {
-  if (!options.provider.empty()) return options.provider == "triton";
+  if (!options.providers.empty()) return !options.names_provider("iree");
   return options.tune_gemm.check_only || names_gemms(options.gemms, options.tuning.input);
 }
 
@@ -52,12 +71,13 @@ void add_tune_command(CLI::App& app, Run& run) {
   command->add_option("INPUT", tuning.input,
                       std::string(kProgramFiles) + ", or a list of GEMMs (.yaml)");
   command
-      ->add_option("--provider", options->provider,
-                   "whose kernels: iree or triton (default: by INPUT); of a program on an NVIDIA "
-                   "GPU also iree,triton (the default where there is Triton): the best of both")
-      // What help and completion offer is read from the description, where a comma parts the
-      // values.
-      ->check(CLI::IsMember({"iree", "triton", "iree,triton"}).description("TEXT:{iree,triton}"));
+      ->add_option("--provider", options->providers,
+                   "whose kernels: of GEMMs triton; of a program iree, and beside it, by commas, "
+                   "triton, external (--external's) and library (a vendor's, measured beside the "
+                   "winner: no program calls it). Default: by INPUT, and all that there are")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"iree", "triton", "external", "library"}));
   add_external_option(*command, options->external);
   add_toolchain_options(*command, options->toolchain);
   add_gemm_options(*command, options->gemms);
@@ -159,6 +179,7 @@ void add_tune_command(CLI::App& app, Run& run) {
         if (option->count() > 0 && !option->get_positional())
           options->command_line += words_of(*option);
       HONE_TRY(read_flags(options->toolchain));
+      HONE_TRY(check_providers(*options));
       HONE_TRY(refuse_strategies_that_learn(*options));
       options->tuning.baselines = !options->no_baselines;
       TuneGemmOptions& old = options->tune_gemm;

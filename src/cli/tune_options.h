@@ -1,8 +1,10 @@
 // What hone tune is asked for, as its command line says it.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/command.h"
@@ -31,7 +33,12 @@ struct TuneOptions {
   std::int64_t rotating_bytes = 0;  // of cold operands at least; 0: twice the last-level cache
   RuntimeOptions runtime;
   CoreOptions cores;
-  std::string provider;               // "iree", "triton" or "iree,triton"; empty: by INPUT
+  // Whose kernels: of a program "iree" and others beside it ("triton", "external", "library"), of
+  // GEMMs "triton". Empty: by INPUT, and all that there are.
+  std::vector<std::string> providers;
+  bool names_provider(std::string_view name) const {
+    return std::ranges::find(providers, name) != providers.end();
+  }
   std::vector<std::string> external;  // manifests of kernels of the user's own
   bool searches = false;  // candidates of dispatches: the program's flags and profile have none
   GemmOptions gemms;

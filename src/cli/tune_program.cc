@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/response_file.h"
 #include "base/say.h"
+#include "cli/accuracy_table.h"
 #include "cli/compiled_report.h"
 #include "cli/input_program.h"
 #include "cli/program_session.h"
@@ -175,6 +176,7 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
     nlohmann::json document = document_of(options, context.added, result);
     document["dispatches"] = dispatches.to_json();
     document["programs"] = programs.to_json();
+    document["accuracy"] = accuracy_table(result).to_json();
     document["wrong_by_default"] = result.wrong_by_default;
     document["repaired"] = result.best ? result.best->repairs : std::vector<std::string>();
     if (result.best && result.best->repaired_error)
@@ -193,6 +195,8 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
     for (const std::string& note : gpu.notes) fmt::print("{}\n", note);
   }
   if (!programs.empty()) fmt::print("\n{}", programs.to_text());
+  if (const output::Table accuracy = accuracy_table(result); !accuracy.empty())
+    fmt::print("\n{}", accuracy.to_text());
   fmt::print("\n");
   print_notes(options, result);
   if (options.tuning.traits().own_memory) fmt::print("\n{}\n", time_table(context.time).to_text());
@@ -272,7 +276,7 @@ CommandResult compile_program(TuneOptions& options) {
 
 CommandResult tune_program(TuneOptions options) {
   HONE_TRY(take_starter_spec(options));
-  if (options.compile_only && options.provider == "iree,triton")
+  if (options.compile_only && options.names_provider("triton"))
     return input_error(
         "--compile-only compiles IREE's own kernels: leave out --provider iree,triton");
   if (options.compile_only) return compile_program(options);

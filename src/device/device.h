@@ -40,6 +40,9 @@ class Kernel {
   // Runs every workgroup once over `bindings` (in ordinal order) and waits for the end. A failure
   // when the kernel itself reports an error. One launch at a time on one device.
   virtual Status launch(std::span<const Buffer> bindings) = 0;
+  // What its launches have written beside memory of its own (problem::OwnMemory) since it was
+  // loaded, in words; empty: nothing.
+  virtual Result<std::string> damage() { return std::string(); }
   // Whether it runs on the device's own threads; a library's kernel may bring its own.
   virtual bool uses_device_threads() const { return true; }
 };

@@ -187,6 +187,7 @@ class Planner {
     const bool adds =
         reduces && (root_->operation == "arith.addf" || root_->operation == "arith.addi");
     if (adds) polynomial_ = polynomial_of(root_->operands.front());
+    if (set_ == OperandSet::kReals) return reals();
     const bool full = set_ == OperandSet::kFullSignificands;
     if (adds && full && (sparse_products() || (is_coarse() && sparse_terms()))) return;
     if (polynomial_.degree == 0 || polynomial_.degree > 2 || (full && !is_coarse())) return reals();

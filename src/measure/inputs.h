@@ -21,10 +21,11 @@ namespace hone::measure {
 
 // The data of a verified launch. The first set is what kernels are measured on as well.
 enum class OperandSet {
-  kExact,            // integers where sums are to be exact
-  kFullSignificands  // every binary digit that the operands' types have
+  kExact,             // integers where sums are to be exact
+  kFullSignificands,  // every binary digit that the operands' types have
+  kReals              // of the usual size: to see how far a kernel rounds, not whether it is right
 };
-inline constexpr int kOperandSets = 2;
+inline constexpr int kOperandSets = 2;  // of verified launches: those before kReals
 
 // One dimension of a binding, as the root operation walks it.
 struct InputAxis {
@@ -110,6 +111,7 @@ struct InputPlan {
 //   though the runner poisons them (verification.h).
 // - kFullSignificands: sums of products of two inputs get kSparse; other sums reals,
 //   unless the type is so coarse that they would no longer grow; the rest as in the first set.
+// - kReals: reals for sums of products too.
 InputPlan plan_inputs(const problem::Dispatch& dispatch, OperandSet set = OperandSet::kExact);
 
 ValueRange range_of(const InputValues& values, problem::ElementType type);

@@ -120,6 +120,11 @@ Result<std::array<LaunchOperands, kOperandSets>> launch_operands(const ProblemRe
   return operands;
 }
 
+Result<Buffers::Contents> drawn_contents(const problem::Dispatch& dispatch, OperandSet set,
+                                         std::uint64_t seed) {
+  return contents_of(dispatch, plan_inputs(dispatch, set), seed, {});
+}
+
 std::string not_verifiable(const problem::Dispatch& dispatch,
                            const std::array<LaunchOperands, kOperandSets>& operands) {
   for (std::size_t i = 0; i < dispatch.bindings.size(); ++i) {

@@ -26,6 +26,11 @@ struct LaunchOperands {
 Result<std::array<LaunchOperands, kOperandSets>> launch_operands(const ProblemRequest& request,
                                                                  int draw = 0);
 
+// What the bindings hold before a launch on any set, drawn by `seed`; empty for write-only ones.
+// Input error as launch_operands().
+Result<Buffers::Contents> drawn_contents(const problem::Dispatch& dispatch, OperandSet set,
+                                         std::uint64_t seed);
+
 // Says which output no set of operands can tell right from wrong, since a right kernel may be off
 // by half of what it computes (a long sum of one sign in a coarse type); empty when there is none.
 std::string not_verifiable(const problem::Dispatch& dispatch,

@@ -203,6 +203,20 @@ Result<Repeated> Runner::repeat(const RepeatRequest& request) {
   return repeated;
 }
 
+Result<std::vector<OutputAccuracy>> Runner::accuracy(int handle) {
+  HONE_TRY(state_->check_ready());
+  HONE_ASSIGN(Candidate * candidate, state_->find(handle));
+  return accuracy_of(*state_->device, *candidate->kernel, state_->problem.dispatch,
+                     state_->problem.seed);
+}
+
+Result<int> Runner::find_mistake(int handle, const std::vector<provider::Suspicion>& suspicions) {
+  HONE_TRY(state_->check_ready());
+  HONE_ASSIGN(Candidate * candidate, state_->find(handle));
+  return measure::find_mistake(*state_->device, *candidate->kernel, state_->problem.dispatch,
+                               suspicions, state_->problem.seed);
+}
+
 Result<Outputs> Runner::outputs() const {
   HONE_TRY(state_->check_ready());
   Buffers& buffers = state_->workload->buffers;

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "device/device_kind.h"
 #include "device/library.h"
+#include "measure/accuracy.h"
 #include "measure/calibration.h"
 #include "measure/repeated_verification.h"
 #include "measure/runner_requests.h"
@@ -54,6 +55,12 @@ class Runner {
   // Launches it again and compares each launch (repeated_verification.h). A failure only when the
   // kernel reports an error itself.
   Result<Repeated> repeat(const RepeatRequest& request);
+
+  // The accuracy of its float outputs (accuracy.h), for a dispatch that has a statement.
+  Result<std::vector<OutputAccuracy>> accuracy(int handle);
+
+  // Which of the mistakes it makes; -1: none of them (accuracy.h).
+  Result<int> find_mistake(int handle, const std::vector<provider::Suspicion>& suspicions);
 
   // What the last verify() left in the bindings that are written.
   Result<Outputs> outputs() const;

@@ -54,6 +54,19 @@ Answer outputs(const Runner& runner) {
   return std::make_pair(nlohmann::json{{"bindings", outputs.bindings}}, std::move(outputs.bytes));
 }
 
+Answer accuracy(Runner& runner, const nlohmann::json& body) {
+  HONE_ASSIGN(const std::vector<OutputAccuracy> outputs,
+              runner.accuracy(body.at("handle").get<int>()));
+  return answer({{"outputs", outputs}});
+}
+
+Answer find_mistake(Runner& runner, const nlohmann::json& body) {
+  HONE_ASSIGN(const int found,
+              runner.find_mistake(body.at("handle").get<int>(),
+                                  body.at("suspicions").get<std::vector<provider::Suspicion>>()));
+  return answer({{"found", found}});
+}
+
 Answer load(Runner& runner, const nlohmann::json& body, const Blobs& blobs) {
   HONE_ASSIGN(std::string code, first_blob(blobs));
   HONE_ASSIGN(const int handle, runner.load(artifact_from(body.at("artifact"), std::move(code))));
@@ -78,6 +91,8 @@ Answer do_job(Runner& runner, std::string_view kind, const nlohmann::json& body,
   if (kind == "baselines") return baselines(runner);
   if (kind == "verify") return answer_with(runner.verify(body.at("handle").get<int>()));
   if (kind == "repeat") return answer_with(runner.repeat(body.get<RepeatRequest>()));
+  if (kind == "accuracy") return accuracy(runner, body);
+  if (kind == "find_mistake") return find_mistake(runner, body);
   if (kind == "outputs") return outputs(runner);
   if (kind == "measure") return answer_with(runner.measure(body.get<MeasureRequest>()));
   if (kind == "unload") return unload(runner, body);

@@ -159,6 +159,8 @@ Result<Verification> verify_kernel(device::Kernel& kernel, Workload& workload) {
     const VerifiedLaunch& launch = workload.launches[static_cast<std::size_t>(variant)];
     HONE_TRY(buffers.prepare(0, variant));
     HONE_TRY(kernel.launch(buffers.copy(0)));
+    HONE_ASSIGN(const std::string damage, kernel.damage());
+    if (!damage.empty() && verification.right) add_fault(verification, damage);
     std::vector<OutputCheck> checks;
     HONE_ASSIGN(const bool proved,
                 launch.proof.is_right(buffers, variant, launch.tolerances, checks));

@@ -70,6 +70,11 @@ void from_json(const nlohmann::json& json, LaunchArgument& argument) {
   }
 }
 
+constexpr auto kOwnMemoryFields = [](auto& memory, auto&& field) {
+  field("variable", memory.variable);
+  field("bytes", memory.bytes);
+};
+
 // What only some launches have is written for those alone: most rows of a store are IREE's.
 constexpr auto kLaunchFields = [](auto& launch, auto&& field) {
   field("entry", launch.entry);
@@ -81,6 +86,7 @@ constexpr auto kLaunchFields = [](auto& launch, auto&& field) {
   field.when(!launch.arguments.empty(), "arguments", launch.arguments);
   field.when(launch.hidden_pointers != 0, "hidden_pointers", launch.hidden_pointers);
   field.when(launch.scratch_bytes != 0, "scratch_bytes", launch.scratch_bytes);
+  field.list_if_any("own_memory", launch.own_memory, kOwnMemoryFields);
   field.when(launch.code_bytes != 0, "code_bytes", launch.code_bytes);
   field.when(!launch.then.empty(), "then", launch.then);
 };

@@ -49,6 +49,17 @@ struct KernelBinding {
   bool operator==(const KernelBinding&) const = default;
 };
 
+// Memory that a kernel has in its own module: the variable `variable` of kGuardBytes, `bytes` that
+// are the kernel's, and kGuardBytes again. It is zero when the module is loaded.
+struct OwnMemory {
+  // Written by nobody but who verifies: a kernel that says less than it needs writes there.
+  static constexpr std::int64_t kGuardBytes = 4096;
+  std::string variable;
+  std::int64_t bytes = 0;
+
+  bool operator==(const OwnMemory&) const = default;
+};
+
 struct Launch {
   std::string entry;                            // exported name; empty: the ordinal alone decides
   int ordinal = 0;                              // of the export in its library
@@ -65,6 +76,7 @@ struct Launch {
   std::vector<LaunchArgument> arguments = {};
   int hidden_pointers = 0;         // null pointers behind the arguments (Triton's scratch memory)
   std::int64_t scratch_bytes = 0;  // of the device's memory, zero before the first launch
+  std::vector<OwnMemory> own_memory = {};  // of the kernel's module
   std::int64_t code_bytes = 0;     // of the code that are this kernel's; 0: all of them
   std::vector<Launch> then = {};   // kernels that run after this one; their code follows its code
 

@@ -7,10 +7,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "problem/dispatch.h"
 #include "provider/payload.h"
+#include "provider/suspicion.h"
 #include "space/space.h"
 
 namespace hone::provider {
@@ -51,6 +53,9 @@ class Provider {
   // Returns a candidate as it is to ship, if it is searched for in another form (values that are
   // arguments during the search are constants of what ships); nothing if it has only one form.
   virtual std::optional<ShippedForm> as_shipped(const Payload&) const { return std::nullopt; }
+  // What a kernel of its own that is wrong may have done, the likeliest first; of use for a dispatch
+  // that has a statement.
+  virtual std::vector<Suspicion> suspicions(const problem::Dispatch&) const { return {}; }
   // Whether a flag of the compiler's says only where code will run: all compiles for devices of one
   // kind have it, and it tells nothing of what two of them differ in.
   virtual bool names_the_device(std::string_view flag) const {

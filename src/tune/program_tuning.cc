@@ -16,6 +16,9 @@ namespace {
 
 // Learning which dispatches matter takes at most this share of the time for all.
 constexpr double kWeighingShare = 0.2;
+// A repair that is not worth tuning is to be right, and not the fastest: of each provider what its
+// estimate puts first. There may be dozens of them, and they come on top of the user's budget.
+constexpr std::size_t kEnoughForRepair = 16;
 
 }  // namespace
 
@@ -145,7 +148,8 @@ Status ProgramTuning::repair_others() {
         !context_.wrong_by_default.contains(chosen_[i]->name))
       continue;
     const std::size_t done = plan_.count(plan::State::kFinished);
-    HONE_TRY(tune(i, {done, done + 1, seconds_needed(context_, {}), 0, /*least_right=*/1}));
+    HONE_TRY(tune(i, {done, done + 1, seconds_needed(context_, {}), 0, /*least_right=*/1,
+                      kEnoughForRepair}));
     plan_.finish(i);
   }
   return {};

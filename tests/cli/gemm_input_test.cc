@@ -131,6 +131,21 @@ TEST_F(GemmInput, KernelsReplaceOthersOnNvidiaGpusOnly) {
               HasSubstr("--compile-only compiles IREE's own kernels"));
 }
 
+TEST_F(GemmInput, WhoseKernelsIsSaidByNames) {
+  const std::string program = example("matmul_512.mlir");
+  EXPECT_EQ(refusal({program, "--provider", "triton,library"}),
+            "hone: --provider triton,library: GEMMs have triton alone; in a program others stand "
+            "beside IREE: --provider iree,triton,library\n");
+  EXPECT_EQ(refusal({program, "--provider", "iree,external"}),
+            "hone: --provider iree,external: which kernels of your own? Give their manifests: "
+            "--external FILE\n");
+  EXPECT_EQ(refusal({program, "--provider", "iree,library", "--no-baselines"}),
+            "hone: --provider iree,library asks for libraries beside the winners, and "
+            "--no-baselines for none\n");
+  EXPECT_THAT(refusal({program, "--provider", "iree,tritton"}),
+              HasSubstr("tritton not in {iree,triton,external,library}"));
+}
+
 TEST_F(GemmInput, WhatIsCheckedWithoutTuningIsAResultFile) {
   const std::string path = write("a.yaml", "- {M: 16, N: 16, K: 16}\n");
   for (const std::vector<std::string>& words :

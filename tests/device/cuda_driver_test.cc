@@ -129,6 +129,52 @@ TEST(CudaDeviceTest, DevicesOfOneGpuHaveOneContext) {
   EXPECT_FALSE(open_gpu(driver, facts[0]));
 }
 
+// The driver's variable has 64 bytes between two guards; what is launched writes one byte, by the
+// launch's number of blocks: 1 within, 2 behind the end, 3 before the begin.
+TEST(CudaKernelTest, TellsWhatIsWrittenBesideItsOwnMemory) {
+  auto bodies = two_h200s();
+  bodies["cuModuleGetGlobal_v2"] =
+      "(unsigned long* address, unsigned long* bytes, void* module, const char* name) {"
+      " static char memory[64 + 2 * 4096]; *address = (unsigned long)memory;"
+      " *bytes = sizeof memory; return __builtin_strcmp(name, \"mine\") == 0 ? 0 : 500; }";
+  bodies["cuMemsetD8_v2"] =
+      "(unsigned long to, unsigned char value, unsigned long bytes)"
+      " { __builtin_memset((void*)to, value, bytes); return 0; }";
+  bodies["cuMemcpyDtoH_v2"] =
+      "(void* to, unsigned long from, unsigned long bytes)"
+      " { __builtin_memcpy(to, (void*)from, bytes); return 0; }";
+  bodies["cuFuncGetAttribute"] =
+      "(int* value, int attribute, void* function) { *value = attribute == 0 ? 1024 : 0; return 0; "
+      "}";
+  bodies["cuLaunchKernel"] =
+      "(void* function, unsigned x) { unsigned long address, bytes;"
+      " cuModuleGetGlobal_v2(&address, &bytes, 0, \"mine\");"
+      " ((char*)address + 4096)[x == 1 ? 63 : x == 2 ? 70 : -2] = 1; return 0; }";
+  const FakeDriver fake(bodies);
+  const auto driver = Driver::open(fake.library()).value();
+  const auto gpu = open_gpu(driver, list_devices(*driver).value()[0]).value();
+  const auto device = make_device(gpu).value();
+  const auto damage = [&](std::uint32_t blocks) {
+    problem::Launch launch{.entry = "kernel", .grid = {blocks, 1, 1}};
+    launch.own_memory = {{"mine", 64}};
+    const auto kernel = device->load("ptx", ".target sm_80", launch);
+    if (!kernel) return kernel.error().message;
+    EXPECT_TRUE((*kernel)->launch({}));
+    return (*kernel)->damage().value();
+  };
+  EXPECT_EQ(damage(1), "");
+  EXPECT_EQ(damage(2), "writes outside of its scratch memory, at byte 70 of 64");
+  EXPECT_EQ(damage(3), "writes outside of its scratch memory, at byte -2 of 64");
+
+  problem::Launch other{.entry = "kernel"};
+  other.own_memory = {{"mine", 128}};
+  EXPECT_EQ(device->load("ptx", ".target sm_80", other).error().message,
+            "the code's variable 'mine' has 8256 bytes, not 128 and two guards");
+  other.own_memory = {{"yours", 64}};
+  EXPECT_THAT(device->load("ptx", ".target sm_80", other).error().message,
+              HasSubstr("the code has no variable 'yours'"));
+}
+
 using test::code_object;
 
 TEST(CudaDeviceTest, CodeForAnotherGpuIsNotShownToTheDriver) {

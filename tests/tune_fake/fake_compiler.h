@@ -328,7 +328,11 @@ class FakeReplacing final : public provider::Provider {
     payload.replacing = name();
     return payload;
   }
+  std::vector<provider::Suspicion> suspicions(const problem::Dispatch&) const override {
+    return suspected;
+  }
   std::vector<space::Value> tiles{128, 256};
+  std::vector<provider::Suspicion> suspected;
 };
 
 }  // namespace hone::test

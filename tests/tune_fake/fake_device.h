@@ -14,6 +14,7 @@ namespace hone::test {
 enum class FakeFault {
   kNone,
   kWrong,    // one element of the product
+  kTransposed,  // reads B by its other dimension
   kFaults,   // the kernel itself reports an error
   kLost,     // takes the device with it, as an illegal access does on a GPU
   kTooFast,  // right, and measured to be faster than the device can be
@@ -78,7 +79,9 @@ class FakeDevice final : public device::Device {
       auto* const c = static_cast<float*>(bindings[2].data);
       for (std::size_t at = 0; at < bindings[2].bytes / sizeof(float); ++at)
         for (std::size_t k = 0; k < kWidth; ++k)
-          c[at] += a[at / kWidth * kWidth + k] * b[k * kWidth + at % kWidth];
+          c[at] += a[at / kWidth * kWidth + k] *
+                   b[fault == FakeFault::kTransposed ? at % kWidth * kWidth + k
+                                                     : k * kWidth + at % kWidth];
       if (fault == FakeFault::kWrong) c[1] += 1;
       return {};
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "problem/dispatch.h"
+#include "problem/statement.h"
 #include "provider/payload.h"
 #include "tests/provider/contractions.h"
 
@@ -15,6 +16,26 @@ namespace hone::test {
 
 inline constexpr std::string_view kTile = "tile=";
 inline constexpr std::int64_t kDefaultTile = 1, kBestTile = 8;
+
+// C + A B of such a product, over rows m, columns n and terms k; where B is read by rows of n
+// instead, another.
+inline problem::Statement fake_statement(std::int64_t rows, bool transposed = false) {
+  using problem::ElementType;
+  problem::Statement said;
+  said.entry = "kernel";
+  said.bindings = 3;
+  said.loops = {{"m", rows}, {"n", 8}, {"k", 8}};
+  said.views = {{0, 0, {}}, {1, 0, {}}, {2, 0, {}}};
+  const problem::StatedUse a{0, ElementType::kF32, 0, {8, 0, 1}},
+      b{1, ElementType::kF32, 0, {0, 1, 8}}, by_n{1, ElementType::kF32, 0, {0, 8, 1}},
+      c{2, ElementType::kF32, 0, {8, 1, 0}};
+  said.operands = {a, transposed ? by_n : b};
+  said.values = {{"root", ElementType::kF32, {}, "", 0, {}, {}},
+                 {"load", ElementType::kF32, {}, "", 0, c, {}},
+                 {"arith.addf", ElementType::kF32, {0, 1}, "", 0, {}, {}}};
+  said.stores = {{c, 2}};
+  return said;
+}
 
 // Product number `index` of a program; no two have equal shapes. The source says what it is
 // compiled for, as those of real compilers do.
@@ -28,6 +49,7 @@ inline problem::Dispatch fake_dispatch(int index, const std::vector<std::string>
   dispatch.root_operations = 1;
   dispatch.root_bindings = {0, 1, 2};
   dispatch.launches_per_call = 1;
+  dispatch.statement = nlohmann::json(fake_statement(8 + index)).dump();
   for (const problem::Operand& operand : dispatch.root.operands) {
     problem::Binding binding;
     binding.type = operand.type;

@@ -27,13 +27,19 @@ class OwnRunnerSession : public FakeSession {
           return std::make_unique<test::FakeDevice>(faults_);
         }};
     options_.places.front().address.kind = fake.name;
-    auto runner = std::make_unique<test::OwnRunner>(std::vector{fake});
-    return run_session(options_, store_, provider_, {pool, std::move(runner), observer_});
+    FakeTools tools{pool, std::make_unique<test::OwnRunner>(std::vector{fake}), observer_};
+    test::FakePool others(0);
+    if (other_) {
+      tools.replacing = &*other_;
+      tools.replacing_pool = &others;
+    }
+    return run_session(options_, store_, provider_, std::move(tools));
   }
 
   store::Store store_ = open_store();
   SilentObserver observer_;
   test::FakeDevice::Faults faults_;
+  std::optional<test::FakeReplacing> other_;  // whose kernels may take the compiler's place
   int devices_ = 0;  // opened
 };
 
@@ -50,6 +56,38 @@ TEST_F(OwnRunnerSession, FindsAndProvesTheFastest) {
   EXPECT_EQ(result->best ? result->best->name : "", "spec") << observer_.notes;
   const std::vector<store::CandidateRow> rows = store_.candidate_rows().value();
   for (const store::CandidateRow& row : rows) EXPECT_EQ(row.right, true) << row.configuration;
+}
+
+// Of another's two kernels one reads an operand in another order, which is said; the other one
+// wins, and how exact it is is told beside the compiler's own: both add up alike.
+TEST_F(OwnRunnerSession, SaysWhatAWrongKernelDidAndHowExactARightOneIs) {
+  options_.places.front().traits.assembles_code = true;
+  other_.emplace();
+  other_->tiles = {8, 128};
+  other_->suspected = {{"it reads A backwards", test::fake_statement(8)},
+                       {"it reads B as N x K", test::fake_statement(8, true)}};
+  other_->suspected[0].statement.operands[0].strides[2] = 0;
+  provider_.without_space = {"main_dispatch_0"};
+  faults_ = {{128, test::FakeFault::kTransposed}};
+  const auto result = run(1);
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(result->at_sizes.front().tuned.size(), 1u) << observer_.notes;
+  const TunedDispatch& tuned = result->at_sizes.front().tuned.front();
+  ASSERT_TRUE(tuned.payload) << tuned.selection.reason;
+  EXPECT_EQ(tuned.payload->json, "tile=8");
+  ASSERT_TRUE(tuned.accuracy) << observer_.notes;
+  ASSERT_EQ(tuned.accuracy->kernel.size(), 1u);
+  const measure::ArrayDifference& difference = tuned.accuracy->kernel[0].difference;
+  EXPECT_EQ(difference.elements, 64);
+  EXPECT_LT(difference.largest, 1e-4);
+  EXPECT_EQ(tuned.accuracy->compilers.at(0).difference.by_ulp, difference.by_ulp);
+
+  std::vector<std::string> said;
+  const std::vector<store::CandidateRow> rows = store_.candidate_rows().value();
+  for (const store::CandidateRow& row : rows)
+    if (row.right == false)
+      said.push_back(store_.details(row.candidate)->verifications.at(0).basis);
+  EXPECT_THAT(said, ElementsAre(HasSubstr("; it reads B as N x K")));
 }
 
 // The fastest is wrong, the next two fail, the one after them is measured to be faster than the

@@ -71,6 +71,8 @@ inline constexpr int kJitErrorLog = 5, kJitErrorLogBytes = 6;
   X(module_unload, "cuModuleUnload", (Module module))                                             \
   X(module_function, "cuModuleGetFunction",                                                       \
     (Function * function, Module module, const char* name))                                       \
+  X(module_variable, "cuModuleGetGlobal_v2",                                                      \
+    (Address * address, std::size_t * bytes, Module module, const char* name))                    \
   X(function_attribute, "cuFuncGetAttribute", (int* value, int attribute, Function function))     \
   X(function_set_attribute, "cuFuncSetAttribute", (Function function, int attribute, int value))  \
   X(launch, "cuLaunchKernel",                                                                     \

@@ -1,5 +1,9 @@
 #include "device/cuda/kernel.h"
 
+#include <algorithm>
+#include <array>
+#include <iterator>
+
 #include "problem/code_target.h"
 
 namespace hone::device::cuda {
@@ -8,6 +12,9 @@ namespace {
 // More dynamic shared memory than this has to be asked for (CUDA C++ programming guide, compute
 // capabilities 7.0 and later).
 constexpr std::uint32_t kSharedWithoutAsking = 48 * 1024;
+
+// Neither what a module's memory holds at first nor a number that kernels are likely to write.
+constexpr unsigned char kGuardByte = 0xA5;
 
 }  // namespace
 
@@ -26,6 +33,7 @@ Result<std::unique_ptr<CudaKernel>> CudaKernel::load(std::shared_ptr<GpuContext>
   std::unique_ptr<CudaKernel> kernel(new CudaKernel(std::move(gpu), parameters, scratch));
   HONE_TRY(kernel->load_module(code));
   HONE_TRY(kernel->find_function());
+  HONE_TRY(kernel->fill_guards());
   return kernel;
 }
 
@@ -76,6 +84,46 @@ Status CudaKernel::find_function() {
         call.function_set_attribute(function_, kFunctionMaxDynamicShared, static_cast<int>(shared)),
         fmt::format("asking for {} bytes of dynamic shared memory", shared)));
   return {};
+}
+
+Status CudaKernel::fill_guards() {
+  const DriverApi& call = gpu_->call();
+  Driver& driver = gpu_->driver();
+  constexpr auto kGuard = static_cast<std::size_t>(problem::OwnMemory::kGuardBytes);
+  for (const problem::OwnMemory& memory : parameters_.own_memory) {
+    Address begin = 0;
+    std::size_t bytes = 0;
+    HONE_TRY(driver.check(call.module_variable(&begin, &bytes, module_, memory.variable.c_str()),
+                          fmt::format("the code has no variable '{}'", memory.variable)));
+    if (memory.bytes < 0 || bytes != 2 * kGuard + static_cast<std::size_t>(memory.bytes))
+      return failure("the code's variable '{}' has {} bytes, not {} and two guards",
+                     memory.variable, bytes, memory.bytes);
+    const Address behind = begin + kGuard + static_cast<std::size_t>(memory.bytes);
+    for (const Address guard : {begin, behind}) {
+      HONE_TRY(driver.check(call.set_bytes(guard, kGuardByte, kGuard), "filling a guard"));
+      guards_.push_back(guard);
+    }
+  }
+  return {};
+}
+
+Result<std::string> CudaKernel::damage() {
+  std::array<unsigned char, problem::OwnMemory::kGuardBytes> found{};
+  for (std::size_t g = 0; g < guards_.size(); ++g) {
+    HONE_TRY(gpu_->driver().check(gpu_->call().copy_to_host(found.data(), guards_[g], found.size()),
+                                  "reading a guard"));
+    const bool before = g % 2 == 0;
+    const auto is_changed = [](unsigned char byte) { return byte != kGuardByte; };
+    if (std::ranges::none_of(found, is_changed)) continue;
+    // The changed byte nearest to the kernel's own.
+    const problem::OwnMemory& memory = parameters_.own_memory[g / 2];
+    const auto first = std::ranges::find_if(found, is_changed) - found.begin();
+    const auto last =
+        found.rend() - std::ranges::find_if(found.rbegin(), found.rend(), is_changed) - 1;
+    return fmt::format("writes outside of its scratch memory, at byte {} of {}",
+                       before ? last - std::ssize(found) : memory.bytes + first, memory.bytes);
+  }
+  return std::string();
 }
 
 Status CudaKernel::enqueue(std::span<const Buffer> bindings) {

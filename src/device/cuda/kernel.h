@@ -37,7 +37,7 @@ class CudaKernel : public QueuedKernel {
   // `scratch`: the address of the launch's scratch memory. `code` is PTX, which the driver compiles
   // (tens of milliseconds, one at a time in a process), or a cubin. Failures: code for another GPU,
   // which the driver is not shown; the driver's words and its compiler's log; no such entry; a
-  // block or shared memory that this GPU cannot give.
+  // block or shared memory that this GPU cannot give; own memory that the module does not have.
   static Result<std::unique_ptr<CudaKernel>> load(std::shared_ptr<GpuContext> gpu,
                                                   std::string_view code,
                                                   const LaunchParameters& parameters,
@@ -51,6 +51,8 @@ class CudaKernel : public QueuedKernel {
   Status launch(std::span<const Buffer> bindings) override;
   Status enqueue(std::span<const Buffer> bindings) override;
 
+  Result<std::string> damage() override;
+
   // For launches from now on.
   void set_constants(std::vector<std::uint32_t> constants) {
     parameters_.constants = std::move(constants);
@@ -62,6 +64,7 @@ class CudaKernel : public QueuedKernel {
   CudaKernel(std::shared_ptr<GpuContext> gpu, const LaunchParameters& parameters, Address scratch);
   Status load_module(std::string_view code);
   Status find_function();
+  Status fill_guards();
 
   std::shared_ptr<GpuContext> gpu_;
   LaunchParameters parameters_;
@@ -69,6 +72,7 @@ class CudaKernel : public QueuedKernel {
   Module module_ = nullptr;
   Function function_ = nullptr;
   KernelArguments arguments_;
+  std::vector<Address> guards_;  // of own memory: before and behind each
 };
 
 }  // namespace hone::device::cuda

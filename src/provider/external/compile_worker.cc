@@ -30,6 +30,10 @@ Result<Message> compiled(const DispatchForm& form, const Candidate& candidate,
   HONE_TRY(check_target(ptx, target));
   HONE_ASSIGN(const std::string function, candidate.function());
   HONE_ASSIGN(const std::vector<Argument> arguments, candidate.arguments(form));
+  for (const Argument& argument : arguments)
+    if (const auto* const scratch = std::get_if<Scratch>(&argument);
+        scratch != nullptr && launch.own_memory.empty())
+      launch.own_memory.push_back({scratch_variable(launch.entry), scratch->bytes});
   HONE_ASSIGN(std::string fitted,
               with_launch(ptx, function, launch.entry, arguments, form.bindings, form.constants,
                           std::int64_t{launch.block[0]} * launch.block[1] * launch.block[2]));

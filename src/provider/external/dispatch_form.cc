@@ -2,65 +2,48 @@
 
 #include <algorithm>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 namespace hone::external {
 namespace {
 
-struct Loop {
-  std::string role;  // batch, m, n, k
-  std::int64_t size = 1;
-};
+using problem::Statement;
+using problem::StatedUse;
+using problem::StatedValue;
 
-// An operand, a load or a store: strides in elements, by loop.
-struct Use {
-  std::string type;
-  std::vector<std::int64_t> strides;
-  std::int64_t offset = 0;  // elements
-  std::size_t view = 0;
-};
-
-struct Statement {
-  std::vector<Loop> loops;  // of more than one step
-  Use lhs, rhs, store;
-  std::vector<Use> loads;
-  nlohmann::json views;
-
-  std::vector<Use*> uses() {
-    std::vector<Use*> all{&lhs, &rhs, &store};
-    for (Use& load : loads) all.push_back(&load);
-    return all;
-  }
-};
-
-Use use_of(const nlohmann::json& said) {
-  return {said.at("type"), said.at("strides"), said.at("offset"), said.at("view")};
+bool is_load(const StatedValue& value) {
+  return value.operation == "load";
 }
 
-Result<Statement> statement_of(const nlohmann::json& said) {
-  Statement statement;
-  for (const nlohmann::json& loop : said.at("loops"))
-    statement.loops.push_back({loop.at("role"), loop.at("size")});
-  statement.lhs = use_of(said.at("lhs"));
-  statement.rhs = use_of(said.at("rhs"));
-  if (said.at("stores").size() != 1)
-    return input_error("it has {} results", said.at("stores").size());
-  statement.store = use_of(said.at("stores").at(0));
-  for (const nlohmann::json& value : said.at("values")) {
-    if (value.at("op") == "load") statement.loads.push_back(use_of(value));
+// All uses of memory: what is multiplied, what is read behind the sums, what is stored.
+std::vector<StatedUse*> uses(Statement& statement) {
+  std::vector<StatedUse*> all;
+  for (StatedUse& operand : statement.operands) all.push_back(&operand);
+  for (StatedValue& value : statement.values)
+    if (!value.use.strides.empty()) all.push_back(&value.use);
+  for (problem::StatedStore& store : statement.stores) all.push_back(&store.use);
+  return all;
+}
+
+void erase_loop(Statement& statement, std::size_t loop) {
+  const auto at = static_cast<std::ptrdiff_t>(loop);
+  statement.loops.erase(statement.loops.begin() + at);
+  for (StatedUse* const use : uses(statement)) use->strides.erase(use->strides.begin() + at);
+}
+
+// What a manifest can speak of: one result, sums that begin at 0. Loops of one step are left out.
+Result<Statement> product_of(const std::string& said) {
+  HONE_ASSIGN(Statement statement, problem::read_statement(said));
+  if (statement.kind != Statement::Kind::kContraction)
+    return input_error("it is attention; kernels of manifests are products");
+  if (statement.stores.size() != 1) return input_error("it has {} results", statement.stores.size());
+  for (const StatedValue& value : statement.values)
     // It lies in the dispatch's code, where a launch cannot point to.
-    if (value.at("op") == "table")
+    if (value.operation == "table")
       return input_error("a table of constants is behind its sums, which can be no operand");
-  }
-  statement.views = said.at("views");
-  if (said.at("start") != 0.0) return input_error("its sums do not begin at 0");
-  for (std::size_t l = statement.loops.size(); l-- > 0;) {
-    if (statement.loops[l].size != 1) continue;
-    const auto at = static_cast<std::ptrdiff_t>(l);
-    statement.loops.erase(statement.loops.begin() + at);
-    for (Use* const use : statement.uses()) use->strides.erase(use->strides.begin() + at);
-  }
+  if (statement.start != 0) return input_error("its sums do not begin at 0");
+  for (std::size_t l = statement.loops.size(); l-- > 0;)
+    if (statement.loops[l].size == 1) erase_loop(statement, l);
   return statement;
 }
 
@@ -69,26 +52,23 @@ void join_loops(Statement& statement) {
   for (std::size_t outer = 0; outer < statement.loops.size(); ++outer)
     for (std::size_t inner = outer + 1; inner < statement.loops.size(); ++inner) {
       if (statement.loops[inner].role != statement.loops[outer].role) continue;
-      const auto uses = statement.uses();
       const std::int64_t size = statement.loops[inner].size;
-      if (!std::ranges::all_of(uses, [&](const Use* use) {
+      const auto all = uses(statement);
+      if (!std::ranges::all_of(all, [&](const StatedUse* use) {
             return use->strides[outer] == use->strides[inner] * size;
           }))
         break;
       statement.loops[outer].size *= size;
-      for (Use* const use : uses) {
-        use->strides[outer] = use->strides[inner];
-        use->strides.erase(use->strides.begin() + static_cast<std::ptrdiff_t>(inner));
-      }
-      statement.loops.erase(statement.loops.begin() + static_cast<std::ptrdiff_t>(inner));
+      for (StatedUse* const use : all) use->strides[outer] = use->strides[inner];
+      erase_loop(statement, inner);
       inner = outer;
     }
 }
 
 // Returns the statement of the same product with lhs and rhs, and loops m and n, exchanged.
 Statement turned_round(Statement statement) {
-  std::swap(statement.lhs, statement.rhs);
-  for (Loop& loop : statement.loops)
+  std::swap(statement.operands[0], statement.operands[1]);
+  for (problem::StatedLoop& loop : statement.loops)
     loop.role = loop.role == "m" ? "n" : loop.role == "n" ? "m" : loop.role;
   return statement;
 }
@@ -117,9 +97,9 @@ class Naming {
     DispatchForm form;
     const auto [lhs, rhs, result] = operand_names(kernel_.convolution);
     for (const ExternalKernel::Operand& operand : kernel_.operands) {
-      if (operand.name == lhs) HONE_TRY(place(operand, statement_.lhs, form));
-      if (operand.name == rhs) HONE_TRY(place(operand, statement_.rhs, form));
-      if (operand.name == result) HONE_TRY(place(operand, statement_.store, form));
+      if (operand.name == lhs) HONE_TRY(place(operand, statement_.operands[0], form));
+      if (operand.name == rhs) HONE_TRY(place(operand, statement_.operands[1], form));
+      if (operand.name == result) HONE_TRY(place(operand, statement_.stores[0].use, form));
     }
     HONE_TRY(place_loads(form));
     form.sizes = sizes_;
@@ -132,17 +112,13 @@ class Naming {
   int line() const { return line_; }
 
  private:
-  Status place(const ExternalKernel::Operand& operand, const Use& use, DispatchForm& form) {
+  Status place(const ExternalKernel::Operand& operand, const StatedUse& use, DispatchForm& form) {
     line_ = operand.line;
-    if (use.type != problem::name_of(operand.type))
-      return input_error("{} is {}, and the kernel's is {}", operand.name, use.type,
-                         problem::name_of(operand.type));
+    if (use.type != operand.type)
+      return input_error("{} is {}, and the kernel's is {}", operand.name,
+                         problem::name_of(use.type), problem::name_of(operand.type));
     HONE_TRY(check_layout(operand, use));
-    const nlohmann::json& view = statement_.views.at(use.view);
-    form.operands[operand.name] = {
-        view.at("binding"),
-        view.at("offset").get<std::int64_t>() + use.offset * problem::byte_size(operand.type),
-        view.at("words")};
+    form.operands[operand.name] = place_of(statement_, use);
     ++fitted_;
     line_ = 0;
     return {};
@@ -150,13 +126,14 @@ class Naming {
 
   // Operands that are read behind the sums; of several that fit the first.
   Status place_loads(DispatchForm& form) {
-    std::vector<const Use*> left;
-    for (const Use& load : statement_.loads) left.push_back(&load);
+    std::vector<const StatedUse*> left;
+    for (const StatedValue& value : statement_.values)
+      if (is_load(value)) left.push_back(&value.use);
     for (const ExternalKernel::Operand& operand : kernel_.operands) {
       const auto [lhs, rhs, result] = operand_names(kernel_.convolution);
       if (operand.name == lhs || operand.name == rhs || operand.name == result) continue;
-      const auto found = std::ranges::find_if(left, [&](const Use* load) {
-        return load->type == problem::name_of(operand.type) && check_layout(operand, *load);
+      const auto found = std::ranges::find_if(left, [&](const StatedUse* load) {
+        return load->type == operand.type && check_layout(operand, *load);
       });
       if (found == left.end()) {
         line_ = operand.line;
@@ -171,24 +148,24 @@ class Naming {
   }
 
   // Returns the stride of the loop called `name`; 0 if there is none, since then nothing walks it.
-  std::int64_t stride(const Use& use, const std::string& name) const {
+  std::int64_t stride(const StatedUse& use, const std::string& name) const {
     const auto at = std::ranges::find(names_, name);
     return at == names_.end() ? 0 : use.strides[static_cast<std::size_t>(at - names_.begin())];
   }
 
-  tl::unexpected<Error> other_layout(const ExternalKernel::Operand& operand, const Use& use) const {
+  tl::unexpected<Error> other_layout(const ExternalKernel::Operand& operand, const StatedUse& use) const {
     return input_error("{} does not lie as {}: it lies as {}", operand.name,
                        fmt::join(operand.layout, " x "), fmt::join(found_layout(use), " x "));
   }
 
   // What walks the operand, with the longest steps first; an image's rows are walked by two loops.
-  std::vector<std::string> found_layout(const Use& use) const {
+  std::vector<std::string> found_layout(const StatedUse& use) const {
     std::vector<std::size_t> loops;
     for (std::size_t l = 0; l < names_.size(); ++l)
       if (use.strides[l] != 0) loops.push_back(l);
     std::ranges::stable_sort(loops, std::greater(), [&](std::size_t l) { return use.strides[l]; });
     std::vector<std::string> found;
-    const bool image = &use == &statement_.lhs && kernel_.convolution;
+    const bool image = &use == &statement_.operands[0] && kernel_.convolution;
     for (const std::size_t l : loops) {
       std::string name = names_[l];
       if (image && (name == "HO" || name == "KH")) name = "H";
@@ -200,7 +177,7 @@ class Naming {
 
   // From the innermost dimension out: each is as far apart as those inside it are long. How long a
   // row of an image is, which windows need not reach the end of, the next dimension's stride says.
-  Status check_layout(const ExternalKernel::Operand& operand, const Use& use) {
+  Status check_layout(const ExternalKernel::Operand& operand, const StatedUse& use) {
     std::vector<std::string> walked;
     std::int64_t pitch = 1;
     std::string row;  // the image's dimension whose length is not known yet
@@ -236,7 +213,7 @@ class Naming {
   }
 
   // How far the elements of `dimension` are apart, by what walks it; else by the shortest row.
-  std::int64_t next_pitch(const Use& use, const std::string& dimension, const std::string& row,
+  std::int64_t next_pitch(const StatedUse& use, const std::string& dimension, const std::string& row,
                           std::int64_t row_pitch, bool window) const {
     const std::int64_t shortest = row_pitch * least(row);
     if (!window) return sizes_.at(dimension) != 1 ? stride(use, dimension) : shortest;
@@ -248,7 +225,7 @@ class Naming {
     return shortest;
   }
 
-  Status check_window(const ExternalKernel::Operand& operand, const Use& use,
+  Status check_window(const ExternalKernel::Operand& operand, const StatedUse& use,
                       const std::string& dimension, std::int64_t pitch) {
     const std::string letter = dimension == "H" ? "_h" : "_w";
     for (const auto& [loop, name] :
@@ -277,14 +254,14 @@ class Naming {
 
 // All ways of naming the loops, by role; first the one by the names' own order.
 std::vector<std::vector<std::string>> namings(const ExternalKernel& kernel,
-                                              const std::vector<Loop>& loops) {
+                                              const std::vector<problem::StatedLoop>& loops) {
   std::vector<NamedLoop> all;
   if (kernel.convolution)
     all.assign(std::begin(kConvolutionLoops), std::end(kConvolutionLoops));
   else
     all.assign(std::begin(kMatmulLoops), std::end(kMatmulLoops));
   std::vector<std::vector<std::string>> ways{{}};
-  for (const Loop& loop : loops) {
+  for (const problem::StatedLoop& loop : loops) {
     std::vector<std::vector<std::string>> longer;
     for (const std::vector<std::string>& way : ways)
       for (const NamedLoop& named : all) {
@@ -297,20 +274,16 @@ std::vector<std::vector<std::string>> namings(const ExternalKernel& kernel,
   return ways;
 }
 
-// Of all the ways of naming its loops that fail, the one that most operands fit says why.
-Result<DispatchForm> read_form(const ExternalKernel& kernel, const nlohmann::json& said,
-                               int& line) {
-  if (said.contains("why_not")) return input_error("{}", said.at("why_not").get<std::string>());
-  if (said.at("kind") != "contraction")
-    return input_error("it is {}; kernels of manifests are products",
-                       said.at("kind").get<std::string>());
-  HONE_ASSIGN(Statement statement, statement_of(said));
+// Of all the ways of naming its loops that fail, the one that most operands fit says why. `line`: the
+// manifest's, of the operand that does not fit then.
+Result<NamedStatement> read_form(const ExternalKernel& kernel, const std::string& said, int& line) {
+  HONE_ASSIGN(Statement statement, product_of(said));
   if (!kernel.convolution) join_loops(statement);
   std::optional<Error> why_not;
   std::size_t fitted = 0;
   for (const Statement& each : {statement, turned_round(statement)})
     for (std::vector<std::string>& names : namings(kernel, each.loops)) {
-      Naming naming(kernel, each, std::move(names));
+      Naming naming(kernel, each, names);
       Result<DispatchForm> form = naming.form();
       if (!form) {
         if (why_not && naming.fitted() <= fitted) continue;
@@ -319,39 +292,42 @@ Result<DispatchForm> read_form(const ExternalKernel& kernel, const nlohmann::jso
         line = naming.line();
         continue;
       }
-      form->entry = said.at("entry");
-      form->bindings = said.at("bindings");
-      form->constants = said.at("constants");
-      return form;
+      form->entry = each.entry;
+      form->bindings = each.bindings;
+      form->constants = each.constants;
+      return NamedStatement{each, std::move(names), *std::move(form)};
     }
   if (why_not) return tl::unexpected(*why_not);
   return input_error("its loops are not those of a {}",
                      kernel.convolution ? "convolution" : "matmul");
 }
 
-Result<DispatchForm> form_or_line(const ExternalKernel& kernel, const std::string& statement,
-                                  int& line) {
-  if (statement.empty()) return input_error("nobody has stated what it computes");
-  try {
-    return read_form(kernel, nlohmann::json::parse(statement), line);
-  } catch (const std::exception& error) {
-    return input_error("what is stated of it cannot be read: {}", error.what());
-  }
-}
-
 }  // namespace
 
-Result<DispatchForm> form_of(const ExternalKernel& kernel, const std::string& statement) {
+Place place_of(const Statement& statement, const StatedUse& use) {
+  const problem::StatedView& view = statement.views[use.view];
+  return {view.binding,
+          view.offset + use.offset * problem::byte_size(use.type),
+          {view.words.begin(), view.words.end()}};
+}
+
+Result<NamedStatement> named_statement(const ExternalKernel& kernel,
+                                       const std::string& statement) {
   int line = 0;
-  return form_or_line(kernel, statement, line);
+  return read_form(kernel, statement, line);
+}
+
+Result<DispatchForm> form_of(const ExternalKernel& kernel, const std::string& statement) {
+  HONE_ASSIGN(NamedStatement named, named_statement(kernel, statement));
+  return std::move(named.form);
 }
 
 Result<DispatchForm> form_by_line(const ExternalKernel& kernel, const std::string& statement) {
   int line = 0;
-  Result<DispatchForm> form = form_or_line(kernel, statement, line);
-  if (!form && line > 0)
-    return input_error("{}:{}: {}", kernel.manifest, line, form.error().message);
-  return form;
+  Result<NamedStatement> named = read_form(kernel, statement, line);
+  if (named) return std::move(named->form);
+  if (line > 0) return input_error("{}:{}: {}", kernel.manifest, line, named.error().message);
+  return tl::unexpected(named.error());
 }
 
 }  // namespace hone::external

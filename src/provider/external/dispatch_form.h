@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "problem/statement.h"
 #include "provider/external/external_kernel.h"
 
 namespace hone::external {
@@ -27,6 +28,18 @@ struct DispatchForm {
   std::string entry;                          // of the kernel that it takes the place of
   int bindings = 0, constants = 0;            // what that is launched with
 };
+
+// The same with what it was read from: loops of one step are left out, of a matmul neighbours are
+// joined, and lhs and rhs may have been exchanged.
+struct NamedStatement {
+  problem::Statement statement;
+  std::vector<std::string> loops;  // the manifest's name of each: "K", "HO"
+  DispatchForm form;
+};
+Result<NamedStatement> named_statement(const ExternalKernel& kernel, const std::string& statement);
+
+// Where the first element of a use of `statement` lies.
+Place place_of(const problem::Statement& statement, const problem::StatedUse& use);
 
 // `statement`: what the dispatch states (problem::Dispatch::statement). An input error that
 // says what of it the kernel is not for: "C is f32, and the kernel's is f16".

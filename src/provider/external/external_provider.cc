@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "provider/external/dispatch_form.h"
+#include "provider/external/suspicions.h"
 
 namespace hone::external {
 
@@ -32,6 +33,12 @@ Result<provider::Payload> ExternalProvider::payload_of(
   payload.json["content"] = kernel_.content;
   payload.replacing = name_;
   return payload;
+}
+
+std::vector<provider::Suspicion> ExternalProvider::suspicions(
+    const problem::Dispatch& dispatch) const {
+  const auto named = named_statement(kernel_, dispatch.statement);
+  return named ? suspicions_of(kernel_, *named) : std::vector<provider::Suspicion>();
 }
 
 std::function<double(const space::Configuration&)> ExternalProvider::prior(

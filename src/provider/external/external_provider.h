@@ -34,6 +34,7 @@ class ExternalProvider : public provider::Provider {
   // about where it is fast.
   std::function<double(const space::Configuration&)> prior(
       const problem::Dispatch& dispatch, const space::Space& space) const override;
+  std::vector<provider::Suspicion> suspicions(const problem::Dispatch& dispatch) const override;
 
  private:
   ExternalKernel kernel_;

@@ -124,10 +124,6 @@ Status check_argument(const Parameter& parameter, const Argument& argument, std:
 // Registers of hone's own; compilers' have no underscore behind the percent sign.
 constexpr std::string_view kRegisters = "\n\t.reg .b32 \t%_hone_word;\n\t.reg .b64 \t%_hone_wide;";
 
-std::string scratch_of(const std::string& entry) {
-  return entry + "_scratch";
-}
-
 // What leaves the argument in register `into`.
 std::string load_of(const Argument& argument, const std::string& into, const std::string& entry,
                     int bindings, bool wide) {
@@ -136,8 +132,9 @@ std::string load_of(const Argument& argument, const std::string& into, const std
     return fmt::format("mov.b32 \t{}, {};", into, static_cast<std::int32_t>(*value));
   }
   if (std::holds_alternative<Scratch>(argument))
-    return fmt::format("mov.u64 \t{}, {};\n\tcvta.global.u64 \t{}, {};", into, scratch_of(entry),
-                       into, into);
+    return fmt::format(
+        "mov.u64 \t{0}, {1};\n\tcvta.global.u64 \t{0}, {0};\n\tadd.s64 \t{0}, {0}, {2};", into,
+        scratch_variable(entry), problem::OwnMemory::kGuardBytes);
   const Place& place = std::get<Place>(argument);
   std::string text = fmt::format("ld.param.u64 \t{}, [{}_param_{}];", into, entry, place.binding);
   if (place.offset != 0) text += fmt::format("\n\tadd.s64 \t{0}, {0}, {1};", into, place.offset);
@@ -194,14 +191,14 @@ std::optional<std::int64_t> threads_of(const std::string& directives, const std:
   return product;
 }
 
-// The module's variable for the scratch memory; empty where no argument is it.
-std::string scratch_variable(const std::vector<Argument>& arguments, const std::string& entry) {
+// Declares the module's variable for the scratch memory; empty where no argument is it.
+std::string scratch_declaration(const std::vector<Argument>& arguments, const std::string& entry) {
   // What vector loads and tensor descriptors want at most.
   constexpr int kAlignment = 128;
   for (const Argument& argument : arguments)
     if (const auto* const scratch = std::get_if<Scratch>(&argument))
-      return fmt::format(".global .align {} .b8 {}[{}];\n", kAlignment, scratch_of(entry),
-                         scratch->bytes);
+      return fmt::format(".visible .global .align {} .b8 {}[{}];\n", kAlignment, scratch_variable(entry),
+                         scratch->bytes + 2 * problem::OwnMemory::kGuardBytes);
   return "";
 }
 
@@ -229,6 +226,10 @@ std::optional<Architecture> architecture_of(std::string_view name) {
 }
 
 }  // namespace
+
+std::string scratch_variable(const std::string& entry) {
+  return entry + "_scratch";
+}
 
 std::vector<std::string> ptx_entries(std::string_view ptx) {
   std::vector<std::string> names;
@@ -274,7 +275,7 @@ Result<std::string> with_launch(const std::string& ptx, const std::string& funct
     HONE_ASSIGN(body, without_reads(body, parameters[i], arguments[i], entry, bindings));
   }
   const std::size_t line = ptx.rfind('\n', kernel.begin) + 1;
-  return ptx.substr(0, line) + scratch_variable(arguments, entry) +
+  return ptx.substr(0, line) + scratch_declaration(arguments, entry) +
          ptx.substr(line, kernel.begin - line) + entry +
          parameter_list(entry, bindings, constants) + directives + "{" + std::string(kRegisters) +
          body + ptx.substr(kernel.end);

@@ -8,17 +8,22 @@
 #include <variant>
 #include <vector>
 
+#include "problem/launch.h"
 #include "provider/external/dispatch_form.h"
 
 namespace hone::external {
 
-// Memory of the kernel's own: so many bytes of a variable of its module, zero when that is loaded.
+// Memory of the kernel's own: so many bytes of a variable of its module, zero when that is loaded,
+// between guards (problem::OwnMemory).
 struct Scratch {
   std::int64_t bytes = 0;
 };
 
 // What one of the function's parameters is to be: an address, or a whole number.
 using Argument = std::variant<Place, std::int64_t, Scratch>;
+
+// The name of that variable.
+std::string scratch_variable(const std::string& entry);
 
 // The names of the module's kernels.
 std::vector<std::string> ptx_entries(std::string_view ptx);

@@ -343,10 +343,22 @@ Status DispatchBench::verify(Rounds& rounds, Trial& trial, RunnerKernel& kernel)
   const Stopwatch watch;
   HONE_ASSIGN(const Ran<measure::Verification> verified, rounds.verify(kernel));
   if (!verified) return fail(trial, verified.error(), true, watch.seconds());
-  HONE_TRY(record_verification(trial.identity, *verified));
-  if (verified->right) return {};
-  trial.failure = {provider::FailureKind::kWrong, verified->message};
+  measure::Verification verification = *verified;
+  if (!verification.right && trial.suspicions)
+    HONE_TRY(explain(rounds, trial.suspicions(), kernel, verification.message));
+  HONE_TRY(record_verification(trial.identity, verification));
+  if (verification.right) return {};
+  trial.failure = {provider::FailureKind::kWrong, verification.message};
   return rounds.unload(kernel);
+}
+
+// That nothing explains it, or the kernel fails meanwhile, is no failure of more than the candidate.
+Status DispatchBench::explain(Rounds& rounds, const std::vector<provider::Suspicion>& suspicions,
+                              RunnerKernel& kernel, std::string& message) {
+  if (suspicions.empty()) return {};
+  HONE_ASSIGN(const Ran<std::optional<std::size_t>> found, rounds.find_mistake(kernel, suspicions));
+  if (found && *found) message += "; " + suspicions[**found].says;
+  return {};
 }
 
 Status DispatchBench::fail_impossible(Lane& lane, const Kernels& kernels,

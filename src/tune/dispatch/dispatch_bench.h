@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -29,6 +30,8 @@ struct Trial {
   bool known = false;           // the store had the result
   bool anew = false;            // a failure that the store knows does not count
   bool elsewhere = false;       // another tuner on the store is at it: look again later
+  // Asked for where it is wrong: what it may have done instead.
+  std::function<std::vector<provider::Suspicion>()> suspicions = {};
 
   bool done() const { return failure.has_value() || ratio.has_value(); }
 };
@@ -169,6 +172,9 @@ class DispatchBench {
   Result<std::vector<Trial*>> next_group(Queue& queue);
   // Records what came of it; a trial that is right is not done then.
   Status verify(Rounds& rounds, Trial& trial, RunnerKernel& kernel);
+  // Adds to `message` what the wrong kernel did, where that is one of the suspicions.
+  static Status explain(Rounds& rounds, const std::vector<provider::Suspicion>& suspicions,
+                        RunnerKernel& kernel, std::string& message);
   Status measure_together(Lane& lane, Lock& lock, const std::vector<Trial*>& trials);
   // Fails the trials that were measured to be faster than their device can be; a failure where the
   // default was.

@@ -174,6 +174,9 @@ class DispatchTuner {
     const bool may_give_up = now_->provider != &context_.provider;
     const double at_most = seconds + std::max(kMostLonger, seconds - clock_.seconds());
     const auto goes_on = [&] {
+      const bool enough = share_.enough > 0 && search.tried() >= share_.enough &&
+                          now_->right >= share_.least_right;
+      if (enough) return false;
       if (search.tried() == 0 || clock_.seconds() < seconds) return true;
       return now_->right < share_.least_right && clock_.seconds() < at_most;
     };
@@ -253,6 +256,7 @@ class DispatchTuner {
         Trial trial;
         HONE_ASSIGN(trial.candidate, context_.store.add_candidate(row));
         HONE_ASSIGN(trial.payload, provider.payload_of(dispatch_, space, configuration));
+        trial.suspicions = [this, &provider] { return provider.suspicions(dispatch_); };
         round->trials.push_back(std::move(trial));
       }
       return {};
@@ -457,6 +461,7 @@ class DispatchTuner {
     if (!shipped.why_not.empty()) return keep_default("the winner cannot ship: " + shipped.why_not);
     tuned.payload = std::move(shipped.payload);
     tuned.code = std::move(shipped.code);
+    tuned.accuracy = std::move(shipped.accuracy);
     if (tuned.replaces()) tuned.launch = std::move(shipped.launch);
     return tuned;
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "measure/accuracy.h"
 #include "plan/work_plan.h"
 #include "tune/dispatch/dispatch_bench.h"
 #include "tune/dispatch/search_note.h"
@@ -40,6 +41,8 @@ struct TunedDispatch {
   bool default_is_wrong = false;  // the compiler's own choice computes something else
   // How that is launched, where it takes the place of the compiler's own kernel.
   std::optional<problem::Launch> launch = {};
+  // Of that kernel, where it is known (shipped_kernels.h).
+  std::optional<measure::AccuracyBeside> accuracy = {};
   SearchNote search = {};
   double seconds = 0;       // wall time of tuning it, from its first compile to the selection
   double busy_seconds = 0;  // of these a device ran kernels (RunnerService::busy_seconds)
@@ -50,6 +53,7 @@ struct TunedDispatch {
     near_ties.clear();
     code.clear();
     launch.reset();
+    accuracy.reset();
     selection = {};
     selection.reason = std::move(reason);
   }
@@ -64,6 +68,9 @@ struct Share {
   // Right candidates that are looked for even when the time of the search is over, for as long
   // again or ten seconds; fewer where the space has no more.
   std::size_t least_right = 0;
+  // Candidates of one provider that are enough once so many are right, whatever time is left; 0:
+  // no number is.
+  std::size_t enough = 0;
 };
 
 // Seconds of a budget with which its owner expects all that matters to be looked at, and as many

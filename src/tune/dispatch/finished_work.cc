@@ -65,6 +65,7 @@ std::optional<TunedDispatch> tuned_from(const std::string& text, double budget) 
     tuned.code = json.at("code").get<std::string>();
     tuned.default_is_wrong = json.value("default_is_wrong", false);
     if (!replacing.empty()) tuned.launch = json.at("launch").get<problem::Launch>();
+    if (json.contains("accuracy")) tuned.accuracy = json.at("accuracy");
     for (const nlohmann::json& tie : json.value("near_ties", nlohmann::json::array()))
       tuned.near_ties.push_back(
           {tie.at("candidate").get<store::Id>(),
@@ -99,6 +100,7 @@ Status keep_finished(Context& context, TunedDispatch& tuned) {
       kept["replacing"] = tuned.payload->replacing;
       kept["launch"] = *tuned.launch;
     }
+    if (tuned.accuracy) kept["accuracy"] = *tuned.accuracy;
     // The code is PTX: text. Of a device that takes something else, what is no text is lost, and
     // the note on whether it ships with it.
     return context.store.log_event(

@@ -82,6 +82,23 @@ class ShippedPair {
     return {};
   }
 
+  // Nothing where an element of the dispatch is not known in double precision, or a kernel fails:
+  // whether the winner is right was told before.
+  Result<std::optional<measure::AccuracyBeside>> accuracy() {
+    measure::AccuracyBeside beside;
+    for (auto* const outputs : {&beside.compilers, &beside.kernel}) {
+      Kernel& kernel = kernels_[outputs == &beside.compilers ? 0 : 1];
+      HONE_ASSIGN(Ran<std::vector<measure::OutputAccuracy>> told, rounds_.accuracy(kernel.kernel));
+      if (!told) {
+        HONE_TRY(context_.store.log_event(
+            "no accuracy", fmt::format("{}: {}", bench_.name(), told.error().message)));
+        return std::nullopt;
+      }
+      *outputs = std::move(*told);
+    }
+    return beside;
+  }
+
   Status record() {
     HONE_ASSIGN(const measure::PairedComparison comparison,
                 measure::compare_paired(kernels_[0].seconds, kernels_[1].seconds));
@@ -136,6 +153,9 @@ Result<ShippedKernel> measure_as_shipped(Context& context, DispatchBench& bench,
   shipped.launch = pair.winner().launch;
   HONE_ASSIGN(shipped.why_not, pair.verify());
   if (!shipped.why_not.empty()) return shipped;
+  if (!payload.replacing.empty()) {
+    HONE_ASSIGN(shipped.accuracy, pair.accuracy());
+  }
   const Status measured = pair.measure();
   // The finalists' rounds have told the winner: this measurement is beside it.
   if (!measured && measured.error().kind == ErrorKind::kFailure) {

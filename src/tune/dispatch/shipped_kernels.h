@@ -2,6 +2,10 @@
 // assembles when it is loaded; candidates were assembled by ptxas, which makes other code of it.
 #pragma once
 
+#include <optional>
+#include <string>
+
+#include "measure/accuracy.h"
 #include "tune/dispatch/dispatch_bench.h"
 #include "tune/services/context.h"
 
@@ -14,6 +18,9 @@ struct ShippedKernel {
   // Why the winner does not ship after all: the driver refuses its PTX, or what the driver makes of
   // it computes something else. Empty else.
   std::string why_not;
+  // Of one that takes the compiler's place, where the dispatch's elements are known in double
+  // precision.
+  std::optional<measure::AccuracyBeside> accuracy = {};
 };
 
 // Compiles the winner and the default once more, to PTX, verifies and measures both as the driver

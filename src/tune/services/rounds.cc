@@ -75,6 +75,18 @@ Result<Ran<measure::Repeated>> Rounds::compare(RunnerKernel& kernel, int launche
   });
 }
 
+Result<Ran<std::vector<measure::OutputAccuracy>>> Rounds::accuracy(RunnerKernel& kernel) {
+  return with<std::vector<measure::OutputAccuracy>>(
+      {&kernel}, Activity::kVerify, [&] { return runner_->accuracy(*kernel.handle); });
+}
+
+Result<Ran<std::optional<std::size_t>>> Rounds::find_mistake(
+    RunnerKernel& kernel, const std::vector<provider::Suspicion>& suspicions) {
+  return with<std::optional<std::size_t>>({&kernel}, Activity::kVerify, [&] {
+    return runner_->find_mistake(*kernel.handle, suspicions);
+  });
+}
+
 Result<Ran<measure::MeasureResult>> Rounds::measure(const std::vector<RunnerKernel*>& kernels,
                                                     RunnerKernel* sentinel,
                                                     measure::MeasureRequest how) {

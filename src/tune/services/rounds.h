@@ -36,6 +36,10 @@ class Rounds {
   Result<Ran<measure::Verification>> verify(RunnerKernel& kernel);
   // Launches it again, as often as there is time for, and compares each time.
   Result<Ran<measure::Repeated>> compare(RunnerKernel& kernel, int launches, double max_seconds);
+  // RunnerService::accuracy and find_mistake.
+  Result<Ran<std::vector<measure::OutputAccuracy>>> accuracy(RunnerKernel& kernel);
+  Result<Ran<std::optional<std::size_t>>> find_mistake(
+      RunnerKernel& kernel, const std::vector<provider::Suspicion>& suspicions);
   // Interleaved, as `how` says, whose handles are filled in: samples in the order of `kernels`, the
   // sentinel's last. A failure is that of one of them, and does not say of which.
   Result<Ran<measure::MeasureResult>> measure(const std::vector<RunnerKernel*>& kernels,

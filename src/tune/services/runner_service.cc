@@ -157,6 +157,29 @@ Result<Ran<measure::Outputs>> RunnerService::outputs() {
   return Ran<measure::Outputs>(measure::Outputs{std::move(*bindings), std::move(outcome->blobs)});
 }
 
+Result<Ran<std::vector<measure::OutputAccuracy>>> RunnerService::accuracy(int handle) {
+  using Outputs = std::vector<measure::OutputAccuracy>;
+  HONE_ASSIGN(worker::Outcome outcome,
+              call({"accuracy", {{"handle", handle}}, {}}, kernel_seconds_));
+  if (!outcome) return Ran<Outputs>(tl::unexpected(std::move(outcome).error()));
+  Result<Outputs> outputs = decode_json<Outputs>(outcome->body, "outputs");
+  if (!outputs) return Ran<Outputs>(tl::unexpected(cannot_be_read(outputs.error())));
+  return Ran<Outputs>(std::move(*outputs));
+}
+
+Result<Ran<std::optional<std::size_t>>> RunnerService::find_mistake(
+    int handle, const std::vector<provider::Suspicion>& suspicions) {
+  using Place = std::optional<std::size_t>;
+  HONE_ASSIGN(worker::Outcome outcome,
+              call({"find_mistake", {{"handle", handle}, {"suspicions", suspicions}}, {}},
+                   kernel_seconds_));
+  if (!outcome) return Ran<Place>(tl::unexpected(std::move(outcome).error()));
+  const Result<int> found = decode_json<int>(outcome->body, "found");
+  if (!found) return Ran<Place>(tl::unexpected(cannot_be_read(found.error())));
+  const bool is_one = *found >= 0 && static_cast<std::size_t>(*found) < suspicions.size();
+  return Ran<Place>(is_one ? Place(static_cast<std::size_t>(*found)) : std::nullopt);
+}
+
 Status RunnerService::unload(int handle) {
   HONE_TRY(call({"unload", {{"handle", handle}}, {}}, kernel_seconds_));
   return {};

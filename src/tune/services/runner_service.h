@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/device.h"
+#include "measure/accuracy.h"
 #include "measure/calibration.h"
 #include "measure/repeated_verification.h"
 #include "measure/runner_requests.h"
@@ -45,6 +46,11 @@ class RunnerService {
   Result<Ran<measure::Verification>> verify(int handle);
   // Compares further launches of it, each as verify() does.
   Result<Ran<measure::Repeated>> repeat(const measure::RepeatRequest& request);
+  // The accuracy of its float outputs, of a problem whose dispatch has a statement.
+  Result<Ran<std::vector<measure::OutputAccuracy>>> accuracy(int handle);
+  // The place of the mistake that a kernel makes; none where it is not among them.
+  Result<Ran<std::optional<std::size_t>>> find_mistake(
+      int handle, const std::vector<provider::Suspicion>& suspicions);
   // What the kernel that was verified last left in the bindings it writes.
   Result<Ran<measure::Outputs>> outputs();
   Result<Ran<measure::MeasureResult>> measure(const measure::MeasureRequest& request);

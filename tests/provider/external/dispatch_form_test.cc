@@ -91,6 +91,7 @@ TEST(DispatchForm, ATableOfConstantsIsNoOperand) {
   json table = stated();
   table["values"][1]["op"] = "table";
   table["values"][1].erase("view");
+  table["values"][1]["words"] = json::array({1, 2});
   EXPECT_EQ(why_not(table), "a table of constants is behind its sums, which can be no operand");
 }
 

@@ -45,16 +45,18 @@ TEST(PtxEntry, IsLaunchedAsTheKernelThatItReplaces) {
   EXPECT_THAT(*fitted, HasSubstr(".maxntid 256, 1, 1"));
 }
 
-// As if the sizes' place were memory: the variable is the module's, its address a generic one.
+// As if the sizes' place were memory: the variable is the module's, its address a generic one behind
+// a guard of a page: 4096 + 2 x 4096 bytes.
 TEST(PtxEntry, ScratchMemoryIsAVariableOfTheModule) {
   std::vector<Argument> arguments = kArguments;
   arguments[2] = Scratch{4096};
   const auto fitted = with_launch(product(), "product", "main_dispatch_0", arguments, 2, 3, 64);
   ASSERT_TRUE(fitted) << fitted.error().message;
-  EXPECT_THAT(*fitted, HasSubstr(".global .align 128 .b8 main_dispatch_0_scratch[4096];\n"
+  EXPECT_THAT(*fitted, HasSubstr(".visible .global .align 128 .b8 main_dispatch_0_scratch[12288];\n"
                                  ".visible .entry main_dispatch_0("));
   EXPECT_THAT(*fitted, HasSubstr("mov.u64 \t%rd20, main_dispatch_0_scratch;\n"
-                                 "\tcvta.global.u64 \t%rd20, %rd20;"));
+                                 "\tcvta.global.u64 \t%rd20, %rd20;\n"
+                                 "\tadd.s64 \t%rd20, %rd20, 4096;"));
   arguments[3] = Scratch{4096};
   const auto number = with_launch(product(), "product", "e", arguments, 2, 3, 64);
   ASSERT_FALSE(number);

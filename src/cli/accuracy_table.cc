@@ -1,0 +1,73 @@
+#include "cli/accuracy_table.h"
+
+#include <fmt/format.h>
+
+#include "output/cells.h"
+
+namespace hone::cli {
+namespace {
+
+using measure::ArrayDifference;
+using measure::OutputAccuracy;
+using output::Align;
+using output::Cell;
+using output::Column;
+
+std::vector<Column> columns() {
+  std::vector<Column> columns{{"dispatch", "off by (ulp)"},
+                              {"provider", "by"},
+                              {"binding", "binding", Align::kRight, false},
+                              {"elements", "elements", Align::kRight},
+                              {"exact", "0", Align::kRight}};
+  for (const auto& [name, count] : measure::ulp_histogram(ArrayDifference{}))
+    columns.push_back({"off_by_" + name, name, Align::kRight});
+  columns.push_back({"largest_error", "largest error", Align::kRight});
+  columns.push_back({"first", "first that is off"});
+  return columns;
+}
+
+Cell share_cell(std::int64_t count, std::int64_t of) {
+  const double percent = of > 0 ? 100 * static_cast<double>(count) / static_cast<double>(of) : 0;
+  return {count, count == 0 ? "" : fmt::format("{:.3g} %", percent)};
+}
+
+Cell first_cell(const OutputAccuracy& accuracy) {
+  if (accuracy.first < 0) return {nullptr, ""};
+  return {{{"element", accuracy.first}, {"got", accuracy.got}, {"expected", accuracy.expected}},
+          fmt::format("element {}: {:.6g}, exactly {:.9g}", accuracy.first, accuracy.got,
+                      accuracy.expected)};
+}
+
+void add(output::Table& table, const std::string& dispatch, const Cell& maker,
+         const OutputAccuracy& accuracy) {
+  const ArrayDifference& difference = accuracy.difference;
+  std::vector<Cell> cells{{dispatch, ""},
+                          maker,
+                          {accuracy.binding, ""},
+                          {difference.elements, ""},
+                          share_cell(difference.elements - difference.different,
+                                     difference.elements)};
+  for (const auto& [name, count] : measure::ulp_histogram(difference))
+    cells.push_back(share_cell(count, difference.elements));
+  cells.push_back({difference.largest, fmt::format("{:.2g}", difference.largest)});
+  cells.push_back(first_cell(accuracy));
+  table.add(std::move(cells));
+}
+
+}  // namespace
+
+output::Table accuracy_table(const tune::TuningResult& result) {
+  output::Table table(columns());
+  for (const tune::ProgramTuningResult& session : result.at_sizes)
+    for (const tune::TunedDispatch& tuned : session.tuned) {
+      if (!tuned.accuracy) continue;
+      const auto& [compilers, kernel] = *tuned.accuracy;
+      for (std::size_t i = 0; i < std::min(compilers.size(), kernel.size()); ++i) {
+        add(table, tuned.dispatch->name, {"compiler", "default"}, compilers[i]);
+        add(table, tuned.dispatch->name, output::maker_cell(tuned.payload->replacing), kernel[i]);
+      }
+    }
+  return table;
+}
+
+}  // namespace hone::cli

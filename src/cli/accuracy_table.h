@@ -1,0 +1,14 @@
+// hone tune: how exact the kernels are that take the compiler's place, beside the compiler's own.
+#pragma once
+
+#include "output/table.h"
+#include "tune/tuning_run.h"
+
+namespace hone::cli {
+
+// Two rows for each output of such a kernel, the compiler's own first: how many of the elements
+// looked at are off by how many steps of their type (ulp) from what double precision gives, and the
+// first one that is. Empty where nothing takes the compiler's place.
+output::Table accuracy_table(const tune::TuningResult& result);
+
+}  // namespace hone::cli

@@ -1,0 +1,191 @@
+#include "measure/accuracy.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/json_fields.h"
+#include "measure/buffers.h"
+#include "measure/half.h"
+#include "measure/inputs.h"
+#include "measure/launch_operands.h"
+#include "measure/stated_elements.h"
+
+namespace hone::measure {
+namespace {
+
+using problem::Access;
+using provider::Suspicion;
+
+// What a mistake makes of a few hundred elements is told from everything else; of most suspicions a
+// few dozen tell that it is not that.
+constexpr ElementSample kFewest{.elements = 32, .products = 1 << 17},
+    kFewElements{.elements = 256, .products = 1 << 21};
+// A kernel's roundings and approximations; what another layout or a dropped term makes is more.
+constexpr double kOfElement = 0.01, kOfTypical = 0.001, kMatching = 0.99;
+
+// One launch over memory of its own, beside what the runner's other kernels run on.
+class SingleLaunch {
+ public:
+  // `zeroed`: outputs that are only written hold zeros and no poison.
+  static Result<SingleLaunch> run(device::Device& device, device::Kernel& kernel,
+                                  const problem::Dispatch& dispatch, OperandSet set,
+                                  std::uint64_t seed, bool zeroed) {
+    std::vector<problem::Binding> bindings = dispatch.bindings;
+    HONE_ASSIGN(Buffers::Contents contents, drawn_contents(dispatch, set, seed));
+    for (std::size_t i = 0; zeroed && i < bindings.size(); ++i) {
+      if (bindings[i].access != Access::kWriteOnly) continue;
+      bindings[i].access = Access::kReadWrite;
+      contents[i].resize(static_cast<std::size_t>(bindings[i].bytes));
+    }
+    HONE_ASSIGN(Buffers buffers, Buffers::create(std::move(bindings), std::move(contents), 1,
+                                                 device.has_own_memory() ? &device : nullptr));
+    HONE_TRY(buffers.prepare(0));
+    HONE_TRY(kernel.launch(buffers.copy(0)));
+    HONE_TRY(buffers.fetch(0));
+    return SingleLaunch(std::move(buffers));
+  }
+
+  // What the dispatch's elements are by `statement`.
+  Result<std::vector<StatedElements>> elements(const problem::Dispatch& dispatch,
+                                               const problem::Statement& statement,
+                                               const ElementSample& sample) const {
+    std::vector<std::span<const std::byte>> inputs;
+    for (std::size_t i = 0; i < dispatch.bindings.size(); ++i)
+      inputs.push_back(dispatch.bindings[i].access == Access::kWriteOnly
+                           ? std::span<const std::byte>()
+                           : buffers_.initial(static_cast<int>(i)));
+    return stated_elements(dispatch, statement, inputs, sample);
+  }
+
+  // The kernel's own value of one of them, as it lies in memory.
+  std::span<const std::byte> got(const StatedElements& of, std::size_t element) const {
+    const auto size = static_cast<std::size_t>(problem::byte_size(of.type));
+    return buffers_.contents(0, of.binding)
+        .subspan(static_cast<std::size_t>(of.places[element]) * size, size);
+  }
+
+ private:
+  explicit SingleLaunch(Buffers buffers) : buffers_(std::move(buffers)) {}
+  Buffers buffers_;
+};
+
+Result<OutputAccuracy> accuracy_of(const SingleLaunch& launch, const StatedElements& stated) {
+  const auto size = static_cast<std::size_t>(problem::byte_size(stated.type));
+  problem::Array got{{stated.type, {static_cast<std::int64_t>(stated.values.size())}}, {}};
+  problem::Array expected = got;
+  OutputAccuracy accuracy{.binding = stated.binding};
+  for (std::size_t i = 0; i < stated.values.size(); ++i) {
+    const auto bytes = launch.got(stated, i);
+    std::vector<std::byte> rounded(size);
+    store_element(rounded.data(), stated.type, stated.values[i]);
+    got.bytes.append(reinterpret_cast<const char*>(bytes.data()), size);
+    expected.bytes.append(reinterpret_cast<const char*>(rounded.data()), size);
+    const double value = load_element(bytes.data(), stated.type);
+    if (value == load_element(rounded.data(), stated.type) ||
+        (accuracy.first >= 0 && accuracy.first < stated.places[i]))
+      continue;
+    accuracy.first = stated.places[i];
+    accuracy.got = value;
+    accuracy.expected = stated.values[i];
+  }
+  HONE_ASSIGN(accuracy.difference, difference_of(got, expected));
+  return accuracy;
+}
+
+bool matches(const SingleLaunch& launch, const StatedElements& stated) {
+  double squares = 0;
+  for (const double value : stated.values) squares += value * value;
+  const auto count = static_cast<double>(stated.values.size());
+  const double typical = std::sqrt(squares / count);
+  double matching = 0;
+  for (std::size_t i = 0; i < stated.values.size(); ++i) {
+    const double value = load_element(launch.got(stated, i).data(), stated.type);
+    const double off = std::abs(value - stated.values[i]);
+    if (off <= kOfElement * std::abs(stated.values[i]) + kOfTypical * typical) ++matching;
+  }
+  return matching >= kMatching * count;
+}
+
+}  // namespace
+
+Result<std::vector<OutputAccuracy>> accuracy_of(device::Device& device, device::Kernel& kernel,
+                                                const problem::Dispatch& dispatch,
+                                                std::uint64_t seed) {
+  HONE_ASSIGN(const problem::Statement statement, problem::read_statement(dispatch.statement));
+  HONE_ASSIGN(const SingleLaunch launch,
+              SingleLaunch::run(device, kernel, dispatch, OperandSet::kReals, seed, false));
+  HONE_ASSIGN(const std::vector<StatedElements> stated,
+              launch.elements(dispatch, statement, {.seed = seed}));
+  std::vector<OutputAccuracy> accuracies;
+  for (const StatedElements& each : stated) {
+    if (!problem::is_float(each.type)) continue;
+    HONE_ASSIGN(accuracies.emplace_back(), accuracy_of(launch, each));
+  }
+  return accuracies;
+}
+
+Result<int> find_mistake(device::Device& device, device::Kernel& kernel,
+                         const problem::Dispatch& dispatch,
+                         const std::vector<Suspicion>& suspicions, std::uint64_t seed) {
+  for (const bool zeroed : {false, true}) {
+    if (std::ranges::count(suspicions, zeroed, &Suspicion::adds_to_output) == 0) continue;
+    HONE_ASSIGN(const SingleLaunch launch,
+                SingleLaunch::run(device, kernel, dispatch, OperandSet::kExact, seed, zeroed));
+    for (std::size_t s = 0; s < suspicions.size(); ++s) {
+      if (suspicions[s].adds_to_output != zeroed) continue;
+      bool matching = true;
+      for (ElementSample sample : {kFewest, kFewElements}) {
+        sample.seed = seed;
+        if (!matching) break;
+        HONE_ASSIGN(const std::vector<StatedElements> stated,
+                    launch.elements(dispatch, suspicions[s].statement, sample));
+        matching = std::ranges::all_of(
+            stated, [&](const StatedElements& each) { return matches(launch, each); });
+      }
+      if (matching) return static_cast<int>(s);
+    }
+  }
+  return -1;
+}
+
+constexpr auto kDifferenceFields = [](auto& difference, auto&& field) {
+  field("elements", difference.elements);
+  field("different", difference.different);
+  field.number("largest", difference.largest);
+  field.number("mean", difference.mean);
+  field.number("largest_relative", difference.largest_relative);
+  field.number("largest_ulp", difference.largest_ulp);
+  field("by_ulp", difference.by_ulp);
+};
+
+constexpr auto kAccuracyFields = [](auto& accuracy, auto&& field) {
+  field("binding", accuracy.binding);
+  field("first", accuracy.first);
+  field.number("got", accuracy.got);
+  field.number("expected", accuracy.expected);
+};
+
+void to_json(nlohmann::json& json, const OutputAccuracy& accuracy) {
+  write_fields(json, accuracy, kAccuracyFields);
+  write_fields(json["difference"], accuracy.difference, kDifferenceFields);
+}
+
+void from_json(const nlohmann::json& json, OutputAccuracy& accuracy) {
+  read_fields(json, accuracy, kAccuracyFields);
+  read_fields(json.at("difference"), accuracy.difference, kDifferenceFields);
+}
+
+constexpr auto kBesideFields = [](auto& accuracy, auto&& field) {
+  field("compilers", accuracy.compilers);
+  field("kernel", accuracy.kernel);
+};
+
+void to_json(nlohmann::json& json, const AccuracyBeside& accuracy) {
+  write_fields(json, accuracy, kBesideFields);
+}
+
+void from_json(const nlohmann::json& json, AccuracyBeside& accuracy) {
+  read_fields(json, accuracy, kBesideFields);
+}
+
+}  // namespace hone::measure

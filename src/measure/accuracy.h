@@ -1,0 +1,52 @@
+// How exact a kernel is, and what a wrong one computes instead, by elements in double precision
+// (stated_elements.h).
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "device/device.h"
+#include "measure/array_difference.h"
+#include "problem/dispatch.h"
+#include "provider/suspicion.h"
+
+namespace hone::measure {
+
+// Of one output: a sample of its elements beside the same ones in double precision, rounded once to
+// the output's type.
+struct OutputAccuracy {
+  int binding = -1;
+  ArrayDifference difference = {};
+  // The first in memory that differs, if one does: its place in the binding, in elements.
+  std::int64_t first = -1;
+  double got = 0, expected = 0;  // of it; expected is not rounded
+};
+
+// A kernel that takes the compiler's place, beside the compiler's own, on equal inputs; by output.
+struct AccuracyBeside {
+  std::vector<OutputAccuracy> compilers, kernel;
+};
+
+// The accuracy of each float output of `kernel`, launched once on reals of the usual size
+// (OperandSet::kReals), drawn by `seed`. Input errors of read_statement() and stated_elements(): a
+// dispatch that states nothing, or what is not known in double precision. A failure when the kernel
+// reports an error.
+Result<std::vector<OutputAccuracy>> accuracy_of(device::Device& device, device::Kernel& kernel,
+                                                const problem::Dispatch& dispatch,
+                                                std::uint64_t seed);
+
+// Which of the suspicions `kernel` is what is computed by, within a percent in all but a hundredth
+// of a sample of its elements; -1: none. Errors as accuracy_of().
+Result<int> find_mistake(device::Device& device, device::Kernel& kernel,
+                         const problem::Dispatch& dispatch,
+                         const std::vector<provider::Suspicion>& suspicions, std::uint64_t seed);
+
+void to_json(nlohmann::json& json, const OutputAccuracy& accuracy);
+void from_json(const nlohmann::json& json, OutputAccuracy& accuracy);
+void to_json(nlohmann::json& json, const AccuracyBeside& accuracy);
+void from_json(const nlohmann::json& json, AccuracyBeside& accuracy);
+
+}  // namespace hone::measure

@@ -1,0 +1,306 @@
+#include "measure/stated_elements.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "measure/half.h"
+#include "measure/inputs.h"
+
+namespace hone::measure {
+namespace {
+
+using problem::Binding;
+using problem::ElementType;
+using problem::Statement;
+using problem::StatedUse;
+using problem::StatedValue;
+
+// A use of a binding: where its elements lie in what the binding holds.
+struct Located {
+  const StatedUse* use = nullptr;
+  int binding = -1;
+  std::int64_t begin = 0;  // bytes from the binding's begin to element 0 of the view
+  std::span<const std::byte> bytes;  // of the binding; of a table its words
+
+  std::int64_t byte_of(std::int64_t element) const {
+    return begin + element * problem::byte_size(use->type);
+  }
+  double load(std::int64_t element) const {
+    return load_element(bytes.data() + byte_of(element), use->type);
+  }
+};
+
+// Some of a statement's loops, walked as one with the last of them the innermost.
+class Walk {
+ public:
+  template <class Takes>
+  Walk(const Statement& statement, const Takes& takes) {
+    for (std::size_t l = 0; l < statement.loops.size(); ++l)
+      if (takes(statement.loops[l])) loops_.push_back(l);
+    for (const std::size_t l : loops_) sizes_.push_back(statement.loops[l].size);
+    count_ = std::accumulate(sizes_.begin(), sizes_.end(), std::int64_t{1}, std::multiplies());
+  }
+
+  std::int64_t count() const { return count_; }
+  // How many elements step `step` is from the first one of the use.
+  std::int64_t distance(std::int64_t step, const StatedUse& use) const {
+    std::int64_t elements = 0;
+    for (std::size_t i = loops_.size(); i-- > 0;) {
+      elements += step % sizes_[i] * use.strides[loops_[i]];
+      step /= sizes_[i];
+    }
+    return elements;
+  }
+  std::vector<std::int64_t> distances(const StatedUse& use) const {
+    std::vector<std::int64_t> all(static_cast<std::size_t>(count_));
+    for (std::int64_t step = 0; step < count_; ++step)
+      all[static_cast<std::size_t>(step)] = distance(step, use);
+    return all;
+  }
+
+ private:
+  std::vector<std::size_t> loops_;
+  std::vector<std::int64_t> sizes_;
+  std::int64_t count_ = 1;
+};
+
+class Evaluation {
+ public:
+  Evaluation(const problem::Dispatch& dispatch, const Statement& statement,
+             std::span<const std::span<const std::byte>> inputs, const ElementSample& sample)
+      : dispatch_(dispatch),
+        statement_(statement),
+        inputs_(inputs),
+        sample_(sample),
+        rows_(statement, [](const auto& loop) { return loop.role == "batch" || loop.role == "m"; }),
+        columns_(statement, [](const auto& loop) { return loop.role == "n"; }),
+        attends_(statement.kind == Statement::Kind::kAttention) {}
+
+  Result<std::vector<StatedElements>> run() {
+    for (const StatedUse& operand : statement_.operands) {
+      HONE_ASSIGN(operands_.emplace_back(), locate(operand, /*reads=*/true));
+    }
+    for (const StatedValue& value : statement_.values) {
+      Located& located = loads_.emplace_back();
+      if (value.operation == "load") {
+        HONE_ASSIGN(located, locate(value.use, /*reads=*/true));
+      } else if (value.operation == "table") {
+        located = {&value.use, -1, 0, std::as_bytes(std::span(value.words))};
+        HONE_TRY(check_bounds(located));
+      }
+    }
+    std::vector<Located> stores;
+    std::vector<StatedElements> found;
+    for (const problem::StatedStore& store : statement_.stores) {
+      HONE_ASSIGN(stores.emplace_back(), locate(store.use, /*reads=*/false));
+      found.push_back({stores.back().binding, store.use.type, {}, {}});
+    }
+    if (attends_)
+      prepare_attention();
+    else
+      prepare_contraction();
+    for (const auto& [row, column] : points()) {
+      HONE_TRY(compute(row, column));
+      for (std::size_t s = 0; s < stores.size(); ++s) {
+        const StatedUse& use = *stores[s].use;
+        const std::int64_t byte = stores[s].byte_of(element_of(use, row, column));
+        found[s].places.push_back(byte / problem::byte_size(use.type));
+        found[s].values.push_back(values_[statement_.stores[s].value]);
+      }
+    }
+    return found;
+  }
+
+ private:
+  using Point = std::pair<std::int64_t, std::int64_t>;  // row, column
+
+  std::int64_t element_of(const StatedUse& use, std::int64_t row, std::int64_t column) const {
+    return use.offset + rows_.distance(row, use) + columns_.distance(column, use);
+  }
+
+  // Binding i where its view is the whole of one (Binding::ordinal).
+  Result<Located> locate(const StatedUse& use, bool reads) const {
+    const problem::StatedView& view = statement_.views[use.view];
+    std::int64_t byte = view.offset;
+    for (std::size_t w = 0; w < view.words.size() && w < 2; ++w) {
+      if (view.words[w] >= dispatch_.constants.size())
+        return input_error("a view begins where constant {} says, and there are {}", view.words[w],
+                           dispatch_.constants.size());
+      byte += std::int64_t{dispatch_.constants[view.words[w]]} << (32 * w);
+    }
+    for (std::size_t i = 0; i < dispatch_.bindings.size(); ++i) {
+      const Binding& binding = dispatch_.bindings[i];
+      const bool whole = binding.ordinal < 0;
+      const std::int64_t begin = whole ? 0 : binding.offset;
+      if ((whole ? static_cast<int>(i) : binding.ordinal) != view.binding || byte < begin ||
+          (!whole && byte >= begin + std::max<std::int64_t>(binding.bytes, 1)))
+        continue;
+      Located located{&use, static_cast<int>(i), byte - begin, {}};
+      if (!reads) return located;
+      located.bytes = inputs_[i];
+      HONE_TRY(check_bounds(located));
+      return located;
+    }
+    return input_error("a view of its binding {} is no binding of the dispatch", view.binding);
+  }
+
+  Status check_bounds(const Located& located) const {
+    std::int64_t first = located.use->offset, last = first;
+    for (std::size_t l = 0; l < statement_.loops.size(); ++l) {
+      const std::int64_t reach = located.use->strides[l] * (statement_.loops[l].size - 1);
+      (reach < 0 ? first : last) += reach;
+    }
+    if (located.byte_of(first) < 0 ||
+        located.byte_of(last + 1) > static_cast<std::int64_t>(located.bytes.size()))
+      return input_error("what is stated reaches beyond the end of binding {}", located.binding);
+    return {};
+  }
+
+  // Each with its columns, so that what they share is computed once.
+  std::vector<Point> points() const {
+    const auto total = static_cast<double>(rows_.count()) * static_cast<double>(columns_.count());
+    const double by_products = attends_ ? sample_.products / products_of_row_ *
+                                              static_cast<double>(columns_.count())
+                                        : sample_.products / products_of_element_;
+    const auto wanted = static_cast<std::int64_t>(
+        std::clamp(std::min(by_products, static_cast<double>(sample_.elements)), 2.0, total));
+    std::vector<Point> points;
+    if (static_cast<double>(wanted) >= total) {
+      for (std::int64_t row = 0; row < rows_.count(); ++row)
+        for (std::int64_t column = 0; column < columns_.count(); ++column)
+          points.emplace_back(row, column);
+      return points;
+    }
+    const std::int64_t columns_of_row =
+        attends_ ? std::min(columns_.count(), std::max<std::int64_t>(1, wanted / 2)) : 1;
+    points = {{0, 0}, {rows_.count() - 1, columns_.count() - 1}};
+    for (std::uint64_t i = 0; static_cast<std::int64_t>(points.size()) < wanted; ++i) {
+      const auto row = drawn(2 * i, rows_.count()), column = drawn(2 * i + 1, columns_.count());
+      for (std::int64_t c = 0; c < columns_of_row; ++c)
+        points.emplace_back(row, (column + c) % columns_.count());
+    }
+    return points;
+  }
+
+  std::int64_t drawn(std::uint64_t index, std::int64_t below) const {
+    return static_cast<std::int64_t>(random_bits(sample_.seed, index) %
+                                     static_cast<std::uint64_t>(below));
+  }
+
+  void prepare_contraction() {
+    const Walk terms(statement_, [](const auto& loop) { return loop.is_reduced(); });
+    for (const Located& operand : operands_) terms_.push_back(terms.distances(*operand.use));
+    products_of_element_ = static_cast<double>(terms.count());
+  }
+
+  void prepare_attention() {
+    const Walk head(statement_, [](const auto& loop) { return loop.role == "k1"; });
+    const Walk keys(statement_, [](const auto& loop) { return loop.role == "k2"; });
+    head_ = {head.distances(*operands_[0].use), head.distances(*operands_[1].use)};
+    for (const Located& operand : operands_) terms_.push_back(keys.distances(*operand.use));
+    products_of_row_ = static_cast<double>(keys.count()) *
+                       static_cast<double>(head.count() + columns_.count());
+  }
+
+  double sum_of_products(std::int64_t row, std::int64_t column) const {
+    const Located &lhs = operands_[0], &rhs = operands_[1];
+    const std::int64_t left = element_of(*lhs.use, row, column),
+                       right = element_of(*rhs.use, row, column);
+    double sum = statement_.start;
+    for (std::size_t k = 0; k < terms_[0].size(); ++k)
+      sum += lhs.load(left + terms_[0][k]) * rhs.load(right + terms_[1][k]);
+    return sum;
+  }
+
+  void weigh_keys(std::int64_t row) {
+    const Located &query = operands_[0], &key = operands_[1];
+    const std::int64_t of_query = element_of(*query.use, row, 0),
+                       of_key = element_of(*key.use, row, 0);
+    std::vector<double> elements;
+    for (const std::int64_t step : head_[0]) elements.push_back(query.load(of_query + step));
+    weights_.assign(terms_[1].size(), 0);
+    for (std::size_t k = 0; k < weights_.size(); ++k) {
+      double score = 0;
+      for (std::size_t i = 0; i < elements.size(); ++i)
+        score += elements[i] * key.load(of_key + terms_[1][k] + head_[1][i]);
+      weights_[k] = masked(score * statement_.scale, row, k);
+    }
+    const double largest = *std::ranges::max_element(weights_);
+    double total = 0;
+    for (double& weight : weights_) total += weight = std::exp(weight - largest);
+    for (double& weight : weights_) weight /= total;
+  }
+
+  double masked(double score, std::int64_t row, std::size_t key) const {
+    if (operands_.size() < 4) return score;
+    const Located& mask = operands_[3];
+    const std::int64_t element = element_of(*mask.use, row, 0) + terms_[3][key];
+    if (mask.use->type != ElementType::kI1) return score + mask.load(element);
+    const bool counts = (mask.bytes[static_cast<std::size_t>(mask.byte_of(element))] &
+                         std::byte{1}) != std::byte{0};
+    return counts ? score : -std::numeric_limits<double>::infinity();
+  }
+
+  double weighted_sum(std::int64_t row, std::int64_t column) {
+    if (row != weighed_row_) weigh_keys(row);
+    weighed_row_ = row;
+    const Located& value = operands_[2];
+    const std::int64_t first = element_of(*value.use, row, column);
+    double sum = 0;
+    for (std::size_t k = 0; k < weights_.size(); ++k)
+      sum += weights_[k] * value.load(first + terms_[2][k]);
+    return sum;
+  }
+
+  // Leaves all values of one element in values_.
+  Status compute(std::int64_t row, std::int64_t column) {
+    values_.clear();
+    for (std::size_t i = 0; i < statement_.values.size(); ++i) {
+      const StatedValue& value = statement_.values[i];
+      if (value.operation == "root") {
+        values_.push_back(attends_ ? weighted_sum(row, column) : sum_of_products(row, column));
+      } else if (loads_[i].use != nullptr) {
+        values_.push_back(loads_[i].load(element_of(value.use, row, column)));
+      } else if (value.operation == "constant") {
+        values_.push_back(value.constant);
+      } else {
+        std::vector<double> operands;
+        for (const std::size_t operand : value.operands) operands.push_back(values_[operand]);
+        if (operands.empty()) return input_error("{} of nothing", value.operation);
+        HONE_ASSIGN(const double result,
+                    stated_value(value, operands, statement_.values[value.operands[0]].type));
+        values_.push_back(result);
+      }
+    }
+    return {};
+  }
+
+  const problem::Dispatch& dispatch_;
+  const Statement& statement_;
+  std::span<const std::span<const std::byte>> inputs_;
+  const ElementSample& sample_;
+  Walk rows_, columns_;
+  bool attends_ = false;
+  std::vector<Located> operands_, loads_;  // loads_: by value; no use where it is none
+  std::vector<std::vector<std::int64_t>> terms_;  // by operand, along k or keys: elements
+  std::vector<std::vector<std::int64_t>> head_;   // of query and key, along k1
+  double products_of_element_ = 1, products_of_row_ = 1;
+  std::int64_t weighed_row_ = -1;
+  std::vector<double> weights_;  // of the keys for that row, with the sum 1
+  std::vector<double> values_;
+};
+
+}  // namespace
+
+Result<std::vector<StatedElements>> stated_elements(
+    const problem::Dispatch& dispatch, const Statement& statement,
+    std::span<const std::span<const std::byte>> inputs, const ElementSample& sample) {
+  if (inputs.size() != dispatch.bindings.size())
+    return input_error("{} bindings, and the contents of {}", dispatch.bindings.size(),
+                       inputs.size());
+  return Evaluation(dispatch, statement, inputs, sample).run();
+}
+
+}  // namespace hone::measure

@@ -1,0 +1,155 @@
+#include "provider/external/suspicions.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace hone::external {
+namespace {
+
+using problem::Statement;
+using problem::StatedUse;
+using provider::Suspicion;
+using Operand = ExternalKernel::Operand;
+
+// Terms that kernels take at a time along k.
+constexpr std::array<std::int64_t, 6> kSteps = {8, 16, 32, 64, 128, 256};
+
+class Suspecting {
+ public:
+  Suspecting(const ExternalKernel& kernel, const NamedStatement& named)
+      : kernel_(kernel), named_(named) {}
+
+  std::vector<Suspicion> all() {
+    const auto [lhs, rhs, result] = operand_names(kernel_.convolution);
+    for (const Operand& operand : kernel_.operands) {
+      if (operand.name == lhs)
+        add_layouts(operand, "reads", [](Statement& each) { return &each.operands[0]; });
+      else if (operand.name == rhs)
+        add_layouts(operand, "reads", [](Statement& each) { return &each.operands[1]; });
+      else if (operand.name == result)
+        add_layouts(operand, "writes", [](Statement& each) { return &each.stores[0].use; });
+    }
+    const std::string written(result);
+    found_.push_back({fmt::format("it adds to what {} holds, which nobody zeroes before a launch in "
+                                  "the place of a dispatch",
+                                  written),
+                      named_.statement, true});
+    add_what_is_left_out();
+    add_short_sums();
+    return std::move(found_);
+  }
+
+ private:
+  // `use_in`: where the operand stands in a statement.
+  template <class UseIn>
+  void add_layouts(const Operand& operand, const char* verb, const UseIn& use_in) {
+    std::vector<std::size_t> order(operand.layout.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    while (std::ranges::next_permutation(order).found) {
+      std::vector<std::string> layout;
+      for (const std::size_t i : order) layout.push_back(operand.layout[i]);
+      Suspicion suspicion{fmt::format("it {} {} as {}, and its manifest says {}", verb, operand.name,
+                                      fmt::join(layout, " x "),
+                                      fmt::join(operand.layout, " x ")),
+                          named_.statement};
+      StatedUse& use = *use_in(suspicion.statement);
+      const std::vector<std::int64_t> strides = strides_in(layout);
+      if (strides == use.strides) continue;
+      use.strides = strides;
+      found_.push_back(std::move(suspicion));
+    }
+  }
+
+  // Of each loop, in an operand that lies densely in this layout. Rows of an image are walked by two
+  // loops.
+  std::vector<std::int64_t> strides_in(const std::vector<std::string>& layout) const {
+    std::map<std::string, std::int64_t> strides;
+    std::int64_t pitch = 1;
+    for (auto dimension = layout.rbegin(); dimension != layout.rend(); ++dimension) {
+      const bool window = kernel_.convolution && (*dimension == "H" || *dimension == "W");
+      if (window) {
+        const std::string letter = *dimension == "H" ? "_h" : "_w";
+        strides[*dimension + "O"] = pitch * size("stride" + letter);
+        strides["K" + *dimension] = pitch * size("dilation" + letter);
+      } else {
+        strides[*dimension] = pitch;
+      }
+      pitch *= size(*dimension);
+    }
+    std::vector<std::int64_t> by_loop;
+    for (const std::string& loop : named_.loops) by_loop.push_back(strides[loop]);
+    return by_loop;
+  }
+
+  std::int64_t size(const std::string& name) const {
+    const auto known = named_.form.sizes.find(name);
+    return known == named_.form.sizes.end() ? 1 : known->second;
+  }
+
+  // The manifest's name of what is read there.
+  std::string name_of(const StatedUse& use) const {
+    const Place place = place_of(named_.statement, use);
+    for (const auto& [name, operand] : named_.form.operands)
+      if (operand == place) return name;
+    return "what is read behind its sums";
+  }
+
+  void add_what_is_left_out() {
+    const std::vector<problem::StatedValue>& values = named_.statement.values;
+    for (std::size_t v = 0; v < values.size(); ++v) {
+      if (values[v].operation == "load") {
+        Suspicion suspicion{fmt::format("it leaves out {}", name_of(values[v].use)),
+                            named_.statement};
+        problem::StatedValue& read = suspicion.statement.values[v];
+        read.operation = "constant";
+        read.constant = 0;
+        read.use = {};
+        found_.push_back(std::move(suspicion));
+      }
+      // The sums, or with a bias; conversions behind them change nothing here.
+      const bool adds = values[v].operation == "arith.addf" || values[v].operation == "arith.addi";
+      if (values[v].operation != "root" && !adds) continue;
+      found_.push_back({adds ? "it computes nothing behind the first sum with what it reads there"
+                             : "it stores the sums as they are, with nothing behind them",
+                        named_.statement});
+      found_.back().statement.stores[0].value = v;
+    }
+  }
+
+  void add_short_sums() {
+    const auto& loops = named_.statement.loops;
+    std::size_t longest = loops.size();
+    for (std::size_t l = 0; l < loops.size(); ++l)
+      if (loops[l].is_reduced() && (longest == loops.size() || loops[l].size > loops[longest].size))
+        longest = l;
+    if (longest == loops.size()) return;
+    const std::int64_t terms = loops[longest].size;
+    std::vector<std::int64_t> left_out{1};
+    for (const std::int64_t step : kSteps) {
+      left_out.push_back(step);
+      left_out.push_back(terms % step);
+    }
+    std::ranges::sort(left_out);
+    left_out.erase(std::unique(left_out.begin(), left_out.end()), left_out.end());
+    for (const std::int64_t count : left_out) {
+      if (count < 1 || count >= terms) continue;
+      found_.push_back({fmt::format("it leaves out the last {} of {} along {}", count, terms,
+                                    named_.loops[longest]),
+                        named_.statement});
+      found_.back().statement.loops[longest].size -= count;
+    }
+  }
+
+  const ExternalKernel& kernel_;
+  const NamedStatement& named_;
+  std::vector<Suspicion> found_;
+};
+
+}  // namespace
+
+std::vector<Suspicion> suspicions_of(const ExternalKernel& kernel, const NamedStatement& named) {
+  return Suspecting(kernel, named).all();
+}
+
+}  // namespace hone::external
