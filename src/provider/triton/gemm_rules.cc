@@ -49,7 +49,8 @@ Expression GemmRules::tiles_m() const {
   return ceil_div(rows(), knobs.block_m);
 }
 Expression GemmRules::tiles_n() const {
-  return ceil_div(columns(), width());
+  const Expression in_order = ceil_div(columns(), width());
+  return tiles_of_swapped ? ite(knobs.swap == 1, *tiles_of_swapped, in_order) : in_order;
 }
 Expression GemmRules::tiles() const {
   return tiles_m() * tiles_n();

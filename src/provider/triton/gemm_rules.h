@@ -3,6 +3,8 @@
 // Triton 3.6 and 3.9.
 #pragma once
 
+#include <optional>
+
 #include "provider/triton/gemm_device.h"
 #include "space/space.h"
 
@@ -22,6 +24,9 @@ struct GemmRules {
   const Gemm& gemm;
   const GemmDevice& device;
   const GemmKnobs& knobs;
+  // Along the columns of a product that is computed transposed, where these are dealt out to tiles
+  // otherwise than one after the other; such a product is transposed because it has to be.
+  std::optional<space::Expression> tiles_of_swapped = {};
 
   bool thin() const;              // too few rows or columns for the largest matrix instructions
   bool fits_descriptors() const;  // the device has them, and rows are whole 16 bytes

@@ -35,7 +35,8 @@ void GemmRules::structure(SpaceBuilder& builder) const {
         "descriptors_first",
         "where tensor descriptors can be had, of the kernels without only the blocked one",
         knobs.structure == kBlocked || descriptors());
-  builder.prefer("swap_thin", "SWAP gains where C has few rows or columns", knobs.swap == 0);
+  if (!tiles_of_swapped)
+    builder.prefer("swap_thin", "SWAP gains where C has few rows or columns", knobs.swap == 0);
 }
 
 void GemmRules::registers(SpaceBuilder& builder) const {

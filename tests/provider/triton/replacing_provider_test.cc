@@ -134,11 +134,12 @@ TEST(ContractionSpace, OffersTensorDescriptorsForMatrices) {
   EXPECT_THAT(broken(space, fmt::format(kWide, 4, 2, 1, 0)), Contains("split_k_structure"));
 }
 
-TEST(ContractionSpace, HasNoDescriptorsForWhatIsNoMatrix) {
-  const auto structures = [](std::string_view target, const json& said) {
-    const space::Space space = provider(target).space_of(stated(said)).value();
-    return space.knobs()[space.knob_index("STRUCTURE").value()].values.size();
-  };
+std::size_t structures(std::string_view target, const json& said) {
+  const space::Space space = provider(target).space_of(stated(said)).value();
+  return space.knobs()[space.knob_index("STRUCTURE").value()].values.size();
+}
+
+TEST(ContractionSpace, HasNoDescriptorsForWhatTheyCannotLoad) {
   const json plain = product(2048, 1280, 5120);
   EXPECT_EQ(structures("sm_90", plain), 3u);
   EXPECT_EQ(structures("sm_80", plain), 1u);  // which has none
@@ -151,20 +152,89 @@ TEST(ContractionSpace, HasNoDescriptorsForWhatIsNoMatrix) {
   json columns = plain;
   columns["rhs"]["strides"] = {0, 2, 2560};
   EXPECT_EQ(structures("sm_90", columns), 1u);
-  // The rows of a result are those of an image: 32 of 64 pixels out of 66. Without the border they
-  // follow one another.
-  json image = plain;
-  image["loops"].erase(0);
-  for (const int size : {64, 32}) {
-    const json loop = {{"role", "m"}, {"size", size}};
-    image["loops"].insert(image["loops"].begin(), loop);
+}
+
+// `stride` x `stride` apart, of images with a border of two pixels; channels last, filters by taps.
+json convolution(int images, int rows, int columns, int channels, int filters, int stride = 1) {
+  const int width = stride * columns + 2, row = width * channels;
+  json said = product(1, 1, 1);
+  said["loops"].clear();
+  for (const auto& [role, size] : {std::pair("m", images),
+                                   {"m", rows},
+                                   {"m", columns},
+                                   {"n", filters},
+                                   {"k", 3},
+                                   {"k", 3},
+                                   {"k", channels}})
+    said["loops"].push_back({{"role", role}, {"size", size}});
+  said["lhs"]["strides"] = {
+      (stride * rows + 2) * row, stride * row, stride * channels, 0, row, channels, 1};
+  said["rhs"]["strides"] = {0, 0, 0, 1, 3 * channels * filters, channels * filters, filters};
+  said["stores"][0]["strides"] = {rows * columns * filters, columns * filters, filters, 1, 0, 0, 0};
+  return said;
+}
+
+constexpr char kBoxes[] =
+    "STRUCTURE={},BLOCK_M=128,BLOCK_N=256,BLOCK_K={},GROUP_M=1,SPLIT_K={},PER_UNIT=1,MORE_N={},"
+    "SWAP={},num_warps=8,num_stages=3";
+
+TEST(ContractionSpace, LoadsImagesInBoxesAsTheSecondOperand) {
+  for (const int stride : {1, 2}) {
+    const space::Space space =
+        provider("sm_90").space_of(stated(convolution(2, 64, 64, 320, 640, stride))).value();
+    EXPECT_THAT(broken(space, fmt::format(kBoxes, 5, 64, 1, 0, 1)), IsEmpty());
+    EXPECT_THAT(broken(space, fmt::format(kBoxes, 5, 64, 1, 0, 0)), ElementsAre("swap_structure"));
+    EXPECT_THAT(broken(space, fmt::format(kBoxes, 0, 64, 1, 0, 0)), IsEmpty());
+    EXPECT_THAT(broken(space, fmt::format(kBoxes, 0, 64, 1, 0, 1)), ElementsAre("swap_structure"));
+    // 3 x 320 elements of an image and of a filter's row lie side by side; 128 do not divide them.
+    EXPECT_THAT(broken(space, fmt::format(kBoxes, 5, 128, 1, 0, 1)), Contains("tap_steps"));
+    // 2 x 64 x 64 pixels are 32 boxes of 256, with 640 filters 160 tiles for 132 multiprocessors.
+    EXPECT_THAT(broken(space, fmt::format(kBoxes, 4, 64, 1, 0, 1)), IsEmpty());
   }
-  image["rhs"]["strides"] = {0, 0, 1, 1280};
-  image["stores"][0]["strides"] = {64 * 1280, 1280, 1, 0};
-  image["lhs"]["strides"] = {66 * 5120, 5120, 0, 1};
-  EXPECT_EQ(structures("sm_90", image), 1u);
-  image["lhs"]["strides"] = {64 * 5120, 5120, 0, 1};
+  json image = convolution(2, 64, 64, 320, 640);
   EXPECT_EQ(structures("sm_90", image), 3u);
+  EXPECT_EQ(structures("sm_80", image), 1u);
+  json odd = convolution(2, 64, 64, 84, 640);  // pixels of 168 bytes
+  EXPECT_EQ(structures("sm_90", odd), 1u);
+  json wide = image;
+  for (const char* operand : {"lhs", "rhs"}) wide[operand]["type"] = "f32";
+  EXPECT_EQ(structures("sm_90", wide), 1u);
+  // Without a border and a filter the pixels follow one another, as a matrix's rows do.
+  json matrix = image;
+  matrix["lhs"]["strides"] = {64 * 64 * 320, 64 * 320, 320, 0, 0, 0, 1};
+  matrix["loops"][4]["size"] = matrix["loops"][5]["size"] = 1;
+  matrix["rhs"]["strides"] = {0, 0, 0, 1, 0, 0, 640};
+  const space::Space space = provider("sm_90").space_of(stated(matrix)).value();
+  EXPECT_FALSE(space.knob_index("SWAP"));
+  EXPECT_EQ(structures("sm_90", matrix), 3u);
+}
+
+TEST(ContractionSpace, BoxesCoverAnImageInTheFewestTiles) {
+  EXPECT_EQ(image_tiles({2, 32, 32}, 256, 0), 8);    // 8 x 32 pixels
+  EXPECT_EQ(image_tiles({56, 56}, 64, 0), 49);       // 8 x 8
+  EXPECT_EQ(image_tiles({56, 56}, 128, 0), 28);      // 8 x 16: half of the last ones is outside
+  EXPECT_EQ(image_tiles({7, 7}, 64, 0), 1);          // 8 x 8
+  EXPECT_EQ(image_tiles({8, 7, 7}, 128, 0), 4);      // of two images
+  EXPECT_EQ(image_tiles({2, 64, 64}, 256, 64), 26);  // 5 x 64: 13 of each image
+  EXPECT_EQ(image_tiles({100}, 32, 0), 4);
+  EXPECT_EQ(image_tiles({100}, 32, 16), 3);
+}
+
+// The estimate knows that an image is read once and not for each of nine taps, and prefers what the
+// measured products do: descriptors, and tiles that fill the multiprocessors.
+TEST(ContractionSpace, TriesDescriptorsOfImagesFirst) {
+  const problem::Dispatch dispatch = stated(convolution(2, 64, 64, 640, 640));
+  const space::Space space = provider("sm_90").space_of(dispatch).value();
+  const auto seconds = provider("sm_90").prior(dispatch, space);
+  const auto of = [&](const std::string& text) {
+    return seconds(space::parse_configuration(space, text).value());
+  };
+  EXPECT_LT(of(fmt::format(kBoxes, 5, 64, 1, 0, 1)), of(fmt::format(kBoxes, 0, 64, 1, 0, 0)));
+  // 260 tiles of 64 x (256 + 64) for 132 multiprocessors, two for each, and not 320 of 64 x 256.
+  const std::string narrow =
+      "STRUCTURE=5,BLOCK_M=64,BLOCK_N=256,BLOCK_K=64,GROUP_M=1,SPLIT_K=1,PER_UNIT=1,MORE_N={},"
+      "SWAP=1,num_warps=4,num_stages=3";
+  EXPECT_LT(of(fmt::format(fmt::runtime(narrow), 64)), of(fmt::format(fmt::runtime(narrow), 0)));
 }
 
 // 4096 x 4096 sums of four bytes are 64 MiB: of one part.

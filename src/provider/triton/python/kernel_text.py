@@ -28,7 +28,8 @@ class KernelText:
     def __init__(self, of, rows, columns, block_m, block_n):
         self.of, self.said = of, of.said
         self.rows, self.columns, self.block_m, self.block_n = rows, columns, block_m, block_n
-        self.width = block_n  # columns of a whole tile, which may be several blocks side by side
+        # Whether a tile may have rows or columns that lie beyond the end.
+        self.ragged = {"row": rows % block_m != 0, "column": columns % block_n != 0}
         self.names = {id(use): f"use{i}" for i, use in enumerate(of.uses)}
         self.lines = []
         self.depth = 0  # blocks that lines are added to are nested so deep
@@ -183,9 +184,8 @@ class KernelText:
         value = f"tl.broadcast_to(v{store['value']}, ({self.block_m}, {self.block_n}))"
         if store["type"] == "i1":
             value += ".to(tl.int8)"
-        inside = [f"({name}{axis} < {size})" for name, axis, size, step in
-                  (("row", "[:, None]", self.rows, self.block_m), ("column", "[None, :]", self.columns, self.width))
-                  if size % step]
+        inside = [f"({name}{axis} < {size})" for name, axis, size in
+                  (("row", "[:, None]", self.rows), ("column", "[None, :]", self.columns)) if self.ragged[name]]
         mask = f", mask={' & '.join(inside)}" if inside else ""
         if len(inside) == 1:
             mask = f", mask=tl.broadcast_to({inside[0]}, ({self.block_m}, {self.block_n}))"
