@@ -200,6 +200,20 @@ class Numbers(unittest.TestCase):
         for knobs in ({}, {"MORE_N": 16}, {"SPLIT_K": 3}):
             self.product(40, 88, 72, STRUCTURE=5, SWAP=1, BLOCK_N=32, **knobs)
 
+    def test_three_parts_of_8_bits_hold_a_number_and_two_of_11_do_not(self):
+        # What PRECISION is allowed to be of products, whose verification sees every digit (docs/measuring.md).
+        def rounded(x, bits):
+            dropped = numpy.uint32(24 - bits)
+            odd = x.view(numpy.uint32) >> dropped & 1
+            half = (numpy.uint32(1) << (dropped - 1)) - 1
+            return ((x.view(numpy.uint32) + half + odd) >> dropped << dropped).view(numpy.float32)
+        x = numpy.random.default_rng(3).uniform(-2, 2, 10000).astype(numpy.float32)
+        for bits, count, holds in ((8, 3, True), (11, 2, False)):
+            rest = x
+            for _ in range(count):
+                rest = rest - rounded(rest, bits)
+            self.assertEqual((rest == 0).all(), holds)
+
     def test_nothing_behind_the_end_is_written(self):
         a, b, c = numbers(7, 33), numbers(33, 31, seed=1), numpy.full(7 * 31 + 500, 77, numpy.float32)
         run(matmul(7, 31, 33), [a, b, c])
@@ -457,6 +471,8 @@ class Code(Compiles):
     def test_f32_and_bf16(self):
         knobs = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32, "num_warps": 4}
         self.assertTrue("fma.rn.f32" in self.ptx(matmul(256, 256, 256, "f32"), ["u64"] * 3, knobs))
+        self.assertIn("wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16",
+                      self.ptx(matmul(256, 256, 256, "f32"), ["u64"] * 3, knobs | {"PRECISION": 1}))
         self.assert_pipelined(self.ptx(matmul(256, 256, 256, "bf16"), ["u64"] * 3))
 
     def test_positions_have_64_bits_where_32_are_too_few_and_only_there(self):

@@ -5,6 +5,7 @@
 #include "provider/triton/gemm_model.h"
 #include "provider/triton/gemm_rules.h"
 #include "provider/triton/gemm_space.h"
+#include "provider/triton/precision.h"
 
 namespace hone::triton {
 namespace {
@@ -118,7 +119,10 @@ SpaceBuilder contraction_space_builder(const StatedProduct& product, const GemmD
       .warps = builder.knob("num_warps", "warps of a program", {1, 2, 4, 8}),
       .stages = builder.knob("num_stages", "stages of the pipeline along k", {2, 3, 4, 5, 6}),
       .waves = 0,
-      .nonkdim = 0};
+      .nonkdim = 0,
+      .precision = gemm.a == problem::ElementType::kF32 && device.capability() >= 80
+                       ? builder.knob("PRECISION", kPrecisions, {kIeee, kBf16x6})
+                       : Expression(kIeee)};
   GemmRules rules{gemm, device, knobs};
   if (boxes) rules.tiles_of_swapped = tiles_of_pixels(product.image, knobs);
   rules.same_again(builder);

@@ -11,8 +11,9 @@
 namespace hone::triton {
 
 // STRUCTURE (python/contraction.py), BLOCK_M, BLOCK_N, BLOCK_K, GROUP_M, SPLIT_K, PER_UNIT, MORE_N,
-// num_warps, num_stages, and where an image is loaded in boxes SWAP, by the rules of gemm_rules.h
-// and those of kernels that bring their scratch memory with them.
+// num_warps, num_stages, where an image is loaded in boxes SWAP, and of f32 PRECISION, by the rules
+// of gemm_rules.h and those of kernels that bring their scratch memory with them. Products of two
+// parts are not offered: they lose digits that verification sees (docs/measuring.md, second set).
 space::SpaceBuilder contraction_space_builder(const StatedProduct& product,
                                               const GemmDevice& device);
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "provider/triton/gemm_space.h"
+#include "provider/triton/precision.h"
 
 namespace hone::triton {
 namespace {
@@ -80,14 +81,17 @@ class Model {
     return std::min(units_ * static_cast<double>(choice_.per_unit), tiles_ * steps_);
   }
   bool warpgroups() const {
-    return has_warpgroup_instructions(gemm_, device_) && choice_.block_m >= 64 &&
-           choice_.warps % kWarpgroup == 0;
+    return (has_warpgroup_instructions(gemm_, device_) ||
+            (takes_apart() && device_.capability() >= 90)) &&
+           choice_.block_m >= 64 && choice_.warps % kWarpgroup == 0;
   }
+  bool takes_apart() const { return choice_.precision != kIeee; }
+  bool on_units() const { return on_matrix_units(gemm_, device_) || takes_apart(); }
 
   double peak() const {
     switch (gemm_.a) {
       case problem::ElementType::kF32:
-        return gemm_.tf32 ? device_.tf32_tflops : device_.f32_tflops;
+        return gemm_.tf32 ? device_.tf32_tflops : f32_tflops(device_, choice_.precision);
       case problem::ElementType::kF8E4M3:
       case problem::ElementType::kF8E5M2:
         return device_.f8_tflops;
@@ -117,14 +121,17 @@ class Model {
   double step_seconds(double resident) const {
     const double rate =
         peak() * 1e12 / units_ * kSustained *
-        (device_.capability() == 90 && !warpgroups() && on_matrix_units(gemm_, device_) ? kWarpWide
-                                                                                        : 1) *
+        (device_.capability() == 90 && !warpgroups() && on_units() ? kWarpWide : 1) *
         (device_.capability() >= 90 && choice_.structure < kPersistent ? kAddressed : 1);
     const double loaded = (m_ * a_bytes_ + n_ * b_bytes_) * k_;
     const double shared =
         (shared_reads() + loaded) / (device_.shared_gbytes_per_second * 1e9 / units_);
     const double l2 = loaded / (device_.l2_gbytes_per_second * 1e9 / units_);
-    const double busy = std::max({2 * m_ * n_ * k_ / rate, shared, l2}) + kStep / resident;
+    // The products wait until their operands are taken apart.
+    const double apart =
+        takes_apart() ? (m_ + n_) * k_ * kTakingApart / (device_.f32_tflops * 1e12 / 2 / units_)
+                      : 0;
+    const double busy = std::max({2 * m_ * n_ * k_ / rate + apart, shared, l2}) + kStep / resident;
     if (choice_.stages < 2) return busy + kLatency / resident;
     // Latency varies: a pipeline that is just long enough still waits now and then.
     return std::hypot(busy, kLatency / (static_cast<double>(choice_.stages - 1) * resident));
@@ -224,7 +231,7 @@ GemmEstimate estimate(const Gemm& gemm, const GemmDevice& device, const GemmChoi
 std::function<GemmChoice(const space::Configuration&)> gemm_choices(const Gemm& gemm,
                                                                     const space::Space& space) {
   using Member = std::int64_t GemmChoice::*;
-  constexpr std::array<std::pair<std::string_view, Member>, 11> kMembers{{
+  constexpr std::array<std::pair<std::string_view, Member>, 12> kMembers{{
       {"STRUCTURE", &GemmChoice::structure},
       {"BLOCK_M", &GemmChoice::block_m},
       {"BLOCK_N", &GemmChoice::block_n},
@@ -234,6 +241,7 @@ std::function<GemmChoice(const space::Configuration&)> gemm_choices(const Gemm& 
       {"PER_UNIT", &GemmChoice::per_unit},
       {"MORE_N", &GemmChoice::more_n},
       {"SWAP", &GemmChoice::swap},
+      {"PRECISION", &GemmChoice::precision},
       {"num_warps", &GemmChoice::warps},
       {"num_stages", &GemmChoice::stages},
   }};

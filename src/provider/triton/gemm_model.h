@@ -35,7 +35,7 @@ struct GemmChoice {
   std::int64_t structure = 0;
   std::int64_t block_m = 16, block_n = 16, block_k = 16;
   std::int64_t group_m = 1, split_k = 1, per_unit = 1;
-  std::int64_t more_n = 0, swap = 0;
+  std::int64_t more_n = 0, swap = 0, precision = 0;
   std::int64_t warps = 4, stages = 2;
 };
 

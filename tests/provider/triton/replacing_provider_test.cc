@@ -91,8 +91,8 @@ TEST(ReplacingProvider, SaysWhyNot) {
   EXPECT_EQ(triton.why_no_space({}), "nobody has stated what it computes");
   EXPECT_EQ(triton.why_no_space(stated({{"why_not", "it is odd"}})), "it is odd");
   EXPECT_THAT(triton.why_no_space(stated({{"kind", "sort"}})), HasSubstr("no kind"));
-  EXPECT_EQ(triton.why_no_space(stated(attention(64, 64, 64, "f32"))),
-            "Triton's attention is for f16 and bf16, not f32");
+  EXPECT_EQ(triton.why_no_space(stated(attention(64, 64, 64, "f64"))),
+            "Triton's attention is for f16, bf16 and f32, not f64");
   EXPECT_THAT(triton.why_no_space(stated(attention(4096, 8, 64))),
               HasSubstr("attention of 8 keys with heads of 64 and 64 is too small"));
   EXPECT_THAT(triton.why_no_space(stated({{"kind", "attention"}})), HasSubstr("cannot be read"));
@@ -261,6 +261,27 @@ TEST(ContractionSpace, CodeBehindTheSumsIsBounded) {
   EXPECT_THAT(of_warps(8), IsEmpty());
 }
 
+// Products in parts have 64 sums of a thread at most, and Hopper's instructions; of two parts they
+// would be wrong, and are not offered.
+TEST(ContractionSpace, OfF32HasAPrecision) {
+  json said = product(2048, 2048, 2048);
+  for (const char* operand : {"lhs", "rhs"}) said[operand]["type"] = "f32";
+  const space::Space space = provider("sm_90").space_of(stated(said)).value();
+  const auto of = [&](int block_n, int precision, int warps) {
+    return broken(space, fmt::format("STRUCTURE=0,BLOCK_M=128,BLOCK_N={},BLOCK_K=32,GROUP_M=1,"
+                                     "SPLIT_K=1,PER_UNIT=1,MORE_N=0,PRECISION={},num_warps={},"
+                                     "num_stages=3",
+                                     block_n, precision, warps));
+  };
+  EXPECT_THAT(of(128, 0, 8), IsEmpty());
+  EXPECT_THAT(of(128, 1, 8), IsEmpty());
+  EXPECT_THAT(of(256, 1, 8), ElementsAre("accumulators"));
+  EXPECT_THAT(of(64, 1, 2), Contains("warpgroups"));
+  EXPECT_EQ(space.knobs()[space.knob_index("PRECISION").value()].values,
+            (std::vector<space::Value>{0, 1}));
+  EXPECT_FALSE(provider("sm_90").space_of(stated(product(512, 512, 512)))->knob_index("PRECISION"));
+}
+
 TEST(AttentionSpace, HasTheDefaultOfItsKernels) {
   for (const char* target : {"sm_80", "sm_86", "sm_90"})
     for (const auto& [queries, keys] : {std::pair(4096, 4096), {4096, 77}, {512, 512}})
@@ -304,6 +325,40 @@ TEST(AttentionSpace, LeavesOutWhatOnlyWastes) {
   const space::Space small = provider("sm_80").space_of(stated(attention(20, 20, 64))).value();
   EXPECT_THAT(broken(small, 64, 32, 4, 1), ElementsAre("waste_m"));
   EXPECT_THAT(broken(small, 32, 64, 2, 1), ElementsAre("waste_n"));
+}
+
+// Of f32 a number takes twice the bytes, and products are made in one of three ways: 64 queries of
+// 64 elements take 16 KiB and a step of 32 keys and values 16 KiB.
+TEST(AttentionSpace, OfF32HasAPrecision) {
+  const space::Space space =
+      provider("sm_90").space_of(stated(attention(1024, 1024, 64, "f32"))).value();
+  EXPECT_THAT(knobs_of(space),
+              ElementsAre("BLOCK_M", "BLOCK_N", "SPLIT_K", "PRECISION", "num_warps", "num_stages"));
+  const auto of = [&](int block_m, int block_n, int precision, int warps, int stages) {
+    return broken(space, fmt::format("BLOCK_M={},BLOCK_N={},SPLIT_K=1,PRECISION={},num_warps={},"
+                                     "num_stages={}",
+                                     block_m, block_n, precision, warps, stages));
+  };
+  for (const int precision : {0, 1, 2}) EXPECT_THAT(of(64, 32, precision, 4, 2), IsEmpty());
+  // 64 x (128 + 64) sums and scores are 96 registers of each of 128 threads, 128 x (64 + 64) are
+  // 128, of which numbers in parts leave too few; without parts 8,192 multiply-adds are a step.
+  EXPECT_THAT(of(64, 128, 1, 4, 1), IsEmpty());
+  EXPECT_THAT(of(128, 64, 1, 4, 1), ElementsAre("accumulators"));
+  EXPECT_THAT(of(64, 128, 0, 4, 1), ElementsAre("unrolled_code"));
+  // What is not on matrix units has no warpgroups.
+  EXPECT_THAT(of(32, 32, 0, 2, 2), IsEmpty());
+  EXPECT_THAT(of(32, 32, 1, 2, 2), ElementsAre("warpgroups"));
+  const problem::Dispatch dispatch = stated(attention(1024, 1024, 64, "f32"));
+  const auto seconds = provider("sm_90").prior(dispatch, space);
+  const auto estimated = [&](int precision) {
+    return seconds(space::parse_configuration(
+                       space, fmt::format("BLOCK_M=64,BLOCK_N=32,SPLIT_K=1,PRECISION={},"
+                                          "num_warps=4,num_stages=2",
+                                          precision))
+                       .value());
+  };
+  EXPECT_LT(estimated(1), estimated(0));
+  EXPECT_LE(estimated(1), estimated(2));
 }
 
 // A step of decoding: one query, of which no block but the smallest makes sense, read by any warps.

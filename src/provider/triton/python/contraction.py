@@ -12,12 +12,13 @@ loaded in boxes of several dimensions (boxes.py), which Triton takes from shared
 instruction only: the first one's go through registers.
 MORE_N (structures 4 and 5): columns of what is computed in a second block beside the first. Blocks are powers of two; of
 tiles that are 256 + 64 wide there may be just as many as multiprocessors.
+PRECISION is that of products of f32 (kernel_text.py, PRECISIONS).
 """
 import addressed
 from boxes import Boxes
 from described import Described
 from element_values import FLOATS, number
-from kernel_text import KernelText, Parts
+from kernel_text import KernelText, Parts, precision
 from problem import cdiv
 from stated_kernel import StatedKernel, size_of
 
@@ -30,7 +31,7 @@ BLOCKED, PERSISTENT, TILES_TMA = 0, 4, 5
 class Contraction(StatedKernel):
     name = "hone_contraction"
     default = {"STRUCTURE": BLOCKED, "BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32, "GROUP_M": 8, "SPLIT_K": 1, "PER_UNIT": 1,
-               "MORE_N": 0, "SWAP": 0, "num_warps": 4, "num_stages": 3}
+               "MORE_N": 0, "SWAP": 0, "PRECISION": 0, "num_warps": 4, "num_stages": 3}
 
     def __init__(self, said, folder):
         super().__init__(said, [said["lhs"], said["rhs"]], folder)
@@ -60,7 +61,7 @@ class Contraction(StatedKernel):
 
 class _Text(KernelText):
     def __init__(self, of, knobs):
-        knobs = of.default | knobs
+        self.knobs = knobs = of.default | knobs
         self.structure, self.swap = knobs["STRUCTURE"], knobs["SWAP"]
         self.block_k, self.group_m, self.more_n = knobs["BLOCK_K"], knobs["GROUP_M"], knobs["MORE_N"]
         if self.structure not in (BLOCKED, PERSISTENT, TILES_TMA):
@@ -137,6 +138,7 @@ class _Text(KernelText):
         if (self.said["accumulator"] in FLOATS) != (types[0] in FLOATS):
             raise ValueError(f"sums in {self.said['accumulator']} of products of {types[0]}")
         self.type = types[0]
+        self.precision = precision(self.type, self.knobs["PRECISION"])
         self.sum_type = "tl.int32" if types[0] == "i8" else "tl.float32"
 
     def pieces(self, role):
@@ -204,8 +206,7 @@ class _Text(KernelText):
         return f"{name} = tl.zeros(({rows}, {columns}), dtype={self.sum_type})"
 
     def product(self, a, b, sums):
-        precision = ', input_precision="ieee"' if self.type == "f32" else ""
-        return f"tl.dot({a}, {b}, {sums}{precision}, out_dtype={self.sum_type})"
+        return f"tl.dot({a}, {b}, {sums}{self.precision}, out_dtype={self.sum_type})"
 
     def sums_by_descriptors(self):
         inner_steps, taps = cdiv(self.of.inner.size, self.block_k), size_of(self.of.taps)

@@ -7,6 +7,17 @@ from element_values import TYPES, computed, stored
 MOST_INTEGER = 2**31 - 1
 # Bytes: more than any load asks for, and no larger number than the compiler keeps track of.
 ALIGNMENT = 64
+# Of products of f32, by the knob PRECISION: "ieee" multiplies and adds without matrix units; the others take each number as
+# a sum of parts that matrix units know, and leave out the smallest products. Three parts of 8 bits hold all 24 of a number,
+# two of 11 lose one or two.
+PRECISIONS = ("ieee", "bf16x6", "tf32x3")
+
+
+def precision(type_, number):
+    """The argument of a product that says so; empty for types that matrix units know."""
+    if number not in range(len(PRECISIONS)) or (number and type_ != "f32"):
+        raise ValueError(f"PRECISION = {number} of products of {type_}")
+    return f', input_precision="{PRECISIONS[number]}"' if type_ == "f32" else ""
 
 
 class Parts:
