@@ -42,12 +42,13 @@ def heads(batch, m, keys, depth, width=None, type_="f16", **more):
                     more.pop("stores", [access(3, type_, m * width, width, 1, 0, 0, value=0)]), **more)
 
 
-def reals(*shape, seed=0):
-    return numpy.random.default_rng([seed, *shape]).standard_normal(shape).astype(numpy.float16)
+def reals(*shape, seed=0, type_=numpy.float16):
+    return numpy.random.default_rng([seed, *shape]).standard_normal(shape).astype(type_)
 
 
-def operands(batch, m, keys, depth, width=None):
-    return (4 * reals(batch, m, depth), reals(batch, keys, depth, seed=1), reals(batch, keys, width or depth, seed=2))
+def operands(batch, m, keys, depth, width=None, type_=numpy.float16):
+    return (4 * reals(batch, m, depth, type_=type_), reals(batch, keys, depth, seed=1, type_=type_),
+            reals(batch, keys, width or depth, seed=2, type_=type_))
 
 
 def expected(query, key, value, scale=0.125, mask=0.0):
@@ -79,6 +80,17 @@ class Numbers(unittest.TestCase):
         for parts in (2, 3):
             self.attend(2, 20, 100, 64, SPLIT_K=parts)
         self.attend(1, 1, 150, 40, SPLIT_K=4)
+
+    def test_f32(self):
+        # A few roundings of f32, which is what verification allows (docs/measuring.md).
+        mask = numpy.where(numpy.arange(20)[:, None] < numpy.arange(37), -numpy.inf, 0).astype(numpy.float32)
+        given = operands(2, 20, 37, 24, 40, numpy.float32)
+        result = numpy.full((2, 20, 40), 77, numpy.float32)
+        self.run_on(heads(2, 20, 37, 24, 40, "f32"), [*given, result])
+        numpy.testing.assert_allclose(result, expected(*given), rtol=2e-6, atol=4e-6)
+        said = heads(2, 20, 37, 24, 40, "f32", mask=access(4, "f32", 0, 37, 0, 0, 1))
+        self.run_on(said, [*given, result, mask], SPLIT_K=2, PRECISION=2)
+        numpy.testing.assert_allclose(result, expected(*given, mask=mask), rtol=2e-6, atol=4e-6)
 
     def test_heads_of_40_and_80_and_128(self):
         for depth in (40, 80, 128):
@@ -257,8 +269,17 @@ class Code(Compiles):
         self.assertEqual(set(re.findall(r"(use\d+) = .*int64", text)), {"use0", "use3"})
         self.assertFalse("int64" in attention.Attention(heads(512, 512, 77, 64), None).source(LARGE))
 
+    def test_f32_on_matrix_units_and_without(self):
+        said = heads(4, 128, 128, 16, type_="f32")
+        for precision, instruction in ((0, "fma.rn.f32"), (1, "wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16"),
+                                       (2, "wgmma.mma_async.sync.aligned.m64n16k8.f32.tf32.tf32")):
+            _, code = self.compiled(said, {"BLOCK_M": 64, "BLOCK_N": 16, "num_warps": 4, "PRECISION": precision})
+            self.assertIn(instruction, code.decode())
+            self.assertEqual("mma" in code.decode(), precision > 0)
+
     def test_refusals(self):
-        self.assertEqual(self.refusal(heads(1, 64, 64, 64, type_="f32")), "attention of f32")
+        self.assertEqual(self.refusal(heads(1, 64, 64, 64, type_="i8")), "attention of i8")
+        self.assertEqual(self.refusal(heads(1, 64, 64, 64), {"PRECISION": 1}), "PRECISION = 1 of products of f16")
         mixed = heads(1, 64, 64, 64)
         mixed["key"]["type"] = "bf16"
         self.assertEqual(self.refusal(mixed), "attention of bf16 and f16")

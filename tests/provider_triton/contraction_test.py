@@ -21,6 +21,7 @@ import element_values
 from problem import Device
 
 SMALL = {"BLOCK_M": 16, "BLOCK_N": 16, "BLOCK_K": 16, "GROUP_M": 2, "num_warps": 1, "num_stages": 2}
+BOXES = {"STRUCTURE": 5, "SWAP": 1, "BLOCK_N": 32}
 LARGE = {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 64, "GROUP_M": 8, "num_warps": 8, "num_stages": 3}
 
 
@@ -147,6 +148,71 @@ class Numbers(unittest.TestCase):
             run(matmul(9, 20, 40, values=values, stores=[access(2, "f32", 20, 1, 0, value=3)]), [a, b, c],
                 knobs={"SPLIT_K": parts})
             self.assert_equal(c, f32(a) @ f32(b) + f32(bias))
+
+    def image(self, images, height, width, channels, filters, kernel, stride, *several, block=BOXES):
+        """A convolution under several knobs, whose operands have nothing but NaN behind them."""
+        said, (_, out_h, out_w, _) = convolution(images, height, width, channels, filters, kernel, stride)
+        image, weights = numbers(images, height, width, channels), numbers(kernel, kernel, channels, filters, seed=1)
+        wanted = sum(f32(image[:, y:y + stride * out_h:stride, x:x + stride * out_w:stride][:, :out_h, :out_w]) @
+                     f32(weights[y, x]) for y in range(kernel) for x in range(kernel))
+        operands = [numpy.concatenate([each.ravel(), numpy.full(999, numpy.nan, numpy.float16)]) for each in (image, weights)]
+        for knobs in several or ({}, ):
+            result = numpy.full(wanted.size + 500, 77, numpy.float32)
+            run(said, [*operands, result], knobs=block | knobs)
+            self.assert_equal(result[:-500].reshape(wanted.shape), wanted)
+            self.assertTrue((result[-500:] == 77).all())
+
+    def test_an_image_loaded_in_boxes(self):
+        # Of 4 x 16 pixels in boxes of 2 x 16, and 1 x 16 behind them.
+        self.image(2, 6, 18, 16, 24, 3, 1, {"GROUP_M": 1}, {"MORE_N": 16}, {"SPLIT_K": 5}, {"STRUCTURE": 4})
+        # Of 5 x 7, which no box divides.
+        self.image(1, 7, 9, 16, 24, 3, 1, {"BLOCK_N": 16})
+
+    def test_a_strided_image_loaded_in_boxes(self):
+        self.image(2, 11, 9, 32, 24, 3, 2, {"MORE_N": 16, "BLOCK_K": 32})
+        # One pixel wide, whose last step no block divides; a box is of several images.
+        self.image(3, 7, 9, 24, 40, 1, 2, {"BLOCK_N": 64})
+
+    def test_an_image_with_a_bias_in_a_view_of_its_own(self):
+        said, shape = convolution(1, 6, 6, 16, 24, 3, 1)
+        said["views"] = [view(0, words=[0]), view(0, words=[1, 2], multiple=16), view(1), view(2)]
+        said |= {"constants": 3, "bindings": 3, "values": [ROOT_VALUE, load(3, "f32", 0, 0, 0, 1, 0, 0, 0),
+                                                           operation("arith.addf", "f32", 0, 1)]}
+        said["stores"][0]["value"] = 2
+        image, weights, bias = numbers(6, 6, 16), numbers(3, 3, 16, 24, seed=1), numbers(24, seed=2, type_=numpy.float32)
+        memory = numpy.zeros(8192, numpy.float16)
+        memory[512:512 + image.size], memory[2048:2048 + weights.size] = image.ravel(), weights.ravel()
+        result = numpy.zeros(shape[1:], numpy.float32)
+        run(said, [memory, result, bias], [1024, 4096, 0], BOXES)
+        wanted = sum(f32(image[y:y + 4, x:x + 4]) @ f32(weights[y, x]) for y in range(3) for x in range(3)) + bias
+        self.assert_equal(result, wanted)
+
+    def test_filters_in_another_order_loaded_by_descriptors(self):
+        # Filter by filter, whose taps do not follow one another as the image's do.
+        said, shape = convolution(1, 6, 6, 16, 24, 3, 1)
+        said["rhs"]["strides"] = [0, 0, 0, 144, 16, 48, 1]
+        image, weights = numbers(6, 6, 16), numbers(24, 3, 3, 16, seed=1)  # filters, columns, rows, channels
+        result = numpy.zeros(shape[1:], numpy.float32)
+        run(said, [image, weights, result], knobs=BOXES)
+        self.assert_equal(result, sum(f32(image[y:y + 4, x:x + 4]) @ f32(weights[:, x, y]).T for y in range(3) for x in range(3)))
+
+    def test_a_product_computed_transposed(self):
+        for knobs in ({"MORE_N": 16}, {"SPLIT_K": 3}):
+            self.product(24, 40, 72, STRUCTURE=5, SWAP=1, BLOCK_N=32, **knobs)
+
+    def test_three_parts_of_8_bits_hold_a_number_and_two_of_11_do_not(self):
+        # What PRECISION is allowed to be of products, whose verification sees every digit (docs/measuring.md).
+        def rounded(x, bits):
+            dropped = numpy.uint32(24 - bits)
+            odd = x.view(numpy.uint32) >> dropped & 1
+            half = (numpy.uint32(1) << (dropped - 1)) - 1
+            return ((x.view(numpy.uint32) + half + odd) >> dropped << dropped).view(numpy.float32)
+        x = numpy.random.default_rng(3).uniform(-2, 2, 10000).astype(numpy.float32)
+        for bits, count, holds in ((8, 3, True), (11, 2, False)):
+            rest = x
+            for _ in range(count):
+                rest = rest - rounded(rest, bits)
+            self.assertEqual((rest == 0).all(), holds)
 
     def test_nothing_behind_the_end_is_written(self):
         a, b, c = numbers(7, 33), numbers(33, 31, seed=1), numpy.full(7 * 31 + 500, 77, numpy.float32)
@@ -376,6 +442,19 @@ class Code(Compiles):
         said, _ = convolution(1, 57, 57, 48, 96, 3, 2)
         self.assert_pipelined(self.ptx(said, ["u64"] * 3))
 
+    def test_a_convolution_whose_image_is_loaded_in_boxes(self):
+        for size, stride, structure, programs in ((66, 1, 4, 132), (65, 2, 5, 48)):
+            said, _ = convolution(2, size, size, 320, 320, 3, stride)
+            answer, code = self.compiled(said, {"STRUCTURE": structure, "SWAP": 1})
+            text = code.decode()
+            # Instructions read both operands from shared memory, where the descriptors put them.
+            for instruction in ("cp.async.bulk.tensor.4d", "cp.async.bulk.tensor.2d", "wgmma.mma_async"):
+                self.assertIn(instruction, text)
+            for instruction in ("ldmatrix", "cp.async.cg", "mma.sync"):
+                self.assertNotIn(instruction, text)
+            self.assertEqual(len(re.findall(r"\.param \.u64", text)), 3)
+            self.assertEqual(answer["launch"]["grid"], [programs, 1, 1])
+
     def test_constants_that_are_not_read_are_parameters(self):
         self.assert_pipelined(self.ptx(matmul(1024, 1024, 1024, constants=3), ["u64"] * 3 + ["u32"] * 3))
 
@@ -390,6 +469,8 @@ class Code(Compiles):
     def test_f32_and_bf16(self):
         knobs = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32, "num_warps": 4}
         self.assertTrue("fma.rn.f32" in self.ptx(matmul(256, 256, 256, "f32"), ["u64"] * 3, knobs))
+        self.assertIn("wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16",
+                      self.ptx(matmul(256, 256, 256, "f32"), ["u64"] * 3, knobs | {"PRECISION": 1}))
         self.assert_pipelined(self.ptx(matmul(256, 256, 256, "bf16"), ["u64"] * 3))
 
     def test_positions_have_64_bits_where_32_are_too_few_and_only_there(self):
@@ -444,6 +525,14 @@ class Code(Compiles):
                                                                                        "num_stages": 6}))
         self.assertIn("NVIDIA", self.refusal(matmul(64, 64, 64), device=Device("hip", "gfx942", 304, 65536)))
         self.assertIn("65536 matrices", self.refusal(batched(65536, 16, 16, 16)))
+        image, _ = convolution(1, 34, 34, 48, 64, 3, 1)
+        self.assertIn("SWAP", self.refusal(image, {"STRUCTURE": 5}))
+        self.assertIn("SWAP", self.refusal(image, {"SWAP": 1}))
+        # 3 x 48 elements lie side by side in the image, but not in the filter.
+        image["rhs"]["strides"] = [0, 0, 0, 1, 64, 192, 576]
+        self.assertIn("a step of 64 would go beyond the 48", self.refusal(image, {"STRUCTURE": 5, "SWAP": 1}))
+        first, _ = channels_first(34, 34, 48, 64, 3)
+        self.assertIn("tensor descriptors are for", self.refusal(first, {"STRUCTURE": 5, "SWAP": 1}))
 
     def test_a_worker_answers(self):
         worker = compile_worker.Worker()

@@ -150,10 +150,25 @@ TEST(Contractions, MatricesAreLoadedByDescriptorsMadeInPlace) {
   ASSERT_TRUE(wide) << wide.error().message;
   EXPECT_THAT(wide->launch.grid, ElementsAre(8 * 2, 1, 1));
   EXPECT_GE(wide->launch.shared_bytes, 3u * 64 * (64 + 128 + 64) * 2);
+}
 
-  const auto image = workers.one(stated(kConvolution), "sm_90", with({{"STRUCTURE", 5}}));
-  ASSERT_FALSE(image);
-  EXPECT_EQ(image.error().message, "tensor descriptors are for operands that are dense matrices");
+// 96 filters are 2 tiles of 64. Of 32 x 32 pixels boxes of 64 are 2 rows; boxes of 128 with 64
+// behind them 6 rows, of which the last tile has 2, so that 6 x 2 tiles cover all.
+TEST(Contractions, AnImageIsLoadedInBoxes) {
+  CompileWorkers& workers = shared_workers();
+  const auto compiled =
+      workers.one(stated(kConvolution), "sm_90", with({{"STRUCTURE", 5}, {"SWAP", 1}}));
+  ASSERT_TRUE(compiled) << compiled.error().message;
+  EXPECT_THAT(compiled->launch.grid, ElementsAre(2 * 16, 1, 1));
+  EXPECT_THAT(compiled->code, HasSubstr("cp.async.bulk.tensor.3d"));
+  EXPECT_THAT(compiled->code, HasSubstr("wgmma.mma_async"));
+  EXPECT_THAT(compiled->code, Not(HasSubstr("cp.async.cg.shared.global")));
+  EXPECT_THAT(compiled->code, Not(HasSubstr("ldmatrix"))) << "no detour through registers";
+  const auto wide =
+      workers.one(stated(kConvolution), "sm_90",
+                  with({{"STRUCTURE", 5}, {"SWAP", 1}, {"BLOCK_N", 128}, {"MORE_N", 64}}));
+  ASSERT_TRUE(wide) << wide.error().message;
+  EXPECT_THAT(wide->launch.grid, ElementsAre(2 * 6, 1, 1));
 }
 
 // The GPU has 132 multiprocessors, and 64 x 16 tiles of 32 x 32 keep two programs of each busy.

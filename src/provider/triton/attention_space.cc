@@ -4,14 +4,13 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "provider/triton/precision.h"
+
 namespace hone::triton {
 namespace {
 
 using space::Expression;
 using space::SpaceBuilder;
-
-constexpr std::int64_t kElementBytes =
-    2;  // of f16 and bf16, which are all that there is a kernel for
 
 // Throws nlohmann::json's exceptions for what is no such document.
 Result<AttentionShape> read_shape(const nlohmann::json& stated) {
@@ -26,8 +25,9 @@ Result<AttentionShape> read_shape(const nlohmann::json& stated) {
   const auto type = stated.at("query").at("type").get<std::string>();
   for (const char* operand : {"key", "value"})
     if (stated.at(operand).at("type") != type) return input_error("its operands differ in type");
-  if (type != "f16" && type != "bf16")
-    return input_error("Triton's attention is for f16 and bf16, not {}", type);
+  if (type != "f16" && type != "bf16" && type != "f32")
+    return input_error("Triton's attention is for f16, bf16 and f32, not {}", type);
+  if (type == "f32") shape.element_bytes = 4;
   // Queries may be fewer: a step of decoding has one, and waits for keys and values to be read.
   for (const std::int64_t size : {shape.keys, shape.depth, shape.width})
     if (size < kLeastSize)
@@ -38,7 +38,7 @@ Result<AttentionShape> read_shape(const nlohmann::json& stated) {
 }
 
 struct AttentionKnobs {
-  Expression block_m, block_n, split_k, warps, stages;
+  Expression block_m, block_n, split_k, precision, warps, stages;
 };
 
 struct AttentionRules {
@@ -49,25 +49,37 @@ struct AttentionRules {
 
   Expression steps() const { return euclidean_div(shape.keys, knobs.block_n); }  // whole ones
 
+  // Whether products are on matrix units: those of f32 in parts only.
+  Expression on_matrix_units() const {
+    return shape.element_bytes == 2 ? Expression(true) : knobs.precision != kIeee;
+  }
+
   // Hopper's instructions of a warpgroup, which read keys and values from shared memory.
   Expression warpgroups() const {
-    return device.capability() == 90 ? knobs.block_m >= 64 && euclidean_mod(knobs.warps, 4) == 0
-                                     : Expression(false);
+    return device.capability() == 90
+               ? on_matrix_units() && knobs.block_m >= 64 && euclidean_mod(knobs.warps, 4) == 0
+               : Expression(false);
   }
 
   // Seen: the queries; and buffers for keys and values, one less than stages where the instruction
   // reads registers, for what the last step loads lies there. Without a pipeline keys and values
   // take turns. The compiled kernel's own figure, which may be larger, is checked when it is known.
   Expression shared_bytes() const {
-    const Expression keys = knobs.block_n * (depth * kElementBytes);
-    const Expression values = knobs.block_n * (width * kElementBytes);
+    const Expression keys = knobs.block_n * (depth * shape.element_bytes);
+    const Expression values = knobs.block_n * (width * shape.element_bytes);
     const Expression buffers = knobs.stages - ite(warpgroups(), 0, 1);
-    return knobs.block_m * (depth * kElementBytes) +
+    return knobs.block_m * (depth * shape.element_bytes) +
            ite(knobs.stages == 1 || steps() <= 1, max(keys, values), (keys + values) * buffers);
   }
 
   Expression registers() const {
     return euclidean_div(knobs.block_m * (knobs.block_n + width), knobs.warps * device.warp);
+  }
+
+  // Multiply-adds of a thread for a step.
+  Expression multiply_adds() const {
+    return euclidean_div(knobs.block_m * knobs.block_n * (depth + width),
+                         knobs.warps * device.warp);
   }
 
   Expression programs() const {
@@ -94,12 +106,19 @@ struct AttentionRules {
                     "queries and the pipeline's buffers take at least {} bytes of shared memory; "
                     "there are {}",
                     shared_bytes() <= device.shared_bytes, {shared_bytes(), device.shared_bytes});
-    // Seen: up to 160 of a thread's 255 nothing spills, at 192 at most a few, at 256 all.
+    // Seen: up to 160 of a thread's 255 nothing spills, at 192 at most a few, at 256 all. Where
+    // numbers are taken in parts, which are in registers too, a few do at 96 and all at 128.
+    const int share = shape.element_bytes == 2 ? 6 : 3;
     builder.prefer("accumulators",
-                   "sums and scores take {} registers of a thread; beyond three quarters of its {} "
-                   "they spill",
-                   registers() <= (device.thread_registers + 1) * 3 / 4,
+                   "sums and scores take {} registers of a thread; beyond " +
+                       std::string(share == 6 ? "three quarters" : "three eighths") +
+                       " of its {} they spill",
+                   registers() <= (device.thread_registers + 1) * share / 8,
                    {registers(), device.thread_registers});
+    // As of products (gemm_soft_rules.cc).
+    if (shape.element_bytes == 4)
+      builder.prefer("unrolled_code", "a step is unrolled to {} multiply-adds of a thread",
+                     on_matrix_units() || multiply_adds() <= 4096, {multiply_adds()});
     // Of two products one behind the other Triton gives each warp rows of its own. Sums of a large
     // head need the registers of more warps; where there are few queries more warps read more at a
     // time, and what they compute twice costs nothing.
@@ -108,7 +127,7 @@ struct AttentionRules {
                      knobs.block_m * (width > 256 ? 4 : 1) >= knobs.warps * 16);
     if (device.capability() == 90 && shape.queries >= 64)
       builder.prefer("warpgroups", "the fast instructions of Hopper take 64 rows and four warps",
-                     warpgroups());
+                     warpgroups() || !on_matrix_units());
     builder.prefer("waste_m", "half of the queries of a block, or more, lie outside",
                    knobs.block_m < 2 * shape.queries || knobs.block_m == 16);
     builder.prefer("waste_n", "half of the keys of a step, or more, lie outside",
@@ -138,6 +157,9 @@ SpaceBuilder attention_space_builder(const AttentionShape& shape, const GemmDevi
       .block_m = builder.knob("BLOCK_M", "queries of a program", {16, 32, 64, 128, 256}),
       .block_n = builder.knob("BLOCK_N", "keys of a step", {16, 32, 64, 128}),
       .split_k = builder.knob("SPLIT_K", "parts of the keys", {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}),
+      .precision = shape.element_bytes == 4 && device.capability() >= 80
+                       ? builder.knob("PRECISION", kPrecisions, {kIeee, kBf16x6, kTf32x3})
+                       : Expression(kIeee),
       .warps = builder.knob("num_warps", "warps of a program", {1, 2, 4, 8}),
       .stages = builder.knob("num_stages", "stages of the pipeline along the keys", {1, 2, 3, 4})};
   AttentionRules{shape, device, knobs}.add(builder);

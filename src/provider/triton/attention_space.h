@@ -13,8 +13,9 @@ namespace hone::triton {
 // Softmax(scale Q K^T + mask) V, for each matrix of a batch; loops of one role are taken as one.
 struct AttentionShape {
   std::int64_t batch = 1, queries = 1, keys = 1;
-  std::int64_t depth = 1;  // elements of a query and of a key
-  std::int64_t width = 1;  // of a value
+  std::int64_t depth = 1;          // elements of a query and of a key
+  std::int64_t width = 1;          // of a value
+  std::int64_t element_bytes = 2;  // of f16 and bf16; 4 of f32
 };
 
 // Elements of a block along heads of this size: a power of two, as Triton's blocks are.
@@ -24,9 +25,10 @@ std::int64_t padded_head(std::int64_t size);
 Result<AttentionShape> attention_of(const problem::Dispatch& dispatch);
 
 // A program keeps BLOCK_M queries and walks one of SPLIT_K parts of the keys in steps of BLOCK_N;
-// num_warps and num_stages are Triton's. Hard rules: shared memory, scratch memory. Soft ones:
-// registers, instructions, waste.
-// "Seen" are figures of Triton 3.9 for sm_80 and sm_90.
+// num_warps and num_stages are Triton's. Of f32 PRECISION says how products are made
+// (python/kernel_text.py); whether one is right enough says verification. Hard rules: shared
+// memory, scratch memory. Soft ones: registers, instructions, waste. "Seen" are figures of
+// Triton 3.9 for sm_80 and sm_90.
 space::SpaceBuilder attention_space_builder(const AttentionShape& shape, const GemmDevice& device);
 
 // An estimate of a configuration's seconds: what computes the products, what computes exponentials

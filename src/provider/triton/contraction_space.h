@@ -2,29 +2,25 @@
 // by element behind it (problem::Dispatch::statement, python/contraction.py).
 #pragma once
 
-#include "problem/dispatch.h"
+#include <functional>
+
 #include "provider/triton/gemm_device.h"
+#include "provider/triton/stated_product.h"
 #include "space/space.h"
 
 namespace hone::triton {
 
-// The product that a dispatch's contraction is once the loops of one role are taken as one: m of a
-// convolution is its images times the rows and columns of a result.
-struct StatedProduct {
-  Gemm gemm;
-  // Whether both operands are matrices that tensor descriptors take: the loops of a role walked as
-  // one, dense along one of them, and all else that addresses are made of a multiple of 16 bytes.
-  bool matrices = false;
-  std::int64_t behind = 0;  // instructions for an element of what is computed behind the sums
-};
-
-// An input error that says why there is no kernel for it.
-Result<StatedProduct> stated_product(const problem::Dispatch& dispatch);
-
 // STRUCTURE (python/contraction.py), BLOCK_M, BLOCK_N, BLOCK_K, GROUP_M, SPLIT_K, PER_UNIT, MORE_N,
-// num_warps, num_stages, by the rules of gemm_rules.h and those of kernels that bring their scratch
-// memory with them.
+// num_warps, num_stages, where an image is loaded in boxes SWAP, and of f32 PRECISION, by the rules
+// of gemm_rules.h and those of kernels that bring their scratch memory with them. Products of two
+// parts are not offered: they lose digits that verification sees (docs/measuring.md, second set).
 space::SpaceBuilder contraction_space_builder(const StatedProduct& product,
                                               const GemmDevice& device);
+
+// gemm_prior() of the product, which knows how many tiles boxes of pixels make, and that an image
+// is read once for all taps.
+std::function<double(const space::Configuration&)> contraction_prior(const StatedProduct& product,
+                                                                     const GemmDevice& device,
+                                                                     const space::Space& space);
 
 }  // namespace hone::triton

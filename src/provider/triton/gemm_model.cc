@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "provider/triton/gemm_space.h"
+#include "provider/triton/precision.h"
 
 namespace hone::triton {
 namespace {
@@ -22,11 +23,19 @@ double ceil_div(double a, double b) {
 
 class Model {
  public:
-  Model(const Gemm& given, const GemmDevice& device, const GemmChoice& choice, std::int64_t behind)
-      : gemm_(given), device_(device), choice_(choice), behind_(static_cast<double>(behind)) {
+  Model(const Gemm& given, const GemmDevice& device, const GemmChoice& choice,
+        const GemmSurroundings& surroundings)
+      : gemm_(given),
+        device_(device),
+        choice_(choice),
+        behind_(static_cast<double>(surroundings.behind)) {
+    if (surroundings.a_elements != 0)
+      a_distinct_ = static_cast<double>(surroundings.a_elements) /
+                    static_cast<double>(given.m * given.k * given.batch);
     if (choice.swap != 0) {
       std::swap(gemm_.m, gemm_.n);
       std::swap(gemm_.a, gemm_.b);
+      std::swap(a_distinct_, b_distinct_);
     }
     const Gemm& gemm = gemm_;
     a_bytes_ = static_cast<double>(problem::byte_size(gemm.a));
@@ -72,14 +81,17 @@ class Model {
     return std::min(units_ * static_cast<double>(choice_.per_unit), tiles_ * steps_);
   }
   bool warpgroups() const {
-    return has_warpgroup_instructions(gemm_, device_) && choice_.block_m >= 64 &&
-           choice_.warps % kWarpgroup == 0;
+    return (has_warpgroup_instructions(gemm_, device_) ||
+            (takes_apart() && device_.capability() >= 90)) &&
+           choice_.block_m >= 64 && choice_.warps % kWarpgroup == 0;
   }
+  bool takes_apart() const { return choice_.precision != kIeee; }
+  bool on_units() const { return on_matrix_units(gemm_, device_) || takes_apart(); }
 
   double peak() const {
     switch (gemm_.a) {
       case problem::ElementType::kF32:
-        return gemm_.tf32 ? device_.tf32_tflops : device_.f32_tflops;
+        return gemm_.tf32 ? device_.tf32_tflops : f32_tflops(device_, choice_.precision);
       case problem::ElementType::kF8E4M3:
       case problem::ElementType::kF8E5M2:
         return device_.f8_tflops;
@@ -109,14 +121,17 @@ class Model {
   double step_seconds(double resident) const {
     const double rate =
         peak() * 1e12 / units_ * kSustained *
-        (device_.capability() == 90 && !warpgroups() && on_matrix_units(gemm_, device_) ? kWarpWide
-                                                                                        : 1) *
+        (device_.capability() == 90 && !warpgroups() && on_units() ? kWarpWide : 1) *
         (device_.capability() >= 90 && choice_.structure < kPersistent ? kAddressed : 1);
     const double loaded = (m_ * a_bytes_ + n_ * b_bytes_) * k_;
     const double shared =
         (shared_reads() + loaded) / (device_.shared_gbytes_per_second * 1e9 / units_);
     const double l2 = loaded / (device_.l2_gbytes_per_second * 1e9 / units_);
-    const double busy = std::max({2 * m_ * n_ * k_ / rate, shared, l2}) + kStep / resident;
+    // The products wait until their operands are taken apart.
+    const double apart =
+        takes_apart() ? (m_ + n_) * k_ * kTakingApart / (device_.f32_tflops * 1e12 / 2 / units_)
+                      : 0;
+    const double busy = std::max({2 * m_ * n_ * k_ / rate + apart, shared, l2}) + kStep / resident;
     if (choice_.stages < 2) return busy + kLatency / resident;
     // Latency varies: a pipeline that is just long enough still waits now and then.
     return std::hypot(busy, kLatency / (static_cast<double>(choice_.stages - 1) * resident));
@@ -154,16 +169,16 @@ class Model {
 
   double memory_seconds(double in_flight) const {
     const double k = static_cast<double>(gemm_.k), batch = static_cast<double>(gemm_.batch);
-    const double a = static_cast<double>(gemm_.m) * k * a_bytes_ * batch;
-    const double b = static_cast<double>(gemm_.n) * k * b_bytes_ * batch;
+    const double a_bytes = a_bytes_ * a_distinct_, b_bytes = b_bytes_ * b_distinct_;
+    const double a = static_cast<double>(gemm_.m) * k * a_bytes * batch;
+    const double b = static_cast<double>(gemm_.n) * k * b_bytes * batch;
     const double c = static_cast<double>(gemm_.m * gemm_.n) * c_bytes_ * batch;
     const double flying = std::min(in_flight, tiles_);
     const double rows = std::min<double>(static_cast<double>(choice_.group_m), tiles_m_);
     const double columns = std::min(std::ceil(flying / rows), tiles_n_);
     const double again = std::max(rows, flying / columns);
     const double waves = tiles_ / flying;
-    const double all =
-        std::max(a + b, waves * (again * m_ * a_bytes_ + columns * n_ * b_bytes_) * k);
+    const double all = std::max(a + b, waves * (again * m_ * a_bytes + columns * n_ * b_bytes) * k);
     // The rest of L2 is C's and other tiles'; what fits is mostly found there again.
     const double missed = a + b > 0.5 * static_cast<double>(device_.l2_bytes) ? 1 : 0.1;
     const double read = a + b + missed * (all - a - b);
@@ -199,6 +214,8 @@ class Model {
   const GemmDevice& device_;
   const GemmChoice& choice_;
   double behind_;
+  // Shares of an operand's elements that are its own: others lie where neighbours' do.
+  double a_distinct_ = 1, b_distinct_ = 1;
   double a_bytes_, b_bytes_, c_bytes_;
   double m_, n_, k_;  // of a tile
   double units_, tiles_m_, tiles_n_, tiles_, steps_;
@@ -207,16 +224,14 @@ class Model {
 }  // namespace
 
 GemmEstimate estimate(const Gemm& gemm, const GemmDevice& device, const GemmChoice& choice,
-                      std::int64_t behind) {
-  return Model(gemm, device, choice, behind).estimate();
+                      const GemmSurroundings& surroundings) {
+  return Model(gemm, device, choice, surroundings).estimate();
 }
 
-std::function<double(const space::Configuration&)> gemm_prior(const Gemm& gemm,
-                                                              const GemmDevice& device,
-                                                              const space::Space& space,
-                                                              std::int64_t behind) {
+std::function<GemmChoice(const space::Configuration&)> gemm_choices(const Gemm& gemm,
+                                                                    const space::Space& space) {
   using Member = std::int64_t GemmChoice::*;
-  constexpr std::array<std::pair<std::string_view, Member>, 11> kMembers{{
+  constexpr std::array<std::pair<std::string_view, Member>, 12> kMembers{{
       {"STRUCTURE", &GemmChoice::structure},
       {"BLOCK_M", &GemmChoice::block_m},
       {"BLOCK_N", &GemmChoice::block_n},
@@ -226,6 +241,7 @@ std::function<double(const space::Configuration&)> gemm_prior(const Gemm& gemm,
       {"PER_UNIT", &GemmChoice::per_unit},
       {"MORE_N", &GemmChoice::more_n},
       {"SWAP", &GemmChoice::swap},
+      {"PRECISION", &GemmChoice::precision},
       {"num_warps", &GemmChoice::warps},
       {"num_stages", &GemmChoice::stages},
   }};
@@ -242,7 +258,15 @@ std::function<double(const space::Configuration&)> gemm_prior(const Gemm& gemm,
     GemmChoice choice;
     for (const auto& [index, member] : members) choice.*member = configuration.values[index];
     if (!structured) choice.structure = choice.split_k > 1 ? splitting : kBlocked;
-    return estimate(gemm, device, choice, behind).seconds;
+    return choice;
+  };
+}
+
+std::function<double(const space::Configuration&)> gemm_prior(const Gemm& gemm,
+                                                              const GemmDevice& device,
+                                                              const space::Space& space) {
+  return [=, choice_of = gemm_choices(gemm, space)](const space::Configuration& configuration) {
+    return estimate(gemm, device, choice_of(configuration)).seconds;
   };
 }
 

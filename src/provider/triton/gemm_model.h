@@ -35,7 +35,7 @@ struct GemmChoice {
   std::int64_t structure = 0;
   std::int64_t block_m = 16, block_n = 16, block_k = 16;
   std::int64_t group_m = 1, split_k = 1, per_unit = 1;
-  std::int64_t more_n = 0, swap = 0;
+  std::int64_t more_n = 0, swap = 0, precision = 0;
   std::int64_t warps = 4, stages = 2;
 };
 
@@ -49,15 +49,24 @@ struct GemmEstimate {
   double seconds = 0;  // of the launch
 };
 
-// `behind`: instructions for each element of C that are computed before it is written.
-GemmEstimate estimate(const Gemm& gemm, const GemmDevice& device, const GemmChoice& choice,
-                      std::int64_t behind = 0);
+// What a product is beside a GEMM.
+struct GemmSurroundings {
+  std::int64_t behind =
+      0;  // instructions for each element of C that are computed before it is written
+  std::int64_t a_elements = 0;  // of A in memory, where these are not m x k of a batch; 0: they are
+};
 
-// estimate().seconds of the configurations of `space`, which is one of the provider's. The function
-// holds copies of what it needs, and several threads may call it.
+GemmEstimate estimate(const Gemm& gemm, const GemmDevice& device, const GemmChoice& choice,
+                      const GemmSurroundings& surroundings = {});
+
+// What estimate() looks at of the configurations of `space`, which is one of the provider's. The
+// function holds copies of what it needs, and several threads may call it.
+std::function<GemmChoice(const space::Configuration&)> gemm_choices(const Gemm& gemm,
+                                                                    const space::Space& space);
+
+// estimate().seconds of these.
 std::function<double(const space::Configuration&)> gemm_prior(const Gemm& gemm,
                                                               const GemmDevice& device,
-                                                              const space::Space& space,
-                                                              std::int64_t behind = 0);
+                                                              const space::Space& space);
 
 }  // namespace hone::triton

@@ -22,6 +22,10 @@ std::int64_t row_bytes(std::int64_t rows, std::int64_t columns, bool by_rows,
 
 }  // namespace
 
+bool GemmRules::may_take_apart() const {
+  return knobs.precision.operation() != space::Operation::kConstant;
+}
+
 bool GemmRules::thin() const {
   return gemm.m <= 32 || gemm.n <= 32;
 }
@@ -49,7 +53,8 @@ Expression GemmRules::tiles_m() const {
   return ceil_div(rows(), knobs.block_m);
 }
 Expression GemmRules::tiles_n() const {
-  return ceil_div(columns(), width());
+  const Expression in_order = ceil_div(columns(), width());
+  return tiles_of_swapped ? ite(knobs.swap == 1, *tiles_of_swapped, in_order) : in_order;
 }
 Expression GemmRules::tiles() const {
   return tiles_m() * tiles_n();
@@ -93,7 +98,11 @@ Expression GemmRules::shared_bytes() const {
   // Seen: the warp-specialised kernel writes what MORE_N adds in one piece.
   const Expression more =
       ite(knobs.structure == kWarpSpecialised, knobs.block_m * knobs.more_n * byte_size(gemm.c), 0);
-  return pipeline + ite(descriptors(), piece, 0) + more;
+  const Expression all = pipeline + ite(descriptors(), piece, 0) + more;
+  if (!may_take_apart() || device.capability() != 90) return all;
+  // Seen: the second operand's parts lie beside it, three of two bytes for an element.
+  const Expression warpgroups = knobs.block_m >= 64 && euclidean_mod(knobs.warps, 4) == 0;
+  return all + ite(knobs.precision == kBf16x6 && warpgroups, knobs.block_n * knobs.block_k * 6, 0);
 }
 
 void GemmRules::add_hard(SpaceBuilder& builder) const {

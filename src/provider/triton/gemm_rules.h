@@ -3,7 +3,10 @@
 // Triton 3.6 and 3.9.
 #pragma once
 
+#include <optional>
+
 #include "provider/triton/gemm_device.h"
+#include "provider/triton/precision.h"
 #include "space/space.h"
 
 namespace hone::triton {
@@ -15,6 +18,7 @@ struct GemmKnobs {
   space::Expression structure, block_m, block_n, block_k, group_m, split_k, per_unit, split_store,
       more_n, swap;
   space::Expression warps, stages, waves, nonkdim;
+  space::Expression precision = kIeee;  // of products of f32 that are not rounded to tf32
 };
 
 // What the rules speak of.
@@ -22,7 +26,11 @@ struct GemmRules {
   const Gemm& gemm;
   const GemmDevice& device;
   const GemmKnobs& knobs;
+  // Along the columns of a product that is computed transposed, where these are dealt out to tiles
+  // otherwise than one after the other; such a product is transposed because it has to be.
+  std::optional<space::Expression> tiles_of_swapped = {};
 
+  bool may_take_apart() const;    // products of f32 in parts are a choice
   bool thin() const;              // too few rows or columns for the largest matrix instructions
   bool fits_descriptors() const;  // the device has them, and rows are whole 16 bytes
   space::Expression descriptors() const;  // the structure uses them

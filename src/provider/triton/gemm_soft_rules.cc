@@ -35,14 +35,18 @@ void GemmRules::structure(SpaceBuilder& builder) const {
         "descriptors_first",
         "where tensor descriptors can be had, of the kernels without only the blocked one",
         knobs.structure == kBlocked || descriptors());
-  builder.prefer("swap_thin", "SWAP gains where C has few rows or columns", knobs.swap == 0);
+  if (!tiles_of_swapped)
+    builder.prefer("swap_thin", "SWAP gains where C has few rows or columns", knobs.swap == 0);
 }
 
 void GemmRules::registers(SpaceBuilder& builder) const {
   // Blocks are powers of two: the next above half of the registers is all of them, and it spills.
   // Wide tiles are in between.
   const int half = (device.thread_registers + 1) / 2;
-  const Expression most = ite(knobs.more_n > 0, half * 5 / 4, half);
+  Expression most = ite(knobs.more_n > 0, half * 5 / 4, half);
+  // Products in parts are added up apart from the sums, and the first operand's parts lie in
+  // registers: seen, 64 sums leave nothing to spare.
+  if (may_take_apart()) most = ite(knobs.precision != kIeee, half / 2, most);
   builder.prefer(
       "accumulators",
       "sums take {} registers of a thread; more than half of its {} leave too few for operands",
@@ -62,14 +66,17 @@ void GemmRules::registers(SpaceBuilder& builder) const {
   // not fit in an instruction cache, and takes minutes to compile.
   if (!on_matrix_units(gemm, device))
     builder.prefer("unrolled_code", "a step is unrolled to {} multiply-adds of a thread",
-                   accumulators() * knobs.block_k <= 4096, {accumulators() * knobs.block_k});
+                   knobs.precision != kIeee || accumulators() * knobs.block_k <= 4096,
+                   {accumulators() * knobs.block_k});
 }
 
 void GemmRules::instructions(SpaceBuilder& builder) const {
-  if (!thin() && has_warpgroup_instructions(gemm, device))
+  const Expression whole = knobs.block_m >= 64 && euclidean_mod(knobs.warps, 4) == 0;
+  if (!thin() &&
+      (has_warpgroup_instructions(gemm, device) || (may_take_apart() && device.capability() >= 90)))
     builder.prefer("warpgroups",
                    "the fast instructions of Hopper and Blackwell take 64 rows and four warps",
-                   knobs.block_m >= 64 && euclidean_mod(knobs.warps, 4) == 0);
+                   may_take_apart() ? whole || knobs.precision == kIeee : whole);
   if (!device.is_cuda())
     builder.prefer("tile_fills_instruction", "a tile holds whole matrix instructions",
                    knobs.block_m >= knobs.nonkdim && knobs.block_n >= knobs.nonkdim);

@@ -5,7 +5,6 @@
 
 #include "provider/triton/attention_space.h"
 #include "provider/triton/contraction_space.h"
-#include "provider/triton/gemm_model.h"
 #include "provider/triton/triton_provider.h"
 
 namespace hone::triton {
@@ -76,7 +75,7 @@ std::function<double(const space::Configuration&)> ReplacingProvider::prior(
                  : std::function<double(const space::Configuration&)>();
   }
   const Result<StatedProduct> product = stated_product(dispatch);
-  return product ? gemm_prior(product->gemm, device_, space, product->behind)
+  return product ? contraction_prior(*product, device_, space)
                  : std::function<double(const space::Configuration&)>();
 }
 

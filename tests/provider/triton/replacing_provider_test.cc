@@ -91,8 +91,8 @@ TEST(ReplacingProvider, SaysWhyNot) {
   EXPECT_EQ(triton.why_no_space({}), "nobody has stated what it computes");
   EXPECT_EQ(triton.why_no_space(stated({{"why_not", "it is odd"}})), "it is odd");
   EXPECT_THAT(triton.why_no_space(stated({{"kind", "sort"}})), HasSubstr("no kind"));
-  EXPECT_EQ(triton.why_no_space(stated(attention(64, 64, 64, "f32"))),
-            "Triton's attention is for f16 and bf16, not f32");
+  EXPECT_EQ(triton.why_no_space(stated(attention(64, 64, 64, "f64"))),
+            "Triton's attention is for f16, bf16 and f32, not f64");
   EXPECT_THAT(triton.why_no_space(stated(attention(4096, 8, 64))),
               HasSubstr("attention of 8 keys with heads of 64 and 64 is too small"));
   EXPECT_THAT(triton.why_no_space(stated({{"kind", "attention"}})), HasSubstr("cannot be read"));
@@ -134,11 +134,12 @@ TEST(ContractionSpace, OffersTensorDescriptorsForMatrices) {
   EXPECT_THAT(broken(space, fmt::format(kWide, 4, 2, 1, 0)), Contains("split_k_structure"));
 }
 
-TEST(ContractionSpace, HasNoDescriptorsForWhatIsNoMatrix) {
-  const auto structures = [](std::string_view target, const json& said) {
-    const space::Space space = provider(target).space_of(stated(said)).value();
-    return space.knobs()[space.knob_index("STRUCTURE").value()].values.size();
-  };
+std::size_t structures(std::string_view target, const json& said) {
+  const space::Space space = provider(target).space_of(stated(said)).value();
+  return space.knobs()[space.knob_index("STRUCTURE").value()].values.size();
+}
+
+TEST(ContractionSpace, HasNoDescriptorsForWhatTheyCannotLoad) {
   const json plain = product(2048, 1280, 5120);
   EXPECT_EQ(structures("sm_90", plain), 3u);
   EXPECT_EQ(structures("sm_80", plain), 1u);  // which has none
@@ -151,20 +152,89 @@ TEST(ContractionSpace, HasNoDescriptorsForWhatIsNoMatrix) {
   json columns = plain;
   columns["rhs"]["strides"] = {0, 2, 2560};
   EXPECT_EQ(structures("sm_90", columns), 1u);
-  // The rows of a result are those of an image: 32 of 64 pixels out of 66. Without the border they
-  // follow one another.
-  json image = plain;
-  image["loops"].erase(0);
-  for (const int size : {64, 32}) {
-    const json loop = {{"role", "m"}, {"size", size}};
-    image["loops"].insert(image["loops"].begin(), loop);
+}
+
+// `stride` x `stride` apart, of images with a border of two pixels; channels last, filters by taps.
+json convolution(int images, int rows, int columns, int channels, int filters, int stride = 1) {
+  const int width = stride * columns + 2, row = width * channels;
+  json said = product(1, 1, 1);
+  said["loops"].clear();
+  for (const auto& [role, size] : {std::pair("m", images),
+                                   {"m", rows},
+                                   {"m", columns},
+                                   {"n", filters},
+                                   {"k", 3},
+                                   {"k", 3},
+                                   {"k", channels}})
+    said["loops"].push_back({{"role", role}, {"size", size}});
+  said["lhs"]["strides"] = {
+      (stride * rows + 2) * row, stride * row, stride * channels, 0, row, channels, 1};
+  said["rhs"]["strides"] = {0, 0, 0, 1, 3 * channels * filters, channels * filters, filters};
+  said["stores"][0]["strides"] = {rows * columns * filters, columns * filters, filters, 1, 0, 0, 0};
+  return said;
+}
+
+constexpr char kBoxes[] =
+    "STRUCTURE={},BLOCK_M=128,BLOCK_N=256,BLOCK_K={},GROUP_M=1,SPLIT_K={},PER_UNIT=1,MORE_N={},"
+    "SWAP={},num_warps=8,num_stages=3";
+
+TEST(ContractionSpace, LoadsImagesInBoxesAsTheSecondOperand) {
+  for (const int stride : {1, 2}) {
+    const space::Space space =
+        provider("sm_90").space_of(stated(convolution(2, 64, 64, 320, 640, stride))).value();
+    EXPECT_THAT(broken(space, fmt::format(kBoxes, 5, 64, 1, 0, 1)), IsEmpty());
+    EXPECT_THAT(broken(space, fmt::format(kBoxes, 5, 64, 1, 0, 0)), ElementsAre("swap_structure"));
+    EXPECT_THAT(broken(space, fmt::format(kBoxes, 0, 64, 1, 0, 0)), IsEmpty());
+    EXPECT_THAT(broken(space, fmt::format(kBoxes, 0, 64, 1, 0, 1)), ElementsAre("swap_structure"));
+    // 3 x 320 elements of an image and of a filter's row lie side by side; 128 do not divide them.
+    EXPECT_THAT(broken(space, fmt::format(kBoxes, 5, 128, 1, 0, 1)), Contains("tap_steps"));
+    // 2 x 64 x 64 pixels are 32 boxes of 256, with 640 filters 160 tiles for 132 multiprocessors.
+    EXPECT_THAT(broken(space, fmt::format(kBoxes, 4, 64, 1, 0, 1)), IsEmpty());
   }
-  image["rhs"]["strides"] = {0, 0, 1, 1280};
-  image["stores"][0]["strides"] = {64 * 1280, 1280, 1, 0};
-  image["lhs"]["strides"] = {66 * 5120, 5120, 0, 1};
-  EXPECT_EQ(structures("sm_90", image), 1u);
-  image["lhs"]["strides"] = {64 * 5120, 5120, 0, 1};
+  json image = convolution(2, 64, 64, 320, 640);
   EXPECT_EQ(structures("sm_90", image), 3u);
+  EXPECT_EQ(structures("sm_80", image), 1u);
+  json odd = convolution(2, 64, 64, 84, 640);  // pixels of 168 bytes
+  EXPECT_EQ(structures("sm_90", odd), 1u);
+  json wide = image;
+  for (const char* operand : {"lhs", "rhs"}) wide[operand]["type"] = "f32";
+  EXPECT_EQ(structures("sm_90", wide), 1u);
+  // Without a border and a filter the pixels follow one another, as a matrix's rows do.
+  json matrix = image;
+  matrix["lhs"]["strides"] = {64 * 64 * 320, 64 * 320, 320, 0, 0, 0, 1};
+  matrix["loops"][4]["size"] = matrix["loops"][5]["size"] = 1;
+  matrix["rhs"]["strides"] = {0, 0, 0, 1, 0, 0, 640};
+  const space::Space space = provider("sm_90").space_of(stated(matrix)).value();
+  EXPECT_FALSE(space.knob_index("SWAP"));
+  EXPECT_EQ(structures("sm_90", matrix), 3u);
+}
+
+TEST(ContractionSpace, BoxesCoverAnImageInTheFewestTiles) {
+  EXPECT_EQ(image_tiles({2, 32, 32}, 256, 0), 8);    // 8 x 32 pixels
+  EXPECT_EQ(image_tiles({56, 56}, 64, 0), 49);       // 8 x 8
+  EXPECT_EQ(image_tiles({56, 56}, 128, 0), 28);      // 8 x 16: half of the last ones is outside
+  EXPECT_EQ(image_tiles({7, 7}, 64, 0), 1);          // 8 x 8
+  EXPECT_EQ(image_tiles({8, 7, 7}, 128, 0), 4);      // of two images
+  EXPECT_EQ(image_tiles({2, 64, 64}, 256, 64), 26);  // 5 x 64: 13 of each image
+  EXPECT_EQ(image_tiles({100}, 32, 0), 4);
+  EXPECT_EQ(image_tiles({100}, 32, 16), 3);
+}
+
+// The estimate knows that an image is read once and not for each of nine taps, and prefers what the
+// measured products do: descriptors, and tiles that fill the multiprocessors.
+TEST(ContractionSpace, TriesDescriptorsOfImagesFirst) {
+  const problem::Dispatch dispatch = stated(convolution(2, 64, 64, 640, 640));
+  const space::Space space = provider("sm_90").space_of(dispatch).value();
+  const auto seconds = provider("sm_90").prior(dispatch, space);
+  const auto of = [&](const std::string& text) {
+    return seconds(space::parse_configuration(space, text).value());
+  };
+  EXPECT_LT(of(fmt::format(kBoxes, 5, 64, 1, 0, 1)), of(fmt::format(kBoxes, 0, 64, 1, 0, 0)));
+  // 260 tiles of 64 x (256 + 64) for 132 multiprocessors, two for each, and not 320 of 64 x 256.
+  const std::string narrow =
+      "STRUCTURE=5,BLOCK_M=64,BLOCK_N=256,BLOCK_K=64,GROUP_M=1,SPLIT_K=1,PER_UNIT=1,MORE_N={},"
+      "SWAP=1,num_warps=4,num_stages=3";
+  EXPECT_LT(of(fmt::format(fmt::runtime(narrow), 64)), of(fmt::format(fmt::runtime(narrow), 0)));
 }
 
 // 4096 x 4096 sums of four bytes are 64 MiB: of one part.
@@ -189,6 +259,27 @@ TEST(ContractionSpace, CodeBehindTheSumsIsBounded) {
   };
   EXPECT_THAT(of_warps(4), ElementsAre("unrolled_behind"));
   EXPECT_THAT(of_warps(8), IsEmpty());
+}
+
+// Products in parts have 64 sums of a thread at most, and Hopper's instructions; of two parts they
+// would be wrong, and are not offered.
+TEST(ContractionSpace, OfF32HasAPrecision) {
+  json said = product(2048, 2048, 2048);
+  for (const char* operand : {"lhs", "rhs"}) said[operand]["type"] = "f32";
+  const space::Space space = provider("sm_90").space_of(stated(said)).value();
+  const auto of = [&](int block_n, int precision, int warps) {
+    return broken(space, fmt::format("STRUCTURE=0,BLOCK_M=128,BLOCK_N={},BLOCK_K=32,GROUP_M=1,"
+                                     "SPLIT_K=1,PER_UNIT=1,MORE_N=0,PRECISION={},num_warps={},"
+                                     "num_stages=3",
+                                     block_n, precision, warps));
+  };
+  EXPECT_THAT(of(128, 0, 8), IsEmpty());
+  EXPECT_THAT(of(128, 1, 8), IsEmpty());
+  EXPECT_THAT(of(256, 1, 8), ElementsAre("accumulators"));
+  EXPECT_THAT(of(64, 1, 2), Contains("warpgroups"));
+  EXPECT_EQ(space.knobs()[space.knob_index("PRECISION").value()].values,
+            (std::vector<space::Value>{0, 1}));
+  EXPECT_FALSE(provider("sm_90").space_of(stated(product(512, 512, 512)))->knob_index("PRECISION"));
 }
 
 TEST(AttentionSpace, HasTheDefaultOfItsKernels) {
@@ -234,6 +325,40 @@ TEST(AttentionSpace, LeavesOutWhatOnlyWastes) {
   const space::Space small = provider("sm_80").space_of(stated(attention(20, 20, 64))).value();
   EXPECT_THAT(broken(small, 64, 32, 4, 1), ElementsAre("waste_m"));
   EXPECT_THAT(broken(small, 32, 64, 2, 1), ElementsAre("waste_n"));
+}
+
+// Of f32 a number takes twice the bytes, and products are made in one of three ways: 64 queries of
+// 64 elements take 16 KiB and a step of 32 keys and values 16 KiB.
+TEST(AttentionSpace, OfF32HasAPrecision) {
+  const space::Space space =
+      provider("sm_90").space_of(stated(attention(1024, 1024, 64, "f32"))).value();
+  EXPECT_THAT(knobs_of(space),
+              ElementsAre("BLOCK_M", "BLOCK_N", "SPLIT_K", "PRECISION", "num_warps", "num_stages"));
+  const auto of = [&](int block_m, int block_n, int precision, int warps, int stages) {
+    return broken(space, fmt::format("BLOCK_M={},BLOCK_N={},SPLIT_K=1,PRECISION={},num_warps={},"
+                                     "num_stages={}",
+                                     block_m, block_n, precision, warps, stages));
+  };
+  for (const int precision : {0, 1, 2}) EXPECT_THAT(of(64, 32, precision, 4, 2), IsEmpty());
+  // 64 x (128 + 64) sums and scores are 96 registers of each of 128 threads, 128 x (64 + 64) are
+  // 128, of which numbers in parts leave too few; without parts 8,192 multiply-adds are a step.
+  EXPECT_THAT(of(64, 128, 1, 4, 1), IsEmpty());
+  EXPECT_THAT(of(128, 64, 1, 4, 1), ElementsAre("accumulators"));
+  EXPECT_THAT(of(64, 128, 0, 4, 1), ElementsAre("unrolled_code"));
+  // What is not on matrix units has no warpgroups.
+  EXPECT_THAT(of(32, 32, 0, 2, 2), IsEmpty());
+  EXPECT_THAT(of(32, 32, 1, 2, 2), ElementsAre("warpgroups"));
+  const problem::Dispatch dispatch = stated(attention(1024, 1024, 64, "f32"));
+  const auto seconds = provider("sm_90").prior(dispatch, space);
+  const auto estimated = [&](int precision) {
+    return seconds(space::parse_configuration(
+                       space, fmt::format("BLOCK_M=64,BLOCK_N=32,SPLIT_K=1,PRECISION={},"
+                                          "num_warps=4,num_stages=2",
+                                          precision))
+                       .value());
+  };
+  EXPECT_LT(estimated(1), estimated(0));
+  EXPECT_LE(estimated(1), estimated(2));
 }
 
 // A step of decoding: one query, of which no block but the smallest makes sense, read by any warps.

@@ -8,11 +8,13 @@ multiplied with one, as the compiler's own kernels do. Exponentials are those of
 With SPLIT_K > 1 as many programs share these queries, each over its part of the keys (kernel_text.py, Parts): where
 there are few queries, as in a step of decoding, a GPU has more multiprocessors than heads. What each found is brought
 together by its largest score, as its own steps are.
+
+PRECISION is that of products of f32 (kernel_text.py, PRECISIONS).
 """
 import math
 
 from element_values import FLOATS, TYPES
-from kernel_text import KernelText, Parts
+from kernel_text import KernelText, Parts, precision
 from problem import cdiv
 from stated_kernel import StatedKernel, size_of
 
@@ -24,7 +26,7 @@ LEAST_BLOCK = 16
 
 class Attention(StatedKernel):
     name = "hone_attention"
-    default = {"BLOCK_M": 64, "BLOCK_N": 32, "SPLIT_K": 1, "num_warps": 4, "num_stages": 2}
+    default = {"BLOCK_M": 64, "BLOCK_N": 32, "SPLIT_K": 1, "PRECISION": 0, "num_warps": 4, "num_stages": 2}
 
     def __init__(self, said, folder):
         self.operands = [said[name] for name in ("query", "key", "value", "mask") if name in said]
@@ -56,6 +58,7 @@ class _Text(KernelText):
         self.query, self.key, self.weighted = (self.said[name] for name in ("query", "key", "value"))
         self.mask = self.said.get("mask")
         self.type = self.query["type"]
+        self.precision = precision(self.type, knobs.get("PRECISION", 0))
 
     def beyond(self, use):
         def reach(dimensions, by):
@@ -64,7 +67,7 @@ class _Text(KernelText):
 
     def root(self):
         types = {use["type"] for use in (self.query, self.key, self.weighted)}
-        if types not in ({"f16"}, {"bf16"}):
+        if types not in ({"f16"}, {"bf16"}, {"f32"}):
             raise ValueError(f"attention of {' and '.join(sorted(types))}")
         if self.mask and self.mask["type"] not in ("i1", *FLOATS):
             raise ValueError(f"a mask of {self.mask['type']}")
@@ -173,10 +176,10 @@ class _Text(KernelText):
         """Lines that add a step's values to the sums."""
         keys = self.load(self.key, "[None, :]", even, self.inside("depth", "[:, None]"))
         values = self.load(self.weighted, "[:, None]", even, self.inside("column", "[None, :]"))
-        return [f"keys = {keys}", "scores = tl.dot(query, keys, out_dtype=tl.float32)", *self.weight_lines(even),
+        return [f"keys = {keys}", f"scores = tl.dot(query, keys{self.precision}, out_dtype=tl.float32)", *self.weight_lines(even),
                 "smaller = tl.exp2(largest - larger)", "total = tl.fma(total, smaller, tl.sum(weights, 1))",
                 "sums = sums * smaller[:, None]", "largest = larger", f"values = {values}",
-                f"sums = tl.dot(weights.to({TYPES[self.type][0]}), values, sums, out_dtype=tl.float32)",
+                f"sums = tl.dot(weights.to({TYPES[self.type][0]}), values, sums{self.precision}, out_dtype=tl.float32)",
                 *self.advance_lines()]
 
     def weight_lines(self, even):

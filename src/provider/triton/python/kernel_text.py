@@ -7,6 +7,17 @@ from element_values import TYPES, computed, stored
 MOST_INTEGER = 2**31 - 1
 # Bytes: more than any load asks for, and no larger number than the compiler keeps track of.
 ALIGNMENT = 64
+# Of products of f32, by the knob PRECISION: "ieee" multiplies and adds without matrix units; the others take each number as
+# a sum of parts that matrix units know, and leave out the smallest products. Three parts of 8 bits hold all 24 of a number,
+# two of 11 lose one or two.
+PRECISIONS = ("ieee", "bf16x6", "tf32x3")
+
+
+def precision(type_, number):
+    """The argument of a product that says so; empty for types that matrix units know."""
+    if number not in range(len(PRECISIONS)) or (number and type_ != "f32"):
+        raise ValueError(f"PRECISION = {number} of products of {type_}")
+    return f', input_precision="{PRECISIONS[number]}"' if type_ == "f32" else ""
 
 
 class Parts:
@@ -28,7 +39,8 @@ class KernelText:
     def __init__(self, of, rows, columns, block_m, block_n):
         self.of, self.said = of, of.said
         self.rows, self.columns, self.block_m, self.block_n = rows, columns, block_m, block_n
-        self.width = block_n  # columns of a whole tile, which may be several blocks side by side
+        # Whether a tile may have rows or columns that lie beyond the end.
+        self.ragged = {"row": rows % block_m != 0, "column": columns % block_n != 0}
         self.names = {id(use): f"use{i}" for i, use in enumerate(of.uses)}
         self.lines = []
         self.depth = 0  # blocks that lines are added to are nested so deep
@@ -183,9 +195,8 @@ class KernelText:
         value = f"tl.broadcast_to(v{store['value']}, ({self.block_m}, {self.block_n}))"
         if store["type"] == "i1":
             value += ".to(tl.int8)"
-        inside = [f"({name}{axis} < {size})" for name, axis, size, step in
-                  (("row", "[:, None]", self.rows, self.block_m), ("column", "[None, :]", self.columns, self.width))
-                  if size % step]
+        inside = [f"({name}{axis} < {size})" for name, axis, size in
+                  (("row", "[:, None]", self.rows), ("column", "[None, :]", self.columns)) if self.ragged[name]]
         mask = f", mask={' & '.join(inside)}" if inside else ""
         if len(inside) == 1:
             mask = f", mask=tl.broadcast_to({inside[0]}, ({self.block_m}, {self.block_n}))"
