@@ -19,14 +19,35 @@ std::int64_t bytes_of(const std::string& type) {
   return read ? problem::element_count(*read) * problem::byte_size(read->element) : 0;
 }
 
+std::string text_of(const problem::TensorType& type) {
+  return fmt::format("tensor<{}>", problem::to_string(type));
+}
+
+iree::ExternBorder extern_border(const PlacedKernel& each, const external::Border& border) {
+  problem::TensorType type =
+      iree::parse_type(each.operation.types.at(static_cast<std::size_t>(border.binding)))
+          .value_or(problem::TensorType());
+  const std::vector<std::int64_t> shape = type.shape;
+  type.element = border.result ? border.from_type : border.to_type;
+  for (std::size_t i = 0; i < border.permutation.size(); ++i)
+    type.shape.at(i) = shape.at(static_cast<std::size_t>(border.permutation[i]));
+  return {border.binding, text_of(type), border.permutation};
+}
+
 PlacedKernel placed(const external::ExternalKernel& kernel, external::ObjectLaunch launch,
-                    const iree::ReplaceableOperation& operation) {
+                    const iree::ReplaceableOperation& operation,
+                    std::vector<external::Border> borders) {
   // By its content: the compiler takes a file of that name in its own folder first.
   const std::string object =
       fmt::format("{}-{}.{}", kernel.name(), content_hash(launch.code).substr(0, 8), launch.format);
-  PlacedKernel each{kernel.manifest, object, std::move(launch), operation, {}};
-  for (const int binding : each.launch.bindings)
-    each.binding_bytes.push_back(bytes_of(operation.types.at(static_cast<std::size_t>(binding))));
+  PlacedKernel each{kernel.manifest, object, std::move(launch), operation, std::move(borders), {}};
+  for (const int binding : each.launch.bindings) {
+    const auto border = std::ranges::find(each.borders, binding, &external::Border::binding);
+    each.binding_bytes.push_back(
+        border == each.borders.end()
+            ? bytes_of(operation.types.at(static_cast<std::size_t>(binding)))
+            : border->bytes);
+  }
   return each;
 }
 
@@ -71,17 +92,17 @@ Result<std::vector<PlacedKernel>> placed_kernels(
     std::vector<std::string> reasons;
     bool found = false;
     for (std::size_t i = 0; i < operations.size(); ++i) {
-      const auto form = external::form_by_line(kernel, operations[i].statement);
-      const Status holds = form ? external::check_constraints(kernel, *form, device)
-                                : Status(tl::unexpected(form.error()));
+      auto bordered = external::form_with_borders(kernel, operations[i].statement);
+      const Status holds = bordered ? external::check_constraints(kernel, bordered->form, device)
+                                    : Status(tl::unexpected(bordered.error()));
       if (!holds) {
         reasons.push_back(fmt::format("{}: {}", operations[i].name, holds.error().message));
         continue;
       }
       found = true;
       if (!taken.insert(i).second) continue;
-      HONE_ASSIGN(external::ObjectLaunch launch, object_launch(kernel, *form, device));
-      all.push_back(placed(kernel, std::move(launch), operations[i]));
+      HONE_ASSIGN(external::ObjectLaunch launch, object_launch(kernel, bordered->form, device));
+      all.push_back(placed(kernel, std::move(launch), operations[i], std::move(bordered->borders)));
     }
     if (!found) return no_operation(kernel, reasons);
   }
@@ -90,7 +111,10 @@ Result<std::vector<PlacedKernel>> placed_kernels(
 
 std::string spec_of(const std::vector<PlacedKernel>& placed, const problem::GpuTarget& target) {
   std::vector<iree::ExternDispatch> dispatches;
-  for (const PlacedKernel& each : placed)
+  for (const PlacedKernel& each : placed) {
+    std::vector<iree::ExternBorder> borders;
+    for (const external::Border& border : each.borders)
+      borders.push_back(extern_border(each, border));
     dispatches.push_back(
         {.operation = each.operation,
          .comment = fmt::format("{} in the place of {}", each.object, each.operation.name),
@@ -98,9 +122,11 @@ std::string spec_of(const std::vector<PlacedKernel>& placed, const problem::GpuT
          .object = each.object,
          .launch = each.launch.launch,
          .bindings = each.launch.bindings,
+         .borders = std::move(borders),
          .zeroed = each.launch.zeroed,
          .subgroup_size = each.launch.subgroup_size > 0 ? each.launch.subgroup_size
                                                         : target.subgroup_sizes.front()});
+  }
   return iree::extern_spec_text(dispatches, target.backend);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/toolchain.h"
+#include "provider/external/bordered_form.h"
 #include "provider/external/object_launch.h"
 #include "provider/iree/extern_spec.h"
 #include "provider/iree/program/extern_launches.h"
@@ -20,7 +21,8 @@ struct PlacedKernel {
   std::string object;    // the file that the spec names: "misa-1a2b3c4d.hsaco"
   external::ObjectLaunch launch;
   iree::ReplaceableOperation operation;
-  std::vector<std::int64_t> binding_bytes;  // in the order of the launch
+  std::vector<external::Border> borders;    // between its tensors and the kernel's
+  std::vector<std::int64_t> binding_bytes;  // in the order of the launch, as the kernel has them
 };
 
 // The first kernel whose form each operation has. Input errors: those of external::object_launch;

@@ -73,6 +73,17 @@ Result<std::vector<std::string>> write_spec(const std::filesystem::path& folder,
   return flags;
 }
 
+nlohmann::json json_of(const external::Border& border) {
+  return {{"operand", border.operand},
+          {"from", border.from},
+          {"to", border.to},
+          {"transposed", border.transposes()},
+          {"from_type", problem::name_of(border.from_type)},
+          {"to_type", problem::name_of(border.to_type)},
+          {"bytes", border.bytes},
+          {"constant", border.constant}};
+}
+
 nlohmann::json json_of(const PlacedKernel& each) {
   const external::ObjectLaunch& launch = each.launch;
   nlohmann::json arguments = nlohmann::json::array();
@@ -86,7 +97,10 @@ nlohmann::json json_of(const PlacedKernel& each) {
                          {"offset", 8 * launch.operands.size() + 4 * i},
                          {"bytes", 4},
                          {"value", launch.launch.constants[i]}});
+  nlohmann::json borders = nlohmann::json::array();
+  for (const external::Border& border : each.borders) borders.push_back(json_of(border));
   return {{"manifest", each.manifest},
+          {"borders", borders},
           {"operation", each.operation.name},
           {"launches", each.operation.count},
           {"function", launch.function},
@@ -106,6 +120,8 @@ void print(const PlacedKernel& each) {
       launch.function, each.operation.name, each.operation.count,
       fmt::join(launch.launch.grid, " x "), fmt::join(launch.launch.block, " x "),
       launch.argument_bytes(), launch.zeroed ? "; its result is zeroed before each launch" : "");
+  for (const external::Border& border : each.borders)
+    fmt::print("  {}\n", external::in_words(border));
   const nlohmann::json arguments = json_of(each).at("arguments");
   for (const nlohmann::json& argument : arguments) {
     const bool address = argument.contains("points_to_bytes");

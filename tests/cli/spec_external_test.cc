@@ -162,26 +162,94 @@ func.func @forward(%x: tensor<2x1280x34x34xf16>, %w: tensor<1280x1280x3x3xf16>) 
   } -> tensor<2x1280x32x32xf16>
   return %r : tensor<2x1280x32x32xf16>
 })");
-  EXPECT_THAT(refusal("first.mlir"),
-              HasSubstr("image does not lie as N x H x W x C: it lies as N x C x H x W"));
+  // Without it hone brings the operands into the kernel's order.
+  EXPECT_EQ(json(arguments("first.mlir", {"--json"})).at("kernels").at(0).at("borders").size(), 3u);
   const auto kernel =
       json(arguments("first.mlir", {"--json", "--flag",
                                     "--iree-preprocessing-pass-pipeline=builtin.module(iree-"
                                     "preprocessing-transpose-convolution-pipeline)"}))
           .at("kernels")
           .at(0);
+  EXPECT_TRUE(kernel.at("borders").empty());
   EXPECT_THAT(kernel.at("grid"), ElementsAre(160, 1, 1));
   EXPECT_EQ(kernel.at("arguments")[1].at("points_to_bytes"), 29491200);
 }
 
-TEST_F(SpecExternal, AFilterInAnotherLayoutAndAnotherTypeAreCalledThat) {
-  write("swapped.mlir", convolution("conv_2d_nhwc_hwcf", "3x3x1280x1280"));
-  EXPECT_THAT(refusal("swapped.mlir"),
-              HasSubstr("misa_conv.yaml:7: filter does not lie as O x KH x KW x C: it lies as KH x "
-                        "KW x C x O"));
-  write("wide.mlir", convolution("conv_2d_nhwc_fhwc", "1280x3x3x1280", "f32"));
-  EXPECT_THAT(refusal("wide.mlir"),
-              HasSubstr("misa_conv.yaml:8: output is f32, and the kernel's is f16"));
+TEST_F(SpecExternal, AFilterInAnotherLayoutIsTransposedBeforeTheLaunch) {
+  write("conv.mlir", convolution("conv_2d_nhwc_hwcf", "3x3x1280x1280"));
+  const Ran ran = hone(arguments("conv.mlir"));
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out,
+              HasSubstr("  filter: transposed from KH x KW x C x O to O x KH x KW x C, 29.5 MB\n"));
+  const std::string text = compiled_to("flow");
+  EXPECT_THAT(text, HasSubstr("flow.executable.export public @forward_dispatch_0_"));
+  EXPECT_THAT(text, HasSubstr("(tensor<2x34x34x1280xf16>, tensor<1280x3x3x1280xf16>"));
+}
+
+TEST_F(SpecExternal, SumsOfAnotherTypeAreConvertedBehindTheLaunch) {
+  write("conv.mlir", convolution("conv_2d_nhwc_fhwc", "1280x3x3x1280", "f32"));
+  const auto kernel = json(arguments("conv.mlir", {"--json"})).at("kernels").at(0);
+  ASSERT_EQ(kernel.at("borders").size(), 1u);
+  const auto border = kernel.at("borders")[0];
+  EXPECT_EQ(border.at("operand"), "output");
+  EXPECT_EQ(border.at("from_type"), "f16");
+  EXPECT_EQ(border.at("to_type"), "f32");
+  EXPECT_EQ(border.at("transposed"), false);
+  // 2 x 1024 x 1280 values of two bytes, as the kernel writes them.
+  EXPECT_EQ(border.at("bytes"), 5242880);
+  EXPECT_THAT(compiled_to("flow"), HasSubstr("arith.extf %in : f16 to f32"));
+}
+
+// What stands before a constant is computed by the compiler: a program of f32 with weights as
+// PyTorch keeps them, N x K, and a kernel of f16 that reads K x N.
+TEST_F(SpecExternal, ConstantsAreTransposedAndConvertedByTheCompiler) {
+  write("conv.mlir", R"(
+#lhs = affine_map<(m, n, k) -> (m, k)>
+#rhs = affine_map<(m, n, k) -> (n, k)>
+#sum = affine_map<(m, n, k) -> (m, n)>
+func.func @forward(%x: tensor<64x128xf32>) -> tensor<64x256xf32> {
+  %w = arith.constant dense<0.5> : tensor<256x128xf32>
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<64x256xf32>
+  %fill = linalg.fill ins(%zero : f32) outs(%empty : tensor<64x256xf32>) -> tensor<64x256xf32>
+  %r = linalg.generic {indexing_maps = [#lhs, #rhs, #sum],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<64x128xf32>, tensor<256x128xf32>) outs(%fill : tensor<64x256xf32>) {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %product = arith.mulf %a, %b : f32
+    %added = arith.addf %sum, %product : f32
+    linalg.yield %added : f32
+  } -> tensor<64x256xf32>
+  return %r : tensor<64x256xf32>
+})");
+  const auto kernel =
+      json({"spec", "external", "conv.mlir", "--external",
+            HONE_SOURCE_DIR "/tests/provider/external/product.yaml", "--target", "sm_90", "--json"})
+          .at("kernels")
+          .at(0);
+  ASSERT_EQ(kernel.at("borders").size(), 2u);
+  const auto a = kernel.at("borders")[0], b = kernel.at("borders")[1];
+  EXPECT_EQ(a.at("constant"), false);
+  EXPECT_EQ(a.at("bytes"), 64 * 128 * 2);
+  EXPECT_EQ(b.at("constant"), true);
+  EXPECT_THAT(b.at("from"), ElementsAre("N", "K"));
+  EXPECT_THAT(b.at("to"), ElementsAre("K", "N"));
+  const std::string text = compiled_to("flow");
+  EXPECT_THAT(text, HasSubstr("@__hoisted_tensor_128x256xf16"));
+  EXPECT_THAT(text, Not(HasSubstr("dispatch_1")));  // the conversion of x alone is left
+}
+
+TEST_F(SpecExternal, WhatCannotBeConvertedIsCalledThat) {
+  write("integers.mlir", R"(
+func.func @forward(%x: tensor<64x64xi8>, %y: tensor<64x64xi8>) -> tensor<64x64xi32> {
+  %zero = arith.constant 0 : i32
+  %empty = tensor.empty() : tensor<64x64xi32>
+  %fill = linalg.fill ins(%zero : i32) outs(%empty : tensor<64x64xi32>) -> tensor<64x64xi32>
+  %r = linalg.matmul ins(%x, %y : tensor<64x64xi8>, tensor<64x64xi8>) outs(%fill : tensor<64x64xi32>) -> tensor<64x64xi32>
+  return %r : tensor<64x64xi32>
+})");
+  EXPECT_THAT(refusal("integers.mlir"),
+              HasSubstr("misa_conv.yaml:6: image is i8, and the kernel's is f16"));
 }
 
 TEST_F(SpecExternal, AnObjectForAnotherGpuFitsWhereTheRuntimeTakesTheGpuForThat) {
@@ -260,7 +328,7 @@ TEST_F(SpecExternal, ACubinIsLaunchedAsItIs) {
 
 // What is read back is compared with everything that was asked for.
 TEST(ExternalPlacement, ALaunchThatDiffersIsAFailure) {
-  PlacedKernel placed{"misa.yaml", "misa.hsaco", {}, {}, {64, 32}};
+  PlacedKernel placed{"misa.yaml", "misa.hsaco", {}, {}, {}, {64, 32}};
   placed.launch.function = "f";
   placed.launch.operands = {"A", "C"};
   placed.launch.bindings = {0, 2};

@@ -11,6 +11,16 @@
 
 namespace hone::iree {
 
+// A tensor of the operation that the kernel has otherwise: it is transposed and converted on its
+// way, in the program and by the compiler's own code.
+struct ExternBorder {
+  int binding = 0;
+  std::string kernel_type;  // "tensor<1280x3x3x1280xf16>"
+  // By dimension of that: which one of the program's tensor it is. Empty where it is only
+  // converted.
+  std::vector<int> permutation;
+};
+
 // A kernel in the place of one operation. Its arguments are the addresses of the bindings and
 // behind them the launch's constants, as IREE's HIP and CUDA drivers pass them.
 struct ExternDispatch {
@@ -20,7 +30,8 @@ struct ExternDispatch {
   std::string object;         // its file, in a folder of --iree-hal-executable-object-search-path
   problem::Launch launch;     // grid, block, dynamic shared memory, constants
   std::vector<int> bindings;  // in the kernel's order: 0 lhs, 1 rhs, 2 the result
-  bool zeroed = false;        // the result is zero before the launch
+  std::vector<ExternBorder> borders;
+  bool zeroed = false;  // the result is zero before the launch
   int subgroup_size = 0;
 };
 

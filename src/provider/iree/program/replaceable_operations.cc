@@ -31,13 +31,24 @@ std::string type_text(const Ir& ir, MlirValue value) {
   return ir.text(ir.api().mlirValueGetType(value));
 }
 
-// Steps of the loops through a dense tensor, in elements. Nothing where its size is open or an
-// index is no sum of loops.
+// Whether its value is known before the program runs: what is made of it then is made by the
+// compiler, or when the program is loaded.
+bool is_constant(const Ir& ir, MlirValue tensor) {
+  const MlirOperation made = ir.defining_operation(tensor);
+  if (made.ptr == nullptr) return false;
+  const bool global = ir.is(made, "util.global.load");
+  return ir.is(made, "arith.constant") || ir.is(made, "flow.tensor.constant") ||
+         (global && ir.attribute(made, "is_immutable").ptr != nullptr);
+}
+
+// Steps of the loops through a dense tensor, in elements, and through each of its dimensions.
+// Nothing where its size is open or an index is no sum of loops.
 std::optional<nlohmann::json> use_of(const Ir& ir, MlirValue tensor, MlirAttribute map, int view) {
   const auto type = parse_type(type_text(ir, tensor));
   const auto index_of = indices(ir.api(), map);
   if (!type || !index_of || index_of->size() != type->shape.size()) return std::nullopt;
   std::vector<std::int64_t> strides;
+  nlohmann::json dimensions = nlohmann::json::array();
   std::int64_t pitch = 1, offset = 0;
   for (std::size_t d = type->shape.size(); d-- > 0;) {
     const Linear& index = (*index_of)[d];
@@ -46,11 +57,17 @@ std::optional<nlohmann::json> use_of(const Ir& ir, MlirValue tensor, MlirAttribu
     for (std::size_t l = 0; l < strides.size(); ++l) strides[l] += pitch * index.of_loop[l];
     offset += pitch * index.constant;
     pitch *= type->shape[d];
+    nlohmann::json dimension{{"size", type->shape[d]}};
+    dimension["of_loop"] = index.of_loop;
+    dimension["constant"] = index.constant;
+    dimensions.insert(dimensions.begin(), std::move(dimension));
   }
   return nlohmann::json{{"view", view},
                         {"type", problem::name_of(type->element)},
                         {"offset", offset},
-                        {"strides", strides}};
+                        {"strides", strides},
+                        {"dimensions", dimensions},
+                        {"constant", is_constant(ir, tensor)}};
 }
 
 // One contraction or convolution and what is computed with it.

@@ -17,8 +17,9 @@ namespace hone::iree {
 struct ReplaceableOperation {
   std::string name;  // the compiler's, and its types: "linalg.conv_2d_nhwc_fhwc(tensor<...>, ...)"
   // What it computes, as problem::Dispatch::statement says it: its tensors lie densely, lhs as
-  // binding 0, rhs as 1, the result as 2, and nothing is read behind the sums. {"why_not": "..."}
-  // for what is of another form.
+  // binding 0, rhs as 1, the result as 2, and nothing is read behind the sums. Each operand has its
+  // tensor's "dimensions" too (what external::form_with_borders reads). {"why_not": "..."} for what
+  // is of another form.
   std::string statement;
   // Types of lhs, rhs and result: "tensor<2x34x34x1280xf16>".
   std::vector<std::string> types;
