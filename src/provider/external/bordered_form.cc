@@ -18,11 +18,11 @@ constexpr std::int64_t kMostGrowth = 1 << 20;
 
 // A loop of the statement by the manifest's name. Of several that together are one dimension
 // (batches and rows, both M) `place` says which is the outer one.
-struct NamedLoop {
+struct LoopName {
   std::string name;
   std::size_t place = 0;
 };
-using Naming = std::vector<NamedLoop>;  // by loop; without a name where it has one step
+using LoopNames = std::vector<LoopName>;  // by loop; without a name where it has one step
 
 struct Loops {
   std::vector<std::string> roles;
@@ -42,7 +42,7 @@ Loops loops_of(const json& said, bool turned) {
 
 // All ways of giving the loops names: in a convolution each name goes to one loop; in a matmul all
 // of a role have one name, in any order.
-std::vector<Naming> namings(bool convolution, const Loops& loops) {
+std::vector<LoopNames> all_loop_names(bool convolution, const Loops& loops) {
   const auto names_for = [&](const std::string& role) -> std::vector<std::string> {
     if (convolution) {
       if (role == "m") return {"N", "HO", "WO"};
@@ -52,23 +52,22 @@ std::vector<Naming> namings(bool convolution, const Loops& loops) {
     }
     return {role == "m" ? "M" : role == "n" ? "N" : role == "k" ? "K" : "batch"};
   };
-  std::vector<Naming> ways{{}};
+  std::vector<LoopNames> ways{{}};
   for (std::size_t l = 0; l < loops.sizes.size(); ++l) {
-    std::vector<Naming> longer;
-    for (const Naming& way : ways) {
+    std::vector<LoopNames> longer;
+    for (const LoopNames& way : ways) {
       if (loops.sizes[l] == 1) {
         longer.push_back(way);
         longer.back().emplace_back();
         continue;
       }
       for (const std::string& name : names_for(loops.roles[l])) {
-        const auto taken =
-            static_cast<std::size_t>(std::ranges::count(way, name, &NamedLoop::name));
+        const auto taken = static_cast<std::size_t>(std::ranges::count(way, name, &LoopName::name));
         if (convolution && taken > 0) continue;
         // Behind, between and before those that have the name already.
         for (std::size_t place = taken + 1; place-- > 0;) {
-          Naming& next = longer.emplace_back(way);
-          for (NamedLoop& each : next)
+          LoopNames& next = longer.emplace_back(way);
+          for (LoopName& each : next)
             if (each.name == name && each.place >= place) ++each.place;
           next.push_back({name, place});
         }
@@ -85,7 +84,7 @@ struct Dimension {
 };
 
 // The dimensions of a tensor by the manifest's names; nothing where one has none.
-std::optional<std::vector<Dimension>> dimensions_of(const json& use, const Naming& naming,
+std::optional<std::vector<Dimension>> dimensions_of(const json& use, const LoopNames& naming,
                                                     bool image) {
   std::vector<Dimension> found;
   for (const json& said : use.at("dimensions")) {
@@ -112,7 +111,7 @@ struct Move {
 };
 
 std::optional<Move> move_of(const ExternalKernel::Operand& operand, const json& use,
-                            const Naming& naming, bool image) {
+                            const LoopNames& naming, bool image) {
   const auto dimensions = dimensions_of(use, naming, image);
   if (!dimensions) return std::nullopt;
   // Its rank in the kernel's layout; what has one element lies anywhere, and so before all others.
@@ -186,14 +185,14 @@ class Ways {
   // All there are, the cheapest first.
   std::vector<Way> all() {
     for (const bool turned : {false, true})
-      for (const Naming& naming : namings(kernel_.convolution, loops_of(said_, turned)))
+      for (const LoopNames& naming : all_loop_names(kernel_.convolution, loops_of(said_, turned)))
         add(naming, turned);
     std::ranges::stable_sort(ways_, {}, [](const Way& way) { return way.cost(); });
     return std::move(ways_);
   }
 
  private:
-  void add(const Naming& naming, bool turned) {
+  void add(const LoopNames& naming, bool turned) {
     const auto [lhs, rhs, result] = operand_names(kernel_.convolution);
     Way way{said_, {}};
     std::vector<json*> loads;
@@ -217,7 +216,7 @@ class Ways {
   }
 
   // False where no order of its dimensions is the kernel's.
-  bool bring(const ExternalKernel::Operand& operand, json& use, const Naming& naming,
+  bool bring(const ExternalKernel::Operand& operand, json& use, const LoopNames& naming,
              Way& way) const {
     const auto [lhs, rhs, result] = operand_names(kernel_.convolution);
     const auto type = problem::element_type_from(use.at("type").get<std::string>());

@@ -1,243 +1,103 @@
 #include "provider/iree/extern_spec.h"
 
 #include <algorithm>
-#include <array>
 
 #include "provider/iree/compiler/weights_in_blocks.h"
+#include "provider/iree/extern_function.h"
 
 namespace hone::iree {
 namespace {
 
-constexpr int kResult = 2;  // the binding
-
-// "f16" of "tensor<2x32x32x1280xf16>".
-std::string element_of(const std::string& type) {
-  const std::size_t begin = type.rfind('x') + 1;
-  return type.substr(begin, type.rfind('>') - begin);
-}
-
-std::string zero_of(const std::string& element) {
-  return element.starts_with("i") ? "0 : " + element : "0.0 : " + element;
-}
-
-// "arith.truncf" and the like from one floating-point type to another, as lines of a body in which
-// %from becomes %to.
-std::string conversion(const std::string& from, const std::string& to) {
-  const auto bits = [](const std::string& type) {
-    const std::size_t digit = type.find_first_of("0123456789");
-    return std::stoi(type.substr(digit));
-  };
-  const auto step = [](const char* in, const char* out, const char* how, const std::string& a,
-                       const std::string& b) {
-    return fmt::format("      {} = arith.{} {} : {} to {}\n", out, how, in, a, b);
-  };
-  if (bits(from) != bits(to))
-    return step("%from", "%to", bits(from) > bits(to) ? "truncf" : "extf", from, to);
-  return step("%from", "%wide", "extf", from, "f32") + step("%wide", "%to", "truncf", "f32", to);
-}
-
-std::vector<int> inverse(const std::vector<int>& permutation) {
-  std::vector<int> back(permutation.size());
-  for (std::size_t i = 0; i < permutation.size(); ++i)
-    back[static_cast<std::size_t>(permutation[i])] = static_cast<int>(i);
-  return back;
-}
-
-// Lines that make `name` + "_moved" of `name`: dimension i of `to` is dimension permutation[i] of
-// `from`.
-std::string moved(const std::string& name, const std::string& from, const std::string& to,
-                  const std::vector<int>& permutation) {
-  std::string text = fmt::format("{0}_place = tensor.empty() : {1}\n    ", name, to);
-  const std::string was = element_of(from), is = element_of(to);
-  if (was == is)
-    return text + fmt::format(
-                      "{0}_moved = linalg.transpose ins({0} : {1}) outs({0}_place : {2}) "
-                      "permutation = [{3}]",
-                      name, from, to, fmt::join(permutation, ", "));
-  const auto rank = static_cast<std::size_t>(std::ranges::count(to, 'x'));
-  std::vector<std::string> loops, read, kinds;
-  for (std::size_t d = 0; d < rank; ++d) loops.push_back(fmt::format("d{}", d));
-  read = loops;
-  kinds.assign(rank, "\"parallel\"");
-  // Loop i is dimension i of `to`.
-  for (std::size_t i = 0; i < permutation.size(); ++i)
-    read.at(static_cast<std::size_t>(permutation[i])) = loops[i];
-  return text + fmt::format(
-                    R"mlir({0}_moved = linalg.generic {{
-        indexing_maps = [affine_map<({1}) -> ({2})>, affine_map<({1}) -> ({1})>],
-        iterator_types = [{3}]}} ins({0} : {4}) outs({0}_place : {5}) {{
-    ^bb0(%from: {6}, %unused: {7}):
-{8}      linalg.yield %to : {7}
-    }} -> {5})mlir",
-                    name, fmt::join(loops, ", "), fmt::join(read, ", "), fmt::join(kinds, ", "),
-                    from, to, was, is, conversion(was, is));
-}
-
-// Operands of the call in the order of the launch: constants, then tensors. A result that stands
-// between operands, or that must hold something before, is an operand too, to which it is tied.
-class Call {
- public:
-  explicit Call(const ExternDispatch& dispatch)
-      : dispatch_(dispatch), types_(dispatch.operation.types), kernel_types_(types_) {
-    for (const ExternBorder& border : dispatch.borders)
-      kernel_types_.at(static_cast<std::size_t>(border.binding)) = border.kernel_type;
-  }
-
-  std::string text(std::size_t number, std::string_view target) {
-    const problem::Launch& launch = dispatch_.launch;
-    for (const std::uint32_t constant : launch.constants) {
-      names_.push_back(fmt::format("%constant_{}", names_.size()));
-      operand_types_.emplace_back("i32");
-      lines_.push_back(fmt::format("{} = arith.constant {} : i32", names_.back(),
-                                   static_cast<std::int32_t>(constant)));
-    }
-    const bool tied = dispatch_.zeroed || dispatch_.bindings.back() != kResult;
-    if (tied) add_result();
-    std::string tie;
-    std::vector<std::string> bindings;
-    for (const int binding : dispatch_.bindings) {
-      const bool result = binding == kResult;
-      bindings.emplace_back(result ? "#hal.pipeline.binding<storage_buffer>"
-                                   : "#hal.pipeline.binding<storage_buffer, ReadOnly>");
-      if (result && !tied) continue;
-      if (result) tie = fmt::format(", tied_operands = [{} : index]", names_.size());
-      names_.push_back(result ? "%result" : operand(binding));
-      operand_types_.push_back(kernel_type(binding));
-    }
-    std::vector<std::string> parameters;
-    for (std::size_t i = 0; i < types_.size(); ++i)
-      if (i != kResult) parameters.push_back(fmt::format("%operand_{}: {}", i, types_[i]));
-    const std::string given = back();
-    // The attributes that say how it is launched have no place in the short form.
-    return fmt::format(
-        R"mlir(  // {comment}
-  util.func private @kernel_{number}({parameters}) -> {result} {{
-    {lines}
-    %called = "hal.dispatch.extern"({names}) <{{
-      export_name = "{function}",
-      layout = #hal.pipeline.layout<constants = {count}, bindings = [{bindings}]>,
-      targets = [{target}], target_ordinals = [0 : index],
-      target_objects = [[#hal.executable.object<{{path = "{object}"}}>]],
-      workgroup_size = [{bx} : index, {by} : index, {bz} : index], subgroup_size = {subgroup} : index,
-      workgroup_local_memory = {shared} : index{tie},
-      operandSegmentSizes = array<i32: 0, {operands}, 0, 0>}}> ({{
-    ^bb0(%device: !hal.device):
-      %x = arith.constant {gx} : index
-      %y = arith.constant {gy} : index
-      %z = arith.constant {gz} : index
-      hal.return %x, %y, %z : index, index, index
-    }}, {{}}) : ({types}) -> {called}
-    {given}
-  }}
-)mlir",
-        fmt::arg("comment", dispatch_.comment), fmt::arg("number", number),
-        fmt::arg("parameters", fmt::join(parameters, ", ")), fmt::arg("result", types_.at(kResult)),
-        fmt::arg("called", kernel_type(kResult)), fmt::arg("given", given),
-        fmt::arg("lines", fmt::join(lines_, "\n    ")), fmt::arg("names", fmt::join(names_, ", ")),
-        fmt::arg("function", dispatch_.function), fmt::arg("count", launch.constants.size()),
-        fmt::arg("bindings", fmt::join(bindings, ", ")), fmt::arg("target", target),
-        fmt::arg("object", dispatch_.object), fmt::arg("bx", launch.block[0]),
-        fmt::arg("by", launch.block[1]), fmt::arg("bz", launch.block[2]),
-        fmt::arg("subgroup", dispatch_.subgroup_size), fmt::arg("shared", launch.shared_bytes),
-        fmt::arg("tie", tie), fmt::arg("operands", names_.size()), fmt::arg("gx", launch.grid[0]),
-        fmt::arg("gy", launch.grid[1]), fmt::arg("gz", launch.grid[2]),
-        fmt::arg("types", fmt::join(operand_types_, ", ")));
-  }
-
- private:
-  const std::string& kernel_type(int binding) const {
-    return kernel_types_.at(static_cast<std::size_t>(binding));
-  }
-  const ExternBorder* border(int binding) const {
-    const auto found = std::ranges::find(dispatch_.borders, binding, &ExternBorder::binding);
-    return found == dispatch_.borders.end() ? nullptr : &*found;
-  }
-
-  // The name of an operand as the kernel reads it.
-  std::string operand(int binding) {
-    std::string name = fmt::format("%operand_{}", binding);
-    const ExternBorder* const between = border(binding);
-    if (between == nullptr) return name;
-    lines_.push_back(moved(name, types_.at(static_cast<std::size_t>(binding)), kernel_type(binding),
-                           between->permutation));
-    return name + "_moved";
-  }
-
-  // From the kernel's result to the program's.
-  std::string back() const {
-    const std::string& type = types_.at(kResult);
-    const ExternBorder* const between = border(kResult);
-    if (between == nullptr) return "util.return %called : " + type;
-    return fmt::format("{}\n    util.return %called_moved : {}",
-                       moved("%called", between->kernel_type, type, inverse(between->permutation)),
-                       type);
-  }
-
-  void add_result() {
-    const std::string& type = kernel_type(kResult);
-    if (!dispatch_.zeroed) {
-      lines_.push_back(fmt::format("%result = tensor.empty() : {}", type));
-      return;
-    }
-    const std::string element = element_of(type);
-    lines_.push_back(fmt::format("%zero = arith.constant {}", zero_of(element)));
-    lines_.push_back(fmt::format("%empty = tensor.empty() : {}", type));
-    lines_.push_back(fmt::format("%result = linalg.fill ins(%zero : {0}) outs(%empty : {1}) -> {1}",
-                                 element, type));
-  }
-
-  const ExternDispatch& dispatch_;
-  const std::vector<std::string>& types_;  // by binding, as the program has them
-  std::vector<std::string> kernel_types_;
-  std::vector<std::string> lines_, names_, operand_types_;
-};
-
-std::string matcher_text(const ExternDispatch& dispatch, std::size_t number) {
+// A matcher of the pattern and the action that calls `function` in its place. `parameters`: types.
+std::string matcher_text(const std::string& label, const std::string& function,
+                         const std::vector<std::string>& parameters, const std::string& pattern) {
   std::vector<std::string> arguments;
-  const std::vector<std::string>& types = dispatch.operation.types;
-  for (std::size_t i = 0; i < types.size(); ++i)
-    if (i != kResult) arguments.push_back(fmt::format("%arg{}: {}", arguments.size(), types[i]));
+  for (const std::string& type : parameters)
+    arguments.push_back(fmt::format("%arg{}: {}", arguments.size(), type));
   return fmt::format(
       R"mlir(  transform.named_sequence @match_{0}(%root: !transform.any_op {{transform.readonly}})
       -> (!transform.any_value, !transform.any_value) {{
     %ins, %outs = transform.iree.match.cast_compatible_dag_from_root %root {{
-    ^bb0({1}):
-{2}    }} : (!transform.any_op) -> (!transform.any_value, !transform.any_value)
+    ^bb0({2}):
+{3}    }} : (!transform.any_op) -> (!transform.any_value, !transform.any_value)
     transform.yield %ins, %outs : !transform.any_value, !transform.any_value
   }}
   transform.named_sequence @call_{0}(%ins: !transform.any_value {{transform.readonly}},
                                      %out: !transform.any_value {{transform.readonly}}) {{
     %root = transform.get_defining_op %out : (!transform.any_value) -> !transform.any_op
     %module = transform.util.get_nearest_symbol_table %root : (!transform.any_op) -> !transform.any_op
-    %kernel = transform.util.import_symbol @kernel_{0} into %module if undefined
+    %function = transform.util.import_symbol @{1} into %module if undefined
         : (!transform.any_op) -> !transform.any_op
-    transform.util.cast_and_call %kernel(%ins) -> %out after %root {{
+    transform.util.cast_and_call %function(%ins) -> %out after %root {{
       transform.type_conversion.tensor.cast_shape_dynamic_dims
     }} : (!transform.any_op, !transform.any_value, !transform.any_value, !transform.any_op)
         -> !transform.any_op
     transform.yield
   }}
 )mlir",
-      number, fmt::join(arguments, ", "), dispatch.operation.dag);
+      label, function, fmt::join(arguments, ", "), pattern);
 }
 
-}  // namespace
+std::string matcher_text(const ExternDispatch& dispatch, std::size_t number) {
+  std::vector<std::string> parameters = dispatch.operation.types;
+  parameters.erase(parameters.begin() + kResultBinding);
+  return matcher_text(std::to_string(number), fmt::format("kernel_{}", number), parameters,
+                      dispatch.operation.dag);
+}
 
-std::string extern_spec_text(const std::vector<ExternDispatch>& dispatches,
-                             problem::GpuBackend backend) {
-  const bool rocm = backend == problem::GpuBackend::kRocm;
-  const std::string_view target = rocm ? R"(#hal.executable.target<"rocm", "rocm-hsaco-fb">)"
-                                       : R"(#hal.executable.target<"cuda", "cuda-nvptx-fb">)";
+std::string scalar_text(const ScalarFunction& scalar) {
+  std::vector<std::string> parameters;
+  for (const std::string& type : scalar.parameters)
+    parameters.push_back(fmt::format("%arg{}: {}", parameters.size(), type));
+  return fmt::format("  util.func private @{}({}) -> {} {{\n{}    util.return {} : {}\n  }}\n",
+                     scalar.name, fmt::join(parameters, ", "), scalar.result, scalar.body,
+                     scalar.value, scalar.result) +
+         matcher_text(scalar.name, scalar.name, scalar.parameters, scalar.body);
+}
+
+// Operations on single values that read constants from outside are calls while patterns are looked
+// for. Those that are left are inlined again, with the kernels.
+std::string scalars_called(const std::vector<ScalarFunction>& scalars) {
+  if (scalars.empty()) return {};
+  std::vector<std::string> pairs;
+  for (const ScalarFunction& scalar : scalars)
+    pairs.push_back(fmt::format("@match_{0} -> @call_{0}", scalar.name));
+  return fmt::format(
+      R"mlir(    %plain = transform.structured.match ops{{["util.func"]}} in %module
+        : (!transform.any_op) -> !transform.any_op
+    transform.foreach %plain : !transform.any_op {{
+    ^bb0(%function: !transform.any_op):
+      %called = transform.foreach_match in %function
+          {} : (!transform.any_op) -> (!transform.any_op)
+      transform.apply_dce to %called : !transform.any_op
+    }}
+)mlir",
+      fmt::join(pairs, ",\n          "));
+}
+
+std::string head_of(std::size_t number) {
+  return fmt::format("util.func private @kernel_{}", number);
+}
+
+// `functions`: by dispatch, what is called in its place: @kernel_0, ...
+std::string spec_of_functions(const std::vector<ExternDispatch>& dispatches,
+                              const std::vector<std::string>& functions) {
   std::string text = "module attributes {transform.with_named_sequence} {\n";
   std::vector<std::string> pairs;
+  std::vector<ScalarFunction> scalars;
+  for (const ExternDispatch& dispatch : dispatches)
+    for (const ScalarFunction& scalar : dispatch.operation.scalars)
+      if (std::ranges::find(scalars, scalar) == scalars.end()) scalars.push_back(scalar);
+  for (const ScalarFunction& scalar : scalars) text += scalar_text(scalar);
   for (std::size_t i = 0; i < dispatches.size(); ++i) {
-    text += Call(dispatches[i]).text(i, target) + matcher_text(dispatches[i], i);
+    text += fmt::format("  // {}\n{}{}", dispatches[i].comment, functions[i],
+                        matcher_text(dispatches[i], i));
     pairs.push_back(fmt::format("@match_{0} -> @call_{0}", i));
   }
   return text +
          fmt::format(
              R"mlir(  transform.named_sequence @__transform_main(%module: !transform.any_op) {{
-    %functions = transform.structured.match ops{{["util.func"]}} in %module
+{}    %functions = transform.structured.match ops{{["util.func"]}} in %module
         : (!transform.any_op) -> !transform.any_op
     transform.foreach %functions : !transform.any_op {{
     ^bb0(%function: !transform.any_op):
@@ -251,7 +111,33 @@ std::string extern_spec_text(const std::vector<ExternDispatch>& dispatches,
   }}
 }}
 )mlir",
-             fmt::join(pairs, ",\n          "));
+             scalars_called(scalars), fmt::join(pairs, ",\n          "));
+}
+
+}  // namespace
+
+std::string extern_spec_text(const std::vector<ExternDispatch>& dispatches,
+                             problem::GpuBackend backend) {
+  std::vector<std::string> functions;
+  for (const ExternDispatch& each : dispatches)
+    functions.push_back(extern_function(each, head_of(functions.size()), "util.return", backend));
+  return spec_of_functions(dispatches, functions);
+}
+
+std::string converted_spec_text(const std::vector<ExternDispatch>& dispatches) {
+  std::vector<std::string> functions;
+  for (const ExternDispatch& each : dispatches)
+    functions.push_back(converted_function(each, head_of(functions.size())));
+  return spec_of_functions(dispatches, functions);
+}
+
+std::string kernel_program_text(const ExternDispatch& dispatch, problem::GpuBackend backend) {
+  ExternDispatch alone = dispatch;
+  for (const ExternBorder& border : dispatch.borders)
+    alone.operation.types.at(static_cast<std::size_t>(border.binding)) = border.kernel_type;
+  alone.borders.clear();
+  alone.zeroed = false;
+  return extern_function(alone, "func.func @kernel", "return", backend);
 }
 
 std::vector<std::string> extern_spec_flags(const std::string& spec, const std::string& folder) {

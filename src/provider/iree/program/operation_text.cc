@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/json_fields.h"
+#include "provider/iree/program/dense_use.h"
 
 namespace hone::iree {
 namespace {
@@ -19,13 +20,9 @@ constexpr auto kScalarFields = [](auto& function, auto&& field) {
   field("value", function.value);
 };
 
-std::string type_text(const Ir& ir, MlirValue value) {
-  return ir.text(ir.api().mlirValueGetType(value));
-}
-
 std::vector<std::string> types_of(const Ir& ir, const std::vector<MlirValue>& values) {
   std::vector<std::string> types;
-  for (const MlirValue value : values) types.push_back(type_text(ir, value));
+  for (const MlirValue value : values) types.push_back(printed_type(ir, value));
   return types;
 }
 
@@ -55,8 +52,7 @@ class Frame {
       return failure("an operation cannot be written anew: {}", parse.diagnostics());
     Frame frame(session, name, parse.take_module());
     frame.marker_ = frame.named("builtin.unrealized_conversion_cast");
-    frame.end_ = frame.named("func.return");
-    if (frame.marker_.ptr == nullptr || frame.end_.ptr == nullptr)
+    if (frame.marker_.ptr == nullptr)
       return failure("the compiler changed the function around an operation");
     return frame;
   }
@@ -75,8 +71,16 @@ class Frame {
 
   // Makes this the function's result; nothing is cloned any more.
   void finish(MlirValue result) {
-    ir_.api().mlirOperationSetOperand(end_, 0, result);
+    ir_.api().mlirOperationSetOperand(ir_.api().mlirOperationGetNextInBlock(marker_), 0, result);
     ir_.api().mlirOperationDestroy(marker_);
+  }
+
+  // What the function returns, by its name in the lines: "%3".
+  std::string value() const {
+    constexpr std::string_view kReturn = "    return ";
+    const std::string text = ir_.text(module_.get());
+    const std::size_t at = text.rfind(kReturn) + kReturn.size();
+    return text.substr(at, text.find(' ', at) - at);
   }
 
   // Lines of the function, with what stands for attributes above it ("#map = ...") put in.
@@ -132,7 +136,7 @@ class Frame {
   Ir ir_;
   std::string name_;
   OwnedModule module_;
-  MlirOperation marker_{}, end_{};
+  MlirOperation marker_{};  // ahead of the return
 };
 
 class Writer {
@@ -141,8 +145,8 @@ class Writer {
          const std::vector<Given>& given)
       : session_(session), ir_(session.api()), operations_(operations), given_(given) {
     for (const Given& each : given)
-      types_.push_back(type_text(ir_, ir_.operands(each.operation).at(each.index)));
-    result_ = type_text(ir_, ir_.results(operations.back()).front());
+      types_.push_back(printed_type(ir_, ir_.operands(each.operation).at(each.index)));
+    result_ = printed_type(ir_, ir_.results(operations.back()).front());
   }
 
   Result<OperationText> write() {
@@ -150,7 +154,8 @@ class Writer {
     HONE_TRY(find_scalars(text.scalars));
     HONE_ASSIGN(Frame plain, Frame::create(session_, "operation", types_, result_));
     HONE_TRY(fill(plain, false));
-    text.program = ir_.text(plain.module());
+    text.body = plain.body();
+    text.value = plain.value();
     std::string functions;
     for (const ScalarFunction& scalar : text.scalars) functions += declared(scalar);
     HONE_ASSIGN(Frame pattern, Frame::create(session_, "dag", types_, result_, functions));
@@ -213,7 +218,7 @@ class Writer {
         ir_.api().mlirOperationGetNumRegions(inner) > 0)
       return failure("{} in its body reads constants alone", ir_.name(inner));
     scalar.parameters = types_of(ir_, values);
-    scalar.result = type_text(ir_, ir_.results(inner).front());
+    scalar.result = printed_type(ir_, ir_.results(inner).front());
     HONE_ASSIGN(Frame frame, Frame::create(session_, "scalar", scalar.parameters, scalar.result));
     std::vector<MlirValue> operands;
     std::size_t next = 0;
@@ -223,8 +228,7 @@ class Writer {
                              : frame.argument(next++));
     frame.finish(ir_.results(frame.clone(inner, operands)).front());
     scalar.body = frame.body();
-    const std::size_t last = scalar.body.rfind('%', scalar.body.rfind(" = "));
-    scalar.value = scalar.body.substr(last, scalar.body.find(' ', last) - last);
+    scalar.value = frame.value();
     scalar.name = "scalar_" + content_hash(scalar.body + scalar.result +
                                            fmt::format("{}", fmt::join(scalar.parameters, ",")))
                                   .substr(0, 12);

@@ -31,7 +31,9 @@ struct OperationText {
   // they are made of (fills, empty tensors, constants).
   std::string dag;
   std::vector<ScalarFunction> scalars;  // that dag calls
-  std::string program;                  // a module with one function, @operation
+  // The same with constants as they are in the program, and what of it is the result: "%3".
+  std::string body;
+  std::string value;
 };
 
 // A value that comes from outside of the operations: operand `index` of `operation`.
