@@ -273,10 +273,10 @@ void add_spec_external_command(CLI::App& spec, Run& run) {
   command->add_flag("--plain", options->plain, "progress as plain lines, as without a terminal");
   command->footer(
       "Writes external_spec.mlir, the objects and compile_flags.txt, with which\n"
-      "iree-compile PROGRAM @out/compile_flags.txt needs no hone. With --device the program\n"
-      "is run with the kernels and without, outputs are compared and times taken, of each\n"
-      "operation alone too; exit code 1 where it is slower with them, or an output is wrong.\n"
-      "Without --device nothing is measured, and no output compared.");
+      "iree-compile PROGRAM @out/compile_flags.txt needs no hone. With --device the\n"
+      "program is run with the kernels and without: outputs are compared and times\n"
+      "taken, of each operation alone too; exit code 1 where it is slower with them or\n"
+      "an output is wrong. Without it nothing is measured, and no output compared.");
   command->allow_extras();
   command->callback([&run, options] {
     run = [options]() -> CommandResult {

@@ -84,8 +84,8 @@ struct Dimension {
 };
 
 // The dimensions of a tensor by the manifest's names; nothing where one has none.
-std::optional<std::vector<Dimension>> dimensions_of(const json& use, const LoopNames& naming,
-                                                    bool image) {
+std::optional<std::vector<Dimension>> named_dimensions(const json& use, const LoopNames& naming,
+                                                       bool image) {
   std::vector<Dimension> found;
   for (const json& said : use.at("dimensions")) {
     Dimension& dimension = found.emplace_back();
@@ -112,7 +112,7 @@ struct Move {
 
 std::optional<Move> move_of(const ExternalKernel::Operand& operand, const json& use,
                             const LoopNames& naming, bool image) {
-  const auto dimensions = dimensions_of(use, naming, image);
+  const auto dimensions = named_dimensions(use, naming, image);
   if (!dimensions) return std::nullopt;
   // Its rank in the kernel's layout; what has one element lies anywhere, and so before all others.
   std::vector<std::pair<std::ptrdiff_t, std::size_t>> ranks;
