@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/hash.h"
+#include "base/text.h"
 #include "problem/code_target.h"
 #include "provider/iree/compiler/ir.h"
 #include "provider/iree/gpu/executable.h"
@@ -19,15 +20,109 @@ std::int64_t bytes_of(const std::string& type) {
   return read ? problem::element_count(*read) * problem::byte_size(read->element) : 0;
 }
 
+std::string text_of(const problem::TensorType& type) {
+  return fmt::format("tensor<{}>", problem::to_string(type));
+}
+
+iree::ExternBorder extern_border(const PlacedKernel& each, const external::Border& border) {
+  problem::TensorType type =
+      iree::parse_type(each.operation.types.at(static_cast<std::size_t>(border.binding)))
+          .value_or(problem::TensorType());
+  const std::vector<std::int64_t> shape = type.shape;
+  type.element = border.result ? border.from_type : border.to_type;
+  for (std::size_t i = 0; i < border.permutation.size(); ++i)
+    type.shape.at(i) = shape.at(static_cast<std::size_t>(border.permutation[i]));
+  return {border.binding, text_of(type), border.permutation};
+}
+
 PlacedKernel placed(const external::ExternalKernel& kernel, external::ObjectLaunch launch,
-                    const iree::ReplaceableOperation& operation) {
+                    const iree::ReplaceableOperation& operation,
+                    std::vector<external::Border> borders) {
   // By its content: the compiler takes a file of that name in its own folder first.
   const std::string object =
       fmt::format("{}-{}.{}", kernel.name(), content_hash(launch.code).substr(0, 8), launch.format);
-  PlacedKernel each{kernel.manifest, object, std::move(launch), operation, {}};
-  for (const int binding : each.launch.bindings)
-    each.binding_bytes.push_back(bytes_of(operation.types.at(static_cast<std::size_t>(binding))));
+  PlacedKernel each{kernel.manifest, object, std::move(launch), operation, std::move(borders), {}};
+  for (const int binding : each.launch.bindings) {
+    const auto border = std::ranges::find(each.borders, binding, &external::Border::binding);
+    each.binding_bytes.push_back(
+        border == each.borders.end()
+            ? bytes_of(operation.types.at(static_cast<std::size_t>(binding)))
+            : border->bytes);
+  }
   return each;
+}
+
+constexpr std::size_t kOfProduct = 3;  // operands: two, and the result
+
+// One product with ever more of what is behind it.
+using Steps = std::vector<const iree::ReplaceableOperation*>;
+
+// Where a kernel fits.
+struct Fit {
+  const iree::ReplaceableOperation* operation = nullptr;
+  external::BorderedForm bordered;
+
+  // Bytes that its borders move.
+  std::int64_t moved() const {
+    std::int64_t bytes = 0;
+    for (const external::Border& border : bordered.borders)
+      if (!border.constant) bytes += border.bytes;
+    return bytes;
+  }
+};
+
+// What a manifest does not say is that what it reads behind the sums is added.
+Status check_behind(const external::ExternalKernel& kernel,
+                    const iree::ReplaceableOperation& operation) {
+  const std::vector<std::string>& computed = operation.behind;
+  const std::string said =
+      fmt::format("behind its sums it computes [{}]", fmt::join(computed, ", "));
+  if (!kernel.behind) {
+    const bool adds = std::ranges::all_of(
+        computed, [](const std::string& each) { return each == "addf" || each == "addi"; });
+    if (adds && computed.size() == kernel.operands.size() - kOfProduct) return {};
+    return input_error("{}; a kernel that does says so in its manifest: behind: [{}]", said,
+                       fmt::join(computed, ", "));
+  }
+  std::vector<std::string> wanted;
+  for (const auto& each : *kernel.behind) wanted.push_back(each.text);
+  if (wanted == computed) return {};
+  if (wanted.empty()) return input_error("{}, and the kernel nothing", said);
+  return provider::Place(kernel.manifest, kernel.behind->front().line)
+      .error("{}, and the kernel [{}]", said, fmt::join(wanted, ", "));
+}
+
+Result<Fit> fit_of(const external::ExternalKernel& kernel,
+                   const iree::ReplaceableOperation& operation,
+                   const external::ObjectDevice& device) {
+  HONE_ASSIGN(auto bordered, external::form_with_borders(kernel, operation.statement));
+  HONE_TRY(check_behind(kernel, operation));
+  HONE_TRY(external::check_constraints(kernel, bordered.form, device));
+  return Fit{&operation, std::move(bordered)};
+}
+
+// Of a product with ever more behind it, that which the kernel is for with the fewest bytes moved,
+// and the least behind it. An error names the product and says why not, of the one that reads as
+// much as the kernel does.
+Result<Fit> best_fit(const external::ExternalKernel& kernel, const Steps& steps,
+                     const external::ObjectDevice& device) {
+  std::optional<Fit> best;
+  std::string reason;
+  bool told = false;
+  for (const iree::ReplaceableOperation* const step : steps) {
+    Result<Fit> fit = fit_of(kernel, *step, device);
+    if (fit && (!best || fit->moved() < best->moved())) best = *std::move(fit);
+    const bool reads_as_much = step->types.size() == kernel.operands.size();
+    // Where the manifest says what is computed, all that the program has is what is to be read.
+    if (fit || (told && !kernel.behind) || (!reason.empty() && !reads_as_much)) continue;
+    reason = fmt::format("{}: {}", step->name, fit.error().message);
+    told = reads_as_much;
+  }
+  if (best) return *std::move(best);
+  const std::string& stopped_by = steps.back()->stopped_by;
+  if (!stopped_by.empty() && (kernel.behind || kernel.operands.size() > kOfProduct))
+    reason += fmt::format("; behind that hone does not look: {}", stopped_by);
+  return input_error("{}", reason);
 }
 
 // A kernel that nothing was found for.
@@ -61,36 +156,70 @@ std::string in_words(const iree::ExternLaunch& launch) {
 
 }  // namespace
 
+Status configure(std::vector<external::ExternalKernel>& kernels, const std::string& configuration) {
+  for (std::size_t at = 0; at < configuration.size();) {
+    const std::size_t end = std::min(configuration.find(',', at), configuration.size());
+    const std::string pair = configuration.substr(at, end - at);
+    at = end + 1;
+    const std::size_t equals = std::min(pair.find('='), pair.size());
+    const std::string name = pair.substr(0, equals);
+    const std::string said = pair.substr(std::min(equals + 1, pair.size()));
+    std::vector<std::string> knobs;
+    bool found = false;
+    for (external::ExternalKernel& kernel : kernels)
+      for (const provider::KernelManifest::Knob& knob : kernel.knobs) {
+        knobs.push_back(knob.name);
+        if (knob.name != name) continue;
+        found = true;
+        const auto value = std::ranges::find(
+            knob.values, said, [](space::Value each) { return std::to_string(each); });
+        if (value == knob.values.end())
+          return input_error("--config: '{}': {} of {}:{} may be {}", pair, name, kernel.manifest,
+                             knob.line, fmt::join(knob.values, ", "));
+        kernel.defaults[name] = *value;
+      }
+    if (!found)
+      return input_error("--config: '{}': no manifest has a knob '{}'{}; it is NAME=VALUE,...",
+                         pair, name, did_you_mean(name, knobs));
+  }
+  return {};
+}
+
 Result<std::vector<PlacedKernel>> placed_kernels(
     const std::vector<external::ExternalKernel>& kernels,
     const std::vector<iree::ReplaceableOperation>& operations,
     const external::ObjectDevice& device) {
   std::vector<PlacedKernel> all;
-  std::set<std::size_t> taken;
+  std::map<int, Steps> products;
+  for (const iree::ReplaceableOperation& each : operations) products[each.product].push_back(&each);
+  std::set<int> taken;  // products
   for (const external::ExternalKernel& kernel : kernels) {
     std::vector<std::string> reasons;
     bool found = false;
-    for (std::size_t i = 0; i < operations.size(); ++i) {
-      const auto form = external::form_by_line(kernel, operations[i].statement);
-      const Status holds = form ? external::check_constraints(kernel, *form, device)
-                                : Status(tl::unexpected(form.error()));
-      if (!holds) {
-        reasons.push_back(fmt::format("{}: {}", operations[i].name, holds.error().message));
+    for (const auto& [product, steps] : products) {
+      auto fit = best_fit(kernel, steps, device);
+      if (!fit) {
+        reasons.push_back(fit.error().message);
         continue;
       }
       found = true;
-      if (!taken.insert(i).second) continue;
-      HONE_ASSIGN(external::ObjectLaunch launch, object_launch(kernel, *form, device));
-      all.push_back(placed(kernel, std::move(launch), operations[i]));
+      if (!taken.insert(product).second) continue;
+      HONE_ASSIGN(external::ObjectLaunch launch, object_launch(kernel, fit->bordered.form, device));
+      all.push_back(
+          placed(kernel, std::move(launch), *fit->operation, std::move(fit->bordered.borders)));
     }
     if (!found) return no_operation(kernel, reasons);
   }
   return all;
 }
 
-std::string spec_of(const std::vector<PlacedKernel>& placed, const problem::GpuTarget& target) {
+std::vector<iree::ExternDispatch> extern_dispatches(const std::vector<PlacedKernel>& placed,
+                                                    const problem::GpuTarget& target) {
   std::vector<iree::ExternDispatch> dispatches;
-  for (const PlacedKernel& each : placed)
+  for (const PlacedKernel& each : placed) {
+    std::vector<iree::ExternBorder> borders;
+    for (const external::Border& border : each.borders)
+      borders.push_back(extern_border(each, border));
     dispatches.push_back(
         {.operation = each.operation,
          .comment = fmt::format("{} in the place of {}", each.object, each.operation.name),
@@ -98,10 +227,12 @@ std::string spec_of(const std::vector<PlacedKernel>& placed, const problem::GpuT
          .object = each.object,
          .launch = each.launch.launch,
          .bindings = each.launch.bindings,
+         .borders = std::move(borders),
          .zeroed = each.launch.zeroed,
          .subgroup_size = each.launch.subgroup_size > 0 ? each.launch.subgroup_size
                                                         : target.subgroup_sizes.front()});
-  return iree::extern_spec_text(dispatches, target.backend);
+  }
+  return dispatches;
 }
 
 Status check_launches(const std::vector<PlacedKernel>& placed,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/toolchain.h"
+#include "provider/external/bordered_form.h"
 #include "provider/external/object_launch.h"
 #include "provider/iree/extern_spec.h"
 #include "provider/iree/program/extern_launches.h"
@@ -20,18 +21,26 @@ struct PlacedKernel {
   std::string object;    // the file that the spec names: "misa-1a2b3c4d.hsaco"
   external::ObjectLaunch launch;
   iree::ReplaceableOperation operation;
-  std::vector<std::int64_t> binding_bytes;  // in the order of the launch
+  std::vector<external::Border> borders;    // between its tensors and the kernel's
+  std::vector<std::int64_t> binding_bytes;  // in the order of the launch, as the kernel has them
 };
 
-// The first kernel whose form each operation has. Input errors: those of external::object_launch;
-// for a kernel that is for no operation, why it is not for each, with the manifest's line.
+// Gives knobs other values than the manifests' defaults: "BM=128,BN=64", in each manifest that has
+// a knob of that name. Input errors: no manifest has it, or not with that value.
+Status configure(std::vector<external::ExternalKernel>& kernels, const std::string& configuration);
+
+// For each product of a program the first kernel that is for it, with as much of what is computed
+// behind the sums as the kernel's manifest says; where that says nothing, the sums of what it
+// reads. Input errors: those of external::object_launch; for a kernel that is for no operation, why
+// it is not for each, with the manifest's line.
 Result<std::vector<PlacedKernel>> placed_kernels(
     const std::vector<external::ExternalKernel>& kernels,
     const std::vector<iree::ReplaceableOperation>& operations,
     const external::ObjectDevice& device);
 
-// The text of the spec that places them.
-std::string spec_of(const std::vector<PlacedKernel>& placed, const problem::GpuTarget& target);
+// What the spec that places them is written of.
+std::vector<iree::ExternDispatch> extern_dispatches(const std::vector<PlacedKernel>& placed,
+                                                    const problem::GpuTarget& target);
 
 // That the program's launches are those of `placed`, each as often as the program has the
 // operation: function, grid, block, constants, bytes of each binding, and which of them is written.

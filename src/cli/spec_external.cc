@@ -6,10 +6,15 @@
 #include "base/file.h"
 #include "base/response_file.h"
 #include "base/say.h"
+#include "cli/core_options.h"
+#include "cli/device_options.h"
 #include "cli/external_placement.h"
+#include "cli/external_proof.h"
 #include "cli/input_program.h"
 #include "cli/replacing_kernels.h"
+#include "cli/runtime_options.h"
 #include "cli/schema_version.h"
+#include "cli/status_line.h"
 #include "cli/toolchain.h"
 #include "output/json_text.h"
 #include "problem/code_target.h"
@@ -24,11 +29,16 @@ struct ExternalOptions {
   ToolchainOptions toolchain;
   std::string program;
   std::vector<std::string> manifests;
+  std::string configuration;  // of the knobs; empty: the manifests' defaults
+  std::string device;         // that it is proved on; empty: on none
+  RuntimeOptions runtime;
+  tune::CompareOptions compare;
   std::filesystem::path out = "out";
-  bool json = false;
+  bool json = false, quiet = false, plain = false;
 };
 
 constexpr char kSpecFile[] = "external_spec.mlir";
+constexpr char kFlagsFile[] = "compile_flags.txt";
 
 // What the compiler lists for a job that only this command has.
 template <class T>
@@ -73,6 +83,17 @@ Result<std::vector<std::string>> write_spec(const std::filesystem::path& folder,
   return flags;
 }
 
+nlohmann::json json_of(const external::Border& border) {
+  return {{"operand", border.operand},
+          {"from", border.from},
+          {"to", border.to},
+          {"transposed", border.transposes()},
+          {"from_type", problem::name_of(border.from_type)},
+          {"to_type", problem::name_of(border.to_type)},
+          {"bytes", border.bytes},
+          {"constant", border.constant}};
+}
+
 nlohmann::json json_of(const PlacedKernel& each) {
   const external::ObjectLaunch& launch = each.launch;
   nlohmann::json arguments = nlohmann::json::array();
@@ -86,7 +107,10 @@ nlohmann::json json_of(const PlacedKernel& each) {
                          {"offset", 8 * launch.operands.size() + 4 * i},
                          {"bytes", 4},
                          {"value", launch.launch.constants[i]}});
+  nlohmann::json borders = nlohmann::json::array();
+  for (const external::Border& border : each.borders) borders.push_back(json_of(border));
   return {{"manifest", each.manifest},
+          {"borders", borders},
           {"operation", each.operation.name},
           {"launches", each.operation.count},
           {"function", launch.function},
@@ -106,6 +130,8 @@ void print(const PlacedKernel& each) {
       launch.function, each.operation.name, each.operation.count,
       fmt::join(launch.launch.grid, " x "), fmt::join(launch.launch.block, " x "),
       launch.argument_bytes(), launch.zeroed ? "; its result is zeroed before each launch" : "");
+  for (const external::Border& border : each.borders)
+    fmt::print("  {}\n", external::in_words(border));
   const nlohmann::json arguments = json_of(each).at("arguments");
   for (const nlohmann::json& argument : arguments) {
     const bool address = argument.contains("points_to_bytes");
@@ -115,15 +141,62 @@ void print(const PlacedKernel& each) {
   }
 }
 
-CommandResult place(const ExternalOptions& options) {
+void print_json(const ExternalOptions& options, const Toolchain& toolchain,
+                const external::ObjectDevice& device, const std::vector<PlacedKernel>& placed,
+                const std::optional<Prices>& prices) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const PlacedKernel& each : placed) rows.push_back(json_of(each));
+  nlohmann::json document{{"schema_version", kSchemaVersion},
+                          {"program", options.program},
+                          {"compiler", toolchain.revision()},
+                          {"target", target_json(options.toolchain)},
+                          {"runs_as", device.runs_as},
+                          {"kernels", rows},
+                          {"spec", (options.out / kSpecFile).string()},
+                          {"compile_flags", (options.out / kFlagsFile).string()}};
+  if (prices) document["proof"] = json_of(*prices, options.compare.statistics);
+  fmt::print("{}\n", output::json_text(document));
+}
+
+void print_text(const ExternalOptions& options, const external::ObjectDevice& device,
+                const std::vector<PlacedKernel>& placed, std::size_t launches,
+                const std::optional<Prices>& prices) {
+  for (const PlacedKernel& each : placed) print(each);
+  if (device.runs_as != device.target)
+    say("it runs where HSA_OVERRIDE_GFX_VERSION={} is set, as here\n",
+        problem::override_for(device.runs_as));
+  fmt::print(
+      "\nread back from the compiled program: {} launches, with these arguments and these objects"
+      "{}\n",
+      launches, prices ? "" : "; what they compute was not checked");
+  if (prices) {
+    fmt::print("\n{}", text_of(*prices, options.compare.statistics));
+    if (!holds(*prices))
+      fmt::print("the program is slower with the kernels, or what they compute is wrong\n");
+  }
+  fmt::print("flags: {}\n", (options.out / kFlagsFile).string());
+}
+
+CommandResult place(ExternalOptions options) {
+  std::optional<device::Place> measured_on;
+  if (!options.device.empty()) {
+    HONE_ASSIGN(const std::vector<int> cores, choose_cores(CoreOptions()));
+    HONE_ASSIGN(measured_on, choose_place(options.device, options.toolchain, cores));
+  }
   const auto target = gpu_of(options.toolchain);
   if (!target)
     return input_error(
-        "hone spec external is for GPUs: give --target gfx942, or another that hone knows");
-  HONE_ASSIGN(const std::vector<external::ExternalKernel> kernels,
+        "hone spec external is for GPUs: give --target gfx942, or another that hone knows, or "
+        "--device");
+  HONE_ASSIGN(std::vector<external::ExternalKernel> kernels,
               read_external_kernels(options.manifests));
+  HONE_TRY(configure(kernels, options.configuration));
   HONE_TRY(check_flags(options.toolchain.flags));
   HONE_ASSIGN(const external::ObjectDevice device, device_of(*target));
+  std::vector<device::LockFile> held;
+  if (measured_on) {
+    HONE_ASSIGN(held, lease({&*measured_on, 1}));
+  }
   HONE_ASSIGN(const Toolchain toolchain, Toolchain::start(options.toolchain));
   HONE_ASSIGN(const InputProgram program, read_program(options.program, toolchain, options.out));
   if (!options.json) print_notes_of(program);
@@ -133,7 +206,8 @@ CommandResult place(const ExternalOptions& options) {
                                          toolchain, iree::kReplaceableOperations, "operations",
                                          program, compile_flags(options.toolchain)));
   HONE_ASSIGN(const std::vector<PlacedKernel> placed, placed_kernels(kernels, operations, device));
-  const std::string spec = spec_of(placed, *target);
+  const std::string spec =
+      iree::extern_spec_text(extern_dispatches(placed, *target), target->backend);
 
   // Nothing is left in --out that was not read back from a compiled program.
   HONE_ASSIGN(const TemporaryFolder trial, TemporaryFolder::create("hone-spec-"));
@@ -148,31 +222,23 @@ CommandResult place(const ExternalOptions& options) {
   HONE_TRY(check_module(placed, *module, device));
 
   HONE_ASSIGN(const std::vector<std::string> flags, write_spec(options.out, spec, placed, options));
-  const std::filesystem::path flags_file = options.out / "compile_flags.txt";
-  HONE_TRY(write_file_atomically(flags_file, response_file(flags)));
-  if (options.json) {
-    nlohmann::json rows = nlohmann::json::array();
-    for (const PlacedKernel& each : placed) rows.push_back(json_of(each));
-    fmt::print("{}\n",
-               output::json_text(nlohmann::json{{"schema_version", kSchemaVersion},
-                                                {"program", options.program},
-                                                {"compiler", toolchain.revision()},
-                                                {"target", target_json(options.toolchain)},
-                                                {"runs_as", device.runs_as},
-                                                {"kernels", rows},
-                                                {"spec", (options.out / kSpecFile).string()},
-                                                {"compile_flags", flags_file.string()}}));
-    return 0;
+  HONE_TRY(write_file_atomically(options.out / kFlagsFile, response_file(flags)));
+  std::optional<Prices> prices;
+  if (measured_on) {
+    const ProofRequest request{options.toolchain,
+                               options.runtime,
+                               options.compare,
+                               options.program,
+                               *measured_on,
+                               *target,
+                               verbosity_of(options.quiet, options.plain, options.json)};
+    HONE_ASSIGN(prices, prove(request, toolchain, program, placed, flags));
   }
-  for (const PlacedKernel& each : placed) print(each);
-  if (device.runs_as != device.target)
-    say("it runs where HSA_OVERRIDE_GFX_VERSION={} is set, as here\n",
-        problem::override_for(device.runs_as));
-  fmt::print(
-      "\nread back from the compiled program: {} launches, with these arguments and these objects; "
-      "what they compute was not checked\nflags: {}\n",
-      launches.size(), flags_file.string());
-  return 0;
+  if (options.json)
+    print_json(options, toolchain, device, placed, prices);
+  else
+    print_text(options, device, placed, launches.size(), prices);
+  return prices && !holds(*prices) ? 1 : 0;
 }
 
 }  // namespace
@@ -188,11 +254,29 @@ void add_spec_external_command(CLI::App& spec, Run& run) {
   add_toolchain_options(*command, options->toolchain);
   add_external_option(*command, options->manifests);
   command->add_option("--out", options->out, "folder to write to")->capture_default_str();
+  command->add_option("--config", options->configuration,
+                      "values of knobs: BM=128,BN=64 (default: the manifests' own)");
+  command->add_option(
+      "--device", options->device,
+      "a GPU of this machine, to prove and measure it on (default: nothing is run)");
+  add_runtime_options(*command, options->runtime, "the only one");
+  command->add_option("--rounds", options->compare.rounds, "at least, of each comparison")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command->add_option("--seconds", options->compare.seconds, "of one sample")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command->add_option("--seed", options->compare.seed, "of the inputs and of the order")
+      ->capture_default_str();
   command->add_flag("--json", options->json, "one JSON document on stdout");
+  command->add_flag("--quiet", options->quiet, "no progress");
+  command->add_flag("--plain", options->plain, "progress as plain lines, as without a terminal");
   command->footer(
       "Writes external_spec.mlir, the objects and compile_flags.txt, with which\n"
-      "iree-compile PROGRAM @out/compile_flags.txt needs no hone. Nothing is measured,\n"
-      "and no output compared.");
+      "iree-compile PROGRAM @out/compile_flags.txt needs no hone. With --device the\n"
+      "program is run with the kernels and without: outputs are compared and times\n"
+      "taken, of each operation alone too; exit code 1 where it is slower with them or\n"
+      "an output is wrong. Without it nothing is measured, and no output compared.");
   command->allow_extras();
   command->callback([&run, options] {
     run = [options]() -> CommandResult {

@@ -13,7 +13,7 @@ namespace {
 const std::vector<std::string> kKeys{"kernel",      "operation", "operands",      "object",
                                      "source",      "build",     "arguments",     "grid",
                                      "block",       "knobs",     "shared_memory", "default",
-                                     "constraints", "scratch",   "zeroed"};
+                                     "constraints", "scratch",   "zeroed",        "behind"};
 
 bool is_one_of(const std::string& name, const std::vector<std::string>& names) {
   return std::ranges::find(names, name) != names.end();
@@ -45,6 +45,7 @@ class Reader : private provider::ManifestReader {
     if (key == "source") return file(key, node, kernel_.source);
     if (key == "build") return words(key, node, kernel_.build);
     if (key == "arguments") return words(key, node, kernel_.arguments);
+    if (key == "behind") return words(key, node, kernel_.behind.emplace());
     if (key == "zeroed") return words(key, node, kernel_.zeroed);
     if (key == "block") return extents(key, node).map([&](auto read) { kernel_.block = read; });
     std::optional<Text>& bytes = key == kScratch ? kernel_.scratch : kernel_.shared_memory;

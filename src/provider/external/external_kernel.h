@@ -36,7 +36,10 @@ struct ExternalKernel : provider::KernelManifest {
   std::vector<Text> block;               // one to three
   std::optional<Text> shared_memory;     // dynamic, in bytes
   std::optional<Text> scratch;           // memory of the kernel's own, in bytes
-  std::vector<Text> zeroed;              // operands whose memory must be zero before a launch
+  // What is computed behind the sums, in its order, in the compiler's words without dialects and
+  // conversions: "addf", "maximumf". Nothing: what is read there is added.
+  std::optional<std::vector<Text>> behind;
+  std::vector<Text> zeroed;  // operands whose memory must be zero before a launch
   // Names what the kernel is: the manifest, and the file that it names.
   std::string content;
 };

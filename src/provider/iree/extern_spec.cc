@@ -1,112 +1,24 @@
 #include "provider/iree/extern_spec.h"
 
 #include <algorithm>
-#include <array>
 
 #include "provider/iree/compiler/weights_in_blocks.h"
+#include "provider/iree/extern_function.h"
 
 namespace hone::iree {
 namespace {
 
-// "f16" of "tensor<2x32x32x1280xf16>".
-std::string element_of(const std::string& type) {
-  const std::size_t begin = type.rfind('x') + 1;
-  return type.substr(begin, type.rfind('>') - begin);
-}
-
-std::string zero_of(const std::string& element) {
-  return element.starts_with("i") ? "0 : " + element : "0.0 : " + element;
-}
-
-// Operands of the call in the order of the launch: constants, then tensors. A result that stands
-// between operands, or that must hold something before, is an operand too, to which it is tied.
-class Call {
- public:
-  explicit Call(const ExternDispatch& dispatch) : dispatch_(dispatch) {}
-
-  std::string text(std::size_t number, std::string_view target) const {
-    const auto& types = dispatch_.operation.types;
-    const problem::Launch& launch = dispatch_.launch;
-    std::vector<std::string> lines, names, operand_types, bindings;
-    for (const std::uint32_t constant : launch.constants) {
-      names.push_back(fmt::format("%constant_{}", names.size()));
-      operand_types.emplace_back("i32");
-      lines.push_back(fmt::format("{} = arith.constant {} : i32", names.back(),
-                                  static_cast<std::int32_t>(constant)));
-    }
-    const bool tied = dispatch_.zeroed || dispatch_.bindings.back() != kResult;
-    std::string tie;
-    if (tied) add_result(types.at(kResult), lines);
-    for (const int binding : dispatch_.bindings) {
-      const bool result = binding == kResult;
-      bindings.emplace_back(result ? "#hal.pipeline.binding<storage_buffer>"
-                                   : "#hal.pipeline.binding<storage_buffer, ReadOnly>");
-      if (result && !tied) continue;
-      if (result) tie = fmt::format(", tied_operands = [{} : index]", names.size());
-      constexpr std::array kNames = {"%lhs", "%rhs", "%result"};
-      names.emplace_back(kNames.at(static_cast<std::size_t>(binding)));
-      operand_types.push_back(types.at(static_cast<std::size_t>(binding)));
-    }
-    // The attributes that say how it is launched have no place in the short form.
-    return fmt::format(
-        R"mlir(  // {comment}
-  util.func private @kernel_{number}(%lhs: {lhs}, %rhs: {rhs}) -> {result} {{
-    {lines}
-    %called = "hal.dispatch.extern"({names}) <{{
-      export_name = "{function}",
-      layout = #hal.pipeline.layout<constants = {count}, bindings = [{bindings}]>,
-      targets = [{target}], target_ordinals = [0 : index],
-      target_objects = [[#hal.executable.object<{{path = "{object}"}}>]],
-      workgroup_size = [{bx} : index, {by} : index, {bz} : index], subgroup_size = {subgroup} : index,
-      workgroup_local_memory = {shared} : index{tie},
-      operandSegmentSizes = array<i32: 0, {operands}, 0, 0>}}> ({{
-    ^bb0(%device: !hal.device):
-      %x = arith.constant {gx} : index
-      %y = arith.constant {gy} : index
-      %z = arith.constant {gz} : index
-      hal.return %x, %y, %z : index, index, index
-    }}, {{}}) : ({types}) -> {result}
-    util.return %called : {result}
-  }}
-)mlir",
-        fmt::arg("comment", dispatch_.comment), fmt::arg("number", number),
-        fmt::arg("lhs", types.at(0)), fmt::arg("rhs", types.at(1)),
-        fmt::arg("result", types.at(kResult)), fmt::arg("lines", fmt::join(lines, "\n    ")),
-        fmt::arg("names", fmt::join(names, ", ")), fmt::arg("function", dispatch_.function),
-        fmt::arg("count", launch.constants.size()), fmt::arg("bindings", fmt::join(bindings, ", ")),
-        fmt::arg("target", target), fmt::arg("object", dispatch_.object),
-        fmt::arg("bx", launch.block[0]), fmt::arg("by", launch.block[1]),
-        fmt::arg("bz", launch.block[2]), fmt::arg("subgroup", dispatch_.subgroup_size),
-        fmt::arg("shared", launch.shared_bytes), fmt::arg("tie", tie),
-        fmt::arg("operands", names.size()), fmt::arg("gx", launch.grid[0]),
-        fmt::arg("gy", launch.grid[1]), fmt::arg("gz", launch.grid[2]),
-        fmt::arg("types", fmt::join(operand_types, ", ")));
-  }
-
- private:
-  static constexpr int kResult = 2;
-
-  void add_result(const std::string& type, std::vector<std::string>& lines) const {
-    if (!dispatch_.zeroed) {
-      lines.push_back(fmt::format("%result = tensor.empty() : {}", type));
-      return;
-    }
-    const std::string element = element_of(type);
-    lines.push_back(fmt::format("%zero = arith.constant {}", zero_of(element)));
-    lines.push_back(fmt::format("%empty = tensor.empty() : {}", type));
-    lines.push_back(fmt::format("%result = linalg.fill ins(%zero : {0}) outs(%empty : {1}) -> {1}",
-                                element, type));
-  }
-
-  const ExternDispatch& dispatch_;
-};
-
-std::string matcher_text(const ExternDispatch& dispatch, std::size_t number) {
+// A matcher of the pattern and the action that calls `function` in its place. `parameters`: types.
+std::string matcher_text(const std::string& label, const std::string& function,
+                         const std::vector<std::string>& parameters, const std::string& pattern) {
+  std::vector<std::string> arguments;
+  for (const std::string& type : parameters)
+    arguments.push_back(fmt::format("%arg{}: {}", arguments.size(), type));
   return fmt::format(
       R"mlir(  transform.named_sequence @match_{0}(%root: !transform.any_op {{transform.readonly}})
       -> (!transform.any_value, !transform.any_value) {{
     %ins, %outs = transform.iree.match.cast_compatible_dag_from_root %root {{
-    ^bb0(%arg0: {1}, %arg1: {2}):
+    ^bb0({2}):
 {3}    }} : (!transform.any_op) -> (!transform.any_value, !transform.any_value)
     transform.yield %ins, %outs : !transform.any_value, !transform.any_value
   }}
@@ -114,36 +26,78 @@ std::string matcher_text(const ExternDispatch& dispatch, std::size_t number) {
                                      %out: !transform.any_value {{transform.readonly}}) {{
     %root = transform.get_defining_op %out : (!transform.any_value) -> !transform.any_op
     %module = transform.util.get_nearest_symbol_table %root : (!transform.any_op) -> !transform.any_op
-    %kernel = transform.util.import_symbol @kernel_{0} into %module if undefined
+    %function = transform.util.import_symbol @{1} into %module if undefined
         : (!transform.any_op) -> !transform.any_op
-    transform.util.cast_and_call %kernel(%ins) -> %out after %root {{
+    transform.util.cast_and_call %function(%ins) -> %out after %root {{
       transform.type_conversion.tensor.cast_shape_dynamic_dims
     }} : (!transform.any_op, !transform.any_value, !transform.any_value, !transform.any_op)
         -> !transform.any_op
     transform.yield
   }}
 )mlir",
-      number, dispatch.operation.types.at(0), dispatch.operation.types.at(1),
-      dispatch.operation.dag);
+      label, function, fmt::join(arguments, ", "), pattern);
 }
 
-}  // namespace
+std::string matcher_text(const ExternDispatch& dispatch, std::size_t number) {
+  std::vector<std::string> parameters = dispatch.operation.types;
+  parameters.erase(parameters.begin() + kResultBinding);
+  return matcher_text(std::to_string(number), fmt::format("kernel_{}", number), parameters,
+                      dispatch.operation.dag);
+}
 
-std::string extern_spec_text(const std::vector<ExternDispatch>& dispatches,
-                             problem::GpuBackend backend) {
-  const bool rocm = backend == problem::GpuBackend::kRocm;
-  const std::string_view target = rocm ? R"(#hal.executable.target<"rocm", "rocm-hsaco-fb">)"
-                                       : R"(#hal.executable.target<"cuda", "cuda-nvptx-fb">)";
+std::string scalar_text(const ScalarFunction& scalar) {
+  std::vector<std::string> parameters;
+  for (const std::string& type : scalar.parameters)
+    parameters.push_back(fmt::format("%arg{}: {}", parameters.size(), type));
+  return fmt::format("  util.func private @{}({}) -> {} {{\n{}    util.return {} : {}\n  }}\n",
+                     scalar.name, fmt::join(parameters, ", "), scalar.result, scalar.body,
+                     scalar.value, scalar.result) +
+         matcher_text(scalar.name, scalar.name, scalar.parameters, scalar.body);
+}
+
+// Operations on single values that read constants from outside are calls while patterns are looked
+// for. Those that are left are inlined again, with the kernels.
+std::string scalars_called(const std::vector<ScalarFunction>& scalars) {
+  if (scalars.empty()) return {};
+  std::vector<std::string> pairs;
+  for (const ScalarFunction& scalar : scalars)
+    pairs.push_back(fmt::format("@match_{0} -> @call_{0}", scalar.name));
+  return fmt::format(
+      R"mlir(    %plain = transform.structured.match ops{{["util.func"]}} in %module
+        : (!transform.any_op) -> !transform.any_op
+    transform.foreach %plain : !transform.any_op {{
+    ^bb0(%function: !transform.any_op):
+      %called = transform.foreach_match in %function
+          {} : (!transform.any_op) -> (!transform.any_op)
+      transform.apply_dce to %called : !transform.any_op
+    }}
+)mlir",
+      fmt::join(pairs, ",\n          "));
+}
+
+std::string head_of(std::size_t number) {
+  return fmt::format("util.func private @kernel_{}", number);
+}
+
+// `functions`: by dispatch, what is called in its place: @kernel_0, ...
+std::string spec_of_functions(const std::vector<ExternDispatch>& dispatches,
+                              const std::vector<std::string>& functions) {
   std::string text = "module attributes {transform.with_named_sequence} {\n";
   std::vector<std::string> pairs;
+  std::vector<ScalarFunction> scalars;
+  for (const ExternDispatch& dispatch : dispatches)
+    for (const ScalarFunction& scalar : dispatch.operation.scalars)
+      if (std::ranges::find(scalars, scalar) == scalars.end()) scalars.push_back(scalar);
+  for (const ScalarFunction& scalar : scalars) text += scalar_text(scalar);
   for (std::size_t i = 0; i < dispatches.size(); ++i) {
-    text += Call(dispatches[i]).text(i, target) + matcher_text(dispatches[i], i);
+    text += fmt::format("  // {}\n{}{}", dispatches[i].comment, functions[i],
+                        matcher_text(dispatches[i], i));
     pairs.push_back(fmt::format("@match_{0} -> @call_{0}", i));
   }
   return text +
          fmt::format(
              R"mlir(  transform.named_sequence @__transform_main(%module: !transform.any_op) {{
-    %functions = transform.structured.match ops{{["util.func"]}} in %module
+{}    %functions = transform.structured.match ops{{["util.func"]}} in %module
         : (!transform.any_op) -> !transform.any_op
     transform.foreach %functions : !transform.any_op {{
     ^bb0(%function: !transform.any_op):
@@ -157,7 +111,33 @@ std::string extern_spec_text(const std::vector<ExternDispatch>& dispatches,
   }}
 }}
 )mlir",
-             fmt::join(pairs, ",\n          "));
+             scalars_called(scalars), fmt::join(pairs, ",\n          "));
+}
+
+}  // namespace
+
+std::string extern_spec_text(const std::vector<ExternDispatch>& dispatches,
+                             problem::GpuBackend backend) {
+  std::vector<std::string> functions;
+  for (const ExternDispatch& each : dispatches)
+    functions.push_back(extern_function(each, head_of(functions.size()), "util.return", backend));
+  return spec_of_functions(dispatches, functions);
+}
+
+std::string converted_spec_text(const std::vector<ExternDispatch>& dispatches) {
+  std::vector<std::string> functions;
+  for (const ExternDispatch& each : dispatches)
+    functions.push_back(converted_function(each, head_of(functions.size())));
+  return spec_of_functions(dispatches, functions);
+}
+
+std::string kernel_program_text(const ExternDispatch& dispatch, problem::GpuBackend backend) {
+  ExternDispatch alone = dispatch;
+  for (const ExternBorder& border : dispatch.borders)
+    alone.operation.types.at(static_cast<std::size_t>(border.binding)) = border.kernel_type;
+  alone.borders.clear();
+  alone.zeroed = false;
+  return extern_function(alone, "func.func @kernel", "return", backend);
 }
 
 std::vector<std::string> extern_spec_flags(const std::string& spec, const std::string& folder) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "measure/comparison.h"
 #include "provider/program_provider.h"
 #include "store/store.h"
+#include "tune/compare/output_errors.h"
 #include "tune/services/compile_service.h"
 #include "tune/services/given_arguments.h"
 #include "tune/services/observer.h"
@@ -60,6 +62,7 @@ struct ComparedPair {
   std::string note;                  // "both are the same code"
   // Why there is no result, or why it does not count: B does not load, results differ.
   std::string failure;
+  std::optional<OutputErrors> errors;  // by compare_compiles
 
   // B is slower, or not to be used instead of A.
   bool regressed() const { return !failure.empty() || result.verdict == measure::Verdict::kSlower; }
@@ -87,6 +90,24 @@ Result<ComparedPair> compare_modules(const CompareContext& context, const std::f
 Result<ComparedPair> compare_specs(const CompareContext& context, CompileService& compiler,
                                    const std::string& program, const std::string& a,
                                    const std::string& b);
+
+// One side: a program, of which hone may have written the text, and all that it is compiled with.
+struct CompiledSide {
+  std::string label;
+  std::string path;  // of the program, for messages
+  std::string bytes;
+  std::vector<std::string> flags;  // in the place of CompareOptions::flags
+};
+
+// Two compiles, of programs that compute the same. Unlike compare_specs it says how far the results
+// lie apart, and takes what is narrow by the program in f32 (output_errors.h). `converted`: the
+// program with the conversions of B that A has not.
+Result<ComparedPair> compare_compiles(const CompareContext& context, CompileService& compiler,
+                                      const CompiledSide& a, const CompiledSide& b,
+                                      const std::optional<CompiledSide>& converted);
+// Two compiles that do not compute the same: their times alone.
+Result<ComparedPair> time_compiles(const CompareContext& context, CompileService& compiler,
+                                   const CompiledSide& a, const CompiledSide& b);
 
 // Two configurations of the one dispatch of the program that matches `dispatch` (empty: the only
 // one): "dist_m=64,..." or "default". Both are verified first. An input error when a configuration

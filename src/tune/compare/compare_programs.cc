@@ -1,84 +1,12 @@
 #include "base/file.h"
-#include "base/text.h"
 #include "tune/compare/compare.h"
+#include "tune/compare/program_side.h"
 #include "tune/program/program_outputs.h"
-#include "tune/program/program_rounds.h"
-#include "tune/services/function_choice.h"
-#include "tune/services/input_files.h"
 
 namespace hone::tune {
 namespace {
 
 constexpr std::string_view kNone = "none";
-
-struct Side {
-  std::string label;
-  std::filesystem::path module;
-  std::vector<problem::Function> known{};  // of the program that it was compiled from
-  problem::Function function{};
-  provider::ProgramCall call{};
-};
-
-// Gives a function that does not say its types those that the program's has, or those that were
-// given.
-Result<problem::Function> typed(const CompareContext& context, const Side& side,
-                                const provider::UntypedFunction& function) {
-  for (const problem::Function& known : side.known)
-    if (known.name == function.name) return known;
-  problem::Function found{function.name, {}, std::vector<problem::TensorType>(function.outputs)};
-  for (const GivenArgument& given : context.options.inputs)
-    if (given.type) found.inputs.push_back(*given.type);
-  if (found.inputs.size() == function.inputs) return found;
-  return input_error(
-      "'{}' does not say which types '{}' takes, as modules of programs from PyTorch and ONNX do "
-      "not: give the type of each argument, {} in all (--input 1x3x224x224xf32)",
-      side.module.string(), function.name, function.inputs);
-}
-
-Result<problem::Function> choose_function(const CompareContext& context, const Side& side) {
-  const std::string module = side.module.string();
-  HONE_ASSIGN(const std::vector<problem::Function> functions,
-              context.provider.functions(side.module));
-  HONE_ASSIGN(const std::vector<provider::UntypedFunction> untyped,
-              context.provider.untyped_functions(side.module));
-  std::vector<std::string> names;
-  for (const problem::Function& function : functions) names.push_back(function.name);
-  for (const provider::UntypedFunction& function : untyped) names.push_back(function.name);
-  const std::string& wanted = context.options.function;
-  const auto is_wanted = [&](const std::string& name) {
-    return wanted.empty() ? names.size() == 1 : name == wanted;
-  };
-  for (const problem::Function& function : functions)
-    if (is_wanted(function.name)) return as_called(function, context.options.inputs);
-  for (const provider::UntypedFunction& function : untyped) {
-    if (!is_wanted(function.name)) continue;
-    HONE_ASSIGN(problem::Function found, typed(context, side, function));
-    return as_called(std::move(found), context.options.inputs);
-  }
-  if (names.empty())
-    return input_error("'{}' has no function that takes tensors only: nothing to call", module);
-  if (wanted.empty())
-    return input_error("'{}' has several functions; say which with --function: {}", module,
-                       fmt::join(names, ", "));
-  return input_error("'{}' has no function '{}'{}; there are: {}", module, wanted,
-                     did_you_mean(wanted, names), fmt::join(names, ", "));
-}
-
-Status complete(const CompareContext& context, const std::filesystem::path& folder, Side& side) {
-  HONE_ASSIGN(side.function, choose_function(context, side));
-  std::error_code code;
-  std::filesystem::create_directories(folder, code);
-  HONE_ASSIGN(auto inputs, write_argument_files(side.function, context.options.inputs, folder,
-                                                context.options.seed));
-  side.call = {side.module,
-               side.function.name,
-               std::move(inputs),
-               context.options.place.address,
-               context.options.runtime_flags,
-               side.function.outputs,
-               context.options.stop_fd};
-  return {};
-}
 
 Result<bool> same_contents(const std::filesystem::path& a, const std::filesystem::path& b) {
   std::error_code code;
@@ -88,8 +16,21 @@ Result<bool> same_contents(const std::filesystem::path& a, const std::filesystem
   return a_bytes == b_bytes;
 }
 
+// What stands in the two results' places when they are not equal.
+using Judge =
+    std::function<Status(const ProgramSide& a, const std::vector<problem::Array>& expected,
+                         const std::vector<problem::Array>& outputs, ComparedPair& pair)>;
+
+Status judge_by_tolerance(const ProgramSide&, const std::vector<problem::Array>& expected,
+                          const std::vector<problem::Array>& outputs, ComparedPair& pair) {
+  HONE_ASSIGN(const std::string difference, difference_of_outputs(outputs, expected));
+  if (!difference.empty()) pair.failure = "B computes something else: " + difference;
+  return {};
+}
+
 Result<ComparedPair> compare_sides(const CompareContext& context,
-                                   const std::filesystem::path& folder, Side a, Side b) {
+                                   const std::filesystem::path& folder, ProgramSide a,
+                                   ProgramSide b, const Judge& judge) {
   HONE_TRY(complete(context, folder / "a", a));
   HONE_TRY(complete(context, folder / "b", b));
   ComparedPair pair;
@@ -98,50 +39,69 @@ Result<ComparedPair> compare_sides(const CompareContext& context,
   pair.b = b.label;
   HONE_ASSIGN(const auto expected, context.provider.run_program(a.call, a.function.outputs.size()));
   HONE_ASSIGN(const auto outputs, context.provider.run_program(b.call, b.function.outputs.size()));
-  if (a.function.inputs == b.function.inputs && a.function.outputs == b.function.outputs) {
-    HONE_ASSIGN(const std::string difference, difference_of_outputs(outputs, expected));
-    if (!difference.empty()) pair.failure = "B computes something else: " + difference;
-  } else {
+  if (a.function.inputs == b.function.inputs && a.function.outputs == b.function.outputs)
+    HONE_TRY(judge(a, expected, outputs, pair));
+  else
     pair.note = "A and B take or give different types: each ran on its own, results not compared";
-  }
   HONE_ASSIGN(const bool same, same_contents(a.module, b.module));
   if (same) pair.note = "both are the same module";
-
-  context.machine_state();  // shares are of the time from here on
-  const CompareOptions& options = context.options;
-  do {
-    // Another seed in every stage, so that the orders are drawn anew.
-    HONE_ASSIGN(const auto rounds,
-                time_rounds(context.provider, {a.call, b.call},
-                            {options.rounds, options.seconds, options.seed + pair.a_seconds.size()},
-                            context.observer));
-    for (const std::vector<double>& round : rounds) {
-      pair.a_seconds.push_back(round[0]);
-      pair.b_seconds.push_back(round[1]);
-    }
-    HONE_ASSIGN(pair.result,
-                measure::compare_paired(pair.a_seconds, pair.b_seconds, options.statistics));
-  } while (pair.a_seconds.size() + options.rounds <= options.most_rounds &&
-           measure::needs_more_rounds(pair.result, options.find, options.statistics));
-  pair.machine = context.machine_state();
+  HONE_TRY(time_sides(context, a, b, pair));
   return pair;
 }
 
-Result<std::filesystem::path> compile_with(const CompareContext& context, CompileService& compiler,
-                                           const std::string& program, const std::string& bytes,
-                                           const std::string& spec,
-                                           const std::filesystem::path& module) {
-  std::vector<std::string> flags = context.options.flags;
-  if (spec != kNone) {
-    HONE_TRY(read_file(spec));
-    flags.push_back(context.provider.spec_flag(spec));
+using Functions = std::vector<problem::Function>;
+
+// A program's compile, in the file `module`. `known`: its functions, read where a module does not
+// say their types and they were not read before.
+Result<ProgramSide> compiled(const CompareContext& context, CompileService& compiler,
+                             const CompiledSide& side, const std::filesystem::path& module,
+                             Functions& known) {
+  HONE_ASSIGN(const auto bytes, compiler.compile_program(side.path, side.bytes, side.flags));
+  if (!bytes)
+    return input_error("'{}' does not compile ({}): {}", side.path, side.label,
+                       bytes.error().message);
+  HONE_TRY(write_file_atomically(module, *bytes));
+  ProgramSide made{side.label, module};
+  HONE_ASSIGN(const auto untyped, context.provider.untyped_functions(module));
+  if (!untyped.empty() && known.empty()) {
+    // By the flags of the comparison: what else a side has does not change the function.
+    HONE_ASSIGN(problem::Program loaded,
+                compiler.load_program(side.path, side.bytes, context.options.flags));
+    known = std::move(loaded.functions);
   }
-  HONE_ASSIGN(const auto compiled, compiler.compile_program(program, bytes, flags));
-  if (!compiled)
-    return input_error("'{}' does not compile with the spec '{}': {}", program, spec,
-                       compiled.error().message);
-  HONE_TRY(write_file_atomically(module, *compiled));
-  return module;
+  made.known = known;
+  return made;
+}
+
+Result<CompiledSide> side_of_spec(const CompareContext& context, const std::string& program,
+                                  const std::string& bytes, const std::string& spec) {
+  CompiledSide side{spec, program, bytes, context.options.flags};
+  if (spec == kNone) return side;
+  HONE_TRY(read_file(spec));
+  side.flags.push_back(context.provider.spec_flag(spec));
+  return side;
+}
+
+// Results of the program in f32; none where it cannot be had.
+Result<std::vector<problem::Array>> wide_outputs(const CompareContext& context,
+                                                 CompileService& compiler, const CompiledSide& side,
+                                                 const ProgramSide& a,
+                                                 const std::filesystem::path& folder) {
+  HONE_ASSIGN(const auto bytes, compiler.compile_program_in_f32(side.path, side.bytes, side.flags));
+  if (!bytes) return std::vector<problem::Array>();
+  provider::ProgramCall call = a.call;
+  call.module = folder / "wide.vmfb";
+  HONE_TRY(write_file_atomically(call.module, *bytes));
+  for (problem::TensorType& type : call.results) type.element = widened(type.element);
+  for (std::filesystem::path& input : call.inputs) {
+    HONE_ASSIGN(const std::string file, read_file(input));
+    HONE_ASSIGN(const problem::Array array, problem::from_npy(file));
+    input = folder / ("wide_" + input.filename().string());
+    HONE_TRY(write_file_atomically(input, problem::to_npy(widened(array))));
+  }
+  auto outputs = context.provider.run_program(call, call.results.size());
+  if (!outputs && outputs.error().kind == ErrorKind::kFailure) return std::vector<problem::Array>();
+  return outputs;
 }
 
 }  // namespace
@@ -149,7 +109,8 @@ Result<std::filesystem::path> compile_with(const CompareContext& context, Compil
 Result<ComparedPair> compare_modules(const CompareContext& context, const std::filesystem::path& a,
                                      const std::filesystem::path& b) {
   HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-compare-"));
-  return compare_sides(context, folder.path(), {a.string(), a}, {b.string(), b});
+  return compare_sides(context, folder.path(), {a.string(), a}, {b.string(), b},
+                       judge_by_tolerance);
 }
 
 Result<ComparedPair> compare_specs(const CompareContext& context, CompileService& compiler,
@@ -157,18 +118,63 @@ Result<ComparedPair> compare_specs(const CompareContext& context, CompileService
                                    const std::string& b) {
   HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-compare-"));
   HONE_ASSIGN(const std::string bytes, read_file(program));
-  HONE_ASSIGN(const auto a_module,
-              compile_with(context, compiler, program, bytes, a, folder.path() / "a.vmfb"));
-  HONE_ASSIGN(const auto b_module,
-              compile_with(context, compiler, program, bytes, b, folder.path() / "b.vmfb"));
-  HONE_ASSIGN(const auto untyped, context.provider.untyped_functions(a_module));
-  std::vector<problem::Function> known;
-  if (!untyped.empty()) {
-    HONE_ASSIGN(problem::Program loaded,
-                compiler.load_program(program, bytes, context.options.flags));
-    known = std::move(loaded.functions);
-  }
-  return compare_sides(context, folder.path(), {a, a_module, known}, {b, b_module, known});
+  HONE_ASSIGN(const CompiledSide a_side, side_of_spec(context, program, bytes, a));
+  HONE_ASSIGN(const CompiledSide b_side, side_of_spec(context, program, bytes, b));
+  Functions known;
+  HONE_ASSIGN(const ProgramSide first,
+              compiled(context, compiler, a_side, folder.path() / "a.vmfb", known));
+  HONE_ASSIGN(const ProgramSide second,
+              compiled(context, compiler, b_side, folder.path() / "b.vmfb", known));
+  return compare_sides(context, folder.path(), first, second, judge_by_tolerance);
+}
+
+Result<ComparedPair> compare_compiles(const CompareContext& context, CompileService& compiler,
+                                      const CompiledSide& a, const CompiledSide& b,
+                                      const std::optional<CompiledSide>& converted) {
+  HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-compare-"));
+  Functions known;
+  HONE_ASSIGN(const ProgramSide first,
+              compiled(context, compiler, a, folder.path() / "a.vmfb", known));
+  HONE_ASSIGN(const ProgramSide second,
+              compiled(context, compiler, b, folder.path() / "b.vmfb", known));
+  const Judge judge = [&](const ProgramSide& side, const std::vector<problem::Array>& expected,
+                          const std::vector<problem::Array>& outputs,
+                          ComparedPair& pair) -> Status {
+    std::vector<problem::Array> by_conversions, wide;
+    if (converted) {
+      HONE_ASSIGN(ProgramSide third,
+                  compiled(context, compiler, *converted, folder.path() / "c.vmfb", known));
+      HONE_TRY(complete(context, folder.path() / "c", third));
+      HONE_ASSIGN(by_conversions,
+                  context.provider.run_program(third.call, third.function.outputs.size()));
+    }
+    if (are_narrow(expected)) {
+      HONE_ASSIGN(wide, wide_outputs(context, compiler, a, side, folder.path()));
+    }
+    HONE_ASSIGN(pair.errors, output_errors(expected, outputs, wide, by_conversions));
+    if (!pair.errors->failure.empty())
+      pair.failure = "B computes something else: " + pair.errors->failure;
+    if (!pair.errors->note.empty())
+      pair.note = "right but for its conversions: " + pair.errors->note;
+    return {};
+  };
+  return compare_sides(context, folder.path(), first, second, judge);
+}
+
+Result<ComparedPair> time_compiles(const CompareContext& context, CompileService& compiler,
+                                   const CompiledSide& a, const CompiledSide& b) {
+  HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-compare-"));
+  Functions known;
+  HONE_ASSIGN(const ProgramSide first,
+              compiled(context, compiler, a, folder.path() / "a.vmfb", known));
+  HONE_ASSIGN(const ProgramSide second,
+              compiled(context, compiler, b, folder.path() / "b.vmfb", known));
+  const Judge none = [](const ProgramSide&, const auto&, const auto&,
+                        ComparedPair& pair) -> Status {
+    pair.note = "results are not compared";
+    return {};
+  };
+  return compare_sides(context, folder.path(), first, second, none);
 }
 
 }  // namespace hone::tune

@@ -3,17 +3,19 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "base/json_fields.h"
 #include "provider/iree/compiler/compiler_session.h"
+#include "provider/iree/program/dense_use.h"
 #include "provider/iree/program/root_operation.h"
 #include "provider/iree/program/statement_accesses.h"
 
 namespace hone::iree {
 namespace {
+
+using nlohmann::json;
 
 constexpr char kPreprocessing[] = "preprocessing";
 
@@ -27,59 +29,44 @@ Users users_in(const Ir& ir, MlirOperation module) {
   return users;
 }
 
-std::string type_text(const Ir& ir, MlirValue value) {
-  return ir.text(ir.api().mlirValueGetType(value));
-}
-
-// Steps of the loops through a dense tensor, in elements. Nothing where its size is open or an
-// index is no sum of loops.
-std::optional<nlohmann::json> use_of(const Ir& ir, MlirValue tensor, MlirAttribute map, int view) {
-  const auto type = parse_type(type_text(ir, tensor));
-  const auto index_of = indices(ir.api(), map);
-  if (!type || !index_of || index_of->size() != type->shape.size()) return std::nullopt;
-  std::vector<std::int64_t> strides;
-  std::int64_t pitch = 1, offset = 0;
-  for (std::size_t d = type->shape.size(); d-- > 0;) {
-    const Linear& index = (*index_of)[d];
-    if (type->shape[d] <= 0) return std::nullopt;
-    strides.resize(index.of_loop.size(), 0);
-    for (std::size_t l = 0; l < strides.size(); ++l) strides[l] += pitch * index.of_loop[l];
-    offset += pitch * index.constant;
-    pitch *= type->shape[d];
-  }
-  return nlohmann::json{{"view", view},
-                        {"type", problem::name_of(type->element)},
-                        {"offset", offset},
-                        {"strides", strides}};
-}
-
-// One contraction or convolution and what is computed with it.
+// One contraction or convolution and what is computed behind it, step by step.
 class Replaceable {
  public:
   Replaceable(const CompilerSession& session, const Users& users, MlirOperation root)
-      : session_(session), ir_(session.api()), users_(users), root_(root), last_(root) {}
+      : session_(session), ir_(session.api()), users_(users), root_(root) {}
 
-  ReplaceableOperation read() {
+  // It alone, and with each step more behind it.
+  std::vector<ReplaceableOperation> read() {
     std::vector<std::string> types;
-    for (const MlirValue operand : ir_.operands(root_)) types.push_back(type_text(ir_, operand));
-    ReplaceableOperation operation;
-    operation.name = fmt::format("{}({})", ir_.name(root_), fmt::join(types, ", "));
-    operation.count = 1;
-    nlohmann::json said;
-    const std::string why_not = state(said);
-    if (why_not.empty()) {
-      const MlirValue result = ir_.results(last_).front();
-      operation.types = {types.at(0), types.at(1), type_text(ir_, result)};
-      operation.dag = dag_text(operation.types);
-    }
-    operation.statement =
-        why_not.empty() ? said.dump() : nlohmann::json{{"why_not", why_not}}.dump();
-    return operation;
+    for (const MlirValue operand : ir_.operands(root_)) types.push_back(printed_type(ir_, operand));
+    name_ = fmt::format("{}({})", ir_.name(root_), fmt::join(types, ", "));
+    std::string why_not = state();
+    if (!why_not.empty()) return {refused(std::move(why_not))};
+    std::vector<ReplaceableOperation> found;
+    do {
+      auto written = written_so_far();
+      if (!written && found.empty()) return {refused(written.error().message)};
+      if (!written) {
+        found.back().stopped_by = written.error().message;
+        return found;
+      }
+      found.push_back(*std::move(written));
+    } while (take_step());
+    found.back().stopped_by = stopped_by_;
+    return found;
   }
 
  private:
-  // Why it is of another form; empty when `said` is what it computes.
-  std::string state(nlohmann::json& said) {
+  ReplaceableOperation refused(std::string why_not) const {
+    ReplaceableOperation operation;
+    operation.name = name_;
+    operation.count = 1;
+    operation.statement = json{{"why_not", std::move(why_not)}}.dump();
+    return operation;
+  }
+
+  // Why it is of another form; empty when said_ is what it computes.
+  std::string state() {
     const auto described = describe_operation(ir_, root_);
     const std::vector<MlirValue> operands = ir_.operands(root_), results = ir_.results(root_);
     const std::vector<MlirAttribute> maps = maps_of(ir_, root_);
@@ -91,40 +78,42 @@ class Replaceable {
     const MlirOperation fill = ir_.defining_operation(operands[2]);
     const auto start = fill.ptr == nullptr ? std::nullopt : fill_constant(ir_, fill);
     if (!start) return "its sums begin at values that are read";
-    take_conversion(results.front());
-    const auto lhs = use_of(ir_, operands[0], maps[0], 0),
-               rhs = use_of(ir_, operands[1], maps[1], 1);
-    // The conversion keeps the shape.
-    auto stored = use_of(ir_, results.front(), maps[2], 2);
+    const auto lhs = dense_use(ir_, operands[0], maps[0], 0),
+               rhs = dense_use(ir_, operands[1], maps[1], 1),
+               stored = dense_use(ir_, results.front(), maps[2], 2);
     if (!lhs || !rhs || !stored) return "a size of it is known only at run time";
-    const auto type = parse_type(type_text(ir_, ir_.results(last_).front()));
-    if (!type) return "its result is of a type that hone does not know";
-    (*stored)["type"] = problem::name_of(type->element);
-    (*stored)["value"] = 0;
-    said = {{"kind", "contraction"},
-            {"entry", ""},
-            {"bindings", 3},
-            {"constants", 0},
-            {"views", views()},
-            {"loops", loops(*described, *lhs, *rhs)},
-            {"lhs", *lhs},
-            {"rhs", *rhs},
-            {"start", *start},
-            {"values", {{{"op", "root"}, {"operands", nlohmann::json::array()}}}},
-            {"stores", {*stored}}};
+    operations_ = {root_};
+    given_ = {{root_, 0}, {root_, 1}};
+    try {
+      loops_ = single_loops(ir_.api(), maps[2]);
+    } catch (const NotOfThisForm& form) {
+      return form.reason;
+    }
+    said_ = {{"kind", "contraction"},
+             {"entry", ""},
+             {"bindings", 0},
+             {"constants", 0},
+             {"views", json::array()},
+             {"loops", loops(*described, *lhs, *rhs)},
+             {"lhs", *lhs},
+             {"rhs", *rhs},
+             {"start", *start},
+             {"values", {{{"op", "root"}, {"operands", json::array()}}}},
+             {"stores", {*stored}}};
+    said_["stores"][0]["value"] = 0;
+    for (int binding = 0; binding < 3; ++binding) add_view();
     return {};
   }
 
-  static nlohmann::json views() {
-    nlohmann::json views = nlohmann::json::array();
-    for (int binding = 0; binding < 3; ++binding)
-      views.push_back({{"binding", binding}, {"offset", 0}, {"words", nlohmann::json::array()}});
-    return views;
+  int add_view() {
+    const int binding = said_["bindings"];
+    said_["bindings"] = binding + 1;
+    said_["views"].push_back({{"binding", binding}, {"offset", 0}, {"words", json::array()}});
+    return binding;
   }
 
-  static nlohmann::json loops(const problem::Operation& described, const nlohmann::json& lhs,
-                              const nlohmann::json& rhs) {
-    nlohmann::json loops = nlohmann::json::array();
+  static json loops(const problem::Operation& described, const json& lhs, const json& rhs) {
+    json loops = json::array();
     for (std::size_t l = 0; l < described.loops.size(); ++l) {
       const bool in_lhs = lhs["strides"][l] != 0, in_rhs = rhs["strides"][l] != 0;
       const char* role = in_lhs && in_rhs ? "batch" : in_rhs ? "n" : "m";
@@ -134,113 +123,134 @@ class Replaceable {
     return loops;
   }
 
-  // The one reader of the sums, where it does nothing but convert them.
-  void take_conversion(MlirValue sums) {
+  Result<ReplaceableOperation> written_so_far() const {
+    ReplaceableOperation operation;
+    HONE_ASSIGN(OperationText text, text_of_operations(session_, operations_, given_));
+    operation.name = name_;
+    if (!behind_.empty())
+      operation.name += fmt::format(" and behind it {}", fmt::join(behind_, ", "));
+    operation.statement = said_.dump();
+    operation.behind = behind_;
+    for (const Given& each : given_)
+      operation.types.push_back(printed_type(ir_, ir_.operands(each.operation).at(each.index)));
+    operation.types.insert(operation.types.begin() + kResultBinding,
+                           printed_type(ir_, ir_.results(operations_.back()).front()));
+    operation.dag = std::move(text.dag);
+    operation.scalars = std::move(text.scalars);
+    operation.body = std::move(text.body);
+    operation.value = std::move(text.value);
+    operation.count = 1;
+    return operation;
+  }
+
+  // Takes the one reader of what was computed so far, where it computes element by element. False
+  // where there is none, and then stopped_by_ says what is there.
+  bool take_step() {
+    const MlirValue sums = ir_.results(operations_.back()).front();
     const auto readers = users_.find(sums.ptr);
-    if (readers == users_.end() || readers->second.size() != 1) return;
+    if (readers == users_.end()) return false;
+    if (readers->second.size() != 1) return stopped("it is read more than once");
     const MlirOperation reader = readers->second.front();
-    if (!ir_.is(reader, "linalg.generic")) return;
-    const auto operands = ir_.operands(reader);
-    const MlirOperation into = operands.size() == 2 ? ir_.defining_operation(operands[1]) : reader;
+    const std::string name(ir_.name(reader));
+    const bool leaves = !name.starts_with("linalg.") && !name.starts_with("tensor.");
+    if (!ir_.is(reader, "linalg.generic")) return stopped(leaves ? std::string() : name);
+    const auto described = describe_operation(ir_, reader);
     const auto maps = maps_of(ir_, reader);
-    const std::vector<MlirOperation> body = ir_.children(reader);
-    if (into.ptr == nullptr || !ir_.is(into, "tensor.empty") || maps.size() != 2 ||
-        ir_.text(maps[0]) != ir_.text(maps[1]) || !is_identity(maps[0]) || body.size() != 2)
+    const std::vector<MlirValue> operands = ir_.operands(reader);
+    if (!described || ir_.results(reader).size() != 1 || maps.size() != operands.size() ||
+        std::ranges::any_of(described->loops, &problem::Loop::reduction))
+      return stopped(name + ", which does not compute element by element");
+    try {
+      if (take(reader, operands, maps, sums)) return true;
+    } catch (const NotOfThisForm&) {
+    }
+    return stopped(name + ", which reads or writes otherwise than element by element");
+  }
+
+  bool stopped(std::string by) {
+    stopped_by_ = std::move(by);
+    return false;
+  }
+
+  // Leaves by NotOfThisForm where an index is no single loop.
+  bool take(MlirOperation reader, const std::vector<MlirValue>& operands,
+            const std::vector<MlirAttribute>& maps, MlirValue sums) {
+    const auto at = static_cast<std::size_t>(
+        std::ranges::find(operands, sums.ptr, [](MlirValue value) { return value.ptr; }) -
+        operands.begin());
+    if (at + 1 >= operands.size()) return false;  // it adds to them
+    // Which of the product's loops each of its own is.
+    const std::vector<int> own = single_loops(ir_.api(), maps[at]);
+    std::vector<int> root_loop(own.size(), -1);
+    for (std::size_t d = 0; d < own.size(); ++d)
+      if (static_cast<std::size_t>(own[d]) < root_loop.size())
+        root_loop[static_cast<std::size_t>(own[d])] = loops_.at(d);
+    if (loop_count(ir_, maps[at]) != root_loop.size() || std::ranges::count(root_loop, -1) > 0)
+      return false;
+
+    const MlirOperation into = ir_.defining_operation(operands.back());
+    if (into.ptr == nullptr || !ir_.is(into, "tensor.empty")) return false;
+    json said = said_;
+    std::vector<Given> given = given_;
+    for (std::size_t i = 0; i + 1 < operands.size(); ++i) {
+      if (i == at || is_splat(operands[i])) continue;
+      auto use = dense_use(ir_, operands[i], maps[i], static_cast<int>(given.size()) + 1);
+      if (!use) return false;
+      *use = over_loops(std::move(*use), root_loop, said_.at("loops").size());
+      (*use)["op"] = "load";
+      said["values"].push_back(*use);
+      given.push_back({reader, i});
+    }
+    auto stored = dense_use(ir_, ir_.results(reader).front(), maps.back(), 2);
+    if (!stored) return false;
+    *stored = over_loops(std::move(*stored), root_loop, said_.at("loops").size());
+    (*stored)["value"] = 0;
+    std::vector<int> loops;
+    for (const int loop : single_loops(ir_.api(), maps.back()))
+      loops.push_back(root_loop.at(static_cast<std::size_t>(loop)));
+    if (loops.size() != root_loop.size()) return false;
+
+    said["stores"][0] = *stored;
+    std::swap(said_, said);
+    for (std::size_t i = given_.size(); i < given.size(); ++i) add_view();
+    given_ = std::move(given);
+    loops_ = std::move(loops);
+    operations_.push_back(reader);
+    for (const MlirOperation inner : ir_.children(reader)) add_name(inner);
+    return true;
+  }
+
+  // One value for all elements: a part of the operation, not something that it is given.
+  bool is_splat(MlirValue value) const {
+    const MlirOperation made = ir_.defining_operation(value);
+    if (made.ptr == nullptr) return false;
+    const MlirAttribute constant = ir_.attribute(made, "value");
+    if (ir_.is(made, "arith.constant"))
+      return !ir_.api().mlirAttributeIsADenseElements(constant) ||
+             ir_.api().mlirDenseElementsAttrIsSplat(constant);
+    return fill_constant(ir_, made).has_value();
+  }
+
+  // Conversions are in the operands' types.
+  void add_name(MlirOperation inner) {
+    const std::string_view name = ir_.name(inner);
+    const bool counts = name.starts_with("arith.") || name.starts_with("math.");
+    if (!counts || name == "arith.truncf" || name == "arith.extf" || name == "arith.constant")
       return;
-    if (ir_.is(body[0], "arith.truncf") || ir_.is(body[0], "arith.extf")) last_ = reader;
-  }
-
-  bool is_identity(MlirAttribute map) const {
-    const auto read = indices(ir_.api(), map);
-    if (!read) return false;
-    for (std::size_t d = 0; d < read->size(); ++d)
-      for (std::size_t l = 0; l < (*read)[d].of_loop.size(); ++l)
-        if ((*read)[d].constant != 0 || (*read)[d].of_loop[l] != (l == d ? 1 : 0)) return false;
-    return true;
-  }
-
-  // The operations are cloned into a function that the compiler has parsed, and printed there: no
-  // printed operation of the program is read again.
-  std::string dag_text(const std::vector<std::string>& types) const {
-    const std::string frame = fmt::format(
-        "func.func @dag(%lhs: {0}, %rhs: {1}) -> {2} {{\n"
-        "  %r = builtin.unrealized_conversion_cast %lhs, %rhs : {0}, {1} to {2}\n"
-        "  return %r : {2}\n}}\n",
-        types.at(0), types.at(1), types.at(2));
-    Invocation parse(session_);
-    if (!parse.parse("dag", frame)) return {};
-    const OwnedModule module = parse.take_module();
-    const auto named = [&](std::string_view name) {
-      return ir_.find(module.get(),
-                      [&](MlirOperation operation) { return ir_.is(operation, name); });
-    };
-    const MlirOperation marker = named("builtin.unrealized_conversion_cast");
-    const MlirOperation end = named("func.return");
-    if (marker.ptr == nullptr || end.ptr == nullptr) return {};
-    std::map<const void*, MlirValue> known;
-    const std::vector<MlirValue> read = ir_.operands(root_), arguments = ir_.operands(marker);
-    known[read[0].ptr] = arguments[0];
-    known[read[1].ptr] = arguments[1];
-    if (!clone_before(marker, last_, known)) return {};
-    ir_.api().mlirOperationSetOperand(end, 0, known.at(ir_.results(last_).front().ptr));
-    ir_.api().mlirOperationDestroy(marker);
-    return body_of(ir_.text(module.get()));
-  }
-
-  // Clones what `operation` is made of first. False where that is not known to be of the
-  // operation's own.
-  bool clone_before(MlirOperation marker, MlirOperation operation,
-                    std::map<const void*, MlirValue>& known) const {
-    const CApi& api = ir_.api();
-    const std::vector<MlirValue> operands = ir_.operands(operation);
-    for (const MlirValue operand : operands) {
-      if (known.contains(operand.ptr)) continue;
-      const MlirOperation made = ir_.defining_operation(operand);
-      if (made.ptr == nullptr || !clone_before(marker, made, known)) return false;
-    }
-    const MlirOperation copy = api.mlirOperationClone(operation);
-    for (std::size_t i = 0; i < operands.size(); ++i)
-      api.mlirOperationSetOperand(copy, static_cast<std::intptr_t>(i), known.at(operands[i].ptr));
-    api.mlirBlockInsertOwnedOperationBefore(api.mlirOperationGetBlock(marker), marker, copy);
-    const std::vector<MlirValue> results = ir_.results(operation), copies = ir_.results(copy);
-    for (std::size_t i = 0; i < results.size(); ++i) known[results[i].ptr] = copies[i];
-    return true;
-  }
-
-  // Lines of the function, with what stands for attributes above it ("#map = ...") put in.
-  static std::string body_of(const std::string& text) {
-    std::vector<std::pair<std::string, std::string>> aliases;
-    std::string body;
-    bool inside = false;
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t end = std::min(text.find('\n', at), text.size());
-      const std::string line = text.substr(at, end - at);
-      at = end + 1;
-      if (line.starts_with("#") && line.find(" = ") != std::string::npos) {
-        const std::size_t equals = line.find(" = ");
-        aliases.emplace_back(line.substr(0, equals), line.substr(equals + 3));
-      } else if (line.find("func.func @dag") != std::string::npos) {
-        inside = true;
-      } else if (line.find("    return ") == 0) {
-        inside = false;
-      } else if (inside) {
-        body += "  " + line + "\n";
-      }
-    }
-    // Longest first: #map1 before #map.
-    std::ranges::sort(aliases, std::greater(), [](const auto& each) { return each.first.size(); });
-    for (const auto& [alias, stands_for] : aliases)
-      for (std::size_t found = body.find(alias); found != std::string::npos;
-           found = body.find(alias, found + stands_for.size()))
-        body.replace(found, alias.size(), stands_for);
-    return body;
+    behind_.emplace_back(name.substr(name.find('.') + 1));
   }
 
   const CompilerSession& session_;
   Ir ir_;
   const Users& users_;
   MlirOperation root_;
-  MlirOperation last_;  // of what is replaced: the root, or the conversion behind it
+  std::string name_;
+  json said_;
+  std::vector<MlirOperation> operations_;  // from the root on
+  std::vector<Given> given_;               // what they read: lhs, rhs, then what is behind the sums
+  std::vector<int> loops_;                 // the root's, by dimension of the last one's result
+  std::vector<std::string> behind_;
+  std::string stopped_by_;
 };
 
 bool is_product(const Ir& ir, MlirOperation operation) {
@@ -254,8 +264,27 @@ constexpr auto kReplaceableFields = [](auto& operation, auto&& field) {
   field("statement", operation.statement);
   field("types", operation.types);
   field("dag", operation.dag);
+  field("scalars", operation.scalars);
+  field("body", operation.body);
+  field("value", operation.value);
+  field("behind", operation.behind);
+  field("stopped_by", operation.stopped_by);
+  field("product", operation.product);
   field("count", operation.count);
 };
+
+// Adds one that was read to those that are equal to it, else to the list. Returns where it is.
+std::size_t add(std::vector<ReplaceableOperation>& operations, ReplaceableOperation read) {
+  const auto same = std::ranges::find_if(operations, [&](const ReplaceableOperation& each) {
+    return each.name == read.name && each.statement == read.statement && each.dag == read.dag;
+  });
+  const auto at = static_cast<std::size_t>(same - operations.begin());
+  if (same == operations.end())
+    operations.push_back(std::move(read));
+  else
+    ++same->count;
+  return at;
+}
 
 }  // namespace
 
@@ -275,23 +304,31 @@ Result<std::vector<ReplaceableOperation>> replaceable_operations(
   });
   std::vector<ReplaceableOperation> operations;
   for (const MlirOperation root : roots) {
-    ReplaceableOperation read = Replaceable(session, users, root).read();
-    const auto same = std::ranges::find_if(operations, [&](const ReplaceableOperation& each) {
-      return each.name == read.name && each.statement == read.statement && each.dag == read.dag;
-    });
-    if (same == operations.end())
-      operations.push_back(std::move(read));
-    else
-      ++same->count;
+    std::optional<std::size_t> product;
+    for (ReplaceableOperation& read : Replaceable(session, users, root).read()) {
+      const std::size_t at = add(operations, std::move(read));
+      if (!product) product = at;
+      operations[at].product = static_cast<int>(*product);
+    }
   }
   return operations;
 }
 
-void to_json(nlohmann::json& json, const ReplaceableOperation& operation) {
+std::string program_of(const ReplaceableOperation& operation) {
+  std::vector<std::string> parameters = operation.types;
+  const std::string result = parameters.at(kResultBinding);
+  parameters.erase(parameters.begin() + kResultBinding);
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    parameters[i] = fmt::format("%arg{}: {}", i, parameters[i]);
+  return fmt::format("func.func @operation({}) -> {} {{\n{}    return {} : {}\n}}\n",
+                     fmt::join(parameters, ", "), result, operation.body, operation.value, result);
+}
+
+void to_json(json& json, const ReplaceableOperation& operation) {
   write_fields(json, operation, kReplaceableFields);
 }
 
-void from_json(const nlohmann::json& json, ReplaceableOperation& operation) {
+void from_json(const json& json, ReplaceableOperation& operation) {
   read_fields(json, operation, kReplaceableFields);
 }
 

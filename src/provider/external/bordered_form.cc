@@ -1,0 +1,295 @@
+#include "provider/external/bordered_form.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+namespace hone::external {
+namespace {
+
+using nlohmann::json;
+
+// What a constant may grow by, in bytes, for the compiler to compute it before the program runs
+// (its
+// --iree-opt-const-expr-max-size-increase-threshold is this unless told otherwise).
+constexpr std::int64_t kMostGrowth = 1 << 20;
+
+// A loop of the statement by the manifest's name. Of several that together are one dimension
+// (batches and rows, both M) `place` says which is the outer one.
+struct LoopName {
+  std::string name;
+  std::size_t place = 0;
+};
+using LoopNames = std::vector<LoopName>;  // by loop; without a name where it has one step
+
+struct Loops {
+  std::vector<std::string> roles;
+  std::vector<std::int64_t> sizes;
+};
+
+Loops loops_of(const json& said, bool turned) {
+  Loops loops;
+  for (const json& loop : said.at("loops")) {
+    std::string role = loop.at("role");
+    if (turned) role = role == "m" ? "n" : role == "n" ? "m" : role;
+    loops.roles.push_back(std::move(role));
+    loops.sizes.push_back(loop.at("size"));
+  }
+  return loops;
+}
+
+// All ways of giving the loops names: in a convolution each name goes to one loop; in a matmul all
+// of a role have one name, in any order.
+std::vector<LoopNames> all_loop_names(bool convolution, const Loops& loops) {
+  const auto names_for = [&](const std::string& role) -> std::vector<std::string> {
+    if (convolution) {
+      if (role == "m") return {"N", "HO", "WO"};
+      if (role == "n") return {"O"};
+      if (role == "k") return {"C", "KH", "KW"};
+      return {};
+    }
+    return {role == "m" ? "M" : role == "n" ? "N" : role == "k" ? "K" : "batch"};
+  };
+  std::vector<LoopNames> ways{{}};
+  for (std::size_t l = 0; l < loops.sizes.size(); ++l) {
+    std::vector<LoopNames> longer;
+    for (const LoopNames& way : ways) {
+      if (loops.sizes[l] == 1) {
+        longer.push_back(way);
+        longer.back().emplace_back();
+        continue;
+      }
+      for (const std::string& name : names_for(loops.roles[l])) {
+        const auto taken = static_cast<std::size_t>(std::ranges::count(way, name, &LoopName::name));
+        if (convolution && taken > 0) continue;
+        // Behind, between and before those that have the name already.
+        for (std::size_t place = taken + 1; place-- > 0;) {
+          LoopNames& next = longer.emplace_back(way);
+          for (LoopName& each : next)
+            if (each.name == name && each.place >= place) ++each.place;
+          next.push_back({name, place});
+        }
+      }
+    }
+    ways = std::move(longer);
+  }
+  return ways;
+}
+
+struct Dimension {
+  std::string name;  // in the manifest; none of one element
+  std::size_t place = 0;
+};
+
+// The dimensions of a tensor by the manifest's names; nothing where one has none.
+std::optional<std::vector<Dimension>> named_dimensions(const json& use, const LoopNames& naming,
+                                                       bool image) {
+  std::vector<Dimension> found;
+  for (const json& said : use.at("dimensions")) {
+    Dimension& dimension = found.emplace_back();
+    bool named = false;
+    for (std::size_t l = 0; l < naming.size(); ++l) {
+      if (said.at("of_loop").at(l) == 0 || naming[l].name.empty()) continue;
+      std::string name = naming[l].name;
+      if (image && (name == "HO" || name == "KH")) name = "H";
+      if (image && (name == "WO" || name == "KW")) name = "W";
+      if (named && name != dimension.name) return std::nullopt;
+      named = true;
+      dimension = {std::move(name), naming[l].place};
+    }
+    if (!named && said.at("size") != 1) return std::nullopt;
+  }
+  return found;
+}
+
+// How an operand gets from the program's order of dimensions to the kernel's.
+struct Move {
+  std::vector<int> permutation;  // empty where it lies right as it is
+  std::vector<std::string> program, kernel;
+};
+
+std::optional<Move> move_of(const ExternalKernel::Operand& operand, const json& use,
+                            const LoopNames& naming, bool image) {
+  const auto dimensions = named_dimensions(use, naming, image);
+  if (!dimensions) return std::nullopt;
+  // Its rank in the kernel's layout; what has one element lies anywhere, and so before all others.
+  std::vector<std::pair<std::ptrdiff_t, std::size_t>> ranks;
+  std::vector<int> order(dimensions->size());
+  Move move;
+  for (const Dimension& dimension : *dimensions) {
+    const auto at = std::ranges::find(operand.layout, dimension.name);
+    if (!dimension.name.empty() && at == operand.layout.end()) return std::nullopt;
+    ranks.emplace_back(dimension.name.empty() ? -1 : at - operand.layout.begin(), dimension.place);
+    if (!dimension.name.empty()) move.program.push_back(dimension.name);
+  }
+  std::iota(order.begin(), order.end(), 0);
+  const auto rank = [&](int d) { return ranks[static_cast<std::size_t>(d)]; };
+  std::ranges::stable_sort(order, {}, rank);
+  std::vector<int> walked;
+  for (const int d : order)
+    if (rank(d).first >= 0) {
+      walked.push_back(d);
+      move.kernel.push_back((*dimensions)[static_cast<std::size_t>(d)].name);
+    }
+  if (!std::ranges::is_sorted(walked)) move.permutation = std::move(order);
+  return move;
+}
+
+// Says of the tensor what it is behind the move.
+void rewrite(json& use, const std::vector<int>& permutation, problem::ElementType type) {
+  use["type"] = problem::name_of(type);
+  if (permutation.empty()) return;
+  const json dimensions = use.at("dimensions");
+  std::vector<std::int64_t> strides(use.at("strides").size(), 0);
+  std::int64_t pitch = 1, offset = 0;
+  for (auto d = permutation.rbegin(); d != permutation.rend(); ++d) {
+    const json& dimension = dimensions.at(static_cast<std::size_t>(*d));
+    for (std::size_t l = 0; l < strides.size(); ++l)
+      strides[l] += pitch * dimension.at("of_loop").at(l).get<std::int64_t>();
+    offset += pitch * dimension.at("constant").get<std::int64_t>();
+    pitch *= dimension.at("size").get<std::int64_t>();
+  }
+  use["strides"] = strides;
+  use["offset"] = offset;
+}
+
+std::int64_t element_count(const json& use) {
+  std::int64_t count = 1;
+  for (const json& dimension : use.at("dimensions"))
+    count *= dimension.at("size").get<std::int64_t>();
+  return count;
+}
+
+// One way to make the operation one of the kernel's form.
+struct Way {
+  json statement;
+  std::vector<Border> borders;
+
+  // What is moved while the program runs, and in all.
+  std::pair<std::int64_t, std::int64_t> cost() const {
+    std::int64_t running = 0, all = 0;
+    for (const Border& border : borders) {
+      all += border.bytes;
+      if (!border.constant) running += border.bytes;
+    }
+    return {running, all};
+  }
+};
+
+class Ways {
+ public:
+  Ways(const ExternalKernel& kernel, const json& said) : kernel_(kernel), said_(said) {}
+
+  // All there are, the cheapest first.
+  std::vector<Way> all() {
+    for (const bool turned : {false, true})
+      for (const LoopNames& naming : all_loop_names(kernel_.convolution, loops_of(said_, turned)))
+        add(naming, turned);
+    std::ranges::stable_sort(ways_, {}, [](const Way& way) { return way.cost(); });
+    return std::move(ways_);
+  }
+
+ private:
+  void add(const LoopNames& naming, bool turned) {
+    const auto [lhs, rhs, result] = operand_names(kernel_.convolution);
+    Way way{said_, {}};
+    std::vector<json*> loads;
+    for (json& value : way.statement.at("values"))
+      if (value.at("op") == "load") loads.push_back(&value);
+    for (const ExternalKernel::Operand& operand : kernel_.operands) {
+      const bool is_lhs = operand.name == lhs;
+      if (is_lhs || operand.name == rhs) {
+        if (!bring(operand, way.statement.at(is_lhs != turned ? "lhs" : "rhs"), naming, way))
+          return;
+      } else if (operand.name == result) {
+        if (!bring(operand, way.statement.at("stores").at(0), naming, way)) return;
+      } else {
+        const auto found = std::ranges::find_if(
+            loads, [&](json* load) { return bring(operand, *load, naming, way); });
+        if (found == loads.end()) return;
+        loads.erase(found);
+      }
+    }
+    ways_.push_back(std::move(way));
+  }
+
+  // False where no order of its dimensions is the kernel's.
+  bool bring(const ExternalKernel::Operand& operand, json& use, const LoopNames& naming,
+             Way& way) const {
+    const auto [lhs, rhs, result] = operand_names(kernel_.convolution);
+    const auto type = problem::element_type_from(use.at("type").get<std::string>());
+    auto move = move_of(operand, use, naming, kernel_.convolution && operand.name == lhs);
+    if (!move || !type) return false;
+    const bool converts =
+        *type != operand.type && problem::is_float(*type) && problem::is_float(operand.type);
+    const problem::ElementType theirs = converts ? operand.type : *type;
+    rewrite(use, move->permutation, theirs);
+    if (move->permutation.empty() && !converts) return true;
+    Border border{.operand = operand.name,
+                  .binding = said_.at("views").at(use.at("view").get<std::size_t>()).at("binding"),
+                  .result = operand.name == result,
+                  .from = std::move(move->program),
+                  .to = std::move(move->kernel),
+                  .permutation = std::move(move->permutation),
+                  .from_type = *type,
+                  .to_type = theirs,
+                  .bytes = element_count(use) * problem::byte_size(theirs)};
+    const std::int64_t growth =
+        border.bytes - element_count(use) * problem::byte_size(border.from_type);
+    border.constant = use.value("constant", false) && growth <= kMostGrowth;
+    if (border.result) {
+      std::swap(border.from, border.to);
+      std::swap(border.from_type, border.to_type);
+    }
+    way.borders.push_back(std::move(border));
+    return true;
+  }
+
+  const ExternalKernel& kernel_;
+  const json& said_;
+  std::vector<Way> ways_;
+};
+
+Result<BorderedForm> cheapest(const ExternalKernel& kernel, const json& said,
+                              const Error& as_it_is) {
+  std::optional<Error> why_not;
+  for (Way& way : Ways(kernel, said).all()) {
+    Result<DispatchForm> form = form_by_line(kernel, way.statement.dump());
+    if (form) return BorderedForm{*std::move(form), std::move(way.borders)};
+    if (!why_not) why_not = form.error();
+  }
+  return tl::unexpected(why_not.value_or(as_it_is));
+}
+
+}  // namespace
+
+std::string in_words(const Border& border) {
+  std::string text = border.operand + ": ";
+  if (border.converts())
+    text += fmt::format("{} to {}", problem::name_of(border.from_type),
+                        problem::name_of(border.to_type));
+  if (border.transposes())
+    text += fmt::format("{}transposed from {} to {}", border.converts() ? ", " : "",
+                        fmt::join(border.from, " x "), fmt::join(border.to, " x "));
+  constexpr double kMegabyte = 1e6;
+  text += fmt::format(", {:.3g} MB", static_cast<double>(border.bytes) / kMegabyte);
+  return border.constant ? text + ", of a constant: before the program runs" : text;
+}
+
+Result<BorderedForm> form_with_borders(const ExternalKernel& kernel, const std::string& statement) {
+  Result<DispatchForm> form = form_by_line(kernel, statement);
+  if (form) return BorderedForm{*std::move(form), {}};
+  try {
+    const json said = json::parse(statement);
+    if (said.value("kind", "") != "contraction" || said.at("stores").size() != 1)
+      return tl::unexpected(form.error());
+    return cheapest(kernel, said, form.error());
+  } catch (const json::exception&) {
+    // One that does not say its tensors' dimensions.
+    return tl::unexpected(form.error());
+  }
+}
+
+}  // namespace hone::external

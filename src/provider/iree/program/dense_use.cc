@@ -1,0 +1,71 @@
+#include "provider/iree/program/dense_use.h"
+
+#include "provider/iree/program/statement_accesses.h"
+
+namespace hone::iree {
+namespace {
+
+using nlohmann::json;
+
+// Whether its value is known before the program runs: what is made of it then is made by the
+// compiler, or when the program is loaded.
+bool is_constant(const Ir& ir, MlirValue tensor) {
+  const MlirOperation made = ir.defining_operation(tensor);
+  if (made.ptr == nullptr) return false;
+  const bool global = ir.is(made, "util.global.load");
+  return ir.is(made, "arith.constant") || ir.is(made, "flow.tensor.constant") ||
+         (global && ir.attribute(made, "is_immutable").ptr != nullptr);
+}
+
+}  // namespace
+
+std::string printed_type(const Ir& ir, MlirValue value) {
+  return ir.text(ir.api().mlirValueGetType(value));
+}
+
+std::size_t loop_count(const Ir& ir, MlirAttribute map) {
+  const CApi& api = ir.api();
+  return static_cast<std::size_t>(api.mlirAffineMapGetNumDims(api.mlirAffineMapAttrGetValue(map)));
+}
+
+std::optional<json> dense_use(const Ir& ir, MlirValue tensor, MlirAttribute map, int view) {
+  const auto type = parse_type(printed_type(ir, tensor));
+  const auto index_of = indices(ir.api(), map);
+  if (!type || !index_of || index_of->size() != type->shape.size()) return std::nullopt;
+  const std::size_t loops = loop_count(ir, map);
+  std::vector<std::int64_t> strides(loops, 0);
+  json dimensions = json::array();
+  std::int64_t pitch = 1, offset = 0;
+  for (std::size_t d = type->shape.size(); d-- > 0;) {
+    const Linear& index = (*index_of)[d];
+    if (type->shape[d] <= 0) return std::nullopt;
+    for (std::size_t l = 0; l < loops; ++l) strides[l] += pitch * index.of_loop[l];
+    offset += pitch * index.constant;
+    pitch *= type->shape[d];
+    json dimension{{"size", type->shape[d]}};
+    dimension["of_loop"] = index.of_loop;
+    dimension["constant"] = index.constant;
+    dimensions.insert(dimensions.begin(), std::move(dimension));
+  }
+  return json{{"view", view},
+              {"type", problem::name_of(type->element)},
+              {"offset", offset},
+              {"strides", strides},
+              {"dimensions", dimensions},
+              {"constant", is_constant(ir, tensor)}};
+}
+
+json over_loops(json use, const std::vector<int>& root_loop, std::size_t count) {
+  const auto placed = [&](const json& own) {
+    std::vector<std::int64_t> all(count, 0);
+    for (std::size_t l = 0; l < root_loop.size(); ++l)
+      all.at(static_cast<std::size_t>(root_loop[l])) += own.at(l).get<std::int64_t>();
+    return all;
+  };
+  use["strides"] = placed(use.at("strides"));
+  for (json& dimension : use.at("dimensions"))
+    dimension["of_loop"] = placed(dimension.at("of_loop"));
+  return use;
+}
+
+}  // namespace hone::iree
