@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+#include <ranges>
+
 #include "output/cells.h"
 
 namespace hone::cli {
@@ -56,17 +60,30 @@ void add(output::Table& table, const std::string& dispatch, const Cell& maker,
 
 }  // namespace
 
-output::Table accuracy_table(const tune::TuningResult& result) {
-  output::Table table(columns());
+output::Table accuracy_table(const tune::TuningResult& result, std::size_t most) {
+  struct Pair {
+    const tune::TunedDispatch* tuned;
+    const OutputAccuracy *compilers, *kernel;
+    double off() const {
+      return static_cast<double>(kernel->difference.different) /
+             static_cast<double>(std::max<std::int64_t>(1, kernel->difference.elements));
+    }
+  };
+  std::vector<Pair> pairs;
   for (const tune::ProgramTuningResult& session : result.at_sizes)
     for (const tune::TunedDispatch& tuned : session.tuned) {
       if (!tuned.accuracy) continue;
       const auto& [compilers, kernel] = *tuned.accuracy;
-      for (std::size_t i = 0; i < std::min(compilers.size(), kernel.size()); ++i) {
-        add(table, tuned.dispatch->name, {"compiler", "default"}, compilers[i]);
-        add(table, tuned.dispatch->name, output::maker_cell(tuned.payload->replacing), kernel[i]);
-      }
+      for (std::size_t i = 0; i < std::min(compilers.size(), kernel.size()); ++i)
+        pairs.push_back({&tuned, &compilers[i], &kernel[i]});
     }
+  std::ranges::stable_sort(pairs, std::greater(), &Pair::off);
+  output::Table table(columns());
+  for (const Pair& each : pairs | std::views::take(std::min(most, pairs.size()))) {
+    add(table, each.tuned->dispatch->name, {"compiler", "default"}, *each.compilers);
+    add(table, each.tuned->dispatch->name, output::maker_cell(each.tuned->payload->replacing),
+        *each.kernel);
+  }
   return table;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "output/cells.h"
+#include "store/rows.h"
 
 namespace hone::cli {
 namespace {
@@ -77,7 +78,7 @@ tune::KernelGain together(std::vector<tune::KernelGain>::const_iterator begin,
 output::Table gain_table(const tune::ProgramGain& gain) {
   const Cell nobody{nullptr, ""};
   Waterfall waterfall(std::ranges::any_of(gain.kernels, [](const tune::KernelGain& kernel) {
-    return output::takes_anothers_place(kernel.provider);
+    return store::takes_anothers_place(kernel.provider);
   }));
   if (gain.without_spec != "default")
     waterfall.add(gain.without_spec + " alone", nobody, {}, gain.base, gain.before, {},

@@ -195,7 +195,9 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
     for (const std::string& note : gpu.notes) fmt::print("{}\n", note);
   }
   if (!programs.empty()) fmt::print("\n{}", programs.to_text());
-  if (const output::Table accuracy = accuracy_table(result); !accuracy.empty())
+  // Of many kernels those that round most; --json has all.
+  constexpr std::size_t kListed = 6;
+  if (const output::Table accuracy = accuracy_table(result, kListed); !accuracy.empty())
     fmt::print("\n{}", accuracy.to_text());
   fmt::print("\n");
   print_notes(options, result);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/json_fields.h"
 #include "measure/buffers.h"
@@ -108,18 +109,23 @@ bool matches(const SingleLaunch& launch, const StatedElements& stated) {
 
 }  // namespace
 
-Result<std::vector<OutputAccuracy>> accuracy_of(device::Device& device, device::Kernel& kernel,
-                                                const problem::Dispatch& dispatch,
-                                                std::uint64_t seed) {
+Result<std::vector<std::vector<OutputAccuracy>>> accuracies_of(
+    device::Device& device, const std::vector<device::Kernel*>& kernels,
+    const problem::Dispatch& dispatch, std::uint64_t seed) {
   HONE_ASSIGN(const problem::Statement statement, problem::read_statement(dispatch.statement));
-  HONE_ASSIGN(const SingleLaunch launch,
-              SingleLaunch::run(device, kernel, dispatch, OperandSet::kReals, seed, false));
-  HONE_ASSIGN(const std::vector<StatedElements> stated,
-              launch.elements(dispatch, statement, {.seed = seed}));
-  std::vector<OutputAccuracy> accuracies;
-  for (const StatedElements& each : stated) {
-    if (!problem::is_float(each.type)) continue;
-    HONE_ASSIGN(accuracies.emplace_back(), accuracy_of(launch, each));
+  std::optional<std::vector<StatedElements>> stated;  // which all share
+  std::vector<std::vector<OutputAccuracy>> accuracies;
+  for (device::Kernel* const kernel : kernels) {
+    HONE_ASSIGN(const SingleLaunch launch,
+                SingleLaunch::run(device, *kernel, dispatch, OperandSet::kReals, seed, false));
+    if (!stated) {
+      HONE_ASSIGN(stated, launch.elements(dispatch, statement, {.seed = seed}));
+    }
+    std::vector<OutputAccuracy>& outputs = accuracies.emplace_back();
+    for (const StatedElements& each : *stated) {
+      if (!problem::is_float(each.type)) continue;
+      HONE_ASSIGN(outputs.emplace_back(), accuracy_of(launch, each));
+    }
   }
   return accuracies;
 }

@@ -30,13 +30,13 @@ struct AccuracyBeside {
   std::vector<OutputAccuracy> compilers, kernel;
 };
 
-// The accuracy of each float output of `kernel`, launched once on reals of the usual size
+// By kernel the accuracy of each float output, all launched once on the same reals of the usual size
 // (OperandSet::kReals), drawn by `seed`. Input errors of read_statement() and stated_elements(): a
-// dispatch that states nothing, or what is not known in double precision. A failure when the kernel
+// dispatch that states nothing, or what is not known in double precision. A failure when a kernel
 // reports an error.
-Result<std::vector<OutputAccuracy>> accuracy_of(device::Device& device, device::Kernel& kernel,
-                                                const problem::Dispatch& dispatch,
-                                                std::uint64_t seed);
+Result<std::vector<std::vector<OutputAccuracy>>> accuracies_of(
+    device::Device& device, const std::vector<device::Kernel*>& kernels,
+    const problem::Dispatch& dispatch, std::uint64_t seed);
 
 // Which of the suspicions `kernel` is what is computed by, within a percent in all but a hundredth
 // of a sample of its elements; -1: none. Errors as accuracy_of().

@@ -21,12 +21,11 @@ inline std::size_t usable_cores() {
 
 // Calls `work(begin, end)` for parts of [0, count) that together are all of it, side by side, and
 // waits. Parts begin at multiples of 64, so that no two of them share a word of a vector<bool>.
-// What is small stays one part, on this thread. Returns what the calls returned, in the order of
-// parts.
+// A part has `least` of them at least. Returns what the calls returned, in the order of parts.
 template <class Work>
-auto in_parts(std::size_t count, const Work& work) {
-  constexpr std::size_t kUnit = 64, kLeast = std::size_t{1} << 18;
-  const std::size_t parts = std::clamp<std::size_t>(count / kLeast, 1, usable_cores());
+auto in_parts_of(std::size_t count, std::size_t least, const Work& work) {
+  constexpr std::size_t kUnit = 64;
+  const std::size_t parts = std::clamp<std::size_t>(count / least, 1, usable_cores());
   const auto begin_of = [&](std::size_t part) {
     return part == parts ? count : count / kUnit * part / parts * kUnit;
   };
@@ -39,6 +38,12 @@ auto in_parts(std::size_t count, const Work& work) {
   run(0);
   for (std::thread& thread : threads) thread.join();
   return results;
+}
+
+// The same of elements that take nanoseconds each: what is small stays one part, on this thread.
+template <class Work>
+auto in_parts(std::size_t count, const Work& work) {
+  return in_parts_of(count, std::size_t{1} << 18U, work);
 }
 
 }  // namespace hone::measure

@@ -203,11 +203,15 @@ Result<Repeated> Runner::repeat(const RepeatRequest& request) {
   return repeated;
 }
 
-Result<std::vector<OutputAccuracy>> Runner::accuracy(int handle) {
+Result<std::vector<std::vector<OutputAccuracy>>> Runner::accuracies(
+    const std::vector<int>& handles) {
   HONE_TRY(state_->check_ready());
-  HONE_ASSIGN(Candidate * candidate, state_->find(handle));
-  return accuracy_of(*state_->device, *candidate->kernel, state_->problem.dispatch,
-                     state_->problem.seed);
+  std::vector<device::Kernel*> kernels;
+  for (const int handle : handles) {
+    HONE_ASSIGN(Candidate * candidate, state_->find(handle));
+    kernels.push_back(candidate->kernel.get());
+  }
+  return accuracies_of(*state_->device, kernels, state_->problem.dispatch, state_->problem.seed);
 }
 
 Result<int> Runner::find_mistake(int handle, const std::vector<provider::Suspicion>& suspicions) {

@@ -56,8 +56,8 @@ class Runner {
   // kernel reports an error itself.
   Result<Repeated> repeat(const RepeatRequest& request);
 
-  // The accuracy of its float outputs (accuracy.h), for a dispatch that has a statement.
-  Result<std::vector<OutputAccuracy>> accuracy(int handle);
+  // By handle the accuracy of its float outputs (accuracy.h), for a dispatch that has a statement.
+  Result<std::vector<std::vector<OutputAccuracy>>> accuracies(const std::vector<int>& handles);
 
   // Which of the mistakes it makes; -1: none of them (accuracy.h).
   Result<int> find_mistake(int handle, const std::vector<provider::Suspicion>& suspicions);

@@ -54,10 +54,10 @@ Answer outputs(const Runner& runner) {
   return std::make_pair(nlohmann::json{{"bindings", outputs.bindings}}, std::move(outputs.bytes));
 }
 
-Answer accuracy(Runner& runner, const nlohmann::json& body) {
-  HONE_ASSIGN(const std::vector<OutputAccuracy> outputs,
-              runner.accuracy(body.at("handle").get<int>()));
-  return answer({{"outputs", outputs}});
+Answer accuracies(Runner& runner, const nlohmann::json& body) {
+  HONE_ASSIGN(const std::vector<std::vector<OutputAccuracy>> kernels,
+              runner.accuracies(body.at("handles").get<std::vector<int>>()));
+  return answer({{"kernels", kernels}});
 }
 
 Answer find_mistake(Runner& runner, const nlohmann::json& body) {
@@ -91,7 +91,7 @@ Answer do_job(Runner& runner, std::string_view kind, const nlohmann::json& body,
   if (kind == "baselines") return baselines(runner);
   if (kind == "verify") return answer_with(runner.verify(body.at("handle").get<int>()));
   if (kind == "repeat") return answer_with(runner.repeat(body.get<RepeatRequest>()));
-  if (kind == "accuracy") return accuracy(runner, body);
+  if (kind == "accuracies") return accuracies(runner, body);
   if (kind == "find_mistake") return find_mistake(runner, body);
   if (kind == "outputs") return outputs(runner);
   if (kind == "measure") return answer_with(runner.measure(body.get<MeasureRequest>()));

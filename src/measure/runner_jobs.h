@@ -6,7 +6,7 @@
 //   baselines      {}                                          -> {"baselines": [Baseline, ..]}
 //   verify         {"handle": n}                                                  -> Verification
 //   repeat         RepeatRequest                                                  -> Repeated
-//   accuracy       {"handle": n}                              -> {"outputs": [OutputAccuracy, ..]}
+//   accuracies     {"handles": [n, ..]}                -> {"kernels": [[OutputAccuracy, ..], ..]}
 //   find_mistake   {"handle": n, "suspicions": [Suspicion, ..]}           -> {"found": its place or -1}
 //   outputs        {}; of the last verify            -> {"bindings": [..]}; their bytes as blobs
 //   measure        MeasureRequest                                                 -> MeasureResult

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
 #include "measure/half.h"
 #include "measure/inputs.h"
+#include "measure/parts.h"
 
 namespace hone::measure {
 namespace {
@@ -16,6 +18,9 @@ using problem::ElementType;
 using problem::Statement;
 using problem::StatedUse;
 using problem::StatedValue;
+
+// Elements that are worth a thread: each has hundreds of products.
+constexpr std::size_t kLeastPart = 64;
 
 // A use of a binding: where its elements lie in what the binding holds.
 struct Located {
@@ -101,20 +106,36 @@ class Evaluation {
       prepare_attention();
     else
       prepare_contraction();
-    for (const auto& [row, column] : points()) {
-      HONE_TRY(compute(row, column));
-      for (std::size_t s = 0; s < stores.size(); ++s) {
-        const StatedUse& use = *stores[s].use;
-        const std::int64_t byte = stores[s].byte_of(element_of(use, row, column));
-        found[s].places.push_back(byte / problem::byte_size(use.type));
-        found[s].values.push_back(values_[statement_.stores[s].value]);
-      }
+    const std::vector<Point> all = points();
+    for (std::size_t s = 0; s < stores.size(); ++s) {
+      found[s].values.resize(all.size());
+      for (const auto& [row, column] : all)
+        found[s].places.push_back(stores[s].byte_of(element_of(*stores[s].use, row, column)) /
+                                  problem::byte_size(stores[s].use->type));
     }
+    const auto compute_part = [&](std::size_t begin, std::size_t end) -> Status {
+      Element element;
+      for (std::size_t i = begin; i < end; ++i) {
+        HONE_TRY(compute(all[i].first, all[i].second, element));
+        for (std::size_t s = 0; s < stores.size(); ++s)
+          found[s].values[i] = element.values[statement_.stores[s].value];
+      }
+      return {};
+    };
+    for (Status& part : in_parts_of(all.size(), kLeastPart, compute_part))
+      if (!part) return tl::unexpected(std::move(part).error());
     return found;
   }
 
  private:
   using Point = std::pair<std::int64_t, std::int64_t>;  // row, column
+
+  // What one thread has computed of the element that it is at.
+  struct Element {
+    std::vector<double> values;
+    std::int64_t weighed_row = -1;
+    std::vector<double> weights;  // of the keys for that row, with the sum 1
+  };
 
   std::int64_t element_of(const StatedUse& use, std::int64_t row, std::int64_t column) const {
     return use.offset + rows_.distance(row, use) + columns_.distance(column, use);
@@ -214,23 +235,24 @@ class Evaluation {
     return sum;
   }
 
-  void weigh_keys(std::int64_t row) {
+  std::vector<double> weights_of(std::int64_t row) const {
     const Located &query = operands_[0], &key = operands_[1];
     const std::int64_t of_query = element_of(*query.use, row, 0),
                        of_key = element_of(*key.use, row, 0);
     std::vector<double> elements;
     for (const std::int64_t step : head_[0]) elements.push_back(query.load(of_query + step));
-    weights_.assign(terms_[1].size(), 0);
-    for (std::size_t k = 0; k < weights_.size(); ++k) {
+    std::vector<double> weights(terms_[1].size());
+    for (std::size_t k = 0; k < weights.size(); ++k) {
       double score = 0;
       for (std::size_t i = 0; i < elements.size(); ++i)
         score += elements[i] * key.load(of_key + terms_[1][k] + head_[1][i]);
-      weights_[k] = masked(score * statement_.scale, row, k);
+      weights[k] = masked(score * statement_.scale, row, k);
     }
-    const double largest = *std::ranges::max_element(weights_);
+    const double largest = *std::ranges::max_element(weights);
     double total = 0;
-    for (double& weight : weights_) total += weight = std::exp(weight - largest);
-    for (double& weight : weights_) weight /= total;
+    for (double& weight : weights) total += weight = std::exp(weight - largest);
+    for (double& weight : weights) weight /= total;
+    return weights;
   }
 
   double masked(double score, std::int64_t row, std::size_t key) const {
@@ -243,35 +265,35 @@ class Evaluation {
     return counts ? score : -std::numeric_limits<double>::infinity();
   }
 
-  double weighted_sum(std::int64_t row, std::int64_t column) {
-    if (row != weighed_row_) weigh_keys(row);
-    weighed_row_ = row;
+  double weighted_sum(std::int64_t row, std::int64_t column, Element& element) const {
+    if (row != element.weighed_row) element.weights = weights_of(row);
+    element.weighed_row = row;
     const Located& value = operands_[2];
     const std::int64_t first = element_of(*value.use, row, column);
     double sum = 0;
-    for (std::size_t k = 0; k < weights_.size(); ++k)
-      sum += weights_[k] * value.load(first + terms_[2][k]);
+    for (std::size_t k = 0; k < element.weights.size(); ++k)
+      sum += element.weights[k] * value.load(first + terms_[2][k]);
     return sum;
   }
 
-  // Leaves all values of one element in values_.
-  Status compute(std::int64_t row, std::int64_t column) {
-    values_.clear();
+  Status compute(std::int64_t row, std::int64_t column, Element& element) const {
+    std::vector<double>& values = element.values;
+    values.clear();
     for (std::size_t i = 0; i < statement_.values.size(); ++i) {
       const StatedValue& value = statement_.values[i];
       if (value.operation == "root") {
-        values_.push_back(attends_ ? weighted_sum(row, column) : sum_of_products(row, column));
+        values.push_back(attends_ ? weighted_sum(row, column, element) : sum_of_products(row, column));
       } else if (loads_[i].use != nullptr) {
-        values_.push_back(loads_[i].load(element_of(value.use, row, column)));
+        values.push_back(loads_[i].load(element_of(value.use, row, column)));
       } else if (value.operation == "constant") {
-        values_.push_back(value.constant);
+        values.push_back(value.constant);
       } else {
         std::vector<double> operands;
-        for (const std::size_t operand : value.operands) operands.push_back(values_[operand]);
+        for (const std::size_t operand : value.operands) operands.push_back(values[operand]);
         if (operands.empty()) return input_error("{} of nothing", value.operation);
         HONE_ASSIGN(const double result,
                     stated_value(value, operands, statement_.values[value.operands[0]].type));
-        values_.push_back(result);
+        values.push_back(result);
       }
     }
     return {};
@@ -287,9 +309,6 @@ class Evaluation {
   std::vector<std::vector<std::int64_t>> terms_;  // by operand, along k or keys: elements
   std::vector<std::vector<std::int64_t>> head_;   // of query and key, along k1
   double products_of_element_ = 1, products_of_row_ = 1;
-  std::int64_t weighed_row_ = -1;
-  std::vector<double> weights_;  // of the keys for that row, with the sum 1
-  std::vector<double> values_;
 };
 
 }  // namespace

@@ -24,7 +24,7 @@ struct StatedElements {
 struct ElementSample {
   // A sample has no more elements, and takes about so many multiplications at most.
   std::size_t elements = 16384;
-  double products = 1 << 26;
+  double products = 1 << 25;
   std::uint64_t seed = 1;
 };
 

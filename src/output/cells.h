@@ -28,10 +28,6 @@ inline Cell number_cell(std::optional<double> value, std::string_view unit, int 
 inline Cell maker_cell(std::string_view provider) {
   return {std::string(provider), std::string(provider.substr(0, provider.find('@')))};
 }
-// Whether such a kernel stands in a compiler's place: only then who made it is news.
-inline bool takes_anothers_place(std::string_view provider) {
-  return provider.find('@') != std::string_view::npos;
-}
 
 // The first line of a compiler's complaint, at most `most` characters of it; where it only
 // announces what stands below ("IREE cannot compile 'x':"), the next one too.

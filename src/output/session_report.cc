@@ -111,7 +111,7 @@ std::vector<Column> closing_columns(const std::vector<LibraryColumn>& libraries,
   }
   const bool several_makers = std::ranges::any_of(dispatches, [](const MeasuredDispatch& dispatch) {
     return dispatch.beaten && dispatch.row.best &&
-           takes_anothers_place(dispatch.row.best->provider);
+           store::takes_anothers_place(dispatch.row.best->provider);
   });
   const Column others[] = {{"tried", "tried", Align::kRight},
                            {"verified", "verified", Align::kRight},

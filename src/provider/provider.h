@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "device/device.h"
 #include "problem/dispatch.h"
 #include "provider/payload.h"
 #include "provider/suspicion.h"
@@ -53,6 +54,9 @@ class Provider {
   // Returns a candidate as it is to ship, if it is searched for in another form (values that are
   // arguments during the search are constants of what ships); nothing if it has only one form.
   virtual std::optional<ShippedForm> as_shipped(const Payload&) const { return std::nullopt; }
+  // Seconds that no kernel of its own for the dispatch takes less than, on a device with this peak;
+  // 0: not known.
+  virtual double least_seconds(const problem::Dispatch&, const device::Peak&) const { return 0; }
   // What a kernel of its own that is wrong may have done, the likeliest first; of use for a dispatch
   // that has a statement.
   virtual std::vector<Suspicion> suspicions(const problem::Dispatch&) const { return {}; }

@@ -112,7 +112,8 @@ Result<std::vector<CandidateRow>> Store::candidate_rows(const Filter& filter) {
                    times.verified, row.phase, row.samples, row.min_seconds, row.median_seconds,
                    row.low_seconds, row.high_seconds, row.spread, row.sentinel_ratio,
                    row.flops_per_second, times.measured, row.when);
-    row.is_default = row.configuration == kDefaultConfiguration;
+    row.is_default =
+        row.configuration == kDefaultConfiguration && !takes_anothers_place(row.provider);
     row.state = state_of(row, times);
     if (row.state != CandidateState::kFailed && row.state != CandidateState::kWrong) {
       row.failure_kind.clear();

@@ -111,6 +111,13 @@ struct Event {
 // The configuration of the compiler's own choice: the default of a dispatch.
 inline constexpr std::string_view kDefaultConfiguration = "{}";
 
+// Whether a provider's kernels stand in a compiler's place, by its name: these have the version of
+// what makes them behind "@" ("triton@3.6.0"). A kernel of the user's own without knobs has the
+// configuration {} too, and is no default.
+inline bool takes_anothers_place(std::string_view provider) {
+  return provider.find('@') != std::string_view::npos;
+}
+
 struct Candidate {
   Id id = 0;
   Id dispatch = 0;

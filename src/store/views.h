@@ -46,7 +46,8 @@ struct CandidateRow {
   std::string provider{};
   std::string configuration{};  // JSON
   std::string constraint_set{};
-  bool is_default = false;  // configuration is kDefaultConfiguration
+  // Its configuration is kDefaultConfiguration, and not that of a kernel in another's place.
+  bool is_default = false;
   CandidateState state = CandidateState::kUntried;
   std::string failure_kind{};  // empty unless failed
   std::string failure_message{};

@@ -55,6 +55,12 @@ class AccuracyTest : public testing::Test {
     return handle.value_or(0);
   }
 
+  std::vector<OutputAccuracy> accuracy(const std::string& row) {
+    const auto told = runner_.accuracies({load(row)});
+    EXPECT_TRUE(told) << told.error().message;
+    return told ? told->at(0) : std::vector<OutputAccuracy>();
+  }
+
   int mistake(const std::string& row) {
     const auto found = runner_.find_mistake(load(row), suspicions());
     EXPECT_TRUE(found) << found.error().message;
@@ -70,13 +76,12 @@ TEST_F(AccuracyTest, CountsStepsFromTheExactValue) {
   const char* const wide =
       "for (int j = 0; j < 8; ++j) { double s = 0; for (int k = 0; k < 8; ++k)"
       " s += (double)a[i * 8 + k] * b[k * 8 + j]; c[i * 8 + j] = s; }";
-  const auto exact = runner_.accuracy(load(wide));
-  ASSERT_TRUE(exact) << exact.error().message;
-  ASSERT_EQ(exact->size(), 1u);
-  EXPECT_EQ(exact->front().binding, 2);
-  EXPECT_EQ(exact->front().difference.elements, 64);
-  EXPECT_EQ(exact->front().difference.different, 0);
-  EXPECT_EQ(exact->front().first, -1);
+  const auto exact = accuracy(wide);
+  ASSERT_EQ(exact.size(), 1u);
+  EXPECT_EQ(exact.front().binding, 2);
+  EXPECT_EQ(exact.front().difference.elements, 64);
+  EXPECT_EQ(exact.front().difference.different, 0);
+  EXPECT_EQ(exact.front().first, -1);
 
   // One step more of each, from element 3 on.
   const char* const off =
@@ -84,13 +89,13 @@ TEST_F(AccuracyTest, CountsStepsFromTheExactValue) {
       " s += (double)a[i * 8 + k] * b[k * 8 + j]; float f = s;"
       " if (i * 8 + j >= 3) { int bits; __builtin_memcpy(&bits, &f, 4); ++bits;"
       " __builtin_memcpy(&f, &bits, 4); } c[i * 8 + j] = f; }";
-  const auto stepped = runner_.accuracy(load(off));
-  ASSERT_TRUE(stepped) << stepped.error().message;
-  EXPECT_EQ(stepped->front().difference.different, 61);
-  EXPECT_EQ(stepped->front().difference.by_ulp.front(), 61);
-  EXPECT_EQ(stepped->front().difference.largest_ulp, 1);
-  EXPECT_EQ(stepped->front().first, 3);
-  EXPECT_NE(stepped->front().got, stepped->front().expected);
+  const auto stepped = accuracy(off);
+  ASSERT_EQ(stepped.size(), 1u);
+  EXPECT_EQ(stepped.front().difference.different, 61);
+  EXPECT_EQ(stepped.front().difference.by_ulp.front(), 61);
+  EXPECT_EQ(stepped.front().difference.largest_ulp, 1);
+  EXPECT_EQ(stepped.front().first, 3);
+  EXPECT_NE(stepped.front().got, stepped.front().expected);
 }
 
 TEST_F(AccuracyTest, FindsWhatAWrongKernelDid) {
@@ -111,7 +116,7 @@ TEST_F(AccuracyTest, NeedsAStatement) {
   ASSERT_TRUE(runner_.set_problem(problem_request(matmul(8, 8, 8))));
   const auto handle = runner_.load(matmul_8());
   ASSERT_TRUE(handle);
-  EXPECT_THAT(runner_.accuracy(*handle).error().message, HasSubstr("nobody has stated"));
+  EXPECT_THAT(runner_.accuracies({*handle}).error().message, HasSubstr("nobody has stated"));
 }
 
 // The same by messages.
@@ -123,9 +128,11 @@ TEST_F(AccuracyTest, IsAskedByJobs) {
       runner_, "find_mistake", {{"handle", handle}, {"suspicions", suspicions()}}, {});
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(found->first.at("found"), 0);
-  const auto told = measure::handle(runner_, "accuracy", {{"handle", handle}}, {});
+  const auto told = measure::handle(runner_, "accuracies", {{"handles", {handle, handle}}}, {});
   ASSERT_TRUE(told) << told.error().message;
-  const auto outputs = told->first.at("outputs").get<std::vector<OutputAccuracy>>();
+  const auto kernels = told->first.at("kernels").get<std::vector<std::vector<OutputAccuracy>>>();
+  ASSERT_EQ(kernels.size(), 2u);
+  const std::vector<OutputAccuracy>& outputs = kernels[1];
   ASSERT_EQ(outputs.size(), 1u);
   // Another layout fills the last class.
   EXPECT_GT(outputs[0].difference.by_ulp.back(), 50);

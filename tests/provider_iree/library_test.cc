@@ -98,8 +98,9 @@ TEST(CompilerSession, HasThreadsWhereTheyAreAllowedAndNoSpecIsRead) {
   const std::vector<std::string> plain = host_cpu_flags();
   EXPECT_EQ(threads_of(compiler(), plain, Threads::kAll), 1u);
   EXPECT_EQ(threads_of(allowed, plain, Threads::kOne), 1u);
-  if (std::thread::hardware_concurrency() > 1)
+  if (std::thread::hardware_concurrency() > 1) {
     EXPECT_GT(threads_of(allowed, plain, Threads::kAll), 1u);
+  }
   for (const char* const flag : {"--iree-codegen-tuning-spec-path=a.mlir",
                                  "--iree-preprocessing-transform-spec-filename=a"}) {
     std::vector<std::string> flags = plain;

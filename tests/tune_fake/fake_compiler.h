@@ -231,6 +231,10 @@ class FakeProvider : public provider::ProgramProvider {
                                        const space::Configuration& configuration) const override {
     return payload_with(configuration.values.at(0));
   }
+  double least = 0;  // seconds that none of its kernels takes less than; 0: not known
+  double least_seconds(const problem::Dispatch&, const device::Peak&) const override {
+    return least;
+  }
   Result<std::string> spec(const std::vector<provider::SpecEntry>& entries) const override {
     std::string text;
     for (const provider::SpecEntry& entry : entries)

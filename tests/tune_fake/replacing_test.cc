@@ -72,6 +72,25 @@ TEST_F(Replacing, TheBestKernelWinsWhoeverMadeIt) {
   EXPECT_NEAR(result->gains.front().arrived(), 30e-6 + 2 * 80e-6, 6e-6);
 }
 
+// The other's 50 us are below one and a half times what the compiler can reach at best: its own
+// configurations are searched where nobody else has a kernel only.
+TEST_F(Replacing, WhoCannotWinIsNotSearched) {
+  pool_.in_program = seconds_of_tile;
+  provider_.least = 40e-6;
+  const auto result = run();
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(pool_.compiled, 3 + 7) << "each dispatch's default, and seven tiles of one of them";
+  EXPECT_EQ(others_.compiled, 2 * 2);
+  EXPECT_THAT(files(kernels()), ElementsAre("main_dispatch_0.mlir", "main_dispatch_2.mlir"));
+  const auto stored = store_.events(result->run);
+  ASSERT_TRUE(stored) << stored.error().message;
+  std::string events;
+  for (const store::Event& event : *stored)
+    events += event.kind + ": " + event.text + "\n";
+  EXPECT_THAT(events, HasSubstr("not searched: main_dispatch_0: of fake no kernel takes less than "
+                                "40 us, and one of 50"));
+}
+
 // The compiler's default is what the other's kernels are compared with. What neither has a space
 // for is not tuned.
 TEST_F(Replacing, WhatTheCompilerHasNoSpaceForCanStillBeReplaced) {

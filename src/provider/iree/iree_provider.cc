@@ -49,6 +49,22 @@ std::function<double(const space::Configuration&)> IreeProvider::prior(
   return llvm_cpu_prior(dispatch.root, target_, space);
 }
 
+double IreeProvider::least_seconds(const problem::Dispatch& dispatch,
+                                   const device::Peak& peak) const {
+  const problem::Operation& root = dispatch.root;
+  const bool multiplies = problem::is_contraction(root.kind) ||
+                          root.kind == problem::OperationKind::kConvolution ||
+                          root.kind == problem::OperationKind::kAttention;
+  const bool are_halves = std::ranges::all_of(root.operands, [](const problem::Operand& operand) {
+    return operand.output || (problem::is_float(operand.type.element) &&
+                              problem::byte_size(operand.type.element) == 2);
+  });
+  if (!gpu_ || gpu_->backend != problem::GpuBackend::kCuda || !multiplies || !are_halves ||
+      peak.matrix_gflops <= 0)
+    return 0;
+  return problem::flop_count(root) / (peak.matrix_gflops * 1e9);
+}
+
 Result<std::string> IreeProvider::spec(const std::vector<provider::SpecEntry>& entries) const {
   std::vector<SpecEntry> rows;
   for (const provider::SpecEntry& entry : entries) {

@@ -32,6 +32,8 @@ class IreeProvider final : public provider::ProgramProvider {
   // On a CPU llvm_cpu_model.h; nothing on a GPU.
   std::function<double(const space::Configuration&)> prior(
       const problem::Dispatch& dispatch, const space::Space& space) const override;
+  // Of products of 16-bit floats on CUDA, which it makes of mma.sync: at what that was measured to do.
+  double least_seconds(const problem::Dispatch& dispatch, const device::Peak& peak) const override;
   Result<std::string> spec(const std::vector<provider::SpecEntry>& entries) const override;
   bool same_spec_class(const problem::Operation& a, const problem::Operation& b) const override;
   // Knobs that the compiler makes its attributes of are in no spec.

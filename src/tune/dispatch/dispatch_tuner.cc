@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/stopwatch.h"
+#include "base/text.h"
 #include "measure/comparison.h"
 #include "measure/reference.h"
 #include "space/configuration.h"
@@ -55,8 +56,12 @@ bool is_no_right_kernel(provider::FailureKind kind) {
   using enum provider::FailureKind;
   return kind == kWrong || kind == kKernelCrash || kind == kKernelTimeout;
 }
-// What making a dispatch ready takes, before one was.
-constexpr double kReady = 1.5;
+// What making a dispatch ready takes, before one was; and compiling, verifying and measuring its
+// winner once more, as it ships, where that is other code.
+constexpr double kReady = 1.5, kShipping = 2;
+// Nobody's kernels were seen to reach two thirds of what the instructions do that they are made of:
+// who cannot take less than that is not asked.
+constexpr double kBeyondHope = 1.5;
 // Two first measurements that differ by less are not told apart.
 constexpr double kSameTime = 1.01;
 
@@ -83,7 +88,7 @@ struct Contender {
 
 class DispatchTuner {
  public:
-  // `contenders`: at least one, the session's own provider first if it is one of them.
+  // `contenders`: at least one, in the order of their turns.
   DispatchTuner(Context& context, const problem::Dispatch& dispatch,
                 std::deque<Contender> contenders, DispatchBench bench, const Share& share,
                 const Stopwatch& whole, const measure::ProblemRequest* next)
@@ -104,6 +109,8 @@ class DispatchTuner {
     const double seconds = seconds_to_search();
     for (std::size_t i = 0; i < contenders_.size(); ++i) {
       now_ = &contenders_[i];
+      HONE_ASSIGN(const bool hopeless, cannot_win());
+      if (hopeless) continue;
       // What one leaves of its part the next ones have.
       const auto left = static_cast<double>(contenders_.size() - i);
       const double part = std::max(least_search(traits()), (seconds - clock_.seconds()) / left);
@@ -123,7 +130,22 @@ class DispatchTuner {
     return select();
   }
 
+  // Of the first that was searched.
   const SearchNote& search_note() const { return contenders_.front().search->note(); }
+
+  // Whether what was found by those before it is out of its reach.
+  Result<bool> cannot_win() {
+    if (tried_.empty() || !context_.peak) return false;
+    const double least = now_->provider->least_seconds(dispatch_, *context_.peak);
+    const double found = best_ratio_ * bench_.default_seconds();
+    if (least * kBeyondHope < found) return false;
+    HONE_TRY(context_.store.log_event(
+        "not searched",
+        fmt::format("{}: of {} no kernel takes less than {}, and one of {} was found",
+                    dispatch_.name, now_->provider->name(), format_duration(least),
+                    format_duration(found))));
+    return true;
+  }
 
   Status compare_with_libraries(std::optional<store::Id> winner) {
     const TimeBudget::Span span(context_.time, Activity::kBaselines);
@@ -341,8 +363,9 @@ class DispatchTuner {
 
   // From now on: what the dispatch was given, less what was spent on it, and what comes after.
   double seconds_to_search() const {
-    return std::max(least_search(traits()),
-                    share_.seconds - whole_.seconds() - for_finalists() - for_baselines());
+    const double for_shipping = traits().assembles_code ? kShipping : 0;
+    return std::max(least_search(traits()), share_.seconds - whole_.seconds() - for_finalists() -
+                                                for_baselines() - for_shipping);
   }
 
   std::vector<store::Id> finalists() const {
@@ -567,23 +590,23 @@ Result<DispatchBench> bench_with_default(Context& context, const problem::Dispat
   return bench;
 }
 
-// Configurations that the user gave by hand are the session's own provider's.
+// Those whose kernels take the compiler's place come first: where time is short, who has an estimate
+// that puts the best first finds more in it. Configurations that the user gave by hand are the
+// session's own provider's.
 Result<std::deque<Contender>> contenders_for(const Context& context,
                                              const problem::Dispatch& dispatch) {
   std::deque<Contender> contenders;
+  if (context.options.configurations.empty())
+    for (const provider::Provider* const each : context.replacing) {
+      if (!each->why_no_space(dispatch).empty()) continue;
+      HONE_ASSIGN(space::Space theirs, each->space_of(dispatch));
+      contenders.push_back({each, std::move(theirs)});
+    }
   // Where it has no space, its default is what the others are compared with.
-  const bool has_others = std::ranges::any_of(
-      context.replacing, [&](const auto* each) { return each->why_no_space(dispatch).empty(); });
-  if (!has_others || context.provider.why_no_space(dispatch).empty()) {
+  if (contenders.empty() || context.provider.why_no_space(dispatch).empty()) {
     HONE_ASSIGN(const space::Space stated, context.provider.space_of(dispatch));
     HONE_ASSIGN(space::Space space, stated.relax(context.options.relax));
     contenders.push_back({&context.provider, std::move(space)});
-  }
-  if (!context.options.configurations.empty()) return contenders;
-  for (const provider::Provider* const each : context.replacing) {
-    if (!each->why_no_space(dispatch).empty()) continue;
-    HONE_ASSIGN(space::Space theirs, each->space_of(dispatch));
-    contenders.push_back({each, std::move(theirs)});
   }
   return contenders;
 }

@@ -85,18 +85,12 @@ class ShippedPair {
   // Nothing where an element of the dispatch is not known in double precision, or a kernel fails:
   // whether the winner is right was told before.
   Result<std::optional<measure::AccuracyBeside>> accuracy() {
-    measure::AccuracyBeside beside;
-    for (auto* const outputs : {&beside.compilers, &beside.kernel}) {
-      Kernel& kernel = kernels_[outputs == &beside.compilers ? 0 : 1];
-      HONE_ASSIGN(Ran<std::vector<measure::OutputAccuracy>> told, rounds_.accuracy(kernel.kernel));
-      if (!told) {
-        HONE_TRY(context_.store.log_event(
-            "no accuracy", fmt::format("{}: {}", bench_.name(), told.error().message)));
-        return std::nullopt;
-      }
-      *outputs = std::move(*told);
-    }
-    return beside;
+    HONE_ASSIGN(Ran<RunnerService::Accuracies> told,
+                rounds_.accuracies({&kernels_[0].kernel, &kernels_[1].kernel}));
+    if (told) return measure::AccuracyBeside{std::move((*told)[0]), std::move((*told)[1])};
+    HONE_TRY(context_.store.log_event(
+        "no accuracy", fmt::format("{}: {}", bench_.name(), told.error().message)));
+    return std::nullopt;
   }
 
   Status record() {

@@ -75,9 +75,13 @@ Result<Ran<measure::Repeated>> Rounds::compare(RunnerKernel& kernel, int launche
   });
 }
 
-Result<Ran<std::vector<measure::OutputAccuracy>>> Rounds::accuracy(RunnerKernel& kernel) {
-  return with<std::vector<measure::OutputAccuracy>>(
-      {&kernel}, Activity::kVerify, [&] { return runner_->accuracy(*kernel.handle); });
+Result<Ran<RunnerService::Accuracies>> Rounds::accuracies(
+    const std::vector<RunnerKernel*>& kernels) {
+  return with<RunnerService::Accuracies>(kernels, Activity::kVerify, [&] {
+    std::vector<int> handles;
+    for (const RunnerKernel* kernel : kernels) handles.push_back(*kernel->handle);
+    return runner_->accuracies(handles);
+  });
 }
 
 Result<Ran<std::optional<std::size_t>>> Rounds::find_mistake(

@@ -36,8 +36,8 @@ class Rounds {
   Result<Ran<measure::Verification>> verify(RunnerKernel& kernel);
   // Launches it again, as often as there is time for, and compares each time.
   Result<Ran<measure::Repeated>> compare(RunnerKernel& kernel, int launches, double max_seconds);
-  // RunnerService::accuracy and find_mistake.
-  Result<Ran<std::vector<measure::OutputAccuracy>>> accuracy(RunnerKernel& kernel);
+  // RunnerService::accuracies, in the order of the kernels, and find_mistake.
+  Result<Ran<RunnerService::Accuracies>> accuracies(const std::vector<RunnerKernel*>& kernels);
   Result<Ran<std::optional<std::size_t>>> find_mistake(
       RunnerKernel& kernel, const std::vector<provider::Suspicion>& suspicions);
   // Interleaved, as `how` says, whose handles are filled in: samples in the order of `kernels`, the

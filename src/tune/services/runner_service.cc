@@ -157,14 +157,15 @@ Result<Ran<measure::Outputs>> RunnerService::outputs() {
   return Ran<measure::Outputs>(measure::Outputs{std::move(*bindings), std::move(outcome->blobs)});
 }
 
-Result<Ran<std::vector<measure::OutputAccuracy>>> RunnerService::accuracy(int handle) {
-  using Outputs = std::vector<measure::OutputAccuracy>;
+Result<Ran<RunnerService::Accuracies>> RunnerService::accuracies(const std::vector<int>& handles) {
   HONE_ASSIGN(worker::Outcome outcome,
-              call({"accuracy", {{"handle", handle}}, {}}, kernel_seconds_));
-  if (!outcome) return Ran<Outputs>(tl::unexpected(std::move(outcome).error()));
-  Result<Outputs> outputs = decode_json<Outputs>(outcome->body, "outputs");
-  if (!outputs) return Ran<Outputs>(tl::unexpected(cannot_be_read(outputs.error())));
-  return Ran<Outputs>(std::move(*outputs));
+              call({"accuracies", {{"handles", handles}}, {}}, kernel_seconds_));
+  if (!outcome) return Ran<Accuracies>(tl::unexpected(std::move(outcome).error()));
+  Result<Accuracies> kernels = decode_json<Accuracies>(outcome->body, "kernels");
+  if (kernels && kernels->size() != handles.size())
+    kernels = failure("has {} kernels of {}", kernels->size(), handles.size());
+  if (!kernels) return Ran<Accuracies>(tl::unexpected(cannot_be_read(kernels.error())));
+  return Ran<Accuracies>(std::move(*kernels));
 }
 
 Result<Ran<std::optional<std::size_t>>> RunnerService::find_mistake(

@@ -46,8 +46,9 @@ class RunnerService {
   Result<Ran<measure::Verification>> verify(int handle);
   // Compares further launches of it, each as verify() does.
   Result<Ran<measure::Repeated>> repeat(const measure::RepeatRequest& request);
-  // The accuracy of its float outputs, of a problem whose dispatch has a statement.
-  Result<Ran<std::vector<measure::OutputAccuracy>>> accuracy(int handle);
+  // By handle the accuracy of its float outputs, of a problem whose dispatch has a statement.
+  using Accuracies = std::vector<std::vector<measure::OutputAccuracy>>;
+  Result<Ran<Accuracies>> accuracies(const std::vector<int>& handles);
   // The place of the mistake that a kernel makes; none where it is not among them.
   Result<Ran<std::optional<std::size_t>>> find_mistake(
       int handle, const std::vector<provider::Suspicion>& suspicions);

@@ -43,7 +43,7 @@ json statement(const std::vector<std::pair<std::int64_t, const char*>>& loops, j
     "kind": "contraction", "entry": "", "bindings": 3, "constants": 0, "start": 0.0,
     "views": [{"binding": 0, "offset": 0, "words": []}, {"binding": 1, "offset": 0, "words": []},
               {"binding": 2, "offset": 0, "words": []}],
-    "values": [{"op": "root", "operands": []}]})");
+    "values": [{"op": "root", "type": "f32", "operands": []}]})");
   for (const auto& [size, role] : loops) said["loops"].push_back({{"size", size}, {"role", role}});
   store["value"] = 0;
   said["lhs"] = std::move(lhs);

@@ -98,7 +98,8 @@ class Replaceable {
              {"lhs", *lhs},
              {"rhs", *rhs},
              {"start", *start},
-             {"values", {{{"op", "root"}, {"operands", json::array()}}}},
+             {"values",
+              {{{"op", "root"}, {"type", stored->at("type")}, {"operands", json::array()}}}},
              {"stores", {*stored}}};
     said_["stores"][0]["value"] = 0;
     for (int binding = 0; binding < 3; ++binding) add_view();
@@ -198,6 +199,7 @@ class Replaceable {
       if (!use) return false;
       *use = over_loops(std::move(*use), root_loop, said_.at("loops").size());
       (*use)["op"] = "load";
+      (*use)["operands"] = json::array();
       said["values"].push_back(*use);
       given.push_back({reader, i});
     }
