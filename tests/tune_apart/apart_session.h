@@ -71,7 +71,7 @@ class ApartSession : public testing::Test {
       options.stop_fd = stop_fd_;
       if (has_library_) options.environment = {{test::kLibrary, "1"}};
       if (!faults_.empty()) options.environment = {{test::kFaultsFile, faults_}};
-      if (struck_at_ > 0) {
+      if (struck_at_ >= 0) {
         options.environment.push_back({test::kStruckFile, struck_file().string()});
         options.environment.push_back({test::kStruckAt, std::to_string(struck_at_)});
         options.environment.push_back({test::kStrikes, std::to_string(strikes_)});
@@ -122,7 +122,7 @@ class ApartSession : public testing::Test {
   SilentObserver observer_;
   std::string faults_;
   bool has_library_ = false;  // test::MadeUpLibrary is registered with the runner
-  int struck_at_ = 0;         // see test::kStruckFile; 0: nothing is
+  int struck_at_ = -1;        // see test::kStruckFile; negative: nothing is
   int strikes_ = 1;
   double kernel_seconds_ = 60;
   int stop_fd_ = -1;
