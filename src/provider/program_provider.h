@@ -128,6 +128,10 @@ struct ProofScript {
   std::vector<std::string> default_flags;     // of the compiler, the user's own
   std::filesystem::path flags_file;           // a response file of those that were found
   ProgramCall call;  // without a module; all that it returns is in `results`
+  // By result, how far its elements may be from the default's, absolutely; the tool's own tolerance
+  // where that is more.
+  std::vector<double> tolerances = {};
+  bool default_is_wrong = false;  // what was found repairs it: that they differ is no error
 };
 
 // Seconds of one call, the mean over calls that together take about `seconds`.

@@ -19,6 +19,10 @@
 namespace hone::tune {
 namespace {
 
+// What run.sh allows: the outputs that were right here, by the program in f32 where it is deep
+// (program_outputs.h), may lie a little further apart on another machine.
+constexpr double kTimesWhatWasSeen = 2;
+
 // This part of the budget goes into the compiler's flags.
 constexpr double kFlagShare = 0.2;
 // With a whole session's time so many compiles are tried, however long they take.
@@ -364,6 +368,9 @@ class TuningRun {
     script.call.results = function->outputs;
     script.call.device = options.place().address;
     script.call.runtime_flags = options.runtime_flags;
+    script.default_is_wrong = !result_.best->repairs.empty();
+    for (const measure::ArrayDifference& each : result_.best->differences)
+      script.tolerances.push_back(kTimesWhatWasSeen * each.largest);
     const std::filesystem::path inputs = options.out / "inputs";
     std::filesystem::create_directories(inputs, code);
     HONE_ASSIGN(script.call.inputs,

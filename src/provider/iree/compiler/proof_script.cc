@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <vector>
 
 #include "base/text.h"
@@ -54,6 +56,29 @@ echo "$(median "$work/default.ms") $(median "$work/tuned.ms")" |
   awk '{ printf "medians: default %.4g ms, tuned %.4g ms, %.2fx\n", $1, $2, $1 / $2 }'
 )sh";
 
+// The tool has one tolerance for each element type, of which these are its own.
+constexpr std::array<std::pair<problem::ElementType, double>, 4> kThresholds{
+    {{problem::ElementType::kF16, 1e-3},
+     {problem::ElementType::kBF16, 1e-2},
+     {problem::ElementType::kF32, 1e-4},
+     {problem::ElementType::kF64, 1e-4}}};
+
+std::string thresholds_of(const provider::ProofScript& request) {
+  std::string words;
+  for (const auto& [element, own] : kThresholds) {
+    double widest = own;
+    const std::vector<problem::TensorType>& results = request.call.results;
+    for (std::size_t i = 0; i < std::min(request.tolerances.size(), results.size()); ++i)
+      if (results[i].element == element) widest = std::max(widest, request.tolerances[i]);
+    if (widest > own)
+      words += fmt::format(" --expected_{}_threshold={:.2g}", problem::name_of(element), widest);
+  }
+  return words;
+}
+
+constexpr std::string_view kDefaultIsWrong =
+    " ||\n  echo \"the default's outputs are wrong, and the tuned ones other than these\"";
+
 }  // namespace
 
 std::string proof_script(const provider::ProofScript& request) {
@@ -91,7 +116,8 @@ std::string proof_script(const provider::ProofScript& request) {
     expected += has_npy ? fmt::format(" --expected_output=@\"$work/{}.npy\"", i)
                         : " '--expected_output=(ignored)'";
   }
-  script += fmt::format("call default{} > /dev/null\ncall tuned{}\n", outputs, expected);
+  script += fmt::format("call default{} > /dev/null\ncall tuned{}{}{}\n", outputs, expected,
+                        thresholds_of(request), request.default_is_wrong ? kDefaultIsWrong : "");
   return script;
 }
 
