@@ -247,9 +247,9 @@ void add_spec_external_command(CLI::App& spec, Run& run) {
   auto options = std::make_shared<ExternalOptions>();
   CLI::App* command = spec.add_subcommand(
       "external",
-      "Write a spec that calls kernels of your own, as machine code (hsaco, cubin), for a "
-      "program's "
-      "operations, and read back what the compiled program launches (docs/external-kernels.md)");
+      "Write a spec that calls kernels of your own (PTX, cubin, hsaco) for a program's operations, "
+      "read back what the compiled program launches, and with --device prove and price it there "
+      "(docs/external-kernels.md)");
   command->add_option("PROGRAM", options->program, "program (.mlir, .mlirbc, .onnx)")->required();
   add_toolchain_options(*command, options->toolchain);
   add_external_option(*command, options->manifests);

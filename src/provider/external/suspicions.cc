@@ -95,6 +95,15 @@ class Suspecting {
     return "what is read behind its sums";
   }
 
+  // The value that is stored, but for the conversions before that.
+  std::size_t computed() const {
+    const std::vector<problem::StatedValue>& values = named_.statement.values;
+    std::size_t value = named_.statement.stores[0].value;
+    while (values[value].operation == "arith.truncf" || values[value].operation == "arith.extf")
+      value = values[value].operands[0];
+    return value;
+  }
+
   void add_what_is_left_out() {
     const std::vector<problem::StatedValue>& values = named_.statement.values;
     for (std::size_t v = 0; v < values.size(); ++v) {
@@ -109,8 +118,8 @@ class Suspecting {
       }
       // The sums, or with a bias; conversions behind them change nothing here.
       const bool adds = values[v].operation == "arith.addf" || values[v].operation == "arith.addi";
-      if (values[v].operation != "root" && !adds) continue;
-      found_.push_back({adds ? "it computes nothing behind the first sum with what it reads there"
+      if ((values[v].operation != "root" && !adds) || v == computed()) continue;
+      found_.push_back({adds ? "it leaves out what follows the addition behind its sums"
                              : "it stores the sums as they are, with nothing behind them",
                         named_.statement});
       found_.back().statement.stores[0].value = v;

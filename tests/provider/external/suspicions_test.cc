@@ -10,6 +10,7 @@ namespace {
 
 using nlohmann::json;
 using problem::ElementType;
+using problem::read_statement;
 using provider::Suspicion;
 using testing::Contains;
 using testing::ElementsAre;
@@ -77,13 +78,22 @@ TEST(Suspicions, AreWhatIsLeftOut) {
   ASSERT_NE(sums, nullptr);
   EXPECT_EQ(sums->statement.stores[0].value, 0u);
   const Suspicion* const linear_part =
-      find(all, "it computes nothing behind the first sum with what it reads there");
+      find(all, "it leaves out what follows the addition behind its sums");
   ASSERT_NE(linear_part, nullptr);
   EXPECT_EQ(linear_part->statement.stores[0].value, 2u);
   const Suspicion* const last = find(all, "it leaves out the last 8 of 40 along K");
   ASSERT_NE(last, nullptr);
   EXPECT_EQ(last->statement.loops[2].size, 32);
   EXPECT_EQ(find(all, "it leaves out the last 64 of 40 along K"), nullptr);
+}
+
+// Else a right kernel that damages other memory would be said to leave something out.
+TEST(Suspicions, AreNeverWhatIsRight) {
+  json biased = linear();
+  biased["stores"][0]["value"] = 2;
+  for (const Suspicion& each : suspicions(linear_kernel(), biased))
+    EXPECT_TRUE(each.adds_to_output || each.statement != read_statement(biased.dump()).value())
+        << each.says;
 }
 
 TEST(Suspicions, AnOutputThatNobodyZeroes) {
