@@ -27,6 +27,7 @@ std::vector<Column> columns() {
     columns.push_back({"off_by_" + name, name, Align::kRight});
   columns.push_back({"largest_error", "largest error", Align::kRight});
   columns.push_back({"first", "first that is off"});
+  columns.push_back({"sums", "sums"});
   return columns;
 }
 
@@ -43,7 +44,7 @@ Cell first_cell(const OutputAccuracy& accuracy) {
 }
 
 void add(output::Table& table, const std::string& dispatch, const Cell& maker,
-         const OutputAccuracy& accuracy) {
+         const OutputAccuracy& accuracy, const std::string& sums) {
   const ArrayDifference& difference = accuracy.difference;
   std::vector<Cell> cells{{dispatch, ""},
                           maker,
@@ -55,6 +56,7 @@ void add(output::Table& table, const std::string& dispatch, const Cell& maker,
     cells.push_back(share_cell(count, difference.elements));
   cells.push_back({difference.largest, fmt::format("{:.2g}", difference.largest)});
   cells.push_back(first_cell(accuracy));
+  cells.push_back({sums, ""});
   table.add(std::move(cells));
 }
 
@@ -73,16 +75,17 @@ output::Table accuracy_table(const tune::TuningResult& result, std::size_t most)
   for (const tune::ProgramTuningResult& session : result.at_sizes)
     for (const tune::TunedDispatch& tuned : session.tuned) {
       if (!tuned.accuracy) continue;
-      const auto& [compilers, kernel] = *tuned.accuracy;
-      for (std::size_t i = 0; i < std::min(compilers.size(), kernel.size()); ++i)
-        pairs.push_back({&tuned, &compilers[i], &kernel[i]});
+      const measure::AccuracyBeside& beside = *tuned.accuracy;
+      for (std::size_t i = 0; i < std::min(beside.compilers.size(), beside.kernel.size()); ++i)
+        pairs.push_back({&tuned, &beside.compilers[i], &beside.kernel[i]});
     }
   std::ranges::stable_sort(pairs, std::greater(), &Pair::off);
   output::Table table(columns());
   for (const Pair& each : pairs | std::views::take(std::min(most, pairs.size()))) {
-    add(table, each.tuned->dispatch->name, {"compiler", "default"}, *each.compilers);
+    add(table, each.tuned->dispatch->name, {"compiler", "default"}, *each.compilers,
+        each.tuned->accuracy->compilers_sums);
     add(table, each.tuned->dispatch->name, output::maker_cell(each.tuned->payload->replacing),
-        *each.kernel);
+        *each.kernel, each.tuned->accuracy->kernel_sums);
   }
   return table;
 }

@@ -184,6 +184,8 @@ void from_json(const nlohmann::json& json, OutputAccuracy& accuracy) {
 constexpr auto kBesideFields = [](auto& accuracy, auto&& field) {
   field("compilers", accuracy.compilers);
   field("kernel", accuracy.kernel);
+  field("compilers_sums", accuracy.compilers_sums);
+  field("kernel_sums", accuracy.kernel_sums);
 };
 
 void to_json(nlohmann::json& json, const AccuracyBeside& accuracy) {

@@ -28,6 +28,7 @@ struct OutputAccuracy {
 // A kernel that takes the compiler's place, beside the compiler's own, on equal inputs; by output.
 struct AccuracyBeside {
   std::vector<OutputAccuracy> compilers, kernel;
+  std::string compilers_sums = {}, kernel_sums = {};  // Provider::summation()
 };
 
 // By kernel the accuracy of each float output, all launched once on the same reals of the usual size

@@ -57,6 +57,11 @@ class Provider {
   // Seconds that no kernel of its own for the dispatch takes less than, on a device with this peak;
   // 0: not known.
   virtual double least_seconds(const problem::Dispatch&, const device::Peak&) const { return 0; }
+  // How a kernel adds up, for people: the type of its sums, and in which order as far as that is
+  // known. `payload`: of its own; nothing: the compiler's default. Empty where nothing is known.
+  virtual std::string summation(const problem::Dispatch&, const std::optional<Payload>&) const {
+    return "";
+  }
   // What a kernel of its own that is wrong may have done, the likeliest first; of use for a dispatch
   // that has a statement.
   virtual std::vector<Suspicion> suspicions(const problem::Dispatch&) const { return {}; }

@@ -35,7 +35,10 @@ class AccuracyTable : public testing::Test {
       tuned.dispatch = &dispatch;
       if (dispatch.name != "kept") {
         tuned.payload = provider::Payload{nlohmann::json::object(), "triton@3.6.0"};
-        tuned.accuracy = {{output(4)}, {output(dispatch.name == "exact" ? 0 : 10)}};
+        tuned.accuracy = {{output(4)},
+                          {output(dispatch.name == "exact" ? 0 : 10)},
+                          "f32, NV_MMA_SYNC_F32_16x8x16_F16, reduction = [0, 0, 2]",
+                          "f32, 64 at a time"};
       }
       session.tuned.push_back(std::move(tuned));
     }
@@ -57,6 +60,8 @@ TEST_F(AccuracyTable, HasTheCompilersBesideEachKernelThatMostRoundsFirst) {
   EXPECT_EQ(rows[1]["off_by_1"], 10);
   EXPECT_EQ(rows[1]["off_by_>256"], 0);
   EXPECT_EQ(rows[1]["first"]["element"], 17);
+  EXPECT_EQ(rows[0]["sums"], "f32, NV_MMA_SYNC_F32_16x8x16_F16, reduction = [0, 0, 2]");
+  EXPECT_EQ(rows[1]["sums"], "f32, 64 at a time");
   EXPECT_EQ(rows[3]["dispatch"], "exact");
   EXPECT_EQ(rows[3]["exact"], 100);
   EXPECT_TRUE(rows[3]["first"].is_null());

@@ -1,5 +1,7 @@
 // Processes of a real session die, hang or are stopped: the session goes on, and what was lost is
 // done again or recorded as failed.
+#include <set>
+
 #include "tests/cli/running_tune.h"
 
 namespace hone::cli {
@@ -20,12 +22,13 @@ class WorkerFaults : public RunningTune {
   }
   // Sends `signal` to compiles until one has not ended before it came.
   void strike_a_compile(int signal) const {
+    const auto before = count("failed");
     ASSERT_TRUE(holds_soon([&] {
       const pid_t child = a_compiling_child();
       if (!strike(child, SIGSTOP)) return false;
       strike(child, signal);
       strike(child, SIGCONT);
-      return holds_soon([&] { return count("failed") > 0; }, 1);
+      return holds_soon([&] { return count("failed") > before; }, 1);
     }));
   }
   // SIGSEGV to every child of the compile tree's root, while `now` holds, until the session ends.
@@ -80,25 +83,19 @@ TEST_F(WorkerFaults, AKilledRunnerIsReplacedAndNoResultIsLost) {
   for (const auto& row : after) EXPECT_NE(row["failure_kind"], "kernel killed") << row.dump(2);
 }
 
-TEST_F(WorkerFaults, ACompilerThatSegfaultsCostsOneCandidate) {
+TEST_F(WorkerFaults, ACompilerThatCrashesCostsOneCandidate) {
   start(arguments(kMany));
   strike_a_compile(SIGSEGV);
-  EXPECT_LE(finish(), 1) << words();
-  expect_complete(kMany);
-  const nlohmann::json failed = failures();
-  ASSERT_EQ(failed.size(), 1u);
-  EXPECT_EQ(failed[0]["failure_kind"], "compile crash");
-  EXPECT_EQ(failed[0]["failure_message"].get<std::string>().substr(0, 7), "SIGSEGV");
-}
-
-TEST_F(WorkerFaults, ACompilerThatDividesByZeroCostsOneCandidate) {
-  start(arguments(kMany));
   strike_a_compile(SIGFPE);
   EXPECT_LE(finish(), 1) << words();
-  const nlohmann::json failed = failures();
-  ASSERT_EQ(failed.size(), 1u);
-  EXPECT_EQ(failed[0]["failure_kind"], "compile crash");
-  EXPECT_EQ(failed[0]["failure_message"].get<std::string>().substr(0, 6), "SIGFPE");
+  expect_complete(kMany);
+  std::multiset<std::string> signals;
+  for (const auto& failed : failures()) {
+    EXPECT_EQ(failed["failure_kind"], "compile crash");
+    const auto message = failed["failure_message"].get<std::string>();
+    signals.insert(message.substr(0, message.find_first_of(" (:,")));
+  }
+  EXPECT_EQ(signals, (std::multiset<std::string>{"SIGFPE", "SIGSEGV"}));
 }
 
 TEST_F(WorkerFaults, ACompileKilledFromOutsideIsDoneOnceMore) {

@@ -213,6 +213,13 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"gfx942", example("matmul_dynamic_f16.mlir"), "gfx942"}),
     [](const auto& each) { return each.param.name; });
 
+TEST(GpuSummation, IsReadFromTheDefaultsConfiguration) {
+  const IreeProvider provider(compiler().installation(), *problem::gpu_target("sm_80"));
+  EXPECT_THAT(provider.summation(dispatch_of(matmul(2048, 1024, 1280), "sm_80"), std::nullopt),
+              ::testing::MatchesRegex(
+                  "f32, NV_MMA_SYNC_F32_16x8x16_F16, reduction = \\[0, 0, [0-9]+\\]"));
+}
+
 // When specs are applied the program holds two sums and an elementwise operation instead.
 TEST(Softmax, CannotBeInASpec) {
   const problem::Dispatch dispatch = dispatch_of(softmax(256, 512), "sm_80");

@@ -81,7 +81,6 @@ class StruckSession : public ApartSession {
   void SetUp() override {
     ApartSession::SetUp();
     faults_ = (folder_.path() / "faults").string();
-    options_.input = long_product_;
     options_.candidates = 3;
     options_.budget_seconds = 3;
     killer_ = std::thread([this] { kill_who_waits(); });

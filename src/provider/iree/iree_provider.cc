@@ -65,6 +65,28 @@ double IreeProvider::least_seconds(const problem::Dispatch& dispatch,
   return problem::flop_count(root) / (peak.matrix_gflops * 1e9);
 }
 
+std::string IreeProvider::summation(const problem::Dispatch& dispatch,
+                                    const std::optional<provider::Payload>& payload) const {
+  std::string configured = dispatch.default_configuration;
+  if (payload)
+    if (const Result<Attributes> attributes = attributes_from(*payload))
+      configured = attributes->lowering_config;
+  const auto part = [&](std::string_view begin, char end) {
+    const std::size_t at = configured.find(begin);
+    if (at == configured.npos) return std::string();
+    const std::size_t from = at + begin.size();
+    return configured.substr(from, configured.find(end, from) - from);
+  };
+  const auto output = std::ranges::find(dispatch.root.operands, true, &problem::Operand::output);
+  if (output == dispatch.root.operands.end()) return "";
+  std::string told(problem::name_of(output->type.element));
+  if (const std::string instruction = part("mma_layout<", '>'); !instruction.empty())
+    told += ", " + instruction;
+  if (const std::string tile = part("reduction = [", ']'); !tile.empty())
+    told += fmt::format(", reduction = [{}]", tile);
+  return told;
+}
+
 Result<std::string> IreeProvider::spec(const std::vector<provider::SpecEntry>& entries) const {
   std::vector<SpecEntry> rows;
   for (const provider::SpecEntry& entry : entries) {

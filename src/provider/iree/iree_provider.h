@@ -34,6 +34,9 @@ class IreeProvider final : public provider::ProgramProvider {
       const problem::Dispatch& dispatch, const space::Space& space) const override;
   // Of products of 16-bit floats on CUDA, which it makes of mma.sync: at what that was measured to do.
   double least_seconds(const problem::Dispatch& dispatch, const device::Peak& peak) const override;
+  // "f32, NV_MMA_SYNC_F32_16x8x16_F16, reduction = [0, 0, 2]", as its IR has it.
+  std::string summation(const problem::Dispatch& dispatch,
+                        const std::optional<provider::Payload>& payload) const override;
   Result<std::string> spec(const std::vector<provider::SpecEntry>& entries) const override;
   bool same_spec_class(const problem::Operation& a, const problem::Operation& b) const override;
   // Knobs that the compiler makes its attributes of are in no spec.

@@ -5,6 +5,7 @@
 
 #include "provider/triton/attention_space.h"
 #include "provider/triton/contraction_space.h"
+#include "provider/triton/precision.h"
 #include "provider/triton/triton_provider.h"
 
 namespace hone::triton {
@@ -77,6 +78,32 @@ std::function<double(const space::Configuration&)> ReplacingProvider::prior(
   const Result<StatedProduct> product = stated_product(dispatch);
   return product ? contraction_prior(*product, device_, space)
                  : std::function<double(const space::Configuration&)>();
+}
+
+std::string ReplacingProvider::summation(const problem::Dispatch& dispatch,
+                                         const std::optional<provider::Payload>& payload) const {
+  const Result<std::string> kind = kind_of(dispatch);
+  if (!payload || !kind) return "";
+  const std::map<std::string, std::int64_t> knobs = knobs_in(*payload);
+  const auto knob = [&](const char* name) {
+    const auto known = knobs.find(name);
+    return known == knobs.end() ? std::int64_t{0} : known->second;
+  };
+  std::string told = fmt::format("f32, {} keys at a time", knob("BLOCK_N"));
+  if (*kind == "contraction") {
+    const Result<StatedProduct> product = stated_product(dispatch);
+    if (!product) return "";
+    told = fmt::format("{}, {} at a time", problem::name_of(accumulator(product->gemm)),
+                       knob("BLOCK_K"));
+  }
+  if (knob("SPLIT_K") > 1) told += fmt::format(", in {} parts", knob("SPLIT_K"));
+  if (knobs.contains("PRECISION")) {
+    const std::int64_t precision = knob("PRECISION");
+    told += precision == kBf16x6   ? ", of six products of bf16"
+            : precision == kTf32x3 ? ", of three products of tf32"
+                                   : ", without matrix units";
+  }
+  return told;
 }
 
 }  // namespace hone::triton

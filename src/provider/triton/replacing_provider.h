@@ -28,6 +28,9 @@ class ReplacingProvider : public provider::Provider {
                                        const space::Configuration& configuration) const override;
   std::function<double(const space::Configuration&)> prior(
       const problem::Dispatch& dispatch, const space::Space& space) const override;
+  // "f32, 64 at a time, in 4 parts".
+  std::string summation(const problem::Dispatch& dispatch,
+                        const std::optional<provider::Payload>& payload) const override;
 
  private:
   GemmDevice device_;

@@ -75,6 +75,15 @@ provider::Payload payload_of(const std::map<std::string, std::int64_t>& knobs) {
   return payload;
 }
 
+std::map<std::string, std::int64_t> knobs_in(const provider::Payload& payload) {
+  std::map<std::string, std::int64_t> knobs;
+  const auto said = payload.json.find(kKnobs);
+  if (said == payload.json.end() || !said->is_object()) return knobs;
+  for (const auto& [name, value] : said->items())
+    if (value.is_number_integer()) knobs[name] = value.get<std::int64_t>();
+  return knobs;
+}
+
 std::vector<std::string> worker_command(const Installation& installation,
                                         const std::filesystem::path& script) {
   return {installation.python.string(), "-B", script.string()};

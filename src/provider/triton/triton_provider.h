@@ -47,6 +47,8 @@ class TritonProvider final : public provider::Provider {
 
 // What a worker is told: {"knobs": {name: value}} (python/compile_worker.py).
 provider::Payload payload_of(const std::map<std::string, std::int64_t>& knobs);
+// These; a knob that the payload has not is not among them.
+std::map<std::string, std::int64_t> knobs_in(const provider::Payload& payload);
 
 // The command line of a worker of `installation`, given its file (write_sources).
 std::vector<std::string> worker_command(const Installation& installation,

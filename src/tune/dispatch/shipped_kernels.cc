@@ -84,10 +84,18 @@ class ShippedPair {
 
   // Nothing where an element of the dispatch is not known in double precision, or a kernel fails:
   // whether the winner is right was told before.
-  Result<std::optional<measure::AccuracyBeside>> accuracy() {
+  Result<std::optional<measure::AccuracyBeside>> accuracy(const problem::Dispatch& dispatch) {
     HONE_ASSIGN(Ran<RunnerService::Accuracies> told,
                 rounds_.accuracies({&kernels_[0].kernel, &kernels_[1].kernel}));
-    if (told) return measure::AccuracyBeside{std::move((*told)[0]), std::move((*told)[1])};
+    if (told) {
+      measure::AccuracyBeside beside{std::move((*told)[0]), std::move((*told)[1])};
+      beside.compilers_sums = context_.provider.summation(dispatch, std::nullopt);
+      const provider::Payload& payload = *kernels_[1].payload;
+      for (const provider::Provider* const each : context_.replacing)
+        if (each->name() == payload.replacing)
+          beside.kernel_sums = each->summation(dispatch, payload);
+      return beside;
+    }
     HONE_TRY(context_.store.log_event(
         "no accuracy", fmt::format("{}: {}", bench_.name(), told.error().message)));
     return std::nullopt;
@@ -148,7 +156,7 @@ Result<ShippedKernel> measure_as_shipped(Context& context, DispatchBench& bench,
   HONE_ASSIGN(shipped.why_not, pair.verify());
   if (!shipped.why_not.empty()) return shipped;
   if (!payload.replacing.empty()) {
-    HONE_ASSIGN(shipped.accuracy, pair.accuracy());
+    HONE_ASSIGN(shipped.accuracy, pair.accuracy(dispatch));
   }
   const Status measured = pair.measure();
   // The finalists' rounds have told the winner: this measurement is beside it.

@@ -3,11 +3,13 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "provider/triton/attention_space.h"
 #include "provider/triton/contraction_space.h"
+#include "provider/triton/triton_provider.h"
 #include "space/configuration.h"
 
 namespace hone::triton {
@@ -409,6 +411,20 @@ TEST(AttentionSpace, TriesFirstWhatFeedsTheMatrixUnits) {
     EXPECT_GT(all.front().first, least);
     EXPECT_LT(all.front().first, 5 * least);
   }
+}
+
+TEST(ReplacingProvider, SaysHowItsKernelsAddUp) {
+  const ReplacingProvider on_h100 = provider("sm_90");
+  const auto told = [&](const json& statement, const std::map<std::string, std::int64_t>& knobs) {
+    return on_h100.summation(stated(statement), payload_of(knobs));
+  };
+  EXPECT_EQ(told(product(512, 512, 512), {{"BLOCK_K", 64}, {"SPLIT_K", 1}}), "f32, 64 at a time");
+  EXPECT_EQ(told(product(512, 512, 512), {{"BLOCK_K", 32}, {"SPLIT_K", 4}}),
+            "f32, 32 at a time, in 4 parts");
+  EXPECT_EQ(told(attention(256, 4096, 64, "f32"), {{"BLOCK_N", 64}, {"PRECISION", 2}}),
+            "f32, 64 keys at a time, of three products of tf32");
+  EXPECT_EQ(on_h100.summation(stated(product(512, 512, 512)), std::nullopt), "")
+      << "the default is not its own";
 }
 
 }  // namespace
