@@ -143,10 +143,11 @@ Result<int> find_mistake(device::Device& device, device::Kernel& kernel,
       for (ElementSample sample : {kFewest, kFewElements}) {
         sample.seed = seed;
         if (!matching) break;
-        HONE_ASSIGN(const std::vector<StatedElements> stated,
-                    launch.elements(dispatch, suspicions[s].statement, sample));
-        matching = std::ranges::all_of(
-            stated, [&](const StatedElements& each) { return matches(launch, each); });
+        // One that cannot be evaluated, or that reaches beyond a binding, tells nothing.
+        const auto stated = launch.elements(dispatch, suspicions[s].statement, sample);
+        matching = stated && std::ranges::all_of(*stated, [&](const StatedElements& each) {
+                     return matches(launch, each);
+                   });
       }
       if (matching) return static_cast<int>(s);
     }

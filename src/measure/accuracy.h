@@ -40,7 +40,7 @@ Result<std::vector<std::vector<OutputAccuracy>>> accuracies_of(
     const problem::Dispatch& dispatch, std::uint64_t seed);
 
 // Which of the suspicions `kernel` is what is computed by, within a percent in all but a hundredth
-// of a sample of its elements; -1: none. Errors as accuracy_of().
+// of a sample of its elements; -1: none. A failure when the kernel reports an error.
 Result<int> find_mistake(device::Device& device, device::Kernel& kernel,
                          const problem::Dispatch& dispatch,
                          const std::vector<provider::Suspicion>& suspicions, std::uint64_t seed);

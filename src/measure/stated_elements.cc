@@ -93,7 +93,7 @@ class Evaluation {
         HONE_ASSIGN(located, locate(value.use, /*reads=*/true));
       } else if (value.operation == "table") {
         located = {&value.use, -1, 0, std::as_bytes(std::span(value.words))};
-        HONE_TRY(check_bounds(located));
+        HONE_TRY(check_bounds(located, located.bytes.size()));
       }
     }
     std::vector<Located> stores;
@@ -159,22 +159,23 @@ class Evaluation {
           (!whole && byte >= begin + std::max<std::int64_t>(binding.bytes, 1)))
         continue;
       Located located{&use, static_cast<int>(i), byte - begin, {}};
-      if (!reads) return located;
-      located.bytes = inputs_[i];
-      HONE_TRY(check_bounds(located));
+      if (reads) located.bytes = inputs_[i];
+      HONE_TRY(check_bounds(
+          located, reads ? located.bytes.size() : static_cast<std::size_t>(binding.bytes)));
       return located;
     }
     return input_error("a view of its binding {} is no binding of the dispatch", view.binding);
   }
 
-  Status check_bounds(const Located& located) const {
+  // `size`: of the binding, in bytes.
+  Status check_bounds(const Located& located, std::size_t size) const {
     std::int64_t first = located.use->offset, last = first;
     for (std::size_t l = 0; l < statement_.loops.size(); ++l) {
       const std::int64_t reach = located.use->strides[l] * (statement_.loops[l].size - 1);
       (reach < 0 ? first : last) += reach;
     }
     if (located.byte_of(first) < 0 ||
-        located.byte_of(last + 1) > static_cast<std::int64_t>(located.bytes.size()))
+        located.byte_of(last + 1) > static_cast<std::int64_t>(size))
       return input_error("what is stated reaches beyond the end of binding {}", located.binding);
     return {};
   }

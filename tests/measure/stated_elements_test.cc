@@ -205,6 +205,9 @@ TEST(StatedElements, DoNotReachBeyondABinding) {
   stated.statement.operands[0].offset = 1;
   EXPECT_THAT(stated.run().error().message, HasSubstr("beyond the end of binding 0"));
   stated = product();
+  stated.statement.stores[0].use.strides = {3, 1, 0};
+  EXPECT_THAT(stated.run().error().message, HasSubstr("beyond the end of binding 2"));
+  stated = product();
   stated.statement.views[1] = {1, 0, {3}};
   EXPECT_THAT(stated.run().error().message, HasSubstr("constant 3 says, and there are 0"));
   stated = product();
