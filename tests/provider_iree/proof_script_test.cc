@@ -44,8 +44,9 @@ TEST(ProofScript, DoesNotFailByADefaultThatIsWrong) {
   EXPECT_THAT(proof_script(script), EndsWith("--expected_f16_threshold=40\n"));
   script.default_is_wrong = true;
   EXPECT_THAT(proof_script(script),
-              EndsWith(" ||\n  echo \"the default's outputs are wrong, and the tuned ones other "
-                       "than these\"\n"));
+              EndsWith(" ||\n  echo \"they differ, as they must: hone found the default's outputs "
+                       "wrong (hone verify)\"\n"));
+  EXPECT_THAT(proof_script(script), HasSubstr("\ncall tuned > /dev/null\n")) << "but it must run";
 }
 
 }  // namespace

@@ -218,6 +218,8 @@ TEST(GpuSummation, IsReadFromTheDefaultsConfiguration) {
   EXPECT_THAT(provider.summation(dispatch_of(matmul(2048, 1024, 1280), "sm_80"), std::nullopt),
               ::testing::MatchesRegex(
                   "f32, NV_MMA_SYNC_F32_16x8x16_F16, reduction = \\[0, 0, [0-9]+\\]"));
+  EXPECT_EQ(provider.summation(dispatch_of(attention(4, 512, 64), "sm_80"), std::nullopt), "")
+      << "its result's type is not that of its sums";
 }
 
 // When specs are applied the program holds two sums and an elementwise operation instead.

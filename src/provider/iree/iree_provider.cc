@@ -67,6 +67,8 @@ double IreeProvider::least_seconds(const problem::Dispatch& dispatch,
 
 std::string IreeProvider::summation(const problem::Dispatch& dispatch,
                                     const std::optional<provider::Payload>& payload) const {
+  // Of attention the result's type is not that of the sums, and nothing here says which that is.
+  if (dispatch.root.kind == problem::OperationKind::kAttention) return "";
   std::string configured = dispatch.default_configuration;
   if (payload)
     if (const Result<Attributes> attributes = attributes_from(*payload))

@@ -34,7 +34,8 @@ class IreeProvider final : public provider::ProgramProvider {
       const problem::Dispatch& dispatch, const space::Space& space) const override;
   // Of products of 16-bit floats on CUDA, which it makes of mma.sync: at what that was measured to do.
   double least_seconds(const problem::Dispatch& dispatch, const device::Peak& peak) const override;
-  // "f32, NV_MMA_SYNC_F32_16x8x16_F16, reduction = [0, 0, 2]", as its IR has it.
+  // "f32, NV_MMA_SYNC_F32_16x8x16_F16, reduction = [0, 0, 2]", as its IR has it;
+  // of attention nothing.
   std::string summation(const problem::Dispatch& dispatch,
                         const std::optional<provider::Payload>& payload) const override;
   Result<std::string> spec(const std::vector<provider::SpecEntry>& entries) const override;
