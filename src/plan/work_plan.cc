@@ -125,9 +125,15 @@ double WorkPlan::share_of(std::size_t place) const {
 
 double WorkPlan::share_of(State state) const {
   double share = 0;
-  for (std::size_t i = 0; i < items_.size(); ++i)
-    if (items_[i].state == state) share += share_of(i);
+  for (const std::size_t place : unknown(state)) share += share_of(place);
   return share;
+}
+
+std::vector<std::size_t> WorkPlan::unknown(State state) const {
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < items_.size(); ++i)
+    if (items_[i].state == state && !items_[i].now) places.push_back(i);
+  return places;
 }
 
 std::vector<std::size_t> WorkPlan::heaviest(double coverage) const {
@@ -169,10 +175,15 @@ std::string WorkPlan::describe(const std::string& what, double seconds_left, dou
   }
   if (const std::size_t finished = count(State::kFinished); finished > 0)
     text += fmt::format("\n  {} were finished before", finished);
-  if (const std::size_t left = count(State::kLeftOut); left > 0)
+  const auto found = [&](const Item& item) {
+    return item.now && (item.state == State::kLeftOut || item.state == State::kBeyond);
+  };
+  if (const auto known = std::ranges::count_if(items_, found); known > 0)
+    text += fmt::format("\n  {} keep what an earlier run found", known);
+  if (const std::size_t left = unknown(State::kLeftOut).size(); left > 0)
     text += fmt::format("\n  {} keep their defaults, {} of the time together", left,
                         percent(share_of(State::kLeftOut)));
-  if (const std::size_t beyond = count(State::kBeyond); beyond > 0)
+  if (const std::size_t beyond = unknown(State::kBeyond).size(); beyond > 0)
     text += fmt::format("\n  {} are not asked for, {} of the time together", beyond,
                         percent(share_of(State::kBeyond)));
   const double enough = enough_for(kCoverage);

@@ -30,7 +30,8 @@ struct Item {
   std::string name;
   Weight weight = {};
   State state = State::kWaiting;
-  std::optional<double> now = {};  // its share of the time since it is finished; none: as before
+  // Its share of the time by what this run or an earlier one found; none: nothing yet.
+  std::optional<double> now = {};
 
   double share_now() const { return now.value_or(weight.share); }
 };
@@ -42,7 +43,11 @@ class WorkPlan {
 
   // Its place.
   std::size_t add(Item item);
-  void weigh(std::size_t place, const Weight& weight) { items_.at(place).weight = weight; }
+  // `now`: Item::now.
+  void weigh(std::size_t place, const Weight& weight, std::optional<double> now = {}) {
+    items_.at(place).weight = weight;
+    items_.at(place).now = now;
+  }
   // `now`: Item::now.
   void finish(std::size_t place, std::optional<double> now = {}) {
     items_.at(place).state = State::kFinished;
@@ -73,7 +78,8 @@ class WorkPlan {
   // Sums of weights: the shares of all items, and what those that wait may gain of them.
   double time() const;
   double gain() const;
-  // The share of one item, or of all in a state, in the time of all items, 0 to 1.
+  // The share of one item, or of those in a state for which nothing is found yet, in the time of
+  // all items, 0 to 1.
   double share_of(std::size_t place) const;
   double share_of(State state) const;
 
@@ -88,6 +94,7 @@ class WorkPlan {
 
  private:
   std::vector<std::size_t> waiting() const;  // those that may gain most first
+  std::vector<std::size_t> unknown(State state) const;  // nothing is found for them yet
   std::vector<std::size_t> heaviest(double coverage) const;
 
   bool everything_;

@@ -5,7 +5,6 @@
 
 #include "base/stopwatch.h"
 #include "measure/statistics.h"
-#include "tune/dispatch/finished_work.h"
 #include "tune/program/spec_entries.h"
 #include "tune/services/function_choice.h"
 #include "tune/services/load_program.h"
@@ -19,6 +18,8 @@ constexpr double kWeighingShare = 0.2;
 // A repair that is not worth tuning is to be right, and not the fastest: of each provider what its
 // estimate puts first. There may be dozens of them, and they come on top of the user's budget.
 constexpr std::size_t kEnoughForRepair = 16;
+// Of what a dispatch takes with what an earlier run found, so much may be left to be found.
+constexpr double kLeastLeft = 0.05;
 
 }  // namespace
 
@@ -77,9 +78,12 @@ const problem::Dispatch* ProgramTuning::reference_of(const problem::Dispatch& di
 
 Status ProgramTuning::weigh(double seconds, const std::string& command) {
   note_kernels_without_use(context_.replacing, chosen_, context_.observer);
-  HONE_ASSIGN(finished_, finished_work(context_, command, result_.program_id));
+  HONE_ASSIGN(earlier_, earlier_work(context_, command, result_.program_id));
   for (std::size_t i = 0; i < chosen_.size(); ++i) {
-    plan_.add({chosen_[i]->name, estimated_weight(context_, *chosen_[i])});
+    HONE_ASSIGN(const store::Id id, intern(*chosen_[i]));
+    ids_.push_back(id);
+    plan_.add({chosen_[i]->name});
+    weigh_anew(i, estimated_weight(context_, *chosen_[i]));
     HONE_ASSIGN(const bool is_finished, take_finished(i));
     if (is_finished) plan_.finish(i, share_now(i));
   }
@@ -106,6 +110,7 @@ Status ProgramTuning::search(double seconds, double part) {
       plan_.deal(seconds - watch.seconds());  // what was not used may do for one that was left out
     }
   } while (has_more_to_do(seconds - watch.seconds()));
+  HONE_TRY(take_found());
   HONE_TRY(repair_others());
   HONE_TRY(leave_out("for which this budget has none"));
   std::ranges::sort(result_.tuned, {}, [](const TunedDispatch& each) { return each.dispatch; });
@@ -174,15 +179,45 @@ Status ProgramTuning::verify_defaults(const std::vector<const problem::Dispatch*
 
 Result<bool> ProgramTuning::take_finished(std::size_t place) {
   const problem::Dispatch& dispatch = *chosen_[place];
-  HONE_ASSIGN(const store::Id id, intern(dispatch));
+  const store::Id id = ids_[place];
   HONE_TRY(context_.store.place(
       {result_.program_id, id, static_cast<std::int64_t>(place), dispatch.launches_per_call}));
-  const auto found = finished_.find(id);
-  if (found == finished_.end()) return false;
-  result_.tuned.push_back(found->second);
+  const auto finished = earlier_.finished.find(id);
+  if (finished == earlier_.finished.end()) return false;
+  result_.tuned.push_back(finished->second);
   result_.tuned.back().dispatch = &dispatch;
-  if (found->second.default_is_wrong) context_.wrong_by_default.insert(dispatch.name);
+  if (finished->second.default_is_wrong) context_.wrong_by_default.insert(dispatch.name);
   return true;
+}
+
+// What there was no time to search further has what an earlier run found: who gives hone another
+// minute must not get less than before.
+Status ProgramTuning::take_found() {
+  for (std::size_t i = 0; i < chosen_.size(); ++i) {
+    const TunedDispatch* const known = found(i);
+    if (plan_.items()[i].state == plan::State::kFinished || known == nullptr) continue;
+    // Where nothing right was found either, this run tries again (repair_others).
+    if (known->default_is_wrong) context_.wrong_by_default.insert(chosen_[i]->name);
+    if (!known->payload) continue;
+    result_.tuned.push_back(*known);
+    result_.tuned.back().dispatch = chosen_[i];
+    plan_.finish(i, share_now(i));
+  }
+  return {};
+}
+
+const TunedDispatch* ProgramTuning::found(std::size_t place) const {
+  const auto known = earlier_.found.find(ids_[place]);
+  return known == earlier_.found.end() ? nullptr : &known->second;
+}
+
+// What an earlier run gained is not to be gained again: what was never searched comes before it.
+void ProgramTuning::weigh_anew(std::size_t place, const plan::Weight& weight) {
+  const TunedDispatch* const known = found(place);
+  if (known == nullptr || !known->payload) return plan_.weigh(place, weight);
+  const double now = weight.share / known->selection.speedup.value_or(1);
+  const double left = std::max(kLeastLeft * now, weight.gain - (weight.share - now));
+  plan_.weigh(place, {weight.share, left, weight.needs}, now);
 }
 
 // By their default's time. What there is no time to measure keeps its estimate, by as much as the
@@ -197,10 +232,10 @@ Status ProgramTuning::measure_defaults(double seconds) {
   std::vector<double> wrong;
   for (std::size_t n = 0; n < order.size(); ++n) {
     const std::size_t i = order[n];
-    const plan::Weight estimate = plan_.items()[i].weight;
+    const plan::Weight estimate = estimated_weight(context_, *chosen_[i]);
     if (watch.seconds() > seconds) {
       const double by = wrong.empty() ? 1 : measure::median(wrong);
-      plan_.weigh(i, {estimate.share * by, estimate.gain * by, estimate.needs});
+      weigh_anew(i, {estimate.share * by, estimate.gain * by, estimate.needs});
       continue;
     }
     Progress progress;
@@ -212,7 +247,7 @@ Status ProgramTuning::measure_defaults(double seconds) {
     if (!weight && weight.error().kind == ErrorKind::kFailure) continue;  // tuning it says why
     if (!weight) return tl::unexpected(weight.error());
     wrong.push_back(weight->share / estimate.share);
-    plan_.weigh(i, *weight);
+    weigh_anew(i, *weight);
   }
   return {};
 }
@@ -242,6 +277,7 @@ Result<std::optional<measure::ProblemRequest>> ProgramTuning::problem_after(
 // One that shares its entry with a winner gets that winner too, or nobody does: what was searched
 // for the other is verified and measured in it (size_choice.h), so it counts as tuned.
 Status ProgramTuning::leave_out(const std::string& reason) {
+  HONE_TRY(take_found());
   const std::size_t searched = result_.tuned.size();
   for (std::size_t i = 0; i < chosen_.size(); ++i) {
     const plan::State state = plan_.items()[i].state;
@@ -262,7 +298,7 @@ Status ProgramTuning::leave_out(const std::string& reason) {
     }
     TunedDispatch& mate = result_.tuned.emplace_back();
     mate.dispatch = chosen_[i];
-    HONE_ASSIGN(mate.id, intern(*chosen_[i]));
+    mate.id = ids_[i];
     mate.keep_default(why);
   }
   return {};

@@ -1,13 +1,12 @@
 // The way of a program from its file to a proven spec, step by step, at one set of sizes.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "plan/work_plan.h"
-#include "tune/dispatch/dispatch_tuner.h"
+#include "tune/dispatch/finished_work.h"
 #include "tune/program/program_proof.h"
 #include "tune/services/select_dispatches.h"
 
@@ -70,6 +69,9 @@ class ProgramTuning {
   Status split(References references);
   Status check_call() const;
   Result<bool> take_finished(std::size_t place);
+  Status take_found();
+  const TunedDispatch* found(std::size_t place) const;
+  void weigh_anew(std::size_t place, const plan::Weight& weight);
   Status measure_defaults(double seconds);
   Status tune(std::size_t place, const Share& share);
   // What the one after it is verified by, where the runners may prepare that meanwhile.
@@ -85,7 +87,8 @@ class ProgramTuning {
   std::shared_ptr<const std::string> bytes_;
   std::vector<problem::Dispatch> references_;  // of the independent compile
   std::vector<const problem::Dispatch*> chosen_;
-  std::map<store::Id, TunedDispatch> finished_;
+  std::vector<store::Id> ids_;  // of each of chosen_, since weigh()
+  EarlierWork earlier_;
   plan::WorkPlan plan_;  // an item for each of chosen_
   ProgramTuningResult result_;
 };

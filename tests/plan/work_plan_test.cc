@@ -149,6 +149,21 @@ TEST(WorkPlan, KnowsWhatWouldBeEnough) {
   EXPECT_EQ(as_budget(601), "11m");
 }
 
+// Tuned before, the second takes 10 of its 90 and may gain 1 more.
+TEST(WorkPlan, WhatIsKnownComesAfterWhatMayGainMore) {
+  WorkPlan plan(false);
+  plan.add({"a", {6, 5, 1}});
+  plan.add({"b"});
+  plan.weigh(1, {90, 1, 1}, 10);
+  plan.limit(0.95, 9);
+  plan.deal(2);
+  EXPECT_EQ(plan.next(), 0u);
+  EXPECT_EQ(plan.items()[1].state, State::kLeftOut);
+  const std::string text = plan.describe("dispatches", 2);
+  EXPECT_THAT(text, HasSubstr("1 keep what an earlier run found"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("keep their defaults")));
+}
+
 TEST(WorkPlan, WhatIsFinishedIsNotDoneAgain) {
   WorkPlan plan = four(1000);
   plan.finish(1);

@@ -155,6 +155,36 @@ TEST_F(OneTuner, GoesOnWithASmallerBudget) {
   EXPECT_EQ(best_, "spec") << observer_.notes;
 }
 
+// Who runs hone again has at least what there was before, however short the time is.
+TEST_F(OneTuner, ALaterRunShipsWhatAnEarlierOneFound) {
+  test::FakePool first(3), second(3);
+  command_ = "hone tune program.mlir --budget 10m --plain";
+  ASSERT_TRUE(run(first));
+  command_ = "hone tune program.mlir --budget 1s --plain";
+  options_.budget_seconds = 1e-6;
+  const auto result = run(second);
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(result->tuned.size(), 3u) << observer_.notes;
+  for (const TunedDispatch& tuned : result->tuned) EXPECT_EQ(tuned.payload->json, "tile=8");
+  EXPECT_EQ(result->proven.shipped.size(), 3u);
+  for (const TunedDispatch& tuned : result->tuned)
+    EXPECT_THAT(tuned.selection.reason, testing::Not(HasSubstr("shipped"))) << "of the run before";
+  EXPECT_THAT(observer_.notes, HasSubstr("2 keep what an earlier run found"));
+}
+
+// Each of these runs has time for one dispatch.
+TEST_F(OneTuner, SearchesFirstWhatNoRunHasSearched) {
+  options_.budget_seconds = 1e-6;
+  for (std::size_t n = 1; n <= 3; ++n) {
+    test::FakePool pool(3);
+    command_ = fmt::format("hone tune program.mlir --budget {}s", n);
+    const auto result = run(pool);
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_EQ(result->tuned.size(), n) << observer_.notes;
+    EXPECT_EQ(result->not_tuned.size(), 3 - n);
+  }
+}
+
 // A runner that is killed from outside, whatever job it was at, costs neither a candidate nor the
 // winner; on a GPU neither in the form that ships.
 class KilledRunner : public OneTuner, public testing::WithParamInterface<bool> {};

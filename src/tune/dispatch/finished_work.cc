@@ -38,11 +38,19 @@ std::string without_budget(const std::string& command) {
   return std::regex_replace(command, std::regex(R"( --budget[ =]\S+)"), "");
 }
 
-std::vector<store::Id> unfinished_runs(const std::vector<store::Run>& runs,
-                                       const std::string& command, store::Id program) {
+std::vector<store::Run> runs_like(const std::vector<store::Run>& runs, const std::string& command,
+                                  store::Id program) {
+  std::vector<store::Run> alike;
+  for (const store::Run& run : runs)
+    if (run.program == program && without_budget(run.command) == without_budget(command))
+      alike.push_back(run);
+  return alike;
+}
+
+std::vector<store::Id> unfinished_runs(const std::vector<store::Run>& alike,
+                                       const std::string& command) {
   std::vector<store::Id> unfinished;
-  for (const store::Run& run : runs) {
-    if (run.program != program || without_budget(run.command) != without_budget(command)) continue;
+  for (const store::Run& run : alike) {
     if (run.state != store::RunState::kFinished)
       unfinished.push_back(run.id);
     else if (run.command == command)
@@ -51,13 +59,18 @@ std::vector<store::Id> unfinished_runs(const std::vector<store::Run>& runs,
   return unfinished;
 }
 
-// Reads an event; one that this version does not understand counts as none, and so does one of a
-// run with less time than `budget`, which did not search for as long.
-std::optional<TunedDispatch> tuned_from(const std::string& text, double budget) {
+struct KeptDispatch {
+  TunedDispatch tuned;
+  std::optional<double> budget;  // seconds of the run that kept it
+};
+
+// Reads an event; one that this version does not understand counts as none.
+std::optional<KeptDispatch> kept_from(const std::string& text) {
   try {
     const nlohmann::json json = nlohmann::json::parse(text);
-    if (json.value("budget", budget) < budget) return std::nullopt;
-    TunedDispatch tuned;
+    KeptDispatch kept;
+    if (json.contains("budget")) kept.budget = json.at("budget").get<double>();
+    TunedDispatch& tuned = kept.tuned;
     tuned.id = json.at("dispatch").get<store::Id>();
     const auto replacing = json.value("replacing", std::string());
     if (!json.at("attributes").is_null())
@@ -70,7 +83,7 @@ std::optional<TunedDispatch> tuned_from(const std::string& text, double budget) 
       tuned.near_ties.push_back(
           {tie.at("candidate").get<store::Id>(),
            provider::Payload{tie.at("attributes"), tie.value("replacing", std::string())}});
-    return tuned;
+    return kept;
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;
   }
@@ -125,25 +138,34 @@ Result<std::optional<TunedDispatch>> tune_and_keep(
   return std::move(*tuned);
 }
 
-Result<std::map<store::Id, TunedDispatch>> finished_work(Context& context,
-                                                         const std::string& command,
-                                                         store::Id program) {
+Result<EarlierWork> earlier_work(Context& context, const std::string& command, store::Id program) {
   HONE_ASSIGN(const std::vector<store::Run> runs, context.store.runs());
   HONE_ASSIGN(const std::vector<store::Selection> selections, context.store.selections());
-  std::map<store::Id, TunedDispatch> finished;
-  for (const store::Id run : unfinished_runs(runs, command, program)) {
-    HONE_ASSIGN(const std::vector<store::Event> events, context.store.events(run));
-    for (const store::Event& event : events)
-      if (event.kind == kTuned)
-        if (auto tuned = tuned_from(event.text, context.options.budget_seconds))
-          for (const store::Selection& selection : selections)
-            if (selection.run == run && selection.dispatch == tuned->id &&
-                selection.build == context.build && selection.device == context.device) {
-              tuned->selection = selection;
-              finished[tuned->id] = *tuned;
-            }
+  const std::vector<store::Run> alike = runs_like(runs, command, program);
+  const std::vector<store::Id> unfinished = unfinished_runs(alike, command);
+  const double budget = context.options.budget_seconds;
+  EarlierWork work;
+  for (const store::Run& run : alike) {
+    HONE_ASSIGN(const std::vector<store::Event> events, context.store.events(run.id));
+    for (const store::Event& event : events) {
+      if (event.kind != kTuned) continue;
+      std::optional<KeptDispatch> kept = kept_from(event.text);
+      if (!kept) continue;
+      TunedDispatch& tuned = kept->tuned;
+      // The first of a run is of the search; a later one says what that run's proof made of it.
+      const auto selection = std::ranges::find_if(selections, [&](const auto& each) {
+        return each.run == run.id && each.dispatch == tuned.id && each.build == context.build &&
+               each.device == context.device;
+      });
+      if (selection == selections.end()) continue;
+      tuned.selection = *selection;
+      // A run with less time did not search for as long.
+      if (std::ranges::count(unfinished, run.id) > 0 && kept->budget.value_or(budget) >= budget)
+        work.finished[tuned.id] = tuned;
+      work.found[tuned.id] = std::move(tuned);
+    }
   }
-  return finished;
+  return work;
 }
 
 Status keep_flags(Context& context, const ChosenFlags& chosen) {
@@ -158,7 +180,7 @@ Result<std::optional<ChosenFlags>> kept_flags(Context& context, const std::strin
                                               store::Id program) {
   HONE_ASSIGN(const std::vector<store::Run> runs, context.store.runs());
   std::optional<ChosenFlags> chosen;
-  for (const store::Id run : unfinished_runs(runs, command, program)) {
+  for (const store::Id run : unfinished_runs(runs_like(runs, command, program), command)) {
     HONE_ASSIGN(const std::vector<store::Event> events, context.store.events(run));
     for (const store::Event& event : events)
       if (event.kind == kChosenFlags)

@@ -1,5 +1,5 @@
-// What runs of the same command have finished that did not come to their end: the next one goes on
-// behind it.
+// What runs of the same command have done before: one that was stopped is gone on with behind what
+// it finished, and what any of them found ships as long as nothing better is found.
 #pragma once
 
 #include <map>
@@ -22,11 +22,16 @@ Result<std::optional<TunedDispatch>> tune_and_keep(Context& context,
                                                    std::vector<NotTuned>& not_tuned,
                                                    const measure::ProblemRequest* next = nullptr);
 
-// By dispatch, of this build and device: what was kept by the runs of `command` on `program` since
-// the last one that came to its end, with this budget or a longer one. `dispatch` of each is null.
-Result<std::map<store::Id, TunedDispatch>> finished_work(Context& context,
-                                                         const std::string& command,
-                                                         store::Id program);
+// By dispatch, of this build and device; `dispatch` of each is null.
+struct EarlierWork {
+  // By the runs since the last one that came to its end, with this budget or a longer one. There is
+  // nothing to be done about these.
+  std::map<store::Id, TunedDispatch> finished;
+  // The last word of any run, whatever time it had. With time these are searched further.
+  std::map<store::Id, TunedDispatch> found;
+};
+// Of the runs of `command` on `program`, but for its budget.
+Result<EarlierWork> earlier_work(Context& context, const std::string& command, store::Id program);
 
 // What the search of flags chose, so that what is tuned under it is found again.
 struct ChosenFlags {
@@ -35,7 +40,7 @@ struct ChosenFlags {
   std::vector<std::vector<std::string>> tried;  // flags of each trial
 };
 Status keep_flags(Context& context, const ChosenFlags& chosen);
-// What the runs that finished_work() looks at kept; nothing where none did.
+// What the runs that EarlierWork::finished is of kept; nothing where none did.
 Result<std::optional<ChosenFlags>> kept_flags(Context& context, const std::string& command,
                                               store::Id program);
 
