@@ -75,9 +75,11 @@ endfunction()
 
 # hone_test(FOLDER DEPENDS a b [LIBRARIES x] [LABELS l]): one GoogleTest executable of tests/FOLDER/*_test.cc.
 # MANUAL: built, but run by hand only. WHOLE: ctest runs it as one test, not one for each TEST.
+# SERIAL: no other test runs beside one of these. ALONE f: beside one that GoogleTest's filter f is for;
+# of the folder's others one at a time, beside other folders'.
 # Those labelled "compiler" load libIREECompiler, which is not built for sanitizers: left out there.
 function(hone_test folder)
-  cmake_parse_arguments(ARG "SERIAL;MANUAL;WHOLE" "" "DEPENDS;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL;MANUAL;WHOLE" "ALONE" "DEPENDS;LIBRARIES;LABELS" ${ARGN})
   if(HONE_SANITIZE AND ("compiler" IN_LIST ARG_LABELS OR ARG_MANUAL))
     return()
   endif()
@@ -112,6 +114,13 @@ function(hone_test folder)
   if(ARG_WHOLE)
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES ${properties})
+    return()
+  endif()
+  if(ARG_ALONE)
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_FILTER "${ARG_ALONE}" TEST_LIST ${name}_alone
+      PROPERTIES ${properties} RUN_SERIAL TRUE)
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_FILTER "-${ARG_ALONE}" TEST_LIST ${name}_others
+      PROPERTIES ${properties} RESOURCE_LOCK ${name})
     return()
   endif()
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
