@@ -72,6 +72,19 @@ TEST_F(Replacing, TheBestKernelWinsWhoeverMadeIt) {
   EXPECT_NEAR(result->gains.front().arrived(), 30e-6 + 2 * 80e-6, 6e-6);
 }
 
+// With time for one dispatch at most.
+TEST_F(Replacing, ALaterRunShipsThemToo) {
+  pool_.in_program = seconds_of_tile;
+  ASSERT_TRUE(run());
+  options_.budget_seconds = 1e-6;
+  const auto result = run();
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_TRUE(result->best);
+  EXPECT_EQ(result->best->name, "spec") << observer_.notes;
+  EXPECT_EQ(read_file(options_.out / "tuning_spec.mlir").value(), "main_dispatch_1 tile=8\n");
+  EXPECT_THAT(files(kernels()), ElementsAre("main_dispatch_0.mlir", "main_dispatch_2.mlir"));
+}
+
 // The other's 50 us are below one and a half times what the compiler can reach at best: its own
 // configurations are searched where nobody else has a kernel only.
 TEST_F(Replacing, WhoCannotWinIsNotSearched) {
@@ -89,6 +102,7 @@ TEST_F(Replacing, WhoCannotWinIsNotSearched) {
     events += event.kind + ": " + event.text + "\n";
   EXPECT_THAT(events, HasSubstr("not searched: main_dispatch_0: of fake no kernel takes less than "
                                 "40 us, and one of 50"));
+  EXPECT_THAT(observer_.notes, HasSubstr("not searched: main_dispatch_0"));
 }
 
 // The compiler's default is what the other's kernels are compared with. What neither has a space

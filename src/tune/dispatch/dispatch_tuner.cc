@@ -139,11 +139,11 @@ class DispatchTuner {
     const double least = now_->provider->least_seconds(dispatch_, *context_.peak);
     const double found = best_ratio_ * bench_.default_seconds();
     if (least * kBeyondHope < found) return false;
-    HONE_TRY(context_.store.log_event(
-        "not searched",
-        fmt::format("{}: of {} no kernel takes less than {}, and one of {} was found",
-                    dispatch_.name, now_->provider->name(), format_duration(least),
-                    format_duration(found))));
+    const std::string why = fmt::format(
+        "{}: of {} no kernel takes less than {}, and one of {} was found", dispatch_.name,
+        now_->provider->name(), format_duration(least), format_duration(found));
+    context_.observer.note("not searched: " + why);
+    HONE_TRY(context_.store.log_event("not searched", why));
     return true;
   }
 

@@ -1,0 +1,182 @@
+// Programs with a kernel of the compiler's that computes something else: they are repaired, and the
+// user is told.
+#include <gmock/gmock.h>
+
+#include "tests/tune_fake/one_tuner.h"
+
+namespace hone::tune {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+using testing::UnorderedElementsAre;
+
+// The compiler's own kernel of the second dispatch, a product of nine rows, computes something
+// else, by itself and in the program.
+class WrongByDefault : public OneTuner {
+ protected:
+  WrongByDefault() {
+    is_wrong_ = [](const std::string& code, std::int64_t rows) {
+      return rows == 9 && test::tile_in(code) == test::kDefaultTile;
+    };
+    pool_.is_wrong = [](const std::string& dispatch, std::int64_t tile) {
+      return dispatch == "main_dispatch_1" && tile == test::kDefaultTile;
+    };
+  }
+  std::map<std::string, std::string> spec() const {
+    return test::spec_in({provider_.spec_flag(options_.out / "tuning_spec.mlir")});
+  }
+
+  test::FakePool pool_{3};
+};
+
+TEST_F(WrongByDefault, IsRepairedAndTheOthersAreComparedWithThat) {
+  const auto result = run(pool_);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(best_, "spec") << observer_.notes;
+  EXPECT_THAT(repairs_, ElementsAre("main_dispatch_1"));
+  EXPECT_THAT(wrong_by_default_, ElementsAre("main_dispatch_1"));
+  EXPECT_THAT(spec(), testing::SizeIs(3));
+  EXPECT_THAT(observer_.notes, HasSubstr("result 0 of the default is wrong in 4 of 4 elements, by "
+                                         "1 at most: repaired are main_dispatch_1"));
+}
+
+// On another device the host's cores are a witness: their results are all zero, as the repaired
+// program's are, or all one, or there are none.
+TEST_F(WrongByDefault, TheWholeIsAskedOfTheHost) {
+  const std::vector<std::pair<std::string, std::optional<double>>> cases{
+      {"1 right", 0}, {"1 wrong", 1}, {"", std::nullopt}};
+  for (const auto& [in_f32, error] : cases) {
+    options_.places.front().traits.runs_on_host = false;
+    pool_.in_f32 = in_f32;
+    const auto result = run(pool_);
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_EQ(best_, "spec");
+    EXPECT_THAT(repairs_, ElementsAre("main_dispatch_1"));
+    EXPECT_EQ(repaired_error_, error) << observer_.notes;
+    const bool unknown = observer_.notes.find(
+                             "right as a whole is not known: in f32 the program "
+                             "does not compile") != std::string::npos;
+    EXPECT_EQ(unknown, !error) << observer_.notes;
+    start_anew();
+  }
+}
+
+// The right kernels all take longer than the wrong one, alone and in the program.
+TEST_F(WrongByDefault, IsRepairedAtAnyPrice) {
+  const auto seconds_of = [](std::int64_t tile) {
+    return tile == test::kDefaultTile ? 5e-5 : test::fake_seconds(tile);
+  };
+  seconds_of_ = [=](const std::string& code) { return seconds_of(test::tile_in(code)); };
+  pool_.in_program = seconds_of;
+  const auto result = run(pool_);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(best_, "spec") << observer_.notes;
+  EXPECT_THAT(repairs_, ElementsAre("main_dispatch_1"));
+  EXPECT_THAT(spec(), ElementsAre(Pair("main_dispatch_1", "tile=8")));
+}
+
+// The third entry slows a neighbour; what makes the program right stays.
+TEST_F(WrongByDefault, StaysRepairedWhereAnotherEntryIsLeftOut) {
+  pool_.harm = {{"main_dispatch_2", 3 * test::fake_seconds(test::kDefaultTile)}};
+  const auto result = run(pool_);
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(result->proven.left_out.size(), 1u) << observer_.notes;
+  EXPECT_EQ(result->proven.left_out.front().dispatch, "main_dispatch_2");
+  EXPECT_THAT(repairs_, ElementsAre("main_dispatch_1"));
+  EXPECT_THAT(spec(),
+              ElementsAre(Pair("main_dispatch_0", "tile=8"), Pair("main_dispatch_1", "tile=8")));
+}
+
+// No configuration of it is right either: it is named, and the others are tuned.
+TEST_F(WrongByDefault, IsNamedWhereNothingIsRight) {
+  is_wrong_ = [](const std::string&, std::int64_t rows) { return rows == 9; };
+  pool_.is_wrong = [](const std::string& dispatch, std::int64_t) {
+    return dispatch == "main_dispatch_1";
+  };
+  const auto result = run(pool_);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(best_, "spec") << observer_.notes;
+  EXPECT_THAT(repairs_, testing::IsEmpty());
+  EXPECT_THAT(wrong_by_default_, ElementsAre("main_dispatch_1"));
+  EXPECT_THAT(spec(), testing::SizeIs(2));
+}
+
+// It has no part of the time to speak of, and would not be searched.
+TEST_F(WrongByDefault, IsLookedForInWhatIsNotTunedToo) {
+  is_wrong_ = [](const std::string& code, std::int64_t rows) {
+    return rows != 8 && test::tile_in(code) == test::kDefaultTile;
+  };
+  options_.most_dispatches = 2;
+  const auto result = run(pool_);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_THAT(repairs_, UnorderedElementsAre("main_dispatch_1", "main_dispatch_2"))
+      << observer_.notes;
+}
+
+// Nothing can be found for it, but that it is wrong is said.
+TEST_F(WrongByDefault, IsNamedWhereThereIsNoSpaceEither) {
+  is_wrong_ = [](const std::string& code, std::int64_t rows) {
+    return rows != 8 && test::tile_in(code) == test::kDefaultTile;
+  };
+  provider_.without_space = {"main_dispatch_2"};
+  const auto result = run(pool_);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_THAT(repairs_, ElementsAre("main_dispatch_1")) << observer_.notes;
+  EXPECT_THAT(wrong_by_default_, ElementsAre("main_dispatch_1", "main_dispatch_2"));
+}
+
+// By itself the right kernel runs, in the program it does not: the others ship without it.
+TEST_F(WrongByDefault, IsLeftOutWhereTheRepairedProgramDoesNotRun) {
+  provider_.does_not_run = fmt::format("main_dispatch_1 {} ", test::fake_seconds(test::kBestTile));
+  const auto result = run(pool_);
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(result->proven.left_out.size(), 1u) << observer_.notes;
+  EXPECT_EQ(result->proven.left_out.front().dispatch, "main_dispatch_1");
+  EXPECT_THAT(result->proven.left_out.front().reason,
+              HasSubstr("repaired by it the whole program does not run: a fault"));
+  EXPECT_THAT(repairs_, testing::IsEmpty());
+  EXPECT_THAT(spec(),
+              ElementsAre(Pair("main_dispatch_0", "tile=8"), Pair("main_dispatch_2", "tile=8")));
+}
+
+// A run that is stopped behind it knows it to be wrong from what the first has kept.
+TEST_F(WrongByDefault, IsNamedByARunThatGoesOn) {
+  is_wrong_ = [](const std::string&, std::int64_t rows) { return rows == 9; };
+  options_.prove = false;
+  command_ = "hone tune";
+  test::FakePool stopped(3);
+  stopped.stopped_after = 18;  // in the third dispatch
+  EXPECT_FALSE(run(stopped));
+  const auto result = run(pool_);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_THAT(wrong_by_default_, ElementsAre("main_dispatch_1"));
+}
+
+// What a second run takes from the first is still a repair.
+TEST_F(WrongByDefault, IsRepairedByARunThatGoesOn) {
+  options_.prove = false;
+  command_ = "hone tune";
+  test::FakePool stopped(3);
+  stopped.is_wrong = pool_.is_wrong;
+  stopped.stopped_after = 18;  // in the third dispatch
+  EXPECT_FALSE(run(stopped));
+  options_.prove = true;
+  const auto result = run(pool_);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_THAT(repairs_, ElementsAre("main_dispatch_1")) << observer_.notes;
+}
+
+TEST_F(WrongByDefault, IsRepairedByALaterRunWithLessTime) {
+  ASSERT_TRUE(run(pool_));
+  options_.budget_seconds = 1e-6;
+  const auto result = run(pool_);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_THAT(repairs_, ElementsAre("main_dispatch_1")) << observer_.notes;
+  EXPECT_THAT(wrong_by_default_, ElementsAre("main_dispatch_1"));
+  EXPECT_THAT(spec(), testing::SizeIs(3));
+}
+
+}  // namespace
+}  // namespace hone::tune
