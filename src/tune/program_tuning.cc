@@ -110,7 +110,7 @@ Status ProgramTuning::search(double seconds, double part) {
       plan_.deal(seconds - watch.seconds());  // what was not used may do for one that was left out
     }
   } while (has_more_to_do(seconds - watch.seconds()));
-  HONE_TRY(take_found());
+  take_found();  // a wrong default among them is a reason to look at the others
   HONE_TRY(repair_others());
   HONE_TRY(leave_out("for which this budget has none"));
   std::ranges::sort(result_.tuned, {}, [](const TunedDispatch& each) { return each.dispatch; });
@@ -190,9 +190,9 @@ Result<bool> ProgramTuning::take_finished(std::size_t place) {
   return true;
 }
 
-// What there was no time to search further has what an earlier run found: who gives hone another
-// minute must not get less than before.
-Status ProgramTuning::take_found() {
+// What there was no time to search further has what an earlier run found, for the proof to judge:
+// who gives hone another minute expects no less than before.
+void ProgramTuning::take_found() {
   for (std::size_t i = 0; i < chosen_.size(); ++i) {
     const TunedDispatch* const known = found(i);
     if (plan_.items()[i].state == plan::State::kFinished || known == nullptr) continue;
@@ -203,7 +203,6 @@ Status ProgramTuning::take_found() {
     result_.tuned.back().dispatch = chosen_[i];
     plan_.finish(i, share_now(i));
   }
-  return {};
 }
 
 const TunedDispatch* ProgramTuning::found(std::size_t place) const {
@@ -211,7 +210,8 @@ const TunedDispatch* ProgramTuning::found(std::size_t place) const {
   return known == earlier_.found.end() ? nullptr : &known->second;
 }
 
-// What an earlier run gained is not to be gained again: what was never searched comes before it.
+// What an earlier run gained is not to be gained again. Where it found nothing there is as much to
+// be gained as before.
 void ProgramTuning::weigh_anew(std::size_t place, const plan::Weight& weight) {
   const TunedDispatch* const known = found(place);
   if (known == nullptr || !known->payload) return plan_.weigh(place, weight);
@@ -277,7 +277,7 @@ Result<std::optional<measure::ProblemRequest>> ProgramTuning::problem_after(
 // One that shares its entry with a winner gets that winner too, or nobody does: what was searched
 // for the other is verified and measured in it (size_choice.h), so it counts as tuned.
 Status ProgramTuning::leave_out(const std::string& reason) {
-  HONE_TRY(take_found());
+  take_found();
   const std::size_t searched = result_.tuned.size();
   for (std::size_t i = 0; i < chosen_.size(); ++i) {
     const plan::State state = plan_.items()[i].state;

@@ -69,7 +69,7 @@ class ProgramTuning {
   Status split(References references);
   Status check_call() const;
   Result<bool> take_finished(std::size_t place);
-  Status take_found();
+  void take_found();
   const TunedDispatch* found(std::size_t place) const;
   void weigh_anew(std::size_t place, const plan::Weight& weight);
   Status measure_defaults(double seconds);

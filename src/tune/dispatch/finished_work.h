@@ -1,5 +1,5 @@
 // What runs of the same command have done before: one that was stopped is gone on with behind what
-// it finished, and what any of them found ships as long as nothing better is found.
+// it finished, and what any of them found takes part in the proof unless it is searched again.
 #pragma once
 
 #include <map>
