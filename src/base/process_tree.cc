@@ -59,22 +59,23 @@ std::vector<pid_t> numbers_in(const std::string& path) {
   return numbers;
 }
 
-// Field `index` (3 is the state, as in proc(5)) of /proc/PID/stat; empty when the process is gone.
-std::string stat_field(pid_t pid, int index) {
-  const std::string stat = read_proc(fmt::format("/proc/{}/stat", pid));
+// Field `index` (3 is the state, as in proc(5)) of what /proc/PID/stat held; empty when it is, the
+// process being gone.
+std::string stat_field(std::string_view stat, int index) {
   // The name, field 2, is in parentheses and may hold spaces and parentheses itself.
   std::size_t at = stat.rfind(')');
   for (int field = 2; at != std::string::npos && field < index; ++field)
     at = stat.find(' ', at + 1);
   if (at == std::string::npos) return "";
-  return stat.substr(at + 1, stat.find(' ', at + 1) - at - 1);
+  return std::string(stat.substr(at + 1, stat.find(' ', at + 1) - at - 1));
 }
 
 // For kernels without CONFIG_PROC_CHILDREN.
 std::vector<pid_t> children_by_scan(pid_t parent) {
   std::vector<pid_t> children;
   for (const pid_t pid : numbers_in("/proc"))
-    if (parse_pid(stat_field(pid, 4)) == parent) children.push_back(pid);
+    if (parse_pid(stat_field(read_proc(fmt::format("/proc/{}/stat", pid)), 4)) == parent)
+      children.push_back(pid);
   return children;
 }
 
@@ -92,10 +93,14 @@ struct EnvironmentScan {
   bool some_are_starting = false;  // whose environment cannot be seen yet
 };
 
-// In the middle of exec a process has memory, and its environment (field 51 is its end) has no
-// place.
+// Of a process whose environment was read as empty. In the middle of exec it has memory (field 23)
+// and its environment (fields 50 and 51 are where it starts and ends) has no place yet; or exec
+// came to its end after the reading, and now there is one.
 bool is_starting(pid_t pid) {
-  return resident_bytes(pid) > 0 && stat_field(pid, 51) == "0";
+  const std::string stat = read_proc(fmt::format("/proc/{}/stat", pid));
+  const std::string start = stat_field(stat, 50);
+  const std::string end = stat_field(stat, 51);
+  return stat_field(stat, 23) != "0" && (end == "0" || start != end);
 }
 
 EnvironmentScan scan_environments(std::string_view assignment) {

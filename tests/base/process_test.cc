@@ -233,6 +233,18 @@ TEST(ProcessTree, ReadsItsOwnMemory) {
   EXPECT_EQ(touched.back(), 'x');
 }
 
+// Its environment has no place for a moment while it executes its program: looking once, or by two
+// looks that fall on both sides of that moment, leaves one of a thousand alive.
+TEST(ProcessTree, WhatHasJustBeenStartedIsKilledByItsEnvironmentToo) {
+  for (int started = 0; started < 100; ++started) {
+    const std::string mark = fmt::format("{}-{}", ::getpid(), started);
+    auto child = ChildProcess::start({{"sleep", "1000"}, {{"HONE_TEST_MARK", mark}}, {}});
+    ASSERT_TRUE(child);
+    kill_processes_started_with("HONE_TEST_MARK=" + mark);
+    ASSERT_TRUE(child->wait(10)) << "the child number " << started;
+  }
+}
+
 TEST(StopSignal, FirstInterruptIsReadableForGood) {
   auto stop = StopSignal::install();
   ASSERT_TRUE(stop);
