@@ -100,6 +100,7 @@ Result<std::array<LaunchOperands, kOperandSets>> launch_operands(const ProblemRe
   const bool given = !request.inputs.empty();
   for (const OperandSet set : {OperandSet::kExact, OperandSet::kFullSignificands}) {
     LaunchOperands& each = operands[static_cast<std::size_t>(set)];
+    if (request.only_timed && set != OperandSet::kExact) continue;
     if (given && set != OperandSet::kExact) {
       each = operands.front();
       continue;

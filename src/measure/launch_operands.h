@@ -21,8 +21,8 @@ struct LaunchOperands {
 };
 
 // Both sets, of the problem's seed or a later draw: the given inputs where there are any (the same
-// in both), else those of plan_inputs. An input error for a binding without a static size, or for a
-// given input of another size.
+// in both), else those of plan_inputs. What is only timed has the first alone. An input error for a
+// binding without a static size, or for a given input of another size.
 Result<std::array<LaunchOperands, kOperandSets>> launch_operands(const ProblemRequest& request,
                                                                  int draw = 0);
 

@@ -1,9 +1,11 @@
 #include "tune/program_profile.h"
 
 #include <algorithm>
+#include <span>
 
 #include "base/file.h"
 #include "measure/statistics.h"
+#include "tune/dispatch/dispatch_bench.h"
 #include "tune/program/program_rounds.h"
 #include "tune/services/function_choice.h"
 #include "tune/services/input_files.h"
@@ -52,7 +54,10 @@ Status learn_bounds(Context& context, DispatchProfile& profile) {
 }
 
 Status measure_alone(Context& context, const ProgramTuning& session, ProgramProfile& profile) {
-  std::size_t done = 0;
+  std::vector<const problem::Dispatch*> dispatches;
+  for (const DispatchProfile& each : profile.dispatches)
+    if (each.why_not.empty()) dispatches.push_back(each.dispatch);
+  std::size_t done = 0, timed = 0;
   for (DispatchProfile& each : profile.dispatches) {
     Progress progress;
     progress.step = "weighing the dispatches";
@@ -60,6 +65,9 @@ Status measure_alone(Context& context, const ProgramTuning& session, ProgramProf
     progress.planned = profile.dispatches.size();
     context.observer.progress(progress);
     if (!each.why_not.empty()) continue;
+    if (timed % context.options.compile_ahead == 0)
+      HONE_TRY(DispatchBench::compile_defaults(context, std::span(dispatches).subspan(timed), -1));
+    ++timed;
     const Result<double> seconds =
         default_seconds(context, *each.dispatch, session.reference_of(*each.dispatch));
     if (!seconds && seconds.error().kind != ErrorKind::kFailure)

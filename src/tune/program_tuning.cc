@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <span>
 
 #include "base/stopwatch.h"
 #include "measure/statistics.h"
@@ -153,8 +154,8 @@ Status ProgramTuning::repair_others() {
         !context_.wrong_by_default.contains(chosen_[i]->name))
       continue;
     const std::size_t done = plan_.count(plan::State::kFinished);
-    HONE_TRY(tune(i, {done, done + 1, seconds_needed(context_, {}), 0, /*least_right=*/1,
-                      kEnoughForRepair}));
+    HONE_TRY(tune(
+        i, {done, done + 1, seconds_needed(context_, {}), 0, /*least_right=*/1, kEnoughForRepair}));
     plan_.finish(i);
   }
   return {};
@@ -171,6 +172,8 @@ Status ProgramTuning::verify_defaults(const std::vector<const problem::Dispatch*
     progress.planned = dispatches.size();
     context_.observer.progress(progress);
     const problem::Dispatch& dispatch = *dispatches[n];
+    if (n % context_.options.compile_ahead == 0)
+      HONE_TRY(DispatchBench::compile_defaults(context_, std::span(dispatches).subspan(n), -1));
     const auto timed = default_seconds(context_, dispatch, reference_of(dispatch));
     if (!timed && timed.error().kind != ErrorKind::kFailure) return tl::unexpected(timed.error());
   }
@@ -229,11 +232,14 @@ Status ProgramTuning::measure_defaults(double seconds) {
     if (plan_.items()[i].state == plan::State::kWaiting) order.push_back(i);
   std::ranges::stable_sort(order, std::greater(),
                            [&](std::size_t i) { return plan_.items()[i].weight.share; });
+  std::vector<const problem::Dispatch*> dispatches;
+  for (const std::size_t i : order) dispatches.push_back(chosen_[i]);
   std::vector<double> wrong;
   for (std::size_t n = 0; n < order.size(); ++n) {
     const std::size_t i = order[n];
     const plan::Weight estimate = estimated_weight(context_, *chosen_[i]);
-    if (watch.seconds() > seconds) {
+    const double left = seconds - watch.seconds();
+    if (left < 0) {
       const double by = wrong.empty() ? 1 : measure::median(wrong);
       weigh_anew(i, {estimate.share * by, estimate.gain * by, estimate.needs});
       continue;
@@ -243,6 +249,8 @@ Status ProgramTuning::measure_defaults(double seconds) {
     progress.tried = n;
     progress.planned = order.size();
     context_.observer.progress(progress);
+    if (n % context_.options.compile_ahead == 0)
+      HONE_TRY(DispatchBench::compile_defaults(context_, std::span(dispatches).subspan(n), left));
     const Result<plan::Weight> weight = weigh_dispatch(context_, *chosen_[i]);
     if (!weight && weight.error().kind == ErrorKind::kFailure) continue;  // tuning it says why
     if (!weight) return tl::unexpected(weight.error());

@@ -53,6 +53,9 @@ class FakePool final : public worker::WorkerPool {
  public:
   explicit FakePool(int dispatches) : dispatches_(dispatches) {}
   int compiled = 0;
+  int prepared = 0;  // servers
+  // The most dispatches whose candidates were outstanding at the same time.
+  std::size_t dispatches_at_once = 0;
   int programs_compiled = 0;
   // Candidates that are compiled before the user stops hone.
   int stopped_after = std::numeric_limits<int>::max();
@@ -163,6 +166,7 @@ class FakePool final : public worker::WorkerPool {
   }
 
   Result<worker::Outcome> prepare(const std::string& key, const worker::Message& message) override {
+    ++prepared;
     sources_[key] = message.blobs.at(0);
     if (!refuses_source.empty() && message.blobs.at(0).find(refuses_source) != std::string::npos)
       return worker::Outcome(
@@ -187,14 +191,17 @@ class FakePool final : public worker::WorkerPool {
                                           {"configured", fmt::format("{}{}", kTile, tile)}},
                                          {fmt::format("{} {}{}", sources_.at(key), kTile, tile)}};
     }
-    finished_.push_back(std::move(finished));
+    finished_.emplace_back(key, std::move(finished));
+    std::set<std::string> outstanding;
+    for (const auto& [of, candidate] : finished_) outstanding.insert(of);
+    dispatches_at_once = std::max(dispatches_at_once, outstanding.size());
     return {};
   }
   Result<std::optional<worker::Finished>> next_finished(double) override {
     if (compiled > stopped_after)
       return tl::unexpected(Error{ErrorKind::kInterrupted, "stopped by the user"});
     if (finished_.empty()) return std::optional<worker::Finished>();
-    std::optional<worker::Finished> next = std::move(finished_.front());
+    std::optional<worker::Finished> next = std::move(finished_.front().second);
     finished_.pop_front();
     return next;
   }
@@ -209,7 +216,7 @@ class FakePool final : public worker::WorkerPool {
  private:
   int dispatches_;
   std::map<std::string, std::string> sources_;
-  std::deque<worker::Finished> finished_;
+  std::deque<std::pair<std::string, worker::Finished>> finished_;  // by key of their server
   std::vector<worker::Message> begun_;
 };
 

@@ -71,6 +71,28 @@ TEST_F(OneTuner, ASecondRunDoesNothingAgain) {
   EXPECT_LT(another.compiled, compiled);
 }
 
+// What one default takes to compile, several take side by side.
+TEST_F(OneTuner, DefaultsThatAreWeighedCompileSideBySide) {
+  options_.compile_ahead = 4;
+  test::FakePool pool(6);
+  ASSERT_TRUE(run(pool));
+  EXPECT_EQ(pool.dispatches_at_once, 4u);
+}
+
+// A server costs tenths of a second, and a program has hundreds of dispatches.
+TEST_F(OneTuner, NoServerIsPreparedForWhatIsKnown) {
+  test::FakePool pool(2);
+  ASSERT_TRUE(run(pool));
+  EXPECT_GT(pool.prepared, 0);
+  command_ = "another";  // whose dispatches are weighed and searched anew
+  test::FakePool another(2);
+  const auto again = run(another);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->tuned.size(), 2u);
+  EXPECT_EQ(another.compiled, 0);
+  EXPECT_EQ(another.prepared, 0);
+}
+
 // Whatever it was at when it was stopped: what is in the store is not done again.
 TEST_F(OneTuner, GoesOnWhereItWasStopped) {
   test::FakePool whole(2);

@@ -67,11 +67,24 @@ Status DispatchBench::begin(std::vector<Trial>& trials) {
     }
     return {};
   }));
+  if (!mine.empty()) HONE_TRY(serve(mine));
   for (const Trial* trial : mine) {
     HONE_TRY(context_->compiler.submit(key_, ++last_job_, trial->payload));
     compiling_[last_job_] = trial->candidate;
   }
   return {};
+}
+
+// A server is made for the first that is compiled: of what the store knows nothing is.
+Status DispatchBench::serve(const std::vector<Trial*>& trials) {
+  if (!server_) return {};
+  const Status prepared = context_->compiler.prepare(*server_);
+  if (prepared) {
+    server_.reset();
+    return {};
+  }
+  for (const Trial* trial : trials) HONE_TRY(give_back(compile_key(trial->candidate)));
+  return prepared;
 }
 
 bool DispatchBench::is_compiling(store::Id candidate) const {
@@ -352,7 +365,8 @@ Status DispatchBench::verify(Rounds& rounds, Trial& trial, RunnerKernel& kernel)
   return rounds.unload(kernel);
 }
 
-// That nothing explains it, or the kernel fails meanwhile, is no failure of more than the candidate.
+// That nothing explains it, or the kernel fails meanwhile, is no failure of more than the
+// candidate.
 Status DispatchBench::explain(Rounds& rounds, const std::vector<provider::Suspicion>& suspicions,
                               RunnerKernel& kernel, std::string& message) {
   if (suspicions.empty()) return {};

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,13 +45,20 @@ Result<measure::ProblemRequest> problem_of(Context& context, const problem::Disp
 
 class DispatchBench {
  public:
-  // Makes ready to compile the dispatch's candidates; begin() may be called then. A failure where
-  // it cannot be verified. `reference`: source and flags of an independent compile of the same
-  // dispatch.
+  // Makes ready to compile the dispatch's candidates; begin() may be called then, and fails where
+  // the compiler does not take the dispatch. A failure where it cannot be verified. `reference`:
+  // source and flags of an independent compile of the same dispatch.
   static Result<DispatchBench> prepare(Context& context, const problem::Dispatch& dispatch,
                                        const problem::Dispatch* reference);
   // Makes ready to time the default, and nothing else.
   static Result<DispatchBench> prepare_to_time(Context& context, const problem::Dispatch& dispatch);
+  // Compiles, side by side, the defaults of the first Options::compile_ahead of the dispatches that
+  // the store does not know, and writes there what comes of them: benches that are used one after
+  // the other then wait for none. What does not end within about so many seconds (negative:
+  // without limit) is ended, and left to its bench.
+  static Status compile_defaults(Context& context,
+                                 std::span<const problem::Dispatch* const> dispatches,
+                                 double seconds);
   // A candidate of this dispatch, not yet stored: knobs and values as JSON.
   store::Candidate candidate_row(std::string configuration) const;
   // Hands in the default configuration, for who wants it compiled before others: where compiling
@@ -148,6 +156,9 @@ class DispatchBench {
   Rounds rounds_on(Lane& lane, Lock& lock);
 
   static Result<DispatchBench> open(Context& context, const problem::Dispatch& dispatch);
+  static Result<std::deque<DispatchBench>> unknown_of(
+      Context& context, std::span<const problem::Dispatch* const> dispatches);
+  Status serve(const std::vector<Trial*>& trials);
   Result<std::optional<measure::MeasureResult>> time_unverified();
   Status go_on_with_wrong_default();
   tl::unexpected<Error> no_default(const provider::Failure& why) const;
@@ -192,7 +203,8 @@ class DispatchBench {
   double least_seconds_ = 0;
   std::optional<measure::ProblemRequest> problem_;  // until the runners have it
   std::string reference_;                           // store::VerificationRow::reference
-  std::string key_;                                 // of the prepared server
+  std::string key_;                                 // of its server
+  std::optional<DispatchToPrepare> server_;         // until it is prepared
   std::map<worker::JobId, store::Id> compiling_;    // candidates
   std::map<store::Id, Trial> compiled_;             // what came of them, until a trial takes it
   worker::JobId last_job_ = 0;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <future>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "base/stopwatch.h"
 #include "measure/arithmetic_bound.h"
 #include "measure/reference.h"
 #include "measure/statistics.h"
@@ -76,9 +78,8 @@ Result<DispatchBench> DispatchBench::open(Context& context, const problem::Dispa
   HONE_ASSIGN(bench.dispatch_id_, store.intern(dispatch_row(dispatch, operation)));
   bench.key_ = problem::fingerprint(dispatch);
   const device::Place& place = context.options.place();
-  HONE_TRY(context.compiler.prepare({bench.key_, dispatch.source, context.flags(),
-                                     place.traits.assembles_code ? place.facts.target : "",
-                                     dispatch.statement}));
+  bench.server_ = {bench.key_, dispatch.source, context.flags(),
+                   place.traits.assembles_code ? place.facts.target : "", dispatch.statement};
   HONE_ASSIGN(bench.default_.candidate,
               store.add_candidate(bench.candidate_row(std::string(store::kDefaultConfiguration))));
   return bench;
@@ -101,6 +102,54 @@ Result<DispatchBench> DispatchBench::prepare_to_time(Context& context,
   bench.problem_ = problem_without_reference(context, dispatch);
   bench.problem_->only_timed = true;
   return bench;
+}
+
+// Benches of the first that compile side by side, but for those whose default the store knows.
+// Dispatches of one source are one.
+Result<std::deque<DispatchBench>> DispatchBench::unknown_of(
+    Context& context, std::span<const problem::Dispatch* const> dispatches) {
+  std::deque<DispatchBench> unknown;
+  for (const problem::Dispatch* const dispatch :
+       dispatches.first(std::min(dispatches.size(), context.options.compile_ahead))) {
+    HONE_ASSIGN(DispatchBench bench, open(context, *dispatch));
+    HONE_TRY(bench.skip_known(bench.default_));
+    if (!bench.default_.done() && bench.default_.identity.empty() &&
+        std::ranges::count(unknown, bench.key_, &DispatchBench::key_) == 0)
+      unknown.push_back(std::move(bench));
+  }
+  return unknown;
+}
+
+Status DispatchBench::compile_defaults(Context& context,
+                                       std::span<const problem::Dispatch* const> dispatches,
+                                       double seconds) {
+  const TimeBudget::Span span(context.time, Activity::kWait);
+  const Stopwatch watch(context.clock);
+  HONE_ASSIGN(std::deque<DispatchBench> benches, unknown_of(context, dispatches));
+  std::vector<DispatchToPrepare> servers;
+  for (DispatchBench& bench : benches) servers.push_back(*std::exchange(bench.server_, {}));
+  HONE_ASSIGN(const std::vector<Status> prepared, context.compiler.prepare_each(servers));
+  std::map<worker::JobId, DispatchBench*> by_job;
+  for (std::size_t i = 0; i < benches.size(); ++i) {
+    if (!prepared[i]) continue;  // who tunes or verifies it says why
+    std::vector<Trial> trials{benches[i].default_};
+    benches[i].last_job_ = i;  // the pool tells jobs apart by their numbers, whoever's they are
+    HONE_TRY(benches[i].begin(trials));
+    by_job[benches[i].last_job_] = &benches[i];
+  }
+  const auto is_awaited = [](const DispatchBench& each) { return each.is_compiling(); };
+  while (std::ranges::any_of(benches, is_awaited)) {
+    const double left = seconds < 0 ? -1 : std::max(0.0, seconds - watch.seconds());
+    HONE_ASSIGN(const std::optional<CompiledCandidate> next, context.compiler.next_finished(left));
+    if (!next) break;
+    if (const auto job = by_job.find(next->id); job != by_job.end())
+      HONE_TRY(job->second->take_compiled(*next));
+  }
+  for (DispatchBench& bench : benches) {
+    HONE_TRY(bench.cancel_compiles());
+    HONE_TRY(context.compiler.release(bench.key()));
+  }
+  return {};
 }
 
 Status DispatchBench::say_no_reference() {
