@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "measure/statistics.h"
 #include "tune/dispatch/dispatch_bench.h"
+#include "tune/dispatch/dispatch_weight.h"
 #include "tune/program/program_rounds.h"
 #include "tune/services/function_choice.h"
 #include "tune/services/input_files.h"

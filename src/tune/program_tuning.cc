@@ -6,6 +6,8 @@
 
 #include "base/stopwatch.h"
 #include "measure/statistics.h"
+#include "tune/dispatch/dispatch_bench.h"
+#include "tune/dispatch/dispatch_weight.h"
 #include "tune/program/spec_entries.h"
 #include "tune/services/function_choice.h"
 #include "tune/services/load_program.h"

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/stopwatch.h"
+#include "plan/work_plan.h"
 #include "problem/code_target.h"
 #include "search/strategy.h"
 #include "space/configuration.h"

@@ -4,6 +4,7 @@
 
 #include "base/stopwatch.h"
 #include "plan/work_plan.h"
+#include "tune/dispatch/dispatch_weight.h"
 #include "tune/dispatch/finished_work.h"
 #include "tune/services/records.h"
 #include "tune/services/session_steps.h"

@@ -15,6 +15,7 @@
 #include "space/configuration.h"
 #include "tune/dispatch/baselines.h"
 #include "tune/dispatch/dispatch_search.h"
+#include "tune/dispatch/dispatch_weight.h"
 #include "tune/dispatch/finalist_choice.h"
 #include "tune/dispatch/finalists.h"
 #include "tune/dispatch/runtime_check.h"
@@ -32,16 +33,8 @@ constexpr std::size_t kFewestInRound = 4;
 constexpr double kRoundShare = 0.1;
 // Seconds that a round waits for its compiles where others can be measured meanwhile.
 constexpr double kCompilePatience = 0.5;
-// A search is given at least these, whatever its dispatch's time: a first round of candidates,
-// fewer where they compile while others are measured.
-constexpr double kLeastSearch = 3, kLeastSearchBesideCompiles = 2;
-
 // Where it has found too few that are right it goes on for as long again, or for so long.
 constexpr double kMostLonger = 10;
-
-double least_search(const device::Traits& traits) {
-  return traits.compiling_disturbs ? kLeastSearch : kLeastSearchBesideCompiles;
-}
 
 // Libraries and the compiler's own runtime beside the winner get this share of a dispatch's time,
 // within bounds.
@@ -56,9 +49,9 @@ bool is_no_right_kernel(provider::FailureKind kind) {
   using enum provider::FailureKind;
   return kind == kWrong || kind == kKernelCrash || kind == kKernelTimeout;
 }
-// What making a dispatch ready takes, before one was; and compiling, verifying and measuring its
-// winner once more, as it ships, where that is other code.
-constexpr double kReady = 1.5, kShipping = 2;
+// What compiling, verifying and measuring a winner once more takes, as it ships, where that is
+// other code.
+constexpr double kShipping = 2;
 // The fastest kernel that was seen of a provider which states its least time took 2.6 times that
 // (docs/benchmarks.md, GPU dispatches: 234 of 621 TFLOP/s): who needs less to win is not asked.
 constexpr double kBeyondHope = 1.5;
@@ -113,7 +106,8 @@ class DispatchTuner {
       if (hopeless) continue;
       // What one leaves of its part the next ones have.
       const auto left = static_cast<double>(contenders_.size() - i);
-      const double part = std::max(least_search(traits()), (seconds - clock_.seconds()) / left);
+      const double part =
+          std::max(least_search_seconds(traits()), (seconds - clock_.seconds()) / left);
       if (i > 0) HONE_TRY(begin_search());
       HONE_TRY(search(clock_.seconds() + part));
     }
@@ -196,8 +190,8 @@ class DispatchTuner {
     const bool may_give_up = now_->provider != &context_.provider;
     const double at_most = seconds + std::max(kMostLonger, seconds - clock_.seconds());
     const auto goes_on = [&] {
-      const bool enough = share_.enough > 0 && search.tried() >= share_.enough &&
-                          now_->right >= share_.least_right;
+      const bool enough =
+          share_.enough > 0 && search.tried() >= share_.enough && now_->right >= share_.least_right;
       if (enough) return false;
       if (search.tried() == 0 || clock_.seconds() < seconds) return true;
       return now_->right < share_.least_right && clock_.seconds() < at_most;
@@ -364,8 +358,9 @@ class DispatchTuner {
   // From now on: what the dispatch was given, less what was spent on it, and what comes after.
   double seconds_to_search() const {
     const double for_shipping = traits().assembles_code ? kShipping : 0;
-    return std::max(least_search(traits()), share_.seconds - whole_.seconds() - for_finalists() -
-                                                for_baselines() - for_shipping);
+    return std::max(
+        least_search_seconds(traits()),
+        share_.seconds - whole_.seconds() - for_finalists() - for_baselines() - for_shipping);
   }
 
   std::vector<store::Id> finalists() const {
@@ -559,40 +554,9 @@ double busy_seconds(const Context& context) {
   return seconds / static_cast<double>(1 + context.more_runners.size());
 }
 
-}  // namespace
-
-double seconds_needed(const Context& context, std::optional<double> ready) {
-  const device::Traits& traits = context.options.traits();
-  return ready.value_or(kReady) + least_search(traits) +
-         finalist_seconds(0, traits.one_batch_tells);
-}
-
-plan::Weight estimated_weight(const Context& context, const problem::Dispatch& dispatch) {
-  const device::Facts& facts = context.options.place().facts;
-  double bytes = 0;
-  for (const problem::Binding& binding : dispatch.bindings)
-    bytes += static_cast<double>(std::max<std::int64_t>(0, binding.bytes));
-  const double seconds =
-      std::max(problem::flop_count(dispatch.root) / facts.rough_flops, bytes / facts.rough_bytes) *
-      std::max(1, dispatch.launches_per_call);
-  return {seconds, seconds, seconds_needed(context, {})};
-}
-
-namespace {
-
-// Verified and measured, with nothing left behind.
-Result<DispatchBench> bench_with_default(Context& context, const problem::Dispatch& dispatch,
-                                         const problem::Dispatch* reference) {
-  HONE_ASSIGN(DispatchBench bench, DispatchBench::prepare(context, dispatch, reference));
-  const Status ready = bench.set_up();
-  HONE_TRY(context.compiler.release(bench.key()));
-  HONE_TRY(ready);
-  return bench;
-}
-
-// Those whose kernels take the compiler's place come first: where time is short, who has an estimate
-// that puts the best first finds more in it. Configurations that the user gave by hand are the
-// session's own provider's.
+// Those whose kernels take the compiler's place come first: where time is short, who has an
+// estimate that puts the best first finds more in it. Configurations that the user gave by hand are
+// the session's own provider's.
 Result<std::deque<Contender>> contenders_for(const Context& context,
                                              const problem::Dispatch& dispatch) {
   std::deque<Contender> contenders;
@@ -612,30 +576,6 @@ Result<std::deque<Contender>> contenders_for(const Context& context,
 }
 
 }  // namespace
-
-Result<double> default_seconds(Context& context, const problem::Dispatch& dispatch,
-                               const problem::Dispatch* reference) {
-  HONE_ASSIGN(const DispatchBench bench, bench_with_default(context, dispatch, reference));
-  HONE_TRY(bench.check_default());
-  return bench.default_seconds();
-}
-
-Result<plan::Weight> weigh_dispatch(Context& context, const problem::Dispatch& dispatch) {
-  const Stopwatch clock(context.clock);
-  HONE_ASSIGN(DispatchBench bench, DispatchBench::prepare_to_time(context, dispatch));
-  const Status timed = bench.time_default();
-  HONE_TRY(context.compiler.release(bench.key()));
-  HONE_TRY(timed);
-  const double launch = bench.default_seconds();
-  const double launches = std::max(1, dispatch.launches_per_call);
-  // What no kernel is likely to save: its arithmetic at the device's peak. The least is for what a
-  // tuner may find out all the same.
-  constexpr double kLeastGain = 0.05;
-  const double gain = std::max(kLeastGain * launch, launch - bench.seconds_at_peak());
-  const double reference = measure::has_exact_reference(dispatch) ? 0 : kReady;
-  const double needs = seconds_needed(context, clock.seconds() + reference);
-  return plan::Weight{launch * launches, gain * launches, needs};
-}
 
 Result<TunedDispatch> tune_dispatch(Context& context, const problem::Dispatch& dispatch,
                                     const problem::Dispatch* reference, const Share& share,

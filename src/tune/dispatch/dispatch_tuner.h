@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "measure/accuracy.h"
-#include "plan/work_plan.h"
 #include "tune/dispatch/dispatch_bench.h"
 #include "tune/dispatch/search_note.h"
 #include "tune/services/context.h"
@@ -77,23 +76,6 @@ struct Share {
 // candidates of each dispatch then.
 inline constexpr double kWholeSession = 600;
 inline constexpr std::size_t kRightInWholeSession = 16;
-
-// Returns the seconds of one launch of the dispatch's default, which is verified and measured
-// unless the store has it. Errors as tune_dispatch().
-Result<double> default_seconds(Context& context, const problem::Dispatch& dispatch,
-                               const problem::Dispatch* reference);
-
-// What may be gained by it, in seconds of one call of the program: by the time that its arithmetic
-// and its bytes take on a machine of the device's kind, which orders dispatches before any of them
-// is measured.
-plan::Weight estimated_weight(const Context& context, const problem::Dispatch& dispatch);
-// Weighs a dispatch by the time of its default, which is measured for it, and not verified, unless
-// the store has it.
-// Errors as tune_dispatch().
-Result<plan::Weight> weigh_dispatch(Context& context, const problem::Dispatch& dispatch);
-// That tuning takes at least, with a few candidates and its finalists: known once the dispatch was
-// made ready, which took `ready` seconds.
-double seconds_needed(const Context& context, std::optional<double> ready);
 
 // An error when the default does not compile or run, or the session was told to stop. `next`: of
 // the dispatch after it, which the runners prepare meanwhile; null: none, or it would disturb.

@@ -1,0 +1,74 @@
+#include "tune/dispatch/dispatch_weight.h"
+
+#include <algorithm>
+
+#include "base/stopwatch.h"
+#include "measure/reference.h"
+#include "tune/dispatch/dispatch_bench.h"
+#include "tune/dispatch/finalist_choice.h"
+
+namespace hone::tune {
+namespace {
+
+// What making a dispatch ready takes, before one was.
+constexpr double kReady = 1.5;
+constexpr double kLeastSearch = 3, kLeastSearchBesideCompiles = 2;
+
+// Verified and measured, with nothing left behind.
+Result<DispatchBench> bench_with_default(Context& context, const problem::Dispatch& dispatch,
+                                         const problem::Dispatch* reference) {
+  HONE_ASSIGN(DispatchBench bench, DispatchBench::prepare(context, dispatch, reference));
+  const Status ready = bench.set_up();
+  HONE_TRY(context.compiler.release(bench.key()));
+  HONE_TRY(ready);
+  return bench;
+}
+
+}  // namespace
+
+double least_search_seconds(const device::Traits& traits) {
+  return traits.compiling_disturbs ? kLeastSearch : kLeastSearchBesideCompiles;
+}
+
+double seconds_needed(const Context& context, std::optional<double> ready) {
+  const device::Traits& traits = context.options.traits();
+  return ready.value_or(kReady) + least_search_seconds(traits) +
+         finalist_seconds(0, traits.one_batch_tells);
+}
+
+plan::Weight estimated_weight(const Context& context, const problem::Dispatch& dispatch) {
+  const device::Facts& facts = context.options.place().facts;
+  double bytes = 0;
+  for (const problem::Binding& binding : dispatch.bindings)
+    bytes += static_cast<double>(std::max<std::int64_t>(0, binding.bytes));
+  const double seconds =
+      std::max(problem::flop_count(dispatch.root) / facts.rough_flops, bytes / facts.rough_bytes) *
+      std::max(1, dispatch.launches_per_call);
+  return {seconds, seconds, seconds_needed(context, {})};
+}
+
+Result<double> default_seconds(Context& context, const problem::Dispatch& dispatch,
+                               const problem::Dispatch* reference) {
+  HONE_ASSIGN(const DispatchBench bench, bench_with_default(context, dispatch, reference));
+  HONE_TRY(bench.check_default());
+  return bench.default_seconds();
+}
+
+Result<plan::Weight> weigh_dispatch(Context& context, const problem::Dispatch& dispatch) {
+  const Stopwatch clock(context.clock);
+  HONE_ASSIGN(DispatchBench bench, DispatchBench::prepare_to_time(context, dispatch));
+  const Status timed = bench.time_default();
+  HONE_TRY(context.compiler.release(bench.key()));
+  HONE_TRY(timed);
+  const double launch = bench.default_seconds();
+  const double launches = std::max(1, dispatch.launches_per_call);
+  // What no kernel is likely to save: its arithmetic at the device's peak. The least is for what a
+  // tuner may find out all the same.
+  constexpr double kLeastGain = 0.05;
+  const double gain = std::max(kLeastGain * launch, launch - bench.seconds_at_peak());
+  const double reference = measure::has_exact_reference(dispatch) ? 0 : kReady;
+  const double needs = seconds_needed(context, clock.seconds() + reference);
+  return plan::Weight{launch * launches, gain * launches, needs};
+}
+
+}  // namespace hone::tune
