@@ -50,7 +50,7 @@ void WorkPlan::deal(double seconds_left) {
   const std::size_t fewest = count(State::kFinished) > 0 ? 0 : 1;
   while (kept.size() > fewest) {
     const Weight& least = items_[kept.back()].weight;
-    if (seconds_left * least.gain >= kWorthwhile * least.needs * gain) break;
+    if (least.gain > 0 && seconds_left * least.gain >= kWorthwhile * least.needs * gain) break;
     gain -= least.gain;
     items_[kept.back()].state = State::kLeftOut;
     kept.pop_back();
@@ -157,7 +157,8 @@ double WorkPlan::enough_for(double coverage) const {
   const std::vector<std::size_t> places = heaviest(everything_ ? kAll : coverage);
   double needs = 0;
   for (const std::size_t place : places)
-    if (items_[place].state != State::kBeyond) needs += items_[place].weight.needs;
+    if (items_[place].state != State::kBeyond && items_[place].weight.gain > 0)
+      needs += items_[place].weight.needs;
   return needs;
 }
 

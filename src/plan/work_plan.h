@@ -2,7 +2,8 @@
 //
 // Time goes by weight, which is what an item may still gain. An item whose part of the time would
 // not even cover what trying it takes is left out, so that the others get theirs; what is not used
-// is dealt out again among those that wait.
+// is dealt out again among those that wait. One that can gain nothing is done where it is the only
+// one, or was asked for by its name.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,8 @@ namespace hone::plan {
 // What is known of an item before it is measured, and after.
 struct Weight {
   double share = 1;  // of the time of all items, in any unit
-  double gain = 1;   // of that, what may be gained at most: how time is dealt out
+  // Of that, what may be gained at most: how time is dealt out. 0: what is found is of no use.
+  double gain = 1;
   double needs = 0;  // seconds that trying it at all takes
 };
 

@@ -143,6 +143,11 @@ class ProgramProvider : public Provider {
   // matcher cannot tell apart (same_spec_class) must be given once.
   virtual Result<std::string> spec(const std::vector<SpecEntry>& entries) const = 0;
   virtual bool same_spec_class(const problem::Operation& a, const problem::Operation& b) const = 0;
+  // Why no spec can have an entry for the dispatch, however it is configured; empty where one can.
+  virtual std::string why_no_entry(const problem::Dispatch& dispatch) const {
+    static_cast<void>(dispatch);
+    return {};
+  }
   // Whether a spec says the same for both, whatever else they hold.
   virtual bool same_in_spec(const Payload& a, const Payload& b) const { return a == b; }
   // `payload` in the words that the compiler found for it when it made `artifact` of it, where a

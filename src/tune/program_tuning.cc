@@ -218,11 +218,20 @@ const TunedDispatch* ProgramTuning::found(std::size_t place) const {
 // What an earlier run gained is not to be gained again. Where it found nothing there is as much to
 // be gained as before.
 void ProgramTuning::weigh_anew(std::size_t place, const plan::Weight& weight) {
+  if (!why_of_no_use(*chosen_[place]).empty())
+    return plan_.weigh(place, {weight.share, 0, weight.needs});
   const TunedDispatch* const known = found(place);
   if (known == nullptr || !known->payload) return plan_.weigh(place, weight);
   const double now = weight.share / known->selection.speedup.value_or(1);
   const double left = std::max(kLeastLeft * now, weight.gain - (weight.share - now));
   plan_.weigh(place, {weight.share, left, weight.needs}, now);
+}
+
+std::string ProgramTuning::why_of_no_use(const problem::Dispatch& dispatch) const {
+  const bool is_replaced = std::ranges::any_of(
+      context_.replacing,
+      [&](const provider::Provider* maker) { return maker->why_no_space(dispatch).empty(); });
+  return is_replaced ? std::string() : context_.programs->why_no_entry(dispatch);
 }
 
 // By their default's time. What there is no time to measure keeps its estimate, by as much as the
@@ -292,9 +301,12 @@ Status ProgramTuning::leave_out(const std::string& reason) {
   for (std::size_t i = 0; i < chosen_.size(); ++i) {
     const plan::State state = plan_.items()[i].state;
     if (state == plan::State::kFinished) continue;
-    const std::string why =
-        fmt::format("{:.1f} % of the dispatches' time, {}", 100 * plan_.share_of(i),
-                    state == plan::State::kBeyond ? "beyond --coverage or --top" : reason);
+    const std::string of_no_use = why_of_no_use(*chosen_[i]);
+    const std::string why = fmt::format(
+        "{:.1f} % of the dispatches' time, {}", 100 * plan_.share_of(i),
+        !of_no_use.empty() ? "and whatever a search finds cannot be in the program: " + of_no_use
+        : state == plan::State::kBeyond ? "beyond --coverage or --top"
+                                        : reason);
     const auto last = result_.tuned.begin() + static_cast<std::ptrdiff_t>(searched);
     const bool shares = std::any_of(result_.tuned.begin(), last, [&](const TunedDispatch& tuned) {
       // What replaces a kernel is for all of its launches, and for no other dispatch.

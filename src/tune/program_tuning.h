@@ -72,6 +72,8 @@ class ProgramTuning {
   void take_found();
   const TunedDispatch* found(std::size_t place) const;
   void weigh_anew(std::size_t place, const plan::Weight& weight);
+  // Why nothing that a search finds for the dispatch can be in the program; empty where it can.
+  std::string why_of_no_use(const problem::Dispatch& dispatch) const;
   Status measure_defaults(double seconds);
   Status tune(std::size_t place, const Share& share);
   // What the one after it is verified by, where the runners may prepare that meanwhile.

@@ -164,6 +164,32 @@ TEST(WorkPlan, WhatIsKnownComesAfterWhatMayGainMore) {
   EXPECT_THAT(text, testing::Not(HasSubstr("keep their defaults")));
 }
 
+// Three quarters of the time, of which nothing can be saved.
+TEST(WorkPlan, WhatCanGainNothingIsLeftOutHoweverLong) {
+  WorkPlan plan(false);
+  plan.add({"softmax", {6, 0, 1}});
+  plan.add({"matmul", {2, 1, 1}});
+  plan.deal(1000);
+  EXPECT_EQ(plan.items()[0].state, State::kLeftOut);
+  EXPECT_EQ(plan.seconds_for(1, 1000), 1000);
+  EXPECT_EQ(plan.enough_for(1), 1);
+  plan.finish(1);
+  plan.deal(1000);
+  EXPECT_FALSE(plan.next());
+}
+
+TEST(WorkPlan, WhatCanGainNothingIsDoneWhereItIsTheOnlyOne) {
+  WorkPlan alone(false), named(true);
+  alone.add({"softmax", {6, 0, 1}});
+  alone.deal(10);
+  EXPECT_EQ(alone.next(), 0u);
+  named.add({"matmul", {2, 1, 1}});
+  named.add({"softmax", {6, 0, 1}});
+  named.deal(10);
+  named.finish(0);
+  EXPECT_EQ(named.next(), 1u);
+}
+
 TEST(WorkPlan, WhatIsFinishedIsNotDoneAgain) {
   WorkPlan plan = four(1000);
   plan.finish(1);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "provider/iree/spec/matcher.h"
 #include "space/configuration.h"
 #include "tests/provider_iree/compiler.h"
 #include "tests/provider_iree/row_programs.h"
@@ -99,6 +100,7 @@ TEST(GenericSpace, KnowsThePartsOfASoftmax) {
                                  "linalg.fill from -1 operand 2 walks 0",
                                  "linalg.fill from 0 operand 1 walks 0",
                                  "linalg.generic from -1 operand -1 walks 0,1"));
+  EXPECT_TRUE(can_match(matched_root(dispatch.root, dispatch.surrounding)));
   const space::Space space = space_of(dispatch);
   const auto configuration =
       space::parse_configuration(space, "dist_0=32,vec_0=8,red_1=16,inner_1=32,peel=0");

@@ -230,6 +230,8 @@ TEST(Softmax, CannotBeInASpec) {
                                     payload_of({dispatch.default_configuration, "#translation"})}});
   ASSERT_FALSE(spec);
   EXPECT_THAT(spec.error().message, HasSubstr("IREE takes linalg.softmax apart"));
+  EXPECT_THAT(provider.why_no_entry(dispatch), HasSubstr("IREE takes linalg.softmax apart"));
+  EXPECT_EQ(provider.why_no_entry(dispatch_of(matmul(256, 512, 512), "sm_80")), "");
 }
 
 // The division by the sums is given the sums' layout; without it the program "failed to

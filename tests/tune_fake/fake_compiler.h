@@ -238,6 +238,10 @@ class FakeProvider : public provider::ProgramProvider {
                                        const space::Configuration& configuration) const override {
     return payload_with(configuration.values.at(0));
   }
+  std::set<std::string> without_entry;  // names of dispatches that no spec can hold
+  std::string why_no_entry(const problem::Dispatch& dispatch) const override {
+    return without_entry.contains(dispatch.name) ? "it is taken apart" : "";
+  }
   double least = 0;  // seconds that none of its kernels takes less than; 0: not known
   double least_seconds(const problem::Dispatch&, const device::Peak&) const override {
     return least;

@@ -283,6 +283,29 @@ TEST_F(OneTuner, TakesUpWhatWasBeyondTheCoverageWhereTheRestIsFast) {
   EXPECT_TRUE(result->not_tuned.empty());
 }
 
+// The time that it would take goes to those whose kernels can ship.
+TEST_F(OneTuner, DoesNotSearchWhatNoSpecCanHold) {
+  provider_.without_entry = {"main_dispatch_1"};
+  test::FakePool pool(3);
+  const auto result = run(pool);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->tuned.size(), 2u);
+  ASSERT_EQ(result->not_tuned.size(), 1u);
+  EXPECT_EQ(result->not_tuned.front().dispatch, "main_dispatch_1");
+  EXPECT_THAT(result->not_tuned.front().reason,
+              EndsWith("whatever a search finds cannot be in the program: it is taken apart"));
+}
+
+// How much faster it could be is worth knowing all the same.
+TEST_F(OneTuner, SearchesWhatNoSpecCanHoldWhereItIsAllThereIs) {
+  provider_.without_entry = {"main_dispatch_0"};
+  test::FakePool pool(1);
+  const auto result = run(pool);
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(result->tuned.size(), 1u);
+  EXPECT_EQ(result->tuned.front().payload->json, "tile=8");
+}
+
 TEST_F(OneTuner, CompilesWhatIsLikelyToShipWhileTheDeviceTimesTheRest) {
   for (device::Place& place : options_.places) place.traits.compiling_disturbs = false;
   test::FakePool pool(2);

@@ -12,6 +12,7 @@
 #include "provider/iree/gpu/executable.h"
 #include "provider/iree/gpu/space.h"
 #include "provider/iree/replaced_executable.h"
+#include "provider/iree/spec/matcher.h"
 #include "provider/iree/spec/tuning_spec.h"
 
 namespace hone::iree {
@@ -106,6 +107,11 @@ Result<std::string> IreeProvider::spec(const std::vector<provider::SpecEntry>& e
 
 bool IreeProvider::same_spec_class(const problem::Operation& a, const problem::Operation& b) const {
   return iree::same_spec_class(a, b);
+}
+
+std::string IreeProvider::why_no_entry(const problem::Dispatch& dispatch) const {
+  const Status matched = can_match(matched_root(dispatch.root, dispatch.surrounding));
+  return matched ? std::string() : matched.error().message;
 }
 
 bool IreeProvider::same_in_spec(const provider::Payload& a, const provider::Payload& b) const {

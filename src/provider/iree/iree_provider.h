@@ -40,6 +40,7 @@ class IreeProvider final : public provider::ProgramProvider {
                         const std::optional<provider::Payload>& payload) const override;
   Result<std::string> spec(const std::vector<provider::SpecEntry>& entries) const override;
   bool same_spec_class(const problem::Operation& a, const problem::Operation& b) const override;
+  std::string why_no_entry(const problem::Dispatch& dispatch) const override;
   // Knobs that the compiler makes its attributes of are in no spec.
   bool same_in_spec(const provider::Payload& a, const provider::Payload& b) const override;
   Result<provider::Payload> as_compiled(const provider::Payload& payload,

@@ -118,6 +118,11 @@ problem::Operation when_specs_apply(const problem::Operation& root) {
   return sum;
 }
 
+problem::Operation matched_root(const problem::Operation& root,
+                                const std::vector<problem::SurroundingOperation>& surrounding) {
+  return surrounding.empty() ? root : when_specs_apply(root);
+}
+
 Status can_match(const problem::Operation& root) {
   if (is_contraction(root.kind)) {
     HONE_TRY(contraction_loops(root));

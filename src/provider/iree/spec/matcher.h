@@ -3,8 +3,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
+#include "problem/dispatch.h"
 #include "problem/operation.h"
 
 namespace hone::iree {
@@ -13,6 +15,11 @@ namespace hone::iree {
 // apart before it applies specs (the sum of exponentials reads the input and the maxima); else
 // itself.
 problem::Operation when_specs_apply(const problem::Operation& root);
+
+// What the matcher of a dispatch's root looks for: where the operations around it are configured
+// too, that which is there when specs are applied.
+problem::Operation matched_root(const problem::Operation& root,
+                                const std::vector<problem::SurroundingOperation>& surrounding);
 
 // Input error that says why no matcher can be written: a size known only at run time, a contraction
 // of anything but projected permutations, an operation without operands, a softmax.

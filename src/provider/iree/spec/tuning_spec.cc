@@ -48,7 +48,7 @@ std::string matcher(const SpecEntry& entry, const std::string& symbol) {
       "  transform.named_sequence @match_{}(%root: !transform.any_op {{transform.readonly}})\n"
       "      -> (!transform.any_op, !transform.any_param) {{\n",
       entry.name, describe(as_stated(entry.root)), symbol);
-  text += matcher_text(entry.surrounding.empty() ? entry.root : when_specs_apply(entry.root));
+  text += matcher_text(matched_root(entry.root, entry.surrounding));
   if (!entry.init_config.empty())
     text +=
         "    %init = transform.get_producer_of_operand %root[2]\n"
@@ -246,9 +246,7 @@ std::string comment_lines(std::string_view header) {
 }
 
 Status check_entry(const SpecEntry& entry) {
-  if (const Status matched =
-          can_match(entry.surrounding.empty() ? entry.root : when_specs_apply(entry.root));
-      !matched)
+  if (const Status matched = can_match(matched_root(entry.root, entry.surrounding)); !matched)
     return input_error("spec entry '{}': {}", entry.name, matched.error().message);
   if (entry.lowering_config.empty() || entry.translation_info.empty())
     return input_error("spec entry '{}' has no configuration", entry.name);
