@@ -135,7 +135,7 @@ Status DispatchBench::compile_defaults(Context& context,
     std::vector<Trial> trials{benches[i].default_};
     benches[i].last_job_ = i;  // the pool tells jobs apart by their numbers, whoever's they are
     HONE_TRY(benches[i].begin(trials));
-    by_job[benches[i].last_job_] = &benches[i];
+    if (benches[i].is_compiling()) by_job[benches[i].last_job_] = &benches[i];
   }
   const auto is_awaited = [](const DispatchBench& each) { return each.is_compiling(); };
   while (std::ranges::any_of(benches, is_awaited)) {
