@@ -48,9 +48,12 @@ void WorkPlan::deal(double seconds_left) {
   double gain = 0;
   for (const std::size_t place : kept) gain += items_[place].weight.gain;
   const std::size_t fewest = count(State::kFinished) > 0 ? 0 : 1;
+  const bool some_gain =
+      std::ranges::any_of(items_, [](const Item& item) { return item.weight.gain > 0; });
   while (kept.size() > fewest) {
     const Weight& least = items_[kept.back()].weight;
-    if (least.gain > 0 && seconds_left * least.gain >= kWorthwhile * least.needs * gain) break;
+    const bool of_use = least.gain > 0 || !some_gain;
+    if (of_use && seconds_left * least.gain >= kWorthwhile * least.needs * gain) break;
     gain -= least.gain;
     items_[kept.back()].state = State::kLeftOut;
     kept.pop_back();

@@ -2,8 +2,8 @@
 //
 // Time goes by weight, which is what an item may still gain. An item whose part of the time would
 // not even cover what trying it takes is left out, so that the others get theirs; what is not used
-// is dealt out again among those that wait. One that can gain nothing is done where it is the only
-// one, or was asked for by its name.
+// is dealt out again among those that wait. One that can gain nothing is done where no other can
+// either, or was asked for by its name.
 #pragma once
 
 #include <cstddef>

@@ -304,7 +304,9 @@ Status ProgramTuning::leave_out(const std::string& reason) {
     const std::string of_no_use = why_of_no_use(*chosen_[i]);
     const std::string why = fmt::format(
         "{:.1f} % of the dispatches' time, {}", 100 * plan_.share_of(i),
-        !of_no_use.empty() ? "and whatever a search finds cannot be in the program: " + of_no_use
+        !of_no_use.empty() ? "and whatever a search finds cannot be in the program (--dispatch "
+                             "searches it all the same): " +
+                                 of_no_use
         : state == plan::State::kBeyond ? "beyond --coverage or --top"
                                         : reason);
     const auto last = result_.tuned.begin() + static_cast<std::ptrdiff_t>(searched);

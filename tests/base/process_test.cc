@@ -234,7 +234,7 @@ TEST(ProcessTree, ReadsItsOwnMemory) {
 }
 
 // Its environment has no place for a moment while it executes its program: looking once, or by two
-// looks that fall on both sides of that moment, leaves one of a thousand alive.
+// looks that fall on both sides of that moment, left one of a thousand alive on busy cores.
 TEST(ProcessTree, WhatHasJustBeenStartedIsKilledByItsEnvironmentToo) {
   for (int started = 0; started < 100; ++started) {
     const std::string mark = fmt::format("{}-{}", ::getpid(), started);

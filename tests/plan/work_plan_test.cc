@@ -178,11 +178,15 @@ TEST(WorkPlan, WhatCanGainNothingIsLeftOutHoweverLong) {
   EXPECT_FALSE(plan.next());
 }
 
-TEST(WorkPlan, WhatCanGainNothingIsDoneWhereItIsTheOnlyOne) {
-  WorkPlan alone(false), named(true);
-  alone.add({"softmax", {6, 0, 1}});
-  alone.deal(10);
-  EXPECT_EQ(alone.next(), 0u);
+TEST(WorkPlan, WhatCanGainNothingIsDoneWhereNoOtherCanEither) {
+  WorkPlan alike(false), named(true);
+  alike.add({"softmax", {6, 0, 1}});
+  alike.add({"another softmax", {5, 0, 1}});
+  alike.deal(10);
+  EXPECT_EQ(alike.next(), 0u);
+  alike.finish(0);
+  alike.deal(5);
+  EXPECT_EQ(alike.next(), 1u);
   named.add({"matmul", {2, 1, 1}});
   named.add({"softmax", {6, 0, 1}});
   named.deal(10);

@@ -79,7 +79,7 @@ TEST_F(OneTuner, DefaultsThatAreWeighedCompileSideBySide) {
   EXPECT_EQ(pool.dispatches_at_once, 4u);
 }
 
-// A server costs tenths of a second, and a program has hundreds of dispatches.
+// A server is a process, and a program has hundreds of dispatches.
 TEST_F(OneTuner, NoServerIsPreparedForWhatIsKnown) {
   test::FakePool pool(2);
   ASSERT_TRUE(run(pool));
@@ -293,7 +293,7 @@ TEST_F(OneTuner, DoesNotSearchWhatNoSpecCanHold) {
   ASSERT_EQ(result->not_tuned.size(), 1u);
   EXPECT_EQ(result->not_tuned.front().dispatch, "main_dispatch_1");
   EXPECT_THAT(result->not_tuned.front().reason,
-              EndsWith("whatever a search finds cannot be in the program: it is taken apart"));
+              EndsWith("searches it all the same): it is taken apart"));
 }
 
 // How much faster it could be is worth knowing all the same.

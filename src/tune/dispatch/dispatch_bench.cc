@@ -75,7 +75,8 @@ Status DispatchBench::begin(std::vector<Trial>& trials) {
   return {};
 }
 
-// A server is made for the first that is compiled: of what the store knows nothing is.
+// The server is made when the first candidate is to be compiled: where the store knows all of them
+// there is none, and a program has hundreds of dispatches.
 Status DispatchBench::serve(const std::vector<Trial*>& trials) {
   if (!server_) return {};
   const Status prepared = context_->compiler.prepare(*server_);

@@ -133,7 +133,8 @@ Status DispatchBench::compile_defaults(Context& context,
   for (std::size_t i = 0; i < benches.size(); ++i) {
     if (!prepared[i]) continue;  // who tunes or verifies it says why
     std::vector<Trial> trials{benches[i].default_};
-    benches[i].last_job_ = i;  // the pool tells jobs apart by their numbers, whoever's they are
+    // The pool tells jobs apart by their numbers, and each bench counts its own from 0.
+    benches[i].last_job_ = i;
     HONE_TRY(benches[i].begin(trials));
     if (benches[i].is_compiling()) by_job[benches[i].last_job_] = &benches[i];
   }
