@@ -24,9 +24,21 @@ else()
   set(hone_cached_precompiled -fpch-preprocess)
 endif()
 
+# hone_use_unity(TARGET): with HONE_UNITY, compiles twelve sources as one: no two of them may have a local
+# name in common.
+function(hone_use_unity target)
+  if(NOT HONE_UNITY)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+  # To g++ an included source is a header, whose local types nothing with linkage may have.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+  endif()
+endfunction()
+
 # hone_library(FOLDER DEPENDS a b LIBRARIES x y): the static library of src/FOLDER (sources directly
-# in it and, with SUBFOLDERS, below it), compiled twelve as one with HONE_UNITY: no two of them may have a
-# local name in common. DEPENDS are other folders of src/; they may only point down (tests/architecture
+# in it and, with SUBFOLDERS, below it). DEPENDS are other folders of src/; they may only point down (tests/architecture
 # checks it), LIBRARIES come from outside.
 function(hone_library folder)
   cmake_parse_arguments(ARG "SUBFOLDERS" "" "DEPENDS;LIBRARIES" ${ARGN})
@@ -41,13 +53,7 @@ function(hone_library folder)
     set(scope PUBLIC)
     target_link_libraries(${name} PRIVATE hone_warnings)
     hone_use_precompiled(${name} libraries)
-    if(HONE_UNITY)
-      set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
-      # To g++ an included source is a header, whose local types nothing with linkage may have.
-      if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-        target_compile_options(${name} PRIVATE -Wno-subobject-linkage)
-      endif()
-    endif()
+    hone_use_unity(${name})
   else()
     add_library(${name} INTERFACE)
     set(scope INTERFACE)
@@ -96,6 +102,7 @@ function(hone_test folder)
   target_compile_definitions(${name} PRIVATE HONE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE hone_warnings GTest::gmock GTest::gtest_main ${ARG_LIBRARIES})
   hone_use_precompiled(${name} tests)
+  hone_use_unity(${name})
   foreach(dependency ${ARG_DEPENDS})
     string(REPLACE "/" "_" dependency ${dependency})
     target_link_libraries(${name} PRIVATE hone_${dependency})

@@ -35,9 +35,9 @@ constexpr auto kWholeFields = [](auto& whole, auto&& field) {
 };
 
 std::string written(const Whole& whole) {
-  nlohmann::json json;
-  write_fields(json, whole, kWholeFields);
-  return json.dump();
+  nlohmann::json object;
+  write_fields(object, whole, kWholeFields);
+  return object.dump();
 }
 
 Whole read(const std::string& text) {

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 using namespace hone::test;
 
 // C = A B of 8 x 8 x 8 in f32, as IREE's half states it.
-Statement product() {
+Statement product_statement() {
   Statement said;
   said.loops = {{"m", 8}, {"n", 8}, {"k", 8}};
   said.views = {{0, 0, {}}, {1, 0, {}}, {2, 0, {}}};
@@ -30,11 +30,11 @@ Statement product() {
 }
 
 std::vector<Suspicion> suspicions() {
-  Suspicion transposed{"it reads B as N x K", product()};
+  Suspicion transposed{"it reads B as N x K", product_statement()};
   transposed.statement.operands[1].strides = {0, 8, 1};
-  Suspicion short_sums{"it leaves out the last of K", product()};
+  Suspicion short_sums{"it leaves out the last of K", product_statement()};
   short_sums.statement.loops[2].size = 7;
-  return {transposed, short_sums, {"it adds to C", product(), true}};
+  return {transposed, short_sums, {"it adds to C", product_statement(), true}};
 }
 
 class AccuracyTest : public testing::Test {
@@ -42,7 +42,7 @@ class AccuracyTest : public testing::Test {
   // A row of C is computed by `row`, with a, b, c and its number i at hand.
   int load(const std::string& row) {
     problem::Dispatch dispatch = matmul(8, 8, 8);
-    dispatch.statement = nlohmann::json(product()).dump();
+    dispatch.statement = nlohmann::json(product_statement()).dump();
     EXPECT_TRUE(runner_.set_problem(problem_request(dispatch)));
     provider::Artifact kernel = matmul_8();
     kernel.code = kernel_library(R"(
@@ -124,8 +124,8 @@ TEST_F(AccuracyTest, IsAskedByJobs) {
   const int handle = load(
       "for (int j = 0; j < 8; ++j) { float s = 0; for (int k = 0; k < 8; ++k)"
       " s += a[i * 8 + k] * b[j * 8 + k]; c[i * 8 + j] = s; }");
-  const auto found = measure::handle(
-      runner_, "find_mistake", {{"handle", handle}, {"suspicions", suspicions()}}, {});
+  const auto found = measure::handle(runner_, "find_mistake",
+                                     {{"handle", handle}, {"suspicions", suspicions()}}, {});
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(found->first.at("found"), 0);
   const auto told = measure::handle(runner_, "accuracies", {{"handles", {handle, handle}}}, {});

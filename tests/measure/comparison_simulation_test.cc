@@ -7,7 +7,7 @@
 namespace hone::measure {
 namespace {
 
-using Noise = NoisyMachine::Noise;
+using MachineNoise = NoisyMachine::Noise;
 
 struct Counts {
   int faster = 0, slower = 0, none = 0;
@@ -16,7 +16,7 @@ struct Counts {
   }
 };
 
-Counts compare_often(int repetitions, double true_ratio, const Noise& noise,
+Counts compare_often(int repetitions, double true_ratio, const MachineNoise& noise,
                      const ComparisonOptions& options = {}, std::size_t rounds = kDefaultRounds) {
   Counts counts;
   for (int repetition = 0; repetition < repetitions; ++repetition) {
@@ -42,7 +42,7 @@ void report(const char* what, const Counts& counts) {
 }
 
 TEST(ErrorRate, OfAProgramWithItselfIsBelowAlpha) {
-  const std::pair<const char*, Noise> machines[] = {
+  const std::pair<const char*, MachineNoise> machines[] = {
       {"A/A, 1 % noise, drift, spikes", {}},
       {"A/A, 3 % noise, large drift", {.lognormal = 0.03, .drift = 0.1}},
       {"A/A, many spikes of up to 300 %", {.spikes = 0.2, .spike_size = 3}},
@@ -61,14 +61,14 @@ TEST(ErrorRate, OfAProgramWithItselfIsBelowAlpha) {
 }
 
 TEST(ErrorRate, BlocksHelpWhereTheOrderIsFixed) {
-  const Noise noise{.lognormal = 0.01, .correlation = 0.95, .random_order = false};
+  const MachineNoise noise{.lognormal = 0.01, .correlation = 0.95, .random_order = false};
   const Counts blocks = compare_often(500, 1, noise, {.threshold = 0}, 60);
   report("A/A, fixed order, autocorrelated, blocks chosen", blocks);
   EXPECT_LE(blocks.different_share(), 0.075);
 }
 
 // The stages of hone compare: 30 rounds at a time, at most 120.
-Counts compare_in_stages(int repetitions, double true_ratio, const Noise& noise,
+Counts compare_in_stages(int repetitions, double true_ratio, const MachineNoise& noise,
                          const ComparisonOptions& options) {
   Counts counts;
   for (int repetition = 0; repetition < repetitions; ++repetition) {

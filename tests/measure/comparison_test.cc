@@ -6,13 +6,13 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/measure/special_values.h"
+
 namespace hone::measure {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Hollander, Wolfe and Chicken, table 3.1: a depression score of nine patients, after - before a
 // first visit. The book gives T+ = 5, P = 0.0195, the estimate -0.46 and the 96.1 % interval

@@ -7,13 +7,12 @@
 #include <limits>
 #include <vector>
 
+#include "tests/measure/special_values.h"
+
 namespace hone::measure {
 namespace {
 
 using problem::ElementType;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-const double kNan = std::nan("");
 
 TEST(F16, KnownValues) {
   EXPECT_EQ(from_f16(0x3C00), 1);

@@ -24,7 +24,7 @@ Libraries libraries_of(std::unique_ptr<Library>... library) {
   return libraries;
 }
 
-Protocol quick() {
+Protocol for_fifty_milliseconds() {
   Protocol protocol;
   protocol.max_seconds = 0.05;
   return protocol;
@@ -67,8 +67,10 @@ TEST_P(SgemmLibraryTest, IsOneMoreHandle) {
   load(problem_request(matmul(48, 32, 64)));
   if (IsSkipped() || HasFatalFailure()) return;
   EXPECT_THAT(baseline_.note, IsEmpty());
-  EXPECT_TRUE(runner_.measure(
-      {.handles = {baseline_.handle}, .sentinel = {}, .protocol = quick(), .best = {}}));
+  EXPECT_TRUE(runner_.measure({.handles = {baseline_.handle},
+                               .sentinel = {},
+                               .protocol = for_fifty_milliseconds(),
+                               .best = {}}));
 }
 
 // The product of operands that were converted to f32, on buffers of their own: what the dispatch
@@ -120,7 +122,8 @@ TEST(LibrariesTest, TheirKernelsRunOverTheCandidatesBuffers) {
   EXPECT_EQ(first.algorithm, "in 1");
   EXPECT_EQ(baselines->back().algorithm, "in 2");
   const int candidate = runner.load(matmul_8()).value();
-  MeasureRequest request{.handles = {}, .sentinel = candidate, .protocol = quick(), .best = {}};
+  MeasureRequest request{
+      .handles = {}, .sentinel = candidate, .protocol = for_fifty_milliseconds(), .best = {}};
   request.other_memory = true;
   for (const Baseline& each : *baselines) {
     const auto verification = runner.verify(each.handle);

@@ -239,7 +239,7 @@ TEST(RightKernels, TenThousandRandomOnesAreNeverCalledWrong) {
 
 // A product with a bias behind it, value by value.
 Dispatch biased_product(std::int64_t k) {
-  using Kind = problem::Value::Kind;
+  using ValueKind = problem::Value::Kind;
   Dispatch dispatch = matmul_dispatch(6, 5, k, ElementType::kF32, ElementType::kF32, false);
   dispatch.fused.emplace_back("elementwise(arith.addf)");
   dispatch.bindings.insert(dispatch.bindings.begin() + 2, {problem::Access::kReadOnly,
@@ -248,7 +248,7 @@ Dispatch biased_product(std::int64_t k) {
                                                            5 * 4});
   dispatch.root_bindings = {0, 1, -1};
   std::vector<problem::Value>& values = dispatch.computation.values;
-  const auto add = [&](Kind kind, std::vector<int> operands, std::string operation = {}) {
+  const auto add = [&](ValueKind kind, std::vector<int> operands, std::string operation = {}) {
     problem::Value value;
     value.kind = kind;
     value.operands = std::move(operands);
@@ -257,18 +257,19 @@ Dispatch biased_product(std::int64_t k) {
     return static_cast<int>(values.size()) - 1;
   };
   const auto element_of = [&](int binding) {
-    const int input = add(Kind::kInput, {});
+    const int input = add(ValueKind::kInput, {});
     values.back().binding = binding;
-    return add(Kind::kElement, {input});
+    return add(ValueKind::kElement, {input});
   };
   const int a = element_of(0), b = element_of(1);
-  const int product = add(Kind::kOperation, {a, b}, "arith.mulf");
-  const int zero = add(Kind::kConstant, {});
-  const int sum = add(Kind::kReduction, {product, zero}, "arith.addf");
+  const int product = add(ValueKind::kOperation, {a, b}, "arith.mulf");
+  const int zero = add(ValueKind::kConstant, {});
+  const int sum = add(ValueKind::kReduction, {product, zero}, "arith.addf");
   values.back().terms = k;
   values.back().root = true;
-  const int of_sum = add(Kind::kElement, {sum}), bias = element_of(2);
-  dispatch.computation.outputs.push_back({3, add(Kind::kOperation, {of_sum, bias}, "arith.addf")});
+  const int of_sum = add(ValueKind::kElement, {sum}), bias = element_of(2);
+  dispatch.computation.outputs.push_back(
+      {3, add(ValueKind::kOperation, {of_sum, bias}, "arith.addf")});
   return dispatch;
 }
 

@@ -79,9 +79,9 @@ problem::Dispatch row_dispatch(const Body& body, std::int64_t rows, std::int64_t
   return dispatch;
 }
 
-enum class Order { kForward, kBackward, kSixteenLanes, kPairs, kWide };
-constexpr std::array kOrders = {Order::kForward, Order::kBackward, Order::kSixteenLanes,
-                                Order::kPairs, Order::kWide};
+enum class RowOrder { kForward, kBackward, kSixteenLanes, kPairs, kWide };
+constexpr std::array kOrders = {RowOrder::kForward, RowOrder::kBackward, RowOrder::kSixteenLanes,
+                                RowOrder::kPairs, RowOrder::kWide};
 
 double rounded(double value, ElementType type) {
   Bytes bytes(8);
@@ -89,24 +89,24 @@ double rounded(double value, ElementType type) {
   return element(bytes, type, 0);
 }
 
-double sum_of(const std::vector<double>& terms, ElementType type, Order order) {
+double sum_of(const std::vector<double>& terms, ElementType type, RowOrder order) {
   const auto plus = [type](double a, double b) { return rounded(a + b, type); };
   double sum = 0;
   switch (order) {
-    case Order::kForward:
+    case RowOrder::kForward:
       for (const double term : terms) sum = plus(sum, term);
       return sum;
-    case Order::kBackward:
+    case RowOrder::kBackward:
       for (std::size_t k = terms.size(); k-- > 0;) sum = plus(sum, terms[k]);
       return sum;
-    case Order::kSixteenLanes: {
+    case RowOrder::kSixteenLanes: {
       std::array<double, 16> lanes{};
       for (std::size_t k = 0; k < terms.size(); ++k)
         lanes[k % lanes.size()] = plus(lanes[k % lanes.size()], terms[k]);
       for (const double lane : lanes) sum = plus(sum, lane);
       return sum;
     }
-    case Order::kPairs: {
+    case RowOrder::kPairs: {
       std::vector<double> left = terms;
       while (left.size() > 1) {
         for (std::size_t i = 0; i + 1 < left.size(); i += 2)
@@ -116,7 +116,7 @@ double sum_of(const std::vector<double>& terms, ElementType type, Order order) {
       }
       return left.front();
     }
-    case Order::kWide:  // as a kernel with wider accumulators
+    case RowOrder::kWide:  // as a kernel with wider accumulators
       for (const double term : terms) sum += term;
       return rounded(sum, type);
   }
@@ -126,12 +126,12 @@ double sum_of(const std::vector<double>& terms, ElementType type, Order order) {
 TEST(RightRows, AreNeverCalledWrong) {
   std::uint64_t drawn = 0;
   const auto pick = [&drawn](std::uint64_t below) { return random_bits(77, drawn++) % below; };
-  constexpr std::array kTypes = {ElementType::kF32, ElementType::kF16, ElementType::kBF16};
+  constexpr std::array kRowTypes = {ElementType::kF32, ElementType::kF16, ElementType::kBF16};
   constexpr std::array<std::int64_t, 8> kTerms = {1, 7, 49, 200, 512, 1000, 4096, 16384};
   int compared = 0;
   while (compared < 3000) {
     const Body& body = kBodies[pick(kBodies.size())];
-    const ElementType type = kTypes[pick(kTypes.size())];
+    const ElementType type = kRowTypes[pick(kRowTypes.size())];
     const std::int64_t terms = kTerms[pick(kTerms.size())], rows = terms > 1000 ? 2 : 6;
     const problem::Dispatch dispatch = row_dispatch(body, rows, terms, type);
     for (const OperandSet set : {OperandSet::kExact, OperandSet::kFullSignificands}) {

@@ -35,12 +35,16 @@ class Stated {
   void binds(ElementType type, const std::vector<double>& values) {
     contents_.push_back(bytes_of(type, values));
     const auto count = static_cast<std::int64_t>(values.size());
-    dispatch.bindings.push_back({Access::kReadOnly, BindingUse::kRootInput, {type, {count}},
+    dispatch.bindings.push_back({Access::kReadOnly,
+                                 BindingUse::kRootInput,
+                                 {type, {count}},
                                  count * problem::byte_size(type)});
   }
   void writes(ElementType type, std::int64_t count) {
     contents_.emplace_back();
-    dispatch.bindings.push_back({Access::kWriteOnly, BindingUse::kOutput, {type, {count}},
+    dispatch.bindings.push_back({Access::kWriteOnly,
+                                 BindingUse::kOutput,
+                                 {type, {count}},
                                  count * problem::byte_size(type)});
   }
 
@@ -123,7 +127,8 @@ TEST(StatedElements, FindTheViewOfABinding) {
 
 TEST(StatedElements, GoThroughWhatIsBehindTheRoot) {
   Stated stated = product();
-  problem::StatedValue bias{"table", ElementType::kF32, {}, "", 0, {0, ElementType::kF32, 0, {0, 1, 0}}, {}};
+  problem::StatedValue bias{
+      "table", ElementType::kF32, {}, "", 0, {0, ElementType::kF32, 0, {0, 1, 0}}, {}};
   const auto words = bytes_of(ElementType::kF32, {-30, 2});
   bias.words.resize(2);
   std::memcpy(bias.words.data(), words.data(), words.size());
@@ -215,7 +220,7 @@ TEST(StatedElements, DoNotReachBeyondABinding) {
   EXPECT_THAT(stated.run().error().message, HasSubstr("math.cbrt"));
 }
 
-struct Case {
+struct OperationCase {
   const char* operation;
   std::vector<double> operands;
   double result;
@@ -225,7 +230,7 @@ struct Case {
 
 TEST(StatedValue, IsThatOfMlirsOperation) {
   using enum ElementType;
-  const std::vector<Case> cases{
+  const std::vector<OperationCase> cases{
       {"arith.divf", {1, 8}, 0.125},
       {"arith.maximumf", {NAN, 1}, NAN},
       {"arith.maxnumf", {NAN, 1}, 1},
@@ -252,7 +257,7 @@ TEST(StatedValue, IsThatOfMlirsOperation) {
       {"arith.trunci", {3}, 1, kI32, kI1},
       {"arith.fptosi", {-2.7}, -2, kF32, kI32},
   };
-  for (const Case& each : cases) {
+  for (const OperationCase& each : cases) {
     const problem::StatedValue value{each.operation, each.to, {}, each.predicate, 0, {}, {}};
     const auto result = stated_value(value, each.operands, each.from);
     ASSERT_TRUE(result) << result.error().message;

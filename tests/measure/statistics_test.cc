@@ -7,13 +7,13 @@
 #include <limits>
 #include <numeric>
 
+#include "tests/measure/special_values.h"
+
 namespace hone::measure {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::vector<double> one_to(int n) {
   std::vector<double> values(static_cast<std::size_t>(n));

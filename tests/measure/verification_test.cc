@@ -23,8 +23,8 @@ Bytes floats(const std::vector<float>& values) {
   return {bytes.begin(), bytes.end()};
 }
 
-const float kNan = std::nanf("");
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+const float kFloatNan = std::nanf("");
+constexpr float kFloatInfinity = std::numeric_limits<float>::infinity();
 
 TEST(Compare, CountsAndNamesTheFirstBadElement) {
   const TensorType type{ElementType::kF32, {2, 3}};
@@ -74,17 +74,18 @@ TEST(Compare, ToleranceIsAbsolutePlusRelative) {
 TEST(Compare, ZerosNaNsAndInfinities) {
   const TensorType type{ElementType::kF32, {2}};
   EXPECT_TRUE(compare(floats({-0.0f, 1}), floats({0.0f, 1}), type, {})->right);
-  EXPECT_TRUE(compare(floats({kNan, 1}), floats({-kNan, 1}), type, {})->right);
-  EXPECT_TRUE(compare(floats({kInfinity, 1}), floats({kInfinity, 1}), type, {})->right);
+  EXPECT_TRUE(compare(floats({kFloatNan, 1}), floats({-kFloatNan, 1}), type, {})->right);
+  EXPECT_TRUE(compare(floats({kFloatInfinity, 1}), floats({kFloatInfinity, 1}), type, {})->right);
   const Tolerance loose{1e30, 1, ""};
-  const auto nan = compare(floats({1, kNan}), floats({1, 2}), type, loose);
+  const auto nan = compare(floats({1, kFloatNan}), floats({1, 2}), type, loose);
   EXPECT_FALSE(nan->right);
   EXPECT_EQ(nan->nan_count, 1);
   EXPECT_THAT(nan->first_bad, ElementsAre(1));
-  EXPECT_FALSE(compare(floats({1, 2}), floats({1, kNan}), type, loose)->right);
-  EXPECT_FALSE(compare(floats({1, kInfinity}), floats({1, 2}), type, loose)->right);
-  EXPECT_FALSE(compare(floats({1, 2}), floats({1, kInfinity}), type, loose)->right);
-  EXPECT_FALSE(compare(floats({1, -kInfinity}), floats({1, kInfinity}), type, loose)->right);
+  EXPECT_FALSE(compare(floats({1, 2}), floats({1, kFloatNan}), type, loose)->right);
+  EXPECT_FALSE(compare(floats({1, kFloatInfinity}), floats({1, 2}), type, loose)->right);
+  EXPECT_FALSE(compare(floats({1, 2}), floats({1, kFloatInfinity}), type, loose)->right);
+  EXPECT_FALSE(
+      compare(floats({1, -kFloatInfinity}), floats({1, kFloatInfinity}), type, loose)->right);
 }
 
 TEST(Compare, IntegersAreComparedAsIntegers) {

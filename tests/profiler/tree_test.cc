@@ -12,14 +12,14 @@ using testing::HasSubstr;
 
 constexpr std::string_view kName = "matmul_64x64x4096_f16t_f16t_f16t";
 
-Operation operation_of(std::string_view name) {
+Operation operation_named(std::string_view name) {
   return parse_operation(name).value();
 }
 
 class TreeTest : public testing::Test {
  protected:
   void write(std::string_view name, std::string_view text) {
-    const Operation operation = operation_of(name);
+    const Operation operation = operation_named(name);
     ASSERT_TRUE(write_file_atomically(OperationFiles(dir(), operation).source(), text));
   }
   std::filesystem::path dir() const { return folder_.path(); }
@@ -27,7 +27,7 @@ class TreeTest : public testing::Test {
 };
 
 TEST_F(TreeTest, LaysFilesAsTheOldTool) {
-  const OperationFiles files(".", operation_of(kName));
+  const OperationFiles files(".", operation_named(kName));
   const std::string folder = "./generated/linalg/matmul/matmul_64x64x4096_f16t_f16t_f16t";
   EXPECT_EQ(files.folder(), folder);
   EXPECT_EQ(files.source(), folder + "/matmul_64x64x4096_f16t_f16t_f16t.mlir");
@@ -68,7 +68,7 @@ TEST_F(TreeTest, ReadsDispatchesFromFunctions) {
         "func.func @matmul_64x64x4096_f16t_f16t_f16t_tile_config_64x64_64x5_tensorcore_mmasync(\n  "
         "%lhs: x) {\n}\n"
         "func.func @matmul_64x64x4096_f16t_f16t_f16t_tile_config_default(\n");
-  const auto dispatches = dispatches_of(dir(), operation_of(kName));
+  const auto dispatches = dispatches_of(dir(), operation_named(kName));
   ASSERT_TRUE(dispatches) << dispatches.error().message;
   ASSERT_EQ(dispatches->size(), 2U);
   EXPECT_EQ((*dispatches)[0].configuration, "tile_config_64x64_64x5_tensorcore_mmasync");
@@ -78,10 +78,10 @@ TEST_F(TreeTest, ReadsDispatchesFromFunctions) {
 
 TEST_F(TreeTest, RefusesFilesThatAreNotTheOperations) {
   write(kName, "func.func @matmul_1x1x1_f16t_f16t_f16t_tile_config_default() {}\n");
-  EXPECT_THAT(dispatches_of(dir(), operation_of(kName)).error().message,
+  EXPECT_THAT(dispatches_of(dir(), operation_named(kName)).error().message,
               HasSubstr("is none of this operation"));
   write(kName, "#half_written");
-  EXPECT_THAT(dispatches_of(dir(), operation_of(kName)).error().message,
+  EXPECT_THAT(dispatches_of(dir(), operation_named(kName)).error().message,
               HasSubstr("there is no function"));
   EXPECT_THAT(parse_dispatch(kName).error().message, HasSubstr("OPERATION_tile_config_"));
 }

@@ -7,7 +7,7 @@ namespace {
 
 using testing::StartsWith;
 
-std::string error_of(const std::string& report) {
+std::string report_error(const std::string& report) {
   const auto seconds = time_in_report(report);
   return seconds ? "a time" : seconds.error().message;
 }
@@ -21,7 +21,7 @@ TEST(BenchmarkReport, TheTimeOfTheFirstBenchmarkInSeconds) {
 
 TEST(BenchmarkReport, WhatTheToolSaysIsWrongIsTheError) {
   EXPECT_EQ(
-      error_of(R"({"benchmarks":[{"error_occurred":true,"error_message":"no such export"}]})"),
+      report_error(R"({"benchmarks":[{"error_occurred":true,"error_message":"no such export"}]})"),
       "no such export");
 }
 
@@ -29,11 +29,12 @@ TEST(BenchmarkReport, AnythingElseIsNoReport) {
   for (const char* report :
        {"", "not JSON", "[]", "{}", R"({"benchmarks":[]})", R"({"benchmarks":{"a":1}})",
         R"({"benchmarks":[3]})", R"({"benchmarks":7})"})
-    EXPECT_THAT(error_of(report), StartsWith("the benchmark tool printed no report: ")) << report;
+    EXPECT_THAT(report_error(report), StartsWith("the benchmark tool printed no report: "))
+        << report;
   for (const char* report :
        {R"({"benchmarks":[{}]})", R"({"benchmarks":[{"real_time":"x","time_unit":[]}]})",
         R"({"benchmarks":[{"real_time":-1}]})", R"({"benchmarks":[{"real_time":0}]})"})
-    EXPECT_THAT(error_of(report), StartsWith("the benchmark tool's report holds no time: "))
+    EXPECT_THAT(report_error(report), StartsWith("the benchmark tool's report holds no time: "))
         << report;
 }
 

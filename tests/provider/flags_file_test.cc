@@ -15,7 +15,7 @@ FileFlags read(std::string_view text) {
   return flags.value_or(FileFlags());
 }
 
-std::string error_of(std::string_view text) {
+std::string flags_error(std::string_view text) {
   const auto flags = read_flags_file("f.txt", text);
   return flags ? "no error" : flags.error().message;
 }
@@ -98,14 +98,14 @@ TEST(FlagsFile, SaysWhichTargetItIsFor) {
 }
 
 TEST(FlagsFile, MistakesHaveALine) {
-  EXPECT_EQ(error_of("--a=1\n--b=\"x\n"), "f.txt:2: the quote \" is not closed");
-  EXPECT_EQ(error_of("--iree-rocm-target=gfx942\n--iree-rocm-target=gfx90a"),
+  EXPECT_EQ(flags_error("--a=1\n--b=\"x\n"), "f.txt:2: the quote \" is not closed");
+  EXPECT_EQ(flags_error("--iree-rocm-target=gfx942\n--iree-rocm-target=gfx90a"),
             "f.txt:2: '--iree-rocm-target=gfx90a' contradicts 'gfx942' before it");
-  EXPECT_EQ(error_of("--a\n--iree-rocm-bc-dir=$PWD/b"),
+  EXPECT_EQ(flags_error("--a\n--iree-rocm-bc-dir=$PWD/b"),
             "f.txt:2: '--iree-rocm-bc-dir=$PWD/b' has a variable of the shell, which nobody "
             "replaces here: write what it stands for");
-  EXPECT_THAT(error_of("--iree-hal-target-backends=rocm"), HasSubstr("which is not said"));
-  EXPECT_THAT(error_of("--iree-hal-target-backends=vulkan"), HasSubstr("no target of hone's"));
+  EXPECT_THAT(flags_error("--iree-hal-target-backends=rocm"), HasSubstr("which is not said"));
+  EXPECT_THAT(flags_error("--iree-hal-target-backends=vulkan"), HasSubstr("no target of hone's"));
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-space::Space space_of(const problem::Operation& root) {
+space::Space space_for(const problem::Operation& root) {
   return llvm_cpu_contraction_space(root, avx512(1)).value().relax({"all"}).value();
 }
 
@@ -19,7 +19,7 @@ constexpr char kDefaultPipeline[] =
 
 TEST(LlvmCpuConfiguration, BecomesTheCompilersAttributes) {
   const problem::Operation root = matmul(512, 512, 512);
-  const space::Space space = space_of(root);
+  const space::Space space = space_for(root);
   const auto configuration = space::parse_configuration(
       space, "dist_m=64,dist_n=256,cache_m=0,cache_n=0,cache_k=0,vec_m=8,vec_n=32,red_k=4,peel=0");
   const Attributes attributes =
@@ -34,7 +34,7 @@ TEST(LlvmCpuConfiguration, BecomesTheCompilersAttributes) {
 
 TEST(LlvmCpuConfiguration, TilesWhatStaysOutsideABlockedKLoop) {
   const problem::Operation root = matmul(128, 3072, 768);
-  const space::Space space = space_of(root);
+  const space::Space space = space_for(root);
   const auto configuration = space::parse_configuration(
       space,
       "dist_m=128,dist_n=256,cache_m=0,cache_n=64,cache_k=128,vec_m=8,vec_n=32,red_k=1,peel=0");
@@ -51,7 +51,7 @@ TEST(LlvmCpuConfiguration, TilesWhatStaysOutsideABlockedKLoop) {
 
 TEST(LlvmCpuConfiguration, IsForTheLoopsAsTheyAreAfterAnInterchange) {
   const problem::Operation root = swapped_matmul(196, 1024, 256);
-  const space::Space space = space_of(root);
+  const space::Space space = space_for(root);
   const auto of = [&](int interchange) {
     const auto configuration = space::parse_configuration(
         space, fmt::format("dist_m=196,dist_n=64,cache_m=0,cache_n=0,cache_k=32,vec_m=32,vec_n=8,"
@@ -74,7 +74,7 @@ TEST(LlvmCpuConfiguration, IsForTheLoopsAsTheyAreAfterAnInterchange) {
 TEST(LlvmCpuConfiguration, OrdersTheOutputsTilesByItsDimensions) {
   problem::Operation root = matmul(64, 128, 64);
   root.operands[2] = {{problem::ElementType::kF32, {128, 64}}, {1, 0}, true};  // C (n,m)
-  const space::Space space = space_of(root);
+  const space::Space space = space_for(root);
   const auto configuration = space::parse_configuration(
       space, "dist_m=64,dist_n=64,cache_m=0,cache_n=0,cache_k=32,vec_m=32,vec_n=8,red_k=1,peel=0");
   EXPECT_EQ(llvm_cpu_contraction_attributes(root, space, *configuration)->init_config,

@@ -8,6 +8,7 @@
 #include "space/configuration.h"
 #include "tests/provider/contractions.h"
 #include "tests/provider/convolutions.h"
+#include "tests/space/broken_rules.h"
 
 namespace hone::iree {
 namespace {
@@ -22,7 +23,7 @@ std::vector<std::string> labels(const ConvolutionLoops& loops) {
   return names;
 }
 
-space::Space hard_space_of(const Operation& root) {
+space::Space hard_convolution_space(const Operation& root) {
   return llvm_cpu_convolution_space(root, avx512(1)).value().relax({"all"}).value();
 }
 
@@ -104,7 +105,7 @@ TEST(ConvolutionLoops, SayWhatIsNone) {
 //   kw: 1, 2 or 3 steps; 2 leaves a remainder.
 //   Peeling needs a remainder: 46*3 - 15*2 = 108 of the 138 pairs of c and kw have one.
 TEST(LlvmCpuConvolutionSpace, CountsTheHardRulesByHand) {
-  const space::Space space = hard_space_of(depthwise_convolution(1, 1, 2, 16, 1, 3));
+  const space::Space space = hard_convolution_space(depthwise_convolution(1, 1, 2, 16, 1, 3));
   EXPECT_EQ(space.count().value, 2U * 3U * (138U + 108U));
 }
 
@@ -114,13 +115,6 @@ TEST(LlvmCpuConvolutionSpace, CountsTheSoftRulesByHand) {
   const space::Space space =
       llvm_cpu_convolution_space(depthwise_convolution(1, 1, 2, 16, 1, 3), avx512(1)).value();
   EXPECT_EQ(space.count().value, 3U * 2U);
-}
-
-std::set<std::string> broken(const space::Space& space, const std::string& text) {
-  std::set<std::string> names;
-  const auto violations = space.check(space::parse_configuration(space, text).value());
-  for (const space::Violation& violation : violations) names.insert(violation.constraint);
-  return names;
 }
 
 TEST(LlvmCpuConvolutionSpace, SaysWhatKeepsAConvolutionScalar) {
@@ -141,7 +135,7 @@ TEST(LlvmCpuConvolutionSpace, SaysWhatKeepsAConvolutionScalar) {
 
 TEST(LlvmCpuConvolutionConfiguration, BecomesTheCompilersAttributes) {
   const Operation root = nhwc_convolution(1, 14, 14, 32, 3, 3, 16);
-  const space::Space space = hard_space_of(root);
+  const space::Space space = hard_convolution_space(root);
   const auto configuration = space::parse_configuration(
       space,
       "decompose=1,dist_n=1,dist_oh=1,dist_ow=14,dist_f=32,vec_oh=1,vec_ow=7,vec_f=16,red_kh=1,"

@@ -8,6 +8,7 @@
 #include "provider/iree/cpu/loops.h"
 #include "space/configuration.h"
 #include "tests/provider/contractions.h"
+#include "tests/space/broken_rules.h"
 
 namespace hone::iree {
 namespace {
@@ -27,14 +28,6 @@ space::Space space_of(const problem::Operation& root, int cores = 1, bool fused 
 
 space::Space hard_space_of(const problem::Operation& root, bool fused = false) {
   return space_of(root, 1, fused).relax({"all"}).value();
-}
-
-// Names of the constraints that a configuration breaks.
-std::set<std::string> broken(const space::Space& space, const std::string& text) {
-  std::set<std::string> names;
-  const auto violations = space.check(space::parse_configuration(space, text).value());
-  for (const space::Violation& violation : violations) names.insert(violation.constraint);
-  return names;
 }
 
 TEST(TileSizes, AreDivisorsAndPowersOfTwoOnceOrThrice) {

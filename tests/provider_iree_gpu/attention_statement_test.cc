@@ -47,17 +47,17 @@ func.func @main(%q: tensor<{0}>, %k: tensor<{1}>, %v: tensor<{2}>{3}{4}) -> tens
   }
 };
 
-problem::Dispatch dispatch_of(const Program& program) {
+problem::Dispatch attention_dispatch(const Program& program) {
   const auto loaded = load_program(compiler(), "main.mlir", program.text(), flags_for("sm_80"), {});
   if (!loaded) throw std::runtime_error(loaded.error().message);
   return loaded->dispatches.front();
 }
 
 json statement_of(const Program& program) {
-  return json::parse(dispatch_of(program).statement);
+  return json::parse(attention_dispatch(program).statement);
 }
 
-std::string sizes_and_roles(const json& stated) {
+std::string roles_and_sizes(const json& stated) {
   std::string text;
   for (const json& loop : stated.at("loops"))
     text += fmt::format("{}:{} ", loop.at("role").get<std::string>(), loop.at("size").get<int>());
@@ -68,7 +68,7 @@ TEST(AttentionStatement, SaysWhereQueriesKeysAndValuesLie) {
   const json stated = statement_of({});
   ASSERT_FALSE(stated.contains("why_not")) << stated["why_not"];
   EXPECT_EQ(stated["kind"], "attention");
-  EXPECT_EQ(sizes_and_roles(stated), "batch:4 m:256 n:64 k1:64 k2:77 ");
+  EXPECT_EQ(roles_and_sizes(stated), "batch:4 m:256 n:64 k1:64 k2:77 ");
   // 256 queries of 64 elements are 16384, 77 keys 4928.
   EXPECT_EQ(stated["query"]["strides"], json({16384, 64, 0, 1, 0}));
   EXPECT_EQ(stated["key"]["strides"], json({4928, 0, 0, 1, 64}));
@@ -96,7 +96,7 @@ TEST(AttentionStatement, AnyLayoutIsOneOfStrides) {
   program.result_map = "b, m, h, n";
   const json stated = statement_of(program);
   ASSERT_FALSE(stated.contains("why_not")) << stated["why_not"];
-  EXPECT_EQ(sizes_and_roles(stated), "batch:2 batch:10 m:256 n:64 k1:64 k2:512 ");
+  EXPECT_EQ(roles_and_sizes(stated), "batch:2 batch:10 m:256 n:64 k1:64 k2:512 ");
   // A row is 640 elements, an image of 256 rows 163840, of 512 rows 327680.
   EXPECT_EQ(stated["query"]["strides"], json({163840, 64, 640, 0, 1, 0}));
   EXPECT_EQ(stated["key"]["strides"], json({327680, 64, 0, 0, 1, 640}));
@@ -116,7 +116,7 @@ TEST(AttentionStatement, QueriesThatShareKeysAreRows) {
   program.result_map = "b, m, g, n";
   const json stated = statement_of(program);
   ASSERT_FALSE(stated.contains("why_not")) << stated["why_not"];
-  EXPECT_EQ(sizes_and_roles(stated), "batch:2 m:4 m:128 n:64 k1:64 k2:96 ");
+  EXPECT_EQ(roles_and_sizes(stated), "batch:2 m:4 m:128 n:64 k1:64 k2:96 ");
 }
 
 TEST(AttentionStatement, AMaskIsAnOperandOfItsOwn) {
@@ -167,7 +167,7 @@ TEST(AttentionStatement, SaysWhatGoesBehindIt) {
 // No instruction divides 77 keys, so there is nothing to configure; the compiler's own kernel is
 // what others are compared with.
 TEST(AttentionStatement, WhatHasNoSpaceHasADefault) {
-  const problem::Dispatch dispatch = dispatch_of({});
+  const problem::Dispatch dispatch = attention_dispatch({});
   EXPECT_EQ(dispatch.not_tunable, "");
   EXPECT_NE(why_no_gpu_space(dispatch, *problem::gpu_target("sm_80")), "");
   auto prepared = PreparedDispatch::create(compiler(), dispatch.source, flags_for("sm_80"));

@@ -34,8 +34,8 @@ Texts configured(const std::string& program, const std::vector<std::string>& fla
                Texts{last.lowering_config, last.translation_info, last.decomposition_config})
         .dump();
   });
-  const auto json = nlohmann::json::parse(answer, nullptr, false);
-  return json.is_array() ? json.get<Texts>() : Texts{answer};
+  const auto texts = nlohmann::json::parse(answer, nullptr, false);
+  return texts.is_array() ? texts.get<Texts>() : Texts{answer};
 }
 
 // The same of a candidate, and its code last.
@@ -51,8 +51,8 @@ Texts compiled(const problem::Dispatch& dispatch, const std::string& arch,
                       artifact->format == "cuda-ptx" ? artifact->code : ""};
     return nlohmann::json(texts).dump();
   });
-  const auto json = nlohmann::json::parse(answer, nullptr, false);
-  return json.is_array() ? json.get<Texts>() : Texts{answer};
+  const auto texts = nlohmann::json::parse(answer, nullptr, false);
+  return texts.is_array() ? texts.get<Texts>() : Texts{answer};
 }
 
 problem::Dispatch with_statement(const std::string& program, const std::string& arch) {
@@ -215,9 +215,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(GpuSummation, IsReadFromTheDefaultsConfiguration) {
   const IreeProvider provider(compiler().installation(), *problem::gpu_target("sm_80"));
-  EXPECT_THAT(provider.summation(dispatch_of(matmul(2048, 1024, 1280), "sm_80"), std::nullopt),
-              ::testing::MatchesRegex(
-                  "f32, NV_MMA_SYNC_F32_16x8x16_F16, reduction = \\[0, 0, [0-9]+\\]"));
+  EXPECT_THAT(
+      provider.summation(dispatch_of(matmul(2048, 1024, 1280), "sm_80"), std::nullopt),
+      ::testing::MatchesRegex("f32, NV_MMA_SYNC_F32_16x8x16_F16, reduction = \\[0, 0, [0-9]+\\]"));
   EXPECT_EQ(provider.summation(dispatch_of(attention(4, 512, 64), "sm_80"), std::nullopt), "")
       << "its result's type is not that of its sums";
 }

@@ -2,23 +2,12 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/search/searching.h"
+
 namespace hone::search {
 namespace {
 
 using space::Configuration;
-
-// Three knobs of eight values: 512 configurations, of which each has 21 neighbours.
-space::Space cube() {
-  space::SpaceBuilder builder;
-  for (const char* name : {"a", "b", "c"}) builder.knob(name, "", {0, 1, 2, 3, 4, 5, 6, 7});
-  return builder.build().value();
-}
-
-// A bowl with its bottom, 1, at (5, 2, 6).
-double bowl(const Configuration& at) {
-  const auto squared = [](std::int64_t x) { return static_cast<double>(x * x); };
-  return 1 + squared(at.values[0] - 5) + squared(at.values[1] - 2) + squared(at.values[2] - 6);
-}
 
 struct Found {
   double best = 1e9;
@@ -42,7 +31,7 @@ Found search(const space::Space& space, std::uint64_t seed, double (*score)(cons
 }
 
 TEST(LocalSearch, FindsTheBottomOfABowlAndStops) {
-  const space::Space space = cube();
+  const space::Space space = cube(8);
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Found found = search(space, seed, bowl);
     EXPECT_EQ(found.best, 1) << "seed " << seed;
@@ -52,7 +41,7 @@ TEST(LocalSearch, FindsTheBottomOfABowlAndStops) {
 }
 
 TEST(LocalSearch, BeginsWithWhatThePriorPutsFirstAndNoTwoNeighboursOfIt) {
-  const space::Space space = cube();
+  const space::Space space = cube(8);
   LocalSearch strategy(space, 1, bowl);
   const std::vector<Configuration> sample = strategy.ask(LocalSearch::kFirstSample);
   ASSERT_EQ(sample.size(), LocalSearch::kFirstSample);
@@ -70,7 +59,7 @@ TEST(LocalSearch, BeginsWithWhatThePriorPutsFirstAndNoTwoNeighboursOfIt) {
 }
 
 TEST(LocalSearch, FindsTheBottomWhereThePriorIsWrong) {
-  const space::Space space = cube();
+  const space::Space space = cube(8);
   LocalSearch strategy(space, 1, [](const Configuration& at) { return -bowl(at); });
   double best = 1e9;
   while (true) {
@@ -95,7 +84,7 @@ TEST(LocalSearch, EndsWithASpaceSmallerThanItsFirstSample) {
 }
 
 TEST(LocalSearch, GoesOnWhileEveryConfigurationFails) {
-  const space::Space space = cube();
+  const space::Space space = cube(8);
   LocalSearch strategy(space, 3);
   std::size_t proposed = 0;
   for (auto some = strategy.ask(64); !some.empty(); some = strategy.ask(64)) {
@@ -106,7 +95,7 @@ TEST(LocalSearch, GoesOnWhileEveryConfigurationFails) {
 }
 
 TEST(LocalSearch, ProposesNeighboursOfTheBestAfterItsSample) {
-  const space::Space space = cube();
+  const space::Space space = cube(8);
   LocalSearch strategy(space, 4);
   std::vector<Configuration> sample = strategy.ask(LocalSearch::kFirstSample);
   ASSERT_EQ(sample.size(), LocalSearch::kFirstSample);

@@ -10,7 +10,7 @@
 namespace hone::space {
 namespace {
 
-std::set<Configuration> enumerated(const Space& space) {
+std::set<Configuration> set_of_all(const Space& space) {
   std::set<Configuration> all;
   Enumerator enumerator = space.enumerate();
   while (auto configuration = enumerator.next()) all.insert(*configuration);
@@ -28,7 +28,7 @@ TEST(Z3, AgreesOnRandomSpaces) {
     if (space->count().value > 60) continue;  // z3 takes a query for each configuration
     const auto found = z3model::Model(builder).solutions(2000);
     if (!found) continue;
-    ASSERT_EQ(enumerated(*space), *found) << "space " << i;
+    ASSERT_EQ(set_of_all(*space), *found) << "space " << i;
     ++compared;
     inhabited += !found->empty();
   }
@@ -40,7 +40,7 @@ TEST(Z3, AgreesOnTheTileAndFuseSpaceOfASmallMatmul) {
   const SpaceBuilder builder = known::tile_and_fuse({48, 64, 32});
   const auto found = z3model::Model(builder).solutions(60000);
   ASSERT_TRUE(found);
-  EXPECT_EQ(enumerated(*builder.build()), *found);
+  EXPECT_EQ(set_of_all(*builder.build()), *found);
   EXPECT_GT(found->size(), 20u);
 }
 
@@ -48,7 +48,7 @@ TEST(Z3, AgreesOnTheVectorDistributeSpaceOfASmallMatmul) {
   const SpaceBuilder builder = known::vector_distribute({96, 64, 64});
   const auto found = z3model::Model(builder).solutions(60000);
   ASSERT_TRUE(found);
-  EXPECT_EQ(enumerated(*builder.build()), *found);
+  EXPECT_EQ(set_of_all(*builder.build()), *found);
   EXPECT_GT(found->size(), 5u);
 }
 

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/provider/external/operands.h"
+
 namespace hone::external {
 namespace {
 
@@ -14,10 +16,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using Operand = ExternalKernel::Operand;
-
-Operand operand(const char* name, ElementType type, std::vector<std::string> layout) {
-  return {name, type, std::move(layout), 1};
-}
 
 // A dense tensor whose dimension d has sizes[d] elements and is walked by loop loops[d] of `count`.
 json tensor(int view, const char* type, const std::vector<std::int64_t>& sizes,

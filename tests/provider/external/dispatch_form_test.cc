@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/provider/external/operands.h"
+
 namespace hone::external {
 namespace {
 
@@ -13,10 +15,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Operand = ExternalKernel::Operand;
 using problem::ElementType;
-
-Operand operand(const char* name, ElementType type, std::vector<std::string> layout) {
-  return {name, type, std::move(layout), 1};
-}
 
 // C = A B + bias: f16, sums and bias in f32.
 ExternalKernel linear() {

@@ -12,7 +12,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-std::string product() {
+std::string product_ptx() {
   return read_file(HONE_SOURCE_DIR "/tests/provider/external/product.ptx").value();
 }
 
@@ -22,7 +22,8 @@ const std::vector<Argument> kArguments{Place{0, 0, {}},   Place{1, 528, {1, 2}},
                                        std::int64_t{640}, std::int64_t{1} << 40};
 
 TEST(PtxEntry, IsLaunchedAsTheKernelThatItReplaces) {
-  const auto fitted = with_launch(product(), "product", "main_dispatch_0", kArguments, 3, 3, 64);
+  const auto fitted =
+      with_launch(product_ptx(), "product", "main_dispatch_0", kArguments, 3, 3, 64);
   ASSERT_TRUE(fitted) << fitted.error().message;
   EXPECT_THAT(*fitted, HasSubstr(".entry main_dispatch_0(\n"
                                  "\t.param .u64 main_dispatch_0_param_0,\n"
@@ -45,12 +46,12 @@ TEST(PtxEntry, IsLaunchedAsTheKernelThatItReplaces) {
   EXPECT_THAT(*fitted, HasSubstr(".maxntid 256, 1, 1"));
 }
 
-// As if the sizes' place were memory: the variable is the module's, its address a generic one behind
-// a guard of a page: 4096 + 2 x 4096 bytes.
+// As if the sizes' place were memory: the variable is the module's, its address a generic one
+// behind a guard of a page: 4096 + 2 x 4096 bytes.
 TEST(PtxEntry, ScratchMemoryIsAVariableOfTheModule) {
   std::vector<Argument> arguments = kArguments;
   arguments[2] = Scratch{4096};
-  const auto fitted = with_launch(product(), "product", "main_dispatch_0", arguments, 2, 3, 64);
+  const auto fitted = with_launch(product_ptx(), "product", "main_dispatch_0", arguments, 2, 3, 64);
   ASSERT_TRUE(fitted) << fitted.error().message;
   EXPECT_THAT(*fitted, HasSubstr(".visible .global .align 128 .b8 main_dispatch_0_scratch[12288];\n"
                                  ".visible .entry main_dispatch_0("));
@@ -58,7 +59,7 @@ TEST(PtxEntry, ScratchMemoryIsAVariableOfTheModule) {
                                  "\tcvta.global.u64 \t%rd20, %rd20;\n"
                                  "\tadd.s64 \t%rd20, %rd20, 4096;"));
   arguments[3] = Scratch{4096};
-  const auto number = with_launch(product(), "product", "e", arguments, 2, 3, 64);
+  const auto number = with_launch(product_ptx(), "product", "e", arguments, 2, 3, 64);
   ASSERT_FALSE(number);
   EXPECT_EQ(number.error().message,
             "arguments: number 4 is scratch memory, and the kernel's parameter product_param_3 is "
@@ -68,7 +69,7 @@ TEST(PtxEntry, ScratchMemoryIsAVariableOfTheModule) {
 TEST(PtxEntry, WhatDoesNotFitIsNamed) {
   const auto error = [](const std::string& function, std::vector<Argument> arguments,
                         std::int64_t threads = 64) {
-    const auto fitted = with_launch(product(), function, "e", arguments, 3, 3, threads);
+    const auto fitted = with_launch(product_ptx(), function, "e", arguments, 3, 3, threads);
     return fitted ? "none" : fitted.error().message;
   };
   EXPECT_THAT(error("produkt", kArguments), HasSubstr("no kernel 'produkt' in the PTX"));
@@ -88,7 +89,7 @@ TEST(PtxEntry, WhatDoesNotFitIsNamed) {
 }
 
 TEST(PtxEntry, AParameterThatIsMoreThanReadIsRefused) {
-  std::string ptx = product();
+  std::string ptx = product_ptx();
   const std::string read = "ld.param.u64 \t%rd21, [product_param_0];";
   ptx.replace(ptx.find(read), read.size(), "mov.b64 \t%rd21, product_param_0;");
   const auto fitted = with_launch(ptx, "product", "e", kArguments, 3, 3, 64);
@@ -97,10 +98,10 @@ TEST(PtxEntry, AParameterThatIsMoreThanReadIsRefused) {
 }
 
 TEST(PtxEntry, CodeOfAnotherArchitectureIsNamed) {
-  EXPECT_THAT(ptx_entries(product()), ElementsAre("product"));
-  EXPECT_TRUE(check_target(product(), "sm_80"));
-  EXPECT_TRUE(check_target(product(), "sm_90"));
-  EXPECT_EQ(check_target(product(), "sm_75").error().message,
+  EXPECT_THAT(ptx_entries(product_ptx()), ElementsAre("product"));
+  EXPECT_TRUE(check_target(product_ptx(), "sm_80"));
+  EXPECT_TRUE(check_target(product_ptx(), "sm_90"));
+  EXPECT_EQ(check_target(product_ptx(), "sm_75").error().message,
             "the PTX is for sm_80, and this GPU is sm_75");
   EXPECT_TRUE(check_target(".target sm_90a\n", "sm_90"));
   EXPECT_FALSE(check_target(".target sm_90a\n", "sm_100"));

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/provider/external/operands.h"
+
 namespace hone::external {
 namespace {
 
@@ -16,10 +18,6 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::Not;
 using Operand = ExternalKernel::Operand;
-
-Operand operand(const char* name, ElementType type, std::vector<std::string> layout) {
-  return {name, type, std::move(layout), 1};
-}
 
 std::vector<Suspicion> suspicions(const ExternalKernel& kernel, const json& statement) {
   const auto named = named_statement(kernel, statement.dump());
@@ -33,7 +31,7 @@ const Suspicion* find(const std::vector<Suspicion>& all, const std::string& says
 }
 
 // C = relu(A B + bias), 4 x 6 x 40.
-json linear() {
+json linear_statement() {
   return json::parse(R"({
     "kind": "contraction", "entry": "main$dispatch_0", "bindings": 4, "constants": 0,
     "views": [{"binding": 0, "offset": 0, "words": []}, {"binding": 1, "offset": 0, "words": []},
@@ -59,7 +57,7 @@ ExternalKernel linear_kernel() {
 }
 
 TEST(Suspicions, AreOtherLayoutsOfEachOperand) {
-  const auto all = suspicions(linear_kernel(), linear());
+  const auto all = suspicions(linear_kernel(), linear_statement());
   const Suspicion* const b = find(all, "it reads B as N x K, and its manifest says K x N");
   ASSERT_NE(b, nullptr);
   EXPECT_THAT(b->statement.operands[1].strides, ElementsAre(0, 40, 1));
@@ -70,11 +68,12 @@ TEST(Suspicions, AreOtherLayoutsOfEachOperand) {
 }
 
 TEST(Suspicions, AreWhatIsLeftOut) {
-  const auto all = suspicions(linear_kernel(), linear());
+  const auto all = suspicions(linear_kernel(), linear_statement());
   const Suspicion* const bias = find(all, "it leaves out bias");
   ASSERT_NE(bias, nullptr);
   EXPECT_EQ(bias->statement.values[1].operation, "constant");
-  const Suspicion* const sums = find(all, "it stores the sums as they are, with nothing behind them");
+  const Suspicion* const sums =
+      find(all, "it stores the sums as they are, with nothing behind them");
   ASSERT_NE(sums, nullptr);
   EXPECT_EQ(sums->statement.stores[0].value, 0u);
   const Suspicion* const linear_part =
@@ -89,7 +88,7 @@ TEST(Suspicions, AreWhatIsLeftOut) {
 
 // Else a right kernel that damages other memory would be said to leave something out.
 TEST(Suspicions, AreNeverWhatIsRight) {
-  json biased = linear();
+  json biased = linear_statement();
   biased["stores"][0]["value"] = 2;
   for (const Suspicion& each : suspicions(linear_kernel(), biased))
     EXPECT_TRUE(each.adds_to_output || each.statement != read_statement(biased.dump()).value())
@@ -97,14 +96,14 @@ TEST(Suspicions, AreNeverWhatIsRight) {
 }
 
 TEST(Suspicions, AnOutputThatNobodyZeroes) {
-  const auto all = suspicions(linear_kernel(), linear());
+  const auto all = suspicions(linear_kernel(), linear_statement());
   EXPECT_EQ(std::ranges::count(all, true, &Suspicion::adds_to_output), 1);
 }
 
 // 1x3x3x2 image, 2x2 filter of 2 channels out, in the layouts of MISA's kernel. The filter's 24
 // orders but its own: of a square one (KH = KW, C = O) each is another.
 TEST(Suspicions, OfAConvolutionAreAllOrdersOfItsFilter) {
-  json statement = linear();
+  json statement = linear_statement();
   statement["loops"] = {{{"size", 2}, {"role", "m"}}, {{"size", 2}, {"role", "m"}},
                         {{"size", 2}, {"role", "n"}}, {{"size", 2}, {"role", "k"}},
                         {{"size", 2}, {"role", "k"}}, {{"size", 2}, {"role", "k"}}};
@@ -120,13 +119,14 @@ TEST(Suspicions, OfAConvolutionAreAllOrdersOfItsFilter) {
                      operand("filter", ElementType::kF16, {"O", "KH", "KW", "C"}),
                      operand("output", ElementType::kF32, {"N", "HO", "WO", "O"})};
   const auto all = suspicions(kernel, statement);
-  const Suspicion* const filter = find(
-      all, "it reads filter as KH x KW x C x O, and its manifest says O x KH x KW x C");
+  const Suspicion* const filter =
+      find(all, "it reads filter as KH x KW x C x O, and its manifest says O x KH x KW x C");
   ASSERT_NE(filter, nullptr);
   EXPECT_THAT(filter->statement.operands[1].strides, ElementsAre(0, 0, 1, 8, 4, 2));
-  EXPECT_EQ(std::ranges::count_if(
-                all, [](const Suspicion& each) { return each.says.starts_with("it reads filter"); }),
-            23);
+  EXPECT_EQ(
+      std::ranges::count_if(
+          all, [](const Suspicion& each) { return each.says.starts_with("it reads filter"); }),
+      23);
   // Rows of an image are walked by windows and by what is within them.
   const Suspicion* const image =
       find(all, "it reads image as N x C x H x W, and its manifest says N x H x W x C");

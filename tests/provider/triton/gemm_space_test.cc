@@ -6,6 +6,7 @@
 
 #include "provider/triton/tune_gemm_space.h"
 #include "space/configuration.h"
+#include "tests/space/broken_rules.h"
 
 namespace hone::triton {
 namespace {
@@ -40,16 +41,6 @@ std::set<space::Value> values(const space::Space& space, std::string_view knob) 
   space::Enumerator enumerator = space.enumerate();
   while (const auto each = enumerator.next()) found.insert(each->values[index]);
   return found;
-}
-
-std::vector<std::string> broken(const space::Space& space, const std::string& text) {
-  std::vector<std::string> names;
-  const auto configuration = space::parse_configuration(space, text);
-  EXPECT_TRUE(configuration) << configuration.error().message;
-  if (!configuration) return names;
-  for (const space::Violation& violation : space.check(*configuration))
-    names.push_back(violation.constraint);
-  return names;
 }
 
 // Of NVIDIA's space; `changes` replace what is said before.

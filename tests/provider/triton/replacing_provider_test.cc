@@ -11,6 +11,7 @@
 #include "provider/triton/contraction_space.h"
 #include "provider/triton/triton_provider.h"
 #include "space/configuration.h"
+#include "tests/space/broken_rules.h"
 
 namespace hone::triton {
 namespace {
@@ -55,19 +56,9 @@ ReplacingProvider provider(std::string_view target) {
   return {gemm_device(target).value(), "3.9.0"};
 }
 
-std::vector<std::string> broken(const space::Space& space, const std::string& text) {
-  const auto configuration = space::parse_configuration(space, text);
-  EXPECT_TRUE(configuration) << configuration.error().message;
-  std::vector<std::string> names;
-  if (configuration)
-    for (const space::Violation& violation : space.check(*configuration))
-      names.push_back(violation.constraint);
-  return names;
-}
-
 // Of attention.
-std::vector<std::string> broken(const space::Space& space, int block_m, int block_n, int warps,
-                                int stages, int split_k = 1) {
+std::set<std::string> broken(const space::Space& space, int block_m, int block_n, int warps,
+                             int stages, int split_k = 1) {
   return broken(space, fmt::format("BLOCK_M={},BLOCK_N={},SPLIT_K={},num_warps={},num_stages={}",
                                    block_m, block_n, split_k, warps, stages));
 }

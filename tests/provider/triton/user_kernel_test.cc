@@ -60,7 +60,7 @@ UserKernel kernel(const std::string& manifest = kManifest) {
   return std::move(*kernel);
 }
 
-std::string refusal(const std::string& manifest) {
+std::string manifest_refusal(const std::string& manifest) {
   const auto kernel = read(manifest);
   EXPECT_FALSE(kernel) << manifest;
   if (kernel) return "";
@@ -73,18 +73,18 @@ GemmDevice device(std::string_view target) {
 }
 
 TEST(UserKernel, IsReadFromItsManifest) {
-  const nlohmann::json json = kernel();
-  EXPECT_EQ(json["path"], "my.py");
-  EXPECT_EQ(json["text"], "import triton\n");
-  EXPECT_EQ(json["function"], "product");
-  EXPECT_EQ(json["arguments"].dump(),
+  const nlohmann::json written = kernel();
+  EXPECT_EQ(written["path"], "my.py");
+  EXPECT_EQ(written["text"], "import triton\n");
+  EXPECT_EQ(written["function"], "product");
+  EXPECT_EQ(written["arguments"].dump(),
             R"json([["a","A"],["b","B"],["c","C"],["rows","M"],["stride_a","A.stride(0)"]])json");
   EXPECT_EQ(
-      json["constants"].dump(),
+      written["constants"].dump(),
       R"([["EVEN_K",{"expression":"K % BLOCK_K == 0"}],["ACTIVATION",{"value":"relu"}],)"
       R"(["SUMS",{"type":"tl.float32"}],["ALPHA",{"value":0.5}],["NOTHING",{"value":null}]])");
-  EXPECT_EQ(json["grid"].dump(), R"json(["cdiv(M, BLOCK_M)","batch"])json");
-  EXPECT_EQ(json["default"].dump(),
+  EXPECT_EQ(written["grid"].dump(), R"json(["cdiv(M, BLOCK_M)","batch"])json");
+  EXPECT_EQ(written["default"].dump(),
             R"({"BLOCK_K":16,"BLOCK_M":32,"num_warps":4,"waves_per_eu":0})");
 }
 
@@ -159,59 +159,60 @@ TEST(UserKernel, StridesAreThoseOfDenseMatrices) {
 }
 
 TEST(UserKernelErrors, NameTheLineAndWhatIsAllowed) {
-  EXPECT_EQ(refusal("- a list"),
+  EXPECT_EQ(manifest_refusal("- a list"),
             "my.yaml:1: no manifest: it is a mapping with the keys kernel, arguments, constants, "
             "grid, constraints, knobs, default, scratch");
-  EXPECT_THAT(refusal("kernel: [1, 2\n"), HasSubstr("my.yaml:2: "));
-  EXPECT_EQ(refusal(with("grid:", "gird:")),
+  EXPECT_THAT(manifest_refusal("kernel: [1, 2\n"), HasSubstr("my.yaml:2: "));
+  EXPECT_EQ(manifest_refusal(with("grid:", "gird:")),
             "my.yaml:14: 'gird' is no key of a manifest (did you mean 'grid'?); there are kernel, "
             "arguments, constants, grid, constraints, knobs, default, scratch");
-  EXPECT_EQ(refusal(with("kernel: product\n", "")), "my.yaml:1: kernel is missing");
+  EXPECT_EQ(manifest_refusal(with("kernel: product\n", "")), "my.yaml:1: kernel is missing");
   EXPECT_EQ(
-      refusal(with("  rows: M", "  rows: MM")),
+      manifest_refusal(with("  rows: M", "  rows: MM")),
       "my.yaml:6: arguments: rows: column 1: unknown name 'MM' (did you mean 'M' or 'K' or 'N'?); "
       "an argument is A, B, C, bias, scratch or an expression");
-  EXPECT_EQ(refusal(with("  c: C\n", "")), "my.yaml:1: arguments: none is C");
-  EXPECT_EQ(refusal(with("  b: B", "  a: B")), "my.yaml:4: arguments: a is given twice");
-  EXPECT_EQ(refusal(with("tl.float32", "tl.flaot32")),
+  EXPECT_EQ(manifest_refusal(with("  c: C\n", "")), "my.yaml:1: arguments: none is C");
+  EXPECT_EQ(manifest_refusal(with("  b: B", "  a: B")), "my.yaml:4: arguments: a is given twice");
+  EXPECT_EQ(manifest_refusal(with("tl.float32", "tl.flaot32")),
             "my.yaml:11: constants: SUMS: unknown type 'tl.flaot32' (did you mean 'tl.float32'?); "
             "there are A.dtype, B.dtype, C.dtype, tl.float16, "
             "tl.bfloat16, tl.float32, tl.float64, tl.float8e4nv, tl.float8e5, tl.float8e4b8, "
             "tl.int8, tl.float8e5b16, tl.int32, tl.int64");
-  EXPECT_EQ(refusal(with("\"relu\"", "relu")),
+  EXPECT_EQ(manifest_refusal(with("\"relu\"", "relu")),
             "my.yaml:10: constants: ACTIVATION: column 1: unknown name 'relu'; a text stands in "
             "quotes");
-  EXPECT_EQ(refusal(with("\"cdiv(M, BLOCK_M)\", batch", "cdiv(M, BLOCK_M), batch")),
+  EXPECT_EQ(manifest_refusal(with("\"cdiv(M, BLOCK_M)\", batch", "cdiv(M, BLOCK_M), batch")),
             "my.yaml:14: grid: 'cdiv(M': in [ ] an expression with a comma needs quotes");
-  EXPECT_EQ(refusal(with(", batch]", ", 1, 1, 1]")),
+  EXPECT_EQ(manifest_refusal(with(", batch]", ", 1, 1, 1]")),
             "my.yaml:14: grid has 4 extents; it may have 1 to 3");
 }
 
 TEST(UserKernelErrors, OfKnobsRulesAndDefaults) {
-  EXPECT_EQ(refusal(with("[16, 32, 64]", "64")),
+  EXPECT_EQ(manifest_refusal(with("[16, 32, 64]", "64")),
             "my.yaml:16: knobs: BLOCK_M must be the list of its values: [32, 64, 128]");
-  EXPECT_EQ(refusal(with("[16, 32, 64]", "[16, -1]")),
+  EXPECT_EQ(manifest_refusal(with("[16, 32, 64]", "[16, -1]")),
             "my.yaml:16: knobs: BLOCK_M is '-1'; it must be a whole number from 0 to 2147483647");
-  EXPECT_EQ(refusal(with("  num_warps: [4, 8]", "  K: [4, 8]")),
+  EXPECT_EQ(manifest_refusal(with("  num_warps: [4, 8]", "  K: [4, 8]")),
             "my.yaml:18: knobs: 'K' has a meaning already; call the knob another name");
-  EXPECT_EQ(refusal(with("BLOCK_M * BLOCK_K * 2 <=", "BLOCK_M * BLOK_K * 2 <=")),
+  EXPECT_EQ(manifest_refusal(with("BLOCK_M * BLOCK_K * 2 <=", "BLOCK_M * BLOK_K * 2 <=")),
             "my.yaml:22: constraints: fits: column 11: unknown name 'BLOK_K' (did you mean "
             "'BLOCK_K' or 'BLOCK_M'?)");
-  EXPECT_EQ(refusal(with("rule: BLOCK_M >= 32", "rule: BLOCK_M - 32")),
+  EXPECT_EQ(manifest_refusal(with("rule: BLOCK_M >= 32", "rule: BLOCK_M - 32")),
             "my.yaml:24: constraints: wide: 'BLOCK_M - 32' is a number; a rule is true or false");
-  EXPECT_EQ(refusal(with("    reason: a tile of A is a 64th of shared memory\n", "")),
+  EXPECT_EQ(manifest_refusal(with("    reason: a tile of A is a 64th of shared memory\n", "")),
             "my.yaml:21: constraints: reason is missing");
-  EXPECT_EQ(refusal(with("soft: true", "hard: true")),
+  EXPECT_EQ(manifest_refusal(with("soft: true", "hard: true")),
             "my.yaml:24: constraints: unknown key 'hard'; there are name, rule, reason, soft");
-  EXPECT_EQ(refusal(with("num_warps: 4,", "")), "my.yaml:25: default: num_warps is missing");
-  EXPECT_EQ(refusal(with("num_warps: 4,", "num_warps: 2,")),
+  EXPECT_EQ(manifest_refusal(with("num_warps: 4,", "")),
+            "my.yaml:25: default: num_warps is missing");
+  EXPECT_EQ(manifest_refusal(with("num_warps: 4,", "num_warps: 2,")),
             "my.yaml:25: default: num_warps is 2; its values are 4, 8");
-  EXPECT_EQ(refusal(with("num_warps: 4,", "num_warps: 4, num_warp: 4,")),
+  EXPECT_EQ(manifest_refusal(with("num_warps: 4,", "num_warps: 4, num_warp: 4,")),
             "my.yaml:25: default: 'num_warp' is no knob (did you mean 'num_warps'?)");
   EXPECT_EQ(
-      refusal(with("  rows: M", "  rows: scratch")),
+      manifest_refusal(with("  rows: M", "  rows: scratch")),
       "my.yaml:6: arguments: rows is scratch, and the key scratch, with its bytes, is missing");
-  EXPECT_EQ(refusal(kManifest + "scratch: {bytes: 4 * M, type: float}\n"),
+  EXPECT_EQ(manifest_refusal(kManifest + "scratch: {bytes: 4 * M, type: float}\n"),
             "my.yaml:26: scratch: type is 'float'; it must be one of fp16, bf16, fp32, fp8, bf8, "
             "int8, int32");
 }
@@ -223,7 +224,7 @@ class KernelFile : public testing::Test {
     EXPECT_TRUE(write_file_atomically(folder_.path() / name, text));
     return (folder_.path() / name).string();
   }
-  std::string refusal(const std::string& path, const std::string& function) const {
+  std::string manifest_refusal(const std::string& path, const std::string& function) const {
     const auto parameters = kernel_parameters("python3", path, function);
     EXPECT_FALSE(parameters);
     if (parameters) return "";
@@ -291,12 +292,14 @@ TEST_F(KernelFile, AManifestThatDoesNotFitTheFunctionIsRefused) {
 TEST_F(KernelFile, IsReadByPythonAndNotRun) {
   const std::string path = write("my.py", kPython + "raise SystemExit('it was run')\n");
   EXPECT_TRUE(kernel_parameters("python3", path, "product"));
-  EXPECT_EQ(refusal(path, "prodct"),
+  EXPECT_EQ(manifest_refusal(path, "prodct"),
             "my.py:1: there is no function 'prodct' (did you mean 'product'?)");
-  EXPECT_EQ(refusal(path, "other"), "my.py:11: 'other' is no @triton.jit function");
-  EXPECT_THAT(refusal(write("cut.py", "def product(a, b:\n"), "product"), HasSubstr("cut.py:1: "));
+  EXPECT_EQ(manifest_refusal(path, "other"), "my.py:11: 'other' is no @triton.jit function");
+  EXPECT_THAT(manifest_refusal(write("cut.py", "def product(a, b:\n"), "product"),
+              HasSubstr("cut.py:1: "));
   write("helper.py", "");
-  EXPECT_EQ(refusal(write("two.py", "import os\nfrom helper import tile\n" + kPython), "product"),
+  EXPECT_EQ(manifest_refusal(write("two.py", "import os\nfrom helper import tile\n" + kPython),
+                             "product"),
             "two.py:2: imports 'helper' from its own folder; a kernel is one file, since its "
             "content is what results are kept by");
 }
