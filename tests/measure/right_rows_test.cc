@@ -84,9 +84,9 @@ constexpr std::array kOrders = {RowOrder::kForward, RowOrder::kBackward, RowOrde
                                 RowOrder::kPairs, RowOrder::kWide};
 
 double rounded(double value, ElementType type) {
-  Bytes bytes(8);
-  set_element(bytes, type, 0, value);
-  return element(bytes, type, 0);
+  std::array<std::byte, 8> bytes;
+  store_element(bytes.data(), type, value);
+  return load_element(bytes.data(), type);
 }
 
 double sum_of(const std::vector<double>& terms, ElementType type, RowOrder order) {
@@ -139,18 +139,17 @@ TEST(RightRows, AreNeverCalledWrong) {
       Bytes in(byte_count(dispatch.bindings[0].type));
       fill_input(in, type, plan.bindings[0], drawn);
       std::array<Bytes, kOrders.size()> outputs;
-      for (std::size_t o = 0; o < kOrders.size(); ++o) {
-        outputs[o].resize(byte_count(dispatch.bindings[1].type));
-        for (std::int64_t row = 0; row < rows; ++row) {
-          std::vector<double> values;
-          for (std::int64_t k = 0; k < terms; ++k) {
-            // Narrow types are computed in f32 and rounded once.
-            const double x = element(in, type, static_cast<std::size_t>(row * terms + k));
-            values.push_back(rounded(rounded(body.term(x), ElementType::kF32), type));
-          }
+      for (Bytes& output : outputs) output.resize(byte_count(dispatch.bindings[1].type));
+      for (std::int64_t row = 0; row < rows; ++row) {
+        std::vector<double> values;
+        for (std::int64_t k = 0; k < terms; ++k) {
+          // Narrow types are computed in f32 and rounded once.
+          const double x = element(in, type, static_cast<std::size_t>(row * terms + k));
+          values.push_back(rounded(rounded(body.term(x), ElementType::kF32), type));
+        }
+        for (std::size_t o = 0; o < kOrders.size(); ++o)
           set_element(outputs[o], type, static_cast<std::size_t>(row),
                       sum_of(values, type, kOrders[o]));
-        }
       }
       const Tolerance tolerance = tolerances_for(dispatch, plan)[1];
       for (std::size_t o = 1; o < kOrders.size(); ++o, ++compared) {
