@@ -82,7 +82,8 @@ endfunction()
 # hone_test(FOLDER DEPENDS a b [LIBRARIES x] [LABELS l]): one GoogleTest executable of tests/FOLDER/*_test.cc.
 # MANUAL: built, but run by hand only. WHOLE: ctest runs it as one test, not one for each TEST.
 # SERIAL: no other test runs beside one of these. ALONE f: beside one that GoogleTest's filter f is for;
-# of the folder's others one at a time, beside other folders'.
+# of the folder's others one at a time, beside other folders'; these begin first, since one after another they
+# take longer than all else.
 # Those labelled "compiler" load libIREECompiler, which is not built for sanitizers: left out there.
 function(hone_test folder)
   cmake_parse_arguments(ARG "SERIAL;MANUAL;WHOLE" "ALONE" "DEPENDS;LIBRARIES;LABELS" ${ARGN})
@@ -120,14 +121,14 @@ function(hone_test folder)
   endif()
   if(ARG_WHOLE)
     add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES ${properties})
+    set_tests_properties(${name} PROPERTIES ${properties} COST 50)
     return()
   endif()
   if(ARG_ALONE)
     gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_FILTER "${ARG_ALONE}" TEST_LIST ${name}_alone
       PROPERTIES ${properties} RUN_SERIAL TRUE)
     gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_FILTER "-${ARG_ALONE}" TEST_LIST ${name}_others
-      PROPERTIES ${properties} RESOURCE_LOCK ${name})
+      PROPERTIES ${properties} RESOURCE_LOCK ${name} COST 100)
     return()
   endif()
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
