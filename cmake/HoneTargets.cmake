@@ -38,8 +38,8 @@ function(hone_use_unity target)
 endfunction()
 
 # hone_library(FOLDER DEPENDS a b LIBRARIES x y): the static library of src/FOLDER (sources directly
-# in it and, with SUBFOLDERS, below it). DEPENDS are other folders of src/; they may only point down (tests/architecture
-# checks it), LIBRARIES come from outside.
+# in it and, with SUBFOLDERS, below it). DEPENDS are other folders of src/; they may only point down
+# (tests/architecture checks it), LIBRARIES come from outside.
 function(hone_library folder)
   cmake_parse_arguments(ARG "SUBFOLDERS" "" "DEPENDS;LIBRARIES" ${ARGN})
   string(REPLACE "/" "_" name hone_${folder})
@@ -82,8 +82,8 @@ endfunction()
 # hone_test(FOLDER DEPENDS a b [LIBRARIES x] [LABELS l]): one GoogleTest executable of tests/FOLDER/*_test.cc.
 # MANUAL: built, but run by hand only. WHOLE: ctest runs it as one test, not one for each TEST.
 # SERIAL: no other test runs beside one of these. ALONE f: beside one that GoogleTest's filter f is for;
-# of the folder's others one at a time, beside other folders'; these begin first, since one after another they
-# take longer than all else.
+# of the folder's others one at a time, beside other folders'. These begin first and those that are WHOLE next
+# (COST): what is long and begins last has nothing beside it.
 # Those labelled "compiler" load libIREECompiler, which is not built for sanitizers: left out there.
 function(hone_test folder)
   cmake_parse_arguments(ARG "SERIAL;MANUAL;WHOLE" "ALONE" "DEPENDS;LIBRARIES;LABELS" ${ARGN})
