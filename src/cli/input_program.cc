@@ -11,6 +11,7 @@
 #include "cli/program_parameters.h"
 #include "provider/iree/compiler/elided_constants.h"
 #include "provider/iree/compiler/onnx_import.h"
+#include "provider/iree/compiler/splat_weights.h"
 
 namespace hone::cli {
 namespace {
@@ -114,6 +115,27 @@ Result<InputProgram> read_program(const std::string& given, const Toolchain& too
     program.notes.push_back(fmt::format("the spec and the flags are for {}, which was made of {}",
                                         program.path, given));
   return program;
+}
+
+Status make_weights_opaque(InputProgram& program, const fs::path& folder) {
+  iree::OpaqueProgram opaque = iree::with_opaque_weights(program.bytes);
+  if (opaque.folded > 0)
+    program.notes.push_back(
+        fmt::format("weights folded: {} constants of integers of '{}' have one value each, which "
+                    "the compiler folds into kernels; the times are not those of real weights",
+                    opaque.folded, program.path));
+  if (opaque.weights == 0) return {};
+  const std::string stem = (folder / fs::path(program.path).stem()).string();
+  const std::string weights = stem + "_weights.safetensors";
+  HONE_TRY(write_random_parameters(iree::parameters_in(opaque.text), weights, kSeedOfConstants));
+  program.notes.push_back(fmt::format(
+      "{} weights of '{}' have one value each, which the compiler would fold into kernels: random "
+      "numbers stand for them",
+      opaque.weights, program.path));
+  program.runtime_flags.push_back(fmt::format("--parameters={}={}", iree::kWeightScope, weights));
+  program.path = stem + "_with_weights.mlir";
+  program.bytes = std::move(opaque.text);
+  return write_file_atomically(program.path, program.bytes);
 }
 
 void print_notes_of(const InputProgram& program) {

@@ -59,6 +59,7 @@ Result<std::vector<std::string>> use_input(TuneOptions& options, const Toolchain
   const std::string given = options.tuning.input;
   if (given.empty()) return std::vector<std::string>();  // of programs that the command finds
   HONE_ASSIGN(InputProgram input, read_program(given, toolchain, options.tuning.out));
+  HONE_TRY(make_weights_opaque(input, options.tuning.out));
   options.tuning.input = input.path;
   if (input.path != given) options.model = given;
   if (!options.tuning.prove) return std::move(input.notes);

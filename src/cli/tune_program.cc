@@ -178,6 +178,8 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
     document["programs"] = programs.to_json();
     document["accuracy"] = accuracy_table(result).to_json();
     document["wrong_by_default"] = result.wrong_by_default;
+    document["unchecked_outputs"] = result.unchecked_outputs;
+    document["unverified_dispatches"] = result.unverified_dispatches;
     document["repaired"] = result.best ? result.best->repairs : std::vector<std::string>();
     if (result.best && result.best->repaired_error)
       document["repaired_error"] = *result.best->repaired_error;
@@ -240,8 +242,9 @@ CommandResult compile_program(TuneOptions& options) {
   HONE_ASSIGN(const ReplacingTools tools, find_replacing_for(options, target->arch));
   HONE_TRY(make_out(options));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options.toolchain));
-  HONE_ASSIGN(const InputProgram input,
+  HONE_ASSIGN(InputProgram input,
               read_program(options.tuning.input, toolchain, options.tuning.out));
+  HONE_TRY(make_weights_opaque(input, options.tuning.out));
   print_notes_of(input);
   options.tuning.input = input.path;
   HONE_ASSIGN(const iree::IreeProvider provider,

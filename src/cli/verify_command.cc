@@ -72,6 +72,8 @@ struct Subject {
 Result<Subject> choose_function(const problem::Program& program, const std::string& wanted,
                                 const std::vector<tune::GivenArgument>& inputs) {
   Result<problem::Function> function = tune::function_to_call(program, wanted, inputs);
+  if (function && function->outputs.empty())
+    function = failure("'{}' returns no tensor", function->name);
   if (function) return Subject{.function = std::move(*function)};
   if (function.error().kind != ErrorKind::kFailure)
     return tl::unexpected(std::move(function).error());
@@ -131,6 +133,7 @@ nlohmann::ordered_json document_of(const VerifyOptions& options, const Subject& 
   document["configuration"] = options.configuration.value_or("default");
   if (!spec.empty()) document["spec"] = spec;
   document["right"] = verdict.right;
+  document["says_nothing"] = verdict.says_nothing;
   document["message"] = verdict.message;
   document["reference"] = verdict.reference;
   document["outputs"] = nlohmann::ordered_json::array();
@@ -165,6 +168,13 @@ void print(const VerifyOptions& options, const Subject& subject, const std::stri
       fmt::print(", NaN in {} elements",
                  format_count(static_cast<std::uint64_t>(comparison.nan_count)));
     fmt::print("\n  {:13}  tolerance: {}\n", "", output.tolerance);
+  }
+  if (!verdict.says_nothing.empty()) {
+    fmt::print(
+        "NOT VERIFIED: the outputs cannot tell right from wrong ({}). Verify its dispatches: hone "
+        "dispatches {} lists them, hone verify {} --dispatch NAME verifies one\n",
+        verdict.says_nothing, shell_word(options.input), shell_word(options.input));
+    return;
   }
   // What an output's line has said already is not said again.
   const bool said =
@@ -237,7 +247,7 @@ CommandResult verify(VerifyOptions options) {
     fmt::print("{}\n", document_of(options, subject, spec, verdict).dump(2));
   else
     print(options, subject, spec, verdict);
-  return verdict.right ? 0 : 1;
+  return verdict.right && verdict.says_nothing.empty() ? 0 : 1;
 }
 
 }  // namespace
@@ -268,7 +278,10 @@ void add_verify_command(CLI::App& app, Run& run) {
                       "for iree-compile of the reference, which --flag is not for; repeatable");
   command->add_option("--seed", options->seed, "of generated inputs")->capture_default_str();
   command->add_flag("--json", options->json, "one JSON document on stdout");
-  command->footer("Exit code 1 when an output is wrong.");
+  command->footer(
+      "Exit code 1 when an output is wrong, or when the outputs of a program cannot tell right "
+      "from "
+      "wrong.");
   command->callback([&run, options] {
     run = [options]() -> CommandResult {
       HONE_TRY(read_flags(options->toolchain));

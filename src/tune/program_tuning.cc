@@ -1,8 +1,11 @@
 #include "tune/program_tuning.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <functional>
 #include <span>
+#include <utility>
 
 #include "base/stopwatch.h"
 #include "measure/statistics.h"
@@ -140,17 +143,8 @@ double ProgramTuning::share_now(std::size_t place) const {
 // What is not worth its time is not verified either. But who is wrong once may be wrong in several:
 // then each of these is, and one that is wrong is searched until something right is found.
 Status ProgramTuning::repair_others() {
-  if (context_.wrong_by_default.empty()) return {};
-  std::vector<const problem::Dispatch*> unknown;
-  for (std::size_t i = 0; i < chosen_.size(); ++i)
-    if (plan_.items()[i].state != plan::State::kFinished) unknown.push_back(chosen_[i]);
-  // Those that nothing can be found for are to be named at least, unless the user asked for others.
-  if (context_.options.dispatches.empty())
-    for (const problem::Dispatch& dispatch : result_.program.dispatches)
-      if (std::ranges::count(chosen_, &dispatch) == 0 &&
-          !runs_at_load_only(result_.program, dispatch))
-        unknown.push_back(&dispatch);
-  HONE_TRY(verify_defaults(unknown));
+  if (context_.wrong_by_default.empty() && context_.unchecked_outputs.empty()) return {};
+  HONE_TRY(verify_instead_of_outputs());
   for (std::size_t i = 0; i < chosen_.size(); ++i) {
     if (plan_.items()[i].state == plan::State::kFinished ||
         !context_.wrong_by_default.contains(chosen_[i]->name))
@@ -163,10 +157,39 @@ Status ProgramTuning::repair_others() {
   return {};
 }
 
+std::vector<const problem::Dispatch*> ProgramTuning::not_verified() const {
+  std::vector<const problem::Dispatch*> unknown;
+  for (std::size_t i = 0; i < chosen_.size(); ++i)
+    if (plan_.items()[i].state != plan::State::kFinished) unknown.push_back(chosen_[i]);
+  // Those that nothing can be found for are to be named at least, unless the user asked for others.
+  if (context_.options.dispatches.empty())
+    for (const problem::Dispatch& dispatch : result_.program.dispatches)
+      if (std::ranges::count(chosen_, &dispatch) == 0 &&
+          !runs_at_load_only(result_.program, dispatch))
+        unknown.push_back(&dispatch);
+  return unknown;
+}
+
+Status ProgramTuning::verify_instead_of_outputs() {
+  if (std::exchange(all_verified_, true)) return {};
+  const std::vector<const problem::Dispatch*> unknown = not_verified();
+  HONE_ASSIGN(const std::vector<std::string> passed_over, verify_defaults(unknown));
+  if (context_.unchecked_outputs.empty()) return {};
+  const std::size_t all = result_.tuned.size() + unknown.size();
+  context_.unverified_dispatches.insert(passed_over.begin(), passed_over.end());
+  context_.observer.note(
+      fmt::format("{} of {} dispatches are verified by themselves, under the flags that ship{}{}",
+                  all - passed_over.size(), all,
+                  passed_over.empty() ? "" : "; these cannot be: ", fmt::join(passed_over, ", ")));
+  return {};
+}
+
 // Names those that are wrong in Context::wrong_by_default. What cannot be made ready or verified by
 // itself is passed over. All are, however long it takes: a program with half of its wrong kernels
 // repaired is as wrong as before.
-Status ProgramTuning::verify_defaults(const std::vector<const problem::Dispatch*>& dispatches) {
+Result<std::vector<std::string>> ProgramTuning::verify_defaults(
+    const std::vector<const problem::Dispatch*>& dispatches) {
+  std::vector<std::string> passed_over;
   for (std::size_t n = 0; n < dispatches.size(); ++n) {
     Progress progress;
     progress.step = "verifying what is not tuned";
@@ -178,8 +201,10 @@ Status ProgramTuning::verify_defaults(const std::vector<const problem::Dispatch*
       HONE_TRY(DispatchBench::compile_defaults(context_, std::span(dispatches).subspan(n), -1));
     const auto timed = default_seconds(context_, dispatch, reference_of(dispatch));
     if (!timed && timed.error().kind != ErrorKind::kFailure) return tl::unexpected(timed.error());
+    if (!timed && !context_.wrong_by_default.contains(dispatch.name))
+      passed_over.push_back(dispatch.name);
   }
-  return {};
+  return passed_over;
 }
 
 Result<bool> ProgramTuning::take_finished(std::size_t place) {
@@ -342,7 +367,8 @@ Status ProgramTuning::prove(const std::vector<RightVariant>& rivals) {
       prove_program(
           context_, result_.program, *bytes_, result_.tuned,
           [this](const problem::Dispatch& dispatch) { return reference_of(dispatch); }, rivals));
-  return {};
+  // Where no flags were searched, and nothing was repaired, it shows here first.
+  return context_.unchecked_outputs.empty() ? Status() : verify_instead_of_outputs();
 }
 
 Status ProgramTuning::record(const RightVariant* best) {

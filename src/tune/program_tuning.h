@@ -81,7 +81,12 @@ class ProgramTuning {
   bool has_more_to_do(double seconds);
   double share_now(std::size_t place) const;  // of a dispatch that is finished
   Status repair_others();
-  Status verify_defaults(const std::vector<const problem::Dispatch*>& dispatches);
+  // Verifies each dispatch that no search has, where outputs of the whole program say nothing.
+  Status verify_instead_of_outputs();
+  std::vector<const problem::Dispatch*> not_verified() const;
+  // The names of those that could not be verified.
+  Result<std::vector<std::string>> verify_defaults(
+      const std::vector<const problem::Dispatch*>& dispatches);
   Result<store::Id> intern(const problem::Dispatch& dispatch);
 
   Context& context_;
@@ -91,7 +96,8 @@ class ProgramTuning {
   std::vector<const problem::Dispatch*> chosen_;
   std::vector<store::Id> ids_;  // of each of chosen_, since weigh()
   EarlierWork earlier_;
-  plan::WorkPlan plan_;  // an item for each of chosen_
+  plan::WorkPlan plan_;        // an item for each of chosen_
+  bool all_verified_ = false;  // verify_defaults() has taken all that is not tuned
   ProgramTuningResult result_;
 };
 

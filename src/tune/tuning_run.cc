@@ -51,6 +51,8 @@ class TuningRun {
     for (ProgramTuning& tuning : bases_[chosen_].tunings())
       result_.at_sizes.push_back(std::move(tuning.result()));
     result_.wrong_by_default = context_.wrong_by_default;
+    result_.unchecked_outputs = context_.unchecked_outputs;
+    result_.unverified_dispatches = context_.unverified_dispatches;
     return std::move(result_);
   }
 
@@ -236,7 +238,9 @@ class TuningRun {
     std::erase_if(context_.flag_sets, [&](const FlagSet& set) {
       return std::ranges::count(chosen.tried, set.flags) > 0;
     });
-    if (!chosen.best.name.empty() && !is_base(chosen, chosen.best))
+    // Flags whose dispatches are not taken apart could be checked by outputs only.
+    if (context_.unchecked_outputs.empty() && !chosen.best.name.empty() &&
+        !is_base(chosen, chosen.best))
       context_.flag_sets.push_back({chosen.best.name, chosen.best.flags, /*is_whole=*/true});
     flags_ = chosen.bases;
   }

@@ -34,6 +34,10 @@ struct TuningResult {
   // Dispatches whose default computes something else than its reference. What the program computes
   // is wrong then with what was found as without it.
   std::set<std::string> wrong_by_default;
+  // Why outputs of the whole program cannot tell right from wrong, so that each dispatch was
+  // verified instead; and those that could not be. Empty where outputs were compared.
+  std::string unchecked_outputs;
+  std::set<std::string> unverified_dispatches;
   // That repeats the proof without hone; empty where there is nothing to repeat.
   std::filesystem::path proof_script;
 };

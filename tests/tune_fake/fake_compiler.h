@@ -72,7 +72,8 @@ class FakePool final : public worker::WorkerPool {
   std::vector<int> launch_sets;
   // Dispatches whose kernel of this tile makes the whole program's outputs other ones.
   std::function<bool(const std::string& dispatch, std::int64_t tile)> is_wrong;
-  std::string in_f32;  // the program computed in f32, a module; empty: it is refused
+  bool returns_nothing = false;  // the program's function does
+  std::string in_f32;            // the program computed in f32, a module; empty: it is refused
   // Of a call, by tile: what a kernel takes inside the whole program.
   std::function<double(std::int64_t)> in_program = fake_seconds;
 
@@ -99,6 +100,7 @@ class FakePool final : public worker::WorkerPool {
       program.path = message.body.at("path");
       program.hash = content_hash(message.blobs.at(0));
       program.functions = {fake_function()};
+      if (returns_nothing) program.functions.front().outputs.clear();
       for (int i = 0; i < dispatches_; ++i) program.dispatches.push_back(fake_dispatch(i, flags));
       for (const int i : launch_sets) {
         program.dispatches[static_cast<std::size_t>(i)].name = program.dispatches[0].name;
@@ -287,17 +289,25 @@ class FakeProvider : public provider::ProgramProvider {
     return std::nullopt;
   }
   Result<std::vector<problem::Array>> run_program(const provider::ProgramCall& call,
-                                                  std::size_t) const override {
+                                                  std::size_t results) const override {
     HONE_ASSIGN(const std::string module, read_file(call.module));
     if (!does_not_run.empty() && module.find(does_not_run) != std::string::npos)
       return failure("a fault");
-    const std::string_view element = module.ends_with("wrong")
-                                         ? std::string_view("\0\0\x80\x3f", 4)  // 1.0f
-                                         : std::string_view("\0\0\0\0", 4);
-    std::string bytes;
-    for (int i = 0; i < 4; ++i) bytes += element;
-    return std::vector{problem::Array{fake_function().outputs[0], bytes}};
+    if (results == 0) return std::vector<problem::Array>();
+    // 0, 1, 2, 3, and more for another draw of inputs: such outputs tell right from wrong.
+    const bool redrawn =
+        !says_nothing && call.inputs.front().filename().string().starts_with("draw");
+    std::vector<float> values{0, 1, 2, 3};
+    for (float& value : values) {
+      if (says_nothing) value = 0;
+      value += (redrawn ? 4.0F : 0.0F) + (module.ends_with("wrong") && !says_nothing ? 1.0F : 0.0F);
+    }
+    const auto bytes = std::as_bytes(std::span(values));
+    return std::vector{
+        problem::Array{fake_function().outputs[0],
+                       std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())}};
   }
+  bool says_nothing = false;  // outputs are zero, whatever the inputs and the kernels are
   Result<double> time_program(const provider::ProgramCall& call, double) const override {
     HONE_ASSIGN(const std::string module, read_file(call.module));
     // A thousandth up and down, so that there is something to compare.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "measure/half.h"
 #include "provider/iree/iree_provider.h"
 #include "provider/iree/program/program.h"
 #include "provider/triton/gemm.h"
@@ -64,12 +65,18 @@ std::unique_ptr<FakeRunner> fake_gpu(FakeRunner::Log& log) {
 // Programs that are right too, each faster than the first.
 TapedPrograms::Runtime fake_gpu_runtime() {
   return {[](const provider::ProgramCall& call) -> Result<std::vector<problem::Array>> {
+            // 0 to 6 again and again, and more for another draw of inputs.
+            const bool redrawn = call.inputs.front().filename().string().starts_with("draw");
             std::vector<problem::Array> arrays;
-            for (const problem::TensorType& type : call.results)
-              arrays.push_back(
-                  {type, std::string(static_cast<std::size_t>(problem::element_count(type) *
-                                                              problem::byte_size(type.element)),
-                                     '\0')});
+            for (const problem::TensorType& type : call.results) {
+              const auto size = static_cast<std::size_t>(problem::byte_size(type.element));
+              const auto count = static_cast<std::size_t>(problem::element_count(type));
+              problem::Array& array = arrays.emplace_back(type, std::string(count * size, '\0'));
+              for (std::size_t i = 0; i < count; ++i)
+                measure::store_element(reinterpret_cast<std::byte*>(array.bytes.data() + i * size),
+                                       type.element,
+                                       static_cast<double>(i % 7) + (redrawn ? 1 : 0));
+            }
             return arrays;
           },
           [known = std::map<std::string, double>(),

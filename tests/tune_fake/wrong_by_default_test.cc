@@ -2,6 +2,8 @@
 // user is told.
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "tests/tune_fake/one_tuner.h"
 
 namespace hone::tune {
@@ -42,11 +44,11 @@ TEST_F(WrongByDefault, IsRepairedAndTheOthersAreComparedWithThat) {
                                          "1 at most: repaired are main_dispatch_1"));
 }
 
-// On another device the host's cores are a witness: their results are all zero, as the repaired
-// program's are, or all one, or there are none.
+// On another device the host's cores are a witness: their results are 0 to 3, as the repaired
+// program's are, or 1 to 4, or there are none. The root mean square of 1, 2, 3, 4 is sqrt(7.5).
 TEST_F(WrongByDefault, TheWholeIsAskedOfTheHost) {
   const std::vector<std::pair<std::string, std::optional<double>>> cases{
-      {"1 right", 0}, {"1 wrong", 1}, {"", std::nullopt}};
+      {"1 right", 0}, {"1 wrong", 1 / std::sqrt(7.5)}, {"", std::nullopt}};
   for (const auto& [in_f32, error] : cases) {
     options_.places.front().traits.runs_on_host = false;
     pool_.in_f32 = in_f32;
@@ -101,6 +103,33 @@ TEST_F(WrongByDefault, IsNamedWhereNothingIsRight) {
   EXPECT_THAT(repairs_, testing::IsEmpty());
   EXPECT_THAT(wrong_by_default_, ElementsAre("main_dispatch_1"));
   EXPECT_THAT(spec(), testing::SizeIs(2));
+}
+
+// Outputs that are zero whatever the kernels compute clear no kernel: each is verified by itself,
+// and nothing is kept for the outputs' sake.
+TEST_F(WrongByDefault, IsFoundWhereOutputsSayNothing) {
+  is_wrong_ = [](const std::string& code, std::int64_t rows) {
+    return rows != 8 && test::tile_in(code) == test::kDefaultTile;
+  };
+  provider_.says_nothing = true;
+  options_.most_dispatches = 1;
+  const auto result = run(pool_);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_THAT(observer_.notes, HasSubstr("cannot be checked by the program's outputs (result 0: "
+                                         "each of its elements is 0)"));
+  EXPECT_THAT(wrong_by_default_, ElementsAre("main_dispatch_1", "main_dispatch_2"));
+  EXPECT_THAT(observer_.notes, HasSubstr("3 of 3 dispatches are verified by themselves"));
+}
+
+// A benchmark that returns nothing is timed and tuned as any other program.
+TEST_F(WrongByDefault, IsFoundWhereTheFunctionReturnsNothing) {
+  pool_.returns_nothing = true;
+  const auto result = run(pool_);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(best_, "spec") << observer_.notes;
+  EXPECT_THAT(repairs_, ElementsAre("main_dispatch_1"));
+  EXPECT_THAT(observer_.notes, HasSubstr("(the function returns nothing)"));
+  EXPECT_THAT(observer_.notes, HasSubstr("3 of 3 dispatches are verified by themselves"));
 }
 
 // It has no part of the time to speak of, and would not be searched.

@@ -1,6 +1,7 @@
 #include "base/file.h"
 #include "tune/compare/compare.h"
 #include "tune/compare/program_side.h"
+#include "tune/program/checked_inputs.h"
 #include "tune/program/program_outputs.h"
 
 namespace hone::tune {
@@ -21,11 +22,26 @@ using Judge =
     std::function<Status(const ProgramSide& a, const std::vector<problem::Array>& expected,
                          const std::vector<problem::Array>& outputs, ComparedPair& pair)>;
 
-Status judge_by_tolerance(const ProgramSide&, const std::vector<problem::Array>& expected,
-                          const std::vector<problem::Array>& outputs, ComparedPair& pair) {
-  HONE_ASSIGN(const std::string difference, difference_of_outputs(outputs, expected));
-  if (!difference.empty()) pair.failure = "B computes something else: " + difference;
-  return {};
+// With what A's outputs move, where they lie apart.
+Judge judge_by_moves(const CompareContext& context, const std::filesystem::path& folder) {
+  return [&context, folder](const ProgramSide& a, const std::vector<problem::Array>& expected,
+                            const std::vector<problem::Array>& outputs,
+                            ComparedPair& pair) -> Status {
+    const RunOnFiles run = [&](const std::vector<std::filesystem::path>& inputs) {
+      provider::ProgramCall call = a.call;
+      call.inputs = inputs;
+      return context.provider.run_program(call, expected.size());
+    };
+    const OutputWitnesses witnesses{
+        .moves =
+            [&] { return moves_of(a.call.inputs, expected, folder, context.options.seed, run); },
+        .wide = {}};
+    HONE_ASSIGN(const std::vector<JudgedOutput> judged,
+                judge_outputs(outputs, expected, witnesses));
+    const std::string difference = difference_in(judged);
+    if (!difference.empty()) pair.failure = "B computes something else: " + difference;
+    return {};
+  };
 }
 
 Result<ComparedPair> compare_sides(const CompareContext& context,
@@ -92,13 +108,7 @@ Result<std::vector<problem::Array>> wide_outputs(const CompareContext& context,
   provider::ProgramCall call = a.call;
   call.module = folder / "wide.vmfb";
   HONE_TRY(write_file_atomically(call.module, *bytes));
-  for (problem::TensorType& type : call.results) type.element = widened(type.element);
-  for (std::filesystem::path& input : call.inputs) {
-    HONE_ASSIGN(const std::string file, read_file(input));
-    HONE_ASSIGN(const problem::Array array, problem::from_npy(file));
-    input = folder / ("wide_" + input.filename().string());
-    HONE_TRY(write_file_atomically(input, problem::to_npy(widened(array))));
-  }
+  HONE_ASSIGN(call, widened_call(std::move(call), a.call.inputs, folder));
   auto outputs = context.provider.run_program(call, call.results.size());
   if (!outputs && outputs.error().kind == ErrorKind::kFailure) return std::vector<problem::Array>();
   return outputs;
@@ -110,7 +120,7 @@ Result<ComparedPair> compare_modules(const CompareContext& context, const std::f
                                      const std::filesystem::path& b) {
   HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-compare-"));
   return compare_sides(context, folder.path(), {a.string(), a}, {b.string(), b},
-                       judge_by_tolerance);
+                       judge_by_moves(context, folder.path()));
 }
 
 Result<ComparedPair> compare_specs(const CompareContext& context, CompileService& compiler,
@@ -125,7 +135,8 @@ Result<ComparedPair> compare_specs(const CompareContext& context, CompileService
               compiled(context, compiler, a_side, folder.path() / "a.vmfb", known));
   HONE_ASSIGN(const ProgramSide second,
               compiled(context, compiler, b_side, folder.path() / "b.vmfb", known));
-  return compare_sides(context, folder.path(), first, second, judge_by_tolerance);
+  return compare_sides(context, folder.path(), first, second,
+                       judge_by_moves(context, folder.path()));
 }
 
 Result<ComparedPair> compare_compiles(const CompareContext& context, CompileService& compiler,

@@ -43,6 +43,9 @@ struct VerifiedOutput {
 
 struct VerifyResult {
   bool right = false;
+  // Why outputs of this program cannot tell right from wrong, on no inputs that were tried; then
+  // `right` says nothing either. Empty where they can.
+  std::string says_nothing;
   std::string message;    // why not, beyond the outputs: it crashed, it wrote where it must not
   std::string reference;  // what it was compared with, in words
   std::vector<VerifiedOutput> outputs;

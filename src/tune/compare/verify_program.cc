@@ -1,6 +1,7 @@
 #include "base/file.h"
 #include "tune/compare/verify.h"
-#include "tune/program/program_tolerance.h"
+#include "tune/program/checked_inputs.h"
+#include "tune/program/program_outputs.h"
 #include "tune/services/input_files.h"
 
 namespace hone::tune {
@@ -24,7 +25,7 @@ class ProgramVerification {
     VerifyResult verdict;
     HONE_ASSIGN(const std::vector<problem::Array> expected, expected_results(verdict));
     HONE_ASSIGN(const std::string module, compile("program", request_.flags));
-    Result<std::vector<problem::Array>> results = call(module, request_.place.address);
+    Result<std::vector<problem::Array>> results = call(module, request_.place.address, inputs_);
     if (!results && results.error().kind != ErrorKind::kFailure)
       return tl::unexpected(std::move(results).error());
     if (!results) {
@@ -32,22 +33,116 @@ class ProgramVerification {
       return verdict;
     }
     verdict.arrays = std::move(*results);
-    verdict.right = true;
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      const measure::Tolerance tolerance =
-          given_tolerance(request_).value_or(program_tolerance(expected[i]));
-      HONE_ASSIGN(measure::Comparison comparison,
-                  measure::compare(std::as_bytes(std::span(verdict.arrays[i].bytes)),
-                                   std::as_bytes(std::span(expected[i].bytes)), expected[i].type,
-                                   tolerance));
-      verdict.right = verdict.right && comparison.right;
-      verdict.outputs.push_back({fmt::format("result {}", i), expected[i].type,
-                                 std::move(comparison), in_words(tolerance)});
-    }
+    HONE_TRY(judge(expected, verdict));
+    if (request_.expected.empty()) HONE_TRY(look_for_news(expected, verdict));
     return verdict;
   }
 
  private:
+  // By the given tolerance, or by what the elements move on the reference's side.
+  Status judge(const std::vector<problem::Array>& expected, VerifyResult& verdict) {
+    verdict.right = true;
+    verdict.outputs.clear();
+    const std::optional<measure::Tolerance> given = given_tolerance(request_);
+    std::vector<JudgedOutput> judged;
+    if (!given) {
+      OutputWitnesses witnesses{.moves = [&] { return moves(expected); }, .wide = {}};
+      if (request_.expected.empty() && (computes_narrow(request_.program) || are_narrow(expected)))
+        witnesses.wide = [&] { return wide_results(); };
+      HONE_ASSIGN(judged, judge_outputs(verdict.arrays, expected, witnesses));
+    }
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      if (given) {
+        JudgedOutput& each = judged.emplace_back();
+        each.tolerance = *given;
+        HONE_ASSIGN(each.comparison,
+                    measure::compare(std::as_bytes(std::span(verdict.arrays[i].bytes)),
+                                     std::as_bytes(std::span(expected[i].bytes)), expected[i].type,
+                                     *given));
+      }
+      verdict.right = verdict.right && judged[i].comparison.right;
+      std::string tolerance = in_words(judged[i].tolerance);
+      if (!judged[i].by_wide.empty()) tolerance += "; " + judged[i].by_wide;
+      verdict.outputs.push_back({fmt::format("result {}", i), expected[i].type,
+                                 judged[i].comparison, std::move(tolerance)});
+    }
+    return {};
+  }
+
+  // How far the elements of the reference move; of the program under test where its outputs were
+  // given.
+  Result<std::optional<OutputMoves>> moves(const std::vector<problem::Array>& expected) {
+    if (request_.expected.empty())
+      return moves_of(inputs_, expected, folder_, request_.seed, run_of_reference());
+    const RunOnFiles run = run_of_program();
+    auto own = run(inputs_);
+    if (!own) return tl::unexpected(std::move(own).error());
+    return moves_of(inputs_, *own, folder_, request_.seed, run);
+  }
+
+  RunOnFiles run_of_program() {
+    return [this](const std::vector<std::filesystem::path>& inputs) {
+      return call((folder_ / "program.vmfb").string(), request_.place.address, inputs);
+    };
+  }
+  RunOnFiles run_of_reference() {
+    return [this](const std::vector<std::filesystem::path>& inputs) {
+      return call((folder_ / "reference.vmfb").string(), device::host_of(request_.place.address),
+                  inputs);
+    };
+  }
+
+  // Empty where the program in f32 cannot be had.
+  Result<std::vector<problem::Array>> wide_results() {
+    HONE_ASSIGN(const auto module,
+                compiler_.compile_program_in_f32(request_.program.path, request_.bytes,
+                                                 request_.reference_flags));
+    if (!module) return std::vector<problem::Array>();
+    const std::filesystem::path path = folder_ / "wide.vmfb";
+    HONE_TRY(write_file_atomically(path, *module));
+    provider::ProgramCall call{
+        path.string(),  function_.name,   {}, device::host_of(request_.place.address),
+        runtime_flags_, function_.outputs};
+    HONE_ASSIGN(call, widened_call(std::move(call), inputs_, folder_));
+    auto results = provider_.run_program(call, function_.outputs.size());
+    if (!results && results.error().kind == ErrorKind::kFailure)
+      return std::vector<problem::Array>();
+    return results;
+  }
+
+  // Outputs that say nothing are right whatever is computed: then the program is verified on other
+  // inputs, and where these say nothing either nothing is verified.
+  Status look_for_news(const std::vector<problem::Array>& expected, VerifyResult& verdict) {
+    if (!verdict.right) return {};
+    HONE_ASSIGN(const CheckedInputs found,
+                inputs_that_tell(request_.inputs, {inputs_, expected}, folder_, request_.seed,
+                                 run_of_reference()));
+    verdict.says_nothing = found.says_nothing;
+    if (!found.says_nothing.empty()) return {};
+    // The first set is verified already, unless it was drawn anew.
+    for (std::size_t i = found.redrawn ? 0 : 1; i < found.sets.size() && verdict.right; ++i) {
+      inputs_ = found.sets[i].inputs;
+      auto results = run_of_program()(inputs_);
+      if (!results && results.error().kind != ErrorKind::kFailure)
+        return tl::unexpected(std::move(results).error());
+      if (!results) {
+        verdict.right = false;
+        verdict.message = "does not run on other inputs: " + results.error().message;
+        return {};
+      }
+      VerifyResult other = verdict;
+      other.arrays = std::move(*results);
+      HONE_TRY(judge(found.sets[i].expected, other));
+      if (other.right && !found.redrawn) continue;
+      std::swap(other.arrays, verdict.arrays);  // --output is of the first inputs
+      verdict = std::move(other);
+      verdict.message = found.redrawn
+                            ? "on inputs drawn anew: on the first ones the outputs say nothing"
+                            : "on a second draw of inputs";
+    }
+    return {};
+  }
+
   Status write_inputs() {
     HONE_ASSIGN(inputs_, write_argument_files(function_, request_.inputs, folder_, request_.seed));
     if (request_.save_inputs.empty()) return {};
@@ -68,7 +163,7 @@ class ProgramVerification {
         "the same program compiled with " + in_words(provider_, request_.reference_flags);
     HONE_ASSIGN(const std::string module, compile("reference", request_.reference_flags));
     Result<std::vector<problem::Array>> results =
-        call(module, device::host_of(request_.place.address));
+        call(module, device::host_of(request_.place.address), inputs_);
     if (!results && results.error().kind == ErrorKind::kFailure)
       return failure("the reference does not run: {}", results.error().message);
     return results;
@@ -89,9 +184,9 @@ class ProgramVerification {
     return path.string();
   }
 
-  Result<std::vector<problem::Array>> call(const std::string& module,
-                                           const device::Address& device) {
-    const provider::ProgramCall call{module, function_.name, inputs_,
+  Result<std::vector<problem::Array>> call(const std::string& module, const device::Address& device,
+                                           const std::vector<std::filesystem::path>& inputs) {
+    const provider::ProgramCall call{module, function_.name, inputs,
                                      device, runtime_flags_, function_.outputs};
     HONE_ASSIGN(std::vector<problem::Array> results,
                 provider_.run_program(call, function_.outputs.size()));

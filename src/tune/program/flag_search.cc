@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/stopwatch.h"
 #include "measure/statistics.h"
+#include "measure/verification.h"
 #include "tune/services/records.h"
 
 namespace hone::tune {
@@ -422,7 +423,9 @@ std::string call_of(const Context& context, const problem::Function& function) {
   return nlohmann::json{{"function", function.name},
                         {"types", types},
                         {"given", given},
-                        {"runtime_flags", context.options.runtime_flags}}
+                        {"runtime_flags", context.options.runtime_flags},
+                        // What called a set wrong before may call it right, and the other way.
+                        {"rules", measure::kVerificationRules}}
       .dump();
 }
 

@@ -75,7 +75,86 @@ std::string beside_wide(const problem::Array& output, const problem::Array& expe
       got.root_mean_square, own.root_mean_square, got.worst, own.worst);
 }
 
+Status check_types(const std::vector<problem::Array>& outputs,
+                   const std::vector<problem::Array>& expected) {
+  if (outputs.size() != expected.size())
+    return input_error("{} results, not {}", outputs.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    if (outputs[i].type != expected[i].type)
+      return input_error("result {} is {}, not {}", i, problem::to_string(outputs[i].type),
+                         problem::to_string(expected[i].type));
+  return {};
+}
+
+Result<measure::Comparison> compare_within(const problem::Array& output,
+                                           const problem::Array& expected,
+                                           const measure::Tolerance& tolerance) {
+  return measure::compare(std::as_bytes(std::span(output.bytes)),
+                          std::as_bytes(std::span(expected.bytes)), expected.type, tolerance);
+}
+
+bool are_right(const std::vector<JudgedOutput>& judged) {
+  return std::ranges::all_of(judged,
+                             [](const JudgedOutput& each) { return each.comparison.right; });
+}
+
+Status judge_by_moves(const std::vector<problem::Array>& outputs,
+                      const std::vector<problem::Array>& expected,
+                      const std::optional<OutputMoves>& moves, std::vector<JudgedOutput>& judged) {
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    JudgedOutput& each = judged[i];
+    if (each.comparison.right) continue;
+    if (moves) {
+      each.by_moves = true;
+      each.tolerance.basis +=
+          ", and four times as far as the element moves when the inputs are off by rounding";
+      HONE_ASSIGN(each.comparison,
+                  compare_with_moves(outputs[i], expected[i], each.tolerance, (*moves)[i]));
+    } else {
+      each.tolerance = program_tolerance(expected[i]);
+      HONE_ASSIGN(each.comparison, compare_within(outputs[i], expected[i], each.tolerance));
+    }
+  }
+  return {};
+}
+
 }  // namespace
+
+Result<std::vector<JudgedOutput>> judge_outputs(const std::vector<problem::Array>& outputs,
+                                                const std::vector<problem::Array>& expected,
+                                                const OutputWitnesses& witnesses) {
+  HONE_TRY(check_types(outputs, expected));
+  std::vector<JudgedOutput> judged(expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    judged[i].tolerance = rounding_tolerance(expected[i]);
+    HONE_ASSIGN(judged[i].comparison, compare_within(outputs[i], expected[i], judged[i].tolerance));
+  }
+  if (are_right(judged)) return judged;
+  HONE_ASSIGN(const std::optional<OutputMoves> moves, witnesses.moves());
+  HONE_TRY(judge_by_moves(outputs, expected, moves, judged));
+  if (are_right(judged) || !witnesses.wide) return judged;
+  HONE_ASSIGN(const std::vector<problem::Array> wide, witnesses.wide());
+  if (wide.size() != expected.size()) return judged;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    JudgedOutput& each = judged[i];
+    if (each.comparison.right || !problem::is_float(expected[i].type.element)) continue;
+    each.by_wide = beside_wide(outputs[i], expected[i], wide[i]);
+    if (!each.by_wide.empty()) continue;
+    each.comparison.right = true;
+    each.tolerance.basis = "at most twice as far from the program in f32 as the reference";
+  }
+  return judged;
+}
+
+std::string difference_in(const std::vector<JudgedOutput>& judged) {
+  for (std::size_t i = 0; i < judged.size(); ++i) {
+    if (judged[i].comparison.right) continue;
+    const std::string difference =
+        fmt::format("result {} is {}", i, measure::describe(judged[i].comparison));
+    return judged[i].by_wide.empty() ? difference : difference + "; " + judged[i].by_wide;
+  }
+  return "";
+}
 
 Result<std::string> difference_of_outputs(const std::vector<problem::Array>& outputs,
                                           const std::vector<problem::Array>& expected) {
@@ -105,6 +184,15 @@ bool are_narrow(const std::vector<problem::Array>& outputs) {
       outputs, [](const problem::Array& each) { return is_narrow(each.type.element); });
 }
 
+bool computes_narrow(const problem::Program& program) {
+  return std::ranges::any_of(program.dispatches, [](const problem::Dispatch& dispatch) {
+    return std::ranges::any_of(dispatch.bindings,
+                               [](const auto& view) { return is_narrow(view.type.element); }) ||
+           std::ranges::any_of(dispatch.computation.values,
+                               [](const auto& value) { return is_narrow(value.type); });
+  });
+}
+
 problem::ElementType widened(problem::ElementType type) {
   return is_narrow(type) ? problem::ElementType::kF32 : type;
 }
@@ -128,13 +216,9 @@ double error_by_wide(const problem::Array& output, const problem::Array& wide) {
 Result<std::string> difference_of_outputs(const std::vector<problem::Array>& outputs,
                                           const std::vector<problem::Array>& expected,
                                           const std::vector<problem::Array>& wide) {
-  if (outputs.size() != expected.size())
-    return input_error("{} results, not {}", outputs.size(), expected.size());
+  HONE_TRY(check_types(outputs, expected));
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const problem::TensorType& type = expected[i].type;
-    if (outputs[i].type != type)
-      return input_error("result {} is {}, not {}", i, problem::to_string(outputs[i].type),
-                         problem::to_string(type));
     HONE_ASSIGN(const measure::Comparison comparison,
                 measure::compare(std::as_bytes(std::span(outputs[i].bytes)),
                                  std::as_bytes(std::span(expected[i].bytes)), type,

@@ -1,11 +1,15 @@
 // Do two compiles of a whole program compute the same?
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "problem/dispatch.h"
 #include "problem/npy.h"
+#include "tune/program/output_moves.h"
 
 namespace hone::tune {
 
@@ -40,5 +44,34 @@ double error_by_wide(const problem::Array& output, const problem::Array& wide);
 Result<std::string> difference_of_outputs(const std::vector<problem::Array>& outputs,
                                           const std::vector<problem::Array>& expected,
                                           const std::vector<problem::Array>& wide);
+
+// Whether a dispatch of the program holds or computes numbers of f16 or bf16, whatever its results
+// are.
+bool computes_narrow(const problem::Program& program);
+
+// What is asked of a program where its outputs lie apart. Each is called at most once.
+struct OutputWitnesses {
+  // How far the expected outputs move (output_moves.h); nothing where that is not known.
+  std::function<Result<std::optional<OutputMoves>>()> moves;
+  // The program computed in f32; empty where that is not possible. Null where it computes nothing
+  // in f16 or bf16.
+  std::function<Result<std::vector<problem::Array>>()> wide;
+};
+
+struct JudgedOutput {
+  measure::Comparison comparison;
+  measure::Tolerance tolerance;
+  bool by_moves = false;  // elements were allowed what they move
+  std::string by_wide;    // why the program in f32 does not clear it, where it was asked
+};
+
+// Compares outputs within rounding_tolerance(); where one lies beyond it, with what its elements
+// move, and where that does not clear it either, with the program in f32. Errors: other numbers or
+// types of results; what a witness returns.
+Result<std::vector<JudgedOutput>> judge_outputs(const std::vector<problem::Array>& outputs,
+                                                const std::vector<problem::Array>& expected,
+                                                const OutputWitnesses& witnesses);
+// The first that is wrong, in words; empty where none is.
+std::string difference_in(const std::vector<JudgedOutput>& judged);
 
 }  // namespace hone::tune

@@ -48,4 +48,15 @@ measure::Tolerance program_tolerance(const problem::Array& expected) {
                       relative, largest, problem::name_of(expected.type.element))};
 }
 
+measure::Tolerance rounding_tolerance(const problem::Array& expected) {
+  const problem::ElementType type = expected.type.element;
+  measure::Tolerance tolerance = program_tolerance(expected);
+  if (type != problem::ElementType::kF32 && type != problem::ElementType::kF64) return tolerance;
+  tolerance.absolute /= 10;
+  tolerance.relative /= 10;
+  tolerance.basis = fmt::format("{:.2g} of the largest element ({:.3g})", tolerance.relative,
+                                largest_magnitude(expected));
+  return tolerance;
+}
+
 }  // namespace hone::tune

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/stopwatch.h"
 #include "tune/program/program_outputs.h"
 #include "tune/program/program_rounds.h"
 #include "tune/services/input_files.h"
@@ -28,6 +29,8 @@ constexpr std::size_t kFewestRounds = 8;
 constexpr std::size_t kBytesAtOnce = std::size_t{1} << 30;
 // Of a call in f32 by code that nobody tuned: some tens of seconds on a few cores.
 constexpr double kMostFlopsOfHost = 1e12;
+// Seconds. Outputs of a program that takes longer are compared on one set of inputs, not two.
+constexpr double kSlowCall = 5;
 
 }  // namespace
 
@@ -42,6 +45,7 @@ Result<ProgramVariants> ProgramVariants::create(Context& context, const problem:
   for (const problem::Dispatch& dispatch : program.dispatches)
     variants.flops_ += problem::flop_count(dispatch.root) * std::max(1, dispatch.launches_per_call);
   variants.results_ = function.outputs;
+  variants.narrow_ = computes_narrow(program);
   variants.folder_ = std::move(folder);
   HONE_ASSIGN(variants.program_, context.store.intern(store::Program{
                                      0, program.hash, program.path,
@@ -134,35 +138,89 @@ Status ProgramVariants::check(Variant& variant, const CompiledModule& compiled) 
   }
   variant.code = code;
   HONE_TRY(write_file_atomically(variant.module, *compiled));
-  Result<std::vector<problem::Array>> outputs =
-      context_->programs->run_program(call(variant), results_.size());
+  if (variants_.empty()) return expect(variant);
+  Result<std::vector<std::vector<problem::Array>>> outputs = outputs_of(variant);
   if (!outputs) {
-    if (outputs.error().kind != ErrorKind::kFailure || variants_.empty())
+    if (outputs.error().kind != ErrorKind::kFailure)
       return tl::unexpected(std::move(outputs).error());
     variant.failure = "does not run: " + outputs.error().message;
     variant.may_differ = true;
-  } else if (variants_.empty()) {
-    expected_ = std::move(*outputs);
   } else if (variant.repairs) {
-    HONE_TRY(note_differences(variant, *outputs));
-    HONE_TRY(say_what_is_repaired(variant, *outputs));
-    expected_ = std::move(*outputs);
+    HONE_TRY(note_differences(variant, outputs->front()));
+    HONE_TRY(say_what_is_repaired(variant, outputs->front()));
+    for (std::size_t i = 0; i < checked_.size(); ++i) {
+      checked_[i].expected = std::move((*outputs)[i]);
+      checked_[i].moves.reset();
+    }
+    expected_by_ = variants_.size();
   } else {
     HONE_TRY(compare_outputs(variant, *outputs));
   }
   return {};
 }
 
-Status ProgramVariants::compare_outputs(Variant& variant,
-                                        const std::vector<problem::Array>& outputs) {
-  HONE_ASSIGN(variant.failure, difference_of_outputs(outputs, expected_));
-  if (!variant.failure.empty() && are_narrow(expected_)) {
-    HONE_ASSIGN(const std::vector<problem::Array> wide, wide_outputs());
-    HONE_ASSIGN(variant.failure, difference_of_outputs(outputs, expected_, wide));
+RunOnFiles ProgramVariants::run_on_files(const Variant& variant) const {
+  return [this, of = call(variant)](const std::vector<std::filesystem::path>& inputs) {
+    provider::ProgramCall anew = of;
+    anew.inputs = inputs;
+    return context_->programs->run_program(anew, results_.size());
+  };
+}
+
+Result<std::vector<std::vector<problem::Array>>> ProgramVariants::outputs_of(
+    const Variant& variant) const {
+  const RunOnFiles run = run_on_files(variant);
+  std::vector<std::vector<problem::Array>> outputs;
+  for (const CheckedSet& set : checked_) {
+    HONE_ASSIGN(outputs.emplace_back(), run(set.inputs));
   }
-  HONE_TRY(note_differences(variant, outputs));
+  return outputs;
+}
+
+Status ProgramVariants::expect(const Variant& variant) {
+  const Stopwatch watch;
+  HONE_ASSIGN(std::vector<problem::Array> outputs,
+              context_->programs->run_program(call(variant), results_.size()));
+  const bool is_slow = watch.seconds() > kSlowCall;
+  HONE_ASSIGN(CheckedInputs found,
+              inputs_that_tell(context_->options.inputs, {inputs_, std::move(outputs)}, folder_,
+                               context_->options.seed, run_on_files(variant)));
+  checked_ = std::move(found.sets);
+  if (is_slow) checked_.resize(1);
+  context_->unchecked_outputs = found.says_nothing;
+  if (!found.says_nothing.empty())
+    context_->note_once(
+        fmt::format("flags cannot be checked by the program's outputs ({}): each dispatch is "
+                    "verified by itself instead",
+                    found.says_nothing));
+  else if (found.redrawn)
+    context_->note_once(
+        "outputs say nothing on the first inputs (they have one value, or do not change): they are "
+        "compared on others, larger or smaller");
+  return {};
+}
+
+Result<std::optional<OutputMoves>> ProgramVariants::moves_of_set(CheckedSet& set) {
+  if (!set.moves) {
+    HONE_ASSIGN(set.moves, moves_of(set.inputs, set.expected, folder_, context_->options.seed,
+                                    run_on_files(variants_.at(expected_by_))));
+  }
+  return *set.moves;
+}
+
+Status ProgramVariants::compare_outputs(Variant& variant,
+                                        const std::vector<std::vector<problem::Array>>& outputs) {
+  for (std::size_t i = 0; i < checked_.size() && variant.failure.empty(); ++i) {
+    CheckedSet& set = checked_[i];
+    OutputWitnesses witnesses{.moves = [&] { return moves_of_set(set); }, .wide = {}};
+    if (narrow_ || are_narrow(set.expected)) witnesses.wide = [&] { return wide_outputs(set); };
+    HONE_ASSIGN(const std::vector<JudgedOutput> judged,
+                judge_outputs(outputs[i], set.expected, witnesses));
+    variant.failure = difference_in(judged);
+  }
+  HONE_TRY(note_differences(variant, outputs.front()));
   if (!context_->options.bit_equal || !variant.failure.empty()) return {};
-  variant.failure = changed_bits(outputs, expected_);
+  variant.failure = changed_bits(outputs.front(), checked_.front().expected);
   variant.may_differ = !variant.failure.empty();  // in a run that asks for less
   return {};
 }
@@ -170,7 +228,8 @@ Status ProgramVariants::compare_outputs(Variant& variant,
 Status ProgramVariants::note_differences(Variant& variant,
                                          const std::vector<problem::Array>& outputs) const {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    HONE_ASSIGN(const auto difference, measure::difference_of(outputs[i], expected_[i]));
+    HONE_ASSIGN(const auto difference,
+                measure::difference_of(outputs[i], checked_.front().expected[i]));
     variant.differences.push_back(difference);
   }
   return {};
@@ -200,55 +259,54 @@ Result<double> ProgramVariants::ask_the_host(const std::vector<problem::Array>& 
   progress.step = "computing the program on this machine's cores";
   context_->observer.progress(progress);
   HONE_ASSIGN(const std::vector<problem::Array> exact,
-              outputs_in_f32(options.reference_flags, device::host_of(options.place().address)));
+              outputs_in_f32(options.reference_flags, device::host_of(options.place().address),
+                             checked_.front(), folder_ / "wide_of_host.vmfb"));
   double largest = 0;
   for (std::size_t i = 0; i < std::min(exact.size(), outputs.size()); ++i) {
     const double error = error_by_wide(outputs[i], exact[i]);
     context_->observer.note(fmt::format(
         "by the program computed in f32 on this machine's cores the error of result {} is {:.2g} "
         "of it by default and {:.2g} repaired (root mean square)",
-        i, error_by_wide(expected_[i], exact[i]), error));
+        i, error_by_wide(checked_.front().expected[i], exact[i]), error));
     // What is no number is as wrong as can be.
     largest = std::isnan(error) ? INFINITY : std::max(largest, error);
   }
   return largest;
 }
 
-Result<std::vector<problem::Array>> ProgramVariants::wide_outputs() {
-  if (wide_) return *wide_;
-  wide_.emplace();
-  auto outputs = outputs_in_f32(context_->options.flags, context_->options.place().address);
+Result<std::vector<problem::Array>> ProgramVariants::wide_outputs(CheckedSet& set) {
+  if (set.wide) return *set.wide;
+  set.wide.emplace();
+  auto outputs = outputs_in_f32(context_->options.flags, context_->options.place().address, set,
+                                folder_ / "wide.vmfb");
   if (outputs)
-    wide_ = std::move(*outputs);
+    set.wide = std::move(*outputs);
   else if (outputs.error().kind != ErrorKind::kFailure)
     return tl::unexpected(std::move(outputs).error());
   else
     context_->note_once("outputs are compared within a fixed tolerance: " +
                         outputs.error().message);
-  return *wide_;
+  return *set.wide;
 }
 
 Result<std::vector<problem::Array>> ProgramVariants::outputs_in_f32(
-    const std::vector<std::string>& flags, const device::Address& device) {
-  HONE_ASSIGN(const CompiledModule compiled,
-              context_->compiler.compile_program_in_f32(path_, bytes_, flags));
-  if (!compiled)
-    return failure("in f32 the program does not compile: {}", compiled.error().message);
-  provider::ProgramCall call{.module = folder_ / "wide.vmfb",
+    const std::vector<std::string>& flags, const device::Address& device, const CheckedSet& set,
+    const std::filesystem::path& module) {
+  if (!std::filesystem::exists(module)) {
+    HONE_ASSIGN(const CompiledModule compiled,
+                context_->compiler.compile_program_in_f32(path_, bytes_, flags));
+    if (!compiled)
+      return failure("in f32 the program does not compile: {}", compiled.error().message);
+    HONE_TRY(write_file_atomically(module, *compiled));
+  }
+  provider::ProgramCall call{.module = module,
                              .function = function_,
                              .inputs = {},
                              .device = device,
                              .runtime_flags = context_->options.runtime_flags,
                              .results = results_,
                              .stop_fd = context_->stop_fd};
-  HONE_TRY(write_file_atomically(call.module, *compiled));
-  for (problem::TensorType& type : call.results) type.element = widened(type.element);
-  for (const std::filesystem::path& input : inputs_) {
-    HONE_ASSIGN(const std::string file, read_file(input));
-    HONE_ASSIGN(const problem::Array array, problem::from_npy(file));
-    call.inputs.push_back(folder_ / ("wide_" + input.filename().string()));
-    HONE_TRY(write_file_atomically(call.inputs.back(), problem::to_npy(widened(array))));
-  }
+  HONE_ASSIGN(call, widened_call(std::move(call), set.inputs, folder_));
   Result<std::vector<problem::Array>> outputs =
       context_->programs->run_program(call, results_.size());
   if (!outputs && outputs.error().kind != ErrorKind::kInterrupted)
@@ -260,8 +318,8 @@ Result<std::vector<problem::Array>> ProgramVariants::outputs_in_f32(
 // program in f32 tells which: it is compiled beside them.
 void ProgramVariants::compare_in_f32_later(std::size_t variants) {
   constexpr std::size_t kMany = 4;
-  if (variants < kMany || wide_ || wide_begun_ || !are_narrow(expected_) ||
-      context_->options.traits().compiling_disturbs)
+  if (variants < kMany || wide_begun_ || checked_.empty() || checked_.front().wide ||
+      !are_narrow(checked_.front().expected) || context_->options.traits().compiling_disturbs)
     return;
   wide_begun_ = true;
   context_->compiler.compile_in_f32_ahead({path_, bytes_, context_->options.flags});

@@ -10,6 +10,7 @@
 
 #include "measure/array_difference.h"
 #include "measure/comparison.h"
+#include "tune/program/checked_inputs.h"
 #include "tune/services/context.h"
 
 namespace hone::tune {
@@ -115,19 +116,29 @@ class ProgramVariants {
   // What its compile is; writes its spec and kernels where that was not done.
   Result<ProgramToCompile> to_compile(Variant& variant);
   Status check(Variant& variant, const CompiledModule& compiled);
-  Status compare_outputs(Variant& variant, const std::vector<problem::Array>& outputs);
+  // Runs a variant on the inputs of each checked set; a failure where it fails on one.
+  Result<std::vector<std::vector<problem::Array>>> outputs_of(const Variant& variant) const;
+  // Takes the default's outputs for what others are compared with, on inputs that tell.
+  Status expect(const Variant& variant);
+  Status compare_outputs(Variant& variant, const std::vector<std::vector<problem::Array>>& outputs);
+  // How far the expected outputs of a set move, by the variant that gave them.
+  Result<std::optional<OutputMoves>> moves_of_set(CheckedSet& set);
+  RunOnFiles run_on_files(const Variant& variant) const;
   Status note_differences(Variant& variant, const std::vector<problem::Array>& outputs) const;
   Status say_what_is_repaired(Variant& variant, const std::vector<problem::Array>& outputs);
   // Variant::repaired_error of these outputs.
   Result<double> ask_the_host(const std::vector<problem::Array>& outputs);
   provider::ProgramCall call(const Variant& variant) const;
   double sample_seconds() const;
-  // The results of the program computed in f32, made when they are first asked for; empty where
-  // that is not possible.
-  Result<std::vector<problem::Array>> wide_outputs();
-  // The same by the code that these flags make, on this device. A failure that says why not.
+  // The results of the program computed in f32 for the inputs of a set, made when they are first
+  // asked for; empty where that is not possible.
+  Result<std::vector<problem::Array>> wide_outputs(CheckedSet& set);
+  // The same by the code that these flags make, on this device; `module`: compiled with them, or
+  // where to. A failure that says why not.
   Result<std::vector<problem::Array>> outputs_in_f32(const std::vector<std::string>& flags,
-                                                     const device::Address& device);
+                                                     const device::Address& device,
+                                                     const CheckedSet& set,
+                                                     const std::filesystem::path& module);
   // Begins to compile that, where it may be asked for.
   void compare_in_f32_later(std::size_t variants);
   const Variant* with_code(std::string_view code) const;
@@ -142,9 +153,11 @@ class ProgramVariants {
   std::filesystem::path folder_;
   std::vector<std::filesystem::path> inputs_;
   std::vector<Variant> variants_;
-  std::size_t made_ = 0;                  // names files
-  std::vector<problem::Array> expected_;  // outputs of the default, or of what repairs it
-  std::optional<std::vector<problem::Array>> wide_;
+  std::size_t made_ = 0;  // names files
+  // With outputs of the default, or of what repairs it: `expected_by_`, an index of variants_.
+  std::vector<CheckedSet> checked_;
+  std::size_t expected_by_ = 0;
+  bool narrow_ = false;  // it computes in f16 or bf16
   bool wide_begun_ = false;
 };
 

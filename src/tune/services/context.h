@@ -64,6 +64,11 @@ struct Context {
   // Dispatches whose default computes something else than its reference: the program is wrong
   // before anything is tuned.
   std::set<std::string> wrong_by_default = {};
+  // Why the program's outputs cannot tell right from wrong (tune/program/checked_inputs.h): each
+  // dispatch is verified instead. Empty where they can.
+  std::string unchecked_outputs = {};
+  // Dispatches that could not be verified then.
+  std::set<std::string> unverified_dispatches = {};
   // Code of references that were compiled in this session, by dispatch and flags.
   std::map<std::string, provider::Artifact> references = {};
   int stop_fd = -1;  // readable once the user has told hone to stop

@@ -8,22 +8,15 @@ namespace hone::tune {
 namespace {
 
 bool is_callable(const problem::Function& function) {
-  return !function.outputs.empty() &&
-         std::none_of(function.inputs.begin(), function.inputs.end(),
+  return std::none_of(function.inputs.begin(), function.inputs.end(),
                       [](const problem::TensorType& type) { return problem::is_dynamic(type); });
 }
 
 std::string why_none_is_callable(const problem::Program& program, const std::string& wanted) {
   if (program.functions.empty())
     return "no function of the program takes and returns tensors of types that hone knows";
-  bool returns = false;
-  for (const problem::Function& function : program.functions)
-    returns = returns || ((wanted.empty() || function.name == wanted) && !function.outputs.empty());
-  return fmt::format("{} {}", wanted.empty() ? "each function of the program" : wanted,
-                     returns
-                         ? "takes an argument whose shape is open (--input SHAPE gives one), or "
-                           "returns no tensor"
-                         : "returns no tensor");
+  return fmt::format("{} takes an argument whose shape is open (--input SHAPE gives one)",
+                     wanted.empty() ? "each function of the program" : wanted);
 }
 
 }  // namespace
@@ -40,13 +33,18 @@ Result<problem::Function> function_to_call(const problem::Program& program,
                                            const std::vector<GivenArgument>& given) {
   std::vector<std::string> names;
   std::optional<Error> does_not_fit;
+  std::optional<problem::Function> without_results;
   for (const problem::Function& function : program.functions) {
     names.push_back(function.name);
     if (!wanted.empty() && function.name != wanted) continue;
     Result<problem::Function> called = as_called(function, given);
-    if (called && is_callable(*called)) return called;
+    if (called && is_callable(*called)) {
+      if (!called->outputs.empty()) return called;
+      if (!without_results) without_results = std::move(*called);
+    }
     if (!called && !does_not_fit) does_not_fit = std::move(called).error();
   }
+  if (without_results) return std::move(*without_results);
   if (!wanted.empty() && std::ranges::count(names, wanted) == 0)
     return input_error(
         "'{}' has no function '{}'{}{}", program.path, wanted, did_you_mean(wanted, names),

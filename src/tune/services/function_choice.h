@@ -13,10 +13,10 @@ namespace hone::tune {
 Result<problem::Function> as_called(problem::Function function,
                                     const std::vector<GivenArgument>& given);
 
-// The function called `wanted`, or where that is empty the first that hone can make arguments for
-// and compare the results of; as it is called. Input errors: there is no function of that name
-// (with the nearest names), the arguments given do not fit it. A failure that says why where none
-// can be called.
+// The function called `wanted`, or where that is empty the first that hone can make arguments for:
+// of those with results, if there is one. As it is called. Input errors: there is no function of
+// that name (with the nearest names), the arguments given do not fit it. A failure that says why
+// where none can be called.
 Result<problem::Function> function_to_call(const problem::Program& program,
                                            const std::string& wanted,
                                            const std::vector<GivenArgument>& given);

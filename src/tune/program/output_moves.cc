@@ -1,0 +1,163 @@
+#include "tune/program/output_moves.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <span>
+
+#include "base/file.h"
+#include "measure/half.h"
+#include "measure/inputs.h"
+
+namespace hone::tune {
+namespace {
+
+using problem::ElementType;
+
+constexpr int kDraws = 3;
+constexpr double kTimesTheMove = 4;
+constexpr std::size_t kRun = 64;  // elements that move together
+
+// Relative. 64 units of f32: sums of tens of thousands of terms in order lie within it, and
+// operands narrowed to f16 are off by 2^12 units, to bf16 by 2^15.
+double nudge_of(ElementType type) {
+  switch (type) {
+    case ElementType::kF64:
+      return 0x1p-46;
+    case ElementType::kF32:
+      return 0x1p-18;
+    case ElementType::kF16:
+      return 0x1p-10;
+    case ElementType::kBF16:
+      return 0x1p-7;
+    default:
+      return 0;
+  }
+}
+
+double sign_of(std::uint64_t seed, std::uint64_t index) {
+  return (measure::random_bits(seed, index) >> 63) != 0 ? 1 : -1;
+}
+
+std::vector<double> values_in(const problem::Array& array) {
+  std::vector<double> values(static_cast<std::size_t>(problem::element_count(array.type)));
+  measure::to_doubles(std::as_bytes(std::span(array.bytes)), array.type.element, values);
+  return values;
+}
+
+double distance_of(double a, double b) {
+  if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
+  const double distance = std::abs(a - b);
+  return std::isnan(distance) ? INFINITY : distance;
+}
+
+// Whether the errors, of elements that moved less, are no worse than the moves of all, by rank.
+bool are_within(std::vector<double> errors, std::vector<double> moves, double times,
+                double always) {
+  std::ranges::sort(errors, std::greater());
+  const auto count = static_cast<std::ptrdiff_t>(std::min(errors.size(), moves.size()));
+  std::ranges::partial_sort(moves, moves.begin() + count, std::greater());
+  for (std::size_t i = 0; i < errors.size(); ++i)
+    if (!(errors[i] <= always + times * moves[i])) return false;
+  return true;
+}
+
+}  // namespace
+
+std::optional<problem::Array> nudged(const problem::Array& array, std::uint64_t seed) {
+  const ElementType type = array.type.element;
+  const double nudge = nudge_of(type);
+  if (nudge == 0) return std::nullopt;
+  const auto size = static_cast<std::size_t>(problem::byte_size(type));
+  problem::Array moved = array;
+  const double whole = sign_of(seed, 0);
+  for (std::size_t at = 0, i = 0; at + size <= moved.bytes.size(); at += size, ++i) {
+    auto* const place = reinterpret_cast<std::byte*>(moved.bytes.data() + at);
+    const double run = sign_of(seed + 1, i / kRun), own = sign_of(seed + 2, i);
+    const double value = measure::load_element(place, type);
+    measure::store_element(place, type, value * (1 + nudge * (whole + run + own) / 3));
+  }
+  return moved;
+}
+
+Result<std::optional<OutputMoves>> moves_of(const std::vector<std::filesystem::path>& inputs,
+                                            const std::vector<problem::Array>& expected,
+                                            const std::filesystem::path& folder, std::uint64_t seed,
+                                            const RunOnFiles& run) {
+  OutputMoves moves;
+  std::vector<std::vector<double>> wanted;
+  for (const problem::Array& each : expected) {
+    wanted.push_back(values_in(each));
+    moves.emplace_back(wanted.back().size(), 0.0);
+  }
+  for (int draw = 0; draw < kDraws; ++draw) {
+    std::vector<std::filesystem::path> files = inputs;
+    bool any = false;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      HONE_ASSIGN(const std::string bytes, read_file(files[i]));
+      const auto array = problem::from_npy(bytes);
+      if (!array) continue;
+      const auto draws = static_cast<std::uint64_t>(draw) * files.size() + i;
+      const auto moved = nudged(*array, measure::binding_seed(seed, 1000 + draws));
+      if (!moved) continue;
+      any = true;
+      files[i] = folder / ("nudged_" + files[i].filename().string());
+      HONE_TRY(write_file_atomically(files[i], problem::to_npy(*moved)));
+    }
+    if (!any) return std::optional<OutputMoves>();
+    Result<std::vector<problem::Array>> outputs = run(files);
+    if (!outputs && outputs.error().kind == ErrorKind::kInterrupted)
+      return tl::unexpected(std::move(outputs).error());
+    if (!outputs || outputs->size() != expected.size()) return std::optional<OutputMoves>();
+    for (std::size_t r = 0; r < expected.size(); ++r) {
+      const std::vector<double> values = values_in((*outputs)[r]);
+      if (values.size() != wanted[r].size()) return std::optional<OutputMoves>();
+      for (std::size_t i = 0; i < values.size(); ++i)
+        moves[r][i] = std::max(moves[r][i], distance_of(values[i], wanted[r][i]));
+    }
+  }
+  return std::optional<OutputMoves>(std::move(moves));
+}
+
+Result<measure::Comparison> compare_with_moves(const problem::Array& got,
+                                               const problem::Array& expected,
+                                               const measure::Tolerance& tolerance,
+                                               const std::vector<double>& moves) {
+  const problem::TensorType& type = expected.type;
+  const auto compared = [&](const problem::Array& array) {
+    return measure::compare(std::as_bytes(std::span(array.bytes)),
+                            std::as_bytes(std::span(expected.bytes)), type, tolerance);
+  };
+  HONE_ASSIGN(measure::Comparison plain, compared(got));
+  if (plain.right || plain.elements != std::ssize(moves)) return plain;
+  const double times = problem::is_float(type.element) ? kTimesTheMove : 1;
+  const auto size = static_cast<std::size_t>(problem::byte_size(type.element));
+  const std::vector<double> values = values_in(got), wanted = values_in(expected);
+  problem::Array forgiven = got;
+  const auto forgive = [&](std::size_t i) {
+    forgiven.bytes.replace(i * size, size, expected.bytes, i * size, size);
+  };
+  std::vector<std::size_t> beyond;
+  std::vector<double> errors;
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    const double error = distance_of(values[i], wanted[i]);
+    const double always = tolerance.absolute + tolerance.relative * std::abs(wanted[i]);
+    if (error <= always) continue;
+    if (error <= always + times * moves[i]) {
+      forgive(i);
+      continue;
+    }
+    beyond.push_back(i);
+    errors.push_back(error);
+  }
+  if (are_within(std::move(errors), moves, times, tolerance.absolute))
+    for (const std::size_t i : beyond) forgive(i);
+  HONE_ASSIGN(measure::Comparison judged, compared(forgiven));
+  // How far the outputs lie apart is said of what was computed.
+  judged.worst_error = plain.worst_error;
+  judged.worst_relative = plain.worst_relative;
+  judged.nan_count = plain.nan_count;
+  return judged;
+}
+
+}  // namespace hone::tune
