@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <functional>
 #include <span>
-#include <utility>
 
 #include "base/stopwatch.h"
 #include "measure/statistics.h"
@@ -171,16 +170,18 @@ std::vector<const problem::Dispatch*> ProgramTuning::not_verified() const {
 }
 
 Status ProgramTuning::verify_instead_of_outputs() {
-  if (std::exchange(all_verified_, true)) return {};
-  const std::vector<const problem::Dispatch*> unknown = not_verified();
-  HONE_ASSIGN(const std::vector<std::string> passed_over, verify_defaults(unknown));
+  if (verified_ == 0) {
+    const std::vector<const problem::Dispatch*> unknown = not_verified();
+    HONE_ASSIGN(passed_over_, verify_defaults(unknown));
+    verified_ = result_.tuned.size() + unknown.size() - passed_over_.size();
+  }
+  // A wrong default may have been the reason before outputs were looked at.
   if (context_.unchecked_outputs.empty()) return {};
-  const std::size_t all = result_.tuned.size() + unknown.size();
-  context_.unverified_dispatches.insert(passed_over.begin(), passed_over.end());
-  context_.observer.note(
-      fmt::format("{} of {} dispatches are verified by themselves, under the flags that ship{}{}",
-                  all - passed_over.size(), all,
-                  passed_over.empty() ? "" : "; these cannot be: ", fmt::join(passed_over, ", ")));
+  context_.unverified_dispatches.insert(passed_over_.begin(), passed_over_.end());
+  context_.note_once(fmt::format(
+      "{} of {} dispatches are verified by themselves, under the flags that ship{}{}", verified_,
+      verified_ + passed_over_.size(),
+      passed_over_.empty() ? "" : "; these cannot be: ", fmt::join(passed_over_, ", ")));
   return {};
 }
 

@@ -96,8 +96,9 @@ class ProgramTuning {
   std::vector<const problem::Dispatch*> chosen_;
   std::vector<store::Id> ids_;  // of each of chosen_, since weigh()
   EarlierWork earlier_;
-  plan::WorkPlan plan_;        // an item for each of chosen_
-  bool all_verified_ = false;  // verify_defaults() has taken all that is not tuned
+  plan::WorkPlan plan_;                   // an item for each of chosen_
+  std::size_t verified_ = 0;              // dispatches, once verify_defaults() has taken all
+  std::vector<std::string> passed_over_;  // and those that could not be
   ProgramTuningResult result_;
 };
 

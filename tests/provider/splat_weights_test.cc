@@ -19,6 +19,8 @@ constexpr std::string_view kStablehlo =
     %bias = stablehlo.constant dense<2.000000e-01> : tensor<8x64xf32>
     %table = stablehlo.constant dense<[0.5, 1.0]> : tensor<2xf32>
     %v = stablehlo.constant dense<3.000000e-01> : tensor<32x64xf32>
+    %half = stablehlo.constant dense<2.000000e-01> : tensor<8x64xf16>
+    %wide = stablehlo.convert %half : (tensor<8x64xf16>) -> tensor<8x64xf32>
     %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x128xf32>, tensor<128x64xf32>) -> tensor<8x64xf32>
     %1 = stablehlo.add %0, %bias : tensor<8x64xf32>
     %t = stablehlo.transpose %v, dims = [1, 0] : (tensor<32x64xf32>) -> tensor<64x32xf32>

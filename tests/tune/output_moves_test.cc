@@ -107,6 +107,7 @@ TEST(WhyOutputsSayNothing, NamesConstantSaturatedAndUnchangedOnes) {
   EXPECT_THAT(why(reals({-1000, -1000}), reals({-1000, -1000})),
               HasSubstr("each of its elements is -1000"));
   EXPECT_THAT(why(reals({1, -1, 1}), reals({-1, 1, 1})), HasSubstr("two values"));
+  EXPECT_THAT(why(reals({1, 1e-9F, 0, 2e-8F}), reals({0, 1, 1, 0})), HasSubstr("two values"));
   EXPECT_THAT(why(reals({1, 2, 3}), reals({1, 2, 3})), HasSubstr("the same for other inputs"));
   EXPECT_THAT(why(reals({1, 2, 3}), reals({1, 2, 4})), IsEmpty());
   EXPECT_THAT(why_outputs_say_nothing({}, {}, true), HasSubstr("returns nothing"));

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <span>
 
@@ -29,14 +30,24 @@ bool has_one_value(const problem::Array& array) {
                                                           array.bytes.size() - size) == 0;
 }
 
-// Of reals: at least three elements that have two values, as those of a saturated function.
+// Of reals: at least three elements with two values, as those of a saturated function, but for a
+// share of the largest that no comparison would see.
 bool has_two_values(const problem::Array& array) {
-  const std::size_t size = size_in(array);
-  if (!problem::is_float(array.type.element) || array.bytes.size() <= 2 * size) return false;
-  std::set<std::string_view> values;
-  for (std::size_t at = 0; at + size <= array.bytes.size() && values.size() <= 2; at += size)
-    values.insert(std::string_view(array.bytes).substr(at, size));
-  return values.size() <= 2;
+  constexpr double kSeen = 1e-4;
+  const auto count = static_cast<std::size_t>(problem::element_count(array.type));
+  if (!problem::is_float(array.type.element) || count <= 2) return false;
+  std::vector<double> values(count);
+  measure::to_doubles(std::as_bytes(std::span(array.bytes)), array.type.element, values);
+  double largest = 0;
+  for (const double value : values)
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+  std::set<double> steps;
+  for (const double value : values) {
+    const bool is_number = std::isfinite(value) && largest > 0;
+    steps.insert(is_number ? std::round(value / largest / kSeen) : std::isnan(value) ? 0 : value);
+    if (steps.size() > 2) return false;
+  }
+  return true;
 }
 
 std::string why_nothing(const problem::Array& output, const problem::Array& other,
@@ -46,7 +57,8 @@ std::string why_nothing(const problem::Array& output, const problem::Array& othe
         "each of its elements is {}",
         measure::load_element(reinterpret_cast<const std::byte*>(output.bytes.data()),
                               output.type.element));
-  if (has_two_values(output)) return "its elements have two values";
+  if (has_two_values(output))
+    return "its elements have two values, as those of a saturated function";
   if (inputs_differ && output.bytes == other.bytes) return "it is the same for other inputs";
   return "";
 }

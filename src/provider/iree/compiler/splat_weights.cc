@@ -18,9 +18,10 @@ namespace {
 
 constexpr std::int64_t kFewestElements = 64;
 
-// Parts of operations' names, in all dialects that IREE imports.
-constexpr std::array<std::string_view, 9> kProducts{
-    "dot_general", ".dot", "conv", "matmul", "matvec", "vecmat", ".mm", "linear", "bmm"};
+// Parts of operations' names, in all dialects that IREE imports. The names of conversions have
+// "conv" too.
+constexpr std::array<std::string_view, 8> kProducts{"dot_general", ".dot", "matmul",  "matvec",
+                                                    "vecmat",      ".mm",  ".linear", ".bmm"};
 constexpr std::array<std::string_view, 8> kMoves{"transpose", "reshape", "broadcast", "convert",
                                                  "collapse",  "expand",  "permute",   "cast"};
 
@@ -112,7 +113,9 @@ class Uses {
     }
     // What a product starts with is no operand of it.
     const std::string_view operands = line->rest.substr(0, line->rest.find("outs("));
-    const bool is_product = holds_any(line->operation, kProducts) ||
+    const bool is_convolution = line->operation.find("conv") != std::string_view::npos &&
+                                line->operation.find("convert") == std::string_view::npos;
+    const bool is_product = is_convolution || holds_any(line->operation, kProducts) ||
                             (line->operation == "linalg.generic" &&
                              line->rest.find("\"reduction\"") != std::string_view::npos);
     const bool moves = holds_any(line->operation, kMoves);
