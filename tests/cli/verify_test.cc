@@ -74,6 +74,45 @@ TEST_F(Verify, AWrongElementIsPlaced) {
   EXPECT_EQ(verify_mm({"--expected=@wrong.npy", "--rtol", "1e-2"}).exit_code, 0);
 }
 
+// A program whose result is `body` (which gives %y of %x) of the sums of a product.
+std::string behind_a_product(const std::string& body) {
+  return R"(
+#map = affine_map<(i, j) -> (i, j)>
+func.func @f(%a: tensor<64x512xf32>, %b: tensor<512x64xf32>) -> tensor<64x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<64x64xf32>
+  %filled = linalg.fill ins(%zero : f32) outs(%empty : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %c = linalg.matmul ins(%a, %b : tensor<64x512xf32>, tensor<512x64xf32>)
+                     outs(%filled : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %r = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]}
+      ins(%c : tensor<64x64xf32>) outs(%empty : tensor<64x64xf32>) {
+  ^bb0(%x: f32, %o: f32):
+)" + body +
+         R"(
+    linalg.yield %y : f32
+  } -> tensor<64x64xf32>
+  return %r : tensor<64x64xf32>
+}
+)";
+}
+
+// Where a sum nearly cancels its reciprocal is off by any amount in a right compile.
+TEST_F(Verify, AReciprocalIsHeldToItsCondition) {
+  write("reciprocal.mlir", behind_a_product("    %one = arith.constant 1.0 : f32\n"
+                                            "    %y = arith.divf %one, %x : f32\n"));
+  const Ran ran = verify({"reciprocal.mlir"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+}
+
+TEST_F(Verify, OutputsThatAreConstantVerifyNothing) {
+  write("constant.mlir", behind_a_product("    %most = arith.constant 1.0e+30 : f32\n"
+                                          "    %y = arith.maximumf %x, %most : f32\n"));
+  const Ran ran = verify({"constant.mlir"});
+  EXPECT_EQ(ran.exit_code, 1) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("NOT VERIFIED: the outputs cannot tell right from wrong (result "
+                                 "0: each of its elements is 1.0"));
+}
+
 TEST_F(Verify, OneDispatchIsLaunchedByHone) {
   const nlohmann::json document =
       json({"verify", "mm.mlir", "--dispatch", "0", "--input=@a.npy", "--input=@b.npy",
