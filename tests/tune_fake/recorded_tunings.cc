@@ -71,7 +71,8 @@ TapedPrograms::Runtime fake_gpu_runtime() {
             for (const problem::TensorType& type : call.results) {
               const auto size = static_cast<std::size_t>(problem::byte_size(type.element));
               const auto count = static_cast<std::size_t>(problem::element_count(type));
-              problem::Array& array = arrays.emplace_back(type, std::string(count * size, '\0'));
+              arrays.push_back({type, std::string(count * size, '\0')});
+              problem::Array& array = arrays.back();
               for (std::size_t i = 0; i < count; ++i)
                 measure::store_element(reinterpret_cast<std::byte*>(array.bytes.data() + i * size),
                                        type.element,

@@ -20,10 +20,10 @@ constexpr std::int64_t kFewestElements = 64;
 
 // Parts of operations' names, in all dialects that IREE imports. The names of conversions have
 // "conv" too.
-constexpr std::array<std::string_view, 8> kProducts{"dot_general", ".dot", "matmul",  "matvec",
-                                                    "vecmat",      ".mm",  ".linear", ".bmm"};
-constexpr std::array<std::string_view, 8> kMoves{"transpose", "reshape", "broadcast", "convert",
-                                                 "collapse",  "expand",  "permute",   "cast"};
+constexpr std::array<std::string_view, 8> kProductNames{"dot_general", ".dot", "matmul",  "matvec",
+                                                        "vecmat",      ".mm",  ".linear", ".bmm"};
+constexpr std::array<std::string_view, 8> kMoveNames{"transpose", "reshape", "broadcast", "convert",
+                                                     "collapse",  "expand",  "permute",   "cast"};
 
 struct Constant {
   std::size_t line = 0;
@@ -74,7 +74,7 @@ std::optional<Line> read_line(std::string_view text) {
 
 // A constant of one number: "dense<1.0> : tensor<4x8xf32>".
 std::optional<Constant> constant_in(const Line& line, std::size_t number) {
-  constexpr std::string_view kDense = "dense<", kTensor = "> : tensor<";
+  constexpr std::string_view kDense = "dense<", kOfTensor = "> : tensor<";
   const bool is_constant = line.operation.ends_with("constant") ||
                            line.operation.ends_with("const") ||
                            line.operation == "torch.vtensor.literal";
@@ -83,12 +83,12 @@ std::optional<Constant> constant_in(const Line& line, std::size_t number) {
   const auto dense = line.rest.find(kDense);
   if (dense == std::string_view::npos) return std::nullopt;
   std::string_view text = line.rest.substr(dense + kDense.size());
-  const auto end = text.find(kTensor);
+  const auto end = text.find(kOfTensor);
   // A list of numbers, or the bytes of many, is no single one.
   if (end == std::string_view::npos ||
       text.substr(0, end).find_first_of("[>\"") != std::string_view::npos)
     return std::nullopt;
-  text.remove_prefix(end + kTensor.size());
+  text.remove_prefix(end + kOfTensor.size());
   const std::string_view shape = text.substr(0, text.find('>'));
   const auto type = problem::tensor_type_from(shape);
   if (!type || problem::is_dynamic(*type) || problem::element_count(*type) < kFewestElements)
@@ -115,10 +115,10 @@ class Uses {
     const std::string_view operands = line->rest.substr(0, line->rest.find("outs("));
     const bool is_convolution = line->operation.find("conv") != std::string_view::npos &&
                                 line->operation.find("convert") == std::string_view::npos;
-    const bool is_product = is_convolution || holds_any(line->operation, kProducts) ||
+    const bool is_product = is_convolution || holds_any(line->operation, kProductNames) ||
                             (line->operation == "linalg.generic" &&
                              line->rest.find("\"reduction\"") != std::string_view::npos);
-    const bool moves = holds_any(line->operation, kMoves);
+    const bool moves = holds_any(line->operation, kMoveNames);
     if (!is_product && !moves) return;
     std::set<std::size_t> about;
     for (const std::string_view value : values_in(operands))
