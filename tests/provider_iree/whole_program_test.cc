@@ -131,6 +131,41 @@ TEST(FrontHalf, LeadsToTheModuleOfAWholeCompile) {
   }
 }
 
+// The form of constants of every export from PyTorch: 32 elements, since IREE has small ones in
+// another attribute. Two in one buffer, and a global's.
+constexpr char kResources[] = R"(
+util.global private @w = dense_resource<w> : tensor<16x2xf32>
+func.func @f(%x: tensor<2x16xf32>) -> (tensor<2x2xf32>, tensor<32xf16>) {
+  %w = util.global.load @w : tensor<16x2xf32>
+  %h = arith.constant dense_resource<h> : tensor<32xf16>
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x2xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<2x2xf32>) -> tensor<2x2xf32>
+  %y = linalg.matmul ins(%x, %w : tensor<2x16xf32>, tensor<16x2xf32>) outs(%f : tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %y, %h : tensor<2x2xf32>, tensor<32xf16>
+}
+{-# dialect_resources: { builtin: { w: "0x04000000WEIGHTS", h: "0x04000000HALVES" } } #-}
+)";
+
+std::string repeated(std::string_view word, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += word;
+  return all;
+}
+
+// 16 products of 1 and 2.
+TEST(FrontHalf, KeepsConstantsThatAreResources) {
+  std::string program = kResources;
+  program.replace(program.find("WEIGHTS"), 7, repeated("00000040", 32));
+  program.replace(program.find("HALVES"), 6, repeated("003C", 32));
+  const auto half = front_half(compiler(), "p.mlir", program, host_cpu_flags());
+  ASSERT_TRUE(half) << half.error().message;
+  const auto module =
+      compile_program(compiler(), "p.mlir", *half, host_cpu_flags(), ModuleKind::kFrontHalf);
+  ASSERT_TRUE(module) << module.error().message;
+  EXPECT_TRUE(gives(*module, "f", "2x16xf32=1", "2x2xf32=32 --expected_output=32xf16=1"));
+}
+
 // What a program from PyTorch takes is read from its own text, before the front half.
 TEST(FrontHalf, IsWhatAProgramIsSplitFrom) {
   const std::string torch = R"(

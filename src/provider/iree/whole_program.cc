@@ -58,7 +58,7 @@ Result<std::string> front_half(const Library& library, const std::string& path,
               CompilerSession::create(library, flags, Threads::kAll));
   Invocation invocation(session);
   HONE_TRY(run(invocation, ModuleKind::kProgram, kStream, path, bytes, flags));
-  return invocation.ir_bytecode();
+  return invocation.ir();
 }
 
 Result<std::string> compile_program(const Library& library, const std::string& path,

@@ -15,9 +15,9 @@ namespace hone::iree {
 // it as it is at executable-sources (problem::Dispatch::source).
 enum class ModuleKind { kProgram, kFrontHalf, kDispatch };
 
-// The program as MLIR bytecode at the end of phase `stream`: what tuning specs and kernels of
-// others say is read after it, so one serves all of them (of SDXL's UNet it is 33 s of 46 s of
-// compiling; what comes out in the end is the same bytes). `flags` and errors as of
+// The program as MLIR (bytecode or text) at the end of phase `stream`: what tuning specs and
+// kernels of others say is read after it, so one serves all of them (of SDXL's UNet it is 33 s of
+// 46 s of compiling; what comes out in the end is the same bytes). `flags` and errors as of
 // compile_program(), without what names a spec or such kernels.
 Result<std::string> front_half(const Library& library, const std::string& path,
                                std::string_view bytes, const std::vector<std::string>& flags);

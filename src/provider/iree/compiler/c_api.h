@@ -123,6 +123,7 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
   X(bool, ireeCompilerInvocationRunPassPipeline, (Invocation_t*, const char* pipeline))          \
   X(Error_t*, ireeCompilerInvocationOutputVMBytecode, (Invocation_t*, Output_t*))                \
   X(Error_t*, ireeCompilerInvocationOutputHALExecutable, (Invocation_t*, Output_t*))             \
+  X(Error_t*, ireeCompilerInvocationOutputIR, (Invocation_t*, Output_t*))                        \
   X(Error_t*, ireeCompilerInvocationOutputIRBytecode, (Invocation_t*, Output_t*, int version))   \
   X(Error_t*, ireeCompilerSourceWrapBuffer,                                                      \
     (Session_t*, const char* name, const char* bytes, std::size_t, bool terminated, Source_t**)) \
@@ -193,6 +194,8 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
     (MlirOperation, MlirOpPrintingFlags, MlirStringCallback, void*))                             \
   X(MlirOpPrintingFlags, mlirOpPrintingFlagsCreate, ())                                          \
   X(void, mlirOpPrintingFlagsDestroy, (MlirOpPrintingFlags))                                     \
+  X(void, mlirOpPrintingFlagsElideLargeElementsAttrs, (MlirOpPrintingFlags, std::intptr_t))      \
+  X(void, mlirOpPrintingFlagsElideLargeResourceString, (MlirOpPrintingFlags, std::intptr_t))     \
   X(MlirBlock, mlirRegionGetFirstBlock, (MlirRegion))                                            \
   X(MlirBlock, mlirBlockGetNextInRegion, (MlirBlock))                                            \
   X(MlirOperation, mlirBlockGetFirstOperation, (MlirBlock))                                      \
@@ -221,6 +224,7 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
   X(bool, mlirDenseElementsAttrIsSplat, (MlirAttribute))                                         \
   X(MlirAttribute, mlirDenseElementsAttrGetSplatValue, (MlirAttribute))                          \
   X(const void*, mlirDenseElementsAttrGetRawData, (MlirAttribute))                               \
+  X(bool, mlirAttributeIsADenseResourceElements, (MlirAttribute))                                \
   X(bool, mlirAttributeIsAArray, (MlirAttribute))                                                \
   X(std::intptr_t, mlirArrayAttrGetNumElements, (MlirAttribute))                                 \
   X(MlirAttribute, mlirArrayAttrGetElement, (MlirAttribute, std::intptr_t))                      \

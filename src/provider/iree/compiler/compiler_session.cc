@@ -1,6 +1,7 @@
 #include "provider/iree/compiler/compiler_session.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace hone::iree {
@@ -84,7 +85,36 @@ bool read_specs(const std::vector<std::string>& flags) {
   });
 }
 
+constexpr std::string_view kBytecodeMagic = "ML\xefR";
+
+// MLIR reads resources of bytecode in place where the buffer is at least as aligned as they are.
+constexpr std::align_val_t kSourceAlignment{4096};
+
+struct DeleteSource {
+  void operator()(char* bytes) const { ::operator delete[](bytes, kSourceAlignment); }
+};
+
 }  // namespace
+
+class CompilerSession::Sources {
+ public:
+  const char* add(std::string_view bytes) {
+    auto* const copy = static_cast<char*>(::operator new[](bytes.size() + 1, kSourceAlignment));
+    kept_.emplace_back(copy);
+    *std::ranges::copy(bytes, copy).out = '\0';
+    return copy;
+  }
+
+ private:
+  std::vector<std::unique_ptr<char, DeleteSource>> kept_;
+};
+
+CompilerSession::CompilerSession(Library library, Session_t* session)
+    : library_(std::move(library)), session_(session), sources_(std::make_unique<Sources>()) {}
+
+const char* CompilerSession::keep(std::string_view bytes) const {
+  return sources_->add(bytes);
+}
 
 Result<CompilerSession> CompilerSession::create(const Library& library,
                                                 const std::vector<std::string>& flags,
@@ -137,11 +167,14 @@ Result<CompilerSession> CompilerSession::checked(CompilerSession session,
 }
 
 CompilerSession::CompilerSession(CompilerSession&& other) noexcept
-    : library_(other.library_), session_(std::exchange(other.session_, nullptr)) {}
+    : library_(other.library_),
+      session_(std::exchange(other.session_, nullptr)),
+      sources_(std::move(other.sources_)) {}
 
 CompilerSession& CompilerSession::operator=(CompilerSession&& other) noexcept {
   std::swap(library_, other.library_);
   std::swap(session_, other.session_);
+  std::swap(sources_, other.sources_);
   return *this;
 }
 
@@ -164,9 +197,12 @@ Invocation::~Invocation() {
 bool Invocation::parse(const std::string& name, std::string_view bytes) {
   const CApi& api = session_.api();
   Source_t* source = nullptr;
-  const std::string terminated(bytes);
-  if (Error_t* error = api.ireeCompilerSourceWrapBuffer(
-          session_.get(), name.c_str(), terminated.c_str(), terminated.size() + 1, true, &source)) {
+  // Constants of bytecode (dense_resource) are not copied: the context's attributes point into it.
+  const bool is_bytecode = bytes.starts_with(kBytecodeMagic);
+  const std::string text(is_bytecode ? std::string_view() : bytes);
+  const char* const terminated = is_bytecode ? session_.keep(bytes) : text.c_str();
+  if (Error_t* error = api.ireeCompilerSourceWrapBuffer(session_.get(), name.c_str(), terminated,
+                                                        bytes.size() + 1, true, &source)) {
     *diagnostics_ = take_message(api, error);
     return false;
   }
@@ -225,7 +261,13 @@ Result<std::string> Invocation::executable() {
   return output(session_.api().ireeCompilerInvocationOutputHALExecutable);
 }
 
-Result<std::string> Invocation::ir_bytecode() {
+Result<std::string> Invocation::ir() {
+  // Bytecode has attributes of IREE's dialects (util.composite) as text, and loses the content of
+  // the resources in them (IREE 3.13).
+  OwnedModule module = take_module();
+  const bool as_text = Ir(session_.api()).holds_resources(module.get());
+  if (!import(std::move(module))) return input_error("{}", diagnostics());
+  if (as_text) return output(session_.api().ireeCompilerInvocationOutputIR);
   return output([this](Invocation_t* invocation, Output_t* out) {
     constexpr int kNewestVersion = -1;
     return session_.api().ireeCompilerInvocationOutputIRBytecode(invocation, out, kNewestVersion);

@@ -50,14 +50,17 @@ class CompilerSession {
   const CApi& api() const { return library_.api(); }
   Session_t* get() const { return session_; }
   MlirContext context() const { return api().ireeCompilerSessionBorrowContext(session_); }
+  // Copies a source, with a zero behind it, to where it stays as long as the session.
+  const char* keep(std::string_view bytes) const;
 
  private:
-  CompilerSession(Library library, Session_t* session)
-      : library_(std::move(library)), session_(session) {}
+  class Sources;
+  CompilerSession(Library library, Session_t* session);
   static Result<CompilerSession> checked(CompilerSession session,
                                          const std::vector<std::string>& flags, Threads threads);
   Library library_;
   Session_t* session_;
+  std::unique_ptr<Sources> sources_;
 };
 
 // One module on its way through the compiler. The session must outlive it; one at a time per
@@ -84,8 +87,9 @@ class Invocation {
 
   // The module's serialised forms; the compiler's words as the error text (kInput).
   Result<std::string> vm_bytecode();
-  Result<std::string> executable();   // of the only hal.executable, after phase hal
-  Result<std::string> ir_bytecode();  // MLIR's, after any phase
+  Result<std::string> executable();  // of the only hal.executable, after phase hal
+  // MLIR's, after any phase: bytecode, or text where a constant is a dense_resource.
+  Result<std::string> ir();
 
   // Errors with their notes, one per line, as the compiler words and places them; warnings and
   // remarks are left out.

@@ -136,6 +136,21 @@ std::string Ir::text(MlirOperation operation) const {
   return text;
 }
 
+bool Ir::holds_resources(MlirOperation module) const {
+  // No interface lists what attributes of IREE's own dialects hold; their text does. __elided__ is
+  // how large elements that are no resource are printed.
+  constexpr std::string_view kResource = "dense_resource<", kElided = "__elided__>";
+  const MlirOpPrintingFlags flags = api_->mlirOpPrintingFlagsCreate();
+  api_->mlirOpPrintingFlagsElideLargeElementsAttrs(flags, 0);
+  api_->mlirOpPrintingFlagsElideLargeResourceString(flags, 0);
+  std::string text;
+  api_->mlirOperationPrintWithFlags(module, flags, append, &text);
+  api_->mlirOpPrintingFlagsDestroy(flags);
+  for (auto at = text.find(kResource); at != std::string::npos; at = text.find(kResource, at + 1))
+    if (!std::string_view(text).substr(at + kResource.size()).starts_with(kElided)) return true;
+  return false;
+}
+
 std::string Ir::text(MlirAttribute attribute) const {
   std::string text;
   if (attribute.ptr != nullptr) api_->mlirAttributePrint(attribute, append, &text);

@@ -60,6 +60,8 @@ class Ir {
 
   // Printed so that it parses again; locations are left out.
   std::string text(MlirOperation operation) const;
+  // Whether a constant of the module, nested in another attribute or not, is a dense_resource.
+  bool holds_resources(MlirOperation module) const;
   std::string text(MlirAttribute attribute) const;  // "" for a null handle
   std::string text(MlirType type) const;
 

@@ -181,7 +181,7 @@ Result<OwnedModule> split(const CompilerSession& session, const std::string& pat
                             ? compile.parse(path, *half)
                             : compile.import(std::move(parsed)) && compile.run(kStart, kStream);
   if (compiled && half != nullptr && !is_known) {
-    HONE_ASSIGN(*half, compile.ir_bytecode());
+    HONE_ASSIGN(*half, compile.ir());
   }
   if (!compiled || !compile.run(kStream, kExecutableSources))
     return input_error("IREE cannot compile '{}':\n{}", path, compile.diagnostics());
