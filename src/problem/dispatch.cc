@@ -131,10 +131,18 @@ void from_json(const nlohmann::json& json, Dispatch& dispatch) {
   read_fields(json, dispatch, kDispatchFields);
 }
 
+constexpr auto kInputRangeFields = [](auto& range, auto&& field) {
+  field("input", range.input);
+  field("least", range.least);
+  field("most", range.most);
+  field("unknown", range.unknown);
+};
+
 constexpr auto kFunctionFields = [](auto& function, auto&& field) {
   field("name", function.name);
   field("inputs", function.inputs);
   field("outputs", function.outputs);
+  field.list_if_any("ranges", function.ranges, kInputRangeFields);
 };
 
 constexpr auto kProgramFields = [](auto& program, auto&& field) {

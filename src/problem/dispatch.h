@@ -115,10 +115,22 @@ std::string fingerprint(const Dispatch& dispatch);
 // lists its arguments is left as it is.
 Launch over_bindings(Launch launch, const Dispatch& dispatch);
 
+// What a program does with an integer input of a function that is more than a value: an index, a
+// shape, a trip count.
+struct InputRange {
+  int input = 0;                     // its number
+  std::int64_t least = 0, most = 0;  // values from which every access is within its tensor
+  // Why hone cannot make values up, in words: "a shape". Empty: it can.
+  std::string unknown = {};
+
+  bool operator==(const InputRange&) const = default;
+};
+
 struct Function {
   std::string name;
   std::vector<TensorType> inputs;
   std::vector<TensorType> outputs;
+  std::vector<InputRange> ranges = {};  // of inputs of which any value will not do
 
   bool operator==(const Function&) const = default;
 };

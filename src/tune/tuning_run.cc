@@ -186,6 +186,9 @@ class TuningRun {
     ProgramTuning& tuning = first_tuning();
     const Result<problem::Function> function =
         function_to_call(tuning.result().program, options.function, options.inputs);
+    if (!function && function.error().kind == ErrorKind::kInput && options.prove &&
+        sizes_.size() == 1)
+      return tl::unexpected(function.error());
     if (!options.search_flags || !options.prove || sizes_.size() > 1 || !function) return 0.0;
     HONE_ASSIGN(const std::optional<ChosenFlags> kept,
                 kept_flags(context_, command, tuning.result().program_id));

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "tune/services/function_choice.h"
@@ -53,6 +54,31 @@ TEST(GivenArguments, SayWhatAFunctionLeavesOpen) {
   const auto arrays = arguments_for({kOpen}, given({"3x2xf32"}), "the inputs", 1);
   ASSERT_TRUE(arrays) << arrays.error().message;
   EXPECT_EQ(floats(arrays->at(0)).size(), 6u);
+}
+
+TEST(GivenArguments, MadeUpAreWithinWhatTheyIndex) {
+  const TensorType ids{ElementType::kI64, {4000}};
+  const auto arrays = arguments_for({kRow, ids}, {}, "the inputs", 1, {{1, 3, 6, ""}});
+  ASSERT_TRUE(arrays) << arrays.error().message;
+  std::vector<std::int64_t> values(4000);
+  ASSERT_EQ(arrays->at(1).bytes.size(), sizeof(std::int64_t) * values.size());
+  std::memcpy(values.data(), arrays->at(1).bytes.data(), arrays->at(1).bytes.size());
+  EXPECT_EQ(std::ranges::min(values), 3);
+  EXPECT_EQ(std::ranges::max(values), 6);
+}
+
+TEST(GivenArguments, ThatHoneCannotMakeUpAreAskedFor) {
+  const TensorType shape{ElementType::kI64, {2}};
+  const problem::Program program{
+      "p.mlir", "", {{"f", {kRow, shape}, {kRow}, {{1, 0, 0, "a shape"}}}}, {}};
+  const auto called = function_to_call(program, "", {});
+  ASSERT_FALSE(called);
+  EXPECT_EQ(called.error().kind, ErrorKind::kInput);
+  EXPECT_EQ(called.error().message,
+            "input 1 of 'f' (2xi64) is a shape: hone cannot make its values up; give them: "
+            "--input 2xf32 --input 2xi64=VALUE,VALUE");
+  EXPECT_FALSE(function_to_call(program, "", given({"2xf32", "2xi64"})));
+  EXPECT_TRUE(function_to_call(program, "", given({"2xf32", "2xi64=1,2"})));
 }
 
 TEST(GivenArguments, ThatDoNotFitSayWhatIsWanted) {

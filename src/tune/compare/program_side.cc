@@ -1,5 +1,7 @@
 #include "tune/compare/program_side.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "tune/program/program_rounds.h"
 #include "tune/services/function_choice.h"
@@ -37,8 +39,12 @@ Result<problem::Function> choose_function(const CompareContext& context, const P
   const auto is_wanted = [&](const std::string& name) {
     return wanted.empty() ? names.size() == 1 : name == wanted;
   };
-  for (const problem::Function& function : functions)
-    if (is_wanted(function.name)) return as_called(function, context.options.inputs);
+  for (problem::Function function : functions) {
+    if (!is_wanted(function.name)) continue;
+    const auto known = std::ranges::find(side.known, function.name, &problem::Function::name);
+    if (known != side.known.end()) function.ranges = known->ranges;
+    return as_called(std::move(function), context.options.inputs);
+  }
   for (const provider::UntypedFunction& function : untyped) {
     if (!is_wanted(function.name)) continue;
     HONE_ASSIGN(problem::Function found, typed(context, side, function));

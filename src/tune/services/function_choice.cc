@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "problem/tensor_text.h"
 
 namespace hone::tune {
 namespace {
@@ -19,12 +20,53 @@ std::string why_none_is_callable(const problem::Program& program, const std::str
                      wanted.empty() ? "each function of the program" : wanted);
 }
 
+bool has_values(const std::vector<GivenArgument>& given, std::size_t input) {
+  return input < given.size() && (given[input].array || !given[input].values.empty());
+}
+
+// An --input for each input, those that hone cannot make up with room for values.
+std::string how_to_give(const problem::Function& function,
+                        const std::vector<GivenArgument>& given) {
+  constexpr std::int64_t kMostValues = 8;
+  std::string words;
+  for (std::size_t i = 0; i < function.inputs.size(); ++i) {
+    const problem::TensorType& type = function.inputs[i];
+    const bool unknown = std::ranges::any_of(function.ranges, [&](const problem::InputRange& each) {
+      return static_cast<std::size_t>(each.input) == i && !each.unknown.empty();
+    });
+    words += words.empty() ? "" : " ";
+    if (!unknown || has_values(given, i))
+      words += i < given.size() ? given[i].name : "--input " + problem::to_string(type);
+    else if (!problem::is_dynamic(type) && problem::element_count(type) <= kMostValues)
+      words += fmt::format(
+          "--input {}={}", problem::to_string(type),
+          fmt::join(std::vector<std::string>(static_cast<std::size_t>(problem::element_count(type)),
+                                             "VALUE"),
+                    ","));
+    else
+      words += fmt::format("--input @input{}.npy", i);
+  }
+  return words;
+}
+
+Status check_given(const problem::Function& function, const std::vector<GivenArgument>& given) {
+  for (const problem::InputRange& range : function.ranges) {
+    const auto i = static_cast<std::size_t>(range.input);
+    if (range.unknown.empty() || i >= function.inputs.size() || has_values(given, i)) continue;
+    return input_error("input {} of '{}' ({}) is {}: hone cannot make its values up; give them: {}",
+                       i, function.name, problem::to_string(function.inputs[i]), range.unknown,
+                       how_to_give(function, given));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<problem::Function> as_called(problem::Function function,
                                     const std::vector<GivenArgument>& given) {
   HONE_ASSIGN(function.inputs, types_given(std::move(function.inputs), given,
                                            fmt::format("the inputs of '{}'", function.name)));
+  HONE_TRY(check_given(function, given));
   return function;
 }
 

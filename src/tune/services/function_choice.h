@@ -9,7 +9,8 @@
 namespace hone::tune {
 
 // The function, with the shapes of what was given where it leaves them open. Input error where the
-// arguments do not fit it.
+// arguments do not fit it, and where one is not given that hone cannot make up: a shape, a trip
+// count, an index whose range is not known.
 Result<problem::Function> as_called(problem::Function function,
                                     const std::vector<GivenArgument>& given);
 

@@ -1,6 +1,8 @@
 #include "tune/services/given_arguments.h"
 
+#include <algorithm>
 #include <charconv>
+#include <random>
 #include <span>
 
 #include "base/file.h"
@@ -57,10 +59,20 @@ Result<problem::Array> made_of(const GivenArgument& given, const problem::Tensor
   return array;
 }
 
-problem::Array made_up(const problem::TensorType& type, std::uint64_t seed) {
+problem::Array made_up(const problem::TensorType& type, const problem::InputRange* range,
+                       std::uint64_t seed) {
   problem::Array array{type, {}};
-  array.bytes.resize(static_cast<std::size_t>(problem::element_count(type)) *
-                     size_of(type.element));
+  const std::size_t size = size_of(type.element);
+  array.bytes.resize(static_cast<std::size_t>(problem::element_count(type)) * size);
+  if (range != nullptr) {
+    std::mt19937_64 random(seed);
+    const auto count = static_cast<std::uint64_t>(range->most - range->least) + 1;
+    for (std::size_t at = 0; at < array.bytes.size(); at += size)
+      measure::store_element(
+          reinterpret_cast<std::byte*>(array.bytes.data() + at), type.element,
+          static_cast<double>(range->least + static_cast<std::int64_t>(random() % count)));
+    return array;
+  }
   measure::fill_input(std::as_writable_bytes(std::span(array.bytes)), type.element,
                       problem::is_float(type.element) ? kRealArgument : kIntegerArgument, seed);
   return array;
@@ -133,7 +145,8 @@ Result<std::vector<problem::TensorType>> types_given(std::vector<problem::Tensor
 
 Result<std::vector<problem::Array>> arguments_for(const std::vector<problem::TensorType>& wanted,
                                                   const std::vector<GivenArgument>& given,
-                                                  const std::string& what, std::uint64_t seed) {
+                                                  const std::string& what, std::uint64_t seed,
+                                                  const std::vector<problem::InputRange>& ranges) {
   HONE_ASSIGN(const std::vector<problem::TensorType> types, types_given(wanted, given, what));
   std::vector<problem::Array> arrays;
   for (std::size_t i = 0; i < types.size(); ++i) {
@@ -144,7 +157,10 @@ Result<std::vector<problem::Array>> arguments_for(const std::vector<problem::Ten
           "--input",
           i, what, problem::to_string(types[i]));
     if (i >= given.size() || (!given[i].array && given[i].values.empty())) {
-      arrays.push_back(made_up(types[i], measure::binding_seed(seed, i)));
+      const auto range =
+          std::ranges::find(ranges, static_cast<int>(i), &problem::InputRange::input);
+      arrays.push_back(made_up(types[i], range == ranges.end() ? nullptr : &*range,
+                               measure::binding_seed(seed, i)));
       continue;
     }
     auto array = given[i].array ? problem::as_tensor(*given[i].array, types[i])

@@ -36,9 +36,11 @@ Result<std::vector<problem::TensorType>> types_given(std::vector<problem::Tensor
 
 // An array for each of `wanted`, which may leave open what was given: the given ones, in order, or
 // where none is given made up from `seed`: reals of about unit size, small whole numbers for
-// integer types. Input errors: types_given's; an extent that stays open.
-Result<std::vector<problem::Array>> arguments_for(const std::vector<problem::TensorType>& wanted,
-                                                  const std::vector<GivenArgument>& given,
-                                                  const std::string& what, std::uint64_t seed);
+// integer types, those of `ranges` within them. Input errors: types_given's; an extent that stays
+// open.
+Result<std::vector<problem::Array>> arguments_for(
+    const std::vector<problem::TensorType>& wanted, const std::vector<GivenArgument>& given,
+    const std::string& what, std::uint64_t seed,
+    const std::vector<problem::InputRange>& ranges = {});
 
 }  // namespace hone::tune

@@ -73,9 +73,10 @@ Result<BindingFiles> write_binding_files(const problem::Dispatch& dispatch,
 Result<std::vector<std::filesystem::path>> write_argument_files(
     const problem::Function& function, const std::vector<GivenArgument>& given,
     const std::filesystem::path& folder, std::uint64_t seed) {
-  HONE_ASSIGN(const std::vector<problem::Array> arrays,
-              arguments_for(function.inputs, given,
-                            fmt::format("the inputs of '{}'", function.name), seed));
+  HONE_ASSIGN(
+      const std::vector<problem::Array> arrays,
+      arguments_for(function.inputs, given, fmt::format("the inputs of '{}'", function.name), seed,
+                    function.ranges));
   std::vector<std::filesystem::path> files;
   for (const problem::Array& array : arrays) {
     files.push_back(folder / fmt::format("argument{}.npy", files.size()));

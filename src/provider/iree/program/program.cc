@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "provider/iree/cpu/generic_space.h"
+#include "provider/iree/program/argument_ranges.h"
 #include "provider/iree/program/bindings.h"
 #include "provider/iree/program/computation.h"
 #include "provider/iree/program/dispatch_ir.h"
@@ -161,10 +162,16 @@ Dispatch describe(const Ir& ir, const Part& part, const LaunchSet& set, const Op
   return dispatch;
 }
 
-// The program at executable-sources, whichever of the two kinds of file it comes from. `torch`:
-// what is said of its functions before it is compiled. `half`: load_program().
+// A program's functions before dispatches are made of them.
+struct Source {
+  TorchArguments torch;
+  std::optional<OwnedModule> input;  // after phase `input`; none of a file past that phase
+};
+
+// The program at executable-sources, whichever of the two kinds of file it comes from. `half`:
+// load_program().
 Result<OwnedModule> split(const CompilerSession& session, const std::string& path,
-                          std::string_view bytes, TorchArguments& torch, std::string* half) {
+                          std::string_view bytes, Source& source, std::string* half) {
   const Ir ir(session.api());
   Invocation invocation(session);
   if (!invocation.parse(path, bytes))
@@ -174,12 +181,16 @@ Result<OwnedModule> split(const CompilerSession& session, const std::string& pat
     remove_configurations(ir, parsed);
     return parsed;
   }
-  torch = torch_arguments(ir, parsed);
+  source.torch = torch_arguments(ir, parsed);
+  Invocation convert(session);
+  if (!convert.import(std::move(parsed)) || !convert.run(kStart, kInput))
+    return input_error("IREE cannot compile '{}':\n{}", path, convert.diagnostics());
+  source.input = convert.take_module();
   Invocation compile(session);
   const bool is_known = half != nullptr && !half->empty();
   const bool compiled = is_known
                             ? compile.parse(path, *half)
-                            : compile.import(std::move(parsed)) && compile.run(kStart, kStream);
+                            : compile.import(source.input->clone()) && compile.run(kInput, kStream);
   if (compiled && half != nullptr && !is_known) {
     HONE_ASSIGN(*half, compile.ir());
   }
@@ -282,8 +293,8 @@ Result<problem::Program> load_program(const Library& library, const std::string&
   all.emplace_back(kTunerAttributesFlag);
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, all, Threads::kAll));
   const Ir ir(session.api());
-  TorchArguments torch;
-  HONE_ASSIGN(const OwnedModule module, split(session, path, bytes, torch, half));
+  Source source;
+  HONE_ASSIGN(const OwnedModule module, split(session, path, bytes, source, half));
 
   HONE_ASSIGN(std::vector<Part> parts, parts_of(session, module));
   OpenSizes open = OpenSizes::find(ir, module);
@@ -293,8 +304,9 @@ Result<problem::Program> load_program(const Library& library, const std::string&
 
   problem::Program program{
       .path = path, .hash = content_hash(bytes), .functions = {}, .dispatches = {}};
-  for (problem::Function& function : functions_of(ir, module, torch)) {
+  for (problem::Function& function : functions_of(ir, module, source.torch)) {
     open.fill_in(function);
+    if (source.input) function.ranges = argument_ranges(ir, *source.input, function);
     program.functions.push_back(std::move(function));
   }
   for (const Part& part : parts)
