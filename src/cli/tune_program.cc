@@ -21,6 +21,9 @@
 #include "output/gpu_report.h"
 #include "output/json_text.h"
 #include "output/session_report.h"
+#include "provider/iree/compiler/weights_in_blocks.h"
+#include "provider/iree/compiler/wide_sums.h"
+#include "provider/iree/gpu/matrix_instructions.h"
 #include "provider/iree/iree_provider.h"
 #include "tune/tuning_run.h"
 
@@ -231,6 +234,28 @@ Status take_starter_spec(TuneOptions& options) {
   return {};
 }
 
+// Whether the target's matrix units take f16 and cannot add up in f16: such a dispatch does not
+// compile there.
+bool needs_wide_sums(const problem::GpuTarget& target, const problem::Program& program) {
+  using enum problem::ElementType;
+  return !iree::matrix_instructions(target, kF16, kF32).empty() &&
+         iree::matrix_instructions(target, kF16, kF16).empty() && iree::has_narrow_sums(program);
+}
+
+// Splits the program anew with f16 sums in f32, by a flag that ships with the others.
+Result<problem::Program> load_with_wide_sums(Toolchain& toolchain, TuneOptions& options,
+                                             const std::string& bytes) {
+  const std::filesystem::path file =
+      std::filesystem::absolute(options.tuning.out / "f16_sums_in_f32.mlir");
+  HONE_TRY(write_file_atomically(file, iree::wide_sums_spec()));
+  options.toolchain.flags.push_back(std::string(iree::kTransformSpecFlag) + file.string());
+  options.tuning.flags = compile_flags(options.toolchain);
+  say("{} has no matrix instruction with f16 sums: they are f32 here, and results are truncated to "
+      "f16, by {}\n",
+      options.toolchain.target, options.toolchain.flags.back());
+  return load_for_target(toolchain.compiler(), options.toolchain, options.tuning.input, bytes);
+}
+
 // For a GPU that is not here.
 CommandResult compile_program(TuneOptions& options) {
   const auto target = gpu_of(options.toolchain);
@@ -255,6 +280,12 @@ CommandResult compile_program(TuneOptions& options) {
   for (const Replacing& each : workers) replacing.push_back(each.provider.get());
   HONE_ASSIGN(problem::Program program, load_for_target(toolchain.compiler(), options.toolchain,
                                                         options.tuning.input, input.bytes));
+  const bool names_spec = std::ranges::any_of(options.toolchain.flags, [](const auto& flag) {
+    return flag.starts_with(iree::kTransformSpecFlag);
+  });
+  if (needs_wide_sums(*target, program) && !names_spec) {
+    HONE_ASSIGN(program, load_with_wide_sums(toolchain, options, input.bytes));
+  }
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
   // The row is the one that a tuning on the device interns, which then finds what was compiled
   // here.
