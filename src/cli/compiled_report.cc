@@ -51,11 +51,15 @@ Status print_compiled(const ToolchainOptions& options, const tune::CompiledProgr
                                       {"tried", dispatch.tried},
                                       {"compiled", dispatch.compiled},
                                       {"distinct", dispatch.distinct},
+                                      {"failed", dispatch.failures.count()},
+                                      {"failed_reason", dispatch.failures.words()},
                                       {"candidates", table.to_json()}});
     if (json) continue;
-    fmt::print("{}: {} of {} tried compile, {} differ; the space has {}\n{}\n",
+    const std::string reason = dispatch.failures.words();
+    fmt::print("{}: {} of {} tried compile, {} differ; the space has {}\n{}{}{}\n",
                dispatch.dispatch->name, dispatch.compiled, dispatch.tried, dispatch.distinct,
-               format_count(dispatch.space), table.to_text());
+               format_count(dispatch.space), reason, reason.empty() ? "" : "\n",
+               dispatch.ranked.empty() ? "" : table.to_text());
   }
   const std::string text = output::json_text(document) + "\n";
   HONE_TRY(write_file_atomically(file, text));

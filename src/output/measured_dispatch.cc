@@ -30,6 +30,10 @@ void count(const CandidateRow& row, Counts& counts) {
   if (row.state == CandidateState::kWrong) ++counts.wrong;
   if (row.state == CandidateState::kCompiled) ++counts.not_run;
   if (row.state == CandidateState::kFailed) ++counts.failed[row.failure_kind];
+  if (row.state == CandidateState::kFailed)
+    counts.reasons.add(row.failure_kind, row.failure_message);
+  else if (row.state == CandidateState::kWrong)
+    counts.reasons.add("wrong", row.failure_message);
 }
 
 void add_library(const CandidateRow& row, std::vector<LibraryRows>& libraries) {

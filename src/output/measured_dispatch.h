@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/common_reason.h"
 #include "base/result.h"
 #include "store/store.h"
 
@@ -26,6 +27,7 @@ struct Counts {
   std::int64_t tried = 0, compiled = 0, right = 0, wrong = 0;
   std::int64_t not_run = 0;                    // compiled when the time was over
   std::map<std::string, std::int64_t> failed;  // by kind; wrong ones are not in it
+  CommonReason reasons;                        // of those that failed or are wrong
 };
 
 // Whether it is a vendor's library beside the candidates (store::kLibraryFormat).

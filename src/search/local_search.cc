@@ -55,8 +55,8 @@ bool LocalSearch::start_another_pass() {
   return true;
 }
 
-void LocalSearch::tell(const space::Configuration& configuration, std::optional<double> score) {
-  if (score) by_score_.emplace(*score, configuration);
+void LocalSearch::tell(const space::Configuration& configuration, const Outcome& outcome) {
+  if (outcome.score) by_score_.emplace(*outcome.score, configuration);
 }
 
 }  // namespace hone::search

@@ -34,7 +34,7 @@ class LocalSearch final : public Strategy {
   std::string_view name() const override { return "local"; }
   // Fewer than `count` when what is told next may change which neighbours are worth a try.
   std::vector<space::Configuration> ask(std::size_t count) override;
-  void tell(const space::Configuration& configuration, std::optional<double> score) override;
+  void tell(const space::Configuration& configuration, const Outcome& outcome) override;
 
  private:
   void ask_neighbours(std::size_t count, std::vector<space::Configuration>& proposals);

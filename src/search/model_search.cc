@@ -140,7 +140,8 @@ void ModelSearch::estimate_gain(const std::vector<Looked>& looked) {
   }
 }
 
-void ModelSearch::tell(const space::Configuration& configuration, std::optional<double> score) {
+void ModelSearch::tell(const space::Configuration& configuration, const Outcome& outcome) {
+  const std::optional<double>& score = outcome.score;
   if (score) by_score_.emplace(*score, configuration);
   places_.push_back(place(configuration));
   log_scores_.push_back(score ? std::optional(std::log(*score)) : std::nullopt);

@@ -30,7 +30,7 @@ class ModelSearch final : public Strategy {
 
   std::string_view name() const override { return "model"; }
   std::vector<space::Configuration> ask(std::size_t count) override;
-  void tell(const space::Configuration& configuration, std::optional<double> score) override;
+  void tell(const space::Configuration& configuration, const Outcome& outcome) override;
   void note_noise(double share) override { noise_ = share; }
   std::optional<double> expected_gain() const override { return expected_gain_; }
 

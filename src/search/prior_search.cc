@@ -7,27 +7,10 @@ namespace hone::search {
 
 std::vector<space::Configuration> PriorSearch::ask(std::size_t count) {
   std::vector<space::Configuration> proposals;
-  // Something may have worked since they were put off.
-  for (std::size_t i = 0; i < std::min(kLookedAt, put_off_.size()) && proposals.size() < count;) {
-    if (failed_.blames(put_off_[i])) {
-      ++i;
-      continue;
-    }
-    proposals.push_back(std::move(put_off_[i]));
-    put_off_.erase(put_off_.begin() + static_cast<std::ptrdiff_t>(i));
-  }
-  for (std::size_t looked = 0; looked < kLookedAt && proposals.size() < count; ++looked) {
+  while (proposals.size() < count) {
     if (next_ == ranked_.size()) rank_more();
     if (ranked_.empty()) break;
-    space::Configuration next = std::move(ranked_[next_++]);
-    if (failed_.blames(next))
-      put_off_.push_back(std::move(next));
-    else
-      proposals.push_back(std::move(next));
-  }
-  while (proposals.size() < count && !put_off_.empty()) {
-    proposals.push_back(std::move(put_off_.front()));
-    put_off_.pop_front();
+    proposals.push_back(std::move(ranked_[next_++]));
   }
   return proposals;
 }

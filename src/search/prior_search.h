@@ -1,10 +1,8 @@
 // Search by a prior: an estimate, made before anything is measured, says what to try first.
 #pragma once
 
-#include <deque>
 #include <vector>
 
-#include "search/failed_pairs.h"
 #include "search/random_search.h"
 
 namespace hone::search {
@@ -12,14 +10,11 @@ namespace hone::search {
 // Proposes a space in ascending order of the prior; equal ones in enumeration order. Of a space
 // with more than kMostRanked configurations, or one that cannot be counted, kDrawn are drawn at
 // random and ranked, then the next: tens of milliseconds, and the best of them is among the best
-// 0.006 % of the space. What is told decides nothing but this: what has something in common with
-// configurations that failed (failed_pairs.h) comes behind what has not.
+// 0.006 % of the space.
 class PriorSearch final : public Strategy {
  public:
   static constexpr std::size_t kMostRanked = std::size_t{1} << 18;
   static constexpr std::size_t kDrawn = std::size_t{1} << 14;
-  // In search of one that has nothing in common with those that failed.
-  static constexpr std::size_t kLookedAt = 1024;
 
   // `space` must outlive this. `prior` is called once for each configuration.
   PriorSearch(const space::Space& space, std::uint64_t seed, Prior prior)
@@ -27,9 +22,8 @@ class PriorSearch final : public Strategy {
 
   std::string_view name() const override { return "prior"; }
   std::vector<space::Configuration> ask(std::size_t count) override;
-  void tell(const space::Configuration& configuration, std::optional<double> score) override {
-    failed_.tell(configuration, score.has_value());
-  }
+  // What is told decides nothing.
+  void tell(const space::Configuration&, const Outcome&) override {}
 
  private:
   void rank_more();
@@ -40,8 +34,6 @@ class PriorSearch final : public Strategy {
   bool ranked_all_ = false;
   std::vector<space::Configuration> ranked_;
   std::size_t next_ = 0;  // in ranked_
-  FailedPairs failed_;
-  std::deque<space::Configuration> put_off_;  // in the prior's order
 };
 
 }  // namespace hone::search

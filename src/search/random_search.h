@@ -20,7 +20,7 @@ class RandomSearch final : public Strategy {
   std::string_view name() const override { return "random"; }
   std::vector<space::Configuration> ask(std::size_t count) override;
   // It does not learn: what is told is not kept.
-  void tell(const space::Configuration&, std::optional<double>) override {}
+  void tell(const space::Configuration&, const Outcome&) override {}
 
  private:
   std::vector<space::Configuration> ask_by_index(std::size_t count);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "search/family_filter.h"
 #include "search/local_search.h"
 #include "search/model_search.h"
 #include "search/prior_search.h"
@@ -31,7 +32,7 @@ class ExhaustiveSearch final : public Strategy {
     return proposals;
   }
 
-  void tell(const space::Configuration&, std::optional<double>) override {}
+  void tell(const space::Configuration&, const Outcome&) override {}
 
  private:
   space::Enumerator enumerator_;
@@ -42,11 +43,16 @@ class ExhaustiveSearch final : public Strategy {
 Result<std::unique_ptr<Strategy>> make_strategy(std::string_view name, const space::Space& space,
                                                 std::uint64_t seed, Prior prior) {
   if (name == "exhaustive") return std::make_unique<ExhaustiveSearch>(space);
-  if (name == "random") return std::make_unique<RandomSearch>(space, seed);
-  if (name == "local") return std::make_unique<LocalSearch>(space, seed, std::move(prior));
-  if (name == "model") return std::make_unique<ModelSearch>(space, seed, std::move(prior));
+  const auto filtered = [](auto strategy) {
+    return std::make_unique<FamilyFilter>(std::move(strategy));
+  };
+  if (name == "random") return filtered(std::make_unique<RandomSearch>(space, seed));
+  if (name == "local")
+    return filtered(std::make_unique<LocalSearch>(space, seed, std::move(prior)));
+  if (name == "model")
+    return filtered(std::make_unique<ModelSearch>(space, seed, std::move(prior)));
   if (name == "prior") {
-    if (prior) return std::make_unique<PriorSearch>(space, seed, std::move(prior));
+    if (prior) return filtered(std::make_unique<PriorSearch>(space, seed, std::move(prior)));
     return input_error(
         "the strategy 'prior' needs an estimate of each configuration's time, which there is for "
         "contractions on a CPU and for GEMMs of the provider's own kernels; use auto");

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,19 @@ using Prior = std::function<double(const space::Configuration&)>;
 inline constexpr std::string_view kStrategyNames[] = {"auto",  "exhaustive", "local",
                                                       "model", "prior",      "random"};
 
+// What became of a proposed configuration.
+struct Outcome {
+  // NOLINTBEGIN(google-explicit-constructor): a score, or none, is an outcome.
+  Outcome(double told) : score(told) {}
+  Outcome(std::nullopt_t) {}
+  Outcome(std::optional<double> told, std::string_view why = {}) : score(told), cause(why) {}
+  // NOLINTEND(google-explicit-constructor)
+
+  std::optional<double>
+      score{};          // lower is better (seconds, or a ratio to a baseline); none: failed
+  std::string cause{};  // why it failed: equal for failures of one kind
+};
+
 class Strategy {
  public:
   virtual ~Strategy() = default;
@@ -32,9 +46,7 @@ class Strategy {
   // the space is exhausted.
   virtual std::vector<space::Configuration> ask(std::size_t count) = 0;
 
-  // The score of a proposed configuration: lower is better (seconds, or a ratio to a baseline);
-  // nothing when it failed.
-  virtual void tell(const space::Configuration& configuration, std::optional<double> score) = 0;
+  virtual void tell(const space::Configuration& configuration, const Outcome& outcome) = 0;
 
   // Scores are told as they were measured, with this standard deviation, as a share: what seems the
   // best may owe its place to it. Told again as more is known.
@@ -50,7 +62,8 @@ class Strategy {
 // uniformly with `seed`, "prior" what `prior` expects to be best first. Those that learn begin with
 // a sample, which with a prior is mostly its choice: "local" (local_search.h), which ends when more
 // no longer helps, and "model" (model_search.h). "auto" is for the caller to resolve
-// (auto_choice.h). Input errors: another name; "prior" without one.
+// (auto_choice.h). All but "exhaustive" put off what belongs to a family that fails
+// (family_filter.h). Input errors: another name; "prior" without one.
 // `space` must outlive the strategy.
 Result<std::unique_ptr<Strategy>> make_strategy(std::string_view name, const space::Space& space,
                                                 std::uint64_t seed, Prior prior = {});

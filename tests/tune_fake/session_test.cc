@@ -209,6 +209,16 @@ TEST_F(OneTuner, AFailingCandidateIsARowAndNotTheEnd) {
   EXPECT_THAT(failed->failure_message, HasSubstr("no such tile"));
 }
 
+TEST_F(OneTuner, SaysWhyMostCandidatesFailed) {
+  test::FakePool pool(1);
+  pool.failures[2] = {provider::FailureKind::kCompileError, "stack 49152 B, limit 32768 B\nwords"};
+  pool.failures[3] = {provider::FailureKind::kCompileError, "stack 65536 B, limit 32768 B\nwords"};
+  pool.failures[4] = {provider::FailureKind::kCompileError, "no such tile"};
+  const auto result = run(pool);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_THAT(observer_.notes, HasSubstr("2 of 3 failed candidates: stack 49152 B, limit 32768 B"));
+}
+
 // Time is what the runner's jobs take, a second each: of 300 s each of three equal dispatches gets
 // 100. Finalists end their round, and calibrating and making ready come on top.
 TEST_F(OneTuner, SpendsItsBudgetOnAllDispatchesAlike) {

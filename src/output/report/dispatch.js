@@ -196,7 +196,7 @@ function tieSection(dispatch) {
 
 function failureSection(dispatch) {
   if (!dispatch.data.failures.length) return null;
-  return section('Failures', h('p', {class: 'note'}, 'By kind, in the words of the compiler or the system. None of them can win.'),
+  return section('Failures', h('p', {class: 'note'}, `${dispatch.data.counts.reason}. Below: by kind, in the words of the compiler or the system. None of them can win.`),
       failureList(dispatch));
 }
 

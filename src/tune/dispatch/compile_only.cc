@@ -103,8 +103,10 @@ class CompileOnly {
     HONE_ASSIGN(const store::Id candidate, store_.add_candidate(row));
     ++result_.tried;
     HONE_ASSIGN(const store::Known known, store_.known(candidate, std::nullopt));
-    if (known.failure && still_holds(*known.failure, store_.current_run(), options_.retry_failed))
+    if (known.failure && still_holds(*known.failure, store_.current_run(), options_.retry_failed)) {
+      result_.failures.add(known.failure->kind, known.failure->message);
       return {};
+    }
     if (known.artifact && known.artifact->has_code) {
       // It is read and never run, whoever made it.
       HONE_ASSIGN(const store::Artifact stored,
@@ -123,7 +125,7 @@ class CompileOnly {
   Status collect() {
     struct Failures {
       std::size_t done = 0, failed = 0;
-      std::string first;
+      CommonReason reasons;
     };
     std::map<std::string, Failures> of_providers;
     std::size_t done = 0, failed = 0;
@@ -146,12 +148,15 @@ class CompileOnly {
         continue;
       }
       ++failed;
-      if (++failures.failed == 1) failures.first = finished->artifact.error().message;
+      ++failures.failed;
+      const provider::Failure& failure = finished->artifact.error();
+      failures.reasons.add(provider::name_of(failure.kind), failure.message);
+      result_.failures.add(provider::name_of(failure.kind), failure.message);
     }
     for (const auto& [provider, failures] : of_providers)
       if (failures.failed == failures.done)
-        observer_.note(fmt::format("'{}': no candidate of {} compiles; the first: {}",
-                                   result_.dispatch->name, provider, failures.first));
+        observer_.note(fmt::format("'{}': no candidate of {} compiles: {}", result_.dispatch->name,
+                                   provider, failures.reasons.words()));
     if (done < waiting_.size())
       observer_.note(fmt::format("'{}': the time is over; {} of {} candidates remain untried",
                                  result_.dispatch->name, waiting_.size() - done, result_.tried));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/common_reason.h"
 #include "problem/target.h"
 #include "provider/resources.h"
 #include "tune/dispatch/dispatch_tuner.h"
@@ -29,6 +30,7 @@ struct CompiledDispatch {
   const problem::Dispatch* dispatch = nullptr;
   std::uint64_t space = 0;  // configurations there are, of all providers
   std::size_t tried = 0, compiled = 0, distinct = 0;
+  CommonReason failures = {};       // of those that do not compile
   std::vector<CompiledRow> ranked;  // best first, equal code once
 };
 

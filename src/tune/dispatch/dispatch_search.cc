@@ -72,10 +72,10 @@ Result<std::vector<space::Configuration>> DispatchSearch::propose(std::size_t co
   return proposals;
 }
 
-void DispatchSearch::tell(const space::Configuration& configuration, std::optional<double> ratio,
+void DispatchSearch::tell(const space::Configuration& configuration, const search::Outcome& outcome,
                           std::optional<double> noise) {
   if (noise) noise_.push_back(*noise);
-  if (strategy_) strategy_->tell(configuration, ratio);
+  if (strategy_) strategy_->tell(configuration, outcome);
 }
 
 bool DispatchSearch::learns() const {

@@ -29,9 +29,9 @@ class DispatchSearch {
   // Input errors of a configuration given by hand: parse_configuration's.
   Result<std::vector<space::Configuration>> propose(std::size_t count);
 
-  // Tells the strategy what became of a proposal: its time / the default's, nothing when it failed;
-  // and that ratio's standard error, as a share, when it was measured here.
-  void tell(const space::Configuration& configuration, std::optional<double> ratio,
+  // Tells the strategy what became of a proposal: its time / the default's, or the cause of its
+  // failure; and that ratio's standard error, as a share, when it was measured here.
+  void tell(const space::Configuration& configuration, const search::Outcome& outcome,
             std::optional<double> noise = {});
 
   // Whether what is proposed depends on what is told.

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/common_reason.h"
 #include "base/stopwatch.h"
 #include "base/text.h"
 #include "measure/comparison.h"
@@ -49,6 +50,11 @@ bool is_no_right_kernel(provider::FailureKind kind) {
   using enum provider::FailureKind;
   return kind == kWrong || kind == kKernelCrash || kind == kKernelTimeout;
 }
+// Equal for failures of one kind: their reasons differ in numbers only.
+std::string cause_of(const provider::Failure& failure) {
+  return fmt::format("{}: {}", provider::name_of(failure.kind),
+                     without_numbers(hone::reason_of(failure.message)));
+}
 // What compiling, verifying and measuring a winner once more takes, as it ships, where that is
 // other code.
 constexpr double kShipping = 2;
@@ -73,6 +79,7 @@ struct Contender {
   std::optional<DispatchSearch> search = {};  // of `space`, since its turn came
   std::size_t wrong = 0, right = 0;           // of its candidates that ran, so far
   std::string last_failure = {};
+  CommonReason failures = {};
 
   // Kernels for another dispatch may have this one's form and compute something else: after so many
   // the time is better spent on others.
@@ -226,6 +233,8 @@ class DispatchTuner {
                                                                {"search", search.note()}}
                                                     .dump()));
     report("search", 0);
+    if (const std::string why = now_->failures.words(); !why.empty())
+      context_.observer.note(fmt::format("{}: {}", dispatch_.name, why));
     return bench_.cancel_compiles();
   }
 
@@ -302,9 +311,12 @@ class DispatchTuner {
       put_aside_.push_back({&of, configuration, trial});
       return;
     }
-    of.search->tell(configuration, trial.ratio, trial.noise);
+    of.search->tell(configuration, {trial.ratio, trial.failure ? cause_of(*trial.failure) : ""},
+                    trial.noise);
     if (!trial.ratio) {
       ++failed_;
+      if (trial.failure)
+        of.failures.add(provider::name_of(trial.failure->kind), trial.failure->message);
       if (trial.failure && is_no_right_kernel(trial.failure->kind)) {
         ++of.wrong;
         of.last_failure = trial.failure->message;

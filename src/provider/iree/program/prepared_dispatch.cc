@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "provider/iree/compiler/compile_reason.h"
 #include "provider/iree/compiler/sizes.h"
 #include "provider/iree/gpu/constraint_reader.h"
 #include "provider/iree/gpu/executable.h"
@@ -31,7 +32,7 @@ tl::unexpected<Failure> compile_error(const Invocation& invocation, std::string_
   const std::string words = invocation.diagnostics();
   return fail(FailureKind::kCompileError,
               words.empty() ? fmt::format("IREE's compiler failed to {} and did not say why", what)
-                            : words);
+                            : with_reason(words));
 }
 
 // Seconds since the last call.
