@@ -6,9 +6,15 @@ namespace hone::search {
 
 std::vector<space::Configuration> FamilyFilter::ask(std::size_t count) {
   std::vector<space::Configuration> proposals;
+  if (is_over()) {
+    proposals = strategy_->ask(count);
+    if (proposals.empty()) take_put_off(count, SIZE_MAX, proposals);
+    return proposals;
+  }
   take_put_off(count, 0, proposals);
   bool ended = false;
-  for (std::size_t looked = 0; looked < kLookedAt && proposals.size() < count;) {
+  const std::size_t most = learns(name()) ? kLookedAtWhileLearning : kLookedAt;
+  for (std::size_t looked = 0; looked < most && proposals.size() < count;) {
     std::vector<space::Configuration> more = strategy_->ask(count - proposals.size());
     ended = more.empty();
     if (ended) break;

@@ -18,8 +18,14 @@ class FamilyFilter final : public Strategy {
  public:
   // Proposals looked at in one ask(), in search of one of no such family.
   static constexpr std::size_t kLookedAt = 1024;
+  // Of a strategy that learns, which does not propose again what is put off.
+  static constexpr std::size_t kLookedAtWhileLearning = 64;
 
-  explicit FamilyFilter(std::unique_ptr<Strategy> strategy) : strategy_(std::move(strategy)) {}
+  // A strategy that predicts failures itself once something works needs no filter from then on.
+  enum class Until { kEnd, kFirstSuccess };
+
+  explicit FamilyFilter(std::unique_ptr<Strategy> strategy, Until until = Until::kEnd)
+      : strategy_(std::move(strategy)), until_(until) {}
 
   std::string_view name() const override { return strategy_->name(); }
   std::vector<space::Configuration> ask(std::size_t count) override;
@@ -32,7 +38,10 @@ class FamilyFilter final : public Strategy {
   void take_put_off(std::size_t count, std::size_t families,
                     std::vector<space::Configuration>& proposals);
 
+  bool is_over() const { return worked_ && until_ == Until::kFirstSuccess; }
+
   std::unique_ptr<Strategy> strategy_;
+  Until until_;
   FailedFamilies failed_;
   std::deque<space::Configuration> put_off_;  // in the strategy's order
   bool worked_ = false;

@@ -50,7 +50,9 @@ Result<std::unique_ptr<Strategy>> make_strategy(std::string_view name, const spa
   if (name == "local")
     return filtered(std::make_unique<LocalSearch>(space, seed, std::move(prior)));
   if (name == "model")
-    return filtered(std::make_unique<ModelSearch>(space, seed, std::move(prior)));
+    return std::make_unique<FamilyFilter>(
+        std::make_unique<ModelSearch>(space, seed, std::move(prior)),
+        FamilyFilter::Until::kFirstSuccess);
   if (name == "prior") {
     if (prior) return filtered(std::make_unique<PriorSearch>(space, seed, std::move(prior)));
     return input_error(
