@@ -120,8 +120,8 @@ CommandResult search_flags(TuneOptions options) {
     HONE_ASSIGN(row.program,
                 context.store.intern(store::Program{0, program.hash, tuning.input, "{}"}));
     HONE_TRY(context.store.begin_run(row));
-    Result<tune::FoundFlags> found =
-        tune::search_flags(context, program, bytes, *function, {.seconds = tuning.budget_seconds});
+    Result<tune::FoundFlags> found = tune::search_flags(
+        context, program, bytes, *function, {.seconds = tuning.budget_seconds, .compiles = 0});
     session.status.clear();
     HONE_TRY(tune::end_run(context, found ? Status() : tl::unexpected(found.error())));
     if (!found) return tl::unexpected(session.stopped(found.error()));
@@ -152,8 +152,10 @@ void add_flags_command(CLI::App& app, Run& run) {
   command->add_option("--out", tuning.out, "folder for compile_flags.txt")->capture_default_str();
   command->add_option("--store", options->store, "SQLite file that keeps every result")
       ->capture_default_str();
-  command->add_option("--budget", options->budget,
-                      "time to search, 15 compiles at least: 90s, 10m (default: 2m)");
+  command->add_option(
+      "--budget", options->budget,
+      "time to search: 90s, 10m [2m]; a compile that runs then is finished, and the "
+      "proof follows");
   add_runtime_options(*command, options->runtime, "the first");
   command->add_option("--seed", tuning.seed, "of the inputs and of the order of runs")
       ->capture_default_str();

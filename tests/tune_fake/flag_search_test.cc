@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <limits>
+
 #include "tests/tune_fake/fake_session.h"
 
 namespace hone::tune {
@@ -19,7 +21,10 @@ struct ProviderWithFlags final : test::FakeProvider {
   }
   // The first samples of the default's module that take three times as long as they should.
   mutable int disturbed = 0;
+  // Samples until every further one is interrupted.
+  mutable int fails_after = std::numeric_limits<int>::max();
   Result<double> time_program(const provider::ProgramCall& call, double seconds) const override {
+    if (fails_after-- <= 0) return tl::unexpected(Error{ErrorKind::kInterrupted, "killed"});
     HONE_ASSIGN(const double time, FakeProvider::time_program(call, seconds));
     const bool is_default = time > 0.99 * kDefault && time < 1.01 * kDefault;
     return is_default && disturbed-- > 0 ? 3 * time : time;
@@ -200,6 +205,34 @@ TEST_F(FlagSearch, ASecondRunKnowsWhatTheFirstFound) {
   EXPECT_TRUE(trial(*again, "slower")->known);
   EXPECT_THAT(trial(*again, "refused")->failure, HasSubstr("refused"));
   EXPECT_EQ(pool_.programs_compiled, 2);
+}
+
+// The run ends as by a kill in the second round: the times of the first are in the store.
+TEST_F(FlagSearch, ARunKilledBetweenRoundsKeepsTheTimesOfTheFirst) {
+  provider_.choices = {choice("slower", "a", times("1.2")), choice("tiling", "b", times("0.8")),
+                       choice("fusion", "c", times("0.9", "-by-fusion"))};
+  provider_.fails_after = 4;  // the default and three sets
+  ASSERT_FALSE(search());
+  provider_.fails_after = std::numeric_limits<int>::max();
+  const auto again = search();
+  ASSERT_TRUE(again) << again.error().message;
+  for (const char* name : {"slower", "tiling", "fusion"}) {
+    ASSERT_NE(trial(*again, name), nullptr) << name;
+    EXPECT_TRUE(trial(*again, name)->known) << name;
+  }
+  EXPECT_EQ(again->best.name, "tiling + fusion");
+}
+
+// The fewest compiles that are asked for do not outlast a budget that is used up.
+TEST_F(FlagSearch, ABudgetThatIsUsedUpEndsTheSearch) {
+  options_.compile_ahead = 2;
+  for (const char* name : {"a", "b", "c", "d", "e", "f"})
+    provider_.choices.push_back(choice(name, name, times("0.9", std::string("-by-") + name)));
+  const auto found = search({.seconds = 0, .compiles = 15});
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_LT(found->trials.size(), 7u);
+  ASSERT_FALSE(found->not_tried.empty());
+  EXPECT_THAT(found->not_tried.back().why_not, HasSubstr("no time"));
 }
 
 TEST_F(FlagSearch, WhatHasNoUseIsNamedWithItsReason) {

@@ -37,6 +37,11 @@ constexpr double kTilesMayWin = 1.25;
 // whose weights lie as they did: its configurations are the compiler's, and tuning changes those of
 // both, but the order in which memory is read only blocks change.
 constexpr double kBlocksMayWin = 1.25;
+// The fewest compiles may take this many times the seconds asked for, and no more.
+constexpr double kLatest = 2;
+// Rounds begun before the end go on past it for this share of the seconds asked for: a slow call
+// gets fewer rounds, a fast one all of them.
+constexpr double kRoundsShare = 0.1;
 constexpr std::string_view kSameModule = "the same module as ";
 
 std::string_view name_in(std::string_view flag) {
@@ -102,7 +107,9 @@ class FlagSearch {
   std::size_t at_once() const { return std::max<std::size_t>(1, context_.options.compile_ahead); }
 
   bool is_over() const {
-    return watch_.seconds() > request_.seconds && compiles_ >= request_.compiles;
+    const double seconds = watch_.seconds();
+    return seconds > kLatest * request_.seconds ||
+           (seconds > request_.seconds && compiles_ >= request_.compiles);
   }
 
   FlagSet set_of(std::size_t trial) const {
@@ -343,7 +350,9 @@ class FlagSearch {
   Status take_rounds(std::vector<std::size_t> running) {
     const std::vector<std::size_t> all = running;
     std::map<std::size_t, std::vector<double>> ratios, times;
+    const Stopwatch watch(context_.clock);
     for (const double stays : kStays) {
+      if (!times.empty() && is_over() && watch.seconds() > kRoundsShare * request_.seconds) break;
       std::vector<std::string> names{std::string(kDefaultFlags)};
       for (const std::size_t trial : running) names.push_back(found_.trials[trial].name);
       HONE_ASSIGN(const std::vector<double> seconds,
@@ -358,6 +367,8 @@ class FlagSearch {
         trial.ratio = measure::median(ratios[running[i]]);
         trial.rounds = trial.seconds.size();
         fastest = std::min(fastest, *trial.ratio);
+        // The first time is stored at once, lest a kill lose it; the last row counts.
+        if (trial.rounds == 1) HONE_TRY(record(trial));
       }
       std::erase_if(running, [&](std::size_t trial) {
         return *found_.trials[trial].ratio > stays * fastest && !is_a_best(trial);

@@ -34,7 +34,8 @@ struct FlagTrial {
 };
 
 struct FlagSearchRequest {
-  // It goes on until both are used up, or nothing is left to try.
+  // It goes on until both are used up, or nothing is left to try, for at most twice `seconds` and
+  // what runs then: compiles and a round of calls are not interrupted.
   double seconds = 120;
   std::size_t compiles = 15;
   bool for_tuning = false;  // `bases` are climbed to as well

@@ -348,6 +348,11 @@ Status ProgramVariants::add_each(std::vector<Variant> variants) {
 Status ProgramVariants::add_some(std::vector<Variant> variants) {
   HONE_ASSIGN(const std::vector<CompiledModule> compiled, compile(variants));
   for (std::size_t i = 0; i < variants.size(); ++i) {
+    if (compiled[i]) {
+      Progress progress;
+      progress.step = "calling the whole program: " + variants[i].name;
+      context_->observer.progress(progress);
+    }
     HONE_TRY(check(variants[i], compiled[i]));
     if (variants_.empty() && !variants[i].usable())
       return failure("the program does not work with the default flags: {}", variants[i].failure);
