@@ -63,7 +63,8 @@ Result<InputProgram> imported(const std::string& given, const Toolchain& toolcha
   const fs::path stem = into / fs::path(given).stem();
   InputProgram program{stem.string() + ".mlir", {}};
   fs::path weights;
-  if (bytes_with_weights(given, model) > kLargestWithWeights) {
+  const std::uintmax_t bytes = bytes_with_weights(given, model);
+  if (bytes > kLargestWithWeights) {
     weights = stem.string() + ".irpa";
     program.runtime_flags.push_back(
         fmt::format("--parameters={}={}", iree::kOnnxScope, weights.string()));
@@ -75,10 +76,11 @@ Result<InputProgram> imported(const std::string& given, const Toolchain& toolcha
   fs::remove(program.path, code);  // weights of another import must not be taken for its own
   HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-import-"));
   const fs::path text = folder.path() / "program.mlir";
-  HONE_TRY(iree::import_onnx(toolchain.installation(), given, text, weights, toolchain.stop_fd()));
-  HONE_ASSIGN(std::string bytes, read_file(text));
-  bytes.insert(0, mark + "\n");
-  HONE_TRY(write_file_atomically(program.path, bytes));
+  HONE_TRY(iree::import_onnx(toolchain.installation(), given, text, weights, bytes,
+                             toolchain.stop_fd()));
+  HONE_ASSIGN(std::string mlir, read_file(text));
+  mlir.insert(0, mark + "\n");
+  HONE_TRY(write_file_atomically(program.path, mlir));
   return program;
 }
 

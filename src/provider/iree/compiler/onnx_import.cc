@@ -25,9 +25,13 @@ fs::path packages_of(const Installation& installation) {
   return installation.compiler_library.parent_path().parent_path().parent_path().parent_path();
 }
 
+// Protocol buffers hold less than 2 GiB, so the importer neither converts the opset of a larger
+// model nor infers its shapes in memory.
+constexpr std::uintmax_t kLargestMessage = (std::uintmax_t{1} << 31) - 1;
+
 // The model, its copy with shapes, and the program as text, which has two digits for a byte.
-ProcessLimits limits_for(std::uintmax_t model_bytes) {
-  const auto bytes = static_cast<double>(model_bytes);
+ProcessLimits limits_for(std::uintmax_t bytes_with_weights) {
+  const auto bytes = static_cast<double>(bytes_with_weights);
   return {.seconds = 300 + bytes / 1e6,
           .memory_bytes = static_cast<std::uint64_t>(4e9 + 16 * bytes),
           .output_bytes = std::size_t{1} << 20};
@@ -52,24 +56,24 @@ std::string error_in_traceback(const std::string& text) {
 }
 
 Status import_onnx(const Installation& installation, const fs::path& model, const fs::path& program,
-                   const fs::path& parameters, int stop_fd) {
+                   const fs::path& parameters, std::uintmax_t bytes_with_weights, int stop_fd) {
   const fs::path packages = packages_of(installation);
   std::error_code code;
   if (!fs::exists(packages / "iree" / "compiler" / "tools" / "import_onnx", code))
     return environment_error("IREE at '{}' has no importer of ONNX models (iree-import-onnx); {}",
                              packages.string(), kHowToGetImporter);
-  const std::uintmax_t bytes = fs::file_size(model, code);
-  if (code) return input_error("cannot read '{}': {}", model.string(), code.message());
-  Command command =
-      python_of(packages, {"-m", "iree.compiler.tools.import_onnx", model.string(), "-o",
-                           program.string(), fmt::format("--opset-version={}", kOnnxOpset)});
+  Command command = python_of(
+      packages,
+      {"-m", "iree.compiler.tools.import_onnx", model.string(), "-o", program.string(),
+       bytes_with_weights > kLargestMessage ? std::string("--large-model")
+                                            : fmt::format("--opset-version={}", kOnnxOpset)});
   if (!parameters.empty())
     for (const std::string& each :
          {std::string("--externalize-params"), fmt::format("--params-scope={}", kOnnxScope),
           "--save-params-to=" + parameters.string(),
           fmt::format("--num-elements-threshold={}", kFewestExternal)})
       command.arguments.push_back(each);
-  const ProcessLimits limits = limits_for(bytes);
+  const ProcessLimits limits = limits_for(bytes_with_weights);
   HONE_ASSIGN(const ProcessResult result, run_process(command, limits, stop_fd));
   if (result.succeeded()) return {};
   const std::string said = result.standard_error.text();
