@@ -278,10 +278,7 @@ void add_verify_command(CLI::App& app, Run& run) {
                       "for iree-compile of the reference, which --flag is not for; repeatable");
   command->add_option("--seed", options->seed, "of generated inputs")->capture_default_str();
   command->add_flag("--json", options->json, "one JSON document on stdout");
-  command->footer(
-      "Exit code 1 when an output is wrong, or when the outputs of a program cannot tell right "
-      "from "
-      "wrong.");
+  command->footer("Exit code 1 when an output is wrong, or when outputs prove nothing.");
   command->callback([&run, options] {
     run = [options]() -> CommandResult {
       HONE_TRY(read_flags(options->toolchain));
