@@ -46,7 +46,7 @@ std::string counted(std::int64_t number) {
   return format_count(static_cast<std::uint64_t>(number));
 }
 
-// What stands where outputs cannot be compared.
+// The text where outputs cannot be compared.
 std::string unchecked_text(const tune::TuningResult& result) {
   std::string text = fmt::format(
       "outputs: they cannot tell right from wrong ({}); each dispatch is verified by itself, under "

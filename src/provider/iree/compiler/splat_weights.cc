@@ -111,7 +111,7 @@ class Uses {
       constants_.push_back(std::move(*constant));
       return;
     }
-    // What a product starts with is no operand of it.
+    // A start value is no operand of the product.
     const std::string_view operands = line->rest.substr(0, line->rest.find("outs("));
     const bool is_convolution = line->operation.find("conv") != std::string_view::npos &&
                                 line->operation.find("convert") == std::string_view::npos;

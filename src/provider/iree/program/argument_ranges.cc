@@ -18,7 +18,7 @@ constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 constexpr int kDeepest = 2000;
 constexpr int kMostAssumptions = 4;
 
-// What a value, or each element of a tensor, may be, and which inputs it is computed from.
+// The range of a value, or of each element of a tensor, and the inputs that it is computed from.
 struct Range {
   double least = -kUnbounded, most = kUnbounded;
   std::set<int> inputs = {};
@@ -108,7 +108,7 @@ std::optional<bool> decided(std::int64_t predicate, const Range& a, const Range&
   }
 }
 
-// What of `a` satisfies "a PREDICATE b"; nothing where none does.
+// The part of `a` for which "a PREDICATE b" holds; nothing where it holds for none.
 std::optional<Range> narrowed(Range a, std::int64_t predicate, bool holds, const Range& b) {
   constexpr std::array<std::int64_t, 6> kOpposite = {1, 0, 5, 4, 3, 2};
   if (predicate < 0 || predicate > 5) return a;
@@ -156,7 +156,7 @@ bool passes_through(std::string_view kind) {
                           "arith.fptosi"});
 }
 
-// What an access asks of a value: to lie within 0 .. most, or not to be made up.
+// The demand of an access on a value: to lie within 0 .. most, or not to be made up.
 struct Demand {
   MlirValue value;
   std::optional<double> most = {};  // nothing: not known
@@ -285,7 +285,7 @@ class Reader {
     demands_.push_back(demand);
   }
 
-  // Of a piece of `size` elements in dimension `d`.
+  // The access to a piece of `size` elements in dimension `d`.
   std::optional<double> last_index(MlirValue tensor, std::size_t d, std::int64_t size) const {
     const std::int64_t extent = extent_of(tensor, d);
     if (extent == problem::kDynamic) return std::nullopt;
@@ -339,7 +339,7 @@ class Reader {
     return demand.most && found.least >= 0 && found.most <= *demand.most;
   }
 
-  // Those that bound `input`.
+  // The demands that bound `input`.
   bool all_hold(int input) {
     return std::ranges::all_of(demands_, [&](const Demand& each) {
       return !each.unknown.empty() || !each.inputs.contains(input) || holds(each);
@@ -539,7 +539,7 @@ class Reader {
     const auto dimension = ir_.integer_value(ir_.attribute(operation, "dim"));
     const MlirOperation generic = api_.mlirOperationGetParentOperation(operation);
     const std::vector<MlirValue> results = ir_.results(generic);
-    // What a map that is no permutation makes of the loops only widens the range.
+    // A map that is no permutation only widens the range.
     if (!dimension || results.empty()) return {0, kUnbounded};
     const auto loops = loop_extents(generic);
     const auto d = static_cast<std::size_t>(*dimension);
