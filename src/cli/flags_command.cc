@@ -108,7 +108,7 @@ CommandResult search_flags(TuneOptions options) {
     tune::Context& context = session.context;
     const tune::Options& tuning = session.options.tuning;
     HONE_ASSIGN(const std::string bytes, read_file(tuning.input));
-    context.compiler.give(sizes.front());
+    context.compiler.give(tune::sizes_given(sizes.front(), tuning.function, tuning.inputs));
     HONE_ASSIGN(const problem::Program program,
                 context.compiler.load_program(tuning.input, bytes, tuning.flags));
     const Result<problem::Function> function =

@@ -22,9 +22,10 @@ namespace fs = std::filesystem;
 // what an import would give.
 std::string mark_of(const Toolchain& toolchain, const std::string& given,
                     const std::string& model) {
-  return fmt::format("// hone: imported from {} ({}) by iree-import-onnx of {}, opset {} or later",
-                     fs::path(given).filename().string(), content_hash(model),
-                     toolchain.installation().version, iree::kOnnxOpset);
+  return fmt::format(
+      "// hone: imported from {} ({}) with its names by iree-import-onnx of {}, opset {} or later",
+      fs::path(given).filename().string(), content_hash(model), toolchain.installation().version,
+      iree::kOnnxOpset);
 }
 
 std::string first_line_of(const fs::path& file) {
@@ -76,10 +77,10 @@ Result<InputProgram> imported(const std::string& given, const Toolchain& toolcha
   fs::remove(program.path, code);  // weights of another import must not be taken for its own
   HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-import-"));
   const fs::path text = folder.path() / "program.mlir";
-  HONE_TRY(iree::import_onnx(toolchain.installation(), given, text, weights, bytes,
-                             toolchain.stop_fd()));
+  HONE_ASSIGN(const iree::SizeNames names, iree::import_onnx(toolchain.installation(), given, text,
+                                                             weights, bytes, toolchain.stop_fd()));
   HONE_ASSIGN(std::string mlir, read_file(text));
-  mlir.insert(0, mark + "\n");
+  mlir.insert(0, mark + "\n" + iree::comment_of(names));
   HONE_TRY(write_file_atomically(program.path, mlir));
   return program;
 }

@@ -125,10 +125,11 @@ void add_toolchain_options(CLI::App& command, ToolchainOptions& options) {
                   "where --target does not say")
       ->type_name("FILE");
   command
-      .add_option("--dim", options.sizes,
-                  "size of a dimension that the program leaves open (?): M=512, or by argument "
-                  "input0.0=512; hone tune: M=1,16,512 for one configuration that serves all; "
-                  "repeatable")
+      .add_option(
+          "--dim", options.sizes,
+          "size that the program leaves open (?): batch=8 as the model calls it, input0.0=8 by "
+          "argument, M=512 by product; hone tune: M=1,16,512 for one configuration that serves "
+          "all; repeatable")
       ->allow_extra_args(false);
   command
       .add_option("--env", options.environment,
@@ -187,7 +188,7 @@ Result<Toolchain> Toolchain::start(const ToolchainOptions& options) {
       toolchain.start_workers("iree", toolchain.installation_.compiler_library.string(), options));
   toolchain.jobs_ = jobs_of(options);
   toolchain.compiler_ = std::make_unique<tune::CompileService>(*toolchain.pool_);
-  toolchain.compiler_->give(std::move(sizes));
+  toolchain.compiler_->give({std::move(sizes), {}, {}});
   HONE_ASSIGN(toolchain.revision_, toolchain.compiler_->revision());
   return toolchain;
 }

@@ -208,6 +208,11 @@ CommandResult verify(VerifyOptions options) {
   request.bytes = program.bytes;
   HONE_ASSIGN(const iree::IreeProvider provider,
               make_provider(options.toolchain, toolchain.installation()));
+  if (options.dispatch.empty()) {
+    HONE_ASSIGN(problem::SizeSet sizes, problem::given_sizes(options.toolchain.sizes));
+    toolchain.compiler().give(
+        tune::sizes_given(std::move(sizes), options.runtime.function, request.inputs));
+  }
   request.flags = compile_flags(options.toolchain);
   ToolchainOptions plain;
   plain.target = options.toolchain.target;

@@ -143,6 +143,7 @@ constexpr auto kFunctionFields = [](auto& function, auto&& field) {
   field("inputs", function.inputs);
   field("outputs", function.outputs);
   field.list_if_any("ranges", function.ranges, kInputRangeFields);
+  field.or_default("missing_sizes", function.missing_sizes);
 };
 
 constexpr auto kProgramFields = [](auto& program, auto&& field) {

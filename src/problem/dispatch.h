@@ -131,6 +131,8 @@ struct Function {
   std::vector<TensorType> inputs;
   std::vector<TensorType> outputs;
   std::vector<InputRange> ranges = {};  // of inputs of which any value will not do
+  // Of extents that `inputs` leave open, each size once, by its best name: "batch", "input0.1".
+  std::vector<std::string> missing_sizes = {};
 
   bool operator==(const Function&) const = default;
 };

@@ -88,4 +88,24 @@ void from_json(const nlohmann::json& json, GivenSize& given) {
   read_fields(json, given, kGivenSizeFields);
 }
 
+constexpr auto kGivenShapeFields = [](auto& given, auto&& field) {
+  field("argument", given.argument);
+  field("shape", given.shape);
+  field("text", given.text);
+};
+
+constexpr auto kGivenSizesFields = [](auto& given, auto&& field) {
+  field("sizes", given.sizes);
+  field("function", given.function);
+  field.list("shapes", given.shapes, kGivenShapeFields);
+};
+
+void to_json(nlohmann::json& json, const GivenSizes& given) {
+  write_fields(json, given, kGivenSizesFields);
+}
+
+void from_json(const nlohmann::json& json, GivenSizes& given) {
+  read_fields(json, given, kGivenSizesFields);
+}
+
 }  // namespace hone::problem

@@ -11,7 +11,8 @@
 namespace hone::problem {
 
 struct GivenSize {
-  std::string name;       // "M", or "input0.1": the second extent of the first argument
+  // "M"; "input0.1": the second extent of the first argument; "batch": the model's own name for it
+  std::string name;
   std::int64_t size = 0;  // elements, at least 1
 
   bool operator==(const GivenSize&) const = default;
@@ -19,6 +20,20 @@ struct GivenSize {
 
 // Sizes that hold together: of each name one.
 using SizeSet = std::vector<GivenSize>;
+
+// The shape of an argument that is given itself.
+struct GivenShape {
+  int argument = 0;
+  std::vector<std::int64_t> shape;
+  std::string text;  // for messages: "--input '16x64xf32'"
+};
+
+// All that a user says of sizes.
+struct GivenSizes {
+  SizeSet sizes = {};         // by name
+  std::string function = {};  // that `shapes` are of; empty: of each function that they fit
+  std::vector<GivenShape> shapes = {};  // of some arguments or all
+};
 
 // Reads "M=512". Input errors: no '=', no name, a size that is no number from 1 on, several sizes
 // ("M=1,16": only `hone tune` takes them), a name that is given twice.
@@ -33,5 +48,7 @@ std::string to_string(const SizeSet& sizes);
 
 void to_json(nlohmann::json& json, const GivenSize& given);
 void from_json(const nlohmann::json& json, GivenSize& given);
+void to_json(nlohmann::json& json, const GivenSizes& given);
+void from_json(const nlohmann::json& json, GivenSizes& given);
 
 }  // namespace hone::problem

@@ -11,7 +11,7 @@
 //                                                               "stages": {name: seconds}} and
 //                                                               Artifact::more, blob: the code
 // A provider whose dispatches are pieces of programs also answers, all once:
-//     load_program    {"path", "flags", "sizes": [GivenSize], "front_half": bool}, blobs: the file,
+//     load_program    {"path", "flags", "given": GivenSizes, "front_half": bool}, blobs: the file,
 //                     and its front half where that is known -> problem::Program, blob where it was
 //                                                               asked for: its front half
 //     front_half      {"path", "flags"}, blob: the file      -> {}, blob: the program, compiled

@@ -32,13 +32,19 @@ Status ProgramTuning::load(std::shared_ptr<const std::string> bytes, References 
   const TimeBudget::Span span(context_.time, Activity::kSplit);
   const Options& options = context_.options;
   bytes_ = std::move(bytes);
-  context_.compiler.give(result_.sizes);
+  give_sizes();
   HONE_TRY(split(references));
+  HONE_TRY(check_call());
   HONE_ASSIGN(result_.program_id,
               context_.store.intern(store::Program{0, result_.program.hash, options.input, "{}"}));
   result_.not_tuned.clear();
   HONE_ASSIGN(chosen_, select_dispatches(result_.program, options.dispatches, result_.not_tuned));
-  return check_call();
+  return {};
+}
+
+void ProgramTuning::give_sizes() const {
+  const Options& options = context_.options;
+  context_.compiler.give(sizes_given(result_.sizes, options.function, options.inputs));
 }
 
 // Beside it, for the references, the program is compiled for another CPU: dispatches of the same
@@ -60,14 +66,18 @@ Status ProgramTuning::split(References references) {
   return {};
 }
 
-// What the user says of the call must fit before anything is tuned; that nothing can be called is
-// no mistake.
+// What the user says of the call must fit before anything is tuned, and sizes that are missing are
+// named; that nothing can be called for another reason is no mistake.
 Status ProgramTuning::check_call() const {
   const Options& options = context_.options;
-  if (!options.prove || (options.function.empty() && options.inputs.empty())) return {};
+  if (!options.prove) return {};
   const auto function = function_to_call(result_.program, options.function, options.inputs);
-  if (!function && function.error().kind == ErrorKind::kInput)
+  if (function) return {};
+  const bool is_asked_for = !options.function.empty() || !options.inputs.empty();
+  if (function.error().kind == ErrorKind::kInput && is_asked_for)
     return tl::unexpected(function.error());
+  if (lacks_sizes(result_.program, options.function))
+    return input_error("'{}': {}", options.input, function.error().message);
   return {};
 }
 
@@ -361,8 +371,7 @@ Result<store::Id> ProgramTuning::intern(const problem::Dispatch& dispatch) {
 
 Status ProgramTuning::prove(const std::vector<RightVariant>& rivals) {
   const TimeBudget::Span span(context_.time, Activity::kProgram);
-  // The last that was loaded may have had other sizes.
-  context_.compiler.give(result_.sizes);
+  give_sizes();  // the last that was loaded may have had others
   HONE_ASSIGN(
       result_.proven,
       prove_program(

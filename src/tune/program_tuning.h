@@ -68,6 +68,7 @@ class ProgramTuning {
  private:
   Status split(References references);
   Status check_call() const;
+  void give_sizes() const;
   Result<bool> take_finished(std::size_t place);
   void take_found();
   const TunedDispatch* found(std::size_t place) const;

@@ -190,8 +190,9 @@ TEST(LoadProgram, SaysWhichArgumentABindingIs) {
               ElementsAre(1, 0, -1));
 }
 
-problem::Program load_with(const std::vector<problem::GivenSize>& sizes) {
-  auto program = load_program(compiler(), "dynamic.mlir", kOpenRows, avx512_flags(), sizes);
+problem::Program load_with(const problem::SizeSet& sizes) {
+  auto program =
+      load_program(compiler(), "dynamic.mlir", kOpenRows, avx512_flags(), {.sizes = sizes});
   if (!program) throw std::runtime_error(program.error().message);
   return std::move(*program);
 }
@@ -224,13 +225,13 @@ TEST(LoadProgram, MakesTwoDispatchesOfTwoSizes) {
 
 TEST(LoadProgram, RefusesASizeThatIsNotOpen) {
   const auto program =
-      load_program(compiler(), "dynamic.mlir", kOpenRows, avx512_flags(), {{"N", 256}});
+      load_program(compiler(), "dynamic.mlir", kOpenRows, avx512_flags(), {.sizes = {{"N", 256}}});
   ASSERT_FALSE(program);
   EXPECT_EQ(program.error().kind, ErrorKind::kInput);
   EXPECT_THAT(program.error().message,
               HasSubstr("--dim N=256: the program has no such size; it leaves open: M (input0.0)"));
   const auto closed = load_program(compiler(), "matmul_512.mlir", example("matmul_512.mlir"),
-                                   avx512_flags(), {{"M", 512}});
+                                   avx512_flags(), {.sizes = {{"M", 512}}});
   ASSERT_FALSE(closed);
   EXPECT_EQ(closed.error().message, "--dim M=512: the program leaves no size open");
 }

@@ -173,7 +173,7 @@ TEST_P(GpuSpecOfOpenSizes, GivesTheProgramOneConfigurationForAllSizes) {
   const IreeProvider provider(compiler().installation(), *problem::gpu_target(arch));
   for (const auto& [size, workgroups] : {std::pair(512, 128u), std::pair(16, 16u)}) {
     const auto loaded =
-        load_program(compiler(), "open.mlir", program, flags_for(arch), {{"M", size}});
+        load_program(compiler(), "open.mlir", program, flags_for(arch), {.sizes = {{"M", size}}});
     ASSERT_TRUE(loaded) << loaded.error().message;
     const problem::Dispatch& dispatch = loaded->dispatches.at(0);
     const auto space = provider.space_of(dispatch);

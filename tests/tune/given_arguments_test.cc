@@ -56,6 +56,15 @@ TEST(GivenArguments, SayWhatAFunctionLeavesOpen) {
   EXPECT_EQ(floats(arrays->at(0)).size(), 6u);
 }
 
+TEST(GivenArguments, NeedNotBeAllWhereTheOthersAreKnown) {
+  const problem::Program program{
+      "p.mlir", "", {{"f", {kOpen, kOpen}, {kOpen}, {}, {"batch", "input1.0"}}}, {}};
+  EXPECT_EQ(function_to_call(program, "", given({"3x2xf32"})).error().message,
+            "sizes of 'f' are open, give each: --dim batch=SIZE --dim input1.0=SIZE");
+  const problem::Program closed{"p.mlir", "", {{"f", {kOpen, kRow}, {kOpen}}}, {}};
+  EXPECT_TRUE(function_to_call(closed, "", given({"3x2xf32"})));
+}
+
 TEST(GivenArguments, MadeUpAreWithinWhatTheyIndex) {
   const TensorType ids{ElementType::kI64, {4000}};
   const auto arrays = arguments_for({kRow, ids}, {}, "the inputs", 1, {{1, 3, 6, ""}});
@@ -85,7 +94,8 @@ TEST(GivenArguments, ThatDoNotFitSayWhatIsWanted) {
   const auto types = [](const std::vector<std::string>& texts) {
     return types_given({kRow, kOpen}, given(texts), "the inputs of 'f'").error().message;
   };
-  EXPECT_EQ(types({"2xf32"}), "the inputs of 'f' are 2 (2xf32, ?x2xf32), but 1 is given");
+  EXPECT_EQ(types({"2xf32", "2x2xf32", "2xf32"}),
+            "the inputs of 'f' are 2 (2xf32, ?x2xf32), but 3 are given");
   EXPECT_EQ(types({"3xf32", "2x2xf32"}),
             "--input '3xf32' does not fit, number 0 of the inputs of 'f': 2xf32 is wanted");
   EXPECT_EQ(types({"2xf32", "2x2xf16=1"}),

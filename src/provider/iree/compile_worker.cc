@@ -74,9 +74,9 @@ class IreeWorker : public provider::CompileWorker {
     if (job.kind == jobs::kLoadProgram) {
       const bool is_known = job.blobs.size() > 1;
       std::string half = is_known ? job.blobs[1] : std::string();
-      const auto program = iree::load_program(
-          library_, path, bytes, flags, job.body.at("sizes").get<std::vector<problem::GivenSize>>(),
-          front_half ? &half : nullptr);
+      const auto program = iree::load_program(library_, path, bytes, flags,
+                                              job.body.at("given").get<problem::GivenSizes>(),
+                                              front_half ? &half : nullptr);
       if (!program) return refused(program.error());
       return done(*program, is_known ? std::vector<std::string>() : blobs_of_half(std::move(half)));
     }

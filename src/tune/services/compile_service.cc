@@ -16,10 +16,10 @@ worker::Message program_job(std::string_view kind, const std::string& path,
 }
 
 // `half`: of the program, null where it is not known.
-worker::Message load_job(const ProgramToCompile& program, const problem::SizeSet& sizes,
+worker::Message load_job(const ProgramToCompile& program, const problem::GivenSizes& given,
                          const std::shared_ptr<const std::string>& half) {
   worker::Message job = program_job(jobs::kLoadProgram, program.path, program.bytes, program.flags);
-  job.body["sizes"] = sizes;
+  job.body["given"] = given;
   if (program.front_flags) job.body["front_half"] = true;
   if (half != nullptr) job.blobs.push_back(*half);
   return job;
@@ -137,7 +137,7 @@ Result<std::vector<Result<problem::Program>>> CompileService::load_programs(
     const std::vector<ProgramToCompile>& programs) {
   std::vector<worker::Message> messages;
   for (const ProgramToCompile& each : programs)
-    messages.push_back(load_job(each, sizes_, known_half(each)));
+    messages.push_back(load_job(each, given_, known_half(each)));
   HONE_ASSIGN(std::vector<worker::Outcome> outcomes, each_once(messages));
   std::vector<Result<problem::Program>> loaded;
   for (std::size_t i = 0; i < messages.size(); ++i) {
@@ -184,7 +184,7 @@ void CompileService::compile_ahead(const ProgramToCompile& program) {
 }
 
 void CompileService::load_ahead(const ProgramToCompile& program) {
-  begin_ahead(load_job(program, sizes_, known_half(program)));
+  begin_ahead(load_job(program, given_, known_half(program)));
 }
 
 std::shared_ptr<const std::string> CompileService::known_half(

@@ -72,7 +72,7 @@ class CompileService {
  public:
   explicit CompileService(worker::WorkerPool& pool) : pool_(pool) {}
   // What every program that is loaded from now on leaves open (iree::load_program).
-  void give(problem::SizeSet sizes) { sizes_ = std::move(sizes); }
+  void give(problem::GivenSizes given) { given_ = std::move(given); }
 
   // The compiler's own name for itself.
   Result<std::string> revision();
@@ -195,7 +195,7 @@ class CompileService {
   CompiledPrograms compiled_;
   std::vector<Replacing> replacing_;
   std::map<std::string, Stated> stated_;  // by key
-  problem::SizeSet sizes_;
+  problem::GivenSizes given_;
 };
 
 }  // namespace hone::tune

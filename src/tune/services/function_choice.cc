@@ -13,9 +13,20 @@ bool is_callable(const problem::Function& function) {
                       [](const problem::TensorType& type) { return problem::is_dynamic(type); });
 }
 
+// The first that lacks sizes; null where none does.
+const problem::Function* without_sizes(const problem::Program& program, const std::string& wanted) {
+  const auto found = std::ranges::find_if(program.functions, [&](const problem::Function& each) {
+    return !each.missing_sizes.empty() && (wanted.empty() || each.name == wanted);
+  });
+  return found == program.functions.end() ? nullptr : &*found;
+}
+
 std::string why_none_is_callable(const problem::Program& program, const std::string& wanted) {
   if (program.functions.empty())
     return "no function of the program takes and returns tensors of types that hone knows";
+  if (const problem::Function* const open = without_sizes(program, wanted))
+    return fmt::format("sizes of '{}' are open, give each: --dim {}=SIZE", open->name,
+                       fmt::join(open->missing_sizes, "=SIZE --dim "));
   return fmt::format("{} takes an argument whose shape is open (--input SHAPE gives one)",
                      wanted.empty() ? "each function of the program" : wanted);
 }
@@ -93,6 +104,10 @@ Result<problem::Function> function_to_call(const problem::Program& program,
         names.empty() ? std::string() : fmt::format("; there are: {}", fmt::join(names, ", ")));
   if (does_not_fit) return tl::unexpected(std::move(*does_not_fit));
   return failure("{}", why_none_is_callable(program, wanted));
+}
+
+bool lacks_sizes(const problem::Program& program, const std::string& wanted) {
+  return without_sizes(program, wanted) != nullptr;
 }
 
 }  // namespace hone::tune

@@ -22,4 +22,7 @@ Result<problem::Function> function_to_call(const problem::Program& program,
                                            const std::string& wanted,
                                            const std::vector<GivenArgument>& given);
 
+// Whether a function that `wanted` means, as there, has sizes that nobody has given.
+bool lacks_sizes(const problem::Program& program, const std::string& wanted);
+
 }  // namespace hone::tune

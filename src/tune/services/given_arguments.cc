@@ -93,6 +93,15 @@ problem::TensorType filled_in(problem::TensorType wanted, const problem::TensorT
   return wanted;
 }
 
+problem::GivenSizes sizes_given(problem::SizeSet sizes, const std::string& function,
+                                const std::vector<GivenArgument>& given) {
+  problem::GivenSizes all{std::move(sizes), function, {}};
+  for (std::size_t i = 0; i < given.size(); ++i)
+    if (given[i].type)
+      all.shapes.push_back({static_cast<int>(i), given[i].type->shape, given[i].name});
+  return all;
+}
+
 Result<GivenArgument> given_argument(const std::string& text) {
   const auto equals = text.find('=');
   const bool is_file = text.starts_with('@');
@@ -123,8 +132,7 @@ Result<GivenArgument> given_argument(const std::string& text) {
 Result<std::vector<problem::TensorType>> types_given(std::vector<problem::TensorType> wanted,
                                                      const std::vector<GivenArgument>& given,
                                                      const std::string& what) {
-  if (given.empty()) return wanted;
-  if (given.size() != wanted.size())
+  if (given.size() > wanted.size())
     return input_error("{} are {} ({}), but {} {} given", what, wanted.size(), list_of(wanted),
                        given.size(), given.size() == 1 ? "is" : "are");
   for (std::size_t i = 0; i < given.size(); ++i) {

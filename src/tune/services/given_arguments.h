@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "problem/dispatch.h"
+#include "problem/given_size.h"
 #include "problem/npy.h"
 
 namespace hone::tune {
@@ -28,8 +29,14 @@ Result<GivenArgument> given_argument(const std::string& text);
 // numbers of dimensions.
 problem::TensorType filled_in(problem::TensorType wanted, const problem::TensorType& given);
 
+// What `sizes` and the shapes of `given`, arguments of `function` or of any where that is empty,
+// say of a program's sizes.
+problem::GivenSizes sizes_given(problem::SizeSet sizes, const std::string& function,
+                                const std::vector<GivenArgument>& given);
+
 // `wanted` with the extents that it leaves open as they were given; `what` they are in messages:
-// "the inputs of 'f'". Input error where number, shape or element type do not fit.
+// "the inputs of 'f'". The last ones need not be given. Input error
+// where there are more, or shape or element type do not fit.
 Result<std::vector<problem::TensorType>> types_given(std::vector<problem::TensorType> wanted,
                                                      const std::vector<GivenArgument>& given,
                                                      const std::string& what);

@@ -1,5 +1,6 @@
 #include "provider/iree/compiler/onnx_import.h"
 
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "base/process.h"
@@ -55,16 +56,17 @@ std::string error_in_traceback(const std::string& text) {
                      rest.size() - kMostOfAnError);
 }
 
-Status import_onnx(const Installation& installation, const fs::path& model, const fs::path& program,
-                   const fs::path& parameters, std::uintmax_t bytes_with_weights, int stop_fd) {
+Result<SizeNames> import_onnx(const Installation& installation, const fs::path& model,
+                              const fs::path& program, const fs::path& parameters,
+                              std::uintmax_t bytes_with_weights, int stop_fd) {
   const fs::path packages = packages_of(installation);
   std::error_code code;
   if (!fs::exists(packages / "iree" / "compiler" / "tools" / "import_onnx", code))
     return environment_error("IREE at '{}' has no importer of ONNX models (iree-import-onnx); {}",
                              packages.string(), kHowToGetImporter);
   Command command = python_of(
-      packages,
-      {"-m", "iree.compiler.tools.import_onnx", model.string(), "-o", program.string(),
+      packages, "import_onnx.py",
+      {model.string(), "-o", program.string(),
        bytes_with_weights > kLargestMessage ? std::string("--large-model")
                                             : fmt::format("--opset-version={}", kOnnxOpset)});
   if (!parameters.empty())
@@ -75,7 +77,10 @@ Status import_onnx(const Installation& installation, const fs::path& model, cons
       command.arguments.push_back(each);
   const ProcessLimits limits = limits_for(bytes_with_weights);
   HONE_ASSIGN(const ProcessResult result, run_process(command, limits, stop_fd));
-  if (result.succeeded()) return {};
+  if (result.succeeded()) {
+    const auto names = nlohmann::json::parse(result.standard_output.text(), nullptr, false);
+    return size_names_from(names);
+  }
   const std::string said = result.standard_error.text();
   if (said.find("No module named") != std::string::npos ||
       said.find("Python package is installed") != std::string::npos)

@@ -67,8 +67,7 @@ class ResidentPrograms::Process {
     const nlohmann::json said{{"device", settings.device},
                               {"flags", settings.flags},
                               {"parameters", settings.parameters}};
-    Command command = python_of(packages_of(installation),
-                                {"-c", std::string(python_sources().front().text), said.dump()});
+    Command command = python_of(packages_of(installation), "resident_programs.py", {said.dump()});
     // The synchronous device runs on whatever core the process is on.
     if (!call.device.index && !call.device.cores.empty())
       command.arguments.insert(

@@ -69,13 +69,40 @@ Integer compare(std::int64_t predicate, std::int64_t a, std::int64_t b) {
 bool passes_through(std::string_view kind) {
   constexpr std::string_view kKinds[] = {
       "arith.index_cast", "arith.index_castui", "arith.extsi",
-      "arith.extui",      "arith.trunci",       "iree_tensor_ext.dispatch.workload.ordinal"};
+      "arith.extui",      "arith.trunci",       "iree_tensor_ext.dispatch.workload.ordinal",
+      "index.casts",      "index.castu",        "util.optimization_barrier"};
   return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds);
+}
+
+// The index dialect as arith, which it is named after.
+std::string_view in_arith(std::string_view kind) {
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"index.add", "arith.addi"},
+      {"index.sub", "arith.subi"},
+      {"index.mul", "arith.muli"},
+      {"index.divs", "arith.divsi"},
+      {"index.divu", "arith.divui"},
+      {"index.ceildivs", "arith.ceildivsi"},
+      {"index.ceildivu", "arith.ceildivui"},
+      {"index.rems", "arith.remsi"},
+      {"index.remu", "arith.remui"},
+      {"index.maxs", "arith.maxsi"},
+      {"index.maxu", "arith.maxui"},
+      {"index.mins", "arith.minsi"},
+      {"index.minu", "arith.minui"},
+      {"index.shl", "arith.shli"},
+      {"index.shru", "arith.shrui"},
+      {"index.and", "arith.andi"},
+      {"index.or", "arith.ori"}};
+  for (const auto& [index, arith] : kNames)
+    if (kind == index) return arith;
+  return kind;
 }
 
 // Operations whose result has the extents of their first operand.
 bool keeps_extents(std::string_view kind) {
-  return kind == "memref.assume_alignment" || kind == "iree_codegen.load_from_buffer";
+  return kind == "memref.assume_alignment" || kind == "iree_codegen.load_from_buffer" ||
+         kind == "tensor.cast";
 }
 
 }  // namespace
@@ -91,7 +118,8 @@ Integer Sizes::integer(MlirValue value) const {
 
 Integer Sizes::computed(MlirOperation operation, MlirValue value) const {
   const std::string_view kind = ir_.name(operation);
-  if (kind == "arith.constant") return ir_.integer_value(ir_.attribute(operation, "value"));
+  if (kind == "arith.constant" || kind == "index.constant")
+    return ir_.integer_value(ir_.attribute(operation, "value"));
   const std::vector<MlirValue> inputs = ir_.operands(operation);
   if (passes_through(kind)) return integer(inputs.at(0));
   if (kind == "util.assume.int") {
@@ -107,11 +135,18 @@ Integer Sizes::computed(MlirOperation operation, MlirValue value) const {
     return condition ? integer(inputs[*condition != 0 ? 1 : 2]) : std::nullopt;
   }
   if (inputs.size() != 2) return std::nullopt;
+  if (kind == "tensor.dim") {
+    const auto tensor = type(inputs[0]);
+    const Integer dimension = integer(inputs[1]);
+    if (!tensor || !dimension || *dimension < 0 || *dimension >= std::ssize(tensor->shape))
+      return std::nullopt;
+    return tensor->shape[static_cast<std::size_t>(*dimension)];
+  }
   const Integer a = integer(inputs[0]), b = integer(inputs[1]);
   if (!a || !b) return std::nullopt;
   if (kind == "arith.cmpi")
     return compare(ir_.integer_value(ir_.attribute(operation, "predicate")).value_or(-1), *a, *b);
-  return of_two(kind, *a, *b);
+  return of_two(in_arith(kind), *a, *b);
 }
 
 Integer Sizes::of_two(std::string_view kind, std::int64_t a, std::int64_t b) const {
@@ -121,10 +156,12 @@ Integer Sizes::of_two(std::string_view kind, std::int64_t a, std::int64_t b) con
   if (kind == "arith.minsi" || kind == "arith.minui") return std::min(a, b);
   if (kind == "arith.maxsi" || kind == "arith.maxui") return std::max(a, b);
   if (kind == "arith.ori" && a >= 0 && b >= 0) return a | b;
+  if (kind == "arith.andi" && a >= 0 && b >= 0) return a & b;
   constexpr std::int64_t kBits = 63;
   if (kind == "arith.shli" && a >= 0 && b >= 0 && b < kBits && a >> (kBits - b) == 0) return a << b;
   if (kind == "arith.shrui" && a >= 0 && b >= 0 && b < kBits) return a >> b;
   if (!divides(a, b)) return std::nullopt;
+  if (kind == "util.align") return ceil_div(a, b) * b;
   if (kind == "arith.divsi" || kind == "arith.divui" || kind == "arith.floordivsi") return a / b;
   if (kind == "arith.ceildivsi" || kind == "arith.ceildivui") return ceil_div(a, b);
   if (kind == "arith.remsi" || kind == "arith.remui") return a % b;
@@ -169,7 +206,7 @@ std::optional<problem::TensorType> Sizes::type(MlirValue value) const {
 // Finds the extents of a value whose type leaves some of them open.
 std::optional<std::vector<std::int64_t>> Sizes::extents(MlirValue value) const {
   const MlirOperation operation = ir_.defining_operation(value);
-  if (operation.ptr == nullptr) return std::nullopt;
+  if (operation.ptr == nullptr) return given_extents_ ? given_extents_(value) : std::nullopt;
   const auto open = parse_type(ir_.text(ir_.api().mlirValueGetType(value)));
   if (!open) return std::nullopt;
   const std::string_view kind = ir_.name(operation);
@@ -187,6 +224,7 @@ std::optional<std::vector<std::int64_t>> Sizes::extents(MlirValue value) const {
   };
   if (kind == "tensor.empty") return listed(0);
   if (kind == "hal.interface.binding.subspan") return listed(1);  // after the byte offset
+  if (kind == "hal.tensor.import") return listed(1);              // after the buffer
   if (kind == "iree_tensor_ext.dispatch.tensor.load" || kind == "tensor.extract_slice") {
     // Segments: source, (of a load: its extents,) offsets, sizes, strides.
     const std::vector<int> segments = ir_.integers(ir_.attribute(operation, "operandSegmentSizes"));

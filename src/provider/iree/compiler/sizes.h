@@ -18,10 +18,14 @@ class Sizes {
   // The value of what no arithmetic defines; nothing where it is not given.
   using Given = std::function<std::optional<std::int64_t>(MlirValue)>;
 
-  explicit Sizes(const Ir& ir, Given given = {}) : ir_(ir), given_(std::move(given)) {}
+  // The extents of a tensor that no operation makes; kDynamic where one is not given.
+  using GivenExtents = std::function<std::optional<std::vector<std::int64_t>>(MlirValue)>;
 
-  // Constants and arithmetic on them: arith, affine.apply/min/max, and what the compiler only
-  // passes an integer through.
+  explicit Sizes(const Ir& ir, Given given = {}, GivenExtents extents = {})
+      : ir_(ir), given_(std::move(given)), given_extents_(std::move(extents)) {}
+
+  // Constants and arithmetic on them: arith, index, affine.apply/min/max, util.align, and what the
+  // compiler only passes an integer through.
   std::optional<std::int64_t> integer(MlirValue value) const;
   // The type of a tensor or buffer with every extent known; nothing where one is not.
   std::optional<problem::TensorType> type(MlirValue value) const;
@@ -34,6 +38,7 @@ class Sizes {
 
   Ir ir_;
   Given given_;
+  GivenExtents given_extents_;
   mutable std::map<const void*, std::optional<std::int64_t>> known_;
 };
 

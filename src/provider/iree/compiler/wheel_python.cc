@@ -1,5 +1,9 @@
 #include "provider/iree/compiler/wheel_python.h"
 
+#include <algorithm>
+
+#include "provider/iree/compiler/python_sources.h"
+
 namespace hone::iree {
 
 Command python_of(const std::filesystem::path& packages, std::vector<std::string> arguments) {
@@ -14,6 +18,13 @@ Command python_of(const std::filesystem::path& packages, std::vector<std::string
   command.arguments.insert(command.arguments.begin(), has_own ? own.string() : "python3");
   if (!has_own) command.environment.emplace_back("PYTHONPATH", packages.string());
   return command;
+}
+
+Command python_of(const std::filesystem::path& packages, std::string_view file,
+                  std::vector<std::string> arguments) {
+  const auto source = std::ranges::find(python_sources(), file, &EmbeddedFile::name);
+  arguments.insert(arguments.begin(), {"-c", std::string(source->text)});
+  return python_of(packages, std::move(arguments));
 }
 
 }  // namespace hone::iree

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/process.h"
@@ -13,5 +14,9 @@ namespace hone::iree {
 // the interpreter of the environment that the folder is of (<prefix>/lib/python3.*/site-packages),
 // or, where the folder is of none, `python3` of PATH with the folder on its path.
 Command python_of(const std::filesystem::path& packages, std::vector<std::string> arguments);
+
+// Runs a file of python_sources(), which is there, likewise.
+Command python_of(const std::filesystem::path& packages, std::string_view file,
+                  std::vector<std::string> arguments);
 
 }  // namespace hone::iree

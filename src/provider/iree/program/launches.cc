@@ -51,14 +51,16 @@ void add_arguments(const Ir& ir, const LaunchOperands& operands, std::vector<int
 void add_launch(const Sizes& sizes, const LaunchOperands& operands, bool called,
                 Launches& launches) {
   LaunchValues values;
-  const auto known = [&](MlirValue operand) {
+  for (const MlirValue operand : operands.constants) {
     const auto value = sizes.integer(operand);
-    if (!value) launches.not_static = "it takes values that are known only at run time";
-    return value.value_or(0);
-  };
-  for (const MlirValue operand : operands.constants)
-    values.constants.push_back(static_cast<std::uint32_t>(known(operand)));
-  for (const MlirValue operand : operands.workload) values.workload.push_back(known(operand));
+    if (!value) values.unknown.push_back(values.constants.size());
+    values.constants.push_back(static_cast<std::uint32_t>(value.value_or(0)));
+  }
+  for (const MlirValue operand : operands.workload) {
+    const auto value = sizes.integer(operand);
+    if (!value) launches.known = false;
+    values.workload.push_back(value.value_or(0));
+  }
   auto same = std::ranges::find(launches.different, values, &Launches::Different::values);
   if (same == launches.different.end())
     same = launches.different.insert(same, {std::move(values), 0});

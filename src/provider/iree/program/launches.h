@@ -13,8 +13,9 @@ namespace hone::iree {
 
 // What a program launches a kernel with beside its buffers.
 struct LaunchValues {
-  std::vector<std::int64_t> workload;    // the numbers of workgroups follow from it (sizes.h)
-  std::vector<std::uint32_t> constants;  // 32-bit words that the kernel reads
+  std::vector<std::int64_t> workload;     // the numbers of workgroups follow from it (sizes.h)
+  std::vector<std::uint32_t> constants;   // 32-bit words that the kernel reads
+  std::vector<std::size_t> unknown = {};  // of constants, those known only at run time: 0 there
 
   bool operator==(const LaunchValues&) const = default;
 };
@@ -26,7 +27,7 @@ struct Launches {
     int per_call = 0;  // in functions; those in initializers run once and do not count
   };
   std::vector<Different> different;  // in the program's order
-  std::string not_static;            // why the values of some are not known; empty when all are
+  bool known = true;                 // that of each workload is
   // By binding: the function's argument that it is, from its first byte on, in every launch of a
   // function; -1: none, or not the same one. Empty where nothing is known of any launch.
   std::vector<int> arguments;

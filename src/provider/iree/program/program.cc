@@ -51,8 +51,8 @@ std::string disagreement(const problem::Operation& root) {
 
 // Why hone cannot tune the dispatch; empty when it can, or when that is for what the compiler
 // states about it to say (a GPU).
-std::string why_not_tunable(const Dispatch& dispatch, const Part& part, const OpenSizes& open,
-                            bool cpu) {
+std::string why_not_tunable(const Dispatch& dispatch, const Part& part, const LaunchSet& set,
+                            const OpenSizes& open, bool cpu) {
   if (dispatch.root_operations == 0) return "it has no root operation";
   for (std::size_t i = 0; i < dispatch.root.loops.size(); ++i)
     if (dispatch.root.loops[i].size == problem::kDynamic)
@@ -65,7 +65,7 @@ std::string why_not_tunable(const Dispatch& dispatch, const Part& part, const Op
     if (is_dynamic(dispatch.bindings[i].type))
       return fmt::format("dynamic shape: binding {} is {}: {}", i,
                          to_string(dispatch.bindings[i].type), open.how_to_give(problem::kDynamic));
-  if (!part.launches.not_static.empty()) return part.launches.not_static;
+  if (!set.known) return "it takes values that are known only at run time";
   if (const std::string words = disagreement(dispatch.root);
       !words.empty() && has_open_sizes(dispatch.root))
     return words;
@@ -158,7 +158,7 @@ Dispatch describe(const Ir& ir, const Part& part, const LaunchSet& set, const Op
     dispatch.not_tunable = bindings.error().message;
   if (!cpu) dispatch.statement = statement_of(ir, part, kernel).dump();
   if (dispatch.not_tunable.empty() || (cpu && read.encoded))
-    dispatch.not_tunable = why_not_tunable(dispatch, part, open, cpu);
+    dispatch.not_tunable = why_not_tunable(dispatch, part, set, open, cpu);
   return dispatch;
 }
 
@@ -227,19 +227,22 @@ void set_launches(const Ir& ir, const OwnedModule& module, const Sizes& sizes,
   }
 }
 
-// Learns what the open sizes are called.
+// Learns what the open sizes are called, and which of them are one.
 void name_open_sizes(const Ir& ir, const OwnedModule& module, std::vector<Part>& parts,
                      OpenSizes& open) {
   set_launches(ir, module, open.marked(ir), parts);
   for (Part& part : parts) {
-    if (part.read.root.ptr == nullptr) continue;
     // What tells several launches apart has the same names in each.
     for (const LaunchSet& set : part.sets) {
       const Views views(ir, part.read.function, set);
-      const auto root = root_with_sizes(ir, part.read.root, kernel_sizes(ir, views.constants()));
-      if (!root) continue;
-      if (part.marked.empty()) part.marked = root->loops;
-      open.name_by(*root);
+      const Sizes kernel = kernel_sizes(ir, views.constants());
+      for (const MlirOperation operation : structured_operations(ir, part.read.function))
+        if (const auto described = root_with_sizes(ir, operation, kernel)) {
+          open.equate_by(*described);
+          if (operation.ptr != part.read.root.ptr) continue;
+          if (part.marked.empty()) part.marked = described->loops;
+          open.name_by(*described);
+        }
     }
   }
 }
@@ -287,8 +290,7 @@ bool targets_gpu(const std::vector<std::string>& flags) {
 
 Result<problem::Program> load_program(const Library& library, const std::string& path,
                                       std::string_view bytes, const std::vector<std::string>& flags,
-                                      const std::vector<problem::GivenSize>& sizes,
-                                      std::string* half) {
+                                      const problem::GivenSizes& given, std::string* half) {
   std::vector<std::string> all = flags;
   all.emplace_back(kTunerAttributesFlag);
   HONE_ASSIGN(const CompilerSession session, CompilerSession::create(library, all, Threads::kAll));
@@ -297,14 +299,18 @@ Result<problem::Program> load_program(const Library& library, const std::string&
   HONE_ASSIGN(const OwnedModule module, split(session, path, bytes, source, half));
 
   HONE_ASSIGN(std::vector<Part> parts, parts_of(session, module));
-  OpenSizes open = OpenSizes::find(ir, module);
-  if (!open.empty()) name_open_sizes(ir, module, parts, open);
-  HONE_TRY(open.give(sizes));
+  std::vector<problem::Function> functions = functions_of(ir, module, source.torch);
+  OpenSizes open(functions, size_names_in(bytes));
+  if (!open.empty()) {
+    if (source.input) open.equate_in(ir, *source.input);
+    name_open_sizes(ir, module, parts, open);
+  }
+  HONE_TRY(open.give(given));
   set_launches(ir, module, open.given(ir), parts);
 
   problem::Program program{
       .path = path, .hash = content_hash(bytes), .functions = {}, .dispatches = {}};
-  for (problem::Function& function : functions_of(ir, module, source.torch)) {
+  for (problem::Function& function : functions) {
     open.fill_in(function);
     if (source.input) function.ranges = argument_ranges(ir, *source.input, function);
     program.functions.push_back(std::move(function));

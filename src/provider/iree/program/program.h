@@ -29,21 +29,21 @@ bool targets_gpu(const std::vector<std::string>& flags);
 
 // Parses `bytes` (MLIR text or bytecode; `path` only names it in messages), compiles it up to
 // separate executables and describes each dispatch. Also accepts the `*_benchmark.mlir` files of
-// `iree-compile --iree-hal-dump-executable-benchmarks-to`. `flags` are iree-compile's own. `sizes`
-// are for what the program leaves open until run time (open_sizes.h): dispatches, functions and
-// their launches are described, and dispatches later compiled, as launched with them.
+// `iree-compile --iree-hal-dump-executable-benchmarks-to`. `flags` are iree-compile's own. `given`
+// is for what the program leaves open until run time (open_sizes.h): dispatches, functions and
+// their launches are described, and dispatches later compiled, as launched with that.
 //
 // Several functions, no dispatch at all or none that can be tuned are results, not errors: what
 // cannot be tuned says so in Dispatch::not_tunable. Errors: kInput with the compiler's own words
 // ("file:line:column: error: ...") when it does not accept the program or a flag; kInput for a size
-// that the program does not leave open.
+// that the program does not leave open, and for one that is given twice in different ways.
 //
 // `front_half`, unless null: what front_half() (whole_program.h) made of the program, which is then
 // not done again. Where it is empty it is given that; it stays empty where `bytes` are past that
 // phase.
 Result<problem::Program> load_program(const Library& library, const std::string& path,
                                       std::string_view bytes, const std::vector<std::string>& flags,
-                                      const std::vector<problem::GivenSize>& sizes = {},
+                                      const problem::GivenSizes& given = {},
                                       std::string* front_half = nullptr);
 
 }  // namespace hone::iree

@@ -174,6 +174,39 @@ class Kernel {
     return constants;
   }
 
+  bool are_addresses(const std::vector<std::size_t>& words) const {
+    return std::ranges::all_of(words, [&](std::size_t word) {
+      return std::ranges::any_of(subspans_, [&](const Subspan& each) {
+        return each.address && std::ranges::count(each.address->words, word) > 0;
+      });
+    });
+  }
+
+  // The constants of a launch, where what is unknown are addresses: such a view begins behind all
+  // others of its binding.
+  Constants placed(const LaunchValues& launch) const {
+    Constants constants = launch.constants;
+    std::vector<std::size_t> placed;
+    for (std::size_t i = 0; i < subspans_.size(); ++i) {
+      const auto& address = subspans_[i].address;
+      const auto is_new = [&](std::size_t word) {
+        return std::ranges::count(launch.unknown, word) > 0 &&
+               std::ranges::count(placed, word) == 0;
+      };
+      if (!address || std::ranges::none_of(address->words, is_new)) continue;
+      const std::vector<Piece> all = pieces(constants);
+      std::int64_t end = address->low;
+      for (const Piece& piece : all)
+        if (piece.ordinal == subspans_[i].ordinal) end = std::max(end, piece.end() + kRoom);
+      const std::int64_t step = std::lcm(address->divisor, kAlignment);
+      const std::int64_t begin = (end + step - 1) / step * step;
+      for (std::size_t word = 0; word < address->words.size(); ++word)
+        constants.at(address->words[word]) = static_cast<std::uint32_t>(begin >> (32 * word));
+      placed.insert(placed.end(), address->words.begin(), address->words.end());
+    }
+    return constants;
+  }
+
   const std::vector<Subspan>& subspans() const { return subspans_; }
 
   std::vector<Piece> pieces(const Constants& constants) const {
@@ -300,25 +333,30 @@ bool belong_together(const View& a, const View& b) {
 }  // namespace
 
 std::vector<LaunchSet> launch_sets(const Ir& ir, MlirOperation function, const Launches& launches) {
-  if (launches.different.empty() || !launches.not_static.empty()) {
+  const Kernel kernel(ir, function);
+  const bool known =
+      launches.known && std::ranges::all_of(launches.different, [&](const auto& each) {
+        return kernel.are_addresses(each.values.unknown);
+      });
+  if (launches.different.empty() || !known) {
     LaunchSet all;
     for (const Launches::Different& each : launches.different) all.per_call += each.per_call;
+    all.known = known;
     return {all};
   }
-  const Kernel kernel(ir, function);
   std::vector<LaunchSet> sets;
   std::vector<std::pair<Constants, std::vector<bool>>> keys;
   for (const Launches::Different& each : launches.different) {
-    std::pair<Constants, std::vector<bool>> key{
-        kernel.without_addresses(each.values.constants),
-        Kernel::overlaps(kernel.pieces(each.values.constants))};
+    const Constants constants = kernel.placed(each.values);
+    std::pair<Constants, std::vector<bool>> key{kernel.without_addresses(constants),
+                                                Kernel::overlaps(kernel.pieces(constants))};
     std::size_t i = 0;
     while (i < sets.size() && (sets[i].workload != each.values.workload || keys[i] != key)) ++i;
     if (i == sets.size()) {
       sets.push_back({each.values.workload, {}, 0});
       keys.push_back(std::move(key));
     }
-    sets[i].constants.push_back(each.values.constants);
+    sets[i].constants.push_back(constants);
     sets[i].per_call += each.per_call;
   }
   return sets;

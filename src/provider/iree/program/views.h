@@ -21,8 +21,10 @@ struct LaunchSet {
   std::vector<std::int64_t> workload;
   std::vector<std::vector<std::uint32_t>> constants;  // of each different launch
   int per_call = 0;
+  bool known = true;  // false: it is launched with values that only running it tells
 };
-// One set without constants where the launches are not known. `function`: the kernel's, at
+// One set without constants where the launches are not known. Where only a view's begin is not, the
+// view begins behind the others. `function`: the kernel's, at
 // executable-sources or executable-configurations.
 std::vector<LaunchSet> launch_sets(const Ir& ir, MlirOperation function, const Launches& launches);
 
