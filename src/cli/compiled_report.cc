@@ -19,14 +19,20 @@ output::Table table_of(const tune::CompiledDispatch& dispatch) {
                        {"spills", "spills", Align::kRight},
                        {"shared_bytes", "shared", Align::kRight},
                        {"configuration", "configuration"}});
-  for (const tune::CompiledRow& row : dispatch.ranked)
+  for (const tune::CompiledRow& row : dispatch.ranked) {
+    // Every kernel has registers: without an assembler theirs are not known.
+    const bool known = row.resources.registers > 0;
+    const auto if_known = [&](nlohmann::json value, std::string text) {
+      return known ? output::Cell{std::move(value), std::move(text)} : output::Cell{nullptr, "?"};
+    };
     table.add({{row.candidate, ""},
                {row.provider, ""},
-               {row.occupancy, fmt::format("{:.3f}", row.occupancy)},
-               {row.resources.registers, ""},
-               {row.resources.spills, ""},
+               if_known(row.occupancy, fmt::format("{:.3f}", row.occupancy)),
+               if_known(row.resources.registers, ""),
+               if_known(row.resources.spills, ""),
                {row.resources.shared_bytes, ""},
                {row.configuration, ""}});
+  }
   return table;
 }
 

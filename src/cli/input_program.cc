@@ -85,6 +85,13 @@ Result<InputProgram> imported(const std::string& given, const Toolchain& toolcha
   return program;
 }
 
+// MLIR begins with no bracket but that of its resources, "{-#".
+bool is_json(const std::string& bytes) {
+  const auto first = bytes.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos) return false;
+  return bytes[first] == '[' || (bytes[first] == '{' && bytes.compare(first, 3, "{-#") != 0);
+}
+
 constexpr std::uint64_t kSeedOfConstants = 42;
 
 Status fill(InputProgram& program, const fs::path& into) {
@@ -113,6 +120,8 @@ Result<InputProgram> read_program(const std::string& given, const Toolchain& too
     HONE_ASSIGN(program, imported(given, toolchain, into));
   }
   HONE_ASSIGN(program.bytes, read_file(program.path));
+  if (is_json(program.bytes))
+    return input_error("'{}' is JSON, and no program; hone takes {}", given, kProgramFiles);
   if (iree::has_elided_constants(program.bytes)) HONE_TRY(fill(program, into));
   if (!folder.empty() && program.path != given)
     program.notes.push_back(fmt::format("the spec and the flags are for {}, which was made of {}",

@@ -48,9 +48,11 @@ Status complete(TuneOptions& options) {
   tuning.function = options.runtime.function;
   HONE_ASSIGN(tuning.inputs, given_arguments(options.runtime));
   HONE_ASSIGN(tuning.runtime_flags, runtime_flags(options.runtime));
-  if (tuning.traits().compiling_disturbs) return {};
-  leave_cores_to_runners(options);
-  tuning.compile_ahead = 2 * static_cast<std::size_t>(options.toolchain.jobs);
+  if (!tuning.traits().compiling_disturbs) {
+    leave_cores_to_runners(options);
+    tuning.compile_ahead = 2 * static_cast<std::size_t>(options.toolchain.jobs);
+  }
+  tuning.compile_jobs = static_cast<std::size_t>(jobs_of(options.toolchain));
   return {};
 }
 

@@ -134,7 +134,7 @@ std::string closing_summary(const tune::TuningResult& result, const std::string&
             times_faster(verdict.chosen, kDefaults, sizes);
   else if (verdict.recommended == tune::Recommended::kFlags)
     lines = times_faster(verdict.flags, kDefaults, sizes);
-  if (lines.empty()) return fmt::format("Nothing is proved faster than {}.\n", kDefaults.substr(5));
+  if (lines.empty()) return "";
   return fmt::format("With {} the program ran\n{}", flags_file, lines);
 }
 

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/response_file.h"
 #include "base/say.h"
+#include "base/text.h"
 #include "cli/accuracy_table.h"
 #include "cli/compiled_report.h"
 #include "cli/input_program.h"
@@ -164,17 +165,13 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
                                      core_library_columns()));
   HONE_ASSIGN(const output::Table programs, output::program_table(store, program, result.run));
   std::map<store::Id, output::Spent> spent;
-  bool found = false;
   for (const tune::ProgramTuningResult& session : result.at_sizes)
-    for (const tune::TunedDispatch& tuned : session.tuned) {
+    for (const tune::TunedDispatch& tuned : session.tuned)
       spent[tuned.id] = {tuned.seconds, tuned.busy_seconds};
-      found = found || tuned.payload.has_value();
-    }
   HONE_ASSIGN(const output::GpuReport gpu,
               output::gpu_report(store, program, context.build, context.device, spent,
                                  gpu_library_columns()));
   const std::filesystem::path& out = options.tuning.out;
-  const bool by_flags = result.best && !result.best->flags.empty();
   if (options.json) {
     nlohmann::json document = document_of(options, context.added, result);
     document["dispatches"] = dispatches.to_json();
@@ -191,8 +188,15 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
       document["gpu"] = gpu.table.to_json();
       document["notes"] = gpu.notes;
     }
+    document["verdict"] = {{"outcome", tune::name_of(result.outcome.outcome)},
+                           {"reason", result.outcome.reason}};
     fmt::print("{}\n", output::json_text(document));
-    return found || by_flags ? 0 : 1;
+    return tune::exit_code(result.outcome);
+  }
+  if (!result.default_failure.empty()) {
+    if (result.best) fmt::print("flags: {}\n", (out / "compile_flags.txt").string());
+    fmt::print("{}", tune::last_line(result.outcome));
+    return tune::exit_code(result.outcome);
   }
   fmt::print("{}", dispatches.to_text());
   if (options.tuning.traits().own_memory) {
@@ -211,14 +215,12 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
     fmt::print("program: {}, made of {}\n", options.tuning.input, options.model);
   fmt::print("flags: {}\n", (out / "compile_flags.txt").string());
   if (!result.proof_script.empty())
-    fmt::print("without hone: sh {}\n", result.proof_script.string());
+    fmt::print("without hone: sh {}\n", shell_word(result.proof_script.string()));
   fmt::print("report: {}\n", (out / "report.html").string());
-  if (!found)
-    fmt::print("No dispatch has a configuration that beats the compiler's own{}.\n",
-               by_flags ? fmt::format(" with {}", result.best->name) : "");
-  fmt::print("{}{}", closing_summary(result, (out / "compile_flags.txt").string()),
-             wrong_by_default_text(result, options.tuning.input));
-  return found || by_flags ? 0 : 1;
+  fmt::print("{}{}{}", wrong_by_default_text(result, options.tuning.input),
+             closing_summary(result, (out / "compile_flags.txt").string()),
+             tune::last_line(result.outcome));
+  return tune::exit_code(result.outcome);
 }
 
 // A spec among the user's flags is one to start from: with it the compiler would not take what
@@ -260,6 +262,10 @@ Result<problem::Program> load_with_wide_sums(Toolchain& toolchain, TuneOptions& 
 CommandResult compile_program(TuneOptions& options) {
   const auto target = gpu_of(options.toolchain);
   if (!target) return input_error("--compile-only needs a GPU for --target: sm_80, gfx942, ...");
+  if (!options.model_tuner.output_spec.empty())
+    return input_error(
+        "--compile-only measures nothing, so that no spec is found: leave --output-td-spec out, or "
+        "tune where the GPU is");
   HONE_ASSIGN(options.tuning.budget_seconds,
               parse_duration(options.budget.empty() ? "10m" : options.budget));
   options.tuning.environment = options.toolchain.environment;

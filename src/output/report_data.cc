@@ -153,7 +153,8 @@ Result<Json> dispatches_json(store::Store& store, const std::vector<store::Dispa
 
 Result<Json> report_data(store::Store& store, const std::string& name) {
   HONE_ASSIGN(const std::vector<store::DispatchRow> rows, store.dispatch_rows());
-  if (rows.empty())
+  HONE_ASSIGN(const std::vector<store::Program> stored, store.programs());
+  if (rows.empty() && stored.empty())
     return input_error(
         "the store '{}' is empty, so there is nothing to report: 'hone tune INPUT --store {}' "
         "fills "

@@ -116,6 +116,7 @@ constexpr auto kDispatchFields = [](auto& dispatch, auto&& field) {
   field.when(!dispatch.arguments.empty(), "arguments", dispatch.arguments);
   field("constants", dispatch.constants);
   field("launches_per_call", dispatch.launches_per_call);
+  field.when(!dispatch.launched_by.empty(), "launched_by", dispatch.launched_by);
   field("default_configuration", dispatch.default_configuration);
   field("default_translation", dispatch.default_translation);
   field.or_default("stated_constraints", dispatch.stated_constraints);
@@ -143,7 +144,13 @@ constexpr auto kFunctionFields = [](auto& function, auto&& field) {
   field("inputs", function.inputs);
   field("outputs", function.outputs);
   field.list_if_any("ranges", function.ranges, kInputRangeFields);
-  field.or_default("missing_sizes", function.missing_sizes);
+  field.when(!function.missing_sizes.empty(), "missing_sizes", function.missing_sizes);
+  field.when(!function.input_forms.empty(), "input_forms", function.input_forms);
+  field.when(!function.output_forms.empty(), "output_forms", function.output_forms);
+  field.when(!function.unknown_type.empty(), "unknown_type", function.unknown_type);
+  field.when(function.keeps_state, "keeps_state", function.keeps_state);
+  field.when(!function.overwritten.empty(), "overwritten", function.overwritten);
+  field.when(!function.module.empty(), "module", function.module);
 };
 
 constexpr auto kProgramFields = [](auto& program, auto&& field) {
@@ -151,6 +158,8 @@ constexpr auto kProgramFields = [](auto& program, auto&& field) {
   field("hash", program.hash);
   field.list("functions", program.functions, kFunctionFields);
   field("dispatches", program.dispatches);
+  field.when(program.configured_operations > 0, "configured_operations",
+             program.configured_operations);
 };
 
 void to_json(nlohmann::json& json, const Program& program) {

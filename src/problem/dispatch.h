@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
+#include "problem/argument_form.h"
 #include "problem/computation.h"
 #include "problem/launch.h"
 #include "problem/operation.h"
@@ -92,7 +94,10 @@ struct Dispatch {
   // 32-bit words the kernel is launched with, where they are static: values that the program
   // passes, and hone's own choice of those that only say where a view begins.
   std::vector<std::uint32_t> constants;
-  int launches_per_call = 0;          // dispatches of it that one call of the program makes
+  // Launches of it that one call makes of the function that is called, or of all together where
+  // that is not chosen; and those of each function that can be called from outside.
+  int launches_per_call = 0;
+  std::map<std::string, int> launched_by = {};
   std::string default_configuration;  // what the compiler chooses: "#iree_cpu.lowering_config<...>"
   std::string default_translation;    // "#iree_codegen.translation_info<...>"
   // On a GPU: what the compiler states about its legal configurations, as JSON that the provider
@@ -133,6 +138,16 @@ struct Function {
   std::vector<InputRange> ranges = {};  // of inputs of which any value will not do
   // Of extents that `inputs` leave open, each size once, by its best name: "batch", "input0.1".
   std::vector<std::string> missing_sizes = {};
+  // How each of `inputs` and `outputs`, which are carriers, is passed; empty: all plainly.
+  std::vector<ArgumentForm> input_forms = {}, output_forms = {};
+  // A type that hone cannot pass, of an argument or a result that is in neither list:
+  // "tensor<4xi7>".
+  std::string unknown_type = {};
+  bool keeps_state = false;  // a call leaves something behind for the next one
+  // Numbers of the arguments that a call overwrites. They are the last of `outputs` too: what the
+  // function itself returns comes before them. `module`: where their values are had from.
+  std::vector<int> overwritten = {};
+  std::string module = {};  // the program's name
 
   bool operator==(const Function&) const = default;
 };
@@ -141,7 +156,9 @@ struct Program {
   std::string path;
   std::string hash;                 // content hash of the file
   std::vector<Function> functions;  // that can be called from outside
-  std::vector<Dispatch> dispatches;
+  std::vector<Dispatch> dispatches = {};
+  std::string called = {};        // the function that dispatches are tuned for; empty: all
+  int configured_operations = 0;  // that the program itself configures
 };
 
 void to_json(nlohmann::json& json, const TensorType& type);

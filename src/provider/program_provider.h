@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/common_reason.h"
 #include "device/place.h"
 #include "problem/npy.h"
 #include "provider/artifact.h"
@@ -83,7 +84,16 @@ struct ProgramCall {
   // The types of the results; empty when they are not known. Without them results of a type that
   // NumPy lacks cannot be read back.
   std::vector<problem::TensorType> results = {};
+  // problem::Function's; empty: all plainly.
+  std::vector<problem::ArgumentForm> input_forms = {}, result_forms = {};
+  // problem::Function's. What keeps state is timed in the first call of a module.
+  bool keeps_state = false;
+  std::vector<int> overwritten = {};
+  std::string module_name = {};
   int stop_fd = -1;  // once it is readable the call ends with an error of kind kInterrupted
+  // A call, or calls that are timed together, may take so long; a program that takes longer for one
+  // is not something to tune interactively.
+  double most_seconds = 600;
 };
 
 // One artifact under the provider's own runtime.
@@ -258,8 +268,12 @@ class ProgramProvider : public Provider {
     static_cast<void>(seconds);
     return failure("{}'s runtime says nothing of single kernels", name());
   }
+  // The line that matters in what the compiler said of a whole program that it refused.
+  virtual std::string reason_in(std::string_view message) const {
+    return std::string(reason_of(message));
+  }
   // Empty where this provider has no such script.
-  virtual std::string proof_script(const ProofScript& request) const {
+  virtual Result<std::string> proof_script(const ProofScript& request) const {
     static_cast<void>(request);
     return "";
   }

@@ -15,6 +15,8 @@ Result<Id> Store::record(const ProgramMeasurement& row) {
     if (!row.spec.empty()) {
       HONE_ASSIGN(spec, intern_blob(*database_, row.spec));
     }
+    if (row.id != 0)
+      HONE_TRY(database_->execute("DELETE FROM program_measurement WHERE id = ?", row.id));
     HONE_TRY(database_->execute(
         "INSERT INTO program_measurement (uid, program_id, build_id, device_id, variant, spec_id, "
         "samples, launches_per_sample, dropped, min, median, spread, low, high, ratio, ratio_low, "

@@ -112,7 +112,7 @@ class Store {
   Result<Id> record(const Failure& failure);
   Result<Id> record(const VerificationRow& verification);
   Result<Id> record(const Measurement& measurement);
-  Result<Id> record(const ProgramMeasurement& measurement);
+  Result<Id> record(const ProgramMeasurement& measurement);  // replaces that of its id, if any
   Result<Id> record(const Selection& selection);
   Status record(const DeviceFact& fact);
 

@@ -104,6 +104,11 @@ Result<provider::ProgramCall> compiled_call(Context& context, const ProgramTunin
                              .device = options.place().address,
                              .runtime_flags = options.runtime_flags,
                              .results = function.outputs,
+                             .input_forms = function.input_forms,
+                             .result_forms = function.output_forms,
+                             .keeps_state = function.keeps_state,
+                             .overwritten = function.overwritten,
+                             .module_name = function.module,
                              .stop_fd = context.stop_fd};
   HONE_ASSIGN(call.inputs, write_argument_files(function, options.inputs, folder, options.seed));
   HONE_ASSIGN(const std::vector<CompiledModule> compiled,
@@ -213,7 +218,7 @@ Result<ProgramProfile> profile_program(Context& context, ProgramTuning& session,
     DispatchProfile& each = profile.dispatches.emplace_back();
     each.dispatch = &dispatch;
     each.bytes = bytes_of(dispatch);
-    if (runs_at_load_only(program, dispatch)) each.why_not = kRunsAtLoadOnly;
+    each.why_not = why_not_launched(program, dispatch);
   }
   const Status whole = measure_whole(context, session, alone, profile);
   if (!whole && whole.error().kind == ErrorKind::kInterrupted) return tl::unexpected(whole.error());

@@ -34,12 +34,23 @@ Status ProgramTuning::load(std::shared_ptr<const std::string> bytes, References 
   bytes_ = std::move(bytes);
   give_sizes();
   HONE_TRY(split(references));
-  HONE_TRY(check_call());
+  HONE_TRY(choose_function());
   HONE_ASSIGN(result_.program_id,
               context_.store.intern(store::Program{0, result_.program.hash, options.input, "{}"}));
   result_.not_tuned.clear();
-  HONE_ASSIGN(chosen_, select_dispatches(result_.program, options.dispatches, result_.not_tuned));
-  return {};
+  if (const int configured = result_.program.configured_operations; configured > 0)
+    context_.note_once(
+        fmt::format("{} of the program's operations {} configured in it: that is the default which "
+                    "others are compared with",
+                    configured, configured == 1 ? "is" : "are"));
+  auto chosen = select_dispatches(result_.program, options.dispatches, result_.not_tuned);
+  if (chosen) chosen_ = std::move(*chosen);
+  // The whole program may have flags that make it faster all the same. Flags under which nothing
+  // can be tuned compete with what can.
+  const bool has_flags =
+      options.prove && options.dispatches.empty() && is_callable_ && context_.added.name.empty();
+  if (chosen || (chosen.error().kind == ErrorKind::kFailure && has_flags)) return {};
+  return tl::unexpected(std::move(chosen).error());
 }
 
 void ProgramTuning::give_sizes() const {
@@ -66,18 +77,32 @@ Status ProgramTuning::split(References references) {
   return {};
 }
 
-// What the user says of the call must fit before anything is tuned, and sizes that are missing are
-// named; that nothing can be called for another reason is no mistake.
-Status ProgramTuning::check_call() const {
+// What the user says of the call must fit before anything is tuned; sizes and values that are
+// missing are asked for. That nothing can be called for another reason is no mistake.
+Status ProgramTuning::choose_function() {
   const Options& options = context_.options;
-  if (!options.prove) return {};
-  const auto function = function_to_call(result_.program, options.function, options.inputs);
-  if (function) return {};
-  const bool is_asked_for = !options.function.empty() || !options.inputs.empty();
-  if (function.error().kind == ErrorKind::kInput && is_asked_for)
+  problem::Program& program = result_.program;
+  if (!options.prove && options.function.empty()) return {};
+  const auto function = function_to_call(program, options.function, options.inputs);
+  if (!function && function.error().kind == ErrorKind::kInput)
     return tl::unexpected(function.error());
-  if (lacks_sizes(result_.program, options.function))
+  if (!function && options.prove && lacks_sizes(program, options.function))
     return input_error("'{}': {}", options.input, function.error().message);
+  if (!options.function.empty()) count_launches_in(options.function, program);
+  is_callable_ = function.has_value();
+  if (!function) return {};
+  std::vector<std::string> others;
+  for (const problem::Function& each : program.functions)
+    if (each.name != function->name) others.push_back(each.name);
+  if (!others.empty())
+    context_.note_once(fmt::format("'{}' is called; not called {}: {}{}", function->name,
+                                   others.size() == 1 ? "is" : "are", fmt::join(others, ", "),
+                                   options.function.empty() ? " (--function NAME)" : ""));
+  if (function->keeps_state)
+    context_.note_once(
+        fmt::format("'{}' stores to globals, so each call changes the next one: the program is "
+                    "loaded anew for each sample, which is of its first call",
+                    function->name));
   return {};
 }
 
@@ -174,7 +199,7 @@ std::vector<const problem::Dispatch*> ProgramTuning::not_verified() const {
   if (context_.options.dispatches.empty())
     for (const problem::Dispatch& dispatch : result_.program.dispatches)
       if (std::ranges::count(chosen_, &dispatch) == 0 &&
-          !runs_at_load_only(result_.program, dispatch))
+          why_not_launched(result_.program, dispatch).empty())
         unknown.push_back(&dispatch);
   return unknown;
 }
@@ -196,8 +221,8 @@ Status ProgramTuning::verify_instead_of_outputs() {
 }
 
 // Names those that are wrong in Context::wrong_by_default. What cannot be made ready or verified by
-// itself is passed over. All are, however long it takes: a program with half of its wrong kernels
-// repaired is as wrong as before.
+// itself is passed over. All are that the budget has time for: a program with half of its wrong
+// kernels repaired is as wrong as before.
 Result<std::vector<std::string>> ProgramTuning::verify_defaults(
     const std::vector<const problem::Dispatch*>& dispatches) {
   std::vector<std::string> passed_over;
@@ -208,6 +233,10 @@ Result<std::vector<std::string>> ProgramTuning::verify_defaults(
     progress.planned = dispatches.size();
     context_.observer.progress(progress);
     const problem::Dispatch& dispatch = *dispatches[n];
+    if (!context_.deadline.has(0)) {
+      passed_over.push_back(dispatch.name);
+      continue;
+    }
     if (n % context_.options.compile_ahead == 0)
       HONE_TRY(DispatchBench::compile_defaults(context_, std::span(dispatches).subspan(n), -1));
     const auto timed = default_seconds(context_, dispatch, reference_of(dispatch));

@@ -67,7 +67,7 @@ class ProgramTuning {
 
  private:
   Status split(References references);
-  Status check_call() const;
+  Status choose_function();
   void give_sizes() const;
   Result<bool> take_finished(std::size_t place);
   void take_found();
@@ -96,6 +96,7 @@ class ProgramTuning {
   std::vector<problem::Dispatch> references_;  // of the independent compile
   std::vector<const problem::Dispatch*> chosen_;
   std::vector<store::Id> ids_;  // of each of chosen_, since weigh()
+  bool is_callable_ = false;    // a function of the program is
   EarlierWork earlier_;
   plan::WorkPlan plan_;                   // an item for each of chosen_
   std::size_t verified_ = 0;              // dispatches, once verify_defaults() has taken all

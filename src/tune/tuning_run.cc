@@ -27,7 +27,6 @@ constexpr double kTimesWhatWasSeen = 2;
 constexpr double kFlagShare = 0.2;
 // With a whole session's time so many compiles are tried, however long they take.
 constexpr std::size_t kFlagCompiles = 15;
-constexpr std::string_view kDefaultName = "default";
 // A base beside others is tuned where it may gain at least this part of a call's time.
 constexpr double kWorthTuning = 0.1;
 
@@ -42,17 +41,16 @@ class TuningRun {
     bases_.emplace_back(context_, sizes_);
     // What everything else is compared with is compiled while the program is split.
     const Options& options = context_.options;
+    begin_budget(context_);
     if (options.prove && !options.traits().compiling_disturbs)
       context_.compiler.compile_ahead({options.input, *bytes_, options.flags});
     HONE_TRY(bases_.back().load({}, bytes_));
+    context_.deadline.loaded();
     run_row.program = first_tuning().result().program_id;
     HONE_ASSIGN(result_.run, context_.store.begin_run(run_row));
-    HONE_TRY(end_run(context_, steps(run_row.command)));
-    for (ProgramTuning& tuning : bases_[chosen_].tunings())
-      result_.at_sizes.push_back(std::move(tuning.result()));
-    result_.wrong_by_default = context_.wrong_by_default;
-    result_.unchecked_outputs = context_.unchecked_outputs;
-    result_.unverified_dispatches = context_.unverified_dispatches;
+    Status done = steps(run_row.command);
+    if (done) done = conclude();
+    HONE_TRY(end_run(context_, done));
     return std::move(result_);
   }
 
@@ -60,9 +58,11 @@ class TuningRun {
   Status steps(const std::string& command) {
     HONE_TRY(read_starter_spec());
     HONE_ASSIGN(result_.machine, look_at_machine(context_));
-    HONE_ASSIGN(const double spent, search_flags(command));
+    HONE_TRY(search_flags(command));
+    // Nothing that is found could be compared with it, or be used.
+    if (!context_.default_failure.empty()) return repair();
     HONE_TRY(load_bases());
-    HONE_TRY(tune_bases(context_.options.budget_seconds - spent, command));
+    HONE_TRY(tune_bases(command));
     const auto is_tuned = [](const ProgramTuning& tuning) {
       return !tuning.result().tuned.empty();
     };
@@ -79,6 +79,46 @@ class TuningRun {
     bases_[chosen_].take_up();
     HONE_TRY(learn_gains());
     return emit();
+  }
+
+  // What it came to, for the store as well.
+  Status conclude() {
+    for (ProgramTuning& tuning : bases_[chosen_].tunings())
+      result_.at_sizes.push_back(std::move(tuning.result()));
+    result_.whole_program = context_.options.prove;
+    result_.default_failure = context_.default_failure;
+    result_.not_proved = context_.not_proved;
+    result_.wrong_by_default = context_.wrong_by_default;
+    result_.unchecked_outputs = context_.unchecked_outputs;
+    result_.unverified_dispatches = context_.unverified_dispatches;
+    result_.outcome = verdict_of(result_);
+    return context_.store.log_event("verdict",
+                                    nlohmann::json{{"outcome", name_of(result_.outcome.outcome)},
+                                                   {"reason", result_.outcome.reason}}
+                                        .dump());
+  }
+
+  // Looks for flags with which the program works, where it does not as it is.
+  Status repair() {
+    context_.observer.note(context_.default_failure);
+    remove_outputs();
+    const problem::Program& program = first_tuning().result().program;
+    HONE_ASSIGN(const problem::Function function,
+                function_to_call(program, context_.options.function, context_.options.inputs));
+    HONE_ASSIGN(const std::optional<RepairingFlags> found,
+                find_repair(context_, program, *bytes_, function));
+    if (!found) return {};
+    context_.not_proved = found->not_proved;
+    result_.best = RightVariant{.name = found->flags.name, .flags = found->flags.flags};
+    return write_file_atomically(context_.options.out / "compile_flags.txt",
+                                 response_file(recommended_flags({})));
+  }
+
+  // Those of an earlier run must not be taken for this one's.
+  void remove_outputs() const {
+    std::error_code code;
+    for (const char* const file : {"tuning_spec.mlir", "compile_flags.txt", "run.sh"})
+      std::filesystem::remove(context_.options.out / file, code);
   }
 
   // It is read before anything is measured: one that does not parse is the user's to mend.
@@ -116,15 +156,14 @@ class TuningRun {
   // One after the other, each with a part of the time by what it may gain: which of them is the
   // fastest with a spec shows only once it has one. Ways without a base are compared with all of
   // these.
-  Status tune_bases(double seconds, const std::string& command) {
-    const Stopwatch watch(context_.clock);
+  Status tune_bases(const std::string& command) {
     for (TuningBase& base : bases_) {
       HONE_TRY(base.add_sums());
-      HONE_TRY(base.weigh(seconds / static_cast<double>(bases_.size()), command));
+      HONE_TRY(base.weigh(for_dispatches() / static_cast<double>(bases_.size()), command));
     }
     const std::vector<FlagSet> compared = std::exchange(context_.flag_sets, {});
     std::vector<RightVariant> rivals;
-    const double searching = seconds - watch.seconds();
+    const double searching = for_dispatches();
     const std::vector<double> parts = parts_by_gain();
     for (std::size_t i = 0; i < bases_.size(); ++i) {
       TuningBase& base = bases_[i];
@@ -149,6 +188,12 @@ class TuningRun {
       if (rival) rivals.push_back(std::move(*rival));
     }
     return {};
+  }
+
+  // What is left of the budget for dispatches.
+  double for_dispatches() const {
+    const Deadline& deadline = context_.deadline;
+    return context_.options.prove ? deadline.for_search() : std::max(0.0, deadline.left());
   }
 
   // The part of the time that each base gets. A base whose tiles the compiler has made well is near
@@ -180,8 +225,8 @@ class TuningRun {
     return false;
   }
 
-  // What they decide is which dispatches there are. The seconds of the budget that it took.
-  Result<double> search_flags(const std::string& command) {
+  // What they decide is which dispatches there are.
+  Status search_flags(const std::string& command) {
     const Options& options = context_.options;
     ProgramTuning& tuning = first_tuning();
     const Result<problem::Function> function =
@@ -189,7 +234,7 @@ class TuningRun {
     if (!function && function.error().kind == ErrorKind::kInput && options.prove &&
         sizes_.size() == 1)
       return tl::unexpected(function.error());
-    if (!options.search_flags || !options.prove || sizes_.size() > 1 || !function) return 0.0;
+    if (!options.search_flags || !options.prove || sizes_.size() > 1 || !function) return {};
     HONE_ASSIGN(const std::optional<ChosenFlags> kept,
                 kept_flags(context_, command, tuning.result().program_id));
     // A run that goes on must find the dispatches of the one before, however long it could search.
@@ -198,9 +243,8 @@ class TuningRun {
       HONE_TRY(choices_with_files(context_, tuning.result().program));
       HONE_TRY(keep_flags(context_, *kept));
       take(*kept);
-      return 0.0;
+      return {};
     }
-    const Stopwatch watch(context_.clock);
     const FlagSearchRequest request{
         .seconds = kFlagShare * options.budget_seconds,
         .compiles = options.budget_seconds >= kWholeSession ? kFlagCompiles : 0,
@@ -211,8 +255,9 @@ class TuningRun {
     // Dispatches are tuned even when whole programs cannot be run here.
     if (!found && (found.error().kind == ErrorKind::kFailure ||
                    found.error().kind == ErrorKind::kEnvironment)) {
-      context_.observer.note("the compiler's flags are not searched: " + found.error().message);
-      return 0.0;
+      if (context_.default_failure.empty())
+        context_.observer.note("the compiler's flags are not searched: " + found.error().message);
+      return {};
     }
     if (!found) return tl::unexpected(found.error());
     const auto say = [&](std::string_view what, const FlagSet& set) {
@@ -230,7 +275,7 @@ class TuningRun {
     for (const FlagTrial& trial : found->trials) chosen.tried.push_back(trial.flags);
     HONE_TRY(keep_flags(context_, chosen));
     take(chosen);
-    return std::min(watch.seconds(), kFlagShare * options.budget_seconds);
+    return {};
   }
 
   static bool is_base(const ChosenFlags& chosen, const FlagSet& set) {
@@ -295,7 +340,7 @@ class TuningRun {
   // not. The programs that were timed are those of the last base, the dispatches those of the
   // chosen one.
   Status learn_gains() {
-    if (!result_.verdict || !result_.candidate->uses_spec()) return {};
+    if (!result_.verdict || !result_.candidate->uses_spec() || !context_.deadline.has(0)) return {};
     const TimeBudget::Span span(context_.time, Activity::kProgram);
     const std::string& name = result_.candidate->name;
     for (std::size_t i = 0; i < rounds_.size(); ++i) {
@@ -363,8 +408,7 @@ class TuningRun {
     const problem::Program& program = first_tuning().result().program;
     const Result<problem::Function> function =
         function_to_call(program, options.function, options.inputs);
-    const bool keeps_default = result_.best && result_.best->name == kDefaultName;
-    if (!result_.best || keeps_default || !function || sizes_.size() > 1) return {};
+    if (!result_.best || !function || sizes_.size() > 1) return {};
     provider::ProofScript script;
     script.folder = std::filesystem::relative(".", options.out, code);
     script.program = options.input;
@@ -373,6 +417,11 @@ class TuningRun {
     script.flags_file = flags_file;
     script.call.function = function->name;
     script.call.results = function->outputs;
+    script.call.input_forms = function->input_forms;
+    script.call.result_forms = function->output_forms;
+    script.call.keeps_state = function->keeps_state;
+    script.call.overwritten = function->overwritten;
+    script.call.module_name = function->module;
     script.call.device = options.place().address;
     script.call.runtime_flags = options.runtime_flags;
     script.default_is_wrong = !result_.best->repairs.empty();
@@ -382,7 +431,7 @@ class TuningRun {
     std::filesystem::create_directories(inputs, code);
     HONE_ASSIGN(script.call.inputs,
                 write_argument_files(*function, options.inputs, inputs, options.seed));
-    const std::string text = context_.programs->proof_script(script);
+    HONE_ASSIGN(const std::string text, context_.programs->proof_script(script));
     if (text.empty()) return {};
     HONE_TRY(write_file_atomically(file, text));
     result_.proof_script = file;

@@ -10,6 +10,7 @@
 
 #include "tune/program/program_gain.h"
 #include "tune/program_tuning.h"
+#include "tune/run_verdict.h"
 #include "tune/services/machine_check.h"
 
 namespace hone::tune {
@@ -38,6 +39,12 @@ struct TuningResult {
   // verified instead; and those that could not be. Empty where outputs were compared.
   std::string unchecked_outputs;
   std::set<std::string> unverified_dispatches;
+  bool whole_program = true;  // was to be proved (Options::prove)
+  // Why the program does not compile, link or run as it is; empty where it does.
+  std::string default_failure;
+  // Why nothing could be proved in the whole program; empty where it was.
+  std::string not_proved;
+  RunVerdict outcome;
   // That repeats the proof without hone; empty where there is nothing to repeat.
   std::filesystem::path proof_script;
 };

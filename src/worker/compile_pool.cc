@@ -89,7 +89,9 @@ Result<std::vector<Outcome>> CompilePool::prepare_each(
 CompilePool::Sequence CompilePool::send_new(Kind kind, const std::string& key,
                                             const Message& message) {
   const Sequence sequence = ++last_;
-  send_job(sequence, jobs_.emplace(sequence, Job{kind, 0, key, message}).first->second);
+  Job job{kind, 0, key, message};
+  if (kind == Kind::kOnce) job.most_seconds = most_seconds_;
+  send_job(sequence, jobs_.emplace(sequence, std::move(job)).first->second);
   return sequence;
 }
 
@@ -317,6 +319,7 @@ bool CompilePool::lose(Sequence sequence, Job& job, const Failure& failure) {
 void CompilePool::send_job(Sequence sequence, Job& job) {
   nlohmann::json fields = {{"id", sequence}};
   if (job.kind != Kind::kOnce) fields["key"] = job.key;
+  if (job.most_seconds) fields["seconds"] = *job.most_seconds;
   if (job.kind != Kind::kRun) job.started = Clock::now();
   const char* kind = job.kind == Kind::kOnce      ? "once"
                      : job.kind == Kind::kPrepare ? "prepare"
@@ -368,15 +371,16 @@ void CompilePool::break_server(const std::string& key, const Failure& failure) {
 bool CompilePool::zygote_hangs() const {
   return std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& entry) {
     const Job& job = entry.second;
-    const double limit = limit_of(job.kind);
+    const double limit = limit_of(job);
     return job.started && limit > 0 && seconds_since(*job.started) > limit + kZygoteGraceSeconds;
   });
 }
 
-double CompilePool::limit_of(Kind kind) const {
-  return seconds_of_both_tries(kind == Kind::kOnce      ? options_.once
-                               : kind == Kind::kPrepare ? options_.prepare
-                                                        : options_.run);
+double CompilePool::limit_of(const Job& job) const {
+  if (job.most_seconds) return 2 * *job.most_seconds;
+  return seconds_of_both_tries(job.kind == Kind::kOnce      ? options_.once
+                               : job.kind == Kind::kPrepare ? options_.prepare
+                                                            : options_.run);
 }
 
 }  // namespace hone::worker

@@ -41,6 +41,7 @@ class CompilePool final : public WorkerPool {
   static Result<std::unique_ptr<CompilePool>> start(CompilePoolOptions options);
 
   Result<Outcome> once(const Message& message) override;
+  void limit_once(std::optional<double> seconds) override { most_seconds_ = seconds; }
   Result<std::vector<Outcome>> once_each(const std::vector<Message>& messages) override;
   std::optional<Begun> begin_once(const Message& message) override;
   Result<Outcome> end_once(Begun begun) override { return wait_for(begun); }
@@ -71,6 +72,7 @@ class CompilePool final : public WorkerPool {
     bool is_internal = false;  // a server prepared again: nobody waits for the answer
     bool is_held = false;      // a suspect that waits for another one to finish
     int losses = 0;            // how often a process died while it ran
+    std::optional<double> most_seconds = {};  // of a once-job, where it is limited by itself
     std::optional<std::chrono::steady_clock::time_point> started = {};
   };
   struct Server {
@@ -100,7 +102,7 @@ class CompilePool final : public WorkerPool {
   // From now on jobs of `key` fail with `failure`.
   void break_server(const std::string& key, const provider::Failure& failure);
   bool zygote_hangs() const;
-  double limit_of(Kind kind) const;
+  double limit_of(const Job& job) const;
 
   CompilePoolOptions options_;
   std::optional<WorkerProcess> zygote_;
@@ -108,6 +110,7 @@ class CompilePool final : public WorkerPool {
   std::map<std::string, Server> servers_;
   std::map<Sequence, Outcome> answers_;  // of once and prepare
   std::deque<Finished> finished_;
+  std::optional<double> most_seconds_;  // of the once-jobs that come
   Sequence last_ = 0;
   int restarts_ = 0;
   int zygote_idle_deaths_ = 0;  // in a row

@@ -47,6 +47,7 @@ class Zygote {
     JobProcess process;
     Message message;
     bool is_second_try;
+    std::optional<double> most_seconds;  // of each try, where the tuner said so
   };
   struct Server {
     JobProcess process;
@@ -65,7 +66,8 @@ class Zygote {
   void wait();
   bool take_orders();
   bool take_order(Message order);
-  void start_once(std::uint64_t id, Message message, bool is_second_try = false);
+  void start_once(std::uint64_t id, Message message, std::optional<double> most_seconds,
+                  bool is_second_try = false);
   void start_server(std::uint64_t id, const std::string& key, Message message);
   Result<JobProcess> fork_server(const Message& message, bool is_second_try);
   // True when a server that failed to prepare, and has been ended, is being prepared once more.
@@ -150,7 +152,8 @@ bool Zygote::take_order(Message order) {
   const auto id = number_field(order, "id");
   const auto key = text_field(order, "key");
   if (kind == "once" && id) {
-    start_once(*id, unwrap(std::move(order)));
+    const double seconds = seconds_field(order);
+    start_once(*id, unwrap(std::move(order)), seconds > 0 ? std::optional(seconds) : std::nullopt);
   } else if (kind == "prepare" && id && key) {
     start_server(*id, *key, unwrap(std::move(order)));
   } else if (kind == "run" && id && key) {
@@ -163,14 +166,17 @@ bool Zygote::take_order(Message order) {
   return true;
 }
 
-void Zygote::start_once(std::uint64_t id, Message message, bool is_second_try) {
-  const JobLimits limits = is_second_try ? of_second_try(settings_.once) : settings_.once;
+void Zygote::start_once(std::uint64_t id, Message message, std::optional<double> most_seconds,
+                        bool is_second_try) {
+  JobLimits limits = is_second_try ? of_second_try(settings_.once) : settings_.once;
+  if (most_seconds) limits.seconds = *most_seconds;
   auto job = JobProcess::start(folder_ / fmt::format("once-{}", id), limits, [&](UniqueFd socket) {
     let_go();
     answer(socket.get(), guarded(handlers_.once, message, FailureKind::kCompileError));
   });
   if (job)
-    once_jobs_.emplace(id, OnceJob{std::move(*job), std::move(message), is_second_try});
+    once_jobs_.emplace(id,
+                       OnceJob{std::move(*job), std::move(message), is_second_try, most_seconds});
   else
     send_report(tuner_, id, 0,
                 tl::unexpected(Failure{FailureKind::kCompileCrash, job.error().message}));
@@ -220,11 +226,13 @@ void Zygote::look_at_once_jobs() {
     auto outcome = take_outcome(job.process);
     if (!outcome) {
       ++at;
-    } else if (!job.is_second_try && deserves_another_try(*outcome)) {
+    } else if (!job.is_second_try && deserves_another_try(*outcome) &&
+               !(job.most_seconds && outcome->error().kind == FailureKind::kCompileTimeout)) {
       const std::uint64_t again = id;
+      const std::optional<double> most_seconds = job.most_seconds;
       Message message = std::move(job.message);
       at = once_jobs_.erase(at);
-      start_once(again, std::move(message), /*is_second_try=*/true);
+      start_once(again, std::move(message), most_seconds, /*is_second_try=*/true);
     } else {
       send_report(tuner_, id, job.process.seconds(), std::move(*outcome));
       at = once_jobs_.erase(at);

@@ -39,6 +39,10 @@ class WorkerPool {
     return outcomes;
   }
 
+  // From now on jobs of once() may take this long, and one that takes longer is not tried again;
+  // nothing: as the pool was made. Without effect on a pool whose jobs are no compiles of programs.
+  virtual void limit_once(std::optional<double> /*seconds*/) {}
+
   // Begins a job of once() beside what follows and does not wait; end_once(), called once, does.
   // Nothing where the pool has no process to spare for it.
   using Begun = std::uint64_t;

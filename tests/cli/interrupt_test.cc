@@ -1,4 +1,6 @@
 // Ctrl-C, and being killed.
+#include <set>
+
 #include "tests/cli/running_tune.h"
 
 namespace hone::cli {
@@ -89,6 +91,37 @@ TEST_F(Interrupt, NothingIsLeftOfASessionThatIsKilled) {
   finish();
   expect_whole_store();
   EXPECT_GE(rows().size(), 2u);
+}
+
+// The names of the sets of flags that the store has a row of.
+std::vector<std::string> flag_rows(const std::filesystem::path& file) {
+  std::vector<std::string> names;
+  auto store = store::Store::open(file, store::Mode::kReadOnly);
+  if (!store) return names;
+  const auto programs = store->programs();
+  if (!programs) return names;
+  for (const store::Program& program : *programs) {
+    const auto rows = store->program_measurements(program.id);
+    if (!rows) continue;
+    for (const store::ProgramMeasurement& row : *rows)
+      if (row.variant.starts_with(store::kFlagRows)) names.push_back(row.variant);
+  }
+  return names;
+}
+
+// Each set of flags that was tried has its row when the next ones begin.
+TEST_F(Interrupt, WhatTheSearchOfFlagsHasTriedOutlivesAKill) {
+  const std::filesystem::path file = folder() / "hone.db";
+  start({"flags", write("small.mlir", matmul_program("64")), "--budget", "60s", "--threads", "1",
+         "--jobs", "1"});
+  ASSERT_TRUE(holds_soon([&] { return flag_rows(file).size() >= 3 || has_ended(); }));
+  ASSERT_FALSE(has_ended()) << words();
+  ASSERT_EQ(::kill(tune_pid(), SIGKILL), 0);
+  finish();
+  expect_whole_store();
+  const std::vector<std::string> kept = flag_rows(file);
+  EXPECT_GE(kept.size(), 3u);
+  EXPECT_EQ(std::set<std::string>(kept.begin(), kept.end()).size(), kept.size());
 }
 
 }  // namespace

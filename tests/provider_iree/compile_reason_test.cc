@@ -35,6 +35,18 @@ TEST(CompileReason, OfAllElseIsTheFirstLineWithoutItsPlace) {
   EXPECT_EQ(with_reason(""), "");
 }
 
+TEST(CompileReason, OfAWholeProgramIsWhatTheLinkerMisses) {
+  constexpr char kLink[] =
+      "IREE cannot compile 'log.mlir':\n"
+      "log.mlir:0:0: failed to link executable and generate target dylib\n"
+      "iree-lld: error: undefined symbol: log10f\n"
+      ">>> referenced by -:2\n";
+  EXPECT_EQ(reason_in_program(kLink), "undefined symbol: log10f");
+  EXPECT_EQ(reason_in_program("IREE cannot compile 'a.mlir':\na.mlir:3:4: unsupported\nmore"),
+            "a.mlir:3:4: unsupported");
+  EXPECT_EQ(reason_in_program("no end after 20 s"), "no end after 20 s");
+}
+
 // A vector tile of 128 x 128 in f32 takes 65,536 bytes.
 TEST(CompileReason, OfVectorsIsReadFromTheCompilerThatIsInstalled) {
   PreparedDispatch prepared =

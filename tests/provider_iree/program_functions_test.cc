@@ -33,7 +33,9 @@ TEST(ProgramFunctions, OfPyTorchAreThoseThatWaitForTheirResults) {
                   {{ElementType::kF32, {2, 3}},
                    {ElementType::kI64, {5}},
                    {ElementType::kF16, {problem::kDynamic, 3}}},
-                  {{ElementType::kF16, {problem::kDynamic, 3}}, {ElementType::kF32, {2, 3}}}}));
+                  {{ElementType::kF16, {problem::kDynamic, 3}}, {ElementType::kF32, {2, 3}}},
+                  {},
+                  {"input2.0"}}));
 }
 
 TEST(ProgramFunctions, TypesOfPyTorchLoseTheirSign) {

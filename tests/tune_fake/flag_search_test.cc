@@ -211,6 +211,7 @@ TEST_F(FlagSearch, ASecondRunKnowsWhatTheFirstFound) {
 TEST_F(FlagSearch, ARunKilledBetweenRoundsKeepsTheTimesOfTheFirst) {
   provider_.choices = {choice("slower", "a", times("1.2")), choice("tiling", "b", times("0.8")),
                        choice("fusion", "c", times("0.9", "-by-fusion"))};
+  options_.compile_jobs = 3;
   provider_.fails_after = 4;  // the default and three sets
   ASSERT_FALSE(search());
   provider_.fails_after = std::numeric_limits<int>::max();

@@ -28,7 +28,9 @@ const [wayOf, sizeOf] = [0, 1].map(part => variant => variant.split(', ')[part] 
 const isDefault = row => wayOf(row.variant) === 'default';
 
 function programSentence(program, result) {
-  const {best} = result;
+  const {best} = result, verdict = eventOf(result.run, 'verdict');
+  if (verdict && (verdict.outcome === 'not proved' || verdict.outcome === 'nothing usable'))
+    return `${program.path}: ${verdict.outcome.toUpperCase()}: ${verdict.reason}`;
   if (!best || best.ratio === null || isDefault(best) || best.verdict !== 'faster')
     return `${program.path}: no way to build it was reliably faster than the compiler’s defaults.`;
   return `${program.path} runs ${formatTimes(1 / best.ratio)} as fast as with the compiler’s defaults when it is built with ` +

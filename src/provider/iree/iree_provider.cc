@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "provider/iree/compiler/compile_reason.h"
 #include "provider/iree/compiler/flag_choices.h"
 #include "provider/iree/compiler/proof_script.h"
 #include "provider/iree/compiler/resident_programs.h"
@@ -280,7 +281,11 @@ Result<provider::ProgramTimes> IreeProvider::kernel_times(const provider::Progra
   return kernel_times_in_module(installation_, call, seconds);
 }
 
-std::string IreeProvider::proof_script(const provider::ProofScript& request) const {
+std::string IreeProvider::reason_in(std::string_view message) const {
+  return reason_in_program(message);
+}
+
+Result<std::string> IreeProvider::proof_script(const provider::ProofScript& request) const {
   return iree::proof_script(request);
 }
 

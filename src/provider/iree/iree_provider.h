@@ -32,7 +32,8 @@ class IreeProvider final : public provider::ProgramProvider {
   // On a CPU llvm_cpu_model.h; nothing on a GPU.
   std::function<double(const space::Configuration&)> prior(
       const problem::Dispatch& dispatch, const space::Space& space) const override;
-  // Of products of 16-bit floats on CUDA, which it makes of mma.sync: at what that was measured to do.
+  // Of products of 16-bit floats on CUDA, which it makes of mma.sync: at what that was measured to
+  // do.
   double least_seconds(const problem::Dispatch& dispatch, const device::Peak& peak) const override;
   // "f32, NV_MMA_SYNC_F32_16x8x16_F16, reduction = [0, 0, 2]", as its IR has it;
   // of attention nothing.
@@ -81,7 +82,8 @@ class IreeProvider final : public provider::ProgramProvider {
   bool tells_kernel_times(const device::Address& device) const override { return !device.index; }
   Result<provider::ProgramTimes> kernel_times(const provider::ProgramCall& call,
                                               double seconds) const override;
-  std::string proof_script(const provider::ProofScript& request) const override;
+  std::string reason_in(std::string_view message) const override;
+  Result<std::string> proof_script(const provider::ProofScript& request) const override;
   Result<double> time_artifact(const provider::ArtifactCall& call, double seconds) const override;
 
  private:

@@ -42,7 +42,10 @@ Result<problem::Function> choose_function(const CompareContext& context, const P
   for (problem::Function function : functions) {
     if (!is_wanted(function.name)) continue;
     const auto known = std::ranges::find(side.known, function.name, &problem::Function::name);
-    if (known != side.known.end()) function.ranges = known->ranges;
+    if (known != side.known.end()) {
+      function.ranges = known->ranges;
+      function.keeps_state = known->keeps_state;
+    }
     return as_called(std::move(function), context.options.inputs);
   }
   for (const provider::UntypedFunction& function : untyped) {
@@ -68,13 +71,16 @@ Status complete(const CompareContext& context, const std::filesystem::path& fold
   std::filesystem::create_directories(folder, code);
   HONE_ASSIGN(auto inputs, write_argument_files(side.function, context.options.inputs, folder,
                                                 context.options.seed));
-  side.call = {side.module,
-               side.function.name,
-               std::move(inputs),
-               context.options.place.address,
-               context.options.runtime_flags,
-               side.function.outputs,
-               context.options.stop_fd};
+  side.call = {.module = side.module,
+               .function = side.function.name,
+               .inputs = std::move(inputs),
+               .device = context.options.place.address,
+               .runtime_flags = context.options.runtime_flags,
+               .results = side.function.outputs,
+               .input_forms = side.function.input_forms,
+               .result_forms = side.function.output_forms,
+               .keeps_state = side.function.keeps_state,
+               .stop_fd = context.options.stop_fd};
   return {};
 }
 

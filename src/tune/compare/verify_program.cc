@@ -92,6 +92,21 @@ class ProgramVerification {
     };
   }
 
+  provider::ProgramCall call_of(const std::filesystem::path& module, const device::Address& device,
+                                const std::vector<std::filesystem::path>& inputs) const {
+    return {.module = module,
+            .function = function_.name,
+            .inputs = inputs,
+            .device = device,
+            .runtime_flags = runtime_flags_,
+            .results = function_.outputs,
+            .input_forms = function_.input_forms,
+            .result_forms = function_.output_forms,
+            .keeps_state = function_.keeps_state,
+            .overwritten = function_.overwritten,
+            .module_name = function_.module};
+  }
+
   // Empty where the program in f32 cannot be had.
   Result<std::vector<problem::Array>> wide_results() {
     HONE_ASSIGN(const auto module,
@@ -100,9 +115,7 @@ class ProgramVerification {
     if (!module) return std::vector<problem::Array>();
     const std::filesystem::path path = folder_ / "wide.vmfb";
     HONE_TRY(write_file_atomically(path, *module));
-    provider::ProgramCall call{
-        path.string(),  function_.name,   {}, device::host_of(request_.place.address),
-        runtime_flags_, function_.outputs};
+    provider::ProgramCall call = call_of(path, device::host_of(request_.place.address), {});
     HONE_ASSIGN(call, widened_call(std::move(call), inputs_, folder_));
     auto results = provider_.run_program(call, function_.outputs.size());
     if (!results && results.error().kind == ErrorKind::kFailure)
@@ -186,10 +199,8 @@ class ProgramVerification {
 
   Result<std::vector<problem::Array>> call(const std::string& module, const device::Address& device,
                                            const std::vector<std::filesystem::path>& inputs) {
-    const provider::ProgramCall call{module, function_.name, inputs,
-                                     device, runtime_flags_, function_.outputs};
     HONE_ASSIGN(std::vector<problem::Array> results,
-                provider_.run_program(call, function_.outputs.size()));
+                provider_.run_program(call_of(module, device, inputs), function_.outputs.size()));
     for (std::size_t i = 0; i < results.size(); ++i) {
       const problem::TensorType wanted = filled_in(function_.outputs[i], results[i].type);
       auto result = problem::as_tensor(std::move(results[i]), wanted);

@@ -193,7 +193,6 @@ class CompileOnly {
 
   void add(const store::Candidate& compiled, store::Id candidate,
            const provider::Artifact& artifact) {
-    ++result_.compiled;
     CompiledRow row{.candidate = candidate,
                     .provider = compiled.provider,
                     .configuration = compiled.configuration,
@@ -210,6 +209,14 @@ class CompileOnly {
     row.occupancy = problem::occupancy(
         target_, {static_cast<int>(block[0] * block[1] * block[2]), row.resources.subgroup_size,
                   row.resources.registers, row.resources.shared_bytes});
+    if (const std::int64_t most = target_.workgroup_memory_bytes;
+        most > 0 && row.resources.shared_bytes > most) {
+      result_.failures.add(
+          provider::name_of(provider::FailureKind::kLoadError),
+          fmt::format("shared memory {} B, limit {} B", row.resources.shared_bytes, most));
+      return;
+    }
+    ++result_.compiled;
     result_.ranked.push_back(std::move(row));
   }
 

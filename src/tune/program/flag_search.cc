@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 
 #include "base/file.h"
 #include "base/stopwatch.h"
@@ -37,11 +38,17 @@ constexpr double kTilesMayWin = 1.25;
 // whose weights lie as they did: its configurations are the compiler's, and tuning changes those of
 // both, but the order in which memory is read only blocks change.
 constexpr double kBlocksMayWin = 1.25;
+// Calls of the program that a trial takes, beside its compile: its outputs on two sets of inputs,
+// and a round beside the default.
+constexpr double kCallsOfTrial = 6;
 // The fewest compiles may take this many times the seconds asked for, and no more.
 constexpr double kLatest = 2;
 // Rounds begun before the end go on past it for this share of the seconds asked for: a slow call
 // gets fewer rounds, a fast one all of them.
 constexpr double kRoundsShare = 0.1;
+// A program that is right is off from itself in f32 by rounding: of 16 bits, behind many layers, by
+// this at most (docs/benchmarks.md), in root mean square as a share of the output.
+constexpr double kMostErrorOfRepair = 0.05;
 constexpr std::string_view kSameModule = "the same module as ";
 
 std::string_view name_in(std::string_view flag) {
@@ -65,15 +72,17 @@ class FlagSearch {
     HONE_ASSIGN(rows_, context_.store.program_measurements(variants_.program()));
     found_.trials.push_back({.name = std::string(kDefaultFlags)});
     HONE_TRY(variants_.add({.name = std::string(kDefaultFlags)}));
+    watch_ = Stopwatch(context_.clock);
     std::vector<std::size_t> alone;
-    while (alone.size() < choices_.size() && (alone.empty() || !is_over())) {
+    while (alone.size() < choices_.size() && !is_over()) {
       std::vector<Set> next;
       while (next.size() < at_once() && alone.size() + next.size() < choices_.size())
         next.push_back({alone.size() + next.size()});
       HONE_ASSIGN(const std::vector<std::size_t> made, make(std::move(next)));
+      HONE_TRY(time_once(made));
       alone.insert(alone.end(), made.begin(), made.end());
     }
-    HONE_TRY(race(alone));
+    HONE_TRY(race(near_the_fastest(alone)));
     HONE_TRY(climb(kAny));
     if (request_.for_tuning)
       for (const Of base : {kUntiled, kBlocked, kTiled}) HONE_TRY(climb(base));
@@ -103,13 +112,39 @@ class FlagSearch {
   // Whether there is a best of these that is not the best without tiles already.
   bool is_own(Of which) const { return best_[which] > 0 && best_[which] != best_[kUntiled]; }
 
-  // As many as keep the compile processes busy.
-  std::size_t at_once() const { return std::max<std::size_t>(1, context_.options.compile_ahead); }
+  // As many as keep the compile processes busy: what they come to is stored then.
+  std::size_t at_once() const { return std::max<std::size_t>(1, context_.options.compile_jobs); }
 
+  // What one more trial takes: it is compiled, its outputs are looked at, and it runs beside the
+  // default.
+  double seconds_of_trial() const {
+    return context_.deadline.next_compile() + kCallsOfTrial * context_.deadline.call();
+  }
+
+  // Whether no further trial is begun. The first is where the session has time for it.
   bool is_over() const {
+    if (!context_.deadline.has(seconds_of_trial())) return true;
+    if (compiles_ == 0) return false;
     const double seconds = watch_.seconds();
     return seconds > kLatest * request_.seconds ||
            (seconds > request_.seconds && compiles_ >= request_.compiles);
+  }
+
+  // One round beside the default, so that what is known of each is stored before the next ones are
+  // compiled.
+  Status time_once(const std::vector<std::size_t>& trials) {
+    std::vector<std::size_t> running;
+    for (const std::size_t trial : trials)
+      if (!found_.trials[trial].is_settled()) running.push_back(trial);
+    return running.empty() ? Status() : take_rounds(running, std::span(kStays).first(1));
+  }
+
+  // Those that a first round has not shown to be far slower than the fastest, in their order.
+  std::vector<std::size_t> near_the_fastest(std::vector<std::size_t> trials) const {
+    double fastest = 1;
+    for (const std::size_t trial : trials) fastest = std::min(fastest, ratio_of(trial));
+    std::erase_if(trials, [&](std::size_t trial) { return ratio_of(trial) > kStays[0] * fastest; });
+    return trials;
   }
 
   FlagSet set_of(std::size_t trial) const {
@@ -219,7 +254,7 @@ class FlagSearch {
     }
     HONE_TRY(compile(unknown));
     for (const std::size_t i : unknown)
-      if (const FlagTrial& trial = found_.trials[i]; trial.is_settled() && !trial.may_differ)
+      if (FlagTrial& trial = found_.trials[i]; trial.is_settled() && !trial.may_differ)
         HONE_TRY(record(trial));
     return made;
   }
@@ -272,8 +307,9 @@ class FlagSearch {
     return std::string(store::kFlagRows) + trial.name;
   }
 
-  Status record(const FlagTrial& trial) {
+  Status record(FlagTrial& trial) {
     store::ProgramMeasurement row;
+    row.id = trial.row;
     row.program = variants_.program();
     row.build = trial.build;
     row.device = context_.device;
@@ -289,7 +325,7 @@ class FlagSearch {
       row.verdict =
           trial.same_as.empty() ? trial.failure : std::string(kSameModule) + trial.same_as;
     }
-    HONE_TRY(context_.store.record(row));
+    HONE_ASSIGN(trial.row, context_.store.record(row));
     return {};
   }
 
@@ -301,7 +337,7 @@ class FlagSearch {
     if (!running.empty()) {
       for (const std::size_t best : best_)
         if (best > 0 && std::ranges::count(running, best) == 0) running.push_back(best);
-      HONE_TRY(take_rounds(running));
+      HONE_TRY(take_rounds(running, kStays));
     }
     const auto was_best = best_;
     do {
@@ -345,14 +381,16 @@ class FlagSearch {
 
   double ratio_of(std::size_t trial) const { return found_.trials[trial].ratio.value_or(1); }
 
-  // Measures the trials in `running`, among them the best, until only those stay that are near the
-  // fastest.
-  Status take_rounds(std::vector<std::size_t> running) {
+  // Measures the trials in `running`, among them the best, in a round for each of `all_stay`, until
+  // only those stay that are near the fastest.
+  Status take_rounds(std::vector<std::size_t> running, std::span<const double> all_stay) {
     const std::vector<std::size_t> all = running;
     std::map<std::size_t, std::vector<double>> ratios, times;
     const Stopwatch watch(context_.clock);
-    for (const double stays : kStays) {
-      if (!times.empty() && is_over() && watch.seconds() > kRoundsShare * request_.seconds) break;
+    for (const double stays : all_stay) {
+      const bool is_known = std::ranges::all_of(
+          running, [&](std::size_t trial) { return found_.trials[trial].ratio.has_value(); });
+      if (is_known && is_over() && watch.seconds() > kRoundsShare * request_.seconds) break;
       std::vector<std::string> names{std::string(kDefaultFlags)};
       for (const std::size_t trial : running) names.push_back(found_.trials[trial].name);
       HONE_ASSIGN(const std::vector<double> seconds,
@@ -375,6 +413,7 @@ class FlagSearch {
       });
       if (running.empty()) break;
     }
+    if (times.empty()) return {};
     judge_by_the_fastest(running, times);
     FlagTrial& base = found_.trials.front();
     base.ratio = 1;
@@ -476,6 +515,37 @@ Result<FoundFlags> search_flags(Context& context, const problem::Program& progra
     HONE_ASSIGN(const ProvingRounds rounds, prove_variant(context, bench, best));
     HONE_ASSIGN(found.verdict, verdict_of(std::vector<ProvingRounds>{rounds}));
     HONE_TRY(context.store.log_event("flags", json_of(*found.verdict, best).dump()));
+  }
+  return found;
+}
+
+Result<std::optional<RepairingFlags>> find_repair(Context& context, const problem::Program& program,
+                                                  const std::string& bytes,
+                                                  const problem::Function& function) {
+  const TimeBudget::Span span(context.time, Activity::kProgram);
+  HONE_ASSIGN(const std::vector<provider::FlagChoice> choices,
+              choices_with_files(context, program));
+  const std::string why_default_fails = context.default_failure;
+  std::optional<RepairingFlags> found;
+  for (const provider::FlagChoice& choice : choices) {
+    if (!choice.why_not.empty() || !context.deadline.has(context.deadline.next_compile())) continue;
+    HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-repair-"));
+    HONE_ASSIGN(ProgramVariants variants,
+                ProgramVariants::create(context, program, bytes, function, folder.path()));
+    const Status works = variants.add({.name = choice.name, .flags = choice.flags});
+    context.default_failure = why_default_fails;
+    if (!works && works.error().kind == ErrorKind::kFailure) continue;
+    if (!works) return tl::unexpected(works.error());
+    const Result<double> error = variants.error_of_first();
+    if (!error && error.error().kind != ErrorKind::kFailure) return tl::unexpected(error.error());
+    RepairingFlags repair{{choice.name, choice.flags}, ""};
+    if (!error)
+      repair.not_proved = error.error().message;
+    else if (!(*error <= kMostErrorOfRepair))
+      repair.not_proved = fmt::format(
+          "its outputs are off by {:.2g} of them from those of an independent compile", *error);
+    if (!found || repair.not_proved.empty()) found = std::move(repair);
+    if (found->not_proved.empty()) break;
   }
   return found;
 }

@@ -27,6 +27,7 @@ struct FlagTrial {
   std::optional<double> ratio = {};       // of its time to the default's, median over shared rounds
   std::size_t rounds = 0;                 // that it took part in
   bool known = false;                     // an earlier run found it, and it was not run again
+  store::Id row = 0;                      // of the store, that this run has written
   std::vector<double> seconds = {};       // per call, by round
 
   // There is nothing to time: what it came to is known.
@@ -34,8 +35,8 @@ struct FlagTrial {
 };
 
 struct FlagSearchRequest {
-  // It goes on until both are used up, or nothing is left to try, for at most twice `seconds` and
-  // what runs then: compiles and a round of calls are not interrupted.
+  // It goes on until both are used up, or nothing is left to try, for at most twice `seconds` after
+  // the default has run, and no longer than the session has time for one more trial.
   double seconds = 120;
   std::size_t compiles = 15;
   bool for_tuning = false;  // `bases` are climbed to as well
@@ -69,5 +70,18 @@ Result<std::vector<provider::FlagChoice>> choices_with_files(const Context& cont
 Result<FoundFlags> search_flags(Context& context, const problem::Program& program,
                                 const std::string& bytes, const problem::Function& function,
                                 const FlagSearchRequest& request);
+
+// Where the program does not work as it is.
+struct RepairingFlags {
+  FlagSet flags;
+  std::string not_proved;  // why it is not known whether what it computes is right; empty: it is
+};
+
+// The first choice of flags with which the program compiles, runs and computes what an independent
+// compile of it does; else the first with which it runs. Nothing where there is none, or no time to
+// look further.
+Result<std::optional<RepairingFlags>> find_repair(Context& context, const problem::Program& program,
+                                                  const std::string& bytes,
+                                                  const problem::Function& function);
 
 }  // namespace hone::tune

@@ -16,6 +16,8 @@ namespace {
 // Those that choose, and those that say what is claimed. At 3 % noise 20 of the latter find a gain
 // of 5 % in nine of ten proofs (tests/tune/variant_choice_simulation_test.cc prints the shares).
 constexpr int kChoosingRounds = 12, kProvingRounds = 20;
+// The program with the winners alone, and with near ties of two ranks.
+constexpr std::size_t kCompilesOfTies = 3;
 constexpr std::string_view kDefault = "default";
 constexpr std::string_view kSpec = "spec";
 // The one that the user had before, whose entries every spec has behind its own.
@@ -77,6 +79,7 @@ class Proof {
     Result<problem::Function> function =
         function_to_call(program_, context_.options.function, context_.options.inputs);
     if (function) return std::move(*function);
+    context_.not_proved = function.error().message;
     context_.observer.note(function.error().message +
                            ": the program is compiled with the spec, which is checked to be "
                            "applied; its gain in the whole program is not measured");
@@ -147,8 +150,7 @@ class Proof {
     const auto is = [&](ErrorKind kind) { return compared.error().kind == kind; };
     if (compared || !(is(ErrorKind::kEnvironment) || is(ErrorKind::kFailure))) return compared;
     proven_.variants.clear();
-    context_.observer.note("the spec's gain in the whole program is not measured: " +
-                           compared.error().message);
+    context_.not_proved = compared.error().message;
     return {};
   }
 
@@ -158,6 +160,13 @@ class Proof {
   }
 
   Status compare_on(const problem::Function& function) {
+    if (!context_.deadline.can_prove() && entries_.empty() && context_.added.flags.empty()) {
+      proven_.variants.push_back({.name = std::string(kDefault), .flags = {}});
+      return {};
+    }
+    if (!context_.deadline.can_prove())
+      return failure("no time is left to prove it: --budget {:.0f}s would do",
+                     context_.deadline.sufficient());
     HONE_ASSIGN(variants_, ProgramVariants::create(context_, program_, bytes_, function, folder_));
     HONE_TRY(repair());
     std::vector<Variant> without_spec;
@@ -184,10 +193,19 @@ class Proof {
     return keep_right_ones();
   }
 
+  // Whether so many more compiles, and what they give beside the others, leave time to prove.
+  bool has_time_for(std::size_t compiles) const {
+    return context_.deadline.has(static_cast<double>(compiles) * context_.deadline.next_compile());
+  }
+
   Status time_all() {
     std::vector<std::string> names;
     for (const Variant& variant : variants_->all()) names.push_back(variant.name);
-    return variants_->time(kChoosingRounds, names, context_.options.seed);
+    return time(names);
+  }
+  Status time(const std::vector<std::string>& names) {
+    return variants_->time(kChoosingRounds, names, context_.options.seed,
+                           context_.deadline.for_choosing());
   }
 
   // Once more, since variants are compared within rounds: what may still be chosen.
@@ -195,7 +213,7 @@ class Proof {
     std::vector<std::string> names;
     for (const Variant& variant : variants_->all())
       if (stays(variant)) names.push_back(variant.name);
-    return variants_->time(kChoosingRounds, names, context_.options.seed);
+    return time(names);
   }
 
   // What the user has: what is found must be better than that.
@@ -313,7 +331,8 @@ class Proof {
 
   Status choose_among_near_ties() {
     const bool told = context_.programs->tells_kernel_times(context_.options.place().address);
-    if (!context_.options.near_ties || !told || entries_.empty()) return {};
+    if (!context_.options.near_ties || !told || entries_.empty() || !has_time_for(kCompilesOfTies))
+      return {};
     TieChoice choice(
         context_, *variants_, tuned_, reference_of_,
         [this](const std::vector<VerifiedEntry>& entries, std::string name) {
@@ -334,7 +353,8 @@ class Proof {
       HONE_TRY(variants_->add(std::move(variant)));
     }
     module_.clear();
-    for (const FlagSet& set : context_.flag_sets) HONE_TRY(add_with(set, suffix));
+    for (const FlagSet& set : context_.flag_sets)
+      if (has_time_for(1)) HONE_TRY(add_with(set, suffix));
     return {};
   }
 
@@ -405,6 +425,8 @@ class Proof {
       entries_of_[variant.name] = {.entries = std::move(others), .ablation = true};
       ablations.push_back(std::move(variant));
     }
+    // Without them all entries stand or fall together.
+    if (!has_time_for(ablations.size())) return {};
     return variants_->add_each(std::move(ablations));
   }
 
@@ -478,7 +500,7 @@ class Proof {
       for (const Group& half : halves)
         if (const Variant* const lacking = variants_->timed_for(without(half)); lacking != nullptr)
           names.push_back(lacking->name);
-      HONE_TRY(variants_->time(kChoosingRounds, names, context_.options.seed));
+      HONE_TRY(time(names));
       std::vector<measure::PairedComparison> by_half;
       for (const Group& half : halves) {
         HONE_ASSIGN(measure::PairedComparison gained, gained_by(half, by));
@@ -597,7 +619,8 @@ Result<ProvingRounds> prove_variant(Context& context, ProgramBench& bench,
   std::vector<std::string> names{std::string(kDefault), variant.name};
   if (alone != nullptr && alone->name != kDefault) names.push_back(alone->name);
   // Other orders than those of the rounds that chose.
-  HONE_TRY(variants.time(kProvingRounds, names, context.options.seed + 1));
+  HONE_TRY(variants.time(kProvingRounds, names, context.options.seed + 1,
+                         context.deadline.for_proving()));
   ProvingRounds rounds;
   rounds.base = variants.find(kDefault)->seconds;
   rounds.chosen = variants.find(variant.name)->seconds;

@@ -20,15 +20,12 @@ namespace {
 // small budget these are short, lest the proof take several times what the user gave.
 constexpr double kSamplesWithinBudget = 400, kShortestSampleSeconds = 0.03;
 
-// What rounds of the whole program may take, lest those of one whose processes start slowly take
-// several times what the user gave; the fewest that a verdict can be had from
-// (PairedComparison::too_few) and still one that says something.
-constexpr double kLeastForRounds = 60, kRoundsOfBudget = 0.5;
-constexpr std::size_t kFewestRounds = 8;
 // Each compile has a copy of the program, and a module about as large comes back.
 constexpr std::size_t kBytesAtOnce = std::size_t{1} << 30;
 // Of a call in f32 by code that nobody tuned: some tens of seconds on a few cores.
 constexpr double kMostFlopsOfHost = 1e12;
+// Seconds that the default may take for a call.
+constexpr double kMostOfFirstCall = 600;
 // Seconds. Outputs of a program that takes longer are compared on one set of inputs, not two.
 constexpr double kSlowCall = 5;
 
@@ -45,6 +42,11 @@ Result<ProgramVariants> ProgramVariants::create(Context& context, const problem:
   for (const problem::Dispatch& dispatch : program.dispatches)
     variants.flops_ += problem::flop_count(dispatch.root) * std::max(1, dispatch.launches_per_call);
   variants.results_ = function.outputs;
+  variants.input_forms_ = function.input_forms;
+  variants.result_forms_ = function.output_forms;
+  variants.keeps_state_ = function.keeps_state;
+  variants.overwritten_ = function.overwritten;
+  variants.module_name_ = function.module;
   variants.narrow_ = computes_narrow(program);
   variants.folder_ = std::move(folder);
   HONE_ASSIGN(variants.program_, context.store.intern(store::Program{
@@ -56,13 +58,19 @@ Result<ProgramVariants> ProgramVariants::create(Context& context, const problem:
 }
 
 provider::ProgramCall ProgramVariants::call(const Variant& variant) const {
-  return {variant.module,
-          function_,
-          inputs_,
-          context_->options.place().address,
-          context_->options.runtime_flags,
-          results_,
-          context_->stop_fd};
+  return {.module = variant.module,
+          .function = function_,
+          .inputs = inputs_,
+          .device = context_->options.place().address,
+          .runtime_flags = context_->options.runtime_flags,
+          .results = results_,
+          .input_forms = input_forms_,
+          .result_forms = result_forms_,
+          .keeps_state = keeps_state_,
+          .overwritten = overwritten_,
+          .module_name = module_name_,
+          .stop_fd = context_->stop_fd,
+          .most_seconds = context_->deadline.most_call().value_or(kMostOfFirstCall)};
 }
 
 Result<std::vector<CompiledModule>> ProgramVariants::compile(std::vector<Variant>& variants) {
@@ -125,7 +133,8 @@ Status write_replaced(const std::filesystem::path& folder,
 Status ProgramVariants::check(Variant& variant, const CompiledModule& compiled) {
   if (!compiled) {
     variant.module.clear();
-    variant.failure = "does not compile: " + compiled.error().message;
+    variant.failure =
+        "does not compile: " + context_->programs->reason_in(compiled.error().message);
     variant.may_differ = provider::may_differ_next_time(compiled.error().kind);
     return {};
   }
@@ -138,7 +147,12 @@ Status ProgramVariants::check(Variant& variant, const CompiledModule& compiled) 
   }
   variant.code = code;
   HONE_TRY(write_file_atomically(variant.module, *compiled));
-  if (variants_.empty()) return expect(variant);
+  if (variants_.empty()) {
+    const Status expected = expect(variant);
+    if (expected || expected.error().kind != ErrorKind::kFailure) return expected;
+    variant.failure = "does not run: " + expected.error().message;
+    return {};
+  }
   Result<std::vector<std::vector<problem::Array>>> outputs = outputs_of(variant);
   if (!outputs) {
     if (outputs.error().kind != ErrorKind::kFailure)
@@ -178,9 +192,16 @@ Result<std::vector<std::vector<problem::Array>>> ProgramVariants::outputs_of(
 }
 
 Status ProgramVariants::expect(const Variant& variant) {
-  const Stopwatch watch;
+  const Stopwatch watch(context_->clock);
   HONE_ASSIGN(std::vector<problem::Array> outputs,
               context_->programs->run_program(call(variant), results_.size()));
+  Deadline& deadline = context_->deadline;
+  deadline.called(watch.seconds());
+  if (context_->options.budget_seconds < deadline.sufficient())
+    context_->note_once(fmt::format(
+        "the budget is small for this program, which takes {:.0f} s to compile and {:.2g} s to "
+        "call: --budget {:.0f}s leaves time for flags, dispatches and proof",
+        deadline.compile(), deadline.call(), deadline.sufficient()));
   const bool is_slow = watch.seconds() > kSlowCall;
   HONE_ASSIGN(CheckedInputs found,
               inputs_that_tell(context_->options.inputs, {inputs_, std::move(outputs)}, folder_,
@@ -251,6 +272,20 @@ Status ProgramVariants::say_what_is_repaired(Variant& variant,
   return {};
 }
 
+Result<double> ProgramVariants::error_of_first() {
+  CheckedSet& set = checked_.front();
+  HONE_ASSIGN(const std::vector<problem::Array> exact,
+              outputs_in_f32(context_->options.reference_flags,
+                             device::host_of(context_->options.place().address), set,
+                             folder_ / "wide_of_host.vmfb"));
+  double largest = 0;
+  for (std::size_t i = 0; i < std::min(exact.size(), set.expected.size()); ++i) {
+    const double error = error_by_wide(set.expected[i], exact[i]);
+    largest = std::isnan(error) ? INFINITY : std::max(largest, error);
+  }
+  return largest;
+}
+
 Result<double> ProgramVariants::ask_the_host(const std::vector<problem::Array>& outputs) {
   const Options& options = context_->options;
   if (flops_ > kMostFlopsOfHost)
@@ -305,7 +340,13 @@ Result<std::vector<problem::Array>> ProgramVariants::outputs_in_f32(
                              .device = device,
                              .runtime_flags = context_->options.runtime_flags,
                              .results = results_,
-                             .stop_fd = context_->stop_fd};
+                             .input_forms = input_forms_,
+                             .result_forms = result_forms_,
+                             .keeps_state = keeps_state_,
+                             .overwritten = overwritten_,
+                             .module_name = module_name_,
+                             .stop_fd = context_->stop_fd,
+                             .most_seconds = std::max(1.0, context_->deadline.to_end())};
   HONE_ASSIGN(call, widened_call(std::move(call), set.inputs, folder_));
   Result<std::vector<problem::Array>> outputs =
       context_->programs->run_program(call, results_.size());
@@ -327,7 +368,7 @@ void ProgramVariants::compare_in_f32_later(std::size_t variants) {
 
 Status ProgramVariants::add_each(std::vector<Variant> variants) {
   const std::size_t at_once =
-      std::max<std::size_t>(1, std::min(context_->options.compile_ahead,
+      std::max<std::size_t>(1, std::min(context_->options.compile_jobs,
                                         kBytesAtOnce / std::max<std::size_t>(1, bytes_.size())));
   compare_in_f32_later(variants.size());
   for (std::size_t begin = 0; begin < variants.size(); begin += at_once) {
@@ -346,7 +387,9 @@ Status ProgramVariants::add_each(std::vector<Variant> variants) {
 }
 
 Status ProgramVariants::add_some(std::vector<Variant> variants) {
+  const Stopwatch watch(context_->clock);
   HONE_ASSIGN(const std::vector<CompiledModule> compiled, compile(variants));
+  if (variants_.empty()) context_->deadline.compiled(watch.seconds());
   for (std::size_t i = 0; i < variants.size(); ++i) {
     if (compiled[i]) {
       Progress progress;
@@ -354,8 +397,10 @@ Status ProgramVariants::add_some(std::vector<Variant> variants) {
       context_->observer.progress(progress);
     }
     HONE_TRY(check(variants[i], compiled[i]));
-    if (variants_.empty() && !variants[i].usable())
-      return failure("the program does not work with the default flags: {}", variants[i].failure);
+    if (variants_.empty() && !variants[i].usable()) {
+      context_->default_failure = "as it is, the program " + variants[i].failure;
+      return failure("{}", context_->default_failure);
+    }
     variants_.push_back(std::move(variants[i]));
   }
   return {};
@@ -409,8 +454,8 @@ Status ProgramVariants::compile_plainly_ahead(std::string_view name) {
   return {};
 }
 
-Status ProgramVariants::time(int rounds, const std::vector<std::string>& names,
-                             std::uint64_t seed) {
+Status ProgramVariants::time(int rounds, const std::vector<std::string>& names, std::uint64_t seed,
+                             double most_seconds) {
   std::vector<std::size_t> usable;
   std::vector<provider::ProgramCall> calls;
   for (std::size_t i = 0; i < variants_.size(); ++i) {
@@ -422,9 +467,7 @@ Status ProgramVariants::time(int rounds, const std::vector<std::string>& names,
     calls.push_back(call(variants_[i]));
   }
   ProgramRounds request{static_cast<std::size_t>(rounds), sample_seconds(), seed};
-  request.most_seconds =
-      std::max(kLeastForRounds, kRoundsOfBudget * context_->options.budget_seconds);
-  request.least = kFewestRounds;
+  request.most_seconds = most_seconds;
   HONE_ASSIGN(const std::vector<std::vector<double>> times,
               time_rounds(*context_->programs, calls, request, context_->observer));
   if (times.size() < request.rounds)

@@ -84,10 +84,16 @@ class ProgramVariants {
   // nothing. For the variant that is likely to ship.
   Status compile_plainly_ahead(std::string_view name);
 
+  // The largest error of the first one's outputs, in root mean square as a share of the output, by
+  // the independent compile in f32 on this machine's cores (Options::reference_flags). A failure
+  // where that does not compile or run.
+  Result<double> error_of_first();
+
   // Times the usable ones of these variants, the default among them, in `rounds` rounds, each in
   // random order and from scratch; what was known of their times is forgotten. `seed`: of the
-  // order.
-  Status time(int rounds, const std::vector<std::string>& names, std::uint64_t seed);
+  // order. Fewer rounds, one at least, where all would take more than `most_seconds`.
+  Status time(int rounds, const std::vector<std::string>& names, std::uint64_t seed,
+              double most_seconds);
 
   // Seconds per call of each of these, which are usable: one round, interleaved in random order.
   Result<std::vector<double>> sample(const std::vector<std::string>& names, std::uint64_t seed);
@@ -150,6 +156,10 @@ class ProgramVariants {
   std::string function_;
   double flops_ = 0;  // of a call
   std::vector<problem::TensorType> results_;
+  std::vector<problem::ArgumentForm> input_forms_, result_forms_;
+  bool keeps_state_ = false;
+  std::vector<int> overwritten_;
+  std::string module_name_;
   std::filesystem::path folder_;
   std::vector<std::filesystem::path> inputs_;
   std::vector<Variant> variants_;

@@ -99,7 +99,8 @@ Result<bool> TieChoice::is_slower(const std::vector<VerifiedEntry>& entries,
   const Variant* const with = variants_.timed_for(chosen);
   if (with == nullptr) return true;
   const std::string& base = variants_.all().front().name;
-  HONE_TRY(variants_.time(rounds_, {base, winners, with->name}, context_.options.seed));
+  HONE_TRY(variants_.time(rounds_, {base, winners, with->name}, context_.options.seed,
+                          context_.deadline.for_choosing()));
   HONE_ASSIGN(const measure::PairedComparison gained,
               measure::compare_paired(variants_.find(winners)->seconds, with->seconds));
   const bool slower = gained.verdict == measure::Verdict::kSlower;

@@ -109,8 +109,13 @@ Result<T> understood(Result<T> answer) {
 
 }  // namespace
 
+worker::WorkerPool& CompileService::limited_pool() {
+  pool_.limit_once(most_seconds_ ? most_seconds_() : std::nullopt);
+  return pool_;
+}
+
 Result<worker::Outcome> CompileService::once(const worker::Message& message) {
-  return twice([&] { return pool_.once(message); });
+  return twice([&] { return limited_pool().once(message); });
 }
 
 Result<std::string> CompileService::revision() {
@@ -159,13 +164,13 @@ Result<std::vector<worker::Outcome>> CompileService::each_once(
     HONE_ASSIGN(known.emplace_back(), taken_ahead(message));
     if (!known.back()) unknown.push_back(message);
   }
-  HONE_ASSIGN(std::vector<worker::Outcome> rest, pool_.once_each(unknown));
+  HONE_ASSIGN(std::vector<worker::Outcome> rest, limited_pool().once_each(unknown));
   std::vector<worker::Outcome> outcomes;
   for (std::size_t i = 0, next = 0; i < messages.size(); ++i) {
     outcomes.push_back(std::move(known[i] ? *known[i] : rest[next]));
     if (!known[i]) ++next;
     if (has_crashed(outcomes.back())) {
-      HONE_ASSIGN(outcomes.back(), pool_.once(messages[i]));
+      HONE_ASSIGN(outcomes.back(), limited_pool().once(messages[i]));
     }
   }
   return outcomes;
@@ -198,7 +203,7 @@ void CompileService::compile_in_f32_ahead(const ProgramToCompile& program) {
 }
 
 void CompileService::begin_ahead(worker::Message job) {
-  const auto begun = pool_.begin_once(job);
+  const auto begun = limited_pool().begin_once(job);
   if (begun) ahead_.push_back({std::move(job), *begun});
 }
 
@@ -344,7 +349,7 @@ Result<std::string> CompileService::link_specs(const std::string& path, const st
 Result<std::string> CompileService::extract_root(const std::string& name, const std::string& source,
                                                  const std::vector<std::string>& flags) {
   HONE_ASSIGN(worker::Message answer,
-              accepted(pool_.once(program_job(jobs::kExtractRoot, name, source, flags))));
+              accepted(limited_pool().once(program_job(jobs::kExtractRoot, name, source, flags))));
   return understood(first_blob(answer));
 }
 
@@ -361,7 +366,7 @@ Result<std::vector<std::string>> CompileService::stated_constraints(
   std::vector<worker::Message> messages;
   for (const problem::Dispatch* const dispatch : dispatches)
     messages.push_back(program_job(jobs::kConstraints, dispatch->name, dispatch->source, flags));
-  HONE_ASSIGN(std::vector<worker::Outcome> outcomes, pool_.once_each(messages));
+  HONE_ASSIGN(std::vector<worker::Outcome> outcomes, limited_pool().once_each(messages));
   std::vector<std::string> stated;
   for (worker::Outcome& outcome : outcomes) {
     stated.emplace_back();

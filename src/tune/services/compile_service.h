@@ -1,6 +1,7 @@
 // Compiling, as the tuner sees it: typed calls over a pool of worker processes.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -73,6 +74,12 @@ class CompileService {
   explicit CompileService(worker::WorkerPool& pool) : pool_(pool) {}
   // What every program that is loaded from now on leaves open (iree::load_program).
   void give(problem::GivenSizes given) { given_ = std::move(given); }
+
+  // Asked before each job but those on candidates: how many seconds it may take; nothing: as the
+  // pool has it.
+  void limit_by(std::function<std::optional<double>()> most_seconds) {
+    most_seconds_ = std::move(most_seconds);
+  }
 
   // The compiler's own name for itself.
   Result<std::string> revision();
@@ -164,6 +171,8 @@ class CompileService {
     std::string statement, assemble_for;
   };
 
+  // The pool, whose jobs are limited from here on.
+  worker::WorkerPool& limited_pool();
   Result<worker::Outcome> once(const worker::Message& message);
   // Each of these jobs once, and once more where the compiler crashes, side by side; what was begun
   // ahead is waited for.
@@ -195,6 +204,7 @@ class CompileService {
   CompiledPrograms compiled_;
   std::vector<Replacing> replacing_;
   std::map<std::string, Stated> stated_;  // by key
+  std::function<std::optional<double>()> most_seconds_;
   problem::GivenSizes given_;
 };
 

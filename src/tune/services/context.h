@@ -9,6 +9,7 @@
 #include "provider/program_provider.h"
 #include "store/store.h"
 #include "tune/services/compile_service.h"
+#include "tune/services/deadline.h"
 #include "tune/services/lease_keeper.h"
 #include "tune/services/observer.h"
 #include "tune/services/options.h"
@@ -58,7 +59,8 @@ struct Context {
   // A difference of this share can just be told on this machine (MachineCheck), within bounds.
   double noise = 0.01;
   TimeBudget time = {};
-  Clock clock = monotonic_seconds;  // that the budget is spent by
+  Clock clock = monotonic_seconds;            // that the budget is spent by
+  Deadline deadline{options.budget_seconds};  // tuning begins it anew
   // The most the device was seen to do, once it was asked; {} where it cannot say.
   std::optional<device::Peak> peak = {};
   // Dispatches whose default computes something else than its reference: the program is wrong
@@ -69,6 +71,9 @@ struct Context {
   std::string unchecked_outputs = {};
   // Dispatches that could not be verified then.
   std::set<std::string> unverified_dispatches = {};
+  // Why the program does not work as it is, and why nothing was proved in it; empty where it does,
+  // and where something was.
+  std::string default_failure = {}, not_proved = {};
   // Code of references that were compiled in this session, by dispatch and flags.
   std::map<std::string, provider::Artifact> references = {};
   int stop_fd = -1;  // readable once the user has told hone to stop

@@ -75,6 +75,9 @@ Status check_given(const problem::Function& function, const std::vector<GivenArg
 
 Result<problem::Function> as_called(problem::Function function,
                                     const std::vector<GivenArgument>& given) {
+  if (!function.unknown_type.empty())
+    return input_error("'{}' takes or returns a {}, which hone cannot pass to a program",
+                       function.name, function.unknown_type);
   HONE_ASSIGN(function.inputs, types_given(std::move(function.inputs), given,
                                            fmt::format("the inputs of '{}'", function.name)));
   HONE_TRY(check_given(function, given));

@@ -105,7 +105,8 @@ problem::GivenSizes sizes_given(problem::SizeSet sizes, const std::string& funct
 Result<GivenArgument> given_argument(const std::string& text) {
   const auto equals = text.find('=');
   const bool is_file = text.starts_with('@');
-  const auto type = problem::tensor_type_from(std::string_view(text).substr(0, equals));
+  const auto argument = problem::argument_type_from(std::string_view(text).substr(0, equals));
+  const auto type = argument ? std::optional(argument->carrier) : std::nullopt;
   const bool has_values =
       !is_file && equals != std::string::npos && (type.has_value() || equals == 0);
   GivenArgument given{fmt::format("--input '{}'", text), {}, {}, {}};

@@ -58,6 +58,7 @@ struct Options {
   const device::Traits& traits() const { return place().traits; }
   // Candidates that compile while others are measured, where that does not disturb; 1 at least.
   std::size_t compile_ahead = 8;
+  std::size_t compile_jobs = 1;  // compiles of the whole program at once
   measure::CacheMode cache = measure::CacheMode::kWarm;
   std::int64_t rotating_bytes = 0;  // of cold operands at least; 0: twice the last-level cache
   // Bytes; cold operands are of more than twice as much.

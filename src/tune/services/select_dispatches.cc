@@ -50,11 +50,23 @@ std::string first_of(const std::vector<std::string>& names, const char* between 
 
 }  // namespace
 
-bool runs_at_load_only(const problem::Program& program, const problem::Dispatch& dispatch) {
-  return dispatch.launches_per_call == 0 &&
-         std::ranges::any_of(program.dispatches, [](const problem::Dispatch& each) {
-           return each.launches_per_call > 0;
-         });
+std::string why_not_launched(const problem::Program& program, const problem::Dispatch& dispatch) {
+  const bool is_launched = dispatch.launches_per_call > 0 ||
+                           std::ranges::all_of(program.dispatches, [](const auto& each) {
+                             return each.launches_per_call == 0;
+                           });
+  if (is_launched) return "";
+  if (dispatch.launched_by.empty()) return std::string(kRunsAtLoadOnly);
+  return fmt::format("'{}', which is called, does not launch it: it is of '{}'", program.called,
+                     dispatch.launched_by.begin()->first);
+}
+
+void count_launches_in(const std::string& function, problem::Program& program) {
+  program.called = function;
+  for (problem::Dispatch& dispatch : program.dispatches) {
+    const auto launches = dispatch.launched_by.find(function);
+    dispatch.launches_per_call = launches == dispatch.launched_by.end() ? 0 : launches->second;
+  }
 }
 
 Result<std::vector<const problem::Dispatch*>> select_dispatches(
@@ -74,8 +86,9 @@ Result<std::vector<const problem::Dispatch*>> select_dispatches(
     if (!patterns.empty() && !wanted.contains(dispatch.name)) continue;
     if (!dispatch.not_tunable.empty())
       not_tuned.push_back({dispatch.name, dispatch.not_tunable});
-    else if (patterns.empty() && runs_at_load_only(program, dispatch))
-      not_tuned.push_back({dispatch.name, std::string(kRunsAtLoadOnly)});
+    else if (const std::string why = why_not_launched(program, dispatch);
+             patterns.empty() && !why.empty())
+      not_tuned.push_back({dispatch.name, why});
     else
       chosen.push_back(&dispatch);
   }

@@ -19,12 +19,16 @@ struct NotTuned {
 };
 
 inline constexpr std::string_view kRunsAtLoadOnly = "it runs once, when the module is loaded";
-// Whether no call of the program launches it, as calls do others: it makes a constant.
-bool runs_at_load_only(const problem::Program& program, const problem::Dispatch& dispatch);
+// Why no call launches it, as calls do others: it makes a constant, or is another function's than
+// the one that is called. Empty where a call does.
+std::string why_not_launched(const problem::Program& program, const problem::Dispatch& dispatch);
+
+// From here on launches are those of this function, which dispatches are tuned for.
+void count_launches_in(const std::string& function, problem::Program& program);
 
 // The dispatches that one of `patterns` means (a name, else shell-like or whole words of names, as
 // "dispatch_47"; none: all) and that can be tuned; the others of those go to `not_tuned`, and
-// without patterns those that run at load only.
+// without patterns those that no call launches.
 // Errors: input for a pattern that matches nothing
 // (with the nearest names), failure when nothing is left (with the reasons).
 Result<std::vector<const problem::Dispatch*>> select_dispatches(

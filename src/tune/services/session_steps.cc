@@ -19,6 +19,11 @@ Status record_time(Context& context) {
 
 }  // namespace
 
+void begin_budget(Context& context) {
+  context.deadline = Deadline(context.options.budget_seconds, context.clock);
+  context.compiler.limit_by([&context] { return context.deadline.most_compile(); });
+}
+
 Result<MachineCheck> look_at_machine(Context& context) {
   const TimeBudget::Span span(context.time, Activity::kCalibrate);
   HONE_ASSIGN(MachineCheck machine,

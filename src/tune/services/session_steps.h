@@ -7,6 +7,9 @@
 
 namespace hone::tune {
 
+// Begins the time that the user gave: from here on the compiler's jobs are limited by it.
+void begin_budget(Context& context);
+
 // The machine's noise and state before the first measurement, also as an event in the store.
 Result<MachineCheck> look_at_machine(Context& context);
 

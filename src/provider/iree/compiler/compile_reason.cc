@@ -61,4 +61,15 @@ std::string with_reason(std::string_view diagnostics) {
   return fmt::format("{}\n{}", reason, diagnostics);
 }
 
+std::string reason_in_program(std::string_view message) {
+  if (std::string reason = known_reason(message); !reason.empty()) return reason;
+  constexpr std::string_view kLinker = "lld: error: ", kHeading = "IREE cannot compile";
+  if (const std::size_t at = message.find(kLinker); at != std::string_view::npos)
+    message.remove_prefix(at + kLinker.size());
+  else if (const std::size_t end = message.find('\n');
+           message.starts_with(kHeading) && end != std::string_view::npos)
+    message.remove_prefix(end + 1);
+  return std::string(message.substr(0, message.find('\n')));
+}
+
 }  // namespace hone::iree

@@ -14,4 +14,8 @@ namespace hone::iree {
 // ("dispatch:16:9: "), which nobody has; the words then begin with the second line.
 std::string with_reason(std::string_view diagnostics);
 
+// The line that matters in what a compile of a whole program said: a reason as above, what the
+// linker misses ("undefined symbol: log10f"), or the first diagnostic.
+std::string reason_in_program(std::string_view message);
+
 }  // namespace hone::iree

@@ -76,12 +76,13 @@ Installation in_packages(const fs::path& library) {
           .version = wheel_version(packages)};
 }
 
-// An installation at `place`: the library, a site-packages folder or a prefix of one.
+// An installation at `place`: the library, its folder, a site-packages folder or a prefix of one.
 std::optional<Installation> look_at(const fs::path& place) {
   std::error_code code;
   const fs::path absolute = fs::absolute(place, code);
   if (fs::is_regular_file(absolute, code) && absolute.filename() == kLibraryName)
     return in_packages(absolute);
+  if (is_there(absolute / kLibraryName)) return in_packages(absolute / kLibraryName);
   std::vector<fs::path> folders = package_folders(absolute);
   folders.insert(folders.begin(), absolute);
   for (const fs::path& folder : folders) {

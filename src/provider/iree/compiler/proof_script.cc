@@ -56,32 +56,99 @@ echo "$(median "$work/default.ms") $(median "$work/tuned.ms")" |
   awk '{ printf "medians: default %.4g ms, tuned %.4g ms, %.2fx\n", $1, $2, $1 / $2 }'
 )sh";
 
-// The tool has one tolerance for each element type, of which these are its own.
-constexpr std::array<std::pair<problem::ElementType, double>, 4> kThresholds{
-    {{problem::ElementType::kF16, 1e-3},
-     {problem::ElementType::kBF16, 1e-2},
-     {problem::ElementType::kF32, 1e-4},
-     {problem::ElementType::kF64, 1e-4}}};
+// The tools compare no integers that have no sign in IREE but one in NumPy, and no type that NumPy
+// lacks. So every result is read as bytes.
+constexpr std::string_view kAgree = R"sh(
+# Whether the elements of result $1 lie at most $4 apart. od reads them as $2. They are what that
+# prints ("number"), floats of "$3" exponent and mantissa bits and a bias, or to be the same ("exact").
+agree() {
+  if cmp -s "$work/default.$1.bin" "$work/tuned.$1.bin"; then
+    echo "result $1: equal"
+    return
+  fi
+  for module in default tuned; do
+    od -A n -v -t "$2" "$work/$module.$1.bin" | tr -s ' ' '\n' | sed -e '/^$/d' -e 's/-nan/nan/' > "$work/$module.txt"
+  done
+  paste "$work/default.txt" "$work/tuned.txt" | awk -v result="$1" -v kind="$3" -v most="$4" '
+    function value(text, sign, exponent, mantissa) {
+      if (kind == "number") return text + 0
+      split(kind, bits, " ")
+      mantissa = text % 2 ^ bits[2] / 2 ^ bits[2]
+      exponent = int(text / 2 ^ bits[2]) % 2 ^ bits[1]
+      sign = text >= 2 ^ (bits[1] + bits[2]) ? -1 : 1
+      if (exponent == 0) return sign * mantissa * 2 ^ (1 - bits[3])
+      return sign * (1 + mantissa) * 2 ^ (exponent - bits[3])
+    }
+    {
+      elements++
+      if ($1 "" == $2 "") next
+      apart = value($1) - value($2)
+      if (apart < 0) apart = -apart
+      if (apart > largest) largest = apart
+      if (kind == "exact" || $0 ~ /[a-z][a-z]/ || NF < 2 || !(apart <= most)) wrong++
+    }
+    END {
+      if (wrong) printf "result %s: %d of %d elements are wrong", result, wrong, elements
+      else printf "result %s: right", result
+      if (kind != "exact") printf ", %.3g apart at most (%.3g is allowed)", largest, most
+      printf "\n"
+      exit wrong > 0
+    }'
+}
+)sh";
 
-std::string thresholds_of(const provider::ProofScript& request) {
-  std::string words;
-  for (const auto& [element, own] : kThresholds) {
-    double widest = own;
-    const std::vector<problem::TensorType>& results = request.call.results;
-    for (std::size_t i = 0; i < std::min(request.tolerances.size(), results.size()); ++i)
-      if (results[i].element == element) widest = std::max(widest, request.tolerances[i]);
-    if (widest > own)
-      words += fmt::format(" --expected_{}_threshold={:.2g}", problem::name_of(element), widest);
+// How run.sh reads the elements of a result, and by how much they may differ where hone saw no
+// more: as iree-run-module has it, or by a step of the type at one.
+struct Reading {
+  std::string_view format, kind;  // of od; agree() above
+  double own_tolerance = 0;
+};
+
+Reading reading_of(const problem::ArgumentType& type) {
+  using problem::ArgumentForm, problem::ElementType;
+  if (type.form == ArgumentForm::kI2 || type.form == ArgumentForm::kI4) return {"u1", "exact"};
+  if (type.form == ArgumentForm::kF8E4M3FNUZ) return {"u1", "4 3 8", 0.125};
+  if (type.form == ArgumentForm::kF8E5M2FNUZ) return {"u1", "5 2 16", 0.25};
+  switch (type.carrier.element) {
+    case ElementType::kF64:
+      return {"f8", "number", 1e-4};
+    case ElementType::kF32:
+      return {"f4", "number", 1e-4};
+    case ElementType::kF16:
+      return {"u2", "5 10 15", 1e-3};
+    case ElementType::kBF16:
+      return {"u2", "8 7 127", 1e-2};
+    case ElementType::kF8E4M3:
+      return {"u1", "4 3 7", 0.125};
+    case ElementType::kF8E5M2:
+      return {"u1", "5 2 15", 0.25};
+    case ElementType::kI1:
+    case ElementType::kI8:
+      return {"u1", "exact"};
+    case ElementType::kI16:
+      return {"u2", "exact"};
+    case ElementType::kI32:
+      return {"u4", "exact"};
+    case ElementType::kI64:
+      return {"u8", "exact"};
   }
-  return words;
+  return {"u1", "exact"};
 }
 
+// Of a function that keeps state: a call changes the next one.
+constexpr std::string_view kFirstCall = " --benchmark_min_time=1x --benchmark_min_warmup_time=0";
+constexpr std::string_view kVerdict = R"sh(
+if [ "$wrong" -eq 0 ]; then echo "the outputs agree"; exit 0; fi
+)sh";
+constexpr std::string_view kFailed = R"sh(echo "FAILED: the outputs differ" >&2
+exit 1
+)sh";
 constexpr std::string_view kDefaultIsWrong =
-    " ||\n  echo \"they differ, as they must: hone found the default's outputs wrong (hone verify)\"";
+    "echo \"they differ, as they must: hone found the default's outputs wrong (hone verify)\"\n";
 
 }  // namespace
 
-std::string proof_script(const provider::ProofScript& request) {
+Result<std::string> proof_script(const provider::ProofScript& request) {
   const provider::ProgramCall& call = request.call;
   std::string script = fmt::format(kHead, fmt::arg("folder", shell_word(request.folder.string())));
   for (const std::string& variable : request.environment)
@@ -94,33 +161,44 @@ std::string proof_script(const provider::ProofScript& request) {
                         shell_word("@" + request.flags_file.string()));
   std::vector<std::string> arguments = device_flags(call.device);
   arguments.push_back("--function=" + call.function);
-  for (const std::filesystem::path& input : call.inputs)
-    arguments.push_back("--input=@" + input.string());
+  HONE_ASSIGN(const std::vector<std::string> inputs, input_flags(call));
+  arguments.insert(arguments.end(), inputs.begin(), inputs.end());
   arguments.insert(arguments.end(), call.runtime_flags.begin(), call.runtime_flags.end());
   const std::string pin = pinned(call.device), words = words_of(arguments);
   script += fmt::format(
       "\ntime_of() {{\n"
-      "  {}iree-benchmark-module --module=\"$work/$1.vmfb\"{} ${{MORE:-}} 2> \"$work/log\" ||\n"
+      "  {}iree-benchmark-module --module=\"$work/$1.vmfb\"{}{} ${{MORE:-}} 2> \"$work/log\" ||\n"
       "    {{ cat \"$work/log\" >&2; exit 1; }}\n}}\n",
-      pin, words);
+      pin, words, call.keeps_state ? kFirstCall : "");
   script += kTimes;
+  const std::string returning = returning_module(call);
+  if (!returning.empty())
+    script += fmt::format(
+        "\n# Returns the arguments that the function overwrites, too.\n"
+        "cat > \"$work/returning.mlir\" << 'END'\n{}END\n"
+        "iree-compile \"$work/returning.mlir\"{} -o \"$work/returning.vmfb\"\n",
+        returning, words_of(returning_module_flags()));
   script += fmt::format(
       "\ncall() {{\n"
       "  module=$1; shift\n"
-      "  {}iree-run-module --module=\"$work/$module.vmfb\"{} ${{MORE:-}} \"$@\"\n}}\n",
-      pin, words);
-  std::string outputs, expected;
+      "  {}iree-run-module --module=\"$work/$module.vmfb\"{}{} ${{MORE:-}} \"$@\"\n}}\n",
+      pin, returning.empty() ? "" : " --module=\"$work/returning.vmfb\"", words);
+  script += kAgree;
+  script += "\nfor module in default tuned; do\n  call \"$module\"";
+  for (std::size_t i = 0; i < call.results.size(); ++i)
+    script += fmt::format(" --output=@\"$work/$module.{}.bin\"", i);
+  script += " > /dev/null\ndone\nwrong=0\n";
   for (std::size_t i = 0; i < call.results.size(); ++i) {
-    const bool has_npy = !lacks_npy(call.results[i]);
-    outputs += has_npy ? fmt::format(" --output=@\"$work/{}.npy\"", i) : " --output=-";
-    expected += has_npy ? fmt::format(" --expected_output=@\"$work/{}.npy\"", i)
-                        : " '--expected_output=(ignored)'";
+    const Reading reading =
+        reading_of({call.results[i], i < call.result_forms.size() ? call.result_forms[i]
+                                                                  : problem::ArgumentForm::kPlain});
+    double tolerance = reading.own_tolerance;
+    if (i < request.tolerances.size()) tolerance = std::max(tolerance, request.tolerances[i]);
+    script += fmt::format("agree {} {} \"{}\" {:.2g} || wrong=1\n", i, reading.format, reading.kind,
+                          tolerance);
   }
-  script += fmt::format("call default{} > /dev/null\n", outputs);
-  // That it runs is claimed all the same: only the comparison may fail.
-  if (request.default_is_wrong) script += "call tuned > /dev/null\n";
-  script += fmt::format("call tuned{}{}{}\n", expected,
-                        thresholds_of(request), request.default_is_wrong ? kDefaultIsWrong : "");
+  script += kVerdict;
+  script += request.default_is_wrong ? kDefaultIsWrong : kFailed;
   return script;
 }
 

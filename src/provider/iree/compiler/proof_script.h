@@ -12,6 +12,6 @@ namespace hone::iree {
 // their ratio, and compares the outputs (iree-run-module --expected_output). It ends with 1 where
 // they differ by more than `request.tolerances` and that tool allow, unless the default's are known
 // to be wrong. Results that no .npy file can hold are not compared.
-std::string proof_script(const provider::ProofScript& request);
+Result<std::string> proof_script(const provider::ProofScript& request);
 
 }  // namespace hone::iree

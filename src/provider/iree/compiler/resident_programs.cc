@@ -19,10 +19,6 @@
 namespace hone::iree {
 namespace {
 
-// As for the runtime's tools: a program that takes longer than this for one sample is not something
-// to tune interactively.
-constexpr double kMostSeconds = 600;
-
 // Whose values the process is told by name; what else the tools know, as the kind of allocator, the
 // Python bindings take without a word and do nothing about.
 constexpr std::string_view kParameters = "--parameters=", kTaskSystem = "--task_";
@@ -76,7 +72,7 @@ class ResidentPrograms::Process {
     HONE_ASSIGN(ChildProcess child, ChildProcess::start(command));
     auto process =
         std::unique_ptr<Process>(new Process(std::move(child), {call.device, call.runtime_flags}));
-    HONE_TRY(process->answer(call.stop_fd));
+    HONE_TRY(process->answer(call));
     return process;
   }
 
@@ -94,7 +90,7 @@ class ResidentPrograms::Process {
                                     .dump() +
                                 "\n";
     HONE_TRY(send(request));
-    HONE_ASSIGN(const nlohmann::json said, answer(call.stop_fd));
+    HONE_ASSIGN(const nlohmann::json said, answer(call));
     const auto found = said.find("seconds");
     if (found == said.end() || !found->is_number() || !(found->get<double>() > 0))
       return failure("IREE's runtime told no time: {}", said.dump());
@@ -117,17 +113,18 @@ class ResidentPrograms::Process {
 
   // The next line, as JSON. A failure in the words of an error that it tells, or of how the process
   // ended.
-  Result<nlohmann::json> answer(int stop_fd) {
+  Result<nlohmann::json> answer(const provider::ProgramCall& call) {
     using Clock = std::chrono::steady_clock;
-    const auto end = Clock::now() + std::chrono::duration<double>(kMostSeconds);
+    const auto end = Clock::now() + std::chrono::duration<double>(call.most_seconds);
     std::size_t length = 0;
     while ((length = received_.find('\n')) == std::string::npos) {
       const std::chrono::duration<double, std::milli> left = end - Clock::now();
-      if (left.count() <= 0) return failure("no answer of IREE's runtime in {} s", kMostSeconds);
+      if (left.count() <= 0)
+        return failure("no answer of IREE's runtime in {:.0f} s", call.most_seconds);
       // What it prints is read as it comes, lest it wait for a pipe that nobody empties.
       pollfd entries[] = {{child_.socket(), POLLIN, 0},
                           {printing_ ? child_.error_pipe() : -1, POLLIN, 0},
-                          {stop_fd, POLLIN, 0}};
+                          {call.stop_fd, POLLIN, 0}};
       if (::poll(entries, std::size(entries), static_cast<int>(left.count()) + 1) < 0) continue;
       if (entries[2].revents != 0) return tl::unexpected(Error{ErrorKind::kInterrupted, "stopped"});
       if (entries[1].revents != 0)
@@ -170,10 +167,11 @@ ResidentPrograms::~ResidentPrograms() = default;
 
 Result<ResidentPrograms::Process*> ResidentPrograms::process_for(
     const provider::ProgramCall& call) {
+  const std::optional<Settings> settings = settings_for(call);
+  // It passes NumPy's arrays, and warms up.
+  if (!can_be_ || !settings || !call.input_forms.empty() || call.keeps_state) return nullptr;
   for (const std::unique_ptr<Process>& each : processes_)
     if (each->serves(call)) return each.get();
-  const std::optional<Settings> settings = settings_for(call);
-  if (!can_be_ || !settings) return nullptr;
   // Where the tools were copied without it, a Python may have another release of the runtime.
   std::error_code code;
   if (!std::filesystem::exists(packages_of(installation_) / "iree" / "runtime", code))

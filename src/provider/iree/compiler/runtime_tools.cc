@@ -1,5 +1,7 @@
 #include "provider/iree/compiler/runtime_tools.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -13,16 +15,17 @@
 namespace hone::iree {
 namespace {
 
-// A program that takes longer than this for one call is not something to tune interactively.
-constexpr ProcessLimits kLimits{.seconds = 600, .memory_bytes = 0, .output_bytes = 4u << 20};
+// For what calls no program: reading a module, one artifact.
+constexpr double kMostSeconds = 600;
 
 struct Printed {
   std::string output, error;
 };
 
+// `call`: of a program, that the tool makes.
 Result<Printed> run_tool(const std::filesystem::path& tool, std::string_view name,
                          const std::vector<int>& cores, std::vector<std::string> arguments,
-                         int stop_fd = -1) {
+                         const provider::ProgramCall* call = nullptr, int stop_fd = -1) {
   if (tool.empty())
     return environment_error(
         "{} is not installed; pip install iree-base-runtime (scripts/setup does)", name);
@@ -33,25 +36,35 @@ Result<Printed> run_tool(const std::filesystem::path& tool, std::string_view nam
                      {"taskset", "-c", fmt::format("{}", fmt::join(cores, ","))});
   Command command;
   command.arguments = std::move(arguments);
-  HONE_ASSIGN(const ProcessResult result, run_process(command, kLimits, stop_fd));
+  const ProcessLimits limits{.seconds = call != nullptr ? call->most_seconds : kMostSeconds,
+                             .memory_bytes = 0,
+                             .output_bytes = 4u << 20};
+  HONE_ASSIGN(const ProcessResult result,
+              run_process(command, limits, call != nullptr ? call->stop_fd : stop_fd));
   if (!result.succeeded())
-    return failure("{} failed ({}): {}", name, describe(result, kLimits),
-                   result.standard_error.text());
+    return failure("{}{} failed ({}): {}",
+                   call != nullptr ? fmt::format("calling '{}': ", call->function) : "", name,
+                   describe(result, limits), result.standard_error.text());
   return Printed{result.standard_output.text(), result.standard_error.text()};
 }
 
-// iree-run-module has no .npy form for these and writes their bytes only.
-bool is_raw(const provider::ProgramCall& call, std::size_t result) {
-  if (result >= call.results.size() || problem::is_dynamic(call.results[result])) return false;
-  return lacks_npy(call.results[result]);
+problem::ArgumentForm form_at(const std::vector<problem::ArgumentForm>& forms, std::size_t i) {
+  return i < forms.size() ? forms[i] : problem::ArgumentForm::kPlain;
 }
 
-std::vector<std::string> call_arguments(const provider::ProgramCall& call) {
+// Whether iree-run-module has no .npy form for it and writes its bytes only.
+bool is_raw(const provider::ProgramCall& call, std::size_t result) {
+  if (result >= call.results.size() || problem::is_dynamic(call.results[result])) return false;
+  return lacks_npy(call.results[result]) ||
+         form_at(call.result_forms, result) != problem::ArgumentForm::kPlain;
+}
+
+Result<std::vector<std::string>> call_arguments(const provider::ProgramCall& call) {
   std::vector<std::string> arguments = device_flags(call.device);
   arguments.push_back("--module=" + call.module.string());
   arguments.push_back("--function=" + call.function);
-  for (const std::filesystem::path& input : call.inputs)
-    arguments.push_back("--input=@" + input.string());
+  HONE_ASSIGN(const std::vector<std::string> inputs, input_flags(call));
+  arguments.insert(arguments.end(), inputs.begin(), inputs.end());
   arguments.insert(arguments.end(), call.runtime_flags.begin(), call.runtime_flags.end());
   return arguments;
 }
@@ -72,11 +85,11 @@ void add_benchmark_arguments(std::vector<std::string>& arguments, double seconds
 
 Result<Printed> run_benchmark(const Installation& installation, const provider::ProgramCall& call,
                               double seconds, std::vector<std::string> more) {
-  std::vector<std::string> arguments = call_arguments(call);
-  add_benchmark_arguments(arguments, seconds);
+  HONE_ASSIGN(std::vector<std::string> arguments, call_arguments(call));
+  add_benchmark_arguments(arguments, call.keeps_state ? 0 : seconds);
   std::ranges::move(more, std::back_inserter(arguments));
   return run_tool(installation.benchmark_module, "iree-benchmark-module", host_cores(call.device),
-                  std::move(arguments), call.stop_fd);
+                  std::move(arguments), &call);
 }
 
 }  // namespace
@@ -87,6 +100,74 @@ std::vector<std::string> device_flags(const device::Address& address) {
     return {*index == 0 ? "--device=" + kind : fmt::format("--device={}://{}", kind, *index)};
   if (cores.size() <= 1) return {"--device=local-sync"};
   return {"--device=local-task", fmt::format("--task_topology_cpu_ids={}", fmt::join(cores, ","))};
+}
+
+Result<std::vector<std::string>> input_flags(const provider::ProgramCall& call) {
+  std::vector<std::string> flags;
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    const std::filesystem::path& file = call.inputs[i];
+    const problem::ArgumentForm form = form_at(call.input_forms, i);
+    if (form == problem::ArgumentForm::kPlain) {
+      flags.push_back("--input=@" + file.string());
+      continue;
+    }
+    HONE_ASSIGN(const std::string bytes, read_file(file));
+    HONE_ASSIGN(problem::Array array, problem::from_npy(bytes));
+    // NumPy has bytes for what f8 is to hone.
+    if (form == problem::ArgumentForm::kF8E4M3) array.type.element = problem::ElementType::kF8E4M3;
+    if (form == problem::ArgumentForm::kF8E5M2) array.type.element = problem::ElementType::kF8E5M2;
+    const std::string content = problem::in_form(array, form);
+    if (form == problem::ArgumentForm::kScalar) {
+      flags.push_back("--input=" + content);
+      continue;
+    }
+    std::filesystem::path raw = file;
+    HONE_TRY(write_file_atomically(raw.replace_extension(".bin"), content));
+    flags.push_back(
+        fmt::format("--input={}=@{}", problem::text_of({array.type, form}), raw.string()));
+  }
+  return flags;
+}
+
+std::string returning_module(const provider::ProgramCall& call) {
+  if (call.overwritten.empty()) return {};
+  constexpr std::string_view kView = "!hal.buffer_view";
+  const auto list = [](std::size_t count, const auto& text_of_one) {
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < count; ++i) texts.push_back(text_of_one(i));
+    return fmt::format("{}", fmt::join(texts, ", "));
+  };
+  const auto view = [&](std::size_t) { return std::string(kView); };
+  const std::size_t inputs = call.inputs.size(), all = call.results.size(),
+                    own = all - call.overwritten.size();
+  const std::string types = list(inputs, view);
+  const std::string taken =
+      list(inputs, [&](std::size_t i) { return fmt::format("%a{}: {}", i, kView); });
+  const std::string given = list(inputs, [](std::size_t i) { return fmt::format("%a{}", i); });
+  const std::string results = own == 0 ? "" : fmt::format(" -> ({})", list(own, view));
+  const std::string made =
+      own == 0 ? "" : list(own, [](std::size_t i) { return fmt::format("%r{}", i); }) + " = ";
+  const std::string returned = list(all, [&](std::size_t i) {
+    return i < own ? fmt::format("%r{}", i) : fmt::format("%a{}", call.overwritten[i - own]);
+  });
+  const std::string callee =
+      fmt::format("@{}.{}", call.module_name.empty() ? "module" : call.module_name, call.function);
+  return fmt::format(
+      "module @returns_arguments {{\n"
+      "  util.func private {callee}({taken}){results}\n"
+      "  util.func public @{function}({taken}) -> ({views}) {{\n"
+      "    {made}util.call {callee}({given}) : ({types}) -> ({own})\n"
+      "    util.return {returned} : {views}\n"
+      "  }}\n"
+      "}}\n",
+      fmt::arg("callee", callee), fmt::arg("taken", taken), fmt::arg("results", results),
+      fmt::arg("function", call.function), fmt::arg("views", list(all, view)),
+      fmt::arg("made", made), fmt::arg("given", given), fmt::arg("types", types),
+      fmt::arg("own", list(own, view)), fmt::arg("returned", returned));
+}
+
+std::vector<std::string> returning_module_flags() {
+  return {"--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"};
 }
 
 bool lacks_npy(const problem::TensorType& type) {
@@ -106,19 +187,33 @@ Result<std::vector<problem::Array>> run_module(const Installation& installation,
                                                const provider::ProgramCall& call,
                                                std::size_t results) {
   HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-run-module-"));
-  std::vector<std::string> arguments = call_arguments(call);
+  HONE_ASSIGN(std::vector<std::string> arguments, call_arguments(call));
+  if (const std::string text = returning_module(call); !text.empty()) {
+    const std::filesystem::path source = folder.path() / "returning.mlir",
+                                module = folder.path() / "returning.vmfb";
+    HONE_TRY(write_file_atomically(source, text));
+    std::vector<std::string> compile{source.string(), "-o", module.string()};
+    std::ranges::move(returning_module_flags(), std::back_inserter(compile));
+    HONE_TRY(run_tool(installation.iree_compile, "iree-compile", {}, std::move(compile), nullptr,
+                      call.stop_fd));
+    const auto first = std::ranges::find_if(
+        arguments, [](const std::string& each) { return each.starts_with("--module="); });
+    arguments.insert(first + 1, "--module=" + module.string());
+  }
   std::vector<std::filesystem::path> files;
   for (std::size_t i = 0; i < results; ++i) {
     files.push_back(folder.path() / fmt::format("result{}.{}", i, is_raw(call, i) ? "bin" : "npy"));
     arguments.push_back("--output=@" + files.back().string());
   }
   HONE_TRY(run_tool(installation.run_module, "iree-run-module", host_cores(call.device),
-                    std::move(arguments), call.stop_fd));
+                    std::move(arguments), &call));
   std::vector<problem::Array> arrays;
   for (std::size_t i = 0; i < files.size(); ++i) {
     HONE_ASSIGN(std::string bytes, read_file(files[i]));
     if (is_raw(call, i)) {
-      arrays.push_back({call.results[i], std::move(bytes)});
+      HONE_ASSIGN(
+          arrays.emplace_back(),
+          problem::from_form(std::move(bytes), {call.results[i], form_at(call.result_forms, i)}));
       continue;
     }
     HONE_ASSIGN(problem::Array array, problem::from_npy(bytes));
@@ -182,7 +277,7 @@ Result<double> benchmark_executable(const Installation& installation,
   add_benchmark_arguments(arguments, seconds);
   HONE_ASSIGN(const Printed printed,
               run_tool(installation.benchmark_executable, "iree-benchmark-executable",
-                       host_cores(call.device), std::move(arguments), call.stop_fd));
+                       host_cores(call.device), std::move(arguments), nullptr, call.stop_fd));
   return time_in_report(printed.output);
 }
 

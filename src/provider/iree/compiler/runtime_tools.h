@@ -21,6 +21,18 @@ namespace hone::iree {
 // worker thread, no queue), else the task system with a worker pinned to each.
 std::vector<std::string> device_flags(const device::Address& address);
 
+// The flags --input of the tools. What NumPy's files cannot say, packed integers among it, is
+// written beside such a file as raw bytes (.bin); a scalar is text. Errors: a file that cannot be
+// read or written.
+Result<std::vector<std::string>> input_flags(const provider::ProgramCall& call);
+
+// A module on the host that calls a function and returns what it does, and the arguments that it
+// overwrites behind that: IREE's tools show no argument. To be compiled and loaded after the
+// program. Text; empty where nothing is overwritten.
+std::string returning_module(const provider::ProgramCall& call);
+// The flags that such a text is compiled with.
+std::vector<std::string> returning_module_flags();
+
 // Whether NumPy's files know no such element, so that the tools write its bytes alone.
 bool lacks_npy(const problem::TensorType& type);
 

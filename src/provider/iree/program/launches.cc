@@ -48,7 +48,8 @@ void add_arguments(const Ir& ir, const LaunchOperands& operands, std::vector<int
     if (these[i] != arguments[i]) arguments[i] = -1;
 }
 
-void add_launch(const Sizes& sizes, const LaunchOperands& operands, bool called,
+// `function`: that launches it; empty for an initializer.
+void add_launch(const Sizes& sizes, const LaunchOperands& operands, const std::string& function,
                 Launches& launches) {
   LaunchValues values;
   for (const MlirValue operand : operands.constants) {
@@ -63,8 +64,8 @@ void add_launch(const Sizes& sizes, const LaunchOperands& operands, bool called,
   }
   auto same = std::ranges::find(launches.different, values, &Launches::Different::values);
   if (same == launches.different.end())
-    same = launches.different.insert(same, {std::move(values), 0});
-  if (called) ++same->per_call;
+    same = launches.different.insert(same, {std::move(values), {}});
+  if (!function.empty()) ++same->in_functions[function];
 }
 
 }  // namespace
@@ -104,7 +105,7 @@ std::map<std::string, Launches> find_launches(const Ir& ir, const OwnedModule& p
       for (const MlirAttribute entry : entries) {
         if (entry.ptr == nullptr) continue;
         Launches& launches = found[key(entry)];
-        add_launch(sizes, operands, called, launches);
+        add_launch(sizes, operands, called ? ir.symbol(top) : std::string(), launches);
         if (called) add_arguments(ir, operands, launches.arguments);
       }
     });

@@ -8,6 +8,7 @@
 
 #include "provider/iree/compiler/ir.h"
 #include "provider/iree/compiler/sizes.h"
+#include "provider/iree/program/call_graph.h"
 
 namespace hone::iree {
 
@@ -24,7 +25,7 @@ struct LaunchValues {
 struct Launches {
   struct Different {
     LaunchValues values;
-    int per_call = 0;  // in functions; those in initializers run once and do not count
+    CountByFunction in_functions;  // those in initializers run once and do not count
   };
   std::vector<Different> different;  // in the program's order
   bool known = true;                 // that of each workload is

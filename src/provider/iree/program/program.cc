@@ -10,6 +10,7 @@
 #include "provider/iree/cpu/generic_space.h"
 #include "provider/iree/program/argument_ranges.h"
 #include "provider/iree/program/bindings.h"
+#include "provider/iree/program/call_graph.h"
 #include "provider/iree/program/computation.h"
 #include "provider/iree/program/dispatch_ir.h"
 #include "provider/iree/program/dispatch_statement.h"
@@ -117,8 +118,8 @@ nlohmann::json statement_of(const Ir& ir, const Part& part, const Sizes& kernel)
 }
 
 // As one set of its launches has it.
-Dispatch describe(const Ir& ir, const Part& part, const LaunchSet& set, const OpenSizes& open,
-                  bool cpu) {
+Dispatch describe(const Ir& ir, const Part& part, const LaunchSet& set, const CallGraph& calls,
+                  const OpenSizes& open, bool cpu) {
   const DispatchIr& read = part.read;
   const Views views(ir, read.function, set);
   const Sizes kernel = kernel_sizes(ir, views.constants());
@@ -133,7 +134,8 @@ Dispatch describe(const Ir& ir, const Part& part, const LaunchSet& set, const Op
   dispatch.default_configuration = read.defaults.lowering_config;
   dispatch.default_translation = read.defaults.translation_info;
   dispatch.constants = views.constants();
-  dispatch.launches_per_call = set.per_call;
+  for (const auto& [function, count] : set.in_functions) dispatch.launches_per_call += count;
+  dispatch.launched_by = calls.per_call(set.in_functions);
   dispatch.arguments = part.launches.arguments;
   dispatch.surrounding = read.surrounding;
   dispatch.computation = read_computation(ir, read.function, read.root, views);
@@ -227,6 +229,17 @@ void set_launches(const Ir& ir, const OwnedModule& module, const Sizes& sizes,
   }
 }
 
+// Operations that a user has configured inline: their "default" is that.
+int configured_operations(const Ir& ir, const OwnedModule& input) {
+  int count = 0;
+  ir.walk(input.get(), [&](MlirOperation operation) {
+    if (ir.attribute(operation, "compilation_info").ptr != nullptr ||
+        ir.attribute(operation, "lowering_config").ptr != nullptr)
+      ++count;
+  });
+  return count;
+}
+
 // Learns what the open sizes are called, and which of them are one.
 void name_open_sizes(const Ir& ir, const OwnedModule& module, std::vector<Part>& parts,
                      OpenSizes& open) {
@@ -310,14 +323,21 @@ Result<problem::Program> load_program(const Library& library, const std::string&
 
   problem::Program program{
       .path = path, .hash = content_hash(bytes), .functions = {}, .dispatches = {}};
+  if (source.input) program.configured_operations = configured_operations(ir, *source.input);
+  const CallGraph calls(ir, module);
   for (problem::Function& function : functions) {
     open.fill_in(function);
+    function.module = ir.symbol(module.get());
+    function.overwritten = overwritten_arguments(ir, module, function.name);
+    for (const int argument : function.overwritten)
+      function.outputs.push_back(function.inputs.at(static_cast<std::size_t>(argument)));
+    function.keeps_state = calls.keeps_state(function.name) || !function.overwritten.empty();
     if (source.input) function.ranges = argument_ranges(ir, *source.input, function);
     program.functions.push_back(std::move(function));
   }
   for (const Part& part : parts)
     for (const LaunchSet& set : part.sets)
-      program.dispatches.push_back(describe(ir, part, set, open, !targets_gpu(flags)));
+      program.dispatches.push_back(describe(ir, part, set, calls, open, !targets_gpu(flags)));
   return program;
 }
 

@@ -1,6 +1,7 @@
 #include "provider/iree/program/program_functions.h"
 
 #include <algorithm>
+#include <set>
 
 #include "problem/tensor_text.h"
 
@@ -34,16 +35,37 @@ std::string_view inside(std::string_view text) {
   return text.substr(open + 1, close - open - 1);
 }
 
-// "%input0: tensor<2x3xf32> {...}, %input1: f32" -> types.
-std::vector<TensorType> declared_types(std::string_view list) {
-  std::vector<TensorType> types;
+// "tensor<2x3xi4>", "f32", "index".
+std::optional<problem::ArgumentType> declared_type(std::string_view text) {
+  constexpr std::string_view kTensor = "tensor<";
+  if (text.starts_with(kTensor) && text.ends_with('>'))
+    return problem::argument_type_from(
+        text.substr(kTensor.size(), text.size() - kTensor.size() - 1));
+  if (text == "index") text = "i64";
+  const auto scalar = problem::tensor_type_from(text);
+  if (!scalar || !scalar->shape.empty()) return std::nullopt;
+  return problem::ArgumentType{*scalar, problem::ArgumentForm::kScalar};
+}
+
+// Takes the types of "%input0: tensor<2x3xf32> {...}, %input1: f32".
+void take_declared(std::string_view list, std::vector<TensorType>& types,
+                   std::vector<problem::ArgumentForm>& forms, std::string& unknown) {
   for (std::string_view item : items_of(list)) {
     if (const auto colon = item.find(": "); colon != std::string_view::npos)
       item.remove_prefix(colon + 2);
-    item = item.substr(0, item.find_first_of(" {"));
-    if (const auto type = parse_type(item)) types.push_back(*type);
+    item = item.substr(0, item.find(" {"));
+    while (item.ends_with(' ')) item.remove_suffix(1);
+    const auto type = declared_type(item);
+    if (!type) {
+      if (unknown.empty()) unknown = item;
+      continue;
+    }
+    types.push_back(type->carrier);
+    forms.push_back(type->form);
   }
-  return types;
+  const bool plain = std::ranges::all_of(
+      forms, [](problem::ArgumentForm form) { return form == problem::ArgumentForm::kPlain; });
+  if (plain) forms.clear();
 }
 
 std::optional<std::string> declaration_of(const Ir& ir, MlirOperation function) {
@@ -55,10 +77,12 @@ std::optional<std::string> declaration_of(const Ir& ir, MlirOperation function) 
 
 problem::Function declared_function(std::string name, std::string_view declaration) {
   const auto arrow = declaration.find(" -> ");
-  problem::Function function{
-      std::move(name), declared_types(inside(declaration.substr(0, arrow))), {}};
+  problem::Function function{std::move(name), {}, {}};
+  take_declared(inside(declaration.substr(0, arrow)), function.inputs, function.input_forms,
+                function.unknown_type);
   if (arrow != std::string_view::npos)
-    function.outputs = declared_types(inside(declaration.substr(arrow + 4)));
+    take_declared(inside(declaration.substr(arrow + 4)), function.outputs, function.output_forms,
+                  function.unknown_type);
   return function;
 }
 
@@ -160,6 +184,23 @@ TorchArguments torch_arguments(const Ir& ir, const OwnedModule& parsed) {
       arguments.push_back(torch_type(item));
   }
   return all;
+}
+
+std::vector<int> overwritten_arguments(const Ir& ir, const OwnedModule& program,
+                                       const std::string& function) {
+  std::set<int> arguments;
+  for (const MlirOperation each : ir.children(program.get(), "util.func")) {
+    const std::string symbol = ir.symbol(each);
+    if (symbol != function && symbol != function + "$async") continue;
+    ir.walk(each, [&](MlirOperation operation) {
+      if (!ir.is(operation, "stream.tensor.import") ||
+          ir.attribute(operation, "consume").ptr == nullptr)
+        return;
+      if (const auto argument = argument_of(ir, ir.operands(operation).at(0)))
+        arguments.insert(static_cast<int>(*argument));
+    });
+  }
+  return {arguments.begin(), arguments.end()};
 }
 
 std::vector<problem::Function> functions_of(const Ir& ir, const OwnedModule& program,

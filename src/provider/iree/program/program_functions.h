@@ -27,6 +27,11 @@ TorchArguments torch_arguments(const Ir& ir, const OwnedModule& parsed);
 std::vector<problem::Function> functions_of(const Ir& ir, const OwnedModule& program,
                                             const TorchArguments& torch);
 
+// The arguments that a call of the function overwrites in place (torch.overwrite.tensor.contents),
+// in a program at executable-sources.
+std::vector<int> overwritten_arguments(const Ir& ir, const OwnedModule& program,
+                                       const std::string& function);
+
 // "!torch.vtensor<[1,?,64],si64>" as "1x?x64xi64": integers lose their sign. Nothing for other
 // text.
 std::optional<problem::TensorType> torch_type(std::string_view text);

@@ -324,6 +324,10 @@ void unite(View& view, View&& other) {
   view.subspans.insert(view.subspans.end(), other.subspans.begin(), other.subspans.end());
 }
 
+void add_to(CountByFunction& all, const CountByFunction& some) {
+  for (const auto& [function, count] : some) all[function] += count;
+}
+
 bool belong_together(const View& a, const View& b) {
   if (a.ordinal != b.ordinal) return false;
   if (a.offset == b.offset && (a.bytes == b.bytes || a.bytes == 0 || b.bytes == 0)) return true;
@@ -340,7 +344,8 @@ std::vector<LaunchSet> launch_sets(const Ir& ir, MlirOperation function, const L
       });
   if (launches.different.empty() || !known) {
     LaunchSet all;
-    for (const Launches::Different& each : launches.different) all.per_call += each.per_call;
+    for (const Launches::Different& each : launches.different)
+      add_to(all.in_functions, each.in_functions);
     all.known = known;
     return {all};
   }
@@ -353,11 +358,11 @@ std::vector<LaunchSet> launch_sets(const Ir& ir, MlirOperation function, const L
     std::size_t i = 0;
     while (i < sets.size() && (sets[i].workload != each.values.workload || keys[i] != key)) ++i;
     if (i == sets.size()) {
-      sets.push_back({each.values.workload, {}, 0});
+      sets.push_back({each.values.workload, {}, {}});
       keys.push_back(std::move(key));
     }
     sets[i].constants.push_back(constants);
-    sets[i].per_call += each.per_call;
+    add_to(sets[i].in_functions, each.in_functions);
   }
   return sets;
 }

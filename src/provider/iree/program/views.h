@@ -20,7 +20,7 @@ namespace hone::iree {
 struct LaunchSet {
   std::vector<std::int64_t> workload;
   std::vector<std::vector<std::uint32_t>> constants;  // of each different launch
-  int per_call = 0;
+  CountByFunction in_functions;                       // launches
   bool known = true;  // false: it is launched with values that only running it tells
 };
 // One set without constants where the launches are not known. Where only a view's begin is not, the

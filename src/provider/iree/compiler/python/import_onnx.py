@@ -17,7 +17,8 @@ def size_names(path):
     names = {}
     for argument, each in enumerate(inputs):
         for extent, dim in enumerate(each.type.tensor_type.shape.dim):
-            if dim.dim_param:
+            # Some exporters call what has no name "?".
+            if any(letter.isalnum() for letter in dim.dim_param):
                 names.setdefault(dim.dim_param, []).append(f"input{argument}.{extent}")
     return names
 

@@ -1,0 +1,115 @@
+#include "tune/run_verdict.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "tune/tuning_run.h"
+
+namespace hone::tune {
+namespace {
+
+bool has_winner(const TuningResult& result) {
+  return std::ranges::any_of(result.at_sizes, [](const ProgramTuningResult& session) {
+    return std::ranges::any_of(session.tuned,
+                               [](const TunedDispatch& each) { return each.payload.has_value(); });
+  });
+}
+
+// Those whose default is wrong, and stays in what ships.
+std::set<std::string> still_wrong(const TuningResult& result) {
+  std::set<std::string> wrong = result.wrong_by_default;
+  if (result.best)
+    for (const std::string& repaired : result.best->repairs) wrong.erase(repaired);
+  return wrong;
+}
+
+// Why what seemed faster could not be proved; empty where rounds told that it is not.
+std::string too_few_rounds(const TuningResult& result) {
+  if (!result.verdict || !result.candidate) return "";
+  for (const measure::PairedComparison& each : result.verdict->chosen.at_sizes)
+    if (each.too_few)
+      return fmt::format("'{}' seemed faster, but only {} rounds fit into the budget",
+                         result.candidate->name, each.rounds);
+  return "";
+}
+
+}  // namespace
+
+std::string_view name_of(RunOutcome outcome) {
+  switch (outcome) {
+    case RunOutcome::kFaster:
+      return "faster";
+    case RunOutcome::kRepaired:
+      return "repaired";
+    case RunOutcome::kNothingFaster:
+      return "nothing faster";
+    case RunOutcome::kNotProved:
+      return "not proved";
+    case RunOutcome::kNothingUsable:
+      break;
+  }
+  return "nothing usable";
+}
+
+int exit_code(const RunVerdict& verdict) {
+  const bool is_usable = verdict.outcome == RunOutcome::kFaster ||
+                         verdict.outcome == RunOutcome::kRepaired ||
+                         verdict.outcome == RunOutcome::kNothingFaster;
+  return is_usable ? 0 : 1;
+}
+
+std::string last_line(const RunVerdict& verdict) {
+  switch (verdict.outcome) {
+    case RunOutcome::kFaster:
+      return "";
+    case RunOutcome::kRepaired:
+      return "Repaired: " + verdict.reason + "\n";
+    case RunOutcome::kNothingFaster:
+      return verdict.reason.empty()
+                 ? "Nothing faster was found: the default is the best of what was tried.\n"
+                 : "Nothing faster was proved: " + verdict.reason + "\n";
+    case RunOutcome::kNotProved:
+      return "NOT PROVED: " + verdict.reason + "\n";
+    case RunOutcome::kNothingUsable:
+      break;
+  }
+  return "NOTHING USABLE: " + verdict.reason + "\n";
+}
+
+RunVerdict verdict_of(const TuningResult& result) {
+  if (!result.default_failure.empty()) {
+    if (!result.best) return {RunOutcome::kNothingUsable, result.default_failure};
+    const std::string works =
+        fmt::format("{}; with {} it works", result.default_failure, result.best->name);
+    if (result.not_proved.empty()) return {RunOutcome::kRepaired, works};
+    return {RunOutcome::kNotProved, fmt::format("{}, but {}", works, result.not_proved)};
+  }
+  if (!result.whole_program)
+    return {has_winner(result) ? RunOutcome::kFaster : RunOutcome::kNothingFaster, ""};
+  if (!result.best)
+    return {RunOutcome::kNotProved,
+            result.not_proved.empty() ? "the program was not called" : result.not_proved};
+  if (const std::set<std::string> wrong = still_wrong(result); !wrong.empty())
+    return {RunOutcome::kNotProved,
+            fmt::format("the compiler's own code of {} does not compute what its reference does, "
+                        "and nothing that was found repairs it",
+                        fmt::join(wrong, ", "))};
+  if (!result.best->repairs.empty())
+    return {RunOutcome::kRepaired,
+            fmt::format("the compiler's own code of {} does not compute what its reference does, "
+                        "and what ships does",
+                        fmt::join(result.best->repairs, ", "))};
+  if (result.best->flags.empty() && !result.best->uses_spec()) {
+    if (result.not_proved.empty()) return {RunOutcome::kNothingFaster, too_few_rounds(result)};
+    return {RunOutcome::kNotProved, result.not_proved};
+  }
+  if (!result.unverified_dispatches.empty())
+    return {RunOutcome::kNotProved,
+            fmt::format("outputs cannot tell right from wrong ({}), and these dispatches could not "
+                        "be verified: {}",
+                        result.unchecked_outputs, fmt::join(result.unverified_dispatches, ", "))};
+  return {RunOutcome::kFaster, ""};
+}
+
+}  // namespace hone::tune

@@ -1,0 +1,33 @@
+// What a run came to. From it follow the exit code and the last line, on the screen, in --json and
+// in the report (README.md, "Exit codes").
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace hone::tune {
+
+enum class RunOutcome {
+  kFaster,         // something that is proved faster ships
+  kRepaired,       // what ships is right, and the default is not or does not work
+  kNothingFaster,  // the default is the best of what was tried
+  kNotProved,      // something ships that could not be proved
+  kNothingUsable,
+};
+
+struct RunVerdict {
+  RunOutcome outcome = RunOutcome::kNothingUsable;
+  std::string reason = {};  // empty for kFaster, and for kNothingFaster where rounds told enough
+
+  bool operator==(const RunVerdict&) const = default;
+};
+
+std::string_view name_of(RunOutcome outcome);  // "faster", "nothing faster", "not proved", ...
+int exit_code(const RunVerdict& verdict);      // 0 or 1
+// "NOT PROVED: no call of the program ...". Of what is faster nothing: numbers say it.
+std::string last_line(const RunVerdict& verdict);
+
+struct TuningResult;
+RunVerdict verdict_of(const TuningResult& result);
+
+}  // namespace hone::tune

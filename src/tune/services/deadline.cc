@@ -1,0 +1,84 @@
+#include "tune/services/deadline.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hone::tune {
+namespace {
+
+// The promise is 60 s beyond a quarter of the budget. A job that is stopped, and what is written at
+// the end, need some of them.
+constexpr double kBeyond = 0.25, kSecondsBeyond = 45;
+// A compile or a call that takes so many times the default's, and some seconds, tells nothing that
+// a user would wait for.
+constexpr double kTimesDefault = 8, kSecondsMore = 10;
+// No job is begun with less: it would only be stopped.
+constexpr double kLeastLimit = 2;
+// Of what is left the rounds that choose leave more than half for those that prove.
+constexpr double kChoosing = 0.4;
+// Of what the default's compile took with the program's splitting beside it: a compile by itself,
+// and one that goes on from a front half that is known, as the proof's does.
+constexpr double kNextCompile = 0.7, kCompileOfProof = 0.5;
+// Two builds in as many rounds as a verdict takes, and their outputs.
+constexpr double kCallsOfProof = 16;
+// The whole of flags, dispatches and proof, in compiles and calls of the program.
+constexpr double kCompilesOfAll = 12, kCallsOfAll = 200;
+
+}  // namespace
+
+void Deadline::loaded() {
+  if (!load_) load_ = watch_.seconds();
+}
+
+void Deadline::compiled(double seconds) {
+  if (!compile_) compile_ = load_.value_or(0) + seconds;
+}
+
+void Deadline::called(double seconds) {
+  if (!call_) call_ = seconds;
+}
+
+double Deadline::left() const {
+  return budget_ + compile() + call() - watch_.seconds();
+}
+
+double Deadline::to_end() const {
+  return left() + kBeyond * budget_ + kSecondsBeyond;
+}
+
+std::optional<double> Deadline::most_compile() const {
+  if (!compile_) return std::nullopt;
+  return std::max(kLeastLimit, std::min(kTimesDefault * *compile_ + kSecondsMore, to_end()));
+}
+
+std::optional<double> Deadline::most_call() const {
+  if (!call_) return std::nullopt;
+  return std::max(kLeastLimit, std::min(kTimesDefault * *call_ + kSecondsMore, to_end()));
+}
+
+double Deadline::for_choosing() const {
+  return std::max(kLeastLimit, kChoosing * to_end());
+}
+
+double Deadline::for_proving() const {
+  return std::max(kLeastLimit, to_end());
+}
+
+double Deadline::next_compile() const {
+  return kNextCompile * compile();
+}
+
+double Deadline::proof() const {
+  return kCompileOfProof * compile() + kCallsOfProof * call();
+}
+
+double Deadline::for_search() const {
+  return std::max(0.0, std::min(left(), to_end() - proof()));
+}
+
+double Deadline::sufficient() const {
+  constexpr double kStep = 10;
+  return std::ceil((kCompilesOfAll * compile() + kCallsOfAll * call()) / kStep) * kStep;
+}
+
+}  // namespace hone::tune

@@ -1,0 +1,59 @@
+// What a user's budget promises: a session of `--budget B` ends within 1.25 B + 60 s, and the time
+// of one compile and one call of the program as it is (docs/measuring.md).
+#pragma once
+
+#include <optional>
+
+#include "base/stopwatch.h"
+
+namespace hone::tune {
+
+// For one thread. Times in seconds.
+class Deadline {
+ public:
+  // Counts from here. `budget`: what the user gave.
+  explicit Deadline(double budget, Clock clock = monotonic_seconds)
+      : budget_(budget), watch_(std::move(clock)) {}
+
+  // What comes on top of the budget: the program is split; then the program as it is has been
+  // compiled, beside that and `seconds` longer; it has been called. The first time of each counts.
+  void loaded();
+  void compiled(double seconds);
+  void called(double seconds);
+
+  // Until the budget is used up; negative after that.
+  double left() const;
+  // Until everything must have ended.
+  double to_end() const;
+  // Whether something that takes so many seconds may begin, and time for the proof is left behind
+  // it.
+  bool has(double seconds) const { return to_end() - proof() >= seconds; }
+
+  // The most that a job of the compiler and a call of the program may take: many times what the
+  // program as it is took, and no longer than the session. Nothing while that is not known.
+  std::optional<double> most_compile() const;
+  std::optional<double> most_call() const;
+  // One compile and one call of the program as it is, as far as they are known, and what a further
+  // compile takes: the first one had the splitting of the program beside it.
+  double compile() const { return compile_.value_or(load_.value_or(0)); }
+  double next_compile() const;
+  double call() const { return call_.value_or(0); }
+
+  // What the search for dispatches' configurations may take.
+  double for_search() const;
+  // What rounds of the whole program may take that choose, and those that prove after them.
+  double for_choosing() const;
+  double for_proving() const;
+  // What a proof takes at least, and whether it can begin.
+  double proof() const;
+  bool can_prove() const { return to_end() > proof(); }
+  // A budget in which flags and dispatches of this program can be tried and proved.
+  double sufficient() const;
+
+ private:
+  double budget_;
+  Stopwatch watch_;
+  std::optional<double> load_, compile_, call_;
+};
+
+}  // namespace hone::tune

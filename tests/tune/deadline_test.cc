@@ -1,0 +1,95 @@
+#include "tune/services/deadline.h"
+
+#include <gtest/gtest.h>
+
+namespace hone::tune {
+namespace {
+
+class DeadlineOf20 : public testing::Test {
+ protected:
+  double now_ = 100;
+  Deadline deadline_{20, [this] { return now_; }};
+};
+
+TEST_F(DeadlineOf20, IsTheBudgetAndWhatTheProgramAsItIsTook) {
+  EXPECT_DOUBLE_EQ(deadline_.left(), 20);
+  now_ += 6;  // the program is split
+  deadline_.loaded();
+  now_ += 4;  // and compiled
+  deadline_.compiled(4);
+  EXPECT_DOUBLE_EQ(deadline_.compile(), 10);
+  now_ += 2;
+  deadline_.called(2);
+  EXPECT_DOUBLE_EQ(deadline_.left(), 20);
+  now_ += 30;
+  EXPECT_DOUBLE_EQ(deadline_.left(), -10);
+  // 1.25 x 20 s + 45 s, of the 60 s that are promised, and the compile and the call.
+  EXPECT_DOUBLE_EQ(deadline_.to_end(), 40);
+}
+
+TEST_F(DeadlineOf20, CountsOnlyTheProgramAsItIs) {
+  now_ += 1;
+  deadline_.loaded();
+  deadline_.compiled(0);
+  deadline_.called(0.5);
+  deadline_.compiled(50);
+  deadline_.called(50);
+  EXPECT_DOUBLE_EQ(deadline_.compile(), 1);
+  EXPECT_DOUBLE_EQ(deadline_.call(), 0.5);
+}
+
+TEST_F(DeadlineOf20, LimitsWhatIsTriedByWhatTheDefaultTook) {
+  EXPECT_FALSE(deadline_.most_compile());
+  EXPECT_FALSE(deadline_.most_call());
+  now_ += 1;
+  deadline_.loaded();
+  deadline_.compiled(0);
+  deadline_.called(0.5);
+  EXPECT_DOUBLE_EQ(*deadline_.most_compile(), 8 * 1 + 10);
+  EXPECT_DOUBLE_EQ(*deadline_.most_call(), 8 * 0.5 + 10);
+  // And by what is left: 20 + 5 + 45 s, 1.5 s of the program as it is, 66 s are over.
+  now_ += 65;
+  EXPECT_DOUBLE_EQ(*deadline_.most_compile(), 5.5);
+}
+
+TEST_F(DeadlineOf20, KeepsTimeForTheProof) {
+  now_ += 4;
+  deadline_.loaded();
+  deadline_.compiled(0);
+  deadline_.called(0.125);
+  EXPECT_DOUBLE_EQ(deadline_.proof(), 0.5 * 4 + 16 * 0.125);
+  EXPECT_DOUBLE_EQ(deadline_.next_compile(), 2.8);
+  EXPECT_DOUBLE_EQ(deadline_.for_search(), 20.125);
+  EXPECT_TRUE(deadline_.has(60));
+  now_ += 20;
+  EXPECT_DOUBLE_EQ(deadline_.for_search(), 0.125);
+  now_ += 43;  // 7.125 s to the end, of which 4 are the proof's
+  EXPECT_TRUE(deadline_.has(3));
+  EXPECT_FALSE(deadline_.has(4));
+  EXPECT_TRUE(deadline_.can_prove());
+  now_ += 4;
+  EXPECT_FALSE(deadline_.can_prove());
+}
+
+// The rest of the promise is for the proof, where that takes most of it.
+TEST_F(DeadlineOf20, LeavesNoTimeToASearchThatCouldNotBeProved) {
+  now_ += 10;
+  deadline_.loaded();
+  deadline_.compiled(0);
+  deadline_.called(5);
+  now_ += 5;
+  EXPECT_DOUBLE_EQ(deadline_.to_end(), 70);
+  EXPECT_DOUBLE_EQ(deadline_.proof(), 85);
+  EXPECT_DOUBLE_EQ(deadline_.for_search(), 0);
+}
+
+TEST_F(DeadlineOf20, NamesABudgetThatSuffices) {
+  now_ += 4;
+  deadline_.loaded();
+  deadline_.compiled(0);
+  deadline_.called(0.1);
+  EXPECT_DOUBLE_EQ(deadline_.sufficient(), 70);  // 12 x 4 + 200 x 0.1
+}
+
+}  // namespace
+}  // namespace hone::tune

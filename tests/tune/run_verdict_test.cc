@@ -1,0 +1,85 @@
+#include "tune/run_verdict.h"
+
+#include <gtest/gtest.h>
+
+#include "tune/tuning_run.h"
+
+namespace hone::tune {
+namespace {
+
+RightVariant variant(const std::string& name, std::vector<std::string> flags = {}) {
+  return {.name = name, .flags = std::move(flags)};
+}
+
+TuningResult with_best(const RightVariant& best) {
+  TuningResult result;
+  result.best = best;
+  return result;
+}
+
+std::string said(const TuningResult& result) {
+  const RunVerdict verdict = verdict_of(result);
+  return std::to_string(exit_code(verdict)) + " " + last_line(verdict);
+}
+
+TEST(RunVerdict, IsZeroWhereSomethingUsableIsProved) {
+  EXPECT_EQ(said(with_best(variant("O3", {"--opt"}))), "0 ");
+  EXPECT_EQ(said(with_best(variant("default"))),
+            "0 Nothing faster was found: the default is the best of what was tried.\n");
+  RightVariant repaired = variant("repairs");
+  repaired.repairs = {"main_dispatch_3"};
+  TuningResult result = with_best(repaired);
+  result.wrong_by_default = {"main_dispatch_3"};
+  EXPECT_EQ(said(result),
+            "0 Repaired: the compiler's own code of main_dispatch_3 does not compute what its "
+            "reference does, and what ships does\n");
+}
+
+TEST(RunVerdict, IsOneWhereTheDefaultFails) {
+  TuningResult result;
+  result.default_failure = "as it is, the program does not compile: undefined symbol: log10f";
+  EXPECT_EQ(said(result),
+            "1 NOTHING USABLE: as it is, the program does not compile: undefined symbol: log10f\n");
+  result.best = variant("O3", {"--opt"});
+  EXPECT_EQ(exit_code(verdict_of(result)), 0);
+}
+
+TEST(RunVerdict, IsOneWhereNothingCouldBeProved) {
+  TuningResult result;
+  result.not_proved = "no time is left to prove it: --budget 90s would do";
+  EXPECT_EQ(said(result), "1 NOT PROVED: no time is left to prove it: --budget 90s would do\n");
+  result = with_best(variant("O3", {"--opt"}));
+  result.unchecked_outputs = "result 0: each of its elements is 1";
+  EXPECT_EQ(exit_code(verdict_of(result)), 0) << "each dispatch was verified";
+  result.unverified_dispatches = {"main_dispatch_1"};
+  EXPECT_EQ(said(result),
+            "1 NOT PROVED: outputs cannot tell right from wrong (result 0: each of its elements is "
+            "1), and these dispatches could not be verified: main_dispatch_1\n");
+  result = with_best(variant("default"));
+  result.wrong_by_default = {"main_dispatch_2"};
+  EXPECT_EQ(exit_code(verdict_of(result)), 1);
+}
+
+// With --no-program dispatches are verified by themselves, as was asked for.
+TEST(RunVerdict, IsOfTheDispatchesWhereTheProgramWasNotToBeProved) {
+  TuningResult result;
+  result.whole_program = false;
+  EXPECT_EQ(verdict_of(result).outcome, RunOutcome::kNothingFaster);
+  result.at_sizes.emplace_back();
+  result.at_sizes.back().tuned.emplace_back().payload.emplace();
+  EXPECT_EQ(verdict_of(result).outcome, RunOutcome::kFaster);
+}
+
+TEST(RunVerdict, SaysThatTooFewRoundsFit) {
+  TuningResult result = with_best(variant("default"));
+  result.candidate = variant("O3", {"--opt"});
+  result.verdict.emplace();
+  result.verdict->chosen.at_sizes.emplace_back();
+  result.verdict->chosen.at_sizes.back().rounds = 3;
+  EXPECT_EQ(said(result),
+            "0 Nothing faster was proved: 'O3' seemed faster, but only 3 rounds fit into the "
+            "budget\n");
+}
+
+}  // namespace
+}  // namespace hone::tune
