@@ -157,8 +157,10 @@ class TuningRun {
   // fastest with a spec shows only once it has one. Ways without a base are compared with all of
   // these.
   Status tune_bases(const std::string& command) {
+    // Flags may have taken what there was, or the proof needs what is left.
+    const bool has_time = for_dispatches() > 0;
     for (TuningBase& base : bases_) {
-      HONE_TRY(base.add_sums());
+      if (has_time) HONE_TRY(base.add_sums());
       HONE_TRY(base.weigh(for_dispatches() / static_cast<double>(bases_.size()), command));
     }
     const std::vector<FlagSet> compared = std::exchange(context_.flag_sets, {});
@@ -174,14 +176,17 @@ class TuningRun {
             fmt::format("tuning {} of {}, {}", i + 1, bases_.size(),
                         base.name().empty() ? "with no flags of its own" : "with " + base.name()));
       const bool is_done = base.possible_gain() == 0;  // by a run before, perhaps
-      if (parts[i] > 0 || is_done) {
+      if (has_time && (parts[i] > 0 || is_done)) {
         HONE_TRY(base.tune(searching * parts[i], rivals));
-      } else {
+      } else if (has_time) {
         const std::string reason =
             fmt::format("too little to gain: at this machine's peak all would take {:.0f} % less",
                         100 * base.possible_gain() / base.seconds_of_a_call());
         context_.observer.note("nothing is searched here, " + reason);
         HONE_TRY(base.leave_out(reason, rivals));
+      } else {
+        context_.note_once("no time is left for dispatches: each keeps its default");
+        HONE_TRY(base.leave_out("for which this budget has none", rivals));
       }
       if (is_last) break;
       HONE_ASSIGN(std::optional<RightVariant> rival, base.to_rival());
