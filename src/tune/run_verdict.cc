@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/common_reason.h"
 #include "tune/tuning_run.h"
 
 namespace hone::tune {
@@ -22,6 +23,19 @@ std::set<std::string> still_wrong(const TuningResult& result) {
   if (result.best)
     for (const std::string& repaired : result.best->repairs) wrong.erase(repaired);
   return wrong;
+}
+
+// Of a run that was not to prove anything in the program.
+RunVerdict of_dispatches(const TuningResult& result) {
+  if (has_winner(result)) return {RunOutcome::kFaster, ""};
+  for (const ProgramTuningResult& session : result.at_sizes)
+    if (!session.tuned.empty()) return {RunOutcome::kNothingFaster, ""};
+  std::string reason = "no dispatch was tuned";
+  for (const ProgramTuningResult& session : result.at_sizes)
+    if (!session.not_tuned.empty())
+      return {RunOutcome::kNothingUsable,
+              fmt::format("{}: {}", reason, reason_of(session.not_tuned.front().reason))};
+  return {RunOutcome::kNothingUsable, reason};
 }
 
 // Why what seemed faster could not be proved; empty where rounds told that it is not.
@@ -85,8 +99,7 @@ RunVerdict verdict_of(const TuningResult& result) {
     if (result.not_proved.empty()) return {RunOutcome::kRepaired, works};
     return {RunOutcome::kNotProved, fmt::format("{}, but {}", works, result.not_proved)};
   }
-  if (!result.whole_program)
-    return {has_winner(result) ? RunOutcome::kFaster : RunOutcome::kNothingFaster, ""};
+  if (!result.whole_program) return of_dispatches(result);
   if (!result.best)
     return {RunOutcome::kNotProved,
             result.not_proved.empty() ? "the program was not called" : result.not_proved};

@@ -27,6 +27,8 @@ constexpr double kTimesWhatWasSeen = 2;
 constexpr double kFlagShare = 0.2;
 // With a whole session's time so many compiles are tried, however long they take.
 constexpr std::size_t kFlagCompiles = 15;
+// Seconds that one dispatch takes at least: to be prepared, for a few candidates and their finalists.
+constexpr double kLeastForADispatch = 15;
 // A base beside others is tuned where it may gain at least this part of a call's time.
 constexpr double kWorthTuning = 0.1;
 
@@ -158,7 +160,7 @@ class TuningRun {
   // these.
   Status tune_bases(const std::string& command) {
     // Flags may have taken what there was, or the proof needs what is left.
-    const bool has_time = for_dispatches() > 0;
+    const bool has_time = !context_.options.prove || context_.deadline.has(kLeastForADispatch);
     for (TuningBase& base : bases_) {
       if (has_time) HONE_TRY(base.add_sums());
       HONE_TRY(base.weigh(for_dispatches() / static_cast<double>(bases_.size()), command));

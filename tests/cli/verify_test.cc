@@ -165,8 +165,8 @@ TEST_F(Verify, MistakesAreNamed) {
   write("text.npy", "1 2 3");
   write("row.npy", npy("(32,)", std::vector<float>(32, 1)));
   for (const Mistake& mistake : {
-           Mistake{{"--input=@a.npy"},
-                   "the inputs of 'mm' are 2 (4x8xf32, 8x16xf32), but 1 is given"},
+           Mistake{{"--input=@a.npy", "--input=@b.npy", "--input=@b.npy"},
+                   "the inputs of 'mm' are 2 (4x8xf32, 8x16xf32), but 3 are given"},
            Mistake{{"--input=@b.npy", "--input=@b.npy"},
                    "--input 'b.npy' does not fit, number 0 of the inputs of 'mm': it holds "
                    "8x16xf32, but 4x8xf32 is wanted: another shape"},

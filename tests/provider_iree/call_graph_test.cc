@@ -33,9 +33,13 @@ func.func @two(%a: tensor<32x32xf32>) -> tensor<32x32xf32> {
   %c = linalg.matmul ins(%b, %a : tensor<32x32xf32>, tensor<32x32xf32>) outs(%f : tensor<32x32xf32>) -> tensor<32x32xf32>
   return %c : tensor<32x32xf32>
 })");
-  ASSERT_EQ(program.dispatches.size(), 2u);
-  EXPECT_THAT(program.dispatches[0].launched_by, ElementsAre(Pair("one", 1)));
-  EXPECT_THAT(program.dispatches[1].launched_by, ElementsAre(Pair("two", 2)));
+  // Of the second function's two products one has one operand twice.
+  std::map<std::string, int> launches;
+  for (const problem::Dispatch& dispatch : program.dispatches) {
+    ASSERT_EQ(dispatch.launched_by.size(), 1u) << dispatch.name;
+    launches[dispatch.launched_by.begin()->first] += dispatch.launched_by.begin()->second;
+  }
+  EXPECT_THAT(launches, ElementsAre(Pair("one", 1), Pair("two", 2)));
   EXPECT_FALSE(program.functions.at(0).keeps_state);
 }
 

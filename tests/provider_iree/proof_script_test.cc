@@ -40,7 +40,7 @@ TEST(ProofScript, AllowsEachResultWhatItNeeds) {
                                .value();
   EXPECT_THAT(text, HasSubstr("agree 0 u2 \"5 10 15\" 0.002 || wrong=1\n"));
   EXPECT_THAT(text, HasSubstr("agree 1 f4 \"number\" 0.0001 || wrong=1\n"));  // is more
-  EXPECT_THAT(text, HasSubstr("agree 2 u2 \"5 10 15\" 0.031 || wrong=1\n"));
+  EXPECT_THAT(text, HasSubstr("agree 2 u2 \"5 10 15\" 0.0312 || wrong=1\n"));
   EXPECT_THAT(text, HasSubstr("agree 3 u4 \"exact\" 0 || wrong=1\n"));
 }
 

@@ -64,9 +64,12 @@ TEST(RunVerdict, IsOneWhereNothingCouldBeProved) {
 TEST(RunVerdict, IsOfTheDispatchesWhereTheProgramWasNotToBeProved) {
   TuningResult result;
   result.whole_program = false;
-  EXPECT_EQ(verdict_of(result).outcome, RunOutcome::kNothingFaster);
   result.at_sizes.emplace_back();
-  result.at_sizes.back().tuned.emplace_back().payload.emplace();
+  result.at_sizes.back().not_tuned = {{"main_dispatch_0", "compile crash: SIGSEGV\nwords"}};
+  EXPECT_EQ(said(result), "1 NOTHING USABLE: no dispatch was tuned: compile crash: SIGSEGV\n");
+  result.at_sizes.back().tuned.emplace_back();
+  EXPECT_EQ(verdict_of(result).outcome, RunOutcome::kNothingFaster);
+  result.at_sizes.back().tuned.back().payload.emplace();
   EXPECT_EQ(verdict_of(result).outcome, RunOutcome::kFaster);
 }
 

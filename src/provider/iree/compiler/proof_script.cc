@@ -194,7 +194,7 @@ Result<std::string> proof_script(const provider::ProofScript& request) {
                                                                   : problem::ArgumentForm::kPlain});
     double tolerance = reading.own_tolerance;
     if (i < request.tolerances.size()) tolerance = std::max(tolerance, request.tolerances[i]);
-    script += fmt::format("agree {} {} \"{}\" {:.2g} || wrong=1\n", i, reading.format, reading.kind,
+    script += fmt::format("agree {} {} \"{}\" {:.3g} || wrong=1\n", i, reading.format, reading.kind,
                           tolerance);
   }
   script += kVerdict;
