@@ -100,8 +100,8 @@ Status ProgramTuning::choose_function() {
                                    options.function.empty() ? " (--function NAME)" : ""));
   if (function->keeps_state)
     context_.note_once(
-        fmt::format("'{}' stores to globals, so each call changes the next one: the program is "
-                    "loaded anew for each sample, which is of its first call",
+        fmt::format("each call of '{}' changes the next one, by a global or an argument that it "
+                    "overwrites: each sample is the first call of a program that is loaded anew",
                     function->name));
   return {};
 }
