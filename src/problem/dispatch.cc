@@ -117,6 +117,7 @@ constexpr auto kDispatchFields = [](auto& dispatch, auto&& field) {
   field("constants", dispatch.constants);
   field("launches_per_call", dispatch.launches_per_call);
   field.when(!dispatch.launched_by.empty(), "launched_by", dispatch.launched_by);
+  field.when(dispatch.launches_vary, "launches_vary", dispatch.launches_vary);
   field("default_configuration", dispatch.default_configuration);
   field("default_translation", dispatch.default_translation);
   field.or_default("stated_constraints", dispatch.stated_constraints);

@@ -98,6 +98,9 @@ struct Dispatch {
   // that is not chosen; and those of each function that can be called from outside.
   int launches_per_call = 0;
   std::map<std::string, int> launched_by = {};
+  // A branch or a loop decides how often it is launched. Until a call has been watched
+  // (tune/program/launch_count.h) each place that launches it counts once.
+  bool launches_vary = false;
   std::string default_configuration;  // what the compiler chooses: "#iree_cpu.lowering_config<...>"
   std::string default_translation;    // "#iree_codegen.translation_info<...>"
   // On a GPU: what the compiler states about its legal configurations, as JSON that the provider

@@ -122,9 +122,9 @@ Result<std::string> ExpectedProblem::call(const std::string& module, const std::
   provider::ProgramCall call;
   call.module = folder.path() / "function.vmfb";
   HONE_TRY(write_file_atomically(call.module, module));
-  call.function = function;
+  call.function.name = function;
   call.device = context_.options.place().address;
-  call.results = {operation_.output()};
+  call.function.outputs = {operation_.output()};
   call.stop_fd = context_.stop_fd;
   for (std::size_t i = 0; i < expected->inputs.size(); ++i) {
     call.inputs.push_back(folder.path() / fmt::format("argument{}.npy", i));

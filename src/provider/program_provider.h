@@ -77,19 +77,12 @@ struct NamedText {
 // A whole program under the provider's own runtime.
 struct ProgramCall {
   std::filesystem::path module;  // compiled
-  std::string function;
+  // Called by its name. Where its results are not known those of a type that NumPy lacks cannot be
+  // read back. What keeps state is timed in the first call of a module.
+  problem::Function function;
   std::vector<std::filesystem::path> inputs;  // .npy files, one per argument
   device::Address device;                     // to run on
   std::vector<std::string> runtime_flags;     // passed through
-  // The types of the results; empty when they are not known. Without them results of a type that
-  // NumPy lacks cannot be read back.
-  std::vector<problem::TensorType> results = {};
-  // problem::Function's; empty: all plainly.
-  std::vector<problem::ArgumentForm> input_forms = {}, result_forms = {};
-  // problem::Function's. What keeps state is timed in the first call of a module.
-  bool keeps_state = false;
-  std::vector<int> overwritten = {};
-  std::string module_name = {};
   int stop_fd = -1;  // once it is readable the call ends with an error of kind kInterrupted
   // A call, or calls that are timed together, may take so long; a program that takes longer for one
   // is not something to tune interactively.

@@ -7,9 +7,9 @@
 #include "measure/statistics.h"
 #include "tune/dispatch/dispatch_bench.h"
 #include "tune/dispatch/dispatch_weight.h"
+#include "tune/program/launch_count.h"
 #include "tune/program/program_rounds.h"
 #include "tune/services/function_choice.h"
-#include "tune/services/input_files.h"
 #include "tune/services/select_dispatches.h"
 
 namespace hone::tune {
@@ -91,34 +91,6 @@ void take_kernel_times(const std::vector<provider::KernelTime>& kernels, Program
   }
 }
 
-// The whole program, compiled into `folder`, with arguments for the function.
-Result<provider::ProgramCall> compiled_call(Context& context, const ProgramTuning& session,
-                                            const std::filesystem::path& folder) {
-  const Options& options = context.options;
-  const problem::Program& program = session.result().program;
-  HONE_ASSIGN(const problem::Function function,
-              function_to_call(program, options.function, options.inputs));
-  provider::ProgramCall call{.module = folder / "program.vmfb",
-                             .function = function.name,
-                             .inputs = {},
-                             .device = options.place().address,
-                             .runtime_flags = options.runtime_flags,
-                             .results = function.outputs,
-                             .input_forms = function.input_forms,
-                             .result_forms = function.output_forms,
-                             .keeps_state = function.keeps_state,
-                             .overwritten = function.overwritten,
-                             .module_name = function.module,
-                             .stop_fd = context.stop_fd};
-  HONE_ASSIGN(call.inputs, write_argument_files(function, options.inputs, folder, options.seed));
-  HONE_ASSIGN(const std::vector<CompiledModule> compiled,
-              context.compiler.compile_each({program_to_profile(options, session.bytes())}));
-  const CompiledModule& module = compiled.front();
-  if (!module) return failure("the program does not compile: {}", module.error().message);
-  HONE_TRY(write_file_atomically(call.module, *module));
-  return call;
-}
-
 void tell_round(Context& context, std::size_t done, std::size_t rounds) {
   Progress progress;
   progress.step = "program";
@@ -129,12 +101,13 @@ void tell_round(Context& context, std::size_t done, std::size_t rounds) {
 
 // Where the runtime counts kernels, every run of the whole tells what they take in it.
 Status measure_in_place(Context& context, const provider::ProgramCall& call, std::size_t rounds,
-                        bool alone, ProgramProfile& profile) {
+                        bool alone, problem::Program& program, ProgramProfile& profile) {
   std::vector<provider::ProgramTimes> runs;
-  if (!alone) {
+  if (!alone || has_varying_launches(program)) {
     tell_round(context, 0, rounds);
     HONE_ASSIGN(provider::ProgramTimes first, context.programs->kernel_times(call, 0));
-    if (first.seconds > kLongCallSeconds) {
+    take_launches(first.kernels, program);
+    if (!alone && first.seconds > kLongCallSeconds) {
       rounds = 1;
       runs.push_back(std::move(first));
     }
@@ -152,13 +125,19 @@ Status measure_in_place(Context& context, const provider::ProgramCall& call, std
   return {};
 }
 
-Status measure_whole(Context& context, const ProgramTuning& session, bool alone,
+Status measure_whole(Context& context, ProgramTuning& session, bool alone,
                      ProgramProfile& profile) {
+  const Options& options = context.options;
+  problem::Program& program = session.result().program;
   HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-profile-"));
-  HONE_ASSIGN(const provider::ProgramCall call, compiled_call(context, session, folder.path()));
+  HONE_ASSIGN(const problem::Function function,
+              function_to_call(program, options.function, options.inputs));
+  HONE_ASSIGN(const provider::ProgramCall call,
+              compiled_call(context, program_to_profile(options, session.bytes()), function,
+                            folder.path()));
   const std::size_t rounds = alone ? kWholeRounds : kQuickRounds;
   if (context.programs->tells_kernel_times(call.device))
-    return measure_in_place(context, call, rounds, alone, profile);
+    return measure_in_place(context, call, rounds, alone, program, profile);
   HONE_ASSIGN(const std::vector<std::vector<double>> times,
               time_rounds(*context.programs, {call}, {.rounds = rounds}, context.observer));
   std::vector<double> seconds;
@@ -223,6 +202,8 @@ Result<ProgramProfile> profile_program(Context& context, ProgramTuning& session,
   const Status whole = measure_whole(context, session, alone, profile);
   if (!whole && whole.error().kind == ErrorKind::kInterrupted) return tl::unexpected(whole.error());
   if (!whole) profile.why_not = whole.error().message;
+  for (DispatchProfile& each : profile.dispatches)  // as far as that has counted them
+    each.why_not = why_not_launched(program, *each.dispatch);
   if (!alone) return profile;
   HONE_TRY(measure_alone(context, session, profile));
   // The runner, which measures the peak, has a device once it had something to measure.

@@ -10,6 +10,7 @@
 #include "measure/statistics.h"
 #include "tune/dispatch/dispatch_bench.h"
 #include "tune/dispatch/dispatch_weight.h"
+#include "tune/program/launch_count.h"
 #include "tune/program/spec_entries.h"
 #include "tune/services/function_choice.h"
 #include "tune/services/load_program.h"
@@ -116,7 +117,23 @@ const problem::Dispatch* ProgramTuning::reference_of(const problem::Dispatch& di
   return reference == references_.end() ? nullptr : &*reference;
 }
 
+// A kernel that a call does not launch is worth nothing, and one in a loop as much as its turns.
+Status ProgramTuning::count_launches() {
+  const Options& options = context_.options;
+  problem::Program& program = result_.program;
+  if (!options.prove || !is_callable_ || !has_varying_launches(program)) return {};
+  HONE_ASSIGN(const problem::Function function,
+              function_to_call(program, options.function, options.inputs));
+  HONE_TRY(tune::count_launches(context_, {options.input, *bytes_, context_.flags()}, function,
+                                program));
+  result_.not_tuned.clear();
+  auto chosen = select_dispatches(program, options.dispatches, result_.not_tuned);
+  chosen_ = chosen ? std::move(*chosen) : std::vector<const problem::Dispatch*>();
+  return {};
+}
+
 Status ProgramTuning::weigh(double seconds, const std::string& command) {
+  HONE_TRY(count_launches());
   note_kernels_without_use(context_.replacing, chosen_, context_.observer);
   HONE_ASSIGN(earlier_, earlier_work(context_, command, result_.program_id));
   for (std::size_t i = 0; i < chosen_.size(); ++i) {

@@ -68,6 +68,7 @@ class ProgramTuning {
  private:
   Status split(References references);
   Status choose_function();
+  Status count_launches();
   void give_sizes() const;
   Result<bool> take_finished(std::size_t place);
   void take_found();

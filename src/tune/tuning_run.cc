@@ -27,7 +27,8 @@ constexpr double kTimesWhatWasSeen = 2;
 constexpr double kFlagShare = 0.2;
 // With a whole session's time so many compiles are tried, however long they take.
 constexpr std::size_t kFlagCompiles = 15;
-// Seconds that one dispatch takes at least: to be prepared, for a few candidates and their finalists.
+// Seconds that one dispatch takes at least: to be prepared, for a few candidates and their
+// finalists.
 constexpr double kLeastForADispatch = 15;
 // A base beside others is tuned where it may gain at least this part of a call's time.
 constexpr double kWorthTuning = 0.1;
@@ -422,13 +423,7 @@ class TuningRun {
     script.environment = options.environment;
     script.default_flags = options.flags;
     script.flags_file = flags_file;
-    script.call.function = function->name;
-    script.call.results = function->outputs;
-    script.call.input_forms = function->input_forms;
-    script.call.result_forms = function->output_forms;
-    script.call.keeps_state = function->keeps_state;
-    script.call.overwritten = function->overwritten;
-    script.call.module_name = function->module;
+    script.call.function = *function;
     script.call.device = options.place().address;
     script.call.runtime_flags = options.runtime_flags;
     script.default_is_wrong = !result_.best->repairs.empty();

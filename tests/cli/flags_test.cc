@@ -73,6 +73,41 @@ TEST_F(Profile, SaysWhereTheTimeGoes) {
   EXPECT_GT(document["seconds"].get<double>(), 0);
 }
 
+// One arm of a branch is never launched, and a loop launches its product at each of 7 turns.
+TEST_F(Profile, CountsLaunchesInTheCall) {
+  const std::string program = write("branch.mlir", R"(
+func.func @main(%a: tensor<64x64xf32>, %w: tensor<64x32xf32>) -> (tensor<64x64xf32>, tensor<64x32xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c7 = arith.constant 7 : index
+  %far = arith.constant 1.0e9 : f32
+  %z = arith.constant 0.0 : f32
+  %loop = scf.for %i = %c0 to %c7 step %c1 iter_args(%s = %a) -> tensor<64x64xf32> {
+    %e = tensor.empty() : tensor<64x64xf32>
+    %f = linalg.fill ins(%z : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
+    %p = linalg.matmul ins(%s, %a : tensor<64x64xf32>, tensor<64x64xf32>) outs(%f : tensor<64x64xf32>) -> tensor<64x64xf32>
+    scf.yield %p : tensor<64x64xf32>
+  }
+  %first = tensor.extract %a[%c0, %c0] : tensor<64x64xf32>
+  %is_far = arith.cmpf ogt, %first, %far : f32
+  %arm = scf.if %is_far -> tensor<64x32xf32> {
+    %e = tensor.empty() : tensor<64x32xf32>
+    %f = linalg.fill ins(%z : f32) outs(%e : tensor<64x32xf32>) -> tensor<64x32xf32>
+    %p = linalg.matmul ins(%a, %w : tensor<64x64xf32>, tensor<64x32xf32>) outs(%f : tensor<64x32xf32>) -> tensor<64x32xf32>
+    scf.yield %p : tensor<64x32xf32>
+  } else {
+    scf.yield %w : tensor<64x32xf32>
+  }
+  return %loop, %arm : tensor<64x64xf32>, tensor<64x32xf32>
+})");
+  const auto document = json({"dispatches", program, "--profile", "--quick", "--json"});
+  std::map<std::string, int> launches;
+  for (const auto& row : document["dispatches"])
+    launches[row["name"].get<std::string>()] += row["launches_per_call"].get<int>();
+  EXPECT_THAT(launches, Contains(testing::Pair(HasSubstr("matmul_64x64x64"), 7)));
+  EXPECT_THAT(launches, Contains(testing::Pair(HasSubstr("matmul_64x32x64"), 0)));
+}
+
 TEST_F(Profile, IsQuickByRunsOfTheWholeOnly) {
   const std::string program = write("product.mlir", product("256"));
   const auto document = json({"dispatches", program, "--profile", "--quick", "--json"});

@@ -67,6 +67,45 @@ func.func @twice(%a: tensor<64x64xf32>) -> tensor<64x64xf32> {
               UnorderedElementsAre(Pair("once", 1), Pair("twice", 2)));
 }
 
+// Of a product that is always computed, one in a branch, and one in a function that a loop calls.
+TEST(CallGraph, TellsWhatBranchesAndLoopsDecide) {
+  const problem::Program program = loaded(R"(
+func.func private @step(%a: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {noinline} {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x64xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %c = linalg.matmul ins(%a, %a : tensor<64x64xf32>, tensor<64x64xf32>) outs(%f : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %c : tensor<64x64xf32>
+}
+func.func @main(%a: tensor<64x64xf32>, %w: tensor<64x32xf32>, %v: tensor<64x16xf32>, %branch: i1) -> (tensor<64x64xf32>, tensor<64x32xf32>, tensor<64x16xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x32xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<64x32xf32>) -> tensor<64x32xf32>
+  %always = linalg.matmul ins(%a, %w : tensor<64x64xf32>, tensor<64x32xf32>) outs(%f : tensor<64x32xf32>) -> tensor<64x32xf32>
+  %loop = scf.for %i = %c0 to %c3 step %c1 iter_args(%s = %a) -> tensor<64x64xf32> {
+    %n = func.call @step(%s) : (tensor<64x64xf32>) -> tensor<64x64xf32>
+    scf.yield %n : tensor<64x64xf32>
+  }
+  %some = scf.if %branch -> tensor<64x16xf32> {
+    %ee = tensor.empty() : tensor<64x16xf32>
+    %ff = linalg.fill ins(%z : f32) outs(%ee : tensor<64x16xf32>) -> tensor<64x16xf32>
+    %p = linalg.matmul ins(%a, %v : tensor<64x64xf32>, tensor<64x16xf32>) outs(%ff : tensor<64x16xf32>) -> tensor<64x16xf32>
+    scf.yield %p : tensor<64x16xf32>
+  } else {
+    scf.yield %v : tensor<64x16xf32>
+  }
+  return %loop, %always, %some : tensor<64x64xf32>, tensor<64x32xf32>, tensor<64x16xf32>
+})");
+  std::map<std::int64_t, bool> varies;  // by the columns of the product
+  for (const problem::Dispatch& dispatch : program.dispatches)
+    if (dispatch.root.name == "linalg.matmul")
+      varies[dispatch.root.operands.back().type.shape.back()] = dispatch.launches_vary;
+  EXPECT_THAT(varies, ElementsAre(Pair(16, true), Pair(32, false), Pair(64, true)));
+}
+
 TEST(CallGraph, SeesWhatACallLeavesForTheNextOne) {
   const problem::Program program = loaded(R"(
 util.global private mutable @sum = dense<0.0> : tensor<64xf32>

@@ -24,9 +24,9 @@ provider::ProofScript script_of(std::vector<problem::TensorType> results,
   script.folder = "..";
   script.program = "model.mlir";
   script.flags_file = "out/compile_flags.txt";
-  script.call.function = "main";
+  script.call.function.name = "main";
   script.call.device = {"cuda", 0, {}};
-  script.call.results = std::move(results);
+  script.call.function.outputs = std::move(results);
   script.tolerances = std::move(tolerances);
   return script;
 }
@@ -68,7 +68,7 @@ class Agree : public testing::Test {
   std::pair<std::string, bool> of(const problem::TensorType& type, ArgumentForm form,
                                   const std::string& expected, const std::string& got) {
     provider::ProofScript script = script_of({type}, {});
-    script.call.result_forms = {form};
+    script.call.function.output_forms = {form};
     const std::string text = proof_script(script).value();
     const auto at = text.find("\nagree 0 ");
     const std::string call = text.substr(at, text.find(" || ", at) - at);

@@ -39,7 +39,7 @@ class Resident : public ::testing::Test {
     const problem::Array x{{problem::ElementType::kF32, {4}}, std::string(16, '\0')};
     provider::ProgramCall call;
     call.module = write("add.vmfb", *module);
-    call.function = "add";
+    call.function.name = "add";
     call.inputs = {write("x.npy", problem::to_npy(x))};
     call.device = {"cpu", std::nullopt, std::move(cores)};
     return call;
@@ -85,10 +85,10 @@ TEST_F(Resident, ProgramsGetWeightsFromAFile) {
 
 TEST_F(Resident, ProgramsGoOnAfterOneThatDoesNotRun) {
   provider::ProgramCall add = call("dense<1.0>");
-  add.function = "subtract";
+  add.function.name = "subtract";
   EXPECT_THAT(programs_.time(add, kSeconds).error().message,
               HasSubstr("the module has no function 'subtract'"));
-  add.function = "add";
+  add.function.name = "add";
   EXPECT_TRUE(programs_.time(add, kSeconds));
 }
 

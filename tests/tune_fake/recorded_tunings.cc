@@ -68,7 +68,7 @@ TapedPrograms::Runtime fake_gpu_runtime() {
             // 0 to 6 again and again, and more for another draw of inputs.
             const bool redrawn = call.inputs.front().filename().string().starts_with("draw");
             std::vector<problem::Array> arrays;
-            for (const problem::TensorType& type : call.results) {
+            for (const problem::TensorType& type : call.function.outputs) {
               const auto size = static_cast<std::size_t>(problem::byte_size(type.element));
               const auto count = static_cast<std::size_t>(problem::element_count(type));
               arrays.push_back({type, std::string(count * size, '\0')});

@@ -57,7 +57,7 @@ worker::Message program_job(std::string kind, const provider::ProgramCall& call)
   for (const auto& input : call.inputs) inputs.push_back(input.string());
   return {std::move(kind),
           {{"module", call.module.string()},
-           {"function", call.function},
+           {"function", call.function.name},
            {"inputs", inputs},
            {"cores", call.device.cores},
            {"runtime_flags", call.runtime_flags},

@@ -109,7 +109,7 @@ Result<std::vector<problem::Array>> wide_outputs(const CompareContext& context,
   call.module = folder / "wide.vmfb";
   HONE_TRY(write_file_atomically(call.module, *bytes));
   HONE_ASSIGN(call, widened_call(std::move(call), a.call.inputs, folder));
-  auto outputs = context.provider.run_program(call, call.results.size());
+  auto outputs = context.provider.run_program(call, call.function.outputs.size());
   if (!outputs && outputs.error().kind == ErrorKind::kFailure) return std::vector<problem::Array>();
   return outputs;
 }

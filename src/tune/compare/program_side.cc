@@ -72,14 +72,10 @@ Status complete(const CompareContext& context, const std::filesystem::path& fold
   HONE_ASSIGN(auto inputs, write_argument_files(side.function, context.options.inputs, folder,
                                                 context.options.seed));
   side.call = {.module = side.module,
-               .function = side.function.name,
+               .function = side.function,
                .inputs = std::move(inputs),
                .device = context.options.place.address,
                .runtime_flags = context.options.runtime_flags,
-               .results = side.function.outputs,
-               .input_forms = side.function.input_forms,
-               .result_forms = side.function.output_forms,
-               .keeps_state = side.function.keeps_state,
                .stop_fd = context.options.stop_fd};
   return {};
 }

@@ -95,16 +95,10 @@ class ProgramVerification {
   provider::ProgramCall call_of(const std::filesystem::path& module, const device::Address& device,
                                 const std::vector<std::filesystem::path>& inputs) const {
     return {.module = module,
-            .function = function_.name,
+            .function = function_,
             .inputs = inputs,
             .device = device,
-            .runtime_flags = runtime_flags_,
-            .results = function_.outputs,
-            .input_forms = function_.input_forms,
-            .result_forms = function_.output_forms,
-            .keeps_state = function_.keeps_state,
-            .overwritten = function_.overwritten,
-            .module_name = function_.module};
+            .runtime_flags = runtime_flags_};
   }
 
   // Empty where the program in f32 cannot be had.

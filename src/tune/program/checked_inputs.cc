@@ -117,7 +117,7 @@ Result<std::vector<std::filesystem::path>> write_redrawn(
 Result<provider::ProgramCall> widened_call(provider::ProgramCall call,
                                            const std::vector<std::filesystem::path>& inputs,
                                            const std::filesystem::path& folder) {
-  for (problem::TensorType& type : call.results) type.element = widened(type.element);
+  for (problem::TensorType& type : call.function.outputs) type.element = widened(type.element);
   call.inputs.clear();
   for (const std::filesystem::path& input : inputs) {
     HONE_ASSIGN(const std::string file, read_file(input));

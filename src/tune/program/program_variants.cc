@@ -38,15 +38,9 @@ Result<ProgramVariants> ProgramVariants::create(Context& context, const problem:
   ProgramVariants variants(context);
   variants.path_ = program.path;
   variants.bytes_ = std::move(bytes);
-  variants.function_ = function.name;
+  variants.function_ = function;
   for (const problem::Dispatch& dispatch : program.dispatches)
     variants.flops_ += problem::flop_count(dispatch.root) * std::max(1, dispatch.launches_per_call);
-  variants.results_ = function.outputs;
-  variants.input_forms_ = function.input_forms;
-  variants.result_forms_ = function.output_forms;
-  variants.keeps_state_ = function.keeps_state;
-  variants.overwritten_ = function.overwritten;
-  variants.module_name_ = function.module;
   variants.narrow_ = computes_narrow(program);
   variants.folder_ = std::move(folder);
   HONE_ASSIGN(variants.program_, context.store.intern(store::Program{
@@ -63,12 +57,6 @@ provider::ProgramCall ProgramVariants::call(const Variant& variant) const {
           .inputs = inputs_,
           .device = context_->options.place().address,
           .runtime_flags = context_->options.runtime_flags,
-          .results = results_,
-          .input_forms = input_forms_,
-          .result_forms = result_forms_,
-          .keeps_state = keeps_state_,
-          .overwritten = overwritten_,
-          .module_name = module_name_,
           .stop_fd = context_->stop_fd,
           .most_seconds = context_->deadline.most_call().value_or(kMostOfFirstCall)};
 }
@@ -177,7 +165,7 @@ RunOnFiles ProgramVariants::run_on_files(const Variant& variant) const {
   return [this, of = call(variant)](const std::vector<std::filesystem::path>& inputs) {
     provider::ProgramCall anew = of;
     anew.inputs = inputs;
-    return context_->programs->run_program(anew, results_.size());
+    return context_->programs->run_program(anew, function_.outputs.size());
   };
 }
 
@@ -194,7 +182,7 @@ Result<std::vector<std::vector<problem::Array>>> ProgramVariants::outputs_of(
 Status ProgramVariants::expect(const Variant& variant) {
   const Stopwatch watch(context_->clock);
   HONE_ASSIGN(std::vector<problem::Array> outputs,
-              context_->programs->run_program(call(variant), results_.size()));
+              context_->programs->run_program(call(variant), function_.outputs.size()));
   Deadline& deadline = context_->deadline;
   deadline.called(watch.seconds());
   if (context_->options.budget_seconds < deadline.sufficient())
@@ -339,17 +327,11 @@ Result<std::vector<problem::Array>> ProgramVariants::outputs_in_f32(
                              .inputs = {},
                              .device = device,
                              .runtime_flags = context_->options.runtime_flags,
-                             .results = results_,
-                             .input_forms = input_forms_,
-                             .result_forms = result_forms_,
-                             .keeps_state = keeps_state_,
-                             .overwritten = overwritten_,
-                             .module_name = module_name_,
                              .stop_fd = context_->stop_fd,
                              .most_seconds = std::max(1.0, context_->deadline.to_end())};
   HONE_ASSIGN(call, widened_call(std::move(call), set.inputs, folder_));
   Result<std::vector<problem::Array>> outputs =
-      context_->programs->run_program(call, results_.size());
+      context_->programs->run_program(call, function_.outputs.size());
   if (!outputs && outputs.error().kind != ErrorKind::kInterrupted)
     return failure("in f32 the program does not run: {}", outputs.error().message);
   return outputs;

@@ -153,13 +153,8 @@ class ProgramVariants {
   std::string path_;
   std::string bytes_;
   store::Id program_ = 0;
-  std::string function_;
+  problem::Function function_;
   double flops_ = 0;  // of a call
-  std::vector<problem::TensorType> results_;
-  std::vector<problem::ArgumentForm> input_forms_, result_forms_;
-  bool keeps_state_ = false;
-  std::vector<int> overwritten_;
-  std::string module_name_;
   std::filesystem::path folder_;
   std::vector<std::filesystem::path> inputs_;
   std::vector<Variant> variants_;

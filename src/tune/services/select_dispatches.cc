@@ -57,6 +57,10 @@ std::string why_not_launched(const problem::Program& program, const problem::Dis
                            });
   if (is_launched) return "";
   if (dispatch.launched_by.empty()) return std::string(kRunsAtLoadOnly);
+  if (dispatch.launches_vary &&
+      (program.called.empty() || dispatch.launched_by.contains(program.called)))
+    return "a call with these inputs never launches it: a branch is not taken, or a loop has no "
+           "turn (--input gives other values)";
   return fmt::format("'{}', which is called, does not launch it: it is of '{}'", program.called,
                      dispatch.launched_by.begin()->first);
 }

@@ -202,6 +202,10 @@ using DiagnosticCallback = void (*)(Severity, const char* message, std::size_t s
   X(MlirOperation, mlirBlockGetTerminator, (MlirBlock))                                          \
   X(void, mlirBlockInsertOwnedOperationBefore, (MlirBlock, MlirOperation, MlirOperation))        \
   X(MlirOperation, mlirBlockGetParentOperation, (MlirBlock))                                     \
+  X(std::intptr_t, mlirBlockGetNumPredecessors, (MlirBlock))                                     \
+  X(MlirBlock, mlirBlockGetPredecessor, (MlirBlock, std::intptr_t))                              \
+  X(std::intptr_t, mlirOperationGetNumSuccessors, (MlirOperation))                               \
+  X(MlirBlock, mlirOperationGetSuccessor, (MlirOperation, std::intptr_t))                        \
   X(MlirBlock, mlirBlockArgumentGetOwner, (MlirValue))                                           \
   X(std::intptr_t, mlirBlockArgumentGetArgNumber, (MlirValue))                                   \
   X(bool, mlirValueIsAOpResult, (MlirValue))                                                     \

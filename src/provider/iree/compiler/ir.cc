@@ -128,6 +128,41 @@ MlirOperation Ir::find(MlirOperation operation,
   return found;
 }
 
+std::vector<MlirValue> Ir::passed_to(MlirValue argument) const {
+  std::vector<MlirValue> passed;
+  if (api_->mlirValueIsAOpResult(argument)) return passed;
+  const MlirBlock block = api_->mlirBlockArgumentGetOwner(argument);
+  const auto number = static_cast<std::size_t>(api_->mlirBlockArgumentGetArgNumber(argument));
+  for (std::intptr_t i = 0; i < api_->mlirBlockGetNumPredecessors(block); ++i) {
+    const MlirOperation branch =
+        api_->mlirBlockGetTerminator(api_->mlirBlockGetPredecessor(block, i));
+    const std::vector<MlirValue> given = operands(branch);
+    const std::vector<int> segments = integers(attribute(branch, "operandSegmentSizes"));
+    std::size_t first = is(branch, "cf.cond_br") ? 1 : 0;  // behind the condition
+    for (std::intptr_t s = 0; s < api_->mlirOperationGetNumSuccessors(branch); ++s) {
+      const bool is_known =
+          is(branch, "cf.br") || (is(branch, "cf.cond_br") && segments.size() > 2);
+      if (api_->mlirOperationGetSuccessor(branch, s).ptr == block.ptr)
+        passed.push_back(is_known && first + number < given.size() ? given[first + number]
+                                                                   : MlirValue{});
+      if (segments.size() > 2) first += static_cast<std::size_t>(segments[1]);
+    }
+  }
+  return passed;
+}
+
+bool Ir::in_branch_or_loop(MlirOperation operation) const {
+  for (MlirOperation each = operation; each.ptr != nullptr;) {
+    const MlirOperation around = api_->mlirOperationGetParentOperation(each);
+    if (around.ptr == nullptr || is(each, "util.func")) return false;
+    if (name(around).starts_with("scf.") ||
+        api_->mlirBlockGetNumPredecessors(api_->mlirOperationGetBlock(each)) > 0)
+      return true;
+    each = around;
+  }
+  return false;
+}
+
 std::string Ir::text(MlirOperation operation) const {
   std::string text;
   const MlirOpPrintingFlags flags = api_->mlirOpPrintingFlagsCreate();

@@ -160,7 +160,7 @@ Result<std::string> proof_script(const provider::ProofScript& request) {
   script += fmt::format("iree-compile {} {} -o \"$work/tuned.vmfb\"\n", program,
                         shell_word("@" + request.flags_file.string()));
   std::vector<std::string> arguments = device_flags(call.device);
-  arguments.push_back("--function=" + call.function);
+  arguments.push_back("--function=" + call.function.name);
   HONE_ASSIGN(const std::vector<std::string> inputs, input_flags(call));
   arguments.insert(arguments.end(), inputs.begin(), inputs.end());
   arguments.insert(arguments.end(), call.runtime_flags.begin(), call.runtime_flags.end());
@@ -169,7 +169,7 @@ Result<std::string> proof_script(const provider::ProofScript& request) {
       "\ntime_of() {{\n"
       "  {}iree-benchmark-module --module=\"$work/$1.vmfb\"{}{} ${{MORE:-}} 2> \"$work/log\" ||\n"
       "    {{ cat \"$work/log\" >&2; exit 1; }}\n}}\n",
-      pin, words, call.keeps_state ? kFirstCall : "");
+      pin, words, call.function.keeps_state ? kFirstCall : "");
   script += kTimes;
   const std::string returning = returning_module(call);
   if (!returning.empty())
@@ -185,13 +185,14 @@ Result<std::string> proof_script(const provider::ProofScript& request) {
       pin, returning.empty() ? "" : " --module=\"$work/returning.vmfb\"", words);
   script += kAgree;
   script += "\nfor module in default tuned; do\n  call \"$module\"";
-  for (std::size_t i = 0; i < call.results.size(); ++i)
+  for (std::size_t i = 0; i < call.function.outputs.size(); ++i)
     script += fmt::format(" --output=@\"$work/$module.{}.bin\"", i);
   script += " > /dev/null\ndone\nwrong=0\n";
-  for (std::size_t i = 0; i < call.results.size(); ++i) {
+  for (std::size_t i = 0; i < call.function.outputs.size(); ++i) {
     const Reading reading =
-        reading_of({call.results[i], i < call.result_forms.size() ? call.result_forms[i]
-                                                                  : problem::ArgumentForm::kPlain});
+        reading_of({call.function.outputs[i], i < call.function.output_forms.size()
+                                                  ? call.function.output_forms[i]
+                                                  : problem::ArgumentForm::kPlain});
     double tolerance = reading.own_tolerance;
     if (i < request.tolerances.size()) tolerance = std::max(tolerance, request.tolerances[i]);
     script += fmt::format("agree {} {} \"{}\" {:.3g} || wrong=1\n", i, reading.format, reading.kind,

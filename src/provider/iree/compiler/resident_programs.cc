@@ -84,7 +84,7 @@ class ResidentPrograms::Process {
     std::vector<std::string> inputs;
     for (const std::filesystem::path& input : call.inputs) inputs.push_back(input.string());
     const std::string request = nlohmann::json{{"module", call.module.string()},
-                                               {"function", call.function},
+                                               {"function", call.function.name},
                                                {"inputs", inputs},
                                                {"seconds", seconds}}
                                     .dump() +
@@ -169,7 +169,8 @@ Result<ResidentPrograms::Process*> ResidentPrograms::process_for(
     const provider::ProgramCall& call) {
   const std::optional<Settings> settings = settings_for(call);
   // It passes NumPy's arrays, and warms up.
-  if (!can_be_ || !settings || !call.input_forms.empty() || call.keeps_state) return nullptr;
+  if (!can_be_ || !settings || !call.function.input_forms.empty() || call.function.keeps_state)
+    return nullptr;
   for (const std::unique_ptr<Process>& each : processes_)
     if (each->serves(call)) return each.get();
   // Where the tools were copied without it, a Python may have another release of the runtime.

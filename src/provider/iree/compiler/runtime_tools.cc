@@ -43,7 +43,7 @@ Result<Printed> run_tool(const std::filesystem::path& tool, std::string_view nam
               run_process(command, limits, call != nullptr ? call->stop_fd : stop_fd));
   if (!result.succeeded())
     return failure("{}{} failed ({}): {}",
-                   call != nullptr ? fmt::format("calling '{}': ", call->function) : "", name,
+                   call != nullptr ? fmt::format("calling '{}': ", call->function.name) : "", name,
                    describe(result, limits), result.standard_error.text());
   return Printed{result.standard_output.text(), result.standard_error.text()};
 }
@@ -54,15 +54,16 @@ problem::ArgumentForm form_at(const std::vector<problem::ArgumentForm>& forms, s
 
 // Whether iree-run-module has no .npy form for it and writes its bytes only.
 bool is_raw(const provider::ProgramCall& call, std::size_t result) {
-  if (result >= call.results.size() || problem::is_dynamic(call.results[result])) return false;
-  return lacks_npy(call.results[result]) ||
-         form_at(call.result_forms, result) != problem::ArgumentForm::kPlain;
+  if (result >= call.function.outputs.size() || problem::is_dynamic(call.function.outputs[result]))
+    return false;
+  return lacks_npy(call.function.outputs[result]) ||
+         form_at(call.function.output_forms, result) != problem::ArgumentForm::kPlain;
 }
 
 Result<std::vector<std::string>> call_arguments(const provider::ProgramCall& call) {
   std::vector<std::string> arguments = device_flags(call.device);
   arguments.push_back("--module=" + call.module.string());
-  arguments.push_back("--function=" + call.function);
+  arguments.push_back("--function=" + call.function.name);
   HONE_ASSIGN(const std::vector<std::string> inputs, input_flags(call));
   arguments.insert(arguments.end(), inputs.begin(), inputs.end());
   arguments.insert(arguments.end(), call.runtime_flags.begin(), call.runtime_flags.end());
@@ -86,7 +87,7 @@ void add_benchmark_arguments(std::vector<std::string>& arguments, double seconds
 Result<Printed> run_benchmark(const Installation& installation, const provider::ProgramCall& call,
                               double seconds, std::vector<std::string> more) {
   HONE_ASSIGN(std::vector<std::string> arguments, call_arguments(call));
-  add_benchmark_arguments(arguments, call.keeps_state ? 0 : seconds);
+  add_benchmark_arguments(arguments, call.function.keeps_state ? 0 : seconds);
   std::ranges::move(more, std::back_inserter(arguments));
   return run_tool(installation.benchmark_module, "iree-benchmark-module", host_cores(call.device),
                   std::move(arguments), &call);
@@ -106,7 +107,7 @@ Result<std::vector<std::string>> input_flags(const provider::ProgramCall& call) 
   std::vector<std::string> flags;
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     const std::filesystem::path& file = call.inputs[i];
-    const problem::ArgumentForm form = form_at(call.input_forms, i);
+    const problem::ArgumentForm form = form_at(call.function.input_forms, i);
     if (form == problem::ArgumentForm::kPlain) {
       flags.push_back("--input=@" + file.string());
       continue;
@@ -130,40 +131,48 @@ Result<std::vector<std::string>> input_flags(const provider::ProgramCall& call) 
 }
 
 std::string returning_module(const provider::ProgramCall& call) {
-  if (call.overwritten.empty()) return {};
-  constexpr std::string_view kView = "!hal.buffer_view";
+  const problem::Function& function = call.function;
+  if (function.overwritten.empty()) return {};
   const auto list = [](std::size_t count, const auto& text_of_one) {
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < count; ++i) texts.push_back(text_of_one(i));
     return fmt::format("{}", fmt::join(texts, ", "));
   };
-  const auto view = [&](std::size_t) { return std::string(kView); };
-  const std::size_t inputs = call.inputs.size(), all = call.results.size(),
-                    own = all - call.overwritten.size();
-  const std::string types = list(inputs, view);
+  // Numbers go as they are, all else in buffers.
+  const auto type_in = [](const std::vector<problem::TensorType>& types,
+                          const std::vector<problem::ArgumentForm>& forms) {
+    return [&](std::size_t i) {
+      const bool is_number = form_at(forms, i) == problem::ArgumentForm::kScalar;
+      return is_number ? problem::to_string(types.at(i)) : std::string("!hal.buffer_view");
+    };
+  };
+  const auto input = type_in(function.inputs, function.input_forms);
+  const auto output = type_in(function.outputs, function.output_forms);
+  const std::size_t inputs = call.inputs.size(), all = function.outputs.size(),
+                    own = all - function.overwritten.size();
   const std::string taken =
-      list(inputs, [&](std::size_t i) { return fmt::format("%a{}: {}", i, kView); });
+      list(inputs, [&](std::size_t i) { return fmt::format("%a{}: {}", i, input(i)); });
   const std::string given = list(inputs, [](std::size_t i) { return fmt::format("%a{}", i); });
-  const std::string results = own == 0 ? "" : fmt::format(" -> ({})", list(own, view));
+  const std::string results = own == 0 ? "" : fmt::format(" -> ({})", list(own, output));
   const std::string made =
       own == 0 ? "" : list(own, [](std::size_t i) { return fmt::format("%r{}", i); }) + " = ";
   const std::string returned = list(all, [&](std::size_t i) {
-    return i < own ? fmt::format("%r{}", i) : fmt::format("%a{}", call.overwritten[i - own]);
+    return i < own ? fmt::format("%r{}", i) : fmt::format("%a{}", function.overwritten[i - own]);
   });
   const std::string callee =
-      fmt::format("@{}.{}", call.module_name.empty() ? "module" : call.module_name, call.function);
+      fmt::format("@{}.{}", function.module.empty() ? "module" : function.module, function.name);
   return fmt::format(
       "module @returns_arguments {{\n"
       "  util.func private {callee}({taken}){results}\n"
-      "  util.func public @{function}({taken}) -> ({views}) {{\n"
+      "  util.func public @{function}({taken}) -> ({returned_types}) {{\n"
       "    {made}util.call {callee}({given}) : ({types}) -> ({own})\n"
-      "    util.return {returned} : {views}\n"
+      "    util.return {returned} : {returned_types}\n"
       "  }}\n"
       "}}\n",
       fmt::arg("callee", callee), fmt::arg("taken", taken), fmt::arg("results", results),
-      fmt::arg("function", call.function), fmt::arg("views", list(all, view)),
-      fmt::arg("made", made), fmt::arg("given", given), fmt::arg("types", types),
-      fmt::arg("own", list(own, view)), fmt::arg("returned", returned));
+      fmt::arg("function", function.name), fmt::arg("returned_types", list(all, output)),
+      fmt::arg("made", made), fmt::arg("given", given), fmt::arg("types", list(inputs, input)),
+      fmt::arg("own", list(own, output)), fmt::arg("returned", returned));
 }
 
 std::vector<std::string> returning_module_flags() {
@@ -211,9 +220,9 @@ Result<std::vector<problem::Array>> run_module(const Installation& installation,
   for (std::size_t i = 0; i < files.size(); ++i) {
     HONE_ASSIGN(std::string bytes, read_file(files[i]));
     if (is_raw(call, i)) {
-      HONE_ASSIGN(
-          arrays.emplace_back(),
-          problem::from_form(std::move(bytes), {call.results[i], form_at(call.result_forms, i)}));
+      HONE_ASSIGN(arrays.emplace_back(),
+                  problem::from_form(std::move(bytes), {call.function.outputs[i],
+                                                        form_at(call.function.output_forms, i)}));
       continue;
     }
     HONE_ASSIGN(problem::Array array, problem::from_npy(bytes));

@@ -109,11 +109,38 @@ bool keeps_extents(std::string_view kind) {
 
 Integer Sizes::integer(MlirValue value) const {
   if (const auto found = known_.find(value.ptr); found != known_.end()) return found->second;
+  if (open_.contains(value.ptr)) return std::nullopt;
   Integer result = given_ ? given_(value) : std::nullopt;
   const MlirOperation operation = ir_.defining_operation(value);
-  if (!result && operation.ptr != nullptr) result = computed(operation, value);
-  known_[value.ptr] = result;
+  if (!result) result = operation.ptr != nullptr ? computed(operation, value) : of_branches(value);
+  if (result || open_.empty())
+    known_[value.ptr] = result;
+  else
+    open_.insert(value.ptr);
   return result;
+}
+
+// The one integer that all branches to the argument's block pass for it, through the arguments of
+// other blocks. What is computed from the argument itself is not known meanwhile.
+Integer Sizes::of_branches(MlirValue argument) const {
+  const bool is_outermost = open_.empty();
+  open_.insert(argument.ptr);
+  Integer result;
+  bool differs = false;
+  std::vector<MlirValue> arguments{argument};
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    for (const MlirValue passed : ir_.passed_to(arguments[i])) {
+      const auto is_it = [&](MlirValue other) { return other.ptr == passed.ptr; };
+      if (passed.ptr != nullptr && !ir_.passed_to(passed).empty()) {
+        if (std::ranges::none_of(arguments, is_it)) arguments.push_back(passed);
+        continue;
+      }
+      const Integer each = passed.ptr != nullptr ? integer(passed) : std::nullopt;
+      differs = differs || !each || (result && *result != *each);
+      if (!result) result = each;
+    }
+  if (is_outermost) open_.clear();
+  return differs && turns_ == Turns::kAll ? std::nullopt : result;
 }
 
 Integer Sizes::computed(MlirOperation operation, MlirValue value) const {

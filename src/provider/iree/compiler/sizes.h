@@ -6,11 +6,16 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "provider/iree/compiler/ir.h"
 
 namespace hone::iree {
+
+// Of a value that a loop changes: nothing, or what it is in the first turn (of what branches pass
+// differently: what one of them passes).
+enum class Turns { kAll, kFirst };
 
 // For one thread, and as long as the module is not changed.
 class Sizes {
@@ -21,17 +26,19 @@ class Sizes {
   // The extents of a tensor that no operation makes; kDynamic where one is not given.
   using GivenExtents = std::function<std::optional<std::vector<std::int64_t>>(MlirValue)>;
 
-  explicit Sizes(const Ir& ir, Given given = {}, GivenExtents extents = {})
-      : ir_(ir), given_(std::move(given)), given_extents_(std::move(extents)) {}
+  explicit Sizes(const Ir& ir, Given given = {}, GivenExtents extents = {},
+                 Turns turns = Turns::kAll)
+      : ir_(ir), given_(std::move(given)), given_extents_(std::move(extents)), turns_(turns) {}
 
-  // Constants and arithmetic on them: arith, index, affine.apply/min/max, util.align, and what the
-  // compiler only passes an integer through.
+  // Constants and arithmetic on them: arith, index, affine.apply/min/max, util.align, what the
+  // compiler only passes an integer through, and what branches and loops pass on (Turns).
   std::optional<std::int64_t> integer(MlirValue value) const;
   // The type of a tensor or buffer with every extent known; nothing where one is not.
   std::optional<problem::TensorType> type(MlirValue value) const;
 
  private:
   std::optional<std::int64_t> computed(MlirOperation operation, MlirValue value) const;
+  std::optional<std::int64_t> of_branches(MlirValue argument) const;
   std::optional<std::int64_t> of_two(std::string_view kind, std::int64_t a, std::int64_t b) const;
   std::optional<std::int64_t> of_map(MlirOperation operation) const;
   std::optional<std::vector<std::int64_t>> extents(MlirValue value) const;
@@ -39,7 +46,9 @@ class Sizes {
   Ir ir_;
   Given given_;
   GivenExtents given_extents_;
+  Turns turns_;
   mutable std::map<const void*, std::optional<std::int64_t>> known_;
+  mutable std::set<const void*> open_;  // not known while what a branch passes is looked for
 };
 
 // Sizes in a kernel that is launched with `constants` (32-bit words).

@@ -6,7 +6,17 @@ namespace {
 // Functions that call themselves are followed so far.
 constexpr int kDeepestCall = 16;
 
+Count of_each(const Count& outer, const Count& inner) {
+  return {outer.times * inner.times, outer.varies || inner.varies};
+}
+
 }  // namespace
+
+Count& Count::operator+=(const Count& other) {
+  times += other.times;
+  varies = varies || other.varies;
+  return *this;
+}
 
 CallGraph::CallGraph(const Ir& ir, const OwnedModule& program) {
   for (const MlirOperation function : ir.children(program.get(), "util.func")) {
@@ -15,18 +25,19 @@ CallGraph::CallGraph(const Ir& ir, const OwnedModule& program) {
     ir.walk(function, [&](MlirOperation operation) {
       if (ir.is(operation, "util.global.store")) node.stores = true;
       if (ir.is(operation, "util.call"))
-        ++node.calls[ir.leaf_symbol(ir.attribute(operation, "callee"))];
+        node.calls[ir.leaf_symbol(ir.attribute(operation, "callee"))] +=
+            {1, ir.in_branch_or_loop(operation)};
     });
   }
 }
 
-void CallGraph::add_calls(const std::string& function, int times, int depth,
+void CallGraph::add_calls(const std::string& function, const Count& count, int depth,
                           CountByFunction& counts) const {
   const auto node = nodes_.find(function);
   if (node == nodes_.end() || depth > kDeepestCall) return;
-  counts[function] += times;
+  counts[function] += count;
   for (const auto& [callee, calls] : node->second.calls)
-    add_calls(callee, times * calls, depth + 1, counts);
+    add_calls(callee, of_each(count, calls), depth + 1, counts);
 }
 
 CountByFunction CallGraph::per_call(const CountByFunction& in_functions) const {
@@ -34,18 +45,18 @@ CountByFunction CallGraph::per_call(const CountByFunction& in_functions) const {
   for (const auto& [name, node] : nodes_) {
     if (!node.is_public) continue;
     CountByFunction calls;
-    add_calls(name, 1, 0, calls);
+    add_calls(name, {1}, 0, calls);
     for (const auto& [function, count] : in_functions)
       if (const auto called = calls.find(function); called != calls.end())
-        all[name] += count * called->second;
+        all[name] += of_each(called->second, count);
   }
   return all;
 }
 
 bool CallGraph::keeps_state(const std::string& function) const {
   CountByFunction calls;
-  add_calls(function, 1, 0, calls);
-  for (const auto& [name, times] : calls)
+  add_calls(function, {1}, 0, calls);
+  for (const auto& [name, count] : calls)
     if (nodes_.at(name).stores) return true;
   return false;
 }

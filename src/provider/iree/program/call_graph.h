@@ -8,8 +8,16 @@
 
 namespace hone::iree {
 
+struct Count {
+  int times = 0;        // each place in the program once
+  bool varies = false;  // a branch or a loop decides it
+
+  Count& operator+=(const Count& other);
+  bool operator==(const Count&) const = default;
+};
+
 // By a function's symbol.
-using CountByFunction = std::map<std::string, int>;
+using CountByFunction = std::map<std::string, Count>;
 
 // For one thread.
 class CallGraph {
@@ -18,7 +26,6 @@ class CallGraph {
   CallGraph(const Ir& ir, const OwnedModule& program);
 
   // How often one call of each public function does what its functions do so often: 0 is left out.
-  // A call in a branch or a loop counts once.
   CountByFunction per_call(const CountByFunction& in_functions) const;
   // Whether a call of the function leaves something behind for the next one: a global that it, or
   // what it calls, stores to.
@@ -30,7 +37,8 @@ class CallGraph {
     CountByFunction calls;
   };
   // Adds how often a call of `function` calls each one, itself included.
-  void add_calls(const std::string& function, int times, int depth, CountByFunction& counts) const;
+  void add_calls(const std::string& function, const Count& count, int depth,
+                 CountByFunction& counts) const;
 
   std::map<std::string, Node> nodes_;
 };

@@ -48,9 +48,9 @@ void add_arguments(const Ir& ir, const LaunchOperands& operands, std::vector<int
     if (these[i] != arguments[i]) arguments[i] = -1;
 }
 
-// `function`: that launches it; empty for an initializer.
+// `function`: that launches it so often; empty for an initializer.
 void add_launch(const Sizes& sizes, const LaunchOperands& operands, const std::string& function,
-                Launches& launches) {
+                const Count& count, Launches& launches) {
   LaunchValues values;
   for (const MlirValue operand : operands.constants) {
     const auto value = sizes.integer(operand);
@@ -65,7 +65,7 @@ void add_launch(const Sizes& sizes, const LaunchOperands& operands, const std::s
   auto same = std::ranges::find(launches.different, values, &Launches::Different::values);
   if (same == launches.different.end())
     same = launches.different.insert(same, {std::move(values), {}});
-  if (!function.empty()) ++same->in_functions[function];
+  if (!function.empty()) same->in_functions[function] += count;
 }
 
 }  // namespace
@@ -105,7 +105,8 @@ std::map<std::string, Launches> find_launches(const Ir& ir, const OwnedModule& p
       for (const MlirAttribute entry : entries) {
         if (entry.ptr == nullptr) continue;
         Launches& launches = found[key(entry)];
-        add_launch(sizes, operands, called ? ir.symbol(top) : std::string(), launches);
+        add_launch(sizes, operands, called ? ir.symbol(top) : std::string(),
+                   {1, ir.in_branch_or_loop(operation)}, launches);
         if (called) add_arguments(ir, operands, launches.arguments);
       }
     });

@@ -106,7 +106,7 @@ Sizes OpenSizes::with(const Ir& ir, const std::map<Extent, std::int64_t>& values
     if (problem::is_dynamic(*type)) return std::nullopt;
     return type->shape;
   };
-  return Sizes(ir, integer, extents);
+  return Sizes(ir, integer, extents, Turns::kFirst);
 }
 
 void OpenSizes::equate_in(const Ir& ir, const OwnedModule& program) {

@@ -40,7 +40,8 @@ class OpenSizes {
   // Gives sizes. "input0.1" and a name of the model's go before "M". Input errors: a name that none
   // has, with those that are missing; two values for one size.
   Status give(const problem::GivenSizes& given);
-  // Sizes in which what was given is known.
+  // Sizes in which what was given is known. Both kinds have what a loop changes as in its first
+  // turn: the launches there are hone's to measure.
   Sizes given(const Ir& ir) const;
   // The argument types of the function with what was given, and what is missing still.
   void fill_in(problem::Function& function) const;

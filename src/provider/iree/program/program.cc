@@ -134,8 +134,11 @@ Dispatch describe(const Ir& ir, const Part& part, const LaunchSet& set, const Ca
   dispatch.default_configuration = read.defaults.lowering_config;
   dispatch.default_translation = read.defaults.translation_info;
   dispatch.constants = views.constants();
-  for (const auto& [function, count] : set.in_functions) dispatch.launches_per_call += count;
-  dispatch.launched_by = calls.per_call(set.in_functions);
+  for (const auto& [function, count] : set.in_functions) dispatch.launches_per_call += count.times;
+  for (const auto& [function, count] : calls.per_call(set.in_functions)) {
+    dispatch.launched_by[function] = count.times;
+    dispatch.launches_vary = dispatch.launches_vary || count.varies;
+  }
   dispatch.arguments = part.launches.arguments;
   dispatch.surrounding = read.surrounding;
   dispatch.computation = read_computation(ir, read.function, read.root, views);
@@ -162,6 +165,15 @@ Dispatch describe(const Ir& ir, const Part& part, const LaunchSet& set, const Ca
   if (dispatch.not_tunable.empty() || (cpu && read.encoded))
     dispatch.not_tunable = why_not_tunable(dispatch, part, set, open, cpu);
   return dispatch;
+}
+
+// Makes outputs of them, behind what the function returns.
+void add_overwritten(problem::Function& function, std::vector<int> arguments) {
+  for (const int argument : arguments)
+    function.outputs.push_back(function.inputs.at(static_cast<std::size_t>(argument)));
+  if (!function.output_forms.empty())
+    function.output_forms.resize(function.outputs.size(), problem::ArgumentForm::kPlain);
+  function.overwritten = std::move(arguments);
 }
 
 // A program's functions before dispatches are made of them.
@@ -328,10 +340,9 @@ Result<problem::Program> load_program(const Library& library, const std::string&
   for (problem::Function& function : functions) {
     open.fill_in(function);
     function.module = ir.symbol(module.get());
-    function.overwritten = overwritten_arguments(ir, module, function.name);
-    for (const int argument : function.overwritten)
-      function.outputs.push_back(function.inputs.at(static_cast<std::size_t>(argument)));
-    function.keeps_state = calls.keeps_state(function.name) || !function.overwritten.empty();
+    ConsumedArguments consumed = consumed_arguments(ir, module, function.name);
+    function.keeps_state = calls.keeps_state(function.name) || consumed.any;
+    add_overwritten(function, std::move(consumed.overwritten));
     if (source.input) function.ranges = argument_ranges(ir, *source.input, function);
     program.functions.push_back(std::move(function));
   }

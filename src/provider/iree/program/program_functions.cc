@@ -47,6 +47,19 @@ std::optional<problem::ArgumentType> declared_type(std::string_view text) {
   return problem::ArgumentType{*scalar, problem::ArgumentForm::kScalar};
 }
 
+void take(const problem::ArgumentType& type, std::vector<TensorType>& types,
+          std::vector<problem::ArgumentForm>& forms) {
+  types.push_back(type.carrier);
+  forms.push_back(type.form);
+}
+
+// No list says the same.
+void drop_where_plain(std::vector<problem::ArgumentForm>& forms) {
+  const bool plain = std::ranges::all_of(
+      forms, [](problem::ArgumentForm form) { return form == problem::ArgumentForm::kPlain; });
+  if (plain) forms.clear();
+}
+
 // Takes the types of "%input0: tensor<2x3xf32> {...}, %input1: f32".
 void take_declared(std::string_view list, std::vector<TensorType>& types,
                    std::vector<problem::ArgumentForm>& forms, std::string& unknown) {
@@ -60,12 +73,9 @@ void take_declared(std::string_view list, std::vector<TensorType>& types,
       if (unknown.empty()) unknown = item;
       continue;
     }
-    types.push_back(type->carrier);
-    forms.push_back(type->form);
+    take(*type, types, forms);
   }
-  const bool plain = std::ranges::all_of(
-      forms, [](problem::ArgumentForm form) { return form == problem::ArgumentForm::kPlain; });
-  if (plain) forms.clear();
+  drop_where_plain(forms);
 }
 
 std::optional<std::string> declaration_of(const Ir& ir, MlirOperation function) {
@@ -90,15 +100,9 @@ bool takes_fences(const Ir& ir, MlirOperation function) {
   return ir.string_value(ir.attribute(function, "iree.abi.model")) == "coarse-fences";
 }
 
-// The arguments of "(!hal.buffer_view, !hal.buffer_view) -> !hal.buffer_view"; nothing where one is
-// something else.
-std::optional<std::size_t> buffers_taken(const Ir& ir, MlirOperation function) {
-  const std::string type = ir.text(ir.attribute(function, "function_type"));
-  const std::string_view taken = inside(std::string_view(type).substr(0, type.find(" -> ")));
-  const std::vector<std::string_view> items = items_of(taken);
-  const bool all = std::all_of(items.begin(), items.end(),
-                               [](std::string_view item) { return item == "!hal.buffer_view"; });
-  return all ? std::optional(items.size()) : std::nullopt;
+// "f32" of a number that a function takes as it is. Nothing of buffers and all else.
+std::optional<problem::ArgumentType> scalar_type(std::string_view text) {
+  return text.starts_with('!') || text.starts_with("tensor<") ? std::nullopt : declared_type(text);
 }
 
 // The number of the argument that a value is.
@@ -107,39 +111,49 @@ std::optional<std::size_t> argument_of(const Ir& ir, MlirValue value) {
   return static_cast<std::size_t>(ir.api().mlirBlockArgumentGetArgNumber(value));
 }
 
-// A function without declaration, from what `body` does: itself, or what it calls.
+// A function without declaration, from what `body` does: itself, or what it calls. `torch`: the
+// arguments' types as PyTorch had them, of those that `body` does not read.
 std::optional<problem::Function> function_by_use(
     const Ir& ir, MlirOperation function, MlirOperation body,
     const std::vector<std::optional<TensorType>>& torch) {
-  const auto taken = buffers_taken(ir, function);
-  if (!taken) return std::nullopt;
-  std::vector<std::optional<TensorType>> inputs(*taken);
+  const std::string signature = ir.text(ir.attribute(function, "function_type"));
+  const std::vector<std::string_view> taken =
+      items_of(inside(std::string_view(signature).substr(0, signature.find(" -> "))));
+  std::vector<std::optional<problem::ArgumentType>> inputs;
+  for (const std::string_view item : taken) inputs.push_back(scalar_type(item));
   std::vector<MlirValue> returned;
+  const auto tensor = [&](MlirOperation operation, std::string_view encoding) {
+    const auto type = parse_type(ir.text(ir.attribute(operation, encoding)));
+    return type ? std::optional(problem::ArgumentType{*type}) : std::nullopt;
+  };
   ir.walk(body, [&](MlirOperation operation) {
     if (ir.is(operation, "util.return")) returned = ir.operands(operation);
     if (!ir.is(operation, "stream.tensor.import")) return;
     const auto argument = argument_of(ir, ir.operands(operation).at(0));
     if (argument && *argument < inputs.size())
-      inputs[*argument] = parse_type(ir.text(ir.attribute(operation, "result_encoding")));
+      inputs[*argument] = tensor(operation, "result_encoding");
   });
   problem::Function found{ir.symbol(function), {}, {}};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i] && i < torch.size()) inputs[i] = torch[i];
+    if (!inputs[i] && i < torch.size() && torch[i]) inputs[i] = problem::ArgumentType{*torch[i]};
     if (!inputs[i]) return std::nullopt;
-    found.inputs.push_back(*inputs[i]);
+    take(*inputs[i], found.inputs, found.input_forms);
   }
   for (const MlirValue value : returned) {
-    std::optional<TensorType> type;
+    std::optional<problem::ArgumentType> type =
+        scalar_type(ir.text(ir.api().mlirValueGetType(value)));
     const auto argument = argument_of(ir, value);
     if (argument && *argument < inputs.size()) {
       type = inputs[*argument];
     } else if (const MlirOperation operation = ir.defining_operation(value);
                operation.ptr != nullptr && ir.is(operation, "stream.tensor.export")) {
-      type = parse_type(ir.text(ir.attribute(operation, "source_encoding")));
+      type = tensor(operation, "source_encoding");
     }
     if (!type) return std::nullopt;
-    found.outputs.push_back(*type);
+    take(*type, found.outputs, found.output_forms);
   }
+  drop_where_plain(found.input_forms);
+  drop_where_plain(found.output_forms);
   return found;
 }
 
@@ -186,21 +200,25 @@ TorchArguments torch_arguments(const Ir& ir, const OwnedModule& parsed) {
   return all;
 }
 
-std::vector<int> overwritten_arguments(const Ir& ir, const OwnedModule& program,
-                                       const std::string& function) {
-  std::set<int> arguments;
+ConsumedArguments consumed_arguments(const Ir& ir, const OwnedModule& program,
+                                     const std::string& function) {
+  std::set<int> consumed;
+  bool is_declared = false;
   for (const MlirOperation each : ir.children(program.get(), "util.func")) {
     const std::string symbol = ir.symbol(each);
     if (symbol != function && symbol != function + "$async") continue;
+    is_declared = is_declared || declaration_of(ir, each).has_value();
     ir.walk(each, [&](MlirOperation operation) {
       if (!ir.is(operation, "stream.tensor.import") ||
           ir.attribute(operation, "consume").ptr == nullptr)
         return;
       if (const auto argument = argument_of(ir, ir.operands(operation).at(0)))
-        arguments.insert(static_cast<int>(*argument));
+        consumed.insert(static_cast<int>(*argument));
     });
   }
-  return {arguments.begin(), arguments.end()};
+  ConsumedArguments arguments{.any = !consumed.empty()};
+  if (!is_declared) arguments.overwritten.assign(consumed.begin(), consumed.end());
+  return arguments;
 }
 
 std::vector<problem::Function> functions_of(const Ir& ir, const OwnedModule& program,

@@ -23,14 +23,21 @@ TorchArguments torch_arguments(const Ir& ir, const OwnedModule& parsed);
 // (iree.abi.declaration) on most functions. One that comes from PyTorch has none: it calls another,
 // named f$async, that takes fences too, and types are those that this one imports its arguments as
 // and exports its results from; an argument that it does not use has its type from `torch`. What
-// takes or returns something else than tensors of known types is left out.
+// takes or returns something else than numbers and tensors of known types is left out.
 std::vector<problem::Function> functions_of(const Ir& ir, const OwnedModule& program,
                                             const TorchArguments& torch);
 
-// The arguments that a call of the function overwrites in place (torch.overwrite.tensor.contents),
-// in a program at executable-sources.
-std::vector<int> overwritten_arguments(const Ir& ir, const OwnedModule& program,
-                                       const std::string& function);
+struct ConsumedArguments {
+  // Numbers of those that hold a result after the call (torch.overwrite.tensor.contents). A
+  // function with a declaration has none: it gives arguments away (iree.abi.consume), or names them
+  // as room for a result that it returns (iree.abi.output).
+  std::vector<int> overwritten = {};
+  bool any = false;  // whether a call may leave any argument changed
+};
+
+// Of a function in a program at executable-sources.
+ConsumedArguments consumed_arguments(const Ir& ir, const OwnedModule& program,
+                                     const std::string& function);
 
 // "!torch.vtensor<[1,?,64],si64>" as "1x?x64xi64": integers lose their sign. Nothing for other
 // text.
