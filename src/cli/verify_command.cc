@@ -142,6 +142,8 @@ nlohmann::ordered_json document_of(const VerifyOptions& options, const Subject& 
     const nlohmann::json comparison = output.comparison;
     for (const auto& [key, value] : comparison.items()) row[key] = value;
     row["tolerance"] = output.tolerance;
+    if (!output.form.words.empty())
+      row["difference"] = {{"kind", name_of(output.form.kind)}, {"words", output.form.words}};
     document["outputs"].push_back(std::move(row));
   }
   return document;
@@ -167,6 +169,7 @@ void print(const VerifyOptions& options, const Subject& subject, const std::stri
     if (comparison.nan_count > 0)
       fmt::print(", NaN in {} elements",
                  format_count(static_cast<std::uint64_t>(comparison.nan_count)));
+    if (!output.form.words.empty()) fmt::print("\n  {:13}  {}", "", output.form.words);
     fmt::print("\n  {:13}  tolerance: {}\n", "", output.tolerance);
   }
   if (!verdict.says_nothing.empty()) {

@@ -243,4 +243,10 @@ double unit_roundoff(ElementType type) {
   return problem::is_float(type) ? std::ldexp(1.0, -significand_digits(type)) : 0;
 }
 
+std::vector<double> values_of(const problem::Array& array) {
+  std::vector<double> values(static_cast<std::size_t>(problem::element_count(array.type)));
+  to_doubles(std::as_bytes(std::span(array.bytes)), array.type.element, values);
+  return values;
+}
+
 }  // namespace hone::measure

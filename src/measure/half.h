@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
+#include "problem/npy.h"
 #include "problem/types.h"
 
 namespace hone::measure {
@@ -36,6 +38,7 @@ void store_integer(std::byte* to, problem::ElementType type, std::int64_t value)
 // Whole buffers; `to` has bytes.size() / byte_size(type) elements.
 void to_doubles(std::span<const std::byte> from, problem::ElementType type, std::span<double> to);
 void to_floats(std::span<const std::byte> from, problem::ElementType type, std::span<float> to);
+std::vector<double> values_of(const problem::Array& array);
 
 // Binary digits of the significand, the leading one included: 24 for f32, 11, 8, 4, 3. For integers
 // the bits of the magnitude: 31 for i32. All integers up to 2^digits are exact.

@@ -32,7 +32,7 @@ double with_digits(double value, int digits) {
 }
 
 // An element's place in its binding.
-struct Place {
+struct PlaceInRow {
   std::uint64_t row = 0;      // of the indices that are not reduced
   std::uint64_t element = 0;  // of the others
   bool odd = false;           // the index that splits
@@ -52,8 +52,8 @@ class Axes {
   std::uint64_t elements() const { return elements_; }
   bool splits() const { return splits_; }
 
-  Place place(std::size_t index) const {
-    Place place;
+  PlaceInRow place(std::size_t index) const {
+    PlaceInRow place;
     place.splits = splits_;
     std::uint64_t row_stride = 1, element_stride = 1, rest = index;
     for (std::size_t d = axes_.size(); d-- > 0;) {
@@ -130,7 +130,7 @@ class Generator {
   // Two elements of each row stand out.
   double extreme(std::size_t index, std::uint64_t bits, double sign) const {
     const bool is_float = problem::is_float(type_);
-    const Place place = axes_.place(index);
+    const PlaceInRow place = axes_.place(index);
     const std::uint64_t first = axes_.choose(random_bits(seed_ ^ kFirstPlace, place.row), false);
     const std::uint64_t second = axes_.choose(random_bits(seed_ ^ kSecondPlace, place.row), false);
     const bool is_first = place.element == first, is_second = place.element == second;
@@ -148,7 +148,7 @@ class Generator {
   }
 
   double sparse(std::size_t index, std::uint64_t bits, double sign) const {
-    const Place place = axes_.place(index);
+    const PlaceInRow place = axes_.place(index);
     const double full = sign * with_digits(1 + unit_interval(bits), values_.digits);
     const double power = sign * ((bits & 2) != 0 ? 2 : 1);
     const std::uint64_t draw = random_bits(seed_ ^ kFirstPlace, place.row);

@@ -84,8 +84,21 @@ class TuningRun {
     return emit();
   }
 
+  // Whether the default has no rival: no other flags were tried, no dispatch was searched.
+  bool has_tried_nothing() const {
+    return flags_tried_ == 0 && std::ranges::all_of(bases_, [](const TuningBase& base) {
+             return std::ranges::all_of(base.tunings(), [](const ProgramTuning& tuning) {
+               return tuning.result().tuned.empty();
+             });
+           });
+  }
+
   // What it came to, for the store as well.
   Status conclude() {
+    if (context_.options.prove && context_.not_proved.empty() && has_tried_nothing())
+      context_.not_proved = fmt::format(
+          "the budget leaves time for the default alone: --budget {:.0f}s leaves some for others",
+          std::max(context_.deadline.sufficient(), 2 * context_.options.budget_seconds));
     for (ProgramTuning& tuning : bases_[chosen_].tunings())
       result_.at_sizes.push_back(std::move(tuning.result()));
     result_.whole_program = context_.options.prove;
@@ -299,6 +312,7 @@ class TuningRun {
         !is_base(chosen, chosen.best))
       context_.flag_sets.push_back({chosen.best.name, chosen.best.flags, /*is_whole=*/true});
     flags_ = chosen.bases;
+    flags_tried_ = chosen.tried.size() - std::min<std::size_t>(1, chosen.tried.size());
   }
 
   // The choice by the rounds of the proof, the verdict by rounds that it is made for.
@@ -468,6 +482,7 @@ class TuningRun {
   const store::Id own_build_ = context_.build;  // of the user's flags alone
   std::shared_ptr<const std::string> bytes_;    // of the program's file
   std::vector<FlagSet> flags_{{}};  // one without a name, or what FoundFlags::bases says
+  std::size_t flags_tried_ = 0;     // sets, beside the default's
   std::vector<TuningBase> bases_;
   std::size_t chosen_ = 0;             // of bases_: what the result is about
   std::vector<ProvingRounds> rounds_;  // at each size, of the candidate

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "measure/difference_form.h"
 #include "measure/verification.h"
 #include "problem/npy.h"
 #include "provider/program_provider.h"
@@ -38,7 +39,8 @@ struct VerifiedOutput {
   std::string name;  // "result 0", "binding 2"
   problem::TensorType type;
   measure::Comparison comparison;
-  std::string tolerance;  // and its basis, in words
+  std::string tolerance;              // and its basis, in words
+  measure::DifferenceForm form = {};  // of what is wrong; of a whole program's
 };
 
 struct VerifyResult {

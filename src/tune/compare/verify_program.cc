@@ -59,12 +59,16 @@ class ProgramVerification {
                     measure::compare(std::as_bytes(std::span(verdict.arrays[i].bytes)),
                                      std::as_bytes(std::span(expected[i].bytes)), expected[i].type,
                                      *given));
+        if (!each.comparison.right) {
+          HONE_ASSIGN(each.form,
+                      measure::form_of_difference(verdict.arrays[i], expected[i], *given));
+        }
       }
       verdict.right = verdict.right && judged[i].comparison.right;
       std::string tolerance = in_words(judged[i].tolerance);
       if (!judged[i].by_wide.empty()) tolerance += "; " + judged[i].by_wide;
       verdict.outputs.push_back({fmt::format("result {}", i), expected[i].type,
-                                 judged[i].comparison, std::move(tolerance)});
+                                 judged[i].comparison, std::move(tolerance), judged[i].form});
     }
     return {};
   }

@@ -36,8 +36,7 @@ bool has_two_values(const problem::Array& array) {
   constexpr double kSeen = 1e-4;
   const auto count = static_cast<std::size_t>(problem::element_count(array.type));
   if (!problem::is_float(array.type.element) || count <= 2) return false;
-  std::vector<double> values(count);
-  measure::to_doubles(std::as_bytes(std::span(array.bytes)), array.type.element, values);
+  const std::vector<double> values = measure::values_of(array);
   double largest = 0;
   for (const double value : values)
     if (std::isfinite(value)) largest = std::max(largest, std::abs(value));

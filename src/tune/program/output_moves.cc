@@ -39,12 +39,6 @@ double sign_of(std::uint64_t seed, std::uint64_t index) {
   return (measure::random_bits(seed, index) >> 63) != 0 ? 1 : -1;
 }
 
-std::vector<double> values_in(const problem::Array& array) {
-  std::vector<double> values(static_cast<std::size_t>(problem::element_count(array.type)));
-  measure::to_doubles(std::as_bytes(std::span(array.bytes)), array.type.element, values);
-  return values;
-}
-
 double distance_of(double a, double b) {
   if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
   const double distance = std::abs(a - b);
@@ -87,7 +81,7 @@ Result<std::optional<OutputMoves>> moves_of(const std::vector<std::filesystem::p
   OutputMoves moves;
   std::vector<std::vector<double>> wanted;
   for (const problem::Array& each : expected) {
-    wanted.push_back(values_in(each));
+    wanted.push_back(measure::values_of(each));
     moves.emplace_back(wanted.back().size(), 0.0);
   }
   for (int draw = 0; draw < kDraws; ++draw) {
@@ -110,7 +104,7 @@ Result<std::optional<OutputMoves>> moves_of(const std::vector<std::filesystem::p
       return tl::unexpected(std::move(outputs).error());
     if (!outputs || outputs->size() != expected.size()) return std::optional<OutputMoves>();
     for (std::size_t r = 0; r < expected.size(); ++r) {
-      const std::vector<double> values = values_in((*outputs)[r]);
+      const std::vector<double> values = measure::values_of((*outputs)[r]);
       if (values.size() != wanted[r].size()) return std::optional<OutputMoves>();
       for (std::size_t i = 0; i < values.size(); ++i)
         moves[r][i] = std::max(moves[r][i], distance_of(values[i], wanted[r][i]));
@@ -132,7 +126,7 @@ Result<measure::Comparison> compare_with_moves(const problem::Array& got,
   if (plain.right || plain.elements != std::ssize(moves)) return plain;
   const double times = problem::is_float(type.element) ? kTimesTheMove : 1;
   const auto size = static_cast<std::size_t>(problem::byte_size(type.element));
-  const std::vector<double> values = values_in(got), wanted = values_in(expected);
+  const std::vector<double> values = measure::values_of(got), wanted = measure::values_of(expected);
   problem::Array forgiven = got;
   const auto forgive = [&](std::size_t i) {
     forgiven.bytes.replace(i * size, size, expected.bytes, i * size, size);

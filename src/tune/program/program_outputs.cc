@@ -19,12 +19,6 @@ bool is_narrow(problem::ElementType type) {
   return type == problem::ElementType::kF16 || type == problem::ElementType::kBF16;
 }
 
-std::vector<double> values_of(const problem::Array& array) {
-  std::vector<double> values(static_cast<std::size_t>(problem::element_count(array.type)));
-  measure::to_doubles(std::as_bytes(std::span(array.bytes)), array.type.element, values);
-  return values;
-}
-
 struct Distance {
   double root_mean_square = 0;
   double worst = 0;
@@ -32,7 +26,7 @@ struct Distance {
 
 // Infinite where one has a value and the other has none.
 Distance distance(const problem::Array& from, const std::vector<double>& to) {
-  const std::vector<double> values = values_of(from);
+  const std::vector<double> values = measure::values_of(from);
   if (values.size() != to.size()) return {INFINITY, INFINITY};
   Distance found;
   double squares = 0;
@@ -57,7 +51,7 @@ double root_mean_square(const std::vector<double>& values) {
 // Empty where `output` is right by the program computed in f32.
 std::string beside_wide(const problem::Array& output, const problem::Array& expected,
                         const problem::Array& wide) {
-  const std::vector<double> exact = values_of(wide);
+  const std::vector<double> exact = measure::values_of(wide);
   const Distance own = distance(expected, exact), got = distance(output, exact);
   const double share = error_by_wide(expected, wide);
   if (!(share <= kMostOfTheDefault))
@@ -118,6 +112,19 @@ Status judge_by_moves(const std::vector<problem::Array>& outputs,
   return {};
 }
 
+void judge_by_wide(const std::vector<problem::Array>& outputs,
+                   const std::vector<problem::Array>& expected,
+                   const std::vector<problem::Array>& wide, std::vector<JudgedOutput>& judged) {
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    JudgedOutput& each = judged[i];
+    if (each.comparison.right || !problem::is_float(expected[i].type.element)) continue;
+    each.by_wide = beside_wide(outputs[i], expected[i], wide[i]);
+    if (!each.by_wide.empty()) continue;
+    each.comparison.right = true;
+    each.tolerance.basis = "at most twice as far from the program in f32 as the reference";
+  }
+}
+
 }  // namespace
 
 Result<std::vector<JudgedOutput>> judge_outputs(const std::vector<problem::Array>& outputs,
@@ -132,16 +139,14 @@ Result<std::vector<JudgedOutput>> judge_outputs(const std::vector<problem::Array
   if (are_right(judged)) return judged;
   HONE_ASSIGN(const std::optional<OutputMoves> moves, witnesses.moves());
   HONE_TRY(judge_by_moves(outputs, expected, moves, judged));
-  if (are_right(judged) || !witnesses.wide) return judged;
-  HONE_ASSIGN(const std::vector<problem::Array> wide, witnesses.wide());
-  if (wide.size() != expected.size()) return judged;
+  if (!are_right(judged) && witnesses.wide) {
+    HONE_ASSIGN(const std::vector<problem::Array> wide, witnesses.wide());
+    if (wide.size() == expected.size()) judge_by_wide(outputs, expected, wide, judged);
+  }
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    JudgedOutput& each = judged[i];
-    if (each.comparison.right || !problem::is_float(expected[i].type.element)) continue;
-    each.by_wide = beside_wide(outputs[i], expected[i], wide[i]);
-    if (!each.by_wide.empty()) continue;
-    each.comparison.right = true;
-    each.tolerance.basis = "at most twice as far from the program in f32 as the reference";
+    if (judged[i].comparison.right) continue;
+    HONE_ASSIGN(judged[i].form,
+                measure::form_of_difference(outputs[i], expected[i], judged[i].tolerance));
   }
   return judged;
 }
@@ -149,8 +154,8 @@ Result<std::vector<JudgedOutput>> judge_outputs(const std::vector<problem::Array
 std::string difference_in(const std::vector<JudgedOutput>& judged) {
   for (std::size_t i = 0; i < judged.size(); ++i) {
     if (judged[i].comparison.right) continue;
-    const std::string difference =
-        fmt::format("result {} is {}", i, measure::describe(judged[i].comparison));
+    const std::string difference = fmt::format(
+        "result {} is {}: {}", i, measure::describe(judged[i].comparison), judged[i].form.words);
     return judged[i].by_wide.empty() ? difference : difference + "; " + judged[i].by_wide;
   }
   return "";
@@ -208,7 +213,7 @@ problem::Array widened(const problem::Array& array) {
 }
 
 double error_by_wide(const problem::Array& output, const problem::Array& wide) {
-  const std::vector<double> exact = values_of(wide);
+  const std::vector<double> exact = measure::values_of(wide);
   const double error = distance(output, exact).root_mean_square;
   return error == 0 ? 0 : error / root_mean_square(exact);
 }

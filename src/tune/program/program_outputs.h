@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "measure/difference_form.h"
 #include "problem/dispatch.h"
 #include "problem/npy.h"
 #include "tune/program/output_moves.h"
@@ -61,8 +62,9 @@ struct OutputWitnesses {
 struct JudgedOutput {
   measure::Comparison comparison;
   measure::Tolerance tolerance;
-  bool by_moves = false;  // elements were allowed what they move
-  std::string by_wide;    // why the program in f32 does not clear it, where it was asked
+  bool by_moves = false;         // elements were allowed what they move
+  std::string by_wide;           // why the program in f32 does not clear it, where it was asked
+  measure::DifferenceForm form;  // of what is wrong
 };
 
 // Compares outputs within rounding_tolerance(); where one lies beyond it, with what its elements

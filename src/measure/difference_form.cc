@@ -1,0 +1,193 @@
+#include "measure/difference_form.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "measure/half.h"
+
+namespace hone::measure {
+namespace {
+
+// What is left may be so large a share of the difference that a form explains.
+constexpr double kExplained = 0.02;
+// Places that a shift is looked for.
+constexpr std::int64_t kFarthest = 4;
+// Products of bf16 and sums in it leave more binary digits than these.
+constexpr double kFewestDigits = 5;
+
+// One of an array's dimensions: elements of one index lie `stride` apart from those of the next.
+struct Axis {
+  std::int64_t extent = 1, stride = 1;
+  std::int64_t index(std::int64_t flat) const { return flat / stride % extent; }
+};
+
+class Difference {
+ public:
+  Difference(std::vector<double> got, std::vector<double> expected,
+             const std::vector<std::int64_t>& shape, const Tolerance& tolerance)
+      : got_(std::move(got)), expected_(std::move(expected)), tolerance_(tolerance) {
+    std::int64_t stride = 1;
+    for (auto extent = shape.rbegin(); extent != shape.rend(); stride *= *extent++)
+      axes_.insert(axes_.begin(), Axis{*extent, stride});
+  }
+
+  DifferenceForm form() const {
+    if (const std::int64_t count = nan_count(); count > 0)
+      return {DifferenceKind::kNaN, fmt::format("{} elements are NaN", count)};
+    if (auto part = this->part()) return {DifferenceKind::kPart, "only in " + std::move(*part)};
+    for (std::size_t d = 0; d < axes_.size(); ++d)
+      for (std::int64_t by = -kFarthest; by <= kFarthest; ++by)
+        if (is_shifted(axes_[d], by))
+          return {DifferenceKind::kShift,
+                  fmt::format("each element is the one {} places {} along dimension {}",
+                              std::abs(by), by > 0 ? "further" : "before", d)};
+    if (const auto factor = this->factor())
+      return {DifferenceKind::kFactor, fmt::format("{:.4g} times the right values", *factor)};
+    for (std::size_t d = 0; d < axes_.size(); ++d)
+      if (is_term_of(axes_[d]))
+        return {DifferenceKind::kTerm,
+                fmt::format("one term for each index of dimension {} is added or missing", d)};
+    if (const double digits = agreeing_digits(); digits >= kFewestDigits)
+      return {
+          DifferenceKind::kRounding,
+          fmt::format("{:.0f} binary digits agree, as with narrower types or sums in another order",
+                      digits)};
+    return {DifferenceKind::kNone, "everywhere, in no form that hone knows"};
+  }
+
+ private:
+  bool is_bad(std::size_t i) const {
+    return got_[i] != expected_[i] &&
+           !(std::abs(got_[i] - expected_[i]) <=
+             tolerance_.absolute + tolerance_.relative * std::abs(expected_[i]));
+  }
+
+  std::int64_t nan_count() const {
+    std::int64_t count = 0;
+    for (std::size_t i = 0; i < got_.size(); ++i)
+      count += std::isnan(got_[i]) && !std::isnan(expected_[i]);
+    return count;
+  }
+
+  // "[0:8, 0:64]", the smallest block with all that is wrong, where it is at most half of a
+  // dimension.
+  std::optional<std::string> part() const {
+    std::vector<std::string> ranges;
+    bool is_part = false;
+    for (const Axis& axis : axes_) {
+      std::int64_t first = axis.extent, last = -1;
+      for (std::size_t i = 0; i < got_.size(); ++i) {
+        if (!is_bad(i)) continue;
+        first = std::min(first, axis.index(static_cast<std::int64_t>(i)));
+        last = std::max(last, axis.index(static_cast<std::int64_t>(i)));
+      }
+      is_part = is_part || (last >= first && 2 * (last - first + 1) <= axis.extent);
+      ranges.push_back(fmt::format("{}:{}", first, last + 1));
+    }
+    if (!is_part) return std::nullopt;
+    return fmt::format("[{}]", fmt::join(ranges, ", "));
+  }
+
+  bool is_shifted(const Axis& axis, std::int64_t by) const {
+    // Of a few places any values may agree by chance.
+    if (by == 0 || axis.extent <= 2 * kFarthest) return false;
+    double left = 0;
+    for (std::size_t i = 0; i < got_.size(); ++i) {
+      const auto flat = static_cast<std::int64_t>(i);
+      const std::int64_t from = axis.index(flat) + by;
+      if (from < 0 || from >= axis.extent) continue;
+      const double error = got_[i] - expected_[static_cast<std::size_t>(flat + by * axis.stride)];
+      left += error * error;
+    }
+    return left <= kExplained * kExplained * squared_difference();
+  }
+
+  // That of least squares.
+  std::optional<double> factor() const {
+    const double squares =
+        std::inner_product(expected_.begin(), expected_.end(), expected_.begin(), 0.0);
+    const double products =
+        std::inner_product(expected_.begin(), expected_.end(), got_.begin(), 0.0);
+    if (squares == 0) return std::nullopt;
+    const double factor = products / squares;
+    double left = 0;
+    for (std::size_t i = 0; i < got_.size(); ++i) {
+      const double error = got_[i] - factor * expected_[i];
+      left += error * error;
+    }
+    if (!(left <= kExplained * kExplained * squared_difference())) return std::nullopt;
+    return factor;
+  }
+
+  bool is_term_of(const Axis& axis) const {
+    const auto others = static_cast<double>(got_.size()) / static_cast<double>(axis.extent);
+    if (others < 2) return false;
+    std::vector<double> mean(static_cast<std::size_t>(axis.extent));
+    const auto at = [&](std::size_t i) {
+      return static_cast<std::size_t>(axis.index(static_cast<std::int64_t>(i)));
+    };
+    for (std::size_t i = 0; i < got_.size(); ++i) mean[at(i)] += (got_[i] - expected_[i]) / others;
+    double left = 0;
+    for (std::size_t i = 0; i < got_.size(); ++i) {
+      const double error = got_[i] - expected_[i] - mean[at(i)];
+      left += error * error;
+    }
+    return left <= kExplained * kExplained * squared_difference();
+  }
+
+  double agreeing_digits() const {
+    const double squares =
+        std::inner_product(expected_.begin(), expected_.end(), expected_.begin(), 0.0);
+    return 0.5 * std::log2(squares / squared_difference());
+  }
+
+  double squared_difference() const {
+    double squares = 0;
+    for (std::size_t i = 0; i < got_.size(); ++i)
+      squares += (got_[i] - expected_[i]) * (got_[i] - expected_[i]);
+    return squares;
+  }
+
+  std::vector<double> got_, expected_;
+  std::vector<Axis> axes_;
+  Tolerance tolerance_;
+};
+
+}  // namespace
+
+std::string_view name_of(DifferenceKind kind) {
+  switch (kind) {
+    case DifferenceKind::kNaN:
+      return "NaN";
+    case DifferenceKind::kPart:
+      return "part";
+    case DifferenceKind::kShift:
+      return "shift";
+    case DifferenceKind::kFactor:
+      return "factor";
+    case DifferenceKind::kTerm:
+      return "term";
+    case DifferenceKind::kRounding:
+      return "rounding";
+    case DifferenceKind::kNone:
+      break;
+  }
+  return "none";
+}
+
+Result<DifferenceForm> form_of_difference(const problem::Array& got, const problem::Array& expected,
+                                          const Tolerance& tolerance) {
+  if (got.type != expected.type)
+    return input_error("{} is no {}", problem::to_string(got.type),
+                       problem::to_string(expected.type));
+  return Difference(values_of(got), values_of(expected), expected.type.shape, tolerance).form();
+}
+
+}  // namespace hone::measure
