@@ -1,0 +1,24 @@
+// What a program asks of its integers: to lie within a tensor that they index, or not to be made
+// up.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "provider/iree/program/reached_operations.h"
+
+namespace hone::iree {
+
+// The demand of an access on a value: to lie within 0 .. most, or not to be made up.
+struct Demand {
+  MlirValue value;
+  std::optional<double> most = {};  // nothing: not known
+  std::string_view unknown = {};    // what it is, where no range would do
+  std::set<int> inputs = {};        // that it may come of
+};
+
+std::vector<Demand> access_demands(const Ir& ir, const ReachedOperations& reached);
+
+}  // namespace hone::iree

@@ -1,0 +1,52 @@
+// What a call of a function reaches: its operations and those of the functions that it calls.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "problem/dispatch.h"
+#include "provider/iree/compiler/ir.h"
+
+namespace hone::iree {
+
+// Whether `kind` is one of these operations' names.
+bool is_any_of(std::string_view kind, std::initializer_list<std::string_view> kinds);
+
+// For one thread, and as long as the module is not changed. `function` outlives it.
+class ReachedOperations {
+ public:
+  // Of a program after phase `input`. None where it has no such function.
+  ReachedOperations(const Ir& ir, const OwnedModule& module, const problem::Function& function);
+
+  // In the program's order, calls left out.
+  const std::vector<MlirOperation>& all() const { return all_; }
+  // Calls of one of the functions, a util.func.
+  std::vector<MlirOperation> calls_of(MlirOperation function) const;
+  // The function that a util.call calls; a null handle where it is not known.
+  MlirOperation callee(MlirOperation call) const;
+  // The function's input that a value is, itself or passed on by one call.
+  std::optional<std::size_t> input_of(MlirValue value) const;
+  // kDynamic where it is open. That of an input which the program leaves open is the function's.
+  std::int64_t extent_of(MlirValue tensor, std::size_t d) const;
+  // Of each loop of a linalg.generic.
+  std::vector<std::int64_t> loop_extents(MlirOperation generic) const;
+
+ private:
+  void reach(MlirOperation function);
+  std::int64_t input_extent(MlirValue value, std::size_t d) const;
+
+  Ir ir_;
+  const problem::Function& function_;
+  std::map<std::string, MlirOperation> functions_;
+  std::map<const void*, std::vector<MlirOperation>> calls_;  // by the function called
+  std::set<const void*> reached_;
+  std::vector<MlirOperation> all_;
+};
+
+}  // namespace hone::iree
