@@ -17,6 +17,9 @@ constexpr std::size_t kMostLetters = 160;
 }  // namespace
 
 std::string_view reason_of(std::string_view message) {
+  constexpr std::string_view kNowhere =
+      "loc(unknown): ";  // MLIR, of what no line of the user's has
+  if (message.starts_with(kNowhere)) message.remove_prefix(kNowhere.size());
   return message.substr(0, message.find('\n'));
 }
 

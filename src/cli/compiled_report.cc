@@ -1,5 +1,7 @@
 #include "cli/compiled_report.h"
 
+#include <algorithm>
+
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/schema_version.h"
@@ -38,18 +40,25 @@ output::Table table_of(const tune::CompiledDispatch& dispatch) {
 
 }  // namespace
 
-Status print_compiled(const ToolchainOptions& options, const tune::CompiledProgram& compiled,
-                      bool json, const std::filesystem::path& file) {
+CommandResult print_compiled(const ToolchainOptions& options, const tune::CompiledProgram& compiled,
+                             bool json, const std::filesystem::path& file) {
   nlohmann::json document{{"schema_version", kSchemaVersion},
                           {"program", compiled.program.path},
                           {"target", target_json(options)},
                           {"dispatches", nlohmann::json::array()},
                           {"not_tuned", nlohmann::json::array()}};
+  const auto fails = std::ranges::find_if(
+      compiled.dispatches, [](const auto& each) { return !each.default_failure.empty(); });
+  if (!json && fails != compiled.dispatches.end())
+    fmt::print("as it is, the program does not compile: {}: {}\n", fails->dispatch->name,
+               fails->default_failure);
   for (const tune::NotTuned& not_tuned : compiled.not_tuned) {
     document["not_tuned"].push_back(
         {{"dispatch", not_tuned.dispatch}, {"reason", not_tuned.reason}});
     if (!json) fmt::print("not tuned: {}: {}\n", not_tuned.dispatch, not_tuned.reason);
   }
+  const tune::RunVerdict verdict = tune::verdict_of(compiled);
+  document["verdict"] = {{"outcome", name_of(verdict.outcome)}, {"reason", verdict.reason}};
   for (const tune::CompiledDispatch& dispatch : compiled.dispatches) {
     const output::Table table = table_of(dispatch);
     document["dispatches"].push_back({{"dispatch", dispatch.dispatch->name},
@@ -59,6 +68,7 @@ Status print_compiled(const ToolchainOptions& options, const tune::CompiledProgr
                                       {"distinct", dispatch.distinct},
                                       {"failed", dispatch.failures.count()},
                                       {"failed_reason", dispatch.failures.words()},
+                                      {"default_failure", dispatch.default_failure},
                                       {"candidates", table.to_json()}});
     if (json) continue;
     const std::string reason = dispatch.failures.words();
@@ -74,9 +84,9 @@ Status print_compiled(const ToolchainOptions& options, const tune::CompiledProgr
   else
     fmt::print(
         "Nothing was measured: the order is by spilled registers, occupancy and shared memory.\n"
-        "candidates: {}\n",
-        file.string());
-  return {};
+        "candidates: {}\n{}",
+        file.string(), last_line(verdict));
+  return tune::exit_code(verdict);
 }
 
 }  // namespace hone::cli

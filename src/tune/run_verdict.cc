@@ -58,6 +58,8 @@ std::string_view name_of(RunOutcome outcome) {
       return "repaired";
     case RunOutcome::kNothingFaster:
       return "nothing faster";
+    case RunOutcome::kCompiled:
+      return "compiled";
     case RunOutcome::kNotProved:
       return "not proved";
     case RunOutcome::kNothingUsable:
@@ -67,15 +69,16 @@ std::string_view name_of(RunOutcome outcome) {
 }
 
 int exit_code(const RunVerdict& verdict) {
-  const bool is_usable = verdict.outcome == RunOutcome::kFaster ||
-                         verdict.outcome == RunOutcome::kRepaired ||
-                         verdict.outcome == RunOutcome::kNothingFaster;
+  const bool is_usable =
+      verdict.outcome == RunOutcome::kFaster || verdict.outcome == RunOutcome::kRepaired ||
+      verdict.outcome == RunOutcome::kNothingFaster || verdict.outcome == RunOutcome::kCompiled;
   return is_usable ? 0 : 1;
 }
 
 std::string last_line(const RunVerdict& verdict) {
   switch (verdict.outcome) {
     case RunOutcome::kFaster:
+    case RunOutcome::kCompiled:
       return "";
     case RunOutcome::kRepaired:
       return "Repaired: " + verdict.reason + "\n";
@@ -113,10 +116,9 @@ RunVerdict verdict_of(const TuningResult& result) {
             fmt::format("the compiler's own code of {} does not compute what its reference does, "
                         "and what ships does",
                         fmt::join(result.best->repairs, ", "))};
-  if (result.best->flags.empty() && !result.best->uses_spec()) {
-    if (result.not_proved.empty()) return {RunOutcome::kNothingFaster, too_few_rounds(result)};
-    return {RunOutcome::kNotProved, result.not_proved};
-  }
+  if (!result.not_proved.empty()) return {RunOutcome::kNotProved, result.not_proved};
+  if (result.best->flags.empty() && !result.best->uses_spec())
+    return {RunOutcome::kNothingFaster, too_few_rounds(result)};
   if (!result.unverified_dispatches.empty())
     return {RunOutcome::kNotProved,
             fmt::format("outputs cannot tell right from wrong ({}), and these dispatches could not "

@@ -11,6 +11,7 @@ enum class RunOutcome {
   kFaster,         // something that is proved faster ships
   kRepaired,       // what ships is right, and the default is not or does not work
   kNothingFaster,  // the default is the best of what was tried
+  kCompiled,       // candidates compile, and nothing was to be measured
   kNotProved,      // something ships that could not be proved
   kNothingUsable,
 };

@@ -180,7 +180,6 @@ class TuningRun {
       HONE_TRY(base.weigh(for_dispatches() / static_cast<double>(bases_.size()), command));
     }
     const std::vector<FlagSet> compared = std::exchange(context_.flag_sets, {});
-    std::vector<RightVariant> rivals;
     const double searching = for_dispatches();
     const std::vector<double> parts = parts_by_gain();
     for (std::size_t i = 0; i < bases_.size(); ++i) {
@@ -193,20 +192,20 @@ class TuningRun {
                         base.name().empty() ? "with no flags of its own" : "with " + base.name()));
       const bool is_done = base.possible_gain() == 0;  // by a run before, perhaps
       if (has_time && (parts[i] > 0 || is_done)) {
-        HONE_TRY(base.tune(searching * parts[i], rivals));
+        HONE_TRY(base.tune(searching * parts[i], rivals_));
       } else if (has_time) {
         const std::string reason =
             fmt::format("too little to gain: at this machine's peak all would take {:.0f} % less",
                         100 * base.possible_gain() / base.seconds_of_a_call());
         context_.observer.note("nothing is searched here, " + reason);
-        HONE_TRY(base.leave_out(reason, rivals));
+        HONE_TRY(base.leave_out(reason, rivals_));
       } else {
         context_.note_once("no time is left for dispatches: each keeps its default");
-        HONE_TRY(base.leave_out("for which this budget has none", rivals));
+        HONE_TRY(base.leave_out("for which this budget has none", rivals_));
       }
       if (is_last) break;
       HONE_ASSIGN(std::optional<RightVariant> rival, base.to_rival());
-      if (rival) rivals.push_back(std::move(*rival));
+      if (rival) rivals_.push_back(std::move(*rival));
     }
     return {};
   }
@@ -321,7 +320,11 @@ class TuningRun {
     for (const ProgramTuning& tuning : bases_.back().tunings())
       variants.push_back(tuning.result().proven.variants);
     HONE_ASSIGN(const std::optional<RightVariant> promising, most_promising(variants));
-    if (!promising) return {};
+    if (!promising) {
+      recommend_rival();
+      return {};
+    }
+    context_.not_proved.clear();  // of a base before, perhaps
     const RightVariant& base = variants.front().front();
     result_.best = promising->repairs.empty() ? base : *promising;
     if (promising->name == base.name) return {};
@@ -333,6 +336,15 @@ class TuningRun {
                            " is recommended, since what seemed faster could not be timed again: " +
                            proved.error().message);
     return {};
+  }
+
+  // What a base before the last one came to, where the last one could not be compared with it.
+  void recommend_rival() {
+    if (rivals_.empty()) return;
+    result_.best = rivals_.back();
+    context_.not_proved =
+        fmt::format("'{}' is faster by the rounds that chose it, and has none of its own: {}",
+                    result_.best->name, context_.not_proved);
   }
 
   Status prove(const RightVariant& promising) {
@@ -484,6 +496,7 @@ class TuningRun {
   std::vector<FlagSet> flags_{{}};  // one without a name, or what FoundFlags::bases says
   std::size_t flags_tried_ = 0;     // sets, beside the default's
   std::vector<TuningBase> bases_;
+  std::vector<RightVariant> rivals_;   // the best of each base but the last, where it has a spec
   std::size_t chosen_ = 0;             // of bases_: what the result is about
   std::vector<ProvingRounds> rounds_;  // at each size, of the candidate
   TuningResult result_;

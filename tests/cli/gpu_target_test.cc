@@ -10,6 +10,7 @@
 namespace hone::cli {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -190,6 +191,30 @@ TEST_F(GpuTarget, CompilesStoresAndRanksCandidatesWithoutTheDevice) {
   EXPECT_EQ(learning.exit_code, 2);
   EXPECT_NE(learning.err.find("--strategy model is for what is measured"), std::string::npos)
       << learning.err;
+}
+
+// PTX for sm_80 has no conversions of f8: neither the default nor any candidate compiles.
+TEST_F(GpuTarget, NothingIsUsableWhereNothingOfADispatchCompiles) {
+  const std::string program = write("fp8.mlir", R"(
+func.func @main(%a: tensor<256x512xf8E4M3FN>, %b: tensor<512x256xf8E4M3FN>) -> tensor<256x256xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<256x256xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %c = linalg.matmul ins(%a, %b : tensor<256x512xf8E4M3FN>, tensor<512x256xf8E4M3FN>) outs(%f : tensor<256x256xf32>) -> tensor<256x256xf32>
+  return %c : tensor<256x256xf32>
+})");
+  std::vector<std::string> command = {"tune",           program,        "--target", "sm_80",
+                                      "--compile-only", "--candidates", "2"};
+  const Ran ran = hone(command);
+  EXPECT_EQ(ran.exit_code, 1);
+  const std::string reason =
+      "LLVM Translation failed for operation: builtin.unrealized_conversion_cast\n";
+  const std::string dispatch = "main_dispatch_0_matmul_256x256x512_f8E4M3FNxf8E4M3FNxf32: ";
+  EXPECT_THAT(ran.out, StartsWith("as it is, the program does not compile: " + dispatch + reason));
+  EXPECT_THAT(ran.out,
+              EndsWith("NOTHING USABLE: the compiler makes no code of " + dispatch + reason));
+  command.emplace_back("--json");
+  EXPECT_EQ(nlohmann::json::parse(hone(command).out)["verdict"]["outcome"], "nothing usable");
 }
 
 TEST_F(GpuTarget, CompilesTheConfigurationThatIsGiven) {

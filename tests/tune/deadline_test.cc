@@ -47,9 +47,12 @@ TEST_F(DeadlineOf20, LimitsWhatIsTriedByWhatTheDefaultTook) {
   deadline_.called(0.5);
   EXPECT_DOUBLE_EQ(*deadline_.most_compile(), 8 * 1 + 10);
   EXPECT_DOUBLE_EQ(*deadline_.most_call(), 8 * 0.5 + 10);
-  // And by what is left: 20 + 5 + 45 s, 1.5 s of the program as it is, 66 s are over.
-  now_ += 65;
-  EXPECT_DOUBLE_EQ(*deadline_.most_compile(), 5.5);
+  // And by what is left beside the proof's 8.5 s: 20 + 5 + 45 s, 1.5 s of the program as it is, 56
+  // and 66 s are over.
+  now_ += 55;
+  EXPECT_DOUBLE_EQ(*deadline_.most_compile(), 15.5 - 8.5);
+  now_ += 10;
+  EXPECT_DOUBLE_EQ(*deadline_.most_compile(), 2 * 1) << "that of something like the default";
 }
 
 TEST_F(DeadlineOf20, KeepsTimeForTheProof) {

@@ -48,6 +48,9 @@ TEST(RunVerdict, IsOneWhereNothingCouldBeProved) {
   TuningResult result;
   result.not_proved = "no time is left to prove it: --budget 90s would do";
   EXPECT_EQ(said(result), "1 NOT PROVED: no time is left to prove it: --budget 90s would do\n");
+  result.best = variant("O3 + spec", {"--opt"});
+  EXPECT_EQ(exit_code(verdict_of(result)), 1)
+      << "by a base that the last one was not compared with";
   result = with_best(variant("O3", {"--opt"}));
   result.unchecked_outputs = "result 0: each of its elements is 1";
   EXPECT_EQ(exit_code(verdict_of(result)), 0) << "each dispatch was verified";

@@ -105,6 +105,7 @@ class CompileOnly {
     HONE_ASSIGN(const store::Known known, store_.known(candidate, std::nullopt));
     if (known.failure && still_holds(*known.failure, store_.current_run(), options_.retry_failed)) {
       result_.failures.add(known.failure->kind, known.failure->message);
+      note_default(row, known.failure->message);
       return {};
     }
     if (known.artifact && known.artifact->has_code) {
@@ -117,6 +118,11 @@ class CompileOnly {
     }
     waiting_.push_back({candidate, row});
     return compiler_.submit(key_, waiting_.size() - 1, payload);
+  }
+
+  void note_default(const store::Candidate& failed, std::string_view message) {
+    if (failed.configuration == store::kDefaultConfiguration)
+      result_.default_failure = reason_of(message);
   }
 
   double seconds_left() const { return share_.seconds - clock_.seconds(); }
@@ -150,11 +156,12 @@ class CompileOnly {
       ++failed;
       ++failures.failed;
       const provider::Failure& failure = finished->artifact.error();
+      note_default(row, failure.message);
       failures.reasons.add(provider::name_of(failure.kind), failure.message);
       result_.failures.add(provider::name_of(failure.kind), failure.message);
     }
     for (const auto& [provider, failures] : of_providers)
-      if (failures.failed == failures.done)
+      if (failures.failed == failures.done && of_providers.size() > 1)
         observer_.note(fmt::format("'{}': no candidate of {} compiles: {}", result_.dispatch->name,
                                    provider, failures.reasons.words()));
     if (done < waiting_.size())
@@ -237,6 +244,23 @@ class CompileOnly {
 };
 
 }  // namespace
+
+RunVerdict verdict_of(const CompiledProgram& compiled) {
+  std::vector<const CompiledDispatch*> without_code;
+  for (const CompiledDispatch& each : compiled.dispatches)
+    if (each.compiled == 0) without_code.push_back(&each);
+  if (compiled.dispatches.empty()) return {RunOutcome::kNothingUsable, "no dispatch was compiled"};
+  const bool is_list = compiled.program.functions.empty();
+  if (without_code.empty() || (is_list && without_code.size() < compiled.dispatches.size()))
+    return {RunOutcome::kCompiled, ""};
+  const CompiledDispatch& first = *without_code.front();
+  return {
+      RunOutcome::kNothingUsable,
+      fmt::format("the compiler makes no code of {}{}: {}", first.dispatch->name,
+                  without_code.size() > 1 ? fmt::format(" and {} more", without_code.size() - 1)
+                                          : std::string(),
+                  first.default_failure.empty() ? first.failures.words() : first.default_failure)};
+}
 
 bool ranks_before(const CompiledRow& a, const CompiledRow& b) {
   const auto order = [](const CompiledRow& row) {

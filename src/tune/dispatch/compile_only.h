@@ -9,6 +9,7 @@
 #include "problem/target.h"
 #include "provider/resources.h"
 #include "tune/dispatch/dispatch_tuner.h"
+#include "tune/run_verdict.h"
 #include "tune/services/context.h"
 #include "tune/services/select_dispatches.h"
 
@@ -30,8 +31,9 @@ struct CompiledDispatch {
   const problem::Dispatch* dispatch = nullptr;
   std::uint64_t space = 0;  // configurations there are, of all providers
   std::size_t tried = 0, compiled = 0, distinct = 0;
-  CommonReason failures = {};       // of those that do not compile
-  std::vector<CompiledRow> ranked;  // best first, equal code once
+  CommonReason failures = {};        // of those that do not compile
+  std::string default_failure = {};  // why the compiler's own choice does not; empty where it does
+  std::vector<CompiledRow> ranked;   // best first, equal code once
 };
 
 struct CompiledProgram {
@@ -39,6 +41,9 @@ struct CompiledProgram {
   std::vector<CompiledDispatch> dispatches;  // point into `program`
   std::vector<NotTuned> not_tuned;
 };
+
+// Usable is a program of which each dispatch compiles somehow, and a list of which one does.
+RunVerdict verdict_of(const CompiledProgram& compiled);
 
 // Whether `a` is to be measured before `b`: what fits on the device, then fewer spilled registers,
 // then higher occupancy, then less shared memory. A guess, not a result: only a device can tell.

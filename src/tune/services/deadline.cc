@@ -12,6 +12,8 @@ constexpr double kBeyond = 0.25, kSecondsBeyond = 45;
 // A compile or a call that takes so many times the default's, and some seconds, tells nothing that
 // a user would wait for.
 constexpr double kTimesDefault = 8, kSecondsMore = 10;
+// What is like the default takes no more, and may have the time that is kept for the proof.
+constexpr double kTimesLikeDefault = 2;
 // No job is begun with less: it would only be stopped.
 constexpr double kLeastLimit = 2;
 // Of what is left the rounds that choose leave more than half for those that prove.
@@ -48,7 +50,9 @@ double Deadline::to_end() const {
 
 std::optional<double> Deadline::most_compile() const {
   if (!compile_) return std::nullopt;
-  return std::max(kLeastLimit, std::min(kTimesDefault * *compile_ + kSecondsMore, to_end()));
+  const double kept = std::max(to_end() - proof(), kTimesLikeDefault * *compile_);
+  return std::max(kLeastLimit,
+                  std::min({kTimesDefault * *compile_ + kSecondsMore, kept, to_end()}));
 }
 
 std::optional<double> Deadline::most_call() const {

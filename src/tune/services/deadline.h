@@ -30,7 +30,8 @@ class Deadline {
   bool has(double seconds) const { return to_end() - proof() >= seconds; }
 
   // The most that a job of the compiler and a call of the program may take: many times what the
-  // program as it is took, and no longer than the session. Nothing while that is not known.
+  // program as it is took, and no longer than the session; a compile leaves time for the proof, but
+  // for one that is like the default's. Nothing while that is not known.
   std::optional<double> most_compile() const;
   std::optional<double> most_call() const;
   // One compile and one call of the program as it is, as far as they are known, and what a further
