@@ -195,9 +195,9 @@ std::string WorkPlan::describe(const std::string& what, double seconds_left, dou
     text += fmt::format(
         "\nthe budget is too small: preparing, a few candidates of each and telling them apart "
         "take "
-        "about {:.0f} s for {}, and there are {:.0f}; --budget {} would do",
+        "about {:.0f} s for {}, and there are {:.0f}{}",
         enough, everything_ ? "all of them" : percent(kCoverage) + " of the time", seconds_left,
-        as_budget(enough / part));
+        part > 0 ? fmt::format("; --budget {} would do", as_budget(enough / part)) : std::string());
   return text;
 }
 

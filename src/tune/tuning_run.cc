@@ -30,6 +30,8 @@ constexpr std::size_t kFlagCompiles = 15;
 // Seconds that one dispatch takes at least: to be prepared, for a few candidates and their
 // finalists.
 constexpr double kLeastForADispatch = 15;
+// Then its spec is vetted, and compiled as it ships.
+constexpr double kCompilesOfASpec = 2;
 // A base beside others is tuned where it may gain at least this part of a call's time.
 constexpr double kWorthTuning = 0.1;
 
@@ -174,7 +176,10 @@ class TuningRun {
   // these.
   Status tune_bases(const std::string& command) {
     // Flags may have taken what there was, or the proof needs what is left.
-    const bool has_time = !context_.options.prove || context_.deadline.has(kLeastForADispatch);
+    const bool has_time =
+        !context_.options.prove ||
+        context_.deadline.has(kLeastForADispatch +
+                              kCompilesOfASpec * context_.deadline.next_compile());
     for (TuningBase& base : bases_) {
       if (has_time) HONE_TRY(base.add_sums());
       HONE_TRY(base.weigh(for_dispatches() / static_cast<double>(bases_.size()), command));

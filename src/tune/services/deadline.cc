@@ -77,7 +77,7 @@ double Deadline::proof() const {
 }
 
 double Deadline::for_search() const {
-  return std::max(0.0, std::min(left(), to_end() - proof()));
+  return std::max(0.0, std::min(left(), to_end() - next_compile() - proof()));
 }
 
 double Deadline::sufficient() const {

@@ -40,7 +40,7 @@ class Deadline {
   double next_compile() const;
   double call() const { return call_.value_or(0); }
 
-  // What the search for dispatches' configurations may take.
+  // What the search for dispatches' configurations may take: a compile and the proof come after it.
   double for_search() const;
   // What rounds of the whole program may take that choose, and those that prove after them.
   double for_choosing() const;
