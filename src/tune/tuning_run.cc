@@ -86,11 +86,13 @@ class TuningRun {
     return emit();
   }
 
-  // Whether the default has no rival: no other flags were tried, no dispatch was searched.
+  // Whether the default has no rival: no other flags were tried, before the proof or in it, and no
+  // dispatch was searched.
   bool has_tried_nothing() const {
     return flags_tried_ == 0 && std::ranges::all_of(bases_, [](const TuningBase& base) {
              return std::ranges::all_of(base.tunings(), [](const ProgramTuning& tuning) {
-               return tuning.result().tuned.empty();
+               const ProgramTuningResult& result = tuning.result();
+               return result.tuned.empty() && result.proven.variants.size() <= 1;
              });
            });
   }
