@@ -40,7 +40,7 @@ CASES = (
     Case("D budgets", "slow_call", seconds=FULL + 20),
     Case("D", "slow_compile", seconds=FULL + 20),
     Case("E nothing usable", "log10_link", code=1, words=("as it is, the program does not compile", "log10f"), absent="spec:"),
-    Case("E", "cbrt_link", code=1, words=("as it is, the program does not compile", "NOTHING USABLE"), absent="spec:"),
+    Case("E", "erfc_compile", code=1, words=("as it is, the program does not compile", "NOTHING USABLE"), absent="spec:"),
     Case("E2 a default that does not compile", "conv3d_no_reason", "--target", "sm_80", "--compile-only", "--candidates", "3",
          code=1, words=("as it is, the program does not compile", "NOTHING USABLE")),
     Case("E2", "fp8_product", "--target", "sm_80", "--compile-only", "--candidates", "3", code=1,
@@ -61,8 +61,8 @@ CASES = (
     Case("L", "log_of_softmax", command="verify", words="right"),
     Case("N weights of one value", "splat_product", words="random"),
     Case("N", "splat_convolution", words="random"),
-    Case("O f16 sums on ROCm", "f16_sums", "--target", "gfx942", "--compile-only", "--candidates", "3", words="tried compile"),
-    Case("O", "f16_batch_sums", "--target", "gfx942", "--compile-only", "--candidates", "3", words="tried compile"),
+    Case("O f16 sums on ROCm", "f16_sums", "--target", "gfx942", "--compile-only", "--candidates", "3", words="4 of 4 tried compile"),
+    Case("O", "f16_batch_sums", "--target", "gfx942", "--compile-only", "--candidates", "3", words="4 of 4 tried compile"),
     Case("P constants that are resources", "embedding"),
     Case("P", "resource_weights"),
     Case("Q indices", "embedding", command="verify", words="right"),
@@ -99,7 +99,7 @@ def judge(hone, environment, case, folder):
         ran = subprocess.run(["sh", script], cwd=folder, capture_output=True, text=True, env={**environment, "ROUNDS": "3"})
         if ran.returncode != 0:
             wrong.append(f"run.sh: {ran.stdout[-300:]} {ran.stderr[-300:]}")
-    lines = [line for line in printed.splitlines() if line.strip()]
+    lines = [line for line in (done.stdout or done.stderr).splitlines() if line.strip()]
     return "; ".join(wrong), seconds, lines[-1] if lines else ""
 
 
