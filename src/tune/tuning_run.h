@@ -10,8 +10,8 @@
 
 #include "tune/program/program_gain.h"
 #include "tune/program_tuning.h"
-#include "tune/run_verdict.h"
 #include "tune/services/machine_check.h"
+#include "tune/services/run_verdict.h"
 
 namespace hone::tune {
 
@@ -48,6 +48,9 @@ struct TuningResult {
   // That repeats the proof without hone; empty where there is nothing to repeat.
   std::filesystem::path proof_script;
 };
+
+// What it came to (tuning_verdict.cc).
+RunVerdict verdict_of(const TuningResult& result);
 
 // The recipe: searches at each of `sizes` (at least one set, problem::given_size_sets), chooses for
 // each dispatch one configuration for all of them (size_choice.h), proves it in the whole program

@@ -1,4 +1,4 @@
-#include "tune/run_verdict.h"
+#include "tune/services/run_verdict.h"
 
 #include <gtest/gtest.h>
 

@@ -161,7 +161,7 @@ class CompileOnly {
       result_.failures.add(provider::name_of(failure.kind), failure.message);
     }
     for (const auto& [provider, failures] : of_providers)
-      if (failures.failed == failures.done && of_providers.size() > 1)
+      if (failures.failed == failures.done && !replacing_.empty())
         observer_.note(fmt::format("'{}': no candidate of {} compiles: {}", result_.dispatch->name,
                                    provider, failures.reasons.words()));
     if (done < waiting_.size())

@@ -9,8 +9,8 @@
 #include "problem/target.h"
 #include "provider/resources.h"
 #include "tune/dispatch/dispatch_tuner.h"
-#include "tune/run_verdict.h"
 #include "tune/services/context.h"
+#include "tune/services/run_verdict.h"
 #include "tune/services/select_dispatches.h"
 
 namespace hone::tune {

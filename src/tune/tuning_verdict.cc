@@ -1,5 +1,3 @@
-#include "tune/run_verdict.h"
-
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -49,50 +47,6 @@ std::string too_few_rounds(const TuningResult& result) {
 }
 
 }  // namespace
-
-std::string_view name_of(RunOutcome outcome) {
-  switch (outcome) {
-    case RunOutcome::kFaster:
-      return "faster";
-    case RunOutcome::kRepaired:
-      return "repaired";
-    case RunOutcome::kNothingFaster:
-      return "nothing faster";
-    case RunOutcome::kCompiled:
-      return "compiled";
-    case RunOutcome::kNotProved:
-      return "not proved";
-    case RunOutcome::kNothingUsable:
-      break;
-  }
-  return "nothing usable";
-}
-
-int exit_code(const RunVerdict& verdict) {
-  const bool is_usable =
-      verdict.outcome == RunOutcome::kFaster || verdict.outcome == RunOutcome::kRepaired ||
-      verdict.outcome == RunOutcome::kNothingFaster || verdict.outcome == RunOutcome::kCompiled;
-  return is_usable ? 0 : 1;
-}
-
-std::string last_line(const RunVerdict& verdict) {
-  switch (verdict.outcome) {
-    case RunOutcome::kFaster:
-    case RunOutcome::kCompiled:
-      return "";
-    case RunOutcome::kRepaired:
-      return "Repaired: " + verdict.reason + "\n";
-    case RunOutcome::kNothingFaster:
-      return verdict.reason.empty()
-                 ? "Nothing faster was found: the default is the best of what was tried.\n"
-                 : "Nothing faster was proved: " + verdict.reason + "\n";
-    case RunOutcome::kNotProved:
-      return "NOT PROVED: " + verdict.reason + "\n";
-    case RunOutcome::kNothingUsable:
-      break;
-  }
-  return "NOTHING USABLE: " + verdict.reason + "\n";
-}
 
 RunVerdict verdict_of(const TuningResult& result) {
   if (!result.default_failure.empty()) {

@@ -28,7 +28,4 @@ int exit_code(const RunVerdict& verdict);      // 0 or 1
 // "NOT PROVED: no call of the program ...". Of what is faster nothing: numbers say it.
 std::string last_line(const RunVerdict& verdict);
 
-struct TuningResult;
-RunVerdict verdict_of(const TuningResult& result);
-
 }  // namespace hone::tune
