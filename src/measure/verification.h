@@ -17,7 +17,7 @@ namespace hone::measure {
 // Version of the rules by which an output is called right: inputs, references, tolerances, what
 // else is looked at. To be raised with each change that could call right what was wrong, or wrong
 // what was right; results of other versions are not taken for known. Before they had one: 1.
-inline constexpr int kVerificationRules = 5;
+inline constexpr int kVerificationRules = 6;
 
 // An element is right when |got - expected| <= absolute + relative x |expected|, or both are NaN,
 // or both are the same infinity.

@@ -68,8 +68,8 @@ struct Dispatch {
   // By operand of `root`: the ordinal of the binding that holds it, element for element in
   // row-major order; -1 where something is computed or cut on the way. Empty: not known.
   std::vector<int> root_bindings;
-  // The root multiplies and adds signed values, as hone's own product does (measure/reference.h);
-  // an unsigned or a logical contraction does not.
+  // The root multiplies and adds signed values, as hone's own product does (measure/reference.h), to
+  // a fill or to what its output holds; an unsigned or a logical contraction does not.
   bool plain_products = true;
   // What is fused behind the root goes element by element, into the output's binding in the root's
   // layout: perhaps a "bias" (the one fused input, over the n loop, added in the root's output

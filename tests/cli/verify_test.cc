@@ -129,6 +129,18 @@ TEST_F(Verify, OneDispatchIsLaunchedByHone) {
             read_file(folder() / "c.npy").value().substr(128));
 }
 
+// The sum begins with a slice of an input, which hone's own product knows nothing of.
+TEST_F(Verify, AProductThatAddsToAnInputIsRight) {
+  const auto document = json({"verify", write("adds.mlir", R"(
+func.func @adds(%x: tensor<5x16x64xf32>, %s: tensor<16x64xf32>, %w: tensor<64x64xf32>) -> tensor<16x64xf32> {
+  %step = tensor.extract_slice %x[2, 0, 0] [1, 16, 64] [1, 1, 1] : tensor<5x16x64xf32> to tensor<16x64xf32>
+  %r = linalg.matmul ins(%s, %w : tensor<16x64xf32>, tensor<64x64xf32>) outs(%step : tensor<16x64xf32>) -> tensor<16x64xf32>
+  return %r : tensor<16x64xf32>
+})"),
+                              "--dispatch", "0", "--json"});
+  EXPECT_EQ(document["right"], true) << document.dump();
+}
+
 TEST_F(Verify, AConfigurationIsTried) {
   const nlohmann::json space = json({"space", "mm.mlir", "--json"});
   std::string configuration;

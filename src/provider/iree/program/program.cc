@@ -154,7 +154,7 @@ Dispatch describe(const Ir& ir, const Part& part, const LaunchSet& set, const Ca
   }
   if (read.root.ptr != nullptr) {
     dispatch.root_bindings = root_bindings(ir, read.function, read.root, kernel, views);
-    dispatch.plain_products = adds_products(ir, read.root);
+    dispatch.plain_products = adds_products(ir, read.root) && !adds_to_an_input(ir, read.root);
     dispatch.fill_value = fill_under(ir, read.root);
   }
   if (auto bindings = describe_bindings(ir, read.function, read.root, views))

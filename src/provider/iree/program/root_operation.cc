@@ -246,6 +246,25 @@ double fill_under(const Ir& ir, MlirOperation root) {
   return init.ptr == nullptr ? 0 : fill_constant(ir, init).value_or(0);
 }
 
+bool adds_to_an_input(const Ir& ir, MlirOperation root) {
+  const std::vector<MlirValue> operands = ir.operands(root);
+  if (operands.empty()) return false;
+  // From the value to the buffer: loads, casts, slices and reshapes have it first.
+  MlirOperation from = ir.defining_operation(operands.back());
+  constexpr std::array kPasses = {"iree_tensor_ext.dispatch.tensor.load",
+                                  "iree_codegen.load_from_buffer",
+                                  "memref.assume_alignment",
+                                  "tensor.cast",
+                                  "tensor.extract_slice",
+                                  "tensor.expand_shape",
+                                  "tensor.collapse_shape"};
+  while (from.ptr != nullptr && std::ranges::count(kPasses, ir.name(from)) > 0)
+    from = ir.defining_operation(ir.operands(from).at(0));
+  if (from.ptr == nullptr || !ir.is(from, "hal.interface.binding.subspan")) return false;
+  const std::string type = ir.text(ir.api().mlirValueGetType(ir.results(from).at(0)));
+  return type.find("<readonly:") != std::string::npos;
+}
+
 std::string in_words(const Ir& ir, MlirOperation operation) {
   const std::string name(ir.name(operation));
   const std::string plain = name.substr(name.find('.') + 1);

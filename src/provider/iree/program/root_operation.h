@@ -36,6 +36,9 @@ std::optional<double> fill_constant(const Ir& ir, MlirOperation operation);
 // one.
 double fill_under(const Ir& ir, MlirOperation root);
 
+// Whether the root adds to values of a buffer that it only reads, and not to what its output holds.
+bool adds_to_an_input(const Ir& ir, MlirOperation root);
+
 // A structured operation in words: "fill" (of a constant), "fill(computed)", "elementwise(math.erf,
 // arith.mulf)", "transpose", "reduction(arith.addf)", "softmax".
 std::string in_words(const Ir& ir, MlirOperation operation);
