@@ -38,7 +38,10 @@ RunVerdict of_dispatches(const TuningResult& result) {
 
 // Why what seemed faster could not be proved; empty where rounds told that it is not.
 std::string too_few_rounds(const TuningResult& result) {
-  if (!result.verdict || !result.candidate) return "";
+  if (!result.candidate) return "";
+  if (!result.verdict)
+    return fmt::format("'{}' seemed faster, and there was no time to time it again",
+                       result.candidate->name);
   for (const measure::PairedComparison& each : result.verdict->chosen.at_sizes)
     if (each.too_few)
       return fmt::format("'{}' seemed faster, but only {} rounds fit into the budget",

@@ -26,6 +26,11 @@ TEST(RunVerdict, IsZeroWhereSomethingUsableIsProved) {
   EXPECT_EQ(said(with_best(variant("O3", {"--opt"}))), "0 ");
   EXPECT_EQ(said(with_best(variant("default"))),
             "0 Nothing faster was found: the default is the best of what was tried.\n");
+  TuningResult late = with_best(variant("default"));
+  late.candidate = variant("O3 + spec", {"--opt"});
+  EXPECT_EQ(said(late),
+            "0 Nothing faster was proved: 'O3 + spec' seemed faster, and there was no time to time "
+            "it again\n");
   RightVariant repaired = variant("repairs");
   repaired.repairs = {"main_dispatch_3"};
   TuningResult result = with_best(repaired);
