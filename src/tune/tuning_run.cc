@@ -338,6 +338,9 @@ class TuningRun {
     result_.candidate = promising;
     const TimeBudget::Span span(context_.time, Activity::kProgram);
     const Status proved = prove(*promising);
+    // What nobody could check does not ship in the place of the default.
+    if (!context_.unverified_dispatches.empty() && result_.best->repairs.empty())
+      result_.best = base;
     if (proved || proved.error().kind != ErrorKind::kFailure) return proved;
     context_.observer.note(result_.best->name +
                            " is recommended, since what seemed faster could not be timed again: " +

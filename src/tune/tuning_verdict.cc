@@ -36,12 +36,22 @@ RunVerdict of_dispatches(const TuningResult& result) {
   return {RunOutcome::kNothingUsable, reason};
 }
 
+// That outputs say nothing and some dispatches could not be verified either, in words.
+std::string unchecked(const TuningResult& result) {
+  return fmt::format(
+      "outputs cannot tell right from wrong ({}), and these dispatches could not be "
+      "verified: {}",
+      result.unchecked_outputs, fmt::join(result.unverified_dispatches, ", "));
+}
+
 // Why what seemed faster could not be proved; empty where rounds told that it is not.
-std::string too_few_rounds(const TuningResult& result) {
+std::string why_not_proved(const TuningResult& result) {
   if (!result.candidate) return "";
   if (!result.verdict)
     return fmt::format("'{}' seemed faster, and there was no time to time it again",
                        result.candidate->name);
+  if (!result.unverified_dispatches.empty() && result.verdict->recommended != Recommended::kDefault)
+    return fmt::format("'{}' is faster, but {}", result.candidate->name, unchecked(result));
   for (const measure::PairedComparison& each : result.verdict->chosen.at_sizes)
     if (each.too_few)
       return fmt::format("'{}' seemed faster, but only {} rounds fit into the budget",
@@ -75,12 +85,8 @@ RunVerdict verdict_of(const TuningResult& result) {
                         fmt::join(result.best->repairs, ", "))};
   if (!result.not_proved.empty()) return {RunOutcome::kNotProved, result.not_proved};
   if (result.best->flags.empty() && !result.best->uses_spec())
-    return {RunOutcome::kNothingFaster, too_few_rounds(result)};
-  if (!result.unverified_dispatches.empty())
-    return {RunOutcome::kNotProved,
-            fmt::format("outputs cannot tell right from wrong ({}), and these dispatches could not "
-                        "be verified: {}",
-                        result.unchecked_outputs, fmt::join(result.unverified_dispatches, ", "))};
+    return {RunOutcome::kNothingFaster, why_not_proved(result)};
+  if (!result.unverified_dispatches.empty()) return {RunOutcome::kNotProved, unchecked(result)};
   return {RunOutcome::kFaster, ""};
 }
 

@@ -63,6 +63,14 @@ TEST(RunVerdict, IsOneWhereNothingCouldBeProved) {
   EXPECT_EQ(said(result),
             "1 NOT PROVED: outputs cannot tell right from wrong (result 0: each of its elements is "
             "1), and these dispatches could not be verified: main_dispatch_1\n");
+  result.best = variant("default");
+  result.candidate = variant("O3", {"--opt"});
+  result.verdict = ProgramVerdict{};
+  result.verdict->recommended = Recommended::kChosen;
+  EXPECT_EQ(said(result),
+            "0 Nothing faster was proved: 'O3' is faster, but outputs cannot tell right from wrong "
+            "(result 0: each of its elements is 1), and these dispatches could not be verified: "
+            "main_dispatch_1\n");
   result = with_best(variant("default"));
   result.wrong_by_default = {"main_dispatch_2"};
   EXPECT_EQ(exit_code(verdict_of(result)), 1);
