@@ -15,14 +15,15 @@
 namespace hone::measure {
 namespace {
 
-// What is left may be so large a share of the difference that a form explains.
+// A form explains a difference of which at most this share is left.
 constexpr double kExplained = 0.02;
-// Places that a shift is looked for.
+// A shift is looked for up to so many places.
 constexpr std::int64_t kFarthest = 4;
 // Products of bf16 and sums in it leave more binary digits than these.
 constexpr double kFewestDigits = 5;
+constexpr char kNoForm[] = "in no form that hone knows";
 
-// One of an array's dimensions: elements of one index lie `stride` apart from those of the next.
+// A dimension of an array: elements of one index lie `stride` apart from those of the next.
 struct Axis {
   std::int64_t extent = 1, stride = 1;
   std::int64_t index(std::int64_t flat) const { return flat / stride % extent; }
@@ -36,12 +37,16 @@ class Difference {
     std::int64_t stride = 1;
     for (auto extent = shape.rbegin(); extent != shape.rend(); stride *= *extent++)
       axes_.insert(axes_.begin(), Axis{*extent, stride});
+    for (std::size_t i = 0; i < got_.size(); ++i)
+      squared_difference_ += (got_[i] - expected_[i]) * (got_[i] - expected_[i]);
   }
 
   DifferenceForm form() const {
     if (const std::int64_t count = nan_count(); count > 0)
       return {DifferenceKind::kNaN, fmt::format("{} elements are NaN", count)};
     if (auto part = this->part()) return {DifferenceKind::kPart, "only in " + std::move(*part)};
+    // Nothing can be said of sums that one infinite element decides.
+    if (!std::isfinite(squared_difference_)) return {DifferenceKind::kNone, kNoForm};
     for (std::size_t d = 0; d < axes_.size(); ++d)
       for (std::int64_t by = -kFarthest; by <= kFarthest; ++by)
         if (is_shifted(axes_[d], by))
@@ -59,7 +64,7 @@ class Difference {
           DifferenceKind::kRounding,
           fmt::format("{:.0f} binary digits agree, as with narrower types or sums in another order",
                       digits)};
-    return {DifferenceKind::kNone, "everywhere, in no form that hone knows"};
+    return {DifferenceKind::kNone, kNoForm};
   }
 
  private:
@@ -96,20 +101,20 @@ class Difference {
   }
 
   bool is_shifted(const Axis& axis, std::int64_t by) const {
-    // Of a few places any values may agree by chance.
+    // A few elements may agree by chance.
     if (by == 0 || axis.extent <= 2 * kFarthest) return false;
     double left = 0;
-    for (std::size_t i = 0; i < got_.size(); ++i) {
+    for (std::size_t i = 0; i < got_.size() && is_explained(left); ++i) {
       const auto flat = static_cast<std::int64_t>(i);
       const std::int64_t from = axis.index(flat) + by;
       if (from < 0 || from >= axis.extent) continue;
       const double error = got_[i] - expected_[static_cast<std::size_t>(flat + by * axis.stride)];
       left += error * error;
     }
-    return left <= kExplained * kExplained * squared_difference();
+    return is_explained(left);
   }
 
-  // That of least squares.
+  // Least squares give it.
   std::optional<double> factor() const {
     const double squares =
         std::inner_product(expected_.begin(), expected_.end(), expected_.begin(), 0.0);
@@ -122,7 +127,7 @@ class Difference {
       const double error = got_[i] - factor * expected_[i];
       left += error * error;
     }
-    if (!(left <= kExplained * kExplained * squared_difference())) return std::nullopt;
+    if (!is_explained(left)) return std::nullopt;
     return factor;
   }
 
@@ -139,25 +144,24 @@ class Difference {
       const double error = got_[i] - expected_[i] - mean[at(i)];
       left += error * error;
     }
-    return left <= kExplained * kExplained * squared_difference();
+    return is_explained(left);
   }
 
   double agreeing_digits() const {
     const double squares =
         std::inner_product(expected_.begin(), expected_.end(), expected_.begin(), 0.0);
-    return 0.5 * std::log2(squares / squared_difference());
+    return 0.5 * std::log2(squares / squared_difference_);
   }
 
-  double squared_difference() const {
-    double squares = 0;
-    for (std::size_t i = 0; i < got_.size(); ++i)
-      squares += (got_[i] - expected_[i]) * (got_[i] - expected_[i]);
-    return squares;
+  // Whether a form that leaves this sum of squares is the difference's.
+  bool is_explained(double left) const {
+    return left <= kExplained * kExplained * squared_difference_;
   }
 
   std::vector<double> got_, expected_;
   std::vector<Axis> axes_;
   Tolerance tolerance_;
+  double squared_difference_ = 0;  // over all elements
 };
 
 }  // namespace

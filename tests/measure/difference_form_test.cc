@@ -74,6 +74,15 @@ TEST(DifferenceForm, IsNaNWhatever) {
   EXPECT_EQ(form.words, "12 elements are NaN");
 }
 
+// One infinite element would explain any form.
+TEST(DifferenceForm, IsNoneWhereTheDifferenceIsInfinite) {
+  const DifferenceForm form = form_of([](int row, int column) {
+    const double wrong = right(column, row * 7 + 3);
+    return row == 3 && column == 3 ? std::numeric_limits<double>::infinity() : wrong;
+  });
+  EXPECT_EQ(form.kind, DifferenceKind::kNone);
+}
+
 TEST(DifferenceForm, IsNoneWhereEverythingIsAnother) {
   EXPECT_EQ(form_of([](int row, int column) { return right(column, row * 7 + 3); }).kind,
             DifferenceKind::kNone);
