@@ -49,8 +49,9 @@ class Ir {
   std::vector<MlirValue> results(MlirOperation operation) const;
   MlirOperation defining_operation(MlirValue value) const;  // null for a block argument
 
-  // What each branch to a block (cf.br, cf.cond_br) passes for its argument; a null handle for
-  // another kind of branch. Empty where nothing branches there, and for all that is no argument.
+  // Returns what each branch to a block (cf.br, cf.cond_br) passes for its argument; a null handle
+  // for another kind of branch. Empty where nothing branches there, and for all that is no
+  // argument.
   std::vector<MlirValue> passed_to(MlirValue argument) const;
   // Whether a branch or a loop of the function decides how often `operation` is done in one call.
   bool in_branch_or_loop(MlirOperation operation) const;

@@ -1,4 +1,4 @@
-// What a program asks of its integers: to lie within a tensor that they index, or not to be made
+// Demands of a program on its integers: to lie within a tensor that they index, or not to be made
 // up.
 #pragma once
 

@@ -53,7 +53,7 @@ void take(const problem::ArgumentType& type, std::vector<TensorType>& types,
   forms.push_back(type.form);
 }
 
-// No list says the same.
+// An empty list says that all are plain.
 void drop_where_plain(std::vector<problem::ArgumentForm>& forms) {
   const bool plain = std::ranges::all_of(
       forms, [](problem::ArgumentForm form) { return form == problem::ArgumentForm::kPlain; });

@@ -35,7 +35,7 @@ struct ConsumedArguments {
   bool any = false;  // whether a call may leave any argument changed
 };
 
-// Of a function in a program at executable-sources.
+// Reads a function in a program at executable-sources.
 ConsumedArguments consumed_arguments(const Ir& ir, const OwnedModule& program,
                                      const std::string& function);
 

@@ -1,4 +1,4 @@
-// What a call of a function reaches: its operations and those of the functions that it calls.
+// Operations that a call of a function reaches: its own and those of the functions that it calls.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ bool is_any_of(std::string_view kind, std::initializer_list<std::string_view> ki
 // For one thread, and as long as the module is not changed. `function` outlives it.
 class ReachedOperations {
  public:
-  // Of a program after phase `input`. None where it has no such function.
+  // Reads a program after phase `input`. Nothing is reached where it has no such function.
   ReachedOperations(const Ir& ir, const OwnedModule& module, const problem::Function& function);
 
   // In the program's order, calls left out.
