@@ -193,13 +193,17 @@ class TuningRun {
       TuningBase& base = bases_[i];
       const bool is_last = i + 1 == bases_.size();
       if (is_last) context_.flag_sets = compared;
+      const auto later = static_cast<std::ptrdiff_t>(i) + 1;
+      context_.deadline.keep_for_bases(
+          bases_.size() - i - 1,
+          searching * std::accumulate(parts.begin() + later, parts.end(), 0.0));
       if (bases_.size() > 1)
         context_.observer.note(
             fmt::format("tuning {} of {}, {}", i + 1, bases_.size(),
                         base.name().empty() ? "with no flags of its own" : "with " + base.name()));
       const bool is_done = base.possible_gain() == 0;  // by a run before, perhaps
       if (has_time && (parts[i] > 0 || is_done)) {
-        HONE_TRY(base.tune(searching * parts[i], rivals_));
+        HONE_TRY(base.tune(std::min(searching * parts[i], for_dispatches()), rivals_));
       } else if (has_time) {
         const std::string reason =
             fmt::format("too little to gain: at this machine's peak all would take {:.0f} % less",

@@ -1,5 +1,8 @@
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
+#include "base/file.h"
 #include "provider/iree/compiler/runtime_tools.h"
 
 namespace hone::iree {
@@ -36,6 +39,28 @@ TEST(BenchmarkReport, AnythingElseIsNoReport) {
         R"({"benchmarks":[{"real_time":-1}]})", R"({"benchmarks":[{"real_time":0}]})"})
     EXPECT_THAT(report_error(report), StartsWith("the benchmark tool's report holds no time: "))
         << report;
+}
+
+// The tool hangs in its first call, and has a time in its second.
+TEST(BenchmarkReport, ACallThatHangsIsMadeOnceMore) {
+  const auto folder = TemporaryFolder::create("hone-test-");
+  ASSERT_TRUE(folder);
+  const std::filesystem::path tool = folder->path() / "iree-benchmark-module",
+                              called = folder->path() / "called";
+  ASSERT_TRUE(write_file_atomically(
+      tool, "#!/bin/sh\nif [ ! -e '" + called.string() + "' ]; then : >'" + called.string() +
+                "'; sleep 60; fi\n"
+                "echo '{\"benchmarks\":[{\"real_time\":2,\"time_unit\":\"ms\"}]}'\n"));
+  std::filesystem::permissions(tool, std::filesystem::perms::owner_all);
+  Installation installation;
+  installation.benchmark_module = tool;
+  provider::ProgramCall call;
+  call.module = folder->path() / "program.vmfb";
+  call.most_seconds = 2;
+  const auto seconds = benchmark_module(installation, call, 0.01);
+  ASSERT_TRUE(seconds) << seconds.error().message;
+  EXPECT_DOUBLE_EQ(*seconds, 0.002);
+  EXPECT_TRUE(std::filesystem::exists(called));
 }
 
 // Of iree-benchmark-module 3.13 with --print_device_statistics, ResNet-50 on two cores.

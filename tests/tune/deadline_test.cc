@@ -74,6 +74,39 @@ TEST_F(DeadlineOf20, KeepsTimeForTheProof) {
   EXPECT_FALSE(deadline_.can_prove());
 }
 
+TEST_F(DeadlineOf20, KeepsTimeForTheCompileOfASpecThatTakesLongerThanTheDefault) {
+  now_ += 4;
+  deadline_.loaded();
+  deadline_.compiled(0);
+  deadline_.called(0.125);
+  EXPECT_DOUBLE_EQ(deadline_.next_with_spec(), 2.8) << "none was compiled yet";
+  deadline_.compiled_with_spec(10);
+  deadline_.compiled_with_spec(8);
+  EXPECT_DOUBLE_EQ(deadline_.next_with_spec(), 10);
+  EXPECT_DOUBLE_EQ(deadline_.next_compile(), 2.8);
+  // The compile of what ships has its front half before it.
+  EXPECT_DOUBLE_EQ(deadline_.proof(), (10 + 0.2 * 4) + 16 * 0.125);
+  now_ += 43;  // 27.125 s to the end
+  EXPECT_TRUE(deadline_.has(14));
+  EXPECT_FALSE(deadline_.has(15));
+  EXPECT_DOUBLE_EQ(*deadline_.most_compile(), 2 * 10) << "that of what ships";
+  EXPECT_DOUBLE_EQ(deadline_.for_choosing(), 0.4 * 17.125);
+}
+
+TEST_F(DeadlineOf20, KeepsTimeForTheBasesThatComeLater) {
+  now_ += 4;
+  deadline_.loaded();
+  deadline_.compiled(0);
+  deadline_.called(0.125);
+  deadline_.compiled_with_spec(10);
+  deadline_.keep_for_bases(2, 15);
+  // 70.125 s to the end, without 12.8 s of the proof and 15 + 2 x (2.8 + 10) s of the bases.
+  EXPECT_TRUE(deadline_.has(16.7));
+  EXPECT_FALSE(deadline_.has(16.8));
+  deadline_.keep_for_bases(0, 0);
+  EXPECT_TRUE(deadline_.has(57));
+}
+
 // The rest of the promise is for the proof, where that takes most of it.
 TEST_F(DeadlineOf20, LeavesNoTimeToASearchThatCouldNotBeProved) {
   now_ += 10;

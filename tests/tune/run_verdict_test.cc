@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tune/dispatch/compile_only.h"
 #include "tune/tuning_run.h"
 
 namespace hone::tune {
@@ -87,6 +88,36 @@ TEST(RunVerdict, IsOfTheDispatchesWhereTheProgramWasNotToBeProved) {
   EXPECT_EQ(verdict_of(result).outcome, RunOutcome::kNothingFaster);
   result.at_sizes.back().tuned.back().payload.emplace();
   EXPECT_EQ(verdict_of(result).outcome, RunOutcome::kFaster);
+}
+
+// Of a program every dispatch is needed; of a list of dispatches each is there for itself.
+TEST(RunVerdict, OfCompiledDispatchesIsOneWhereThereIsNoCode) {
+  problem::Dispatch product, convolution;
+  product.name = "main_dispatch_0";
+  convolution.name = "main_dispatch_1";
+  CompiledProgram list;
+  list.dispatches.resize(2);
+  list.dispatches[0].dispatch = &product;
+  list.dispatches[0].compiled = 3;
+  list.dispatches[1].dispatch = &convolution;
+  list.dispatches[1].tried = 4;
+  list.dispatches[1].default_failure = "no registers left";
+  EXPECT_EQ(exit_code(verdict_of(list)), 0);
+
+  CompiledProgram program = list;
+  program.program.functions.emplace_back();
+  const auto last = [&] {
+    const RunVerdict verdict = verdict_of(program);
+    return std::to_string(exit_code(verdict)) + " " + last_line(verdict);
+  };
+  EXPECT_EQ(last(),
+            "1 NOTHING USABLE: the compiler makes no code of main_dispatch_1: no registers left\n");
+  program.dispatches[1].untried = 12;
+  EXPECT_EQ(last(),
+            "1 NOTHING USABLE: no code of main_dispatch_1 by the end of the budget, 12 of 16 "
+            "candidates untried: no registers left\n");
+  list.dispatches[0].compiled = 0;
+  EXPECT_EQ(exit_code(verdict_of(list)), 1);
 }
 
 TEST(RunVerdict, SaysThatTooFewRoundsFit) {

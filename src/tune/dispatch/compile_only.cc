@@ -167,6 +167,7 @@ class CompileOnly {
     if (done < waiting_.size())
       observer_.note(fmt::format("'{}': the time is over; {} of {} candidates remain untried",
                                  result_.dispatch->name, waiting_.size() - done, result_.tried));
+    result_.untried = waiting_.size() - done;
     result_.tried = known + done;
     return {};
   }
@@ -254,12 +255,18 @@ RunVerdict verdict_of(const CompiledProgram& compiled) {
   if (without_code.empty() || (is_list && without_code.size() < compiled.dispatches.size()))
     return {RunOutcome::kCompiled, ""};
   const CompiledDispatch& first = *without_code.front();
-  return {
-      RunOutcome::kNothingUsable,
-      fmt::format("the compiler makes no code of {}{}: {}", first.dispatch->name,
-                  without_code.size() > 1 ? fmt::format(" and {} more", without_code.size() - 1)
-                                          : std::string(),
-                  first.default_failure.empty() ? first.failures.words() : first.default_failure)};
+  const std::string names =
+      without_code.size() > 1
+          ? fmt::format("{} and {} more", first.dispatch->name, without_code.size() - 1)
+          : first.dispatch->name;
+  const std::string reason =
+      first.default_failure.empty() ? first.failures.words() : first.default_failure;
+  if (first.untried > 0)
+    return {RunOutcome::kNothingUsable,
+            fmt::format("no code of {} by the end of the budget, {} of {} candidates untried: {}",
+                        names, first.untried, first.tried + first.untried, reason)};
+  return {RunOutcome::kNothingUsable,
+          fmt::format("the compiler makes no code of {}: {}", names, reason)};
 }
 
 bool ranks_before(const CompiledRow& a, const CompiledRow& b) {

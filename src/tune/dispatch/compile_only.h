@@ -31,6 +31,7 @@ struct CompiledDispatch {
   const problem::Dispatch* dispatch = nullptr;
   std::uint64_t space = 0;  // configurations there are, of all providers
   std::size_t tried = 0, compiled = 0, distinct = 0;
+  std::size_t untried = 0;           // candidates for which the time was over
   CommonReason failures = {};        // of those that do not compile
   std::string default_failure = {};  // why the compiler's own choice does not; empty where it does
   std::vector<CompiledRow> ranked;   // best first, equal code once

@@ -88,6 +88,12 @@ class Proof {
 
   // With the flags that the entries were found with, whether the program can be run or not.
   Status vet() {
+    if (!rivals_.empty() && !has_time_for_specs(1)) {
+      for (const VerifiedEntry& entry : entries_)
+        leave_out(entry, "no time is left to compile the program with it");
+      entries_.clear();
+      return {};
+    }
     const bool as_loaded = context_.added.flags.empty();
     const VettingRequest request{program_.path, bytes_, context_.flags(), folder_,
                                  as_loaded ? &program_ : nullptr};
@@ -177,7 +183,8 @@ class Proof {
     if (!context_.added.flags.empty())
       without_spec.push_back({.name = context_.added.name, .flags = context_.added.flags});
     for (const FlagSet& set : context_.flag_sets)
-      if (has_time_for(without_spec.size() + 1))
+      if (context_.deadline.has(static_cast<double>(without_spec.size() + 1) *
+                                context_.deadline.next_compile()))
         without_spec.push_back({.name = set.name, .flags = set.flags});
     HONE_TRY(variants_->add_each(std::move(without_spec)));
     HONE_TRY(add_starter());
@@ -197,9 +204,10 @@ class Proof {
     return keep_right_ones();
   }
 
-  // Whether so many more compiles, and what they give beside the others, leave time to prove.
-  bool has_time_for(std::size_t compiles) const {
-    return context_.deadline.has(static_cast<double>(compiles) * context_.deadline.next_compile());
+  // Whether so many more compiles with a spec, and those of the rivals, leave time to prove.
+  bool has_time_for_specs(std::size_t compiles) const {
+    return context_.deadline.has(static_cast<double>(compiles + rivals_.size()) *
+                                 context_.deadline.next_with_spec());
   }
 
   Status time_all() {
@@ -335,7 +343,8 @@ class Proof {
 
   Status choose_among_near_ties() {
     const bool told = context_.programs->tells_kernel_times(context_.options.place().address);
-    if (!context_.options.near_ties || !told || entries_.empty() || !has_time_for(kCompilesOfTies))
+    if (!context_.options.near_ties || !told || entries_.empty() ||
+        !has_time_for_specs(kCompilesOfTies))
       return {};
     TieChoice choice(
         context_, *variants_, tuned_, reference_of_,
@@ -358,7 +367,7 @@ class Proof {
     }
     module_.clear();
     for (const FlagSet& set : context_.flag_sets)
-      if (has_time_for(1)) HONE_TRY(add_with(set, suffix));
+      if (has_time_for_specs(1)) HONE_TRY(add_with(set, suffix));
     return {};
   }
 
@@ -430,7 +439,7 @@ class Proof {
       ablations.push_back(std::move(variant));
     }
     // Without them all entries stand or fall together.
-    if (!has_time_for(ablations.size())) return {};
+    if (!has_time_for_specs(ablations.size())) return {};
     return variants_->add_each(std::move(ablations));
   }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/stopwatch.h"
 
 namespace hone::tune {
 namespace {
@@ -183,8 +184,10 @@ class Vetting {
 
   // Whether the whole program compiles; else one entry fewer.
   Result<bool> compile() {
+    const Stopwatch watch(context_.clock);
     HONE_ASSIGN(auto compiled, compile_with(entries_.size()));
     if (compiled) {
+      context_.deadline.compiled_with_spec(watch.seconds());
       vetted_.module = std::move(*compiled);
       return true;
     }

@@ -40,6 +40,10 @@ void Deadline::called(double seconds) {
   if (!call_) call_ = seconds;
 }
 
+void Deadline::compiled_with_spec(double seconds) {
+  with_spec_ = std::max(with_spec_, seconds);
+}
+
 double Deadline::left() const {
   return budget_ + compile() + call() - watch_.seconds();
 }
@@ -50,7 +54,8 @@ double Deadline::to_end() const {
 
 std::optional<double> Deadline::most_compile() const {
   if (!compile_) return std::nullopt;
-  const double kept = std::max(to_end() - proof(), kTimesLikeDefault * *compile_);
+  const double kept =
+      std::max(to_end() - proof(), kTimesLikeDefault * std::max(*compile_, with_spec_));
   return std::max(kLeastLimit,
                   std::min({kTimesDefault * *compile_ + kSecondsMore, kept, to_end()}));
 }
@@ -61,7 +66,7 @@ std::optional<double> Deadline::most_call() const {
 }
 
 double Deadline::for_choosing() const {
-  return std::max(kLeastLimit, kChoosing * to_end());
+  return std::max(kLeastLimit, kChoosing * (to_end() - with_spec_));
 }
 
 double Deadline::for_proving() const {
@@ -72,12 +77,26 @@ double Deadline::next_compile() const {
   return kNextCompile * compile();
 }
 
+double Deadline::next_with_spec() const {
+  return std::max(next_compile(), with_spec_);
+}
+
+// A spec's compile was timed from a front half that was known.
+double Deadline::compile_of_proof() const {
+  if (with_spec_ == 0) return kCompileOfProof * compile();
+  return with_spec_ + (kNextCompile - kCompileOfProof) * compile();
+}
+
 double Deadline::proof() const {
-  return kCompileOfProof * compile() + kCallsOfProof * call();
+  return compile_of_proof() + kCallsOfProof * call();
+}
+
+double Deadline::later() const {
+  return later_search_ + static_cast<double>(later_bases_) * (next_compile() + next_with_spec());
 }
 
 double Deadline::for_search() const {
-  return std::max(0.0, std::min(left(), to_end() - next_compile() - proof()));
+  return std::max(0.0, std::min(left(), to_end() - next_compile() - with_spec_ - proof()));
 }
 
 double Deadline::sufficient() const {

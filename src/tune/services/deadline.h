@@ -20,24 +20,35 @@ class Deadline {
   void loaded();
   void compiled(double seconds);
   void called(double seconds);
+  // A compile of the program with a spec took so long, from a front half that was known. The
+  // longest counts: tiles of a spec may make the code many times as large.
+  void compiled_with_spec(double seconds);
+
+  // After what is at hand so many bases are searched for so many seconds together, and each is
+  // compiled without and with its spec.
+  void keep_for_bases(std::size_t bases, double search_seconds) {
+    later_bases_ = bases;
+    later_search_ = search_seconds;
+  }
 
   // Until the budget is used up; negative after that.
   double left() const;
   // Until everything must have ended.
   double to_end() const;
-  // Whether something that takes so many seconds may begin, and time for the proof is left behind
-  // it.
-  bool has(double seconds) const { return to_end() - proof() >= seconds; }
+  // Whether something that takes so many seconds may begin, and time is left behind it for what
+  // comes later and for the proof.
+  bool has(double seconds) const { return to_end() - later() - proof() >= seconds; }
 
   // The most that a job of the compiler and a call of the program may take: many times what the
   // program as it is took, and no longer than the session; a compile leaves time for the proof, but
   // for one that is like the default's. Nothing while that is not known.
   std::optional<double> most_compile() const;
   std::optional<double> most_call() const;
-  // One compile and one call of the program as it is, as far as they are known, and what a further
-  // compile takes: the first one had the splitting of the program beside it.
+  // One compile and one call of the program as it is, as far as they are known, and what further
+  // compiles take: the first one had the splitting of the program beside it.
   double compile() const { return compile_.value_or(load_.value_or(0)); }
   double next_compile() const;
+  double next_with_spec() const;
   double call() const { return call_.value_or(0); }
 
   // What the search for dispatches' configurations may take: a compile and the proof come after it.
@@ -52,9 +63,16 @@ class Deadline {
   double sufficient() const;
 
  private:
+  // The compile of what ships, at once as its user will.
+  double compile_of_proof() const;
+  double later() const;
+
   double budget_;
   Stopwatch watch_;
   std::optional<double> load_, compile_, call_;
+  double with_spec_ = 0;  // until one is known
+  std::size_t later_bases_ = 0;
+  double later_search_ = 0;
 };
 
 }  // namespace hone::tune

@@ -1,0 +1,146 @@
+"""Figures of the source tree, to compare two commits by: size, places where words decide, and the walk of a candidate.
+
+  python3 tests/architecture/house_figures.py [--places] [--walk BUILD --input MODEL --dispatch NAME --iree FOLDER]
+
+Tokens are those of C++, C, CUDA and Python files below src/, outside comments. A place where words decide is one where
+code of hone's own sentences (SENTENCES) compares a value that has a sentence or a composed name (WORDS) with another
+text, or looks for text in it; --places lists them.
+
+--walk counts the functions that run more often where one candidate more is tried: BUILD is built with
+HONE_COVERAGE=ON, and MODEL tuned twice, with each of the candidates of CONFIGURATIONS but the last, and with all. Lambdas,
+constructors, destructors, operators, JSON conversions and functions of at most three lines are left out. What is polled
+for is counted where it is polled for in both runs differently often.
+"""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SRC = ROOT / "src"
+
+COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|(//[^\n]*|/\*.*?\*/)', re.S)
+PYTHON_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|(#[^\n]*)')
+TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[A-Za-z_]\w*|\d[\w.\']*|::|->|<=>|[<>=!+\-*/%&|^]=|&&|\|\||<<|>>|[^\s\w]')
+
+# Whose texts are hone's own; the others read those of compilers, drivers and files.
+SENTENCES = ("tune", "profiler", "output", "store", "worker", "measure", "plan", "cli")
+WORDS = r"(?:message|failure|verdict|reason|step|words|label|variant|without_spec|description)"
+DECIDES = [
+    re.compile(rf"\b{WORDS}(?:\(\))?\s*[=!]=\s*(?:\"|k[A-Z])"),
+    re.compile(rf"\b{WORDS}(?:\(\))?\.(?:starts_with|ends_with|contains|r?find)\((?!'\\n')"),
+    # A whole program as compiled, by the composed name that people read.
+    re.compile(r"\b(?:variants?_?|entries_of_)(?:->|\.)(?:find|timed_for|at|discard|set_aside|compile_plainly(?:_ahead)?)\("
+               r"|\bvariant_of\(|\b(?:RightVariant|FlagTrial|FlagSet|Variant)::name\b|\b(?:v|variant|alone->)\.?name [=!]= "),
+]
+
+# Those who pass a candidate on from the tuner to the runner; the rest works on it.
+PASSES_ON = re.compile(
+    r"tune/dispatch/dispatch_(?:tuner|search|bench)|tune/services/(?:compile_service|rounds|runner_service)|^trial/"
+    r"|worker/(?:compile_pool|fork_server|prepared_server|job_process|runner_process|runner_jobs)"
+    r"|measure/runner\.|iree/compile_worker|prepared_dispatch")
+CONFIGURATIONS = 3
+LEAST_LINES = 4
+
+
+def files(suffixes):
+    return sorted(p for p in SRC.rglob("*") if p.suffix in suffixes and p.is_file())
+
+
+def without_comments(path):
+    text = path.read_text(errors="replace")
+    comment = PYTHON_COMMENT if path.suffix == ".py" else COMMENT
+    return comment.sub(lambda m: re.sub(r"[^\n]", " ", m[0]) if m[1] else m[0], text)
+
+
+def size():
+    sources = files({".h", ".cc", ".c", ".cu", ".py"})
+    return {
+        "tokens": sum(len(TOKEN.findall(without_comments(path))) for path in sources),
+        "files": len(sources),
+        "files of cli": sum(path.is_relative_to(SRC / "cli") for path in sources),
+    }
+
+
+def places():
+    found = []
+    for path in files({".h", ".cc"}):
+        if path.relative_to(SRC).parts[0] not in SENTENCES:
+            continue
+        for number, line in enumerate(without_comments(path).splitlines(), 1):
+            if any(pattern.search(line) for pattern in DECIDES):
+                found.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()}")
+    return found
+
+
+def counts(build, command, environment):
+    """How often each function of src/ ran: {(file, name): count}."""
+    for old in build.rglob("*.gcda"):
+        old.unlink()
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if done.returncode not in (0, 1):
+        sys.exit(f"{' '.join(map(str, command))}: {done.stderr[-2000:]}")
+    ran = collections.Counter()
+    for data in build.rglob("*.gcda"):
+        read = subprocess.run(["gcov", "--json-format", "--stdout", "--demangled-names", str(data)], cwd=data.parent,
+                              capture_output=True, text=True)
+        for line in read.stdout.splitlines():
+            for file in json.loads(line)["files"]:
+                path = pathlib.Path(os.path.normpath(build / file["file"]))
+                if not path.is_relative_to(SRC):
+                    continue
+                for function in file["functions"]:
+                    lines = function["end_line"] - function["start_line"] + 1
+                    name = function["demangled_name"]
+                    if lines >= LEAST_LINES and is_listed(name):
+                        ran[str(path.relative_to(SRC)), name.split("(")[0]] += function["execution_count"]
+    return ran
+
+
+def is_listed(name):
+    if "{lambda" in name or "operator" in name or "~" in name or "::from_json" in name or "::to_json" in name:
+        return False
+    path = re.sub(r"<[^<>]*>", "", name.split("(")[0]).split("::")
+    return len(path) < 2 or path[-1] != path[-2]
+
+
+def walk(build, model, dispatch, iree):
+    ran = []
+    for candidates in (CONFIGURATIONS - 1, CONFIGURATIONS):
+        with tempfile.TemporaryDirectory() as folder:
+            command = [build / "hone", "tune", model, "--dispatch", dispatch, "--no-program", "--no-baselines", "--seed", "1",
+                       "--candidates", str(candidates), "--budget", "10m", "--plain", "--store", f"{folder}/a.db", "--out", folder]
+            ran.append(counts(build, command, {**os.environ, "HONE_IREE": str(iree)}))
+    return sorted(key for key, count in ran[1].items() if count > ran[0][key])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--places", action="store_true")
+    parser.add_argument("--walk", type=pathlib.Path)
+    parser.add_argument("--input", type=pathlib.Path)
+    parser.add_argument("--dispatch")
+    parser.add_argument("--iree", type=pathlib.Path)
+    given = parser.parse_args()
+    decided = places()
+    figures = {**size(), "places where words decide": len(decided)}
+    if given.places:
+        print("\n".join(decided))
+    if given.walk:
+        walked = walk(given.walk.resolve(), given.input.resolve(), given.dispatch, given.iree)
+        passing = [(file, name) for file, name in walked if PASSES_ON.search(file)]
+        for file, name in walked:
+            print(f"{file}: {name}")
+        figures["calls of the walk"], figures["files of the walk"] = len(walked), len({f for f, _ in walked})
+        figures["calls that pass on"], figures["files that pass on"] = len(passing), len({f for f, _ in passing})
+    print(json.dumps(figures, indent=1))
+
+
+if __name__ == "__main__":
+    main()
