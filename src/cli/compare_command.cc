@@ -194,8 +194,8 @@ CommandResult run_compare(CompareCommand options) {
     options.compare.stop_fd = stop->fd();
   }
   HONE_ASSIGN(const iree::IreeProvider provider, make_provider(options.toolchain, installation));
-  tune::RunnerService runner(toolchain ? toolchain->make_runner()
-                                       : make_runner(options.compare.stop_fd, folder->parent()));
+  trial::RunnerService runner(toolchain ? toolchain->make_runner()
+                                        : make_runner(options.compare.stop_fd, folder->parent()));
   StatusLine status(verbosity_of(options.quiet, options.plain, options.json));
   measure::NoiseOptions noise;
   noise.rounds = options.compare.rounds;

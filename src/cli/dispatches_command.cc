@@ -169,7 +169,7 @@ output::Table table_of(const problem::Program& program, const Providers& replaci
 
 // The program goes to the screen unless -o says otherwise.
 CommandResult write_root(const DispatchesOptions& options, const problem::Program& program,
-                         tune::CompileService& compiler) {
+                         trial::CompileService& compiler) {
   HONE_ASSIGN(const problem::Dispatch* const dispatch,
               tune::find_dispatch(program, options.extract_root));
   HONE_ASSIGN(const std::string text, compiler.extract_root(dispatch->name, dispatch->source,

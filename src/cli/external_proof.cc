@@ -102,7 +102,7 @@ Result<tune::ComparedPair> kept(Result<tune::ComparedPair> pair, const tune::Com
 }  // namespace
 
 Result<std::vector<tune::ComparedPair>> price_replacements(const tune::CompareContext& context,
-                                                           tune::CompileService& compiler,
+                                                           trial::CompileService& compiler,
                                                            const std::vector<ReplacedSides>& all) {
   std::vector<tune::ComparedPair> pairs;
   for (const ReplacedSides& each : all) {
@@ -162,7 +162,7 @@ Result<Prices> prove(const ProofRequest& request, const Toolchain& toolchain,
   compare.runtime_flags.insert(compare.runtime_flags.end(), more.begin(), more.end());
   HONE_ASSIGN(const iree::IreeProvider provider,
               make_provider(request.toolchain, toolchain.installation()));
-  tune::RunnerService runner(toolchain.make_runner());
+  trial::RunnerService runner(toolchain.make_runner());
   StatusLine status(request.verbosity);
   measure::NoiseOptions noise;
   noise.rounds = compare.rounds;

@@ -30,7 +30,7 @@ struct ReplacedSides {
 // its borders cost: `with` (B) beside the kernel alone (A). What does not run has that as its
 // failure; other errors as tune::compare_compiles.
 Result<std::vector<tune::ComparedPair>> price_replacements(const tune::CompareContext& context,
-                                                           tune::CompileService& compiler,
+                                                           trial::CompileService& compiler,
                                                            const std::vector<ReplacedSides>& all);
 
 // What is found on a device.

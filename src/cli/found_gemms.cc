@@ -5,7 +5,7 @@
 #include <set>
 
 #include "provider/triton/configuration_keys.h"
-#include "tune/services/records.h"
+#include "trial/records.h"
 
 namespace hone::cli {
 namespace {
@@ -46,7 +46,7 @@ Result<std::vector<Chosen>> selected(store::Store& store, const WantedGemms& wan
     HONE_ASSIGN(const std::optional<store::Id> candidate, candidate_of(store, selection));
     if (!candidate) continue;
     HONE_ASSIGN(const store::Dispatch row, store.dispatch(selection.dispatch));
-    HONE_ASSIGN(const problem::Dispatch dispatch, tune::dispatch_from(row));
+    HONE_ASSIGN(const problem::Dispatch dispatch, trial::dispatch_from(row));
     if (!triton::gemm_of(dispatch)) continue;  // a kernel of the user's own
     newest[selection.dispatch] = {*candidate, selection.device};
     where.insert(fmt::format("{} ({})", device.name, target));
@@ -68,9 +68,9 @@ Status add(store::Store& store, const Chosen& chosen, store::Trust trust, FoundG
   if (details.candidate.provider != kProvider)
     return input_error("candidate {} is none of Triton's but of {}", chosen.candidate,
                        details.candidate.provider);
-  HONE_ASSIGN(const problem::Dispatch dispatch, tune::dispatch_from(details.dispatch));
+  HONE_ASSIGN(const problem::Dispatch dispatch, trial::dispatch_from(details.dispatch));
   HONE_ASSIGN(const store::Artifact row, store.load_artifact(chosen.candidate, trust));
-  HONE_ASSIGN(const provider::Artifact artifact, tune::artifact_from(row));
+  HONE_ASSIGN(const provider::Artifact artifact, trial::artifact_from(row));
   triton::EmittedGemm gemm;
   HONE_ASSIGN(gemm.entry.gemm, triton::gemm_of(dispatch));
   for (const triton::EmittedGemm& other : found.gemms)

@@ -89,8 +89,8 @@ GemmSession::GemmSession(TuneOptions options, const triton::GemmDevice& device,
 Status GemmSession::begin() {
   for (std::size_t i = 1; i < options_.tuning.places.size(); ++i)
     more_runners_.emplace_back(toolchain_.make_runner(), options_.kernel_seconds);
-  for (tune::RunnerService& each : more_runners_) context_.more_runners.push_back(&each);
-  HONE_ASSIGN(tune::LeaseKeeper leases, tune::LeaseKeeper::start(store_, toolchain_.stop_fd()));
+  for (trial::RunnerService& each : more_runners_) context_.more_runners.push_back(&each);
+  HONE_ASSIGN(trial::LeaseKeeper leases, trial::LeaseKeeper::start(store_, toolchain_.stop_fd()));
   leases_.emplace(std::move(leases));
   context_.leases = &*leases_;
   context_.stop_fd = toolchain_.stop_fd();

@@ -42,11 +42,11 @@ class GemmSession {
   store::Store store_;
   TritonToolchain toolchain_;
   triton::TritonProvider provider_;
-  tune::RunnerService runner_;
-  std::vector<tune::RunnerService> more_runners_;
+  trial::RunnerService runner_;
+  std::vector<trial::RunnerService> more_runners_;
   StatusLine status_;
   tune::Context context_;
-  std::optional<tune::LeaseKeeper> leases_;
+  std::optional<trial::LeaseKeeper> leases_;
 };
 
 // The rest of `options` for Triton: budget, flags, cache, compile processes.

@@ -123,17 +123,17 @@ CommandResult with_program_session(TuneOptions options,
   HONE_ASSIGN(const std::vector<Replacing> replacing,
               start_replacing(tools, options.toolchain, toolchain));
   const std::string note = target_note(options.toolchain);
-  tune::RunnerService runner(toolchain.make_runner(), options.kernel_seconds);
-  std::vector<tune::RunnerService> more_runners;
+  trial::RunnerService runner(toolchain.make_runner(), options.kernel_seconds);
+  std::vector<trial::RunnerService> more_runners;
   for (std::size_t i = 1; i < options.tuning.places.size(); ++i)
     more_runners.emplace_back(toolchain.make_runner(), options.kernel_seconds);
   StatusLine status(verbosity_of(options.quiet, options.plain, options.json));
-  HONE_ASSIGN(tune::LeaseKeeper leases, tune::LeaseKeeper::start(store, toolchain.stop_fd()));
+  HONE_ASSIGN(trial::LeaseKeeper leases, trial::LeaseKeeper::start(store, toolchain.stop_fd()));
   if (!note.empty()) status.note(note);
   for (const std::string& each : notes) status.note(each);
   for (const std::string& each : found) status.note(each);
   tune::Context context{options.tuning, provider, toolchain.compiler(), runner, store, status};
-  for (tune::RunnerService& each : more_runners) context.more_runners.push_back(&each);
+  for (trial::RunnerService& each : more_runners) context.more_runners.push_back(&each);
   context.leases = &leases;
   context.programs = &provider;
   for (const Replacing& each : replacing) context.replacing.push_back(each.provider.get());

@@ -1,4 +1,5 @@
 // hone show: everything about one candidate, and how to reproduce it without hone.
+#include "base/decode_json.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -10,8 +11,7 @@
 #include "provider/iree/iree_provider.h"
 #include "space/configuration.h"
 #include "store/store.h"
-#include "tune/services/decode_json.h"
-#include "tune/services/records.h"
+#include "trial/records.h"
 #include "tune/services/stored_flags.h"
 
 namespace hone::cli {
@@ -30,7 +30,7 @@ struct ShowOptions {
 std::optional<std::string> gpu_of(const store::CandidateDetails& details) {
   const auto target =
       nlohmann::json::parse(details.build.target, nullptr, /*allow_exceptions=*/false);
-  const auto gpu = tune::decode_json<std::string>(target, "gpu");
+  const auto gpu = decode_json<std::string>(target, "gpu");
   return gpu ? std::optional<std::string>(*gpu) : std::nullopt;
 }
 
@@ -45,7 +45,7 @@ Result<provider::Payload> as_compiled(const ToolchainOptions& options, bool trus
                     : tune::flags_to_compile_with(details.build, options.flags, provider));
   HONE_ASSIGN(Toolchain toolchain, Toolchain::start(options));
   HONE_TRY(toolchain.compiler().prepare({"shown", dispatch.source, flags}));
-  HONE_ASSIGN(const tune::CompiledCandidate compiled,
+  HONE_ASSIGN(const trial::CompiledCandidate compiled,
               toolchain.compiler().compile("shown", payload));
   if (!compiled.artifact)
     return failure("candidate {} does not compile: {}", details.candidate.id,
@@ -69,7 +69,7 @@ Result<std::string> spec_of(const ShowOptions& options, const store::CandidateDe
       details.candidate.configuration == store::kDefaultConfiguration)
     return std::string();
   HONE_ASSIGN(const iree::IreeProvider provider, provider_of(details));
-  HONE_ASSIGN(const problem::Dispatch dispatch, tune::dispatch_from(details.dispatch));
+  HONE_ASSIGN(const problem::Dispatch dispatch, trial::dispatch_from(details.dispatch));
   HONE_ASSIGN(const space::Space space, provider.space_of(dispatch));
   HONE_ASSIGN(const space::Configuration configuration,
               space::configuration_from_json(
@@ -93,7 +93,7 @@ std::string one_line(std::string text) {
 // A script that a user will run, of what a store says: every word is quoted.
 Result<std::string> reproduce_text(const store::CandidateDetails& details, bool has_spec,
                                    bool has_code) {
-  HONE_ASSIGN(const problem::Dispatch dispatch, tune::dispatch_from(details.dispatch));
+  HONE_ASSIGN(const problem::Dispatch dispatch, trial::dispatch_from(details.dispatch));
   HONE_ASSIGN(const std::vector<std::string> flags, tune::flags_in(details.build));
   std::string quoted;
   for (const std::string& flag : flags) quoted += " " + shell_word(flag);
@@ -113,7 +113,7 @@ Result<std::string> reproduce_text(const store::CandidateDetails& details, bool 
       gpu ? "--compile-to=hal --iree-hal-dump-executable-binaries-to=binaries -o /dev/null"
           : "-o dispatch.vmfb");
   if (gpu || !has_code) return text;
-  HONE_ASSIGN(const provider::Artifact artifact, tune::artifact_from(*details.artifact));
+  HONE_ASSIGN(const provider::Artifact artifact, trial::artifact_from(*details.artifact));
   const provider::Launch launch = problem::over_bindings(artifact.launch, dispatch);
   text += fmt::format(
       "iree-benchmark-executable --device=local-sync --executable_format={} "

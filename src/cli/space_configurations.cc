@@ -63,7 +63,7 @@ Result<SpaceConfigurations> SpaceConfigurations::start(const std::string& target
 Result<std::vector<profiler::Configuration>> SpaceConfigurations::drawn(
     const problem::Dispatch& dispatch, const space::Space& space, std::size_t count,
     std::uint64_t seed) {
-  tune::CompileService& compiler = toolchain_.compiler();
+  trial::CompileService& compiler = toolchain_.compiler();
   HONE_TRY(compiler.prepare({dispatch.name, dispatch.source, compile_flags(options_)}));
   std::vector<profiler::Configuration> configurations;
   std::size_t compiles = 0;
@@ -74,7 +74,7 @@ Result<std::vector<profiler::Configuration>> SpaceConfigurations::drawn(
     HONE_ASSIGN(const iree::Attributes asked, iree::attributes_from(payload));
     if (takes_more(asked)) continue;
     ++compiles;
-    HONE_ASSIGN(const tune::CompiledCandidate candidate, compiler.compile(dispatch.name, payload));
+    HONE_ASSIGN(const trial::CompiledCandidate candidate, compiler.compile(dispatch.name, payload));
     if (!candidate.artifact) continue;
     HONE_ASSIGN(const provider::Payload made, provider_.as_compiled(payload, *candidate.artifact));
     HONE_ASSIGN(const iree::Attributes attributes, iree::attributes_from(made));

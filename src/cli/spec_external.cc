@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "base/decode_json.h"
 #include "base/file.h"
 #include "base/response_file.h"
 #include "base/say.h"
@@ -20,7 +21,6 @@
 #include "problem/code_target.h"
 #include "provider/iree/compile_worker.h"
 #include "provider/iree/compiler/weights_in_blocks.h"
-#include "tune/services/decode_json.h"
 
 namespace hone::cli {
 namespace {
@@ -46,7 +46,7 @@ Result<std::vector<T>> listed(const Toolchain& toolchain, const char* job, const
                               const InputProgram& program, const std::vector<std::string>& flags) {
   HONE_ASSIGN(const nlohmann::json answer,
               toolchain.compiler().ask(job, program.path, program.bytes, flags));
-  const auto list = tune::decode_json<std::vector<T>>(answer, name);
+  const auto list = decode_json<std::vector<T>>(answer, name);
   if (!list)
     return failure("what the compile worker says of '{}' {}", program.path, list.error().message);
   return *list;
@@ -216,7 +216,7 @@ CommandResult place(ExternalOptions options) {
   HONE_ASSIGN(const auto launches, listed<iree::ExternLaunch>(toolchain, iree::kExternLaunches,
                                                               "launches", program, trial_flags));
   HONE_TRY(check_launches(placed, launches));
-  HONE_ASSIGN(const tune::CompiledModule module,
+  HONE_ASSIGN(const trial::CompiledModule module,
               toolchain.compiler().compile_program(program.path, program.bytes, trial_flags));
   if (!module) return input_error("{}", module.error().message);
   HONE_TRY(check_module(placed, *module, device));

@@ -6,17 +6,17 @@
 
 namespace hone::cli {
 
-output::Table time_table(tune::TimeBudget& time) {
+output::Table time_table(trial::TimeBudget& time) {
   using output::Align;
   output::Table table({{"of", "time of"},
                        {"phase", "phase"},
                        {"count", "count", Align::kRight},
                        {"seconds", "time", Align::kRight},
                        {"share", "share", Align::kRight}});
-  const std::vector<tune::TimeRow> rows = time.rows();
+  const std::vector<trial::TimeRow> rows = time.rows();
   std::map<std::string_view, double> totals;
-  for (const tune::TimeRow& row : rows) totals[row.of] += row.seconds;
-  for (const tune::TimeRow& row : rows) {
+  for (const trial::TimeRow& row : rows) totals[row.of] += row.seconds;
+  for (const trial::TimeRow& row : rows) {
     const double share = totals[row.of] > 0 ? row.seconds / totals[row.of] : 0;
     if (row.seconds <= 0) continue;
     table.add({{row.of, ""},

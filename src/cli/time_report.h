@@ -2,12 +2,12 @@
 #pragma once
 
 #include "output/table.h"
-#include "tune/services/time_budget.h"
+#include "trial/time_budget.h"
 
 namespace hone::cli {
 
 // One row per phase that took any time, and per stage of compiling. "share" is of the session's
 // wall time, or of the time of the compile workers.
-output::Table time_table(tune::TimeBudget& time);
+output::Table time_table(trial::TimeBudget& time);
 
 }  // namespace hone::cli

@@ -92,7 +92,7 @@ nlohmann::json target_json(const ToolchainOptions& options) {
   return {{"name", options.target}, {"compiled_as", gpu ? gpu->compiled_as : options.target}};
 }
 
-Result<problem::Program> load_for_target(tune::CompileService& compiler,
+Result<problem::Program> load_for_target(trial::CompileService& compiler,
                                          const ToolchainOptions& options, const std::string& path,
                                          const std::string& bytes) {
   HONE_ASSIGN(const iree::IreeProvider provider, make_provider(options, {}));
@@ -187,7 +187,7 @@ Result<Toolchain> Toolchain::start(const ToolchainOptions& options) {
       toolchain.pool_,
       toolchain.start_workers("iree", toolchain.installation_.compiler_library.string(), options));
   toolchain.jobs_ = jobs_of(options);
-  toolchain.compiler_ = std::make_unique<tune::CompileService>(*toolchain.pool_);
+  toolchain.compiler_ = std::make_unique<trial::CompileService>(*toolchain.pool_);
   toolchain.compiler_->give({std::move(sizes), {}, {}});
   HONE_ASSIGN(toolchain.revision_, toolchain.compiler_->revision());
   return toolchain;

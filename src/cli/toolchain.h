@@ -12,7 +12,7 @@
 #include "problem/target.h"
 #include "provider/iree/compiler/library.h"
 #include "provider/iree/iree_provider.h"
-#include "tune/services/compile_service.h"
+#include "trial/compile_service.h"
 #include "worker/compile_pool.h"
 #include "worker/runner_process.h"
 #include "worker/tuner_folder.h"
@@ -50,7 +50,7 @@ std::string target_note(const ToolchainOptions& options);
 nlohmann::json target_json(const ToolchainOptions& options);
 // The program in the file, split into dispatches for `options.target`; on a GPU each with what the
 // compiler states about it. Errors as CompileService::load_program.
-Result<problem::Program> load_for_target(tune::CompileService& compiler,
+Result<problem::Program> load_for_target(trial::CompileService& compiler,
                                          const ToolchainOptions& options, const std::string& path,
                                          const std::string& bytes);
 
@@ -80,7 +80,7 @@ class Toolchain {
   static Result<Toolchain> start(const ToolchainOptions& options);
 
   const iree::Installation& installation() const { return installation_; }
-  tune::CompileService& compiler() const { return *compiler_; }
+  trial::CompileService& compiler() const { return *compiler_; }
   int stop_fd() const { return stop_.fd(); }
   int jobs() const { return jobs_; }  // compile processes
   worker::RunnerProcess make_runner() const;
@@ -105,7 +105,7 @@ class Toolchain {
   std::string revision_;
   int jobs_ = 1;
   std::unique_ptr<worker::CompilePool> pool_;
-  std::unique_ptr<tune::CompileService> compiler_;
+  std::unique_ptr<trial::CompileService> compiler_;
 };
 
 // This program's own file, which workers run.

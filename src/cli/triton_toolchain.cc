@@ -51,7 +51,7 @@ Result<TritonToolchain> TritonToolchain::start(triton::Installation installation
   HONE_ASSIGN(toolchain.pool_,
               start_triton_workers(toolchain.installation_, options, same_work,
                                    toolchain.stop_.fd(), toolchain.folder_.parent()));
-  toolchain.compiler_ = std::make_unique<tune::CompileService>(*toolchain.pool_);
+  toolchain.compiler_ = std::make_unique<trial::CompileService>(*toolchain.pool_);
   return toolchain;
 }
 

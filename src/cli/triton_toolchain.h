@@ -11,7 +11,7 @@
 #include "device/place.h"
 #include "provider/triton/gemm_device.h"
 #include "provider/triton/installation.h"
-#include "tune/services/compile_service.h"
+#include "trial/compile_service.h"
 #include "worker/persistent_pool.h"
 #include "worker/tuner_folder.h"
 
@@ -37,7 +37,7 @@ class TritonToolchain {
                                        const ToolchainOptions& options);
 
   const triton::Installation& installation() const { return installation_; }
-  tune::CompileService& compiler() { return *compiler_; }
+  trial::CompileService& compiler() { return *compiler_; }
   int stop_fd() const { return stop_.fd(); }
   worker::RunnerProcess make_runner() const;
 
@@ -50,7 +50,7 @@ class TritonToolchain {
   StopSignal stop_;
   triton::Installation installation_;
   std::unique_ptr<worker::PersistentPool> pool_;
-  std::unique_ptr<tune::CompileService> compiler_;
+  std::unique_ptr<trial::CompileService> compiler_;
 };
 
 }  // namespace hone::cli

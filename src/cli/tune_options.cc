@@ -6,7 +6,7 @@
 
 #include "cli/version.h"
 #include "device/cpu/target.h"
-#include "tune/services/protocols.h"
+#include "trial/protocols.h"
 
 namespace hone::cli {
 
@@ -57,7 +57,7 @@ store::Device device_row(const tune::Options& options) {
   row.driver = facts.driver;
   nlohmann::json protocol = nlohmann::json::parse(facts.identity);
   protocol["cache"] = options.cache == measure::CacheMode::kCold ? "cold" : "warm";
-  protocol["measuring"] = tune::protocols_in_use(options.traits());
+  protocol["measuring"] = trial::protocols_in_use(options.traits());
   if (options.cache == measure::CacheMode::kCold &&
       options.last_level_cache() > facts.last_level_cache_bytes)
     protocol["rotating_bytes"] = 2 * options.last_level_cache();

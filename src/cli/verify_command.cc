@@ -101,7 +101,7 @@ Result<Subject> choose(const tune::VerifyRequest& request, const VerifyOptions& 
 // compiler's, and verifying it would say nothing.
 Result<std::string> effect_of_spec(const tune::VerifyRequest& request,
                                    const std::vector<std::string>& without,
-                                   tune::CompileService& compiler) {
+                                   trial::CompileService& compiler) {
   const auto configured = [&](const std::vector<std::string>& flags) {
     return compiler.configured(request.program.path, request.bytes, flags);
   };
@@ -246,7 +246,7 @@ CommandResult verify(VerifyOptions options) {
     HONE_ASSIGN(verdict, tune::verify_program(request, *subject.function, flags_of_runtime,
                                               provider, toolchain.compiler()));
   } else {
-    tune::RunnerService runner(toolchain.make_runner());
+    trial::RunnerService runner(toolchain.make_runner());
     HONE_ASSIGN(verdict, tune::verify_dispatch(request, *subject.dispatch, options.configuration,
                                                provider, toolchain.compiler(), runner));
   }

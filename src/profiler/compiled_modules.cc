@@ -27,7 +27,7 @@ std::vector<std::string> function_names(const SelectedOperation& selected) {
 
 class Modules {
  public:
-  Modules(tune::CompileService& compiler, const ModuleOptions& options,
+  Modules(trial::CompileService& compiler, const ModuleOptions& options,
           const SelectedOperation& selected)
       : compiler_(compiler),
         options_(options),
@@ -49,7 +49,7 @@ class Modules {
   }
 
   // The two programs of what was not left out.
-  std::vector<tune::ProgramToCompile> programs() const {
+  std::vector<trial::ProgramToCompile> programs() const {
     std::vector<std::string> profile_flags = options_.flags;
     profile_flags.push_back(profile_flag(options_.batch_size));
     const std::string path = files_.source().string();
@@ -58,14 +58,14 @@ class Modules {
 
   // Takes the modules that programs() gave. Where one does not compile the dispatches are tried one
   // by one.
-  Status take(std::span<tune::CompiledModule> modules) {
+  Status take(std::span<trial::CompiledModule> modules) {
     const bool compiled = std::ranges::all_of(
-        modules, [](const tune::CompiledModule& each) { return each.has_value(); });
+        modules, [](const trial::CompiledModule& each) { return each.has_value(); });
     if (compiled) return write(*modules[0], *modules[1]);
     const std::string why = modules[0] ? modules[1].error().message : modules[0].error().message;
     HONE_TRY(leave_out(why));
     if (row_.dispatches == 0) return write("", "");
-    HONE_ASSIGN(std::vector<tune::CompiledModule> rest, compiler_.compile_each(programs()));
+    HONE_ASSIGN(std::vector<trial::CompiledModule> rest, compiler_.compile_each(programs()));
     if (rest[0] && rest[1]) return write(*rest[0], *rest[1]);
     // Each compiles by itself and all do not: nothing is left of it.
     const std::string together = rest[0] ? rest[1].error().message : rest[0].error().message;
@@ -105,10 +105,10 @@ class Modules {
 
   Status leave_out(const std::string& why) {
     std::vector<std::string> kept;
-    std::vector<tune::ProgramToCompile> alone;
+    std::vector<trial::ProgramToCompile> alone;
     for (const std::string& name : names_)
       alone.push_back({files_.source().string(), only_functions(text_, {name}), options_.flags});
-    std::vector<tune::CompiledModule> modules;
+    std::vector<trial::CompiledModule> modules;
     if (names_.size() == 1) {
       modules.push_back(
           tl::unexpected(provider::Failure{provider::FailureKind::kCompileError, why}));
@@ -159,7 +159,7 @@ class Modules {
     return text;
   }
 
-  tune::CompileService& compiler_;
+  trial::CompileService& compiler_;
   const ModuleOptions& options_;
   const SelectedOperation& selected_;
   OperationFiles files_;
@@ -171,14 +171,14 @@ class Modules {
 
 }  // namespace
 
-Status compile_modules(tune::CompileService& compiler, const ModuleOptions& options,
+Status compile_modules(trial::CompileService& compiler, const ModuleOptions& options,
                        std::span<const SelectedOperation> operations,
                        const std::function<Status(const ModuleRow&)>& row) {
   for (std::size_t first = 0; first < operations.size();) {
     const std::size_t count =
         std::min(std::max<std::size_t>(1, options.jobs), operations.size() - first);
     std::vector<Modules> batch;
-    std::vector<tune::ProgramToCompile> programs;
+    std::vector<trial::ProgramToCompile> programs;
     std::vector<std::size_t> compiled;  // of the batch
     for (std::size_t i = 0; i < count; ++i) {
       batch.emplace_back(compiler, options, operations[first + i]);
@@ -187,7 +187,7 @@ Status compile_modules(tune::CompileService& compiler, const ModuleOptions& opti
       compiled.push_back(i);
       std::ranges::move(batch.back().programs(), std::back_inserter(programs));
     }
-    HONE_ASSIGN(std::vector<tune::CompiledModule> modules, compiler.compile_each(programs));
+    HONE_ASSIGN(std::vector<trial::CompiledModule> modules, compiler.compile_each(programs));
     for (std::size_t i = 0; i < compiled.size(); ++i)
       HONE_TRY(batch[compiled[i]].take(std::span(modules).subspan(2 * i, 2)));
     for (const Modules& each : batch) HONE_TRY(row(each.row()));

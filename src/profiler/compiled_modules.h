@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "profiler/selection.h"
-#include "tune/services/compile_service.h"
+#include "trial/compile_service.h"
 
 namespace hone::profiler {
 
@@ -41,7 +41,7 @@ struct ModuleRow {
 // compiler, and lies there whole, is not compiled again. Each file is written to the side and
 // renamed. `row` is called for each operation, in order. Errors: the user stopped it, a file cannot
 // be read or written.
-Status compile_modules(tune::CompileService& compiler, const ModuleOptions& options,
+Status compile_modules(trial::CompileService& compiler, const ModuleOptions& options,
                        std::span<const SelectedOperation> operations,
                        const std::function<Status(const ModuleRow&)>& row);
 

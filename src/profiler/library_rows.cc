@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "tune/services/records.h"
-#include "tune/services/rounds.h"
+#include "trial/kernel_runner.h"
+#include "trial/records.h"
 
 namespace hone::profiler {
 namespace {
@@ -46,21 +46,21 @@ measure::Protocol profile_protocol(int repetitions, const device::Traits& traits
 Result<std::vector<ProfileRow>> measured_libraries(tune::Context& context,
                                                    const ProfileOptions& options,
                                                    const Operation& operation, store::Id dispatch) {
-  HONE_ASSIGN(const tune::Ran<std::vector<measure::Baseline>> loaded,
+  HONE_ASSIGN(const trial::KernelResult<std::vector<measure::Baseline>> loaded,
               context.runner.load_baselines());
   if (!loaded) return std::vector<ProfileRow>();  // no library is for it
-  tune::Rounds rounds(context.runner);
+  trial::KernelRunner runner(context.runner);
   Best best;
   for (std::size_t i = 0; i < loaded->size(); ++i) {
     const measure::Baseline& baseline = (*loaded)[i];
-    tune::RunnerKernel kernel{{}, baseline.handle, context.runner.generation()};
+    trial::RunnerKernel kernel{{}, baseline.handle, context.runner.generation()};
     ProfileRow row;
     row.operation = operation;
     row.provider = first_word(baseline.library);
     row.configuration = baseline.algorithm.empty() ? "default" : baseline.algorithm;
     row.message = baseline.note;
     if (options.verify) {
-      HONE_ASSIGN(const tune::Ran<measure::Verification> verified, rounds.verify(kernel));
+      HONE_ASSIGN(const trial::KernelResult<measure::Verification> verified, runner.verify(kernel));
       row.verified = verified && verified->right ? Verified::kSuccess : Verified::kFailed;
       if (row.verified == Verified::kFailed) {
         // Said where the library has no right kernel.
@@ -72,8 +72,8 @@ Result<std::vector<ProfileRow>> measured_libraries(tune::Context& context,
     measure::MeasureRequest how;
     how.protocol = profile_protocol(options.repetitions, context.options.traits());
     how.seed = context.options.seed;
-    HONE_ASSIGN(const tune::Ran<measure::MeasureResult> measured,
-                rounds.measure({&kernel}, nullptr, how));
+    HONE_ASSIGN(const trial::KernelResult<measure::MeasureResult> measured,
+                runner.measure({&kernel}, nullptr, how));
     if (!measured) continue;
     store::Candidate candidate;
     candidate.dispatch = dispatch;
@@ -88,8 +88,9 @@ Result<std::vector<ProfileRow>> measured_libraries(tune::Context& context,
     artifact.launch = "{}";
     artifact.configured = baseline.note;
     HONE_TRY(context.store.record(artifact));
-    const store::Measurement measurement = tune::measurement_row(
-        dispatch, artifact.identity, context, measured->handles.front(), *measured);
+    const store::Measurement measurement = trial::measurement_row(
+        dispatch, artifact.identity, context.device, context.options.place().address.cores,
+        measured->handles.front(), *measured);
     HONE_TRY(context.store.record(measurement));
     row.timing = measurement.timing;
     const auto known = best.find(row.provider);

@@ -37,18 +37,18 @@ class ProfileRun {
     if (!begun_.empty() && unfinished() > options_.ahead / 2) return {};
     const std::size_t first = begun_.size();
     while (next_ < plan_.size() && (begun_.empty() || unfinished() < options_.ahead)) {
-      begun_.emplace_back(context_, options_, spent_, plan_[next_++], next_job_);
+      begun_.emplace_back(context_, options_, spent_, plan_[next_++], servers_);
       HONE_TRY(begun_.back().open());
     }
     if (first == begun_.size()) return {};
     say();
     HONE_TRY(split(first));
-    std::vector<tune::DispatchToPrepare> compiles;
+    std::vector<trial::DispatchToPrepare> compiles;
     for (std::size_t i = first; i < begun_.size(); ++i) HONE_TRY(begun_[i].begin(compiles));
     return submit(first, compiles);
   }
 
-  Status submit(std::size_t first, const std::vector<tune::DispatchToPrepare>& compiles) {
+  Status submit(std::size_t first, const std::vector<trial::DispatchToPrepare>& compiles) {
     const Stopwatch watch;
     HONE_ASSIGN(const std::vector<Status> prepared, context_.compiler.prepare_each(compiles));
     std::span<const Status> rest = prepared;
@@ -66,7 +66,7 @@ class ProfileRun {
     const Stopwatch watch;
     const std::size_t count = begun_.size() - first;
     const std::size_t parts = std::min(count, options_.processes);
-    std::vector<tune::ProgramToCompile> joined;
+    std::vector<trial::ProgramToCompile> joined;
     for (std::size_t part = 0; part < parts; ++part) {
       std::vector<std::string> texts;
       for (std::size_t i = first_of(part, parts, count); i < first_of(part + 1, parts, count); ++i)
@@ -93,7 +93,7 @@ class ProfileRun {
   }
 
   Status split_alone(std::size_t first) {
-    std::vector<tune::ProgramToCompile> alone;
+    std::vector<trial::ProgramToCompile> alone;
     for (std::size_t i = first; i < begun_.size(); ++i)
       for (const ProfiledFunction* const function : begun_[i].unsplit())
         alone.push_back(begun_[i].alone(*function));
@@ -162,7 +162,7 @@ class ProfileRun {
   const std::function<Status(const ProfileRow&)>& row_;
   std::deque<ProfiledOperation> begun_;  // the last of the plan's first next_
   std::size_t next_ = 0, done_ = 0, dispatches_ = 0;
-  worker::JobId next_job_ = 0;
+  std::size_t servers_ = 0;
   ProfileSpent spent_;
   Stopwatch watch_;
 };

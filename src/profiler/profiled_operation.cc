@@ -8,7 +8,7 @@
 #include "measure/verification.h"
 #include "profiler/library_rows.h"
 #include "profiler/source_functions.h"
-#include "tune/services/records.h"
+#include "trial/records.h"
 #include "tune/services/session_steps.h"
 
 namespace hone::profiler {
@@ -43,21 +43,16 @@ std::string words_of(const provider::Failure& failure) {
   return fmt::format("{}: {}", provider::name_of(failure.kind), failure.message);
 }
 
-// A further run fails the same way, but for accidents.
-bool holds(const std::optional<store::Failure>& failure) {
-  return failure && tune::still_holds(*failure, {}, false);
-}
-
 }  // namespace
 
 ProfiledOperation::ProfiledOperation(tune::Context& context, const ProfileOptions& options,
                                      ProfileSpent& spent, SelectedOperation plan,
-                                     worker::JobId& next_job)
+                                     std::size_t& servers)
     : context_(context),
       options_(options),
       spent_(spent),
       plan_(std::move(plan)),
-      next_job_(next_job),
+      servers_(servers),
       path_(OperationFiles(options.generated_dir, plan_.operation).source().string()),
       expected_(context, options, spent, plan_.operation) {
   for (const std::string& configuration : plan_.configurations) {
@@ -78,45 +73,36 @@ Status ProfiledOperation::open() {
   return {};
 }
 
-Status ProfiledOperation::begin(std::vector<tune::DispatchToPrepare>& compiles) {
-  const device::Place& place = context_.options.place();
-  for (std::size_t f = 0; f < functions_.size(); ++f) {
-    ProfiledFunction& function = functions_[f];
-    if (!function.done) HONE_TRY(record_kernels(function));
+Status ProfiledOperation::begin(std::vector<trial::DispatchToPrepare>& compiles) {
+  for (ProfiledFunction& function : functions_) {
+    if (!function.done) HONE_TRY(make_trials(function));
     if (!function.done) HONE_TRY(take_known(function));
     function.row.kernels = function.kernels.size();
-    for (std::size_t k = 0; !function.done && k < function.kernels.size(); ++k) {
-      if (function.kernels[k].kernel.code) continue;
-      const problem::Dispatch& dispatch = function.kernels[k].dispatch;
-      const worker::JobId job = ++next_job_;
-      const Job& added =
-          jobs_[job] = {f, k, fmt::format("{}#{}", problem::fingerprint(dispatch), job)};
-      compiles.push_back({added.key, dispatch.source, context_.flags(),
-                          place.traits.assembles_code ? place.facts.target : "",
-                          dispatch.statement});
+    if (function.done) continue;
+    for (ProfiledKernel& kernel : function.kernels) {
+      if (kernel.kernel.code) continue;
+      compiling_.push_back({&function, &kernel});
+      compiles.push_back(kernel.runner->take_server());
     }
   }
   return {};
 }
 
 Result<std::size_t> ProfiledOperation::submit(std::span<const Status> prepared) {
-  const std::size_t added = jobs_.size();
-  std::size_t next = 0;
-  for (auto at = jobs_.begin(); at != jobs_.end();) {
-    const Status& each = prepared[next++];
-    const auto& [id, job] = *at;
-    if (each) {
-      HONE_TRY(context_.compiler.submit(job.key, id, std::nullopt));
-      ++at;
+  const std::vector<Compiling> added = std::exchange(compiling_, {});
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    const auto& [function, kernel] = added[i];
+    if (!prepared[i] && prepared[i].error().kind != ErrorKind::kFailure)
+      return tl::unexpected(prepared[i].error());
+    if (!prepared[i]) {
+      HONE_TRY(fail(*function, {provider::FailureKind::kCompileError, prepared[i].error().message},
+                    kernel));
       continue;
     }
-    if (each.error().kind != ErrorKind::kFailure) return tl::unexpected(each.error());
-    ProfiledFunction& function = functions_[job.function];
-    HONE_TRY(fail(function, {provider::FailureKind::kCompileError, each.error().message},
-                  &function.kernels[job.kernel]));
-    at = jobs_.erase(at);
+    HONE_TRY(kernel->runner->begin({&kernel->trial}));
+    compiling_.push_back(added[i]);
   }
-  return added;
+  return added.size();
 }
 
 std::vector<ProfiledKernel> ProfiledOperation::kernels_in(const problem::Program& program,
@@ -124,7 +110,7 @@ std::vector<ProfiledKernel> ProfiledOperation::kernels_in(const problem::Program
   const std::string prefix = name_of(function) + "_dispatch_";
   std::vector<ProfiledKernel> kernels;
   for (const problem::Dispatch& dispatch : program.dispatches)
-    if (dispatch.name.starts_with(prefix)) kernels.push_back({.dispatch = dispatch});
+    if (dispatch.name.starts_with(prefix)) kernels.emplace_back().dispatch = dispatch;
   return kernels;
 }
 
@@ -147,7 +133,7 @@ std::vector<ProfiledFunction*> ProfiledOperation::unsplit() {
   return functions;
 }
 
-tune::ProgramToCompile ProfiledOperation::alone(const ProfiledFunction& function) const {
+trial::ProgramToCompile ProfiledOperation::alone(const ProfiledFunction& function) const {
   return {path_, function.source, context_.flags()};
 }
 
@@ -164,91 +150,94 @@ Status ProfiledOperation::take_split(ProfiledFunction& function,
               nullptr);
 }
 
-Status ProfiledOperation::record_kernels(ProfiledFunction& function) {
+Status ProfiledOperation::make_trials(ProfiledFunction& function) {
+  const device::Place& place = context_.options.place();
+  trial::Services services = context_.trial_services();
+  services.leases = nullptr;  // a profile shares no work
+  services.time = nullptr;
   for (ProfiledKernel& kernel : function.kernels) {
+    const problem::Dispatch& dispatch = kernel.dispatch;
     HONE_ASSIGN(const store::Id operation,
-                context_.store.intern(tune::operation_row(kernel.dispatch.root)));
-    HONE_ASSIGN(kernel.id, context_.store.intern(tune::dispatch_row(kernel.dispatch, operation)));
+                context_.store.intern(trial::operation_row(dispatch.root)));
     store::Candidate row;
-    row.dispatch = kernel.id;
+    HONE_ASSIGN(row.dispatch, context_.store.intern(trial::dispatch_row(dispatch, operation)));
     row.build = context_.build;
     row.provider = context_.provider.name();
     row.configuration = store::kDefaultConfiguration;
-    HONE_ASSIGN(kernel.candidate, context_.store.add_candidate(row));
+    HONE_ASSIGN(kernel.trial.candidate, context_.store.add_candidate(row));
+    kernel.runner.emplace(
+        services, row.dispatch, dispatch.bindings,
+        trial::DispatchToPrepare{fmt::format("{}#{}", problem::fingerprint(dispatch), ++servers_),
+                                 dispatch.source, context_.flags(),
+                                 place.traits.assembles_code ? place.facts.target : "",
+                                 dispatch.statement},
+        trial::Steps{
+            .verify = options_.verify, .measure = options_.measure, .beside_default = false});
+    kernel.runner->verify_by(kByName, /*only=*/true);
   }
   return {};
 }
 
 Status ProfiledOperation::take_known(ProfiledFunction& function) {
-  bool verified = !function.kernels.empty(), measured = verified;
+  bool verified = options_.verify && !function.kernels.empty();
+  bool measured = options_.measure && !function.kernels.empty();
   for (ProfiledKernel& kernel : function.kernels) {
-    HONE_ASSIGN(const store::Known known,
-                context_.store.known(kernel.candidate, context_.device, store::Phase::kSearch,
-                                     context_.options.reuse));
-    if (holds(known.failure)) {
-      function.row.verified = options_.verify ? Verified::kFailed : Verified::kNot;
-      function.row.message = fmt::format("{}: {}", known.failure->kind, known.failure->message);
-      function.row.known = function.done = true;
+    HONE_TRY(kernel.runner->recall(kernel.trial));
+    const trial::State state = kernel.trial.state;
+    if (state == trial::State::kFailed) {
+      function.row.known = true;
+      take_failure(function, *kernel.trial.failure);
       return {};
     }
-    verified = verified && known.verification && known.verification->right &&
-               known.verification->rules == measure::kVerificationRules &&
-               known.verification->reference == kByName;
-    measured = measured && known.measurement;
-    if (known.measurement) kernel.timing = known.measurement->timing;
-    if (!known.artifact || !known.artifact->has_code) continue;
-    const Result<store::Artifact> row =
-        context_.store.load_artifact(kernel.candidate, context_.options.trust);
-    if (!row) continue;  // somebody else's code: it is compiled here
-    HONE_ASSIGN(provider::Artifact artifact, tune::artifact_from(*row));
-    kernel.identity = row->identity;
-    function.row.resources = provider::kernel_resources(artifact);
-    kernel.kernel.code = std::move(artifact);
+    measured = measured && state == trial::State::kMeasured;
+    verified = verified && (state == trial::State::kMeasured || state == trial::State::kVerified);
+    if (kernel.trial.identity.empty()) continue;
+    Result<provider::Artifact> code = kernel.runner->artifact(kernel.trial.candidate);
+    if (!code) continue;  // somebody else's: it is compiled here
+    function.row.resources = provider::kernel_resources(*code);
+    kernel.kernel.code = std::move(*code);
   }
-  if (verified && options_.verify) function.row.verified = Verified::kSuccess;
-  function.done = (verified || !options_.verify) && (measured || !options_.measure);
+  if (verified) function.row.verified = Verified::kSuccess;
+  function.done = verified == options_.verify && measured == options_.measure;
   function.row.known = function.done;
   if (!function.done)
-    for (ProfiledKernel& kernel : function.kernels) kernel.timing.reset();
+    for (ProfiledKernel& kernel : function.kernels) kernel.trial.timing.reset();
   if (function.done && options_.libraries)
-    HONE_TRY(take_known_libraries(function.kernels.front().id));
+    HONE_TRY(take_known_libraries(function.kernels.front().runner->dispatch()));
   return {};
 }
 
-Result<bool> ProfiledOperation::take(const tune::CompiledCandidate& compiled) {
-  const auto found = jobs_.find(compiled.id);
-  if (found == jobs_.end()) return false;
-  const Job job = found->second;
-  jobs_.erase(found);
-  HONE_TRY(context_.compiler.release(job.key));
-  ProfiledFunction& function = functions_[job.function];
-  ProfiledKernel& kernel = function.kernels[job.kernel];
-  HONE_TRY(tune::record_compiled(context_.store, kernel.candidate, compiled));
-  if (!compiled.artifact) {
-    function.row.verified = options_.verify ? Verified::kFailed : Verified::kNot;
-    function.row.message = words_of(compiled.artifact.error());
-    function.done = true;
+Result<bool> ProfiledOperation::take(const trial::CompiledCandidate& compiled) {
+  for (auto at = compiling_.begin(); at != compiling_.end(); ++at) {
+    const auto [function, kernel] = *at;
+    HONE_ASSIGN(const bool is_its, kernel->runner->take_compiled(compiled));
+    if (!is_its) continue;
+    compiling_.erase(at);
+    HONE_TRY(context_.compiler.release(kernel->runner->key()));
+    HONE_TRY(kernel->runner->finish_compiling({&kernel->trial}, 0));
+    if (kernel->trial.failure) {
+      take_failure(*function, *kernel->trial.failure);
+      return true;
+    }
+    kernel->kernel.code = *compiled.artifact;
+    if (kernel == &function->kernels.front())
+      function->row.resources = provider::kernel_resources(*compiled.artifact);
     return true;
   }
-  kernel.identity = provider::identity(*compiled.artifact);
-  kernel.kernel.code = *compiled.artifact;
-  if (job.kernel == 0) function.row.resources = provider::kernel_resources(*compiled.artifact);
-  return true;
+  return false;
 }
 
 Status ProfiledOperation::fail(ProfiledFunction& function, const provider::Failure& failure,
-                               const ProfiledKernel* kernel) {
+                               ProfiledKernel* kernel) {
+  take_failure(function, failure);
+  return kernel == nullptr ? Status() : kernel->runner->fail(kernel->trial, failure);
+}
+
+void ProfiledOperation::take_failure(ProfiledFunction& function, const provider::Failure& failure) {
+  const bool is_wrong = failure.kind == provider::FailureKind::kWrong;
   function.row.verified = options_.verify ? Verified::kFailed : Verified::kNot;
-  function.row.message = words_of(failure);
+  function.row.message = is_wrong ? failure.message : words_of(failure);
   function.done = true;
-  if (kernel == nullptr) return {};
-  store::Failure row;
-  row.candidate = kernel->candidate;
-  if (!kernel->identity.empty()) row.device = context_.device;
-  row.identity = kernel->identity;
-  row.kind = provider::name_of(failure.kind);
-  row.message = failure.message;
-  return context_.store.record(row).map([](store::Id) {});
 }
 
 Status ProfiledOperation::check_applied() {
@@ -319,13 +308,13 @@ Status ProfiledOperation::verify(ProfiledFunction& function) {
     if (!set && set.error().kind == ErrorKind::kFailure)
       return fail(function, {provider::FailureKind::kLoadError, set.error().message}, nullptr);
     HONE_TRY(set);
-    HONE_ASSIGN(const tune::Ran<measure::Verification> ran,
-                tune::Rounds(context_.runner).verify(first.kernel));
+    HONE_ASSIGN(const trial::KernelResult<measure::Verification> ran,
+                trial::KernelRunner(context_.runner).verify(first.kernel));
     if (!ran) return fail(function, ran.error(), &first);
     // What this launch says stands: the runtime's would not see writes beside the buffers.
     verification = *ran;
   } else {
-    HONE_ASSIGN(const tune::CompiledModule module, module_of(function));
+    HONE_ASSIGN(const trial::CompiledModule module, module_of(function));
     std::string wrong = module ? "" : words_of(module.error());
     if (module) {
       HONE_ASSIGN(wrong, expected_.call(*module, name_of(function)));
@@ -339,22 +328,16 @@ Status ProfiledOperation::verify(ProfiledFunction& function) {
   return record_verification(function, verification);
 }
 
-Status ProfiledOperation::record_verification(const ProfiledFunction& function,
+Status ProfiledOperation::record_verification(ProfiledFunction& function,
                                               const measure::Verification& verification) {
   return context_.store.together([&]() -> Status {
-    for (const ProfiledKernel& kernel : function.kernels) {
-      store::VerificationRow row = tune::verification_row(verification, kernel.dispatch.bindings);
-      row.dispatch = kernel.id;
-      row.identity = kernel.identity;
-      row.device = context_.device;
-      row.reference = kByName;
-      HONE_TRY(context_.store.record(row));
-    }
+    for (ProfiledKernel& kernel : function.kernels)
+      HONE_TRY(kernel.runner->record_verification(kernel.trial.identity, verification));
     return {};
   });
 }
 
-Result<tune::CompiledModule> ProfiledOperation::module_of(const ProfiledFunction& function) {
+Result<trial::CompiledModule> ProfiledOperation::module_of(const ProfiledFunction& function) {
   const auto compiled = [&](const std::string& text) {
     return context_.compiler.compile_program(path_, text, context_.flags());
   };
@@ -363,11 +346,11 @@ Result<tune::CompiledModule> ProfiledOperation::module_of(const ProfiledFunction
     std::vector<std::string> names;
     for (std::size_t i = 0; i < functions_.size(); ++i)
       if (!functions_[i].done && !is_launched_alone(functions_[i])) names.push_back(names_[i]);
-    HONE_ASSIGN(const tune::CompiledModule module, compiled(only_functions(text_, names)));
+    HONE_ASSIGN(const trial::CompiledModule module, compiled(only_functions(text_, names)));
     module_of_whole_functions_ = module.value_or("");
   }
   if (module_of_whole_functions_->empty()) return compiled(function.source);
-  return tune::CompiledModule(*module_of_whole_functions_);
+  return trial::CompiledModule(*module_of_whole_functions_);
 }
 
 void ProfiledOperation::expect_ahead() {
@@ -416,8 +399,8 @@ Status ProfiledOperation::measure_single() {
     HONE_TRY(measure(together));
     if (std::exchange(first, false) && options_.libraries) {
       const Timed timed(spent_.libraries);
-      HONE_ASSIGN(library_rows_,
-                  measured_libraries(context_, options_, plan_.operation, together.front()->id));
+      HONE_ASSIGN(library_rows_, measured_libraries(context_, options_, plan_.operation,
+                                                    together.front()->runner->dispatch()));
     }
     waiting = std::move(later);
   }
@@ -438,33 +421,40 @@ Status ProfiledOperation::measure_parts(ProfiledFunction& function) {
   return {};
 }
 
-Status ProfiledOperation::measure(const std::vector<ProfiledKernel*>& kernels) {
+Status ProfiledOperation::measure(std::vector<ProfiledKernel*> kernels) {
   const Timed timed(spent_.measure);
-  std::vector<tune::RunnerKernel*> loaded;
-  for (ProfiledKernel* const kernel : kernels) loaded.push_back(&kernel->kernel);
-  measure::MeasureRequest how;
-  how.protocol = profile_protocol(options_.repetitions, context_.options.traits());
-  how.seed = context_.options.seed;
-  tune::Rounds rounds(context_.runner);
-  HONE_ASSIGN(const tune::Ran<measure::MeasureResult> measured,
-              rounds.measure(loaded, nullptr, how));
-  if (!measured) {
-    if (kernels.size() > 1) {
+  trial::KernelRunner runner(context_.runner);
+  while (!kernels.empty()) {
+    trial::RoundsRequest request;
+    for (ProfiledKernel* const kernel : kernels) request.kernels.push_back(&kernel->kernel);
+    request.reload = true;
+    request.how.protocol = profile_protocol(options_.repetitions, context_.options.traits());
+    request.how.seed = context_.options.seed;
+    request.next = trial::fixed_rounds(1, kernels.size());
+    request.take = [&](const trial::Columns& columns,
+                       const measure::MeasureResult& measured) -> Result<bool> {
+      for (const std::size_t i : columns) {
+        const measure::HandleSamples& samples = measured.handles[i];
+        trial::Trial& trial = kernels[i]->trial;
+        HONE_TRY(kernels[i]->runner->record_samples(trial.identity, samples, store::Phase::kSearch,
+                                                    {}, measured));
+        trial.timing =
+            trial::timing_of(samples.seconds, samples.launches_per_sample, samples.disturbed);
+        trial.state = trial::State::kMeasured;
+      }
+      return true;
+    };
+    HONE_ASSIGN(const auto failed, trial::run_rounds(runner, std::move(request)));
+    if (!failed) return {};
+    if (!failed->column) {  // each has a round of its own
       for (ProfiledKernel* const kernel : kernels) HONE_TRY(measure({kernel}));
       return {};
     }
+    const auto to_blame = kernels.begin() + static_cast<std::ptrdiff_t>(*failed->column);
     for (ProfiledFunction& function : functions_)
-      for (const ProfiledKernel& kernel : function.kernels)
-        if (&kernel == kernels.front()) return fail(function, measured.error(), &kernel);
-    return {};
-  }
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    const measure::HandleSamples& samples = measured->handles[i];
-    const store::Measurement row =
-        tune::measurement_row(kernels[i]->id, kernels[i]->identity, context_, samples, *measured);
-    HONE_TRY(context_.store.record(row));
-    kernels[i]->timing = row.timing;
-    HONE_TRY(rounds.unload(kernels[i]->kernel));
+      for (ProfiledKernel& kernel : function.kernels)
+        if (&kernel == *to_blame) HONE_TRY(fail(function, failed->failure, &kernel));
+    kernels.erase(to_blame);
   }
   return {};
 }
@@ -481,16 +471,16 @@ std::vector<ProfileRow> ProfiledOperation::rows() const {
     rows.push_back(function.row);
     std::vector<double> sums;
     for (const ProfiledKernel& kernel : function.kernels) {
-      if (!kernel.timing) {
+      if (!kernel.trial.timing) {
         sums.clear();
         break;
       }
-      const std::vector<double>& samples = kernel.timing->samples;
+      const std::vector<double>& samples = kernel.trial.timing->samples;
       if (&kernel == &function.kernels.front()) sums.assign(samples.size(), 0);
       sums.resize(std::min(sums.size(), samples.size()));
       for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += samples[i];
     }
-    if (!sums.empty()) rows.back().timing = tune::timing_of(sums);
+    if (!sums.empty()) rows.back().timing = trial::timing_of(sums);
   }
   rows.insert(rows.end(), library_rows_.begin(), library_rows_.end());
   return rows;

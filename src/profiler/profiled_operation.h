@@ -2,7 +2,6 @@
 // measuring.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,17 +9,16 @@
 
 #include "profiler/expected_problem.h"
 #include "profiler/profile_run.h"
-#include "tune/services/rounds.h"
+#include "trial/trial_runner.h"
 
 namespace hone::profiler {
 
 // A kernel of a function.
 struct ProfiledKernel {
   problem::Dispatch dispatch;
-  store::Id id = 0, candidate = 0;
-  std::string identity = {};
-  tune::RunnerKernel kernel = {};  // with its code once that is here
-  std::optional<store::Timing> timing = {};
+  std::optional<trial::TrialRunner> runner = {};  // since its dispatch has a row
+  trial::Trial trial = {};
+  trial::RunnerKernel kernel = {};  // with its code once that is here
 };
 
 // A function of the file: one dispatch of the profiler, several kernels where the compiler makes
@@ -34,9 +32,9 @@ struct ProfiledFunction {
 
 class ProfiledOperation {
  public:
-  // `next_job`: numbers compile jobs of all operations.
+  // `servers`: counts those that compile kernels of all operations, each of which has one.
   ProfiledOperation(tune::Context& context, const ProfileOptions& options, ProfileSpent& spent,
-                    SelectedOperation plan, worker::JobId& next_job);
+                    SelectedOperation plan, std::size_t& servers);
   ProfiledOperation(const ProfiledOperation&) = delete;
   ProfiledOperation& operator=(const ProfiledOperation&) = delete;
 
@@ -49,16 +47,16 @@ class ProfiledOperation {
   // The functions of which take_kernels() could not tell the kernels: all before it was called.
   // Each is to be split by itself, and given to take_split().
   std::vector<ProfiledFunction*> unsplit();
-  tune::ProgramToCompile alone(const ProfiledFunction& function) const;
+  trial::ProgramToCompile alone(const ProfiledFunction& function) const;
   Status take_split(ProfiledFunction& function, const Result<problem::Program>& program);
   // Takes what the store knows of the kernels, and adds the others to `compiles`.
-  Status begin(std::vector<tune::DispatchToPrepare>& compiles);
+  Status begin(std::vector<trial::DispatchToPrepare>& compiles);
   // Hands in to be compiled what was prepared, of what begin() added: `prepared[0]` is of the
   // first. Returns how many there were.
   Result<std::size_t> submit(std::span<const Status> prepared);
-  std::size_t compiling() const { return jobs_.size(); }
-  // Whether the job was this operation's.
-  Result<bool> take(const tune::CompiledCandidate& compiled);
+  std::size_t compiling() const { return compiling_.size(); }
+  // Whether it was this operation's.
+  Result<bool> take(const trial::CompiledCandidate& compiled);
   // Lets threads compute what its dispatches must give, where one is to be verified.
   void expect_ahead();
   // Once nothing compiles any more: verifies and measures. Then the rows are as they are.
@@ -66,16 +64,17 @@ class ProfiledOperation {
   std::vector<ProfileRow> rows() const;
 
  private:
-  struct Job {
-    std::size_t function, kernel;
-    std::string key;
+  struct Compiling {
+    ProfiledFunction* function;
+    ProfiledKernel* kernel;
   };
   std::vector<ProfiledKernel> kernels_in(const problem::Program& program,
                                          const ProfiledFunction& function) const;
-  Status record_kernels(ProfiledFunction& function);
+  Status make_trials(ProfiledFunction& function);
   Status take_known(ProfiledFunction& function);
-  Status fail(ProfiledFunction& function, const provider::Failure& failure,
-              const ProfiledKernel* kernel);
+  Status fail(ProfiledFunction& function, const provider::Failure& failure, ProfiledKernel* kernel);
+  // The row says so.
+  void take_failure(ProfiledFunction& function, const provider::Failure& failure);
 
   // A compiler may drop a configuration without a word. What each kernel was configured with is
   // compared with what its function's file says.
@@ -87,24 +86,23 @@ class ProfiledOperation {
   Status verify(ProfiledFunction& function);
   // The module that has it. The file's functions that are not launched alone are compiled as one,
   // any other by itself.
-  Result<tune::CompiledModule> module_of(const ProfiledFunction& function);
-  Status record_verification(const ProfiledFunction& function,
-                             const measure::Verification& verification);
+  Result<trial::CompiledModule> module_of(const ProfiledFunction& function);
+  Status record_verification(ProfiledFunction& function, const measure::Verification& verification);
   Status measure_single();
   Status measure_parts(ProfiledFunction& function);
-  Status measure(const std::vector<ProfiledKernel*>& kernels);
+  Status measure(std::vector<ProfiledKernel*> kernels);
   Status take_known_libraries(store::Id dispatch);
 
   tune::Context& context_;
   const ProfileOptions& options_;
   ProfileSpent& spent_;
   SelectedOperation plan_;
-  worker::JobId& next_job_;
+  std::size_t& servers_;
   std::string path_, text_;
   std::vector<std::string> names_;  // of the functions
   std::vector<ProfiledFunction> functions_;
   std::vector<ProfileRow> library_rows_;
-  std::map<worker::JobId, Job> jobs_;
+  std::vector<Compiling> compiling_;
   ExpectedProblem expected_;
   std::optional<problem::Dispatch> problem_;              // that the runner has
   std::optional<std::string> module_of_whole_functions_;  // empty: it does not compile

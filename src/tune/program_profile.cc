@@ -114,7 +114,8 @@ Status measure_in_place(Context& context, const provider::ProgramCall& call, std
   }
   while (runs.size() < rounds) {
     tell_round(context, runs.size(), rounds);
-    HONE_ASSIGN(runs.emplace_back(), context.programs->kernel_times(call, kProgramSampleSeconds));
+    HONE_ASSIGN(runs.emplace_back(),
+                context.programs->kernel_times(call, trial::kProgramSampleSeconds));
   }
   // The times of one run belong together.
   const auto middle = runs.begin() + std::ssize(runs) / 2;
@@ -186,7 +187,7 @@ std::optional<double> ProgramProfile::sum_in_place() const {
   return sum_of(dispatches, &DispatchProfile::seconds_in_place);
 }
 
-ProgramToCompile program_to_profile(const Options& options, const std::string& bytes) {
+trial::ProgramToCompile program_to_profile(const Options& options, const std::string& bytes) {
   return {options.input, bytes, options.flags, options.flags};
 }
 

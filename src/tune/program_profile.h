@@ -45,7 +45,7 @@ struct ProgramProfile {
 
 // The program whose `bytes` these are, as it is compiled to be profiled: from the front half that
 // it is split from.
-ProgramToCompile program_to_profile(const Options& options, const std::string& bytes);
+trial::ProgramToCompile program_to_profile(const Options& options, const std::string& bytes);
 
 // Profiles the program that `session` has loaded. `alone`: each dispatch is verified and measured
 // by itself too, of which the store keeps what it knows; without, all comes from runs of the whole,

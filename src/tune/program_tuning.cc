@@ -8,13 +8,13 @@
 
 #include "base/stopwatch.h"
 #include "measure/statistics.h"
+#include "trial/records.h"
 #include "tune/dispatch/dispatch_bench.h"
 #include "tune/dispatch/dispatch_weight.h"
 #include "tune/program/launch_count.h"
 #include "tune/program/spec_entries.h"
 #include "tune/services/function_choice.h"
 #include "tune/services/load_program.h"
-#include "tune/services/records.h"
 
 namespace hone::tune {
 namespace {
@@ -30,7 +30,7 @@ constexpr double kLeastLeft = 0.05;
 }  // namespace
 
 Status ProgramTuning::load(std::shared_ptr<const std::string> bytes, References references) {
-  const TimeBudget::Span span(context_.time, Activity::kSplit);
+  const trial::TimeBudget::Span span(context_.time, trial::Activity::kSplit);
   const Options& options = context_.options;
   bytes_ = std::move(bytes);
   give_sizes();
@@ -64,7 +64,7 @@ void ProgramTuning::give_sizes() const {
 Status ProgramTuning::split(References references) {
   const std::string& path = context_.options.input;
   const std::vector<std::string> flags = context_.flags();
-  ProgramToCompile other{path, *bytes_, context_.options.reference_flags};
+  trial::ProgramToCompile other{path, *bytes_, context_.options.reference_flags};
   other.flags.insert(other.flags.end(), context_.added.flags.begin(), context_.added.flags.end());
   const bool wants_references = references == References::kLoaded;
   if (wants_references) context_.compiler.load_ahead(other);
@@ -411,12 +411,13 @@ Status ProgramTuning::leave_out(const std::string& reason) {
 }
 
 Result<store::Id> ProgramTuning::intern(const problem::Dispatch& dispatch) {
-  HONE_ASSIGN(const store::Id operation, context_.store.intern(operation_row(dispatch.root)));
-  return context_.store.intern(dispatch_row(dispatch, operation));
+  HONE_ASSIGN(const store::Id operation,
+              context_.store.intern(trial::operation_row(dispatch.root)));
+  return context_.store.intern(trial::dispatch_row(dispatch, operation));
 }
 
 Status ProgramTuning::prove(const std::vector<RightVariant>& rivals) {
-  const TimeBudget::Span span(context_.time, Activity::kProgram);
+  const trial::TimeBudget::Span span(context_.time, trial::Activity::kProgram);
   give_sizes();  // the last that was loaded may have had others
   HONE_ASSIGN(
       result_.proven,

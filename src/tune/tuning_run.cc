@@ -146,7 +146,7 @@ class TuningRun {
     const std::filesystem::path& path = context_.options.starter_spec;
     if (path.empty()) return {};
     HONE_ASSIGN(std::string text, read_file(path));
-    HONE_ASSIGN(const SpecFile spec, context_.compiler.read_spec(path.string(), text));
+    HONE_ASSIGN(const trial::SpecFile spec, context_.compiler.read_spec(path.string(), text));
     context_.starter_spec = std::move(text);
     context_.observer.note(fmt::format(
         "'{}' has {} entries: none is applied while dispatches are tuned, and what is found comes "
@@ -340,7 +340,7 @@ class TuningRun {
     result_.best = promising->repairs.empty() ? base : *promising;
     if (promising->name == base.name) return {};
     result_.candidate = promising;
-    const TimeBudget::Span span(context_.time, Activity::kProgram);
+    const trial::TimeBudget::Span span(context_.time, trial::Activity::kProgram);
     const Status proved = prove(*promising);
     // What nobody could check does not ship in the place of the default.
     if (!context_.unverified_dispatches.empty() && result_.best->repairs.empty())
@@ -389,7 +389,7 @@ class TuningRun {
   // chosen one.
   Status learn_gains() {
     if (!result_.verdict || !result_.candidate->uses_spec() || !context_.deadline.has(0)) return {};
-    const TimeBudget::Span span(context_.time, Activity::kProgram);
+    const trial::TimeBudget::Span span(context_.time, trial::Activity::kProgram);
     const std::string& name = result_.candidate->name;
     for (std::size_t i = 0; i < rounds_.size(); ++i) {
       ProgramTuning& timed = bases_.back().tunings()[i];

@@ -12,8 +12,6 @@ using provider::Failure;
 using provider::FailureKind;
 using Clock = std::chrono::steady_clock;
 
-// A job that was running when its process died is run once more.
-constexpr int kMostLosses = 1;
 // Deaths of a process in a row with no job running in it, after which it is not started again. One
 // with a job running can be the job's doing, and each job is run at most twice.
 constexpr int kMostIdleDeaths = 2;
@@ -308,7 +306,7 @@ void CompilePool::send_suspects() {
 
 bool CompilePool::lose(Sequence sequence, Job& job, const Failure& failure) {
   job.started.reset();
-  if (++job.losses <= kMostLosses) {
+  if (provider::is_tried_again(provider::Attempt::kLostJob, failure.kind, ++job.losses)) {
     job.is_held = true;
     return false;
   }

@@ -226,7 +226,7 @@ void Zygote::look_at_once_jobs() {
     auto outcome = take_outcome(job.process);
     if (!outcome) {
       ++at;
-    } else if (!job.is_second_try && deserves_another_try(*outcome) &&
+    } else if (is_tried_again(*outcome, job.is_second_try) &&
                !(job.most_seconds && outcome->error().kind == FailureKind::kCompileTimeout)) {
       const std::uint64_t again = id;
       const std::optional<double> most_seconds = job.most_seconds;
@@ -241,8 +241,7 @@ void Zygote::look_at_once_jobs() {
 }
 
 bool Zygote::prepare_once_more(Server& server, const Failure& failure) {
-  if (server.prepared || server.is_second_try ||
-      !deserves_another_try(Outcome(tl::unexpected(failure))))
+  if (server.prepared || !is_tried_again(Outcome(tl::unexpected(failure)), server.is_second_try))
     return false;
   auto process = fork_server(server.message, /*is_second_try=*/true);
   if (!process) return false;

@@ -155,11 +155,6 @@ void JobProcess::end() {
   remove_folder(folder_);
 }
 
-bool deserves_another_try(const Outcome& outcome) {
-  return !outcome && (outcome.error().kind == FailureKind::kCompileKilled ||
-                      outcome.error().kind == FailureKind::kCompileTimeout);
-}
-
 JobLimits of_second_try(JobLimits limits) {
   limits.seconds *= 2;
   return limits;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/capture.h"
+#include "provider/retry.h"
 #include "worker/fork_server.h"
 #include "worker/message.h"
 
@@ -67,9 +68,11 @@ class JobProcess {
   std::chrono::steady_clock::time_point next_look_ = start_;
 };
 
-// Whether a job that failed so is to be run once more before that is its last word: it was killed
-// from outside, or a busy machine let it pass its time limit.
-bool deserves_another_try(const Outcome& outcome);
+// provider/retry.h of a job that was run once, or twice.
+inline bool is_tried_again(const Outcome& outcome, bool is_second_try) {
+  return !outcome && provider::is_tried_again(provider::Attempt::kJob, outcome.error().kind,
+                                              is_second_try ? 2 : 1);
+}
 
 // Limits of the second try: twice the time.
 JobLimits of_second_try(JobLimits limits);

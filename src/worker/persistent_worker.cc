@@ -63,7 +63,7 @@ std::optional<Finished> PersistentWorker::finish(Outcome outcome) {
   PersistentJob job = std::move(*job_);
   job_.reset();
   if (std::exchange(forgotten_, false)) return std::nullopt;
-  if (!job.is_second_try && deserves_another_try(outcome)) {
+  if (is_tried_again(outcome, job.is_second_try)) {
     job.is_second_try = true;
     again_ = std::move(job);
     return std::nullopt;

@@ -82,7 +82,7 @@ class PreparedServer {
       auto outcome = take_outcome(job.process);
       if (!outcome) {
         ++at;
-      } else if (!job.is_second_try && deserves_another_try(*outcome)) {
+      } else if (is_tried_again(*outcome, job.is_second_try)) {
         const std::uint64_t again = id;
         Message message = std::move(job.message);
         at = jobs_.erase(at);

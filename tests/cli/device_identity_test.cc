@@ -9,7 +9,7 @@
 #include "device/cpu/placement.h"
 #include "device/cpu/target.h"
 #include "device/cuda/kind.h"
-#include "tune/services/protocols.h"
+#include "trial/protocols.h"
 
 namespace hone::cli {
 namespace {
@@ -25,7 +25,7 @@ TEST(DeviceIdentity, OfCoresSaysWhichCpuHowManyAndWhereTheyLie) {
   EXPECT_EQ(nlohmann::json::parse(row.protocol),
             nlohmann::json({{"identity", identity},
                             {"cache", "warm"},
-                            {"measuring", tune::protocols_in_use(device::Traits())},
+                            {"measuring", trial::protocols_in_use(device::Traits())},
                             {"threads", 1},
                             {"placement", device::cpu::placement(cores)}}));
 }
@@ -50,7 +50,7 @@ TEST(DeviceIdentity, OfAGpuSaysWhichGpuAndDriver) {
                             {"memory_bytes", std::int64_t{140} << 30},
                             {"driver_version", 13000}}},
                           {"cache", "warm"},
-                          {"measuring", tune::protocols_in_use(options.traits())}};
+                          {"measuring", trial::protocols_in_use(options.traits())}};
   const store::Device row = device_row(options);
   EXPECT_EQ(row.name, "NVIDIA H200");
   EXPECT_EQ(row.driver, "CUDA 13.0");

@@ -7,13 +7,13 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/decode_json.h"
 #include "device/cpu/target.h"
 #include "provider/iree/compile_worker.h"
 #include "provider/iree/compiler/weights_in_blocks.h"
 #include "tests/cli/hone_command.h"
 #include "tests/device/places.h"
 #include "tests/tune/silent_observer.h"
-#include "tune/services/decode_json.h"
 #include "worker/compile_pool.h"
 
 namespace hone::cli {
@@ -55,8 +55,7 @@ class ExternalProof : public HoneCommand {
     const auto answer =
         compiler_->ask(iree::kReplaceableOperations, "p.mlir", kProduct, compile_flags(options_));
     ASSERT_TRUE(answer) << answer.error().message;
-    const auto listed =
-        tune::decode_json<std::vector<iree::ReplaceableOperation>>(*answer, "operations");
+    const auto listed = decode_json<std::vector<iree::ReplaceableOperation>>(*answer, "operations");
     ASSERT_TRUE(listed && listed->size() == 1);
     dispatch_.operation = listed->front();
     dispatch_.comment = "a kernel of f16";
@@ -77,7 +76,7 @@ class ExternalProof : public HoneCommand {
     compare.rounds = compare.most_rounds = 8;
     compare.seconds = 0.002;
     compare.place = test::core_place();
-    tune::RunnerService runner{worker::RunnerProcess(worker::RunnerOptions())};
+    trial::RunnerService runner{worker::RunnerProcess(worker::RunnerOptions())};
     tune::SilentObserver observer;
     return price_replacements(
         {compare, *provider_, runner, observer, [] { return device::MachineState(); }}, *compiler_,
@@ -87,7 +86,7 @@ class ExternalProof : public HoneCommand {
   ToolchainOptions options_;
   std::optional<iree::IreeProvider> provider_;
   std::unique_ptr<worker::CompilePool> pool_;
-  std::optional<tune::CompileService> compiler_;
+  std::optional<trial::CompileService> compiler_;
   iree::ExternDispatch dispatch_;
 };
 

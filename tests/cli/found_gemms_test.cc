@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "provider/triton/gemm.h"
-#include "tune/services/records.h"
+#include "trial/records.h"
 
 namespace hone::cli {
 namespace {
@@ -30,8 +30,8 @@ class FoundGemmsOfAStore : public testing::Test {
     gemm.m = m;
     gemm.n = gemm.k = 64;
     const problem::Dispatch dispatch = triton::dispatch_of(gemm);
-    const auto operation = store_.intern(tune::operation_row(dispatch.root));
-    return store_.intern(tune::dispatch_row(dispatch, *operation)).value();
+    const auto operation = store_.intern(trial::operation_row(dispatch.root));
+    return store_.intern(trial::dispatch_row(dispatch, *operation)).value();
   }
   // A blocked kernel of tiles of `block` rows, with code and a time.
   store::Id candidate(store::Id dispatch, store::Id build, store::Id device, int block,
@@ -49,7 +49,7 @@ class FoundGemmsOfAStore : public testing::Test {
                                          {"BLOCK_K", 32},  {"GROUP_M", 8},     {"SPLIT_K", 1},
                                          {"num_warps", 4}, {"num_stages", 3},  {"FIXED", 1}}
                               .dump();
-    const store::Artifact row = tune::artifact_row(*id, artifact, 0.1);
+    const store::Artifact row = trial::artifact_row(*id, artifact, 0.1);
     EXPECT_TRUE(store_.record(row));
     EXPECT_TRUE(store_.record(store::Measurement{.dispatch = dispatch,
                                                  .identity = row.identity,

@@ -4,7 +4,7 @@
 #include "provider/iree/compiler/attributes.h"
 #include "provider/jobs.h"
 #include "tests/fuzz/json_round_trip.h"
-#include "tune/services/records.h"
+#include "trial/records.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace hone;
@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     case 3:
       fuzz::round_trip<measure::Verification>(body);
       if (const auto verification = fuzz::accepted<measure::Verification>(body))
-        (void)tune::verification_row(*verification, std::vector<problem::Binding>(3));
+        (void)trial::verification_row(*verification, std::vector<problem::Binding>(3));
       break;
     case 4:
       fuzz::round_trip<measure::MeasureRequest>(body);
@@ -34,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
       fuzz::round_trip<measure::MeasureResult>(body);
       if (const auto result = fuzz::accepted<measure::MeasureResult>(body))
         for (const measure::HandleSamples& samples : result->handles)
-          (void)tune::paired_ratio(samples, result->handles.back());
+          (void)trial::paired_ratio(samples, result->handles.back());
       break;
     case 6:
       fuzz::round_trip<iree::Attributes>(body);

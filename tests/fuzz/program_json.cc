@@ -6,7 +6,7 @@
 #include "problem/target.h"
 #include "provider/iree/cpu/contraction_space.h"
 #include "tests/fuzz/json_round_trip.h"
-#include "tune/services/records.h"
+#include "trial/records.h"
 
 namespace hone {
 namespace {
@@ -36,8 +36,8 @@ void use(const problem::Dispatch& dispatch) {
   (void)problem::flop_count(dispatch.root);
   (void)problem::byte_count(dispatch.root);
   (void)problem::fingerprint(dispatch);
-  (void)tune::operation_row(dispatch.root);
-  (void)tune::dispatch_row(dispatch, 1);
+  (void)trial::operation_row(dispatch.root);
+  (void)trial::dispatch_row(dispatch, 1);
   (void)measure::plan_inputs(dispatch);
   (void)measure::tolerances_for(dispatch, measure::plan_inputs(dispatch));
   if (!is_small(dispatch.root)) return;

@@ -58,7 +58,7 @@ class Worker final : public provider::CompileWorker {
       : cc_(std::move(cc)), revision_(std::move(revision)) {}
 
   Outcome once(const Message& job) override {
-    if (job.kind != jobs::kRevision) return refused("unknown job '" + job.kind + "'");
+    if (job.kind != provider::jobs::kRevision) return refused("unknown job '" + job.kind + "'");
     return Message{"done", {{"revision", revision_}}, {}};
   }
 

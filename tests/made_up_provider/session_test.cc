@@ -39,8 +39,8 @@ class MadeUpProvider : public testing::Test {
   Result<tune::TunedList> run(const tune::DispatchList& list) {
     worker::RunnerOptions runs;
     runs.command = {self_, "run"};
-    tune::CompileService compiler(*pool_);
-    tune::RunnerService runner{worker::RunnerProcess(runs)};
+    trial::CompileService compiler(*pool_);
+    trial::RunnerService runner{worker::RunnerProcess(runs)};
     tune::Context context{options_, provider_, compiler, runner, store_, observer_};
     // However busy the machine is, the budget is so many looks at the clock.
     context.clock = [seconds = 0.0]() mutable { return seconds += 0.1; };
@@ -93,7 +93,7 @@ TEST_F(MadeUpProvider, TunesADispatchToItsEnd) {
 }
 
 TEST_F(MadeUpProvider, ItsCompilersWordsAreTheFailure) {
-  tune::CompileService compiler(*pool_);
+  trial::CompileService compiler(*pool_);
   ASSERT_TRUE(compiler.prepare({"product", dispatch_of(kProduct).source, {"-no-such-flag"}}));
   const auto refused = compiler.compile("product", payload_of({}));
   ASSERT_TRUE(refused) << refused.error().message;

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tune/services/records.h"
+#include "trial/records.h"
 
 namespace hone::profiler {
 namespace {
@@ -13,7 +13,7 @@ ProfileRow row() {
   row.configuration = "tile_config_128x128_32x5_tensorcore_mmasync";
   row.provider = kCompilersProvider;
   row.verified = Verified::kSuccess;
-  row.timing = tune::timing_of(std::vector<double>{61e-6, 62e-6, 64e-6});
+  row.timing = trial::timing_of(std::vector<double>{61e-6, 62e-6, 64e-6});
   return row;
 }
 

@@ -1,5 +1,5 @@
 // The constants that measuring uses are those that the device identity holds.
-#include "tune/services/protocols.h"
+#include "trial/protocols.h"
 
 #include <gtest/gtest.h>
 
@@ -33,18 +33,18 @@ void expect_every_constant_in(const measure::Protocol& protocol) {
 TEST(Protocols, HoldEveryConstantOfEachProtocolInUse) {
   const device::Traits core, gpu = test::gpu_place().traits;
   for (const device::Traits& traits : {core, gpu}) {
-    const nlohmann::json in_use = protocols_in_use(traits);
-    EXPECT_EQ(in_use.at("version"), kProtocolVersion);
-    EXPECT_EQ(in_use.at("search"), nlohmann::json::array({search_protocol(kShort, traits),
-                                                          search_protocol(kLong, traits)}));
-    EXPECT_EQ(in_use.at("finalists"),
-              nlohmann::json::array({finalist_protocol(kShort), finalist_protocol(kLong)}));
-    EXPECT_EQ(in_use.at("finalist_rounds"), finalist_round_constants(traits));
+    const nlohmann::json in_use = trial::protocols_in_use(traits);
+    EXPECT_EQ(in_use.at("version"), trial::kProtocolVersion);
+    EXPECT_EQ(in_use.at("search"), nlohmann::json::array({trial::search_protocol(kShort, traits),
+                                                          trial::search_protocol(kLong, traits)}));
+    EXPECT_EQ(in_use.at("finalists"), nlohmann::json::array({trial::finalist_protocol(kShort),
+                                                             trial::finalist_protocol(kLong)}));
+    EXPECT_EQ(in_use.at("finalist_rounds"), trial::finalist_round_constants(traits));
     EXPECT_EQ(in_use.contains("shipped"), traits.assembles_code);
-    expect_every_constant_in(search_protocol(kShort, traits));
-    expect_every_constant_in(finalist_protocol(kShort));
+    expect_every_constant_in(trial::search_protocol(kShort, traits));
+    expect_every_constant_in(trial::finalist_protocol(kShort));
   }
-  EXPECT_NE(protocols_in_use(core), protocols_in_use(gpu));
+  EXPECT_NE(trial::protocols_in_use(core), trial::protocols_in_use(gpu));
 }
 
 }  // namespace

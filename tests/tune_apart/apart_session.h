@@ -76,16 +76,16 @@ class ApartSession : public testing::Test {
         options.environment.push_back({test::kStruckAt, std::to_string(struck_at_)});
         options.environment.push_back({test::kStrikes, std::to_string(strikes_)});
       }
-      return RunnerService(worker::RunnerProcess(options), kernel_seconds_);
+      return trial::RunnerService(worker::RunnerProcess(options), kernel_seconds_);
     };
-    RunnerService first = runner();
-    std::vector<RunnerService> others;
+    trial::RunnerService first = runner();
+    std::vector<trial::RunnerService> others;
     for (std::size_t i = 0; i + 1 < options_.places.size(); ++i) others.push_back(runner());
     const iree::IreeProvider provider(installation_, device::cpu::detect_target().value());
-    CompileService compiler(*pool);
-    LeaseKeeper leases = std::move(*LeaseKeeper::start(store_, stop_fd_));
+    trial::CompileService compiler(*pool);
+    trial::LeaseKeeper leases = std::move(*trial::LeaseKeeper::start(store_, stop_fd_));
     Context context{options_, provider, compiler, first, store_, observer_};
-    for (RunnerService& each : others) context.more_runners.push_back(&each);
+    for (trial::RunnerService& each : others) context.more_runners.push_back(&each);
     context.programs = &provider;
     context.stop_fd = stop_fd_;
     context.leases = &leases;

@@ -13,7 +13,7 @@
 #include "provider/program_provider.h"
 #include "space/space.h"
 #include "tests/tune_fake/fake_program.h"
-#include "tune/services/compile_service.h"
+#include "trial/compile_service.h"
 #include "worker/worker_pool.h"
 
 namespace hone::test {
@@ -87,15 +87,15 @@ class FakePool final : public worker::WorkerPool {
     return once(begun_.at(begun));
   }
   Result<worker::Outcome> once(const worker::Message& message) override {
-    if (message.kind == tune::jobs::kCanonical) return worker::Outcome(message);
-    if (message.kind == tune::jobs::kReadSpec)
+    if (message.kind == provider::jobs::kCanonical) return worker::Outcome(message);
+    if (message.kind == provider::jobs::kReadSpec)
       return worker::Outcome(
           worker::Message{"spec", {{"entries", nlohmann::json::array()}}, {std::string()}});
-    if (message.kind == tune::jobs::kLinkSpecs)
+    if (message.kind == provider::jobs::kLinkSpecs)
       return worker::Outcome(worker::Message{
           "linked", nlohmann::json::object(), {message.blobs.at(0) + message.blobs.at(1)}});
     const auto flags = message.body.value("flags", std::vector<std::string>());
-    if (message.kind == tune::jobs::kLoadProgram) {
+    if (message.kind == provider::jobs::kLoadProgram) {
       problem::Program program;
       program.path = message.body.at("path");
       program.hash = content_hash(message.blobs.at(0));
@@ -112,14 +112,14 @@ class FakePool final : public worker::WorkerPool {
           for (problem::Dispatch& each : program.dispatches) each.not_tunable = "by a flag";
       return worker::Outcome(worker::Message{"program", program, {}});
     }
-    if (message.kind == tune::jobs::kFrontHalf)
+    if (message.kind == provider::jobs::kFrontHalf)
       return worker::Outcome(
           worker::Message{"half", nlohmann::json::object(), {message.blobs.at(0)}});
     const std::map<std::string, std::string> spec = spec_in(flags);
-    if (message.kind == tune::jobs::kConfigured) {
+    if (message.kind == provider::jobs::kConfigured) {
       nlohmann::json dispatches = nlohmann::json::array();
       for (int i = 0; i < dispatches_; ++i) {
-        tune::jobs::ConfiguredDispatch configured;
+        provider::jobs::ConfiguredDispatch configured;
         configured.name = fmt::format("main_dispatch_{}", i);
         const auto entry = spec.find(configured.name);
         configured.payload =
@@ -128,9 +128,9 @@ class FakePool final : public worker::WorkerPool {
       }
       return worker::Outcome(worker::Message{"configured", {{"dispatches", dispatches}}, {}});
     }
-    if (message.kind == tune::jobs::kCompileProgramInF32 && !in_f32.empty())
+    if (message.kind == provider::jobs::kCompileProgramInF32 && !in_f32.empty())
       return worker::Outcome(worker::Message{"module", nlohmann::json::object(), {in_f32}});
-    if (message.kind == tune::jobs::kCompileProgram) {
+    if (message.kind == provider::jobs::kCompileProgram) {
       std::map<std::string, std::string> tiles = spec;
       add_kernels(flags, tiles);
       double seconds = dispatches_ * in_program(kDefaultTile);

@@ -13,11 +13,11 @@ namespace hone::test {
 
 enum class FakeFault {
   kNone,
-  kWrong,    // one element of the product
+  kWrong,       // one element of the product
   kTransposed,  // reads B by its other dimension
-  kFaults,   // the kernel itself reports an error
-  kLost,     // takes the device with it, as an illegal access does on a GPU
-  kTooFast,  // right, and measured to be faster than the device can be
+  kFaults,      // the kernel itself reports an error
+  kLost,        // takes the device with it, as an illegal access does on a GPU
+  kTooFast,     // right, and measured to be faster than the device can be
 };
 
 class FakeDevice final : public device::Device {

@@ -26,8 +26,9 @@ class FakeRunner final : public worker::RunnerTransport {
   };
   // Whether a code computes something else than a product of so many rows.
   std::function<bool(const std::string& code, std::int64_t rows)> is_wrong;
-  // A code that takes the runner along when it runs among finalists; empty: none.
-  std::string crashes_among_finalists;
+  // Whether these codes, measured together, take the runner along.
+  std::function<bool(const measure::MeasureRequest&, const std::vector<std::string>& codes)>
+      crashes = [](const auto&, const auto&) { return false; };
   device::Peak peak;  // of the device; as it is, unknown
   // Told of each job's kind before it is done.
   std::function<void(const std::string&)> before_job;
@@ -51,7 +52,7 @@ class FakeRunner final : public worker::RunnerTransport {
       return worker::Outcome(tl::unexpected(
           provider::Failure{provider::FailureKind::kKernelKilled, "killed by SIGKILL"}));
     }
-    if (message.kind == "measure" && crashes(message.body.get<measure::MeasureRequest>())) {
+    if (message.kind == "measure" && crashes_in(message.body.get<measure::MeasureRequest>())) {
       codes_.clear();
       lives_ = false;
       return worker::Outcome(
@@ -104,12 +105,10 @@ class FakeRunner final : public worker::RunnerTransport {
     return nlohmann::json::object();
   }
 
-  // Only rounds of finalists move the buffers.
-  bool crashes(const measure::MeasureRequest& request) const {
-    if (crashes_among_finalists.empty() || !request.other_memory) return false;
-    return std::ranges::any_of(request.handles, [&](int handle) {
-      return codes_.at(handle).ends_with(crashes_among_finalists);
-    });
+  bool crashes_in(const measure::MeasureRequest& request) const {
+    std::vector<std::string> codes;
+    for (const int handle : request.handles) codes.push_back(codes_.at(handle));
+    return crashes(request, codes);
   }
 
   static measure::Verification right() {

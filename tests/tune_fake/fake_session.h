@@ -21,7 +21,7 @@ struct FakeTools {
   worker::WorkerPool& pool;
   std::unique_ptr<worker::RunnerTransport> runner;
   Observer& observer;
-  std::chrono::milliseconds lease_time = kLeaseTime;
+  std::chrono::milliseconds lease_time = trial::kLeaseTime;
   Clock clock = monotonic_seconds;
   // Whose kernels may take the place of the compiler's, and where they compile; may be none.
   const provider::Provider* replacing = nullptr;
@@ -32,9 +32,9 @@ struct FakeTools {
 inline Result<TuningResult> run_session(const Options& options, store::Store& store,
                                         const provider::ProgramProvider& provider,
                                         FakeTools tools) {
-  CompileService compiler(tools.pool);
-  RunnerService runner(std::move(tools.runner));
-  HONE_ASSIGN(LeaseKeeper leases, LeaseKeeper::start(store, -1, tools.lease_time));
+  trial::CompileService compiler(tools.pool);
+  trial::RunnerService runner(std::move(tools.runner));
+  HONE_ASSIGN(trial::LeaseKeeper leases, trial::LeaseKeeper::start(store, -1, tools.lease_time));
   Context context{options, provider, compiler, runner, store, tools.observer};
   context.programs = &provider;
   context.leases = &leases;

@@ -45,9 +45,9 @@ class FlagSearch : public FakeSession {
  protected:
   Result<FoundFlags> search(const FlagSearchRequest& request = {}) {
     options_.search_flags = true;
-    CompileService compiler(pool_);
+    trial::CompileService compiler(pool_);
     test::FakeRunner::Log log;
-    RunnerService runner(std::make_unique<test::FakeRunner>(log));
+    trial::RunnerService runner(std::make_unique<test::FakeRunner>(log));
     Context context{options_, provider_, compiler, runner, store_, observer_};
     context.programs = &provider_;
     store::Build build;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,7 +21,14 @@ class OneTuner : public FakeSession {
     auto runner = std::make_unique<test::FakeRunner>(log_);
     runner->killed_at = killed_at_;
     runner->seconds_of = seconds_of_;
-    runner->crashes_among_finalists = crashes_among_finalists_;
+    // Only rounds of finalists move the buffers.
+    runner->crashes = [this](const measure::MeasureRequest& request,
+                             const std::vector<std::string>& codes) {
+      return !crashes_among_finalists_.empty() && request.other_memory &&
+             std::ranges::any_of(codes, [this](const std::string& code) {
+               return code.ends_with(crashes_among_finalists_);
+             });
+    };
     runner->is_wrong = is_wrong_;
     HONE_ASSIGN(TuningResult result, run_session(options_, store_, provider_,
                                                  {.pool = pool,
@@ -55,7 +63,7 @@ class OneTuner : public FakeSession {
   std::function<bool(const std::string& code, std::int64_t rows)> is_wrong_;
   std::string command_;
   std::size_t killed_at_ = 0;
-  std::string crashes_among_finalists_;
+  std::string crashes_among_finalists_;  // empty: none
   std::function<double(const std::string&)> seconds_of_ = [](const std::string& code) {
     return test::fake_seconds(test::tile_in(code));
   };

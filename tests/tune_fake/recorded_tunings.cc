@@ -134,8 +134,8 @@ Result<nlohmann::json> tune_with_iree(Tape& tape, const Options& options, const 
   }
   TapedPool pool(tape, real_pool.get());
   const TapedPrograms programs(tape, provider, std::move(runtime));
-  tune::CompileService compiler(pool);
-  tune::RunnerService runner(std::make_unique<TapedRunner>(tape, std::move(real_runner)));
+  trial::CompileService compiler(pool);
+  trial::RunnerService runner(std::make_unique<TapedRunner>(tape, std::move(real_runner)));
   HONE_ASSIGN(store::Store store,
               store::Store::open(options.out / "a.db", store::Mode::kReadWrite));
   tune::SilentObserver observer;
@@ -228,9 +228,9 @@ Result<nlohmann::json> tune_gemms(Tape& tape, const std::filesystem::path& folde
   }
   TapedPool pool(tape, real_pool.get());
   const triton::TritonProvider provider(device, triton::SpaceKind::kOwn);
-  tune::CompileService compiler(pool);
+  trial::CompileService compiler(pool);
   FakeRunner::Log log;
-  tune::RunnerService runner(
+  trial::RunnerService runner(
       std::make_unique<TapedRunner>(tape, hone.empty() ? nullptr : fake_gpu(log)));
   HONE_ASSIGN(store::Store store, store::Store::open(folder / "a.db", store::Mode::kReadWrite));
   tune::SilentObserver observer;

@@ -230,7 +230,7 @@ TEST_F(OneTuner, SpendsItsBudgetOnAllDispatchesAlike) {
   test::FakePool pool(3);
   const auto result =
       run_session(options_, store_, provider_,
-                  {pool, std::move(runner), observer_, kLeaseTime, [&] { return seconds; }});
+                  {pool, std::move(runner), observer_, trial::kLeaseTime, [&] { return seconds; }});
   ASSERT_TRUE(result) << result.error().message;
   const std::vector<TunedDispatch>& tuned = result->at_sizes.front().tuned;
   ASSERT_EQ(tuned.size(), 3u);
@@ -252,7 +252,7 @@ TEST_F(OneTuner, AWinnerIsTriedWhereItsEntryReachesToo) {
   test::FakePool pool(6);
   const auto result =
       run_session(options_, store_, provider,
-                  {pool, std::move(runner), observer_, kLeaseTime, [&] { return seconds; }});
+                  {pool, std::move(runner), observer_, trial::kLeaseTime, [&] { return seconds; }});
   ASSERT_TRUE(result) << result.error().message;
   const ProgramTuningResult& session = result->at_sizes.front();
   EXPECT_THAT(observer_.notes, HasSubstr("keep their defaults"));
@@ -324,7 +324,7 @@ TEST_F(OneTuner, CompilesWhatIsLikelyToShipWhileTheDeviceTimesTheRest) {
   EXPECT_EQ(best_, "spec") << observer_.notes;
   // With the spec among its flags, and from the program's own text.
   const auto plain = std::ranges::count_if(pool.taken_ahead, [](const worker::Message& job) {
-    return job.kind == jobs::kCompileProgram && !job.body.contains("front_half") &&
+    return job.kind == provider::jobs::kCompileProgram && !job.body.contains("front_half") &&
            job.body.at("flags").dump().find("spec") != std::string::npos;
   });
   EXPECT_EQ(plain, 1);

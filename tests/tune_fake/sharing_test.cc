@@ -42,7 +42,7 @@ struct Tuner {
   test::FakeRunner::Log log;
   SilentObserver observer;
   std::function<void(const std::string&)> before_job;
-  std::chrono::milliseconds lease_time = kLeaseTime;
+  std::chrono::milliseconds lease_time = trial::kLeaseTime;
 };
 
 class TwoTuners : public FakeSession {

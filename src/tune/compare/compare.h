@@ -16,11 +16,11 @@
 #include "measure/comparison.h"
 #include "provider/program_provider.h"
 #include "store/store.h"
+#include "trial/compile_service.h"
+#include "trial/runner_service.h"
 #include "tune/compare/output_errors.h"
-#include "tune/services/compile_service.h"
 #include "tune/services/given_arguments.h"
 #include "tune/services/observer.h"
-#include "tune/services/runner_service.h"
 
 namespace hone::tune {
 
@@ -71,7 +71,7 @@ struct ComparedPair {
 struct CompareContext {
   const CompareOptions& options;
   const provider::ProgramProvider& provider;
-  RunnerService& runner;
+  trial::RunnerService& runner;
   Observer& observer;
   // What the machine did since the call before, for what runs outside the runner.
   std::function<device::MachineState()> machine_state;
@@ -87,7 +87,7 @@ Result<ComparedPair> compare_modules(const CompareContext& context, const std::f
                                      const std::filesystem::path& b);
 
 // The program compiled with one spec and with the other; "none" stands for no spec.
-Result<ComparedPair> compare_specs(const CompareContext& context, CompileService& compiler,
+Result<ComparedPair> compare_specs(const CompareContext& context, trial::CompileService& compiler,
                                    const std::string& program, const std::string& a,
                                    const std::string& b);
 
@@ -102,17 +102,19 @@ struct CompiledSide {
 // Two compiles, of programs that compute the same. Unlike compare_specs it says how far the results
 // lie apart, and takes what is narrow by the program in f32 (output_errors.h). `converted`: the
 // program with the conversions of B that A has not.
-Result<ComparedPair> compare_compiles(const CompareContext& context, CompileService& compiler,
-                                      const CompiledSide& a, const CompiledSide& b,
+Result<ComparedPair> compare_compiles(const CompareContext& context,
+                                      trial::CompileService& compiler, const CompiledSide& a,
+                                      const CompiledSide& b,
                                       const std::optional<CompiledSide>& converted);
 // Two compiles that do not compute the same: their times alone.
-Result<ComparedPair> time_compiles(const CompareContext& context, CompileService& compiler,
+Result<ComparedPair> time_compiles(const CompareContext& context, trial::CompileService& compiler,
                                    const CompiledSide& a, const CompiledSide& b);
 
 // Two configurations of the one dispatch of the program that matches `dispatch` (empty: the only
 // one): "dist_m=64,..." or "default". Both are verified first. An input error when a configuration
 // is not of the space's knobs; one that its constraints forbid is tried all the same.
-Result<ComparedPair> compare_configurations(const CompareContext& context, CompileService& compiler,
+Result<ComparedPair> compare_configurations(const CompareContext& context,
+                                            trial::CompileService& compiler,
                                             const std::string& program, const std::string& dispatch,
                                             const std::string& a, const std::string& b);
 
@@ -124,7 +126,7 @@ Result<ComparedPair> compare_configurations(const CompareContext& context, Compi
 // pairs of equal stores at most a share alpha shows any difference. An input error when they share
 // no dispatch or keep no code.
 Result<std::vector<ComparedPair>> compare_stores(const CompareContext& context,
-                                                 CompileService* compiler,
+                                                 trial::CompileService* compiler,
                                                  const std::filesystem::path& a,
                                                  const std::filesystem::path& b,
                                                  const std::vector<std::string>& dispatches);

@@ -6,10 +6,10 @@
 #include "measure/reference.h"
 #include "space/configuration.h"
 #include "store/store.h"
+#include "trial/records.h"
 #include "tune/compare/compare.h"
 #include "tune/compare/paired_kernels.h"
 #include "tune/services/load_program.h"
-#include "tune/services/records.h"
 #include "tune/services/select_dispatches.h"
 #include "tune/services/stored_flags.h"
 
@@ -18,32 +18,27 @@ namespace {
 
 constexpr std::string_view kDefaultWord = "default";
 
-// Compiles one dispatch in one or more ways.
-class DispatchCompiles {
- public:
-  static Result<DispatchCompiles> open(CompileService& compiler, std::string key,
-                                       const std::string& source,
-                                       const std::vector<std::string>& flags) {
-    HONE_TRY(compiler.prepare({key, source, flags}));
-    return DispatchCompiles(compiler, std::move(key));
-  }
-
-  Result<provider::Artifact> compile(std::string_view what,
-                                     const std::optional<provider::Payload>& payload) {
-    HONE_ASSIGN(CompiledCandidate compiled, compiler_->compile(key_, payload));
-    if (!compiled.artifact)
-      return failure("{} does not compile: {}", what, compiled.artifact.error().message);
-    return std::move(*compiled.artifact);
-  }
-
-  Status close() { return compiler_->release(key_); }
-
- private:
-  DispatchCompiles(CompileService& compiler, std::string key)
-      : compiler_(&compiler), key_(std::move(key)) {}
-  CompileService* compiler_;
-  std::string key_;
+struct ToCompile {
+  std::string what;  // for messages
+  std::optional<provider::Payload> payload = {};
 };
+
+// One dispatch in one or more ways, in their order.
+Result<std::vector<provider::Artifact>> compile(trial::CompileService& compiler,
+                                                const trial::DispatchToPrepare& dispatch,
+                                                const std::vector<ToCompile>& ways) {
+  std::vector<std::optional<provider::Payload>> payloads;
+  for (const ToCompile& way : ways) payloads.push_back(way.payload);
+  HONE_ASSIGN(std::vector<trial::CompiledCandidate> compiled,
+              compiler.compile_alone(dispatch, payloads));
+  std::vector<provider::Artifact> artifacts;
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    if (!compiled[i].artifact)
+      return failure("{} does not compile: {}", ways[i].what, compiled[i].artifact.error().message);
+    artifacts.push_back(std::move(*compiled[i].artifact));
+  }
+  return artifacts;
+}
 
 Result<const problem::Dispatch*> choose_dispatch(const problem::Program& program,
                                                  const std::string& pattern) {
@@ -72,7 +67,7 @@ Result<std::optional<provider::Payload>> payload_of(const CompareContext& contex
 
 // The reference is compiled for another CPU, so that it shares no code generation with A and B.
 Result<provider::Artifact> independent_reference(const CompareContext& context,
-                                                 CompileService& compiler,
+                                                 trial::CompileService& compiler,
                                                  const std::string& program,
                                                  const std::string& bytes,
                                                  const problem::Dispatch& dispatch) {
@@ -80,11 +75,10 @@ Result<provider::Artifact> independent_reference(const CompareContext& context,
   HONE_ASSIGN(const problem::Program other, compiler.load_program(program, bytes, flags));
   for (const problem::Dispatch& each : other.dispatches) {
     if (each.name != dispatch.name || each.bindings != dispatch.bindings) continue;
-    HONE_ASSIGN(DispatchCompiles compiles,
-                DispatchCompiles::open(compiler, dispatch.name + "#reference", each.source, flags));
-    HONE_ASSIGN(provider::Artifact artifact, compiles.compile("the reference", std::nullopt));
-    HONE_TRY(compiles.close());
-    return artifact;
+    HONE_ASSIGN(
+        std::vector<provider::Artifact> compiled,
+        compile(compiler, {dispatch.name + "#reference", each.source, flags}, {{"the reference"}}));
+    return std::move(compiled.front());
   }
   return failure("'{}' compiled for another CPU has no dispatch '{}' to be verified against",
                  program, dispatch.name);
@@ -116,7 +110,7 @@ Result<std::vector<Choice>> choices_in(store::Store& store,
     choice.configuration = beaten ? row.best->configuration : std::string(kDefaultWord);
     if (row.default_row) choice.default_candidate = row.default_row->candidate;
     HONE_ASSIGN(const store::Dispatch dispatch, store.dispatch(row.dispatch));
-    HONE_ASSIGN(choice.dispatch, dispatch_from(dispatch));
+    HONE_ASSIGN(choice.dispatch, trial::dispatch_from(dispatch));
     // A dispatch has a row for each compiler and device that the store has results of.
     const auto known = std::find_if(choices.begin(), choices.end(), [&](const Choice& other) {
       return problem::fingerprint(other.dispatch) == row.fingerprint;
@@ -130,9 +124,9 @@ Result<std::vector<Choice>> choices_in(store::Store& store,
 }
 
 // As the store's owner compiled it, by this user's compiler.
-Result<provider::Artifact> compile_again(const CompareContext& context, CompileService& compiler,
-                                         store::Store& store, store::Id candidate,
-                                         const problem::Dispatch& dispatch) {
+Result<provider::Artifact> compile_again(const CompareContext& context,
+                                         trial::CompileService& compiler, store::Store& store,
+                                         store::Id candidate, const problem::Dispatch& dispatch) {
   HONE_ASSIGN(const store::CandidateDetails details, store.details(candidate));
   if (details.candidate.provider != context.provider.name())
     return input_error(
@@ -151,19 +145,16 @@ Result<provider::Artifact> compile_again(const CompareContext& context, CompileS
     HONE_ASSIGN(payload, context.provider.payload_of(dispatch, space, configuration));
   }
   HONE_ASSIGN(
-      DispatchCompiles compiles,
-      DispatchCompiles::open(compiler, problem::fingerprint(dispatch), dispatch.source, flags));
-  HONE_ASSIGN(
-      provider::Artifact artifact,
-      compiles.compile(fmt::format("'{}' of '{}'", dispatch.name, store.path().string()), payload));
-  HONE_TRY(compiles.close());
-  return artifact;
+      std::vector<provider::Artifact> compiled,
+      compile(compiler, {problem::fingerprint(dispatch), dispatch.source, flags},
+              {{fmt::format("'{}' of '{}'", dispatch.name, store.path().string()), payload}}));
+  return std::move(compiled.front());
 }
 
 // Codes of stores, each loaded where that is allowed and compiled again where it is not.
 class Codes {
  public:
-  Codes(const CompareContext& context, CompileService* compiler)
+  Codes(const CompareContext& context, trial::CompileService* compiler)
       : context_(context), compiler_(compiler) {}
 
   Result<provider::Artifact> of(store::Store& store, store::Id candidate,
@@ -174,12 +165,12 @@ class Codes {
     }
     if (!loaded) return compile_again(context_, *compiler_, store, candidate, dispatch);
     HONE_ASSIGN(const store::Artifact row, store.load_artifact(candidate, context_.options.trust));
-    return artifact_from(row);
+    return trial::artifact_from(row);
   }
 
  private:
   const CompareContext& context_;
-  CompileService* compiler_;
+  trial::CompileService* compiler_;
 };
 
 Result<KernelPair> load_pair(const Codes& codes, store::Store& a_store, const Choice& a,
@@ -203,7 +194,8 @@ Result<KernelPair> load_pair(const Codes& codes, store::Store& a_store, const Ch
 
 }  // namespace
 
-Result<ComparedPair> compare_configurations(const CompareContext& context, CompileService& compiler,
+Result<ComparedPair> compare_configurations(const CompareContext& context,
+                                            trial::CompileService& compiler,
                                             const std::string& program, const std::string& dispatch,
                                             const std::string& a, const std::string& b) {
   HONE_ASSIGN(const std::string bytes, read_file(program));
@@ -215,12 +207,12 @@ Result<ComparedPair> compare_configurations(const CompareContext& context, Compi
 
   KernelPair kernels;
   kernels.dispatch = *chosen;
-  HONE_ASSIGN(DispatchCompiles compiles,
-              DispatchCompiles::open(compiler, problem::fingerprint(*chosen), chosen->source,
-                                     context.options.flags));
-  HONE_ASSIGN(kernels.a, compiles.compile("configuration A", a_payload));
-  HONE_ASSIGN(kernels.b, compiles.compile("configuration B", b_payload));
-  HONE_TRY(compiles.close());
+  HONE_ASSIGN(
+      std::vector<provider::Artifact> compiled,
+      compile(compiler, {problem::fingerprint(*chosen), chosen->source, context.options.flags},
+              {{"configuration A", a_payload}, {"configuration B", b_payload}}));
+  kernels.a = std::move(compiled[0]);
+  kernels.b = std::move(compiled[1]);
   if (!measure::has_exact_reference(*chosen)) {
     HONE_ASSIGN(kernels.reference,
                 independent_reference(context, compiler, program, bytes, *chosen));
@@ -252,7 +244,7 @@ Result<StoredCode> stored_code(const std::filesystem::path& a, const std::filesy
 }
 
 Result<std::vector<ComparedPair>> compare_stores(const CompareContext& context,
-                                                 CompileService* compiler,
+                                                 trial::CompileService* compiler,
                                                  const std::filesystem::path& a,
                                                  const std::filesystem::path& b,
                                                  const std::vector<std::string>& dispatches) {

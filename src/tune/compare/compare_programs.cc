@@ -69,7 +69,7 @@ using Functions = std::vector<problem::Function>;
 
 // A program's compile, in the file `module`. `known`: its functions, read where a module does not
 // say their types and they were not read before.
-Result<ProgramSide> compiled(const CompareContext& context, CompileService& compiler,
+Result<ProgramSide> compiled(const CompareContext& context, trial::CompileService& compiler,
                              const CompiledSide& side, const std::filesystem::path& module,
                              Functions& known) {
   HONE_ASSIGN(const auto bytes, compiler.compile_program(side.path, side.bytes, side.flags));
@@ -100,8 +100,8 @@ Result<CompiledSide> side_of_spec(const CompareContext& context, const std::stri
 
 // Results of the program in f32; none where it cannot be had.
 Result<std::vector<problem::Array>> wide_outputs(const CompareContext& context,
-                                                 CompileService& compiler, const CompiledSide& side,
-                                                 const ProgramSide& a,
+                                                 trial::CompileService& compiler,
+                                                 const CompiledSide& side, const ProgramSide& a,
                                                  const std::filesystem::path& folder) {
   HONE_ASSIGN(const auto bytes, compiler.compile_program_in_f32(side.path, side.bytes, side.flags));
   if (!bytes) return std::vector<problem::Array>();
@@ -123,7 +123,7 @@ Result<ComparedPair> compare_modules(const CompareContext& context, const std::f
                        judge_by_moves(context, folder.path()));
 }
 
-Result<ComparedPair> compare_specs(const CompareContext& context, CompileService& compiler,
+Result<ComparedPair> compare_specs(const CompareContext& context, trial::CompileService& compiler,
                                    const std::string& program, const std::string& a,
                                    const std::string& b) {
   HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-compare-"));
@@ -139,8 +139,9 @@ Result<ComparedPair> compare_specs(const CompareContext& context, CompileService
                        judge_by_moves(context, folder.path()));
 }
 
-Result<ComparedPair> compare_compiles(const CompareContext& context, CompileService& compiler,
-                                      const CompiledSide& a, const CompiledSide& b,
+Result<ComparedPair> compare_compiles(const CompareContext& context,
+                                      trial::CompileService& compiler, const CompiledSide& a,
+                                      const CompiledSide& b,
                                       const std::optional<CompiledSide>& converted) {
   HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-compare-"));
   Functions known;
@@ -172,7 +173,7 @@ Result<ComparedPair> compare_compiles(const CompareContext& context, CompileServ
   return compare_sides(context, folder.path(), first, second, judge);
 }
 
-Result<ComparedPair> time_compiles(const CompareContext& context, CompileService& compiler,
+Result<ComparedPair> time_compiles(const CompareContext& context, trial::CompileService& compiler,
                                    const CompiledSide& a, const CompiledSide& b) {
   HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-compare-"));
   Functions known;

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 
-#include "tune/services/protocols.h"
-#include "tune/services/records.h"
-#include "tune/services/rounds.h"
+#include "trial/protocols.h"
+#include "trial/records.h"
+#include "trial/rounds.h"
 
 namespace hone::tune {
 namespace {
@@ -14,7 +15,7 @@ class PairedKernels {
  public:
   PairedKernels(const CompareContext& context, const KernelPair& kernels, ComparedPair& pair)
       : context_(context),
-        rounds_(context.runner),
+        runner_(context.runner),
         kernels_(kernels),
         a_{kernels.a},
         b_{kernels.b},
@@ -38,34 +39,37 @@ class PairedKernels {
   // One load of both, and its rounds.
   Status measure(std::size_t load, std::size_t rounds) {
     const bool b_first = (std::mt19937_64(context_.options.seed + load)() & 1) != 0;
-    std::vector<RunnerKernel*> kernels{&a_, &b_};
-    if (b_first) std::swap(kernels.front(), kernels.back());
-    measure::MeasureRequest how;
-    how.other_memory = true;
-    how.protocol = comparison_protocol(rounds);
-    how.seed = context_.options.seed * 1000 + load;
-    HONE_ASSIGN(const Ran<measure::MeasureResult> measured, rounds_.measure(kernels, nullptr, how));
-    if (!measured) return fail("A or B", measured.error());
-    if (load == 0 || measured->after.background > pair_.machine.background)
-      pair_.machine = measured->after;
-    for (const std::vector<double>& round : paired_rounds(*measured)) {
-      pair_.a_seconds.push_back(round[b_first ? 1 : 0]);
-      pair_.b_seconds.push_back(round[b_first ? 0 : 1]);
-    }
-    return unload();
+    trial::RoundsRequest request;
+    request.kernels = {&a_, &b_};
+    request.reload = true;
+    request.how.other_memory = true;
+    request.how.protocol = trial::comparison_protocol(rounds);
+    request.how.seed = context_.options.seed * 1000 + load;
+    request.next = [order = b_first ? trial::Columns{1, 0}
+                                    : trial::Columns{0, 1}]() mutable -> Result<trial::Columns> {
+      return std::exchange(order, {});
+    };
+    request.take = [&](const trial::Columns&,
+                       const measure::MeasureResult& measured) -> Result<bool> {
+      if (load == 0 || measured.after.background > pair_.machine.background)
+        pair_.machine = measured.after;
+      for (const std::vector<double>& round : trial::paired_rounds(measured)) {
+        pair_.a_seconds.push_back(round[b_first ? 1 : 0]);
+        pair_.b_seconds.push_back(round[b_first ? 0 : 1]);
+      }
+      return true;
+    };
+    HONE_ASSIGN(const auto failed, trial::run_rounds(runner_, std::move(request)));
+    if (!failed) return {};
+    return fail(!failed->column ? "A or B" : *failed->column == 0 ? "A" : "B", failed->failure);
   }
 
  private:
-  Status verify(std::string_view side, RunnerKernel& kernel) {
-    HONE_ASSIGN(const Ran<measure::Verification> verified, rounds_.verify(kernel));
+  Status verify(std::string_view side, trial::RunnerKernel& kernel) {
+    HONE_ASSIGN(const trial::KernelResult<measure::Verification> verified, runner_.verify(kernel));
     if (!verified) return fail(side, verified.error());
     if (!verified->right) pair_.failure = fmt::format("{}: {}", side, verified->message);
-    return rounds_.unload(kernel);
-  }
-
-  Status unload() {
-    HONE_TRY(rounds_.unload(a_));
-    return rounds_.unload(b_);
+    return runner_.unload(kernel);
   }
 
   Status fail(std::string_view side, const provider::Failure& failure) {
@@ -75,9 +79,9 @@ class PairedKernels {
   }
 
   const CompareContext& context_;
-  Rounds rounds_;
+  trial::KernelRunner runner_;
   const KernelPair& kernels_;
-  RunnerKernel a_, b_;
+  trial::RunnerKernel a_, b_;
   ComparedPair& pair_;
 };
 

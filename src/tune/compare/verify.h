@@ -11,9 +11,9 @@
 #include "measure/verification.h"
 #include "problem/npy.h"
 #include "provider/program_provider.h"
-#include "tune/services/compile_service.h"
+#include "trial/compile_service.h"
+#include "trial/runner_service.h"
 #include "tune/services/given_arguments.h"
-#include "tune/services/runner_service.h"
 
 namespace hone::tune {
 
@@ -60,7 +60,7 @@ struct VerifyResult {
 Result<VerifyResult> verify_program(const VerifyRequest& request, const problem::Function& function,
                                     const std::vector<std::string>& runtime_flags,
                                     const provider::ProgramProvider& provider,
-                                    CompileService& compiler);
+                                    trial::CompileService& compiler);
 
 // One dispatch of the program, launched by hone. `configuration`: as the space of the dispatch has
 // it ("dist_m=64,..."); none: the compiler's own choice. Arrays are those of the bindings that are
@@ -68,8 +68,8 @@ Result<VerifyResult> verify_program(const VerifyRequest& request, const problem:
 Result<VerifyResult> verify_dispatch(const VerifyRequest& request,
                                      const problem::Dispatch& dispatch,
                                      const std::optional<std::string>& configuration,
-                                     const provider::Provider& provider, CompileService& compiler,
-                                     RunnerService& runner);
+                                     const provider::Provider& provider,
+                                     trial::CompileService& compiler, trial::RunnerService& runner);
 
 // The bytes of the arrays as tensors of these types. `what` they are for in messages: "the inputs
 // of function 'f'". Input error when number, shape or element type differ.

@@ -2,8 +2,8 @@
 
 #include "measure/reference.h"
 #include "space/configuration.h"
+#include "trial/kernel_runner.h"
 #include "tune/compare/verify.h"
-#include "tune/services/rounds.h"
 
 namespace hone::tune {
 namespace {
@@ -13,8 +13,8 @@ using problem::Access;
 class DispatchVerification {
  public:
   DispatchVerification(const VerifyRequest& request, const problem::Dispatch& dispatch,
-                       const provider::Provider& provider, CompileService& compiler,
-                       RunnerService& runner)
+                       const provider::Provider& provider, trial::CompileService& compiler,
+                       trial::RunnerService& runner)
       : request_(request),
         dispatch_(dispatch),
         provider_(provider),
@@ -31,10 +31,11 @@ class DispatchVerification {
     HONE_ASSIGN(const auto artifact, compile(dispatch_, request_.flags, payload, "the dispatch"));
     if (!artifact) return failed(artifact.error());
     HONE_TRY(runner_.set_problem(problem));
-    RunnerKernel kernel{*artifact};
-    HONE_ASSIGN(const Ran<measure::Verification> verification, Rounds(runner_).verify(kernel));
+    trial::RunnerKernel kernel{*artifact};
+    HONE_ASSIGN(const trial::KernelResult<measure::Verification> verification,
+                trial::KernelRunner(runner_).verify(kernel));
     if (!verification) return failed(verification.error());
-    HONE_ASSIGN(Ran<measure::Outputs> outputs, runner_.outputs());
+    HONE_ASSIGN(trial::KernelResult<measure::Outputs> outputs, runner_.outputs());
     if (!outputs) return failed(outputs.error());
     return verdict_of(*verification, std::move(*outputs));
   }
@@ -124,10 +125,9 @@ class DispatchVerification {
   Result<tl::expected<provider::Artifact, provider::Failure>> compile(
       const problem::Dispatch& dispatch, const std::vector<std::string>& flags,
       const std::optional<provider::Payload>& payload, const std::string& key) {
-    HONE_TRY(compiler_.prepare({key, dispatch.source, flags}));
-    HONE_ASSIGN(CompiledCandidate compiled, compiler_.compile(key, payload));
-    HONE_TRY(compiler_.release(key));
-    return std::move(compiled.artifact);
+    HONE_ASSIGN(std::vector<trial::CompiledCandidate> compiled,
+                compiler_.compile_alone({key, dispatch.source, flags}, {payload}));
+    return std::move(compiled.front().artifact);
   }
 
   VerifyResult failed(const provider::Failure& failure) const {
@@ -163,8 +163,8 @@ class DispatchVerification {
   const VerifyRequest& request_;
   const problem::Dispatch& dispatch_;
   const provider::Provider& provider_;
-  CompileService& compiler_;
-  RunnerService& runner_;
+  trial::CompileService& compiler_;
+  trial::RunnerService& runner_;
   std::string reference_;
 };
 
@@ -173,8 +173,9 @@ class DispatchVerification {
 Result<VerifyResult> verify_dispatch(const VerifyRequest& request,
                                      const problem::Dispatch& dispatch,
                                      const std::optional<std::string>& configuration,
-                                     const provider::Provider& provider, CompileService& compiler,
-                                     RunnerService& runner) {
+                                     const provider::Provider& provider,
+                                     trial::CompileService& compiler,
+                                     trial::RunnerService& runner) {
   return DispatchVerification(request, dispatch, provider, compiler, runner).run(configuration);
 }
 

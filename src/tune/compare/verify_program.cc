@@ -11,7 +11,7 @@ class ProgramVerification {
  public:
   ProgramVerification(const VerifyRequest& request, const problem::Function& function,
                       const std::vector<std::string>& runtime_flags,
-                      const provider::ProgramProvider& provider, CompileService& compiler)
+                      const provider::ProgramProvider& provider, trial::CompileService& compiler)
       : request_(request),
         function_(function),
         runtime_flags_(runtime_flags),
@@ -212,7 +212,7 @@ class ProgramVerification {
   const problem::Function& function_;
   const std::vector<std::string>& runtime_flags_;
   const provider::ProgramProvider& provider_;
-  CompileService& compiler_;
+  trial::CompileService& compiler_;
   std::filesystem::path folder_;
   std::vector<std::filesystem::path> inputs_;
 };
@@ -260,7 +260,7 @@ std::string in_words(const provider::Provider& provider, const std::vector<std::
 Result<VerifyResult> verify_program(const VerifyRequest& request, const problem::Function& function,
                                     const std::vector<std::string>& runtime_flags,
                                     const provider::ProgramProvider& provider,
-                                    CompileService& compiler) {
+                                    trial::CompileService& compiler) {
   return ProgramVerification(request, function, runtime_flags, provider, compiler).run();
 }
 

@@ -4,16 +4,16 @@
 #include <nlohmann/json.hpp>
 
 #include "measure/verification.h"
-#include "tune/services/protocols.h"
-#include "tune/services/records.h"
-#include "tune/services/rounds.h"
+#include "trial/protocols.h"
+#include "trial/records.h"
+#include "trial/rounds.h"
 
 namespace hone::tune {
 namespace {
 
 struct Entry {
   measure::Baseline baseline;
-  RunnerKernel kernel;
+  trial::RunnerKernel kernel;
   store::Id candidate = 0;
   std::string identity;
 };
@@ -21,8 +21,8 @@ struct Entry {
 // Measures the kernels of one library.
 class Baselines {
  public:
-  Baselines(Context& context, DispatchBench& bench, const problem::Dispatch& dispatch)
-      : context_(context), bench_(bench), dispatch_(dispatch), rounds_(context.runner) {}
+  Baselines(Context& context, DispatchBench& bench)
+      : context_(context), bench_(bench), runner_(context.runner) {}
 
   // `loaded` are the library's kernels in the runner's present process, its own choice first.
   Result<std::string> measure(const std::vector<measure::Baseline>& loaded,
@@ -48,13 +48,10 @@ class Baselines {
   }
 
   Status enter(const measure::Baseline& baseline, std::size_t place) {
-    const RunnerKernel kernel{{}, baseline.handle, context_.runner.generation()};
+    const trial::RunnerKernel kernel{{}, baseline.handle, context_.runner.generation()};
     Entry entry{baseline, kernel, 0, {}};
-    store::Candidate candidate;
-    candidate.dispatch = bench_.dispatch_id();
-    candidate.build = context_.build;
+    store::Candidate candidate = bench_.candidate_row(std::string(store::kDefaultConfiguration));
     candidate.provider = baseline.provider;
-    candidate.configuration = store::kDefaultConfiguration;
     entry.identity = fmt::format("{} of {}", baseline.library, bench_.key());
     if (!baseline.algorithm.empty()) {
       candidate.configuration = nlohmann::json{
@@ -88,7 +85,8 @@ class Baselines {
   Status verify() {
     for (Entry& entry : entries_) {
       const std::uint64_t generation = context_.runner.generation();
-      HONE_ASSIGN(const Ran<measure::Verification> verified, rounds_.verify(entry.kernel));
+      HONE_ASSIGN(const trial::KernelResult<measure::Verification> verified,
+                  runner_.verify(entry.kernel));
       if (!verified) {
         why_not_ = verified.error().message;
         if (generation == context_.runner.generation()) continue;
@@ -97,12 +95,7 @@ class Baselines {
         right_.clear();
         return {};
       }
-      store::VerificationRow row = verification_row(*verified, dispatch_.bindings);
-      row.dispatch = bench_.dispatch_id();
-      row.identity = entry.identity;
-      row.device = context_.device;
-      row.reference = bench_.reference();
-      HONE_TRY(context_.store.record(row));
+      HONE_TRY(bench_.trials().record_verification(entry.identity, *verified));
       if (verified->right)
         right_.push_back(&entry);
       else if (why_not_.empty())
@@ -115,31 +108,35 @@ class Baselines {
   Result<Entry*> fastest() {
     if (right_.size() == 1) return right_.front();
     HONE_ASSIGN(provider::Artifact code, bench_.artifact(bench_.default_candidate()));
-    RunnerKernel sentinel{std::move(code)};
-    std::vector<RunnerKernel*> kernels;
-    for (Entry* entry : right_) kernels.push_back(&entry->kernel);
-    measure::MeasureRequest how;
-    how.protocol = baseline_protocol();
-    how.seed = context_.options.seed;
-    HONE_ASSIGN(const Ran<measure::MeasureResult> measured,
-                rounds_.measure(kernels, &sentinel, how));
-    if (!measured) {
-      why_not_ = measured.error().message;
-      return nullptr;
-    }
-    HONE_TRY(rounds_.unload(sentinel));
+    trial::RunnerKernel sentinel{std::move(code)};
+    trial::RoundsRequest request;
+    for (Entry* entry : right_) request.kernels.push_back(&entry->kernel);
+    request.sentinel = &sentinel;
+    request.how.protocol = trial::baseline_protocol();
+    request.how.seed = context_.options.seed;
+    request.next = trial::fixed_rounds(1, right_.size());
     Entry* best = right_.front();
     double best_ratio = 0;
-    for (std::size_t i = 0; i < right_.size(); ++i) {
-      const measure::HandleSamples& samples = measured->handles[i];
-      const std::optional<double> ratio = paired_ratio(samples, measured->handles.back());
-      if (!ratio) continue;
-      HONE_TRY(bench_.record_samples(right_[i]->identity, samples, store::Phase::kSearch, ratio,
-                                     *measured));
-      if (best_ratio != 0 && *ratio >= best_ratio) continue;
-      best = right_[i];
-      best_ratio = *ratio;
+    request.take = [&](const trial::Columns& columns,
+                       const measure::MeasureResult& measured) -> Result<bool> {
+      for (const std::size_t i : columns) {
+        const measure::HandleSamples& samples = measured.handles[i];
+        const std::optional<double> ratio = trial::paired_ratio(samples, measured.handles.back());
+        if (!ratio) continue;
+        HONE_TRY(bench_.trials().record_samples(right_[i]->identity, samples, store::Phase::kSearch,
+                                                ratio, measured));
+        if (best_ratio != 0 && *ratio >= best_ratio) continue;
+        best = right_[i];
+        best_ratio = *ratio;
+      }
+      return true;
+    };
+    HONE_ASSIGN(const auto failed, trial::run_rounds(runner_, std::move(request)));
+    if (failed) {
+      why_not_ = failed->failure.message;
+      return nullptr;
     }
+    HONE_TRY(runner_.unload(sentinel));
     return best;
   }
 
@@ -148,31 +145,32 @@ class Baselines {
     if (winner) candidates.push_back(*winner);
     candidates.push_back(bench_.default_candidate());
     std::vector<std::string> identities;
-    std::vector<RunnerKernel*> kernels;
+    trial::RoundsRequest request;
     for (Entry* entry : finalists) {
       identities.push_back(entry->identity);
-      kernels.push_back(&entry->kernel);
+      request.kernels.push_back(&entry->kernel);
     }
-    std::vector<RunnerKernel> own(candidates.size());
+    std::vector<trial::RunnerKernel> own(candidates.size());
     for (std::size_t i = 0; i < own.size(); ++i) {
       HONE_ASSIGN(own[i].code, bench_.artifact(candidates[i]));
       identities.push_back(provider::identity(*own[i].code));
-      kernels.push_back(&own[i]);
+      request.kernels.push_back(&own[i]);
     }
-    RoundSamples samples(identities);
-    for (int round = 0; round < kBaselineRounds; ++round) {
-      measure::MeasureRequest how;
-      how.other_memory = true;
-      how.protocol = finalist_protocol(bench_.default_seconds());
-      how.seed = context_.options.seed + static_cast<std::uint64_t>(round);
-      HONE_ASSIGN(const Ran<measure::MeasureResult> measured,
-                  rounds_.measure(kernels, nullptr, how));
-      if (!measured) {
-        why_not_ = measured.error().message;
-        return {};
-      }
-      HONE_TRY(samples.add(*measured));
-      for (RunnerKernel& kernel : own) HONE_TRY(rounds_.unload(kernel));
+    trial::RoundSamples samples(identities);
+    request.reload = true;
+    request.how.other_memory = true;
+    request.how.protocol = trial::finalist_protocol(bench_.default_seconds());
+    request.how.seed = context_.options.seed;
+    request.next = trial::fixed_rounds(trial::kBaselineRounds, identities.size());
+    request.take = [&](const trial::Columns& columns,
+                       const measure::MeasureResult& measured) -> Result<bool> {
+      HONE_TRY(samples.add(measured, columns));
+      return true;
+    };
+    HONE_ASSIGN(const auto failed, trial::run_rounds(runner_, std::move(request)));
+    if (failed) {
+      why_not_ = failed->failure.message;
+      return {};
     }
     why_not_.clear();
     return bench_.record_rounds(samples, finalists.size());
@@ -180,8 +178,7 @@ class Baselines {
 
   Context& context_;
   DispatchBench& bench_;
-  const problem::Dispatch& dispatch_;
-  Rounds rounds_;
+  trial::KernelRunner runner_;
   std::vector<Entry> entries_;
   std::vector<Entry*> right_;
   bool known_ = false;
@@ -191,9 +188,9 @@ class Baselines {
 }  // namespace
 
 Result<std::string> measure_baselines(Context& context, DispatchBench& bench,
-                                      const problem::Dispatch& dispatch,
                                       std::optional<store::Id> winner) {
-  HONE_ASSIGN(const Ran<std::vector<measure::Baseline>> loaded, context.runner.load_baselines());
+  HONE_ASSIGN(const trial::KernelResult<std::vector<measure::Baseline>> loaded,
+              context.runner.load_baselines());
   if (!loaded) return loaded.error().message;
   const std::uint64_t generation = context.runner.generation();
   std::string why_not;
@@ -203,8 +200,7 @@ Result<std::string> measure_baselines(Context& context, DispatchBench& bench,
     const auto last = std::find_if(first, loaded->end(), [first](const measure::Baseline& each) {
       return each.provider != first->provider;
     });
-    HONE_ASSIGN(const std::string why,
-                Baselines(context, bench, dispatch).measure({first, last}, winner));
+    HONE_ASSIGN(const std::string why, Baselines(context, bench).measure({first, last}, winner));
     if (!why.empty()) why_not += (why_not.empty() ? "" : "; ") + why;
     first = last;
   }

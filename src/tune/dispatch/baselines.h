@@ -18,7 +18,6 @@ namespace hone::tune {
 // times and their ratios to the default's; winner and default keep those of their own rounds. What
 // the store knows is not measured again. Returns why a library has no row; empty when each has one.
 Result<std::string> measure_baselines(Context& context, DispatchBench& bench,
-                                      const problem::Dispatch& dispatch,
                                       std::optional<store::Id> winner);
 
 }  // namespace hone::tune

@@ -11,7 +11,7 @@
 #include "problem/code_target.h"
 #include "search/strategy.h"
 #include "space/configuration.h"
-#include "tune/services/records.h"
+#include "trial/records.h"
 
 namespace hone::tune {
 namespace {
@@ -22,7 +22,7 @@ constexpr double kReportSeconds = 1, kLookSeconds = 0.05;
 
 class CompileOnly {
  public:
-  CompileOnly(CompileService& compiler, const provider::Provider& provider,
+  CompileOnly(trial::CompileService& compiler, const provider::Provider& provider,
               const std::vector<const provider::Provider*>& replacing, store::Store& store,
               const Options& options, const problem::GpuTarget& target, store::Id build,
               Observer& observer)
@@ -40,19 +40,29 @@ class CompileOnly {
     result_.dispatch = &dispatch;
     share_ = share;
     clock_ = Stopwatch();
-    HONE_ASSIGN(const store::Id operation, store_.intern(operation_row(dispatch.root)));
-    HONE_ASSIGN(dispatch_, store_.intern(dispatch_row(dispatch, operation)));
-    key_ = problem::fingerprint(dispatch);
-    HONE_TRY(compiler_.prepare({key_, dispatch.source, options_.flags, {}, dispatch.statement}));
-    Status status = submit_default();
-    if (status) status = submit_configurations(dispatch, provider_);
+    HONE_ASSIGN(const store::Id operation, store_.intern(trial::operation_row(dispatch.root)));
+    HONE_ASSIGN(const store::Id id, store_.intern(trial::dispatch_row(dispatch, operation)));
+    // What is compiled here is read and never run, whoever made it.
+    trial::TrialRunner runner(
+        {.compiler = compiler_,
+         .store = store_,
+         .reuse = options_.reuse,
+         .trust = store::Trust::kAnyone,
+         .retry_failed = options_.retry_failed},
+        id, dispatch.bindings,
+        {problem::fingerprint(dispatch), dispatch.source, options_.flags, {}, dispatch.statement},
+        {.verify = false, .measure = false, .beside_default = false});
+    runner.check_code([this](const provider::Artifact& code) { return check_target(code); });
+    HONE_TRY(propose(id, std::string(store::kDefaultConfiguration), provider_, std::nullopt));
+    HONE_TRY(propose_configurations(id, provider_));
     for (const provider::Provider* const each : replacing_)
-      if (status && each->why_no_space(dispatch).empty())
-        status = submit_configurations(dispatch, *each);
-    if (status) status = collect();
-    HONE_TRY(compiler_.cancel_all());
-    HONE_TRY(compiler_.release(key_));
-    if (!status) return tl::unexpected(std::move(status).error());
+      if (each->why_no_space(dispatch).empty()) HONE_TRY(propose_configurations(id, *each));
+    HONE_TRY(runner.begin(all()));
+    HONE_TRY(compile(runner));
+    HONE_TRY(runner.cancel_compiles());
+    HONE_TRY(compiler_.release(runner.key()));
+    for (std::size_t i = 0; i < trials_.size(); ++i) HONE_TRY(take(runner, i));
+    note_failures();
     std::stable_sort(result_.ranked.begin(), result_.ranked.end(), ranks_before);
     // Equal code is ranked once, by the first of its configurations.
     std::set<std::string> seen;
@@ -63,10 +73,6 @@ class CompileOnly {
   }
 
  private:
-  Status submit_default() {
-    return submit(std::string(store::kDefaultConfiguration), provider_, std::nullopt);
-  }
-
   Result<std::vector<space::Configuration>> chosen(const space::Space& space) const {
     std::vector<space::Configuration> given;
     for (const std::string& text : options_.configurations) {
@@ -80,121 +86,114 @@ class CompileOnly {
     return strategy->ask(options_.candidates.value_or(kCandidates));
   }
 
-  Status submit_configurations(const problem::Dispatch& dispatch,
-                               const provider::Provider& provider) {
+  Status propose_configurations(store::Id id, const provider::Provider& provider) {
+    const problem::Dispatch& dispatch = *result_.dispatch;
     HONE_ASSIGN(const space::Space stated, provider.space_of(dispatch));
     HONE_ASSIGN(const space::Space space, stated.relax(options_.relax));
     result_.space += space.count().value;
     HONE_ASSIGN(const std::vector<space::Configuration> configurations, chosen(space));
     for (const space::Configuration& configuration : configurations) {
       HONE_ASSIGN(provider::Payload payload, provider.payload_of(dispatch, space, configuration));
-      HONE_TRY(submit(space::to_json(space, configuration).dump(), provider, std::move(payload)));
+      HONE_TRY(
+          propose(id, space::to_json(space, configuration).dump(), provider, std::move(payload)));
     }
     return {};
   }
 
-  Status submit(const std::string& configuration, const provider::Provider& provider,
-                std::optional<provider::Payload> payload) {
-    store::Candidate row;
-    row.dispatch = dispatch_;
+  Status propose(store::Id id, const std::string& configuration, const provider::Provider& provider,
+                 std::optional<provider::Payload> payload) {
+    store::Candidate& row = rows_.emplace_back();
+    row.dispatch = id;
     row.build = build_;
     row.provider = provider.name();
     row.configuration = configuration;
-    HONE_ASSIGN(const store::Id candidate, store_.add_candidate(row));
-    ++result_.tried;
-    HONE_ASSIGN(const store::Known known, store_.known(candidate, std::nullopt));
-    if (known.failure && still_holds(*known.failure, store_.current_run(), options_.retry_failed)) {
-      result_.failures.add(known.failure->kind, known.failure->message);
-      note_default(row, known.failure->message);
-      return {};
-    }
-    if (known.artifact && known.artifact->has_code) {
-      // It is read and never run, whoever made it.
-      HONE_ASSIGN(const store::Artifact stored,
-                  store_.load_artifact(candidate, store::Trust::kAnyone));
-      HONE_ASSIGN(const provider::Artifact artifact, artifact_from(stored));
-      add(row, candidate, artifact);
-      return {};
-    }
-    waiting_.push_back({candidate, row});
-    return compiler_.submit(key_, waiting_.size() - 1, payload);
-  }
-
-  void note_default(const store::Candidate& failed, std::string_view message) {
-    if (failed.configuration == store::kDefaultConfiguration)
-      result_.default_failure = reason_of(message);
+    trial::Trial& trial = trials_.emplace_back();
+    trial.payload = std::move(payload);
+    HONE_ASSIGN(trial.candidate, store_.add_candidate(row));
+    return {};
   }
 
   double seconds_left() const { return share_.seconds - clock_.seconds(); }
 
   // What is not compiled when the time is over remains untried, but for the first.
-  Status collect() {
-    struct Failures {
-      std::size_t done = 0, failed = 0;
-      CommonReason reasons;
-    };
-    std::map<std::string, Failures> of_providers;
-    std::size_t done = 0, failed = 0;
-    const std::size_t known = result_.tried - waiting_.size();
-    while (done < waiting_.size()) {
-      report(known + done, failed);
+  Status compile(trial::TrialRunner& runner) {
+    const std::size_t known = trials_.size() - compiling();
+    while (compiling() > 0) {
+      report();
       const double left = seconds_left();
-      if (left <= 0 && done > 0) break;
-      HONE_ASSIGN(std::optional<CompiledCandidate> finished,
-                  compiler_.next_finished(std::clamp(left, kLookSeconds, kReportSeconds)));
-      if (!finished) continue;
-      ++done;
-      check_target(*finished);
-      const auto& [candidate, row] = waiting_[finished->id];
-      HONE_TRY(record_compiled(store_, candidate, *finished));
-      Failures& failures = of_providers[row.provider];
-      ++failures.done;
-      if (finished->artifact) {
-        add(row, candidate, *finished->artifact);
-        continue;
-      }
-      ++failed;
-      ++failures.failed;
-      const provider::Failure& failure = finished->artifact.error();
-      note_default(row, failure.message);
-      failures.reasons.add(provider::name_of(failure.kind), failure.message);
-      result_.failures.add(provider::name_of(failure.kind), failure.message);
+      if (left <= 0 && trials_.size() - compiling() > known) return {};
+      HONE_TRY(runner.finish_compiling(all(), std::clamp(left, kLookSeconds, kReportSeconds)));
     }
-    for (const auto& [provider, failures] : of_providers)
-      if (failures.failed == failures.done && !replacing_.empty())
-        observer_.note(fmt::format("'{}': no candidate of {} compiles: {}", result_.dispatch->name,
-                                   provider, failures.reasons.words()));
-    if (done < waiting_.size())
-      observer_.note(fmt::format("'{}': the time is over; {} of {} candidates remain untried",
-                                 result_.dispatch->name, waiting_.size() - done, result_.tried));
-    result_.untried = waiting_.size() - done;
-    result_.tried = known + done;
     return {};
   }
 
+  trial::Trials all() {
+    trial::Trials trials;
+    for (trial::Trial& each : trials_) trials.push_back(&each);
+    return trials;
+  }
+
+  std::size_t compiling() const {
+    return static_cast<std::size_t>(
+        std::ranges::count(trials_, trial::State::kCompiling, &trial::Trial::state));
+  }
+
+  Status take(trial::TrialRunner& runner, std::size_t place) {
+    const store::Candidate& row = rows_[place];
+    const trial::Trial& trial = trials_[place];
+    if (trial.state == trial::State::kCompiling) {
+      ++result_.untried;
+      return {};
+    }
+    ++result_.tried;
+    Failures& failures = of_providers_[row.provider];
+    ++failures.done;
+    if (!trial.failure) {
+      HONE_ASSIGN(const provider::Artifact code, runner.artifact(trial.candidate));
+      add(row, trial.candidate, code);
+      return {};
+    }
+    ++failures.failed;
+    const provider::Failure& failure = *trial.failure;
+    if (row.configuration == store::kDefaultConfiguration)
+      result_.default_failure = reason_of(failure.message);
+    failures.reasons.add(provider::name_of(failure.kind), failure.message);
+    result_.failures.add(provider::name_of(failure.kind), failure.message);
+    return {};
+  }
+
+  void note_failures() const {
+    const std::string& name = result_.dispatch->name;
+    for (const auto& [provider, failures] : of_providers_)
+      if (failures.failed == failures.done && !replacing_.empty())
+        observer_.note(fmt::format("'{}': no candidate of {} compiles: {}", name, provider,
+                                   failures.reasons.words()));
+    if (result_.untried > 0)
+      observer_.note(fmt::format("'{}': the time is over; {} of {} candidates remain untried", name,
+                                 result_.untried, trials_.size()));
+  }
+
   // Code for another GPU can end the process that loads it there.
-  void check_target(CompiledCandidate& candidate) const {
-    if (!candidate.artifact) return;
-    const provider::Artifact& artifact = *candidate.artifact;
+  std::optional<provider::Failure> check_target(const provider::Artifact& artifact) const {
     Status meant;
     for (const problem::KernelPart& part : problem::kernels_of(artifact.launch, artifact.code)) {
       if (meant && !problem::check_code_target(part.code, target_.compiled_as))
         meant = problem::check_code_target(part.code, target_.arch);
     }
-    if (!meant)
-      candidate.artifact = tl::unexpected(
-          provider::Failure{provider::FailureKind::kLoadError, meant.error().message});
+    if (meant) return std::nullopt;
+    return provider::Failure{provider::FailureKind::kLoadError, meant.error().message};
   }
 
-  void report(std::size_t tried, std::size_t failed) const {
+  void report() const {
     Progress progress;
     progress.dispatch = result_.dispatch->name;
     progress.dispatch_index = share_.index;
     progress.dispatch_count = share_.count;
     progress.step = "compile";
-    progress.tried = tried;
-    progress.planned = result_.tried;
-    progress.failed = failed;
+    progress.tried = trials_.size() - compiling();
+    progress.planned = trials_.size();
+    progress.failed = static_cast<std::size_t>(
+        std::ranges::count(trials_, trial::State::kFailed, &trial::Trial::state));
     progress.seconds_left = std::max(0.0, seconds_left()) + std::max(0.0, share_.after);
     observer_.progress(progress);
   }
@@ -228,7 +227,7 @@ class CompileOnly {
     result_.ranked.push_back(std::move(row));
   }
 
-  CompileService& compiler_;
+  trial::CompileService& compiler_;
   const provider::Provider& provider_;
   const std::vector<const provider::Provider*>& replacing_;
   store::Store& store_;
@@ -238,9 +237,13 @@ class CompileOnly {
   Observer& observer_;
   Share share_;
   Stopwatch clock_;
-  store::Id dispatch_ = 0;
-  std::string key_;
-  std::vector<std::pair<store::Id, store::Candidate>> waiting_;  // by job
+  std::vector<store::Candidate> rows_;
+  std::vector<trial::Trial> trials_;  // of each row
+  struct Failures {
+    std::size_t done = 0, failed = 0;
+    CommonReason reasons;
+  };
+  std::map<std::string, Failures> of_providers_;
   CompiledDispatch result_;
 };
 
@@ -277,7 +280,8 @@ bool ranks_before(const CompiledRow& a, const CompiledRow& b) {
   return order(a) < order(b);
 }
 
-Result<CompiledProgram> compile_only(CompileService& compiler, const provider::Provider& provider,
+Result<CompiledProgram> compile_only(trial::CompileService& compiler,
+                                     const provider::Provider& provider,
                                      const std::vector<const provider::Provider*>& replacing,
                                      store::Store& store, const Options& options,
                                      const problem::GpuTarget& target, problem::Program program,

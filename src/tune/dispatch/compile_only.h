@@ -54,7 +54,8 @@ bool ranks_before(const CompiledRow& a, const CompiledRow& b);
 // for options.budget_seconds at most, and as many of each of `replacing` whose kernels can take its
 // place; which of these are for no dispatch is noted. What the store has is not compiled again.
 // Errors as ProgramTuning's steps.
-Result<CompiledProgram> compile_only(CompileService& compiler, const provider::Provider& provider,
+Result<CompiledProgram> compile_only(trial::CompileService& compiler,
+                                     const provider::Provider& provider,
                                      const std::vector<const provider::Provider*>& replacing,
                                      store::Store& store, const Options& options,
                                      const problem::GpuTarget& target, problem::Program program,

@@ -9,14 +9,13 @@
 #include "measure/arithmetic_bound.h"
 #include "measure/reference.h"
 #include "measure/statistics.h"
+#include "trial/protocols.h"
+#include "trial/records.h"
 #include "tune/dispatch/dispatch_bench.h"
-#include "tune/services/protocols.h"
-#include "tune/services/records.h"
 
 namespace hone::tune {
 namespace {
 
-constexpr int kDefaultAttempts = 2;
 // Below this nobody would choose a device by it.
 constexpr double kNoDifference = 0.005;
 
@@ -27,17 +26,13 @@ Result<provider::Artifact> compile_reference(Context& context, const problem::Di
   const std::string name = key + nlohmann::json(flags).dump();
   if (const auto known = context.references.find(name); known != context.references.end())
     return known->second;
-  CompileService& compiler = context.compiler;
-  HONE_TRY(compiler.prepare({key, dispatch.source, flags}));
-  HONE_ASSIGN(CompiledCandidate compiled, compiler.compile(key, std::nullopt));
-  if (!compiled.artifact) {  // once more: it may have died by accident
-    HONE_ASSIGN(compiled, compiler.compile(key, std::nullopt));
-  }
-  HONE_TRY(compiler.release(key));
-  if (!compiled.artifact)
+  HONE_ASSIGN(std::vector<trial::CompiledCandidate> compiled,
+              context.compiler.compile_alone({key, dispatch.source, flags}, {std::nullopt}));
+  auto& artifact = compiled.front().artifact;
+  if (!artifact)
     return failure("the reference of '{}' does not compile: {}", dispatch.name,
-                   compiled.artifact.error().message);
-  return context.references.emplace(name, std::move(*compiled.artifact)).first->second;
+                   artifact.error().message);
+  return context.references.emplace(name, std::move(*artifact)).first->second;
 }
 
 measure::ProblemRequest problem_without_reference(const Context& context,
@@ -72,14 +67,15 @@ Result<measure::ProblemRequest> problem_of(Context& context, const problem::Disp
 }
 
 Result<DispatchBench> DispatchBench::open(Context& context, const problem::Dispatch& dispatch) {
-  DispatchBench bench(context, dispatch);
   store::Store& store = context.store;
-  HONE_ASSIGN(const store::Id operation, store.intern(operation_row(dispatch.root)));
-  HONE_ASSIGN(bench.dispatch_id_, store.intern(dispatch_row(dispatch, operation)));
-  bench.key_ = problem::fingerprint(dispatch);
+  HONE_ASSIGN(const store::Id operation, store.intern(trial::operation_row(dispatch.root)));
+  HONE_ASSIGN(const store::Id id, store.intern(trial::dispatch_row(dispatch, operation)));
   const device::Place& place = context.options.place();
-  bench.server_ = {bench.key_, dispatch.source, context.flags(),
-                   place.traits.assembles_code ? place.facts.target : "", dispatch.statement};
+  trial::TrialRunner trials(
+      context.trial_services(), id, dispatch.bindings,
+      {problem::fingerprint(dispatch), dispatch.source, context.flags(),
+       place.traits.assembles_code ? place.facts.target : "", dispatch.statement});
+  DispatchBench bench(context, dispatch, std::move(trials));
   HONE_ASSIGN(bench.default_.candidate,
               store.add_candidate(bench.candidate_row(std::string(store::kDefaultConfiguration))));
   return bench;
@@ -87,7 +83,7 @@ Result<DispatchBench> DispatchBench::open(Context& context, const problem::Dispa
 
 Result<DispatchBench> DispatchBench::prepare(Context& context, const problem::Dispatch& dispatch,
                                              const problem::Dispatch* reference) {
-  const TimeBudget::Span span(context.time, Activity::kPrepare);
+  const trial::TimeBudget::Span span(context.time, trial::Activity::kPrepare);
   HONE_ASSIGN(DispatchBench bench, open(context, dispatch));
   HONE_ASSIGN(bench.problem_, problem_of(context, dispatch, reference));
   if (bench.problem_->reference && !is_independent(dispatch, reference))
@@ -97,7 +93,7 @@ Result<DispatchBench> DispatchBench::prepare(Context& context, const problem::Di
 
 Result<DispatchBench> DispatchBench::prepare_to_time(Context& context,
                                                      const problem::Dispatch& dispatch) {
-  const TimeBudget::Span span(context.time, Activity::kPrepare);
+  const trial::TimeBudget::Span span(context.time, trial::Activity::kPrepare);
   HONE_ASSIGN(DispatchBench bench, open(context, dispatch));
   bench.problem_ = problem_without_reference(context, dispatch);
   bench.problem_->only_timed = true;
@@ -112,9 +108,9 @@ Result<std::deque<DispatchBench>> DispatchBench::unknown_of(
   for (const problem::Dispatch* const dispatch :
        dispatches.first(std::min(dispatches.size(), context.options.compile_ahead))) {
     HONE_ASSIGN(DispatchBench bench, open(context, *dispatch));
-    HONE_TRY(bench.skip_known(bench.default_));
-    if (!bench.default_.done() && bench.default_.identity.empty() &&
-        std::ranges::count(unknown, bench.key_, &DispatchBench::key_) == 0)
+    HONE_TRY(bench.trials_.recall(bench.default_));
+    if (bench.default_.state == trial::State::kProposed &&
+        std::ranges::count(unknown, bench.key(), &DispatchBench::key) == 0)
       unknown.push_back(std::move(bench));
   }
   return unknown;
@@ -123,38 +119,34 @@ Result<std::deque<DispatchBench>> DispatchBench::unknown_of(
 Status DispatchBench::compile_defaults(Context& context,
                                        std::span<const problem::Dispatch* const> dispatches,
                                        double seconds) {
-  const TimeBudget::Span span(context.time, Activity::kWait);
+  const trial::TimeBudget::Span span(context.time, trial::Activity::kWait);
   const Stopwatch watch(context.clock);
   HONE_ASSIGN(std::deque<DispatchBench> benches, unknown_of(context, dispatches));
-  std::vector<DispatchToPrepare> servers;
-  for (DispatchBench& bench : benches) servers.push_back(*std::exchange(bench.server_, {}));
+  std::vector<trial::DispatchToPrepare> servers;
+  for (DispatchBench& bench : benches) servers.push_back(bench.trials_.take_server());
   HONE_ASSIGN(const std::vector<Status> prepared, context.compiler.prepare_each(servers));
-  std::map<worker::JobId, DispatchBench*> by_job;
-  for (std::size_t i = 0; i < benches.size(); ++i) {
-    if (!prepared[i]) continue;  // who tunes or verifies it says why
-    std::vector<Trial> trials{benches[i].default_};
-    // The pool tells jobs apart by their numbers, and each bench counts its own from 0.
-    benches[i].last_job_ = i;
-    HONE_TRY(benches[i].begin(trials));
-    if (benches[i].is_compiling()) by_job[benches[i].last_job_] = &benches[i];
-  }
-  const auto is_awaited = [](const DispatchBench& each) { return each.is_compiling(); };
-  while (std::ranges::any_of(benches, is_awaited)) {
+  for (std::size_t i = 0; i < benches.size(); ++i)
+    if (prepared[i]) HONE_TRY(benches[i].compile_default());  // else who tunes it says why
+  while (std::ranges::any_of(
+      benches, [](const DispatchBench& each) { return each.trials_.is_compiling(); })) {
     const double left = seconds < 0 ? -1 : std::max(0.0, seconds - watch.seconds());
-    HONE_ASSIGN(const std::optional<CompiledCandidate> next, context.compiler.next_finished(left));
+    HONE_ASSIGN(const std::optional<trial::CompiledCandidate> next,
+                context.compiler.next_finished(left));
     if (!next) break;
-    if (const auto job = by_job.find(next->id); job != by_job.end())
-      HONE_TRY(job->second->take_compiled(*next));
+    for (DispatchBench& bench : benches) {
+      HONE_ASSIGN(const bool taken, bench.trials_.take_compiled(*next));
+      if (taken) break;
+    }
   }
   for (DispatchBench& bench : benches) {
-    HONE_TRY(bench.cancel_compiles());
+    HONE_TRY(bench.trials_.cancel_compiles());
     HONE_TRY(context.compiler.release(bench.key()));
   }
   return {};
 }
 
 Status DispatchBench::say_no_reference() {
-  reference_ = store::kOwnFlagsReference;
+  trials_.verify_by(store::kOwnFlagsReference);
   const std::string note = fmt::format(
       "'{}': no independent compile of it can be had; candidates are compared with the compiler's "
       "own choice under the same flags, and a mistake that both make is not seen",
@@ -166,7 +158,7 @@ Status DispatchBench::say_no_reference() {
 Status DispatchBench::set_up() {
   if (!context_->options.traits().compiling_disturbs) HONE_TRY(compile_default());
   {
-    const TimeBudget::Span span(context_->time, Activity::kPrepare);
+    const trial::TimeBudget::Span span(context_->time, trial::Activity::kPrepare);
     HONE_TRY(set_problem(*problem_));
     problem_.reset();
     HONE_TRY(learn_least_seconds());
@@ -184,11 +176,12 @@ Status DispatchBench::go_on_with_wrong_default() {
   default_is_wrong_ = default_.failure->message;
   HONE_ASSIGN(const std::optional<measure::MeasureResult> measured, time_unverified());
   if (!measured || measured->handles.front().seconds.empty()) return no_default(*default_.failure);
-  HONE_TRY(record_samples(default_.identity, measured->handles.front(), store::Phase::kSearch, 1.0,
-                          *measured));
+  HONE_TRY(trials_.record_samples(default_.identity, measured->handles.front(),
+                                  store::Phase::kSearch, 1.0, *measured));
   default_.failure.reset();
   default_.ratio = 1.0;
-  default_.seconds = default_seconds_;
+  default_.timing = trial::timing_of(measured->handles.front().seconds);
+  default_.state = trial::State::kMeasured;
   return {};
 }
 
@@ -202,21 +195,22 @@ Status DispatchBench::expect(const measure::ProblemRequest& next) {
 }
 
 Status DispatchBench::time_default() {
-  std::vector<Trial> trials{default_};
-  trials.front().anew = true;
+  default_.ignore_stored_failure = true;
   for (;;) {
-    HONE_TRY(begin(trials));
-    HONE_TRY(wait_for_compiles(trials, -1));
-    if (!trials.front().elsewhere) break;
+    HONE_TRY(trials_.begin({&default_}));
+    HONE_TRY(trials_.finish_compiling({&default_}, -1));
+    if (!default_.is_pending()) break;
     HONE_TRY(context_->leases->wait());
   }
-  default_ = trials.front();
+  if (default_.timing) default_seconds_ = default_.timing->median;
   // An earlier run has verified it. What it costs the program is a question of its own.
-  if (default_.failure && default_.failure->kind == provider::FailureKind::kWrong)
+  if (default_.failure && default_.failure->kind == provider::FailureKind::kWrong) {
     default_.failure.reset();
-  const bool measured = default_.ratio.has_value();
+    default_.state = trial::State::kCompiled;
+  }
+  const bool measured = default_.state == trial::State::kMeasured;
   if (!measured || !context_->peak) {
-    const TimeBudget::Span span(context_->time, Activity::kPrepare);
+    const trial::TimeBudget::Span span(context_->time, trial::Activity::kPrepare);
     lanes_.push_back({context_->runner_of(0), context_->options.place().address});
     HONE_TRY(context_->runner.set_problem(*problem_));
     HONE_TRY(learn_least_seconds());
@@ -228,20 +222,20 @@ Status DispatchBench::time_default() {
 // Nothing, and the default's failure is that, where it does not run.
 Result<std::optional<measure::MeasureResult>> DispatchBench::time_unverified() {
   HONE_ASSIGN(provider::Artifact code, artifact(default_.candidate));
-  RunnerKernel kernel{std::move(code)};
+  trial::RunnerKernel kernel{std::move(code)};
   measure::MeasureRequest how;
-  how.protocol = search_protocol(0, context_->options.traits());
+  how.protocol = trial::search_protocol(0, context_->options.traits());
   how.seed = context_->options.seed;
   how.least_seconds = least_seconds_;
-  const TimeBudget::Span span(context_->time, Activity::kMeasure);
-  HONE_ASSIGN(const Ran<measure::MeasureResult> measured,
-              Rounds(context_->runner).measure({&kernel}, nullptr, how));
+  const trial::TimeBudget::Span span(context_->time, trial::Activity::kMeasure);
+  HONE_ASSIGN(const trial::KernelResult<measure::MeasureResult> measured,
+              trial::KernelRunner(context_->runner).measure({&kernel}, nullptr, how));
   if (!measured) {
     default_.failure = measured.error();
     return std::nullopt;
   }
   if (!measured->handles.front().seconds.empty())
-    default_seconds_ = timing_of(measured->handles.front().seconds).median;
+    default_seconds_ = trial::timing_of(measured->handles.front().seconds).median;
   return *measured;
 }
 
@@ -274,7 +268,7 @@ Status DispatchBench::set_problem(const measure::ProblemRequest& problem) {
   HONE_TRY(first);
   HONE_TRY(status);
   if (!first->note.empty()) context_->observer.note(first->note);
-  if (reference_.empty()) reference_ = first->reference;
+  if (reference().empty()) trials_.verify_by(first->reference);
   return {};
 }
 
@@ -293,22 +287,16 @@ Status DispatchBench::learn_least_seconds() {
   return {};
 }
 
-// Everything of a dispatch depends on its default, so one accident, now or in an earlier run (a
-// worker that the system killed for want of memory), must not be its last word.
+// Everything of a dispatch depends on its default, so an accident of an earlier run (a worker that
+// the system killed for want of memory) must not be its last word.
 Status DispatchBench::run_default() {
-  for (int attempt = 0; attempt < kDefaultAttempts; ++attempt) {
-    Trial fresh;
-    fresh.candidate = default_.candidate;
-    fresh.anew = true;
-    std::vector<Trial> trials{fresh};
-    HONE_TRY(run(trials));
-    while (trials.front().elsewhere) {  // without it there is nothing to do meanwhile
-      HONE_TRY(context_->leases->wait());
-      HONE_TRY(run(trials));
-    }
-    default_ = trials.front();
-    if (!default_.failure) return {};
+  default_.ignore_stored_failure = true;
+  HONE_TRY(run({&default_}));
+  while (default_.is_pending()) {  // without it there is nothing to do meanwhile
+    HONE_TRY(context_->leases->wait());
+    HONE_TRY(run({&default_}));
   }
+  if (default_.timing) default_seconds_ = default_.timing->median;
   return {};
 }
 

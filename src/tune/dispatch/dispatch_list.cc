@@ -4,9 +4,9 @@
 
 #include "base/stopwatch.h"
 #include "plan/work_plan.h"
+#include "trial/records.h"
 #include "tune/dispatch/dispatch_weight.h"
 #include "tune/dispatch/finished_work.h"
-#include "tune/services/records.h"
 #include "tune/services/session_steps.h"
 
 namespace hone::tune {
@@ -75,8 +75,10 @@ class ListTuner {
   }
 
   Result<bool> take_finished(const problem::Dispatch& dispatch, std::size_t place) {
-    HONE_ASSIGN(const store::Id operation, context_.store.intern(operation_row(dispatch.root)));
-    HONE_ASSIGN(const store::Id id, context_.store.intern(dispatch_row(dispatch, operation)));
+    HONE_ASSIGN(const store::Id operation,
+                context_.store.intern(trial::operation_row(dispatch.root)));
+    HONE_ASSIGN(const store::Id id,
+                context_.store.intern(trial::dispatch_row(dispatch, operation)));
     HONE_TRY(context_.store.place(
         {result_.list, id, static_cast<std::int64_t>(place), dispatch.launches_per_call}));
     const auto found = finished_.find(id);

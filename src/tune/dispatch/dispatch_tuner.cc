@@ -4,7 +4,6 @@
 #include <deque>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -149,8 +148,8 @@ class DispatchTuner {
   }
 
   Status compare_with_libraries(std::optional<store::Id> winner) {
-    const TimeBudget::Span span(context_.time, Activity::kBaselines);
-    HONE_ASSIGN(const std::string why_not, measure_baselines(context_, bench_, dispatch_, winner));
+    const trial::TimeBudget::Span span(context_.time, trial::Activity::kBaselines);
+    HONE_ASSIGN(const std::string why_not, measure_baselines(context_, bench_, winner));
     if (!why_not.empty())
       HONE_TRY(
           context_.store.log_event("no baseline", fmt::format("{}: {}", dispatch_.name, why_not)));
@@ -158,19 +157,19 @@ class DispatchTuner {
   }
 
  private:
-  struct Tried {
-    const Contender* of = nullptr;
-    space::Configuration configuration;
-    provider::Payload payload;
-    double ratio;
-    double seconds = 0;  // of a launch; 0: not known
-  };
-
-  struct Round {
+  // A configuration of a contender, and what comes of it.
+  struct Proposal {
     Contender* of = nullptr;
-    std::vector<space::Configuration> configurations;
-    std::vector<Trial> trials;  // of each
+    space::Configuration configuration;
+    Trial trial = {};
   };
+  using Round = std::vector<Proposal>;
+
+  static Trials trials_of(Round& round) {
+    Trials trials;
+    for (Proposal& each : round) trials.push_back(&each.trial);
+    return trials;
+  }
 
   // The default and the first round compile while the device is made ready, where compiling does
   // not disturb; the default before them, since nothing is measured without it.
@@ -235,7 +234,7 @@ class DispatchTuner {
     report("search", 0);
     if (const std::string why = now_->failures.words(); !why.empty())
       context_.observer.note(fmt::format("{}: {}", dispatch_.name, why));
-    return bench_.cancel_compiles();
+    return bench_.trials().cancel_compiles();
   }
 
   // What of its kernels still compiles is worth nothing either.
@@ -245,9 +244,9 @@ class DispatchTuner {
                     dispatch_.name, now_->provider->name(), now_->wrong, now_->last_failure);
     context_.observer.note(note);
     HONE_TRY(context_.store.log_event("search given up", note));
-    HONE_TRY(bench_.cancel_compiles());
+    HONE_TRY(bench_.trials().cancel_compiles());
     compiling_.clear();
-    std::erase_if(put_aside_, [this](const PutAside& each) { return each.of == now_; });
+    std::erase_if(put_aside_, [this](const Proposal& each) { return each.of == now_; });
     return {};
   }
 
@@ -268,9 +267,7 @@ class DispatchTuner {
   }
 
   Status begin_round(const std::vector<space::Configuration>& proposals) {
-    auto round = std::make_unique<Round>();
-    round->of = now_;
-    round->configurations = proposals;
+    Round round;
     const provider::Provider& provider = *now_->provider;
     const space::Space& space = now_->space;
     HONE_TRY(context_.store.together([&]() -> Status {
@@ -282,11 +279,11 @@ class DispatchTuner {
         HONE_ASSIGN(trial.candidate, context_.store.add_candidate(row));
         HONE_ASSIGN(trial.payload, provider.payload_of(dispatch_, space, configuration));
         trial.suspicions = [this, &provider] { return provider.suspicions(dispatch_); };
-        round->trials.push_back(std::move(trial));
+        round.push_back({now_, configuration, std::move(trial)});
       }
       return {};
     }));
-    HONE_TRY(bench_.begin(round->trials));
+    HONE_TRY(bench_.trials().begin(trials_of(round)));
     compiling_.push_back(std::move(round));
     return {};
   }
@@ -297,23 +294,28 @@ class DispatchTuner {
   // Measures the oldest rounds, until at most `most` are left to compile.
   Status finish_compiling(std::size_t most) {
     while (compiling_.size() > most) {
-      const std::unique_ptr<Round> round = std::move(compiling_.front());
+      Round round = std::move(compiling_.front());
       compiling_.pop_front();
-      HONE_TRY(bench_.finish(round->trials, patience()));
-      for (std::size_t i = 0; i < round->trials.size(); ++i)
-        settle(*round->of, round->configurations[i], round->trials[i]);
+      HONE_TRY(bench_.finish(trials_of(round), patience()));
+      settle(std::move(round));
     }
     return {};
   }
 
-  void settle(Contender& of, const space::Configuration& configuration, const Trial& trial) {
-    if (trial.elsewhere) {
-      put_aside_.push_back({&of, configuration, trial});
+  void settle(Round round) {
+    for (Proposal& each : round) settle(std::move(each));
+  }
+
+  void settle(Proposal proposal) {
+    const Trial& trial = proposal.trial;
+    Contender& of = *proposal.of;
+    if (trial.is_pending()) {
+      put_aside_.push_back(std::move(proposal));
       return;
     }
-    of.search->tell(configuration, {trial.ratio, trial.failure ? cause_of(*trial.failure) : ""},
-                    trial.noise);
-    if (!trial.ratio) {
+    of.search->tell(proposal.configuration,
+                    {trial.ratio, trial.failure ? cause_of(*trial.failure) : ""}, trial.noise);
+    if (trial.state != trial::State::kMeasured) {
       ++failed_;
       if (trial.failure)
         of.failures.add(provider::name_of(trial.failure->kind), trial.failure->message);
@@ -324,34 +326,31 @@ class DispatchTuner {
       return;
     }
     ++of.right;
-    tried_.emplace(trial.candidate,
-                   Tried{&of, configuration, *trial.payload, *trial.ratio, trial.seconds});
     best_ratio_ = std::min(best_ratio_, *trial.ratio);
+    tried_.emplace(trial.candidate, std::move(proposal));
   }
 
   // Looks again at what another tuner on the store was at: its results are there by now, or it is
   // gone and the work is this one's.
   Status pick_up() {
     // What still compiles here is not asked for: hundreds may, and each question costs a query.
-    const auto ready = std::partition(
-        put_aside_.begin(), put_aside_.end(),
-        [this](const PutAside& each) { return bench_.is_compiling(each.trial.candidate); });
-    const std::vector<PutAside> aside(std::make_move_iterator(ready),
-                                      std::make_move_iterator(put_aside_.end()));
+    const auto ready =
+        std::partition(put_aside_.begin(), put_aside_.end(), [this](const Proposal& each) {
+          return bench_.trials().is_compiling(each.trial.candidate);
+        });
+    Round aside(std::make_move_iterator(ready), std::make_move_iterator(put_aside_.end()));
     put_aside_.erase(ready, put_aside_.end());
     if (aside.empty()) return {};
-    std::vector<Trial> trials;
-    for (const PutAside& each : aside) trials.push_back(each.trial);
-    HONE_TRY(bench_.begin(trials));
-    HONE_TRY(bench_.finish(trials, traits().compiling_disturbs ? -1 : 0));
-    for (std::size_t i = 0; i < trials.size(); ++i)
-      settle(*aside[i].of, aside[i].configuration, trials[i]);
+    HONE_TRY(bench_.trials().begin(trials_of(aside)));
+    HONE_TRY(bench_.finish(trials_of(aside), traits().compiling_disturbs ? -1 : 0));
+    settle(std::move(aside));
     return {};
   }
 
   // For what was put aside: its compile, or another tuner.
   Status wait_for_others(double seconds) {
-    if (bench_.is_compiling()) return bench_.wait_for_a_compile(std::max(0.0, seconds));
+    if (bench_.trials().is_compiling())
+      return bench_.trials().wait_for_compiles(std::max(0.0, seconds)).map([](std::size_t) {});
     return context_.leases->wait();
   }
 
@@ -378,7 +377,7 @@ class DispatchTuner {
   std::vector<store::Id> finalists() const {
     std::vector<Measured> measured;
     for (const auto& [candidate, tried] : tried_)
-      measured.push_back({tried.ratio, candidate, tried.seconds});
+      measured.push_back({*tried.trial.ratio, candidate, tried.trial.timing->median});
     return choose_finalists(std::move(measured), {for_finalists(), bench_.default_seconds(),
                                                   traits().one_batch_tells, default_is_wrong()});
   }
@@ -386,36 +385,37 @@ class DispatchTuner {
   // A finalist that ships in another form is compared in that form, where that is right and no
   // slower.
   Status add_shipped_forms(std::vector<store::Id>& finalists) {
-    std::vector<Trial> trials;
+    Round shipping;
     std::vector<store::Id> searched;
     for (const store::Id finalist : finalists) {
-      const Tried& tried = tried_.at(finalist);
-      const auto shipped = tried.of->provider->as_shipped(tried.payload);
+      const Proposal& tried = tried_.at(finalist);
+      const auto shipped = tried.of->provider->as_shipped(*tried.trial.payload);
       if (!shipped) continue;
       Trial trial;
       trial.payload = shipped->payload;
       HONE_ASSIGN(trial.candidate,
                   context_.store.add_candidate(bench_.candidate_row(shipped->configuration)));
-      trials.push_back(std::move(trial));
+      shipping.push_back({tried.of, tried.configuration, std::move(trial)});
       searched.push_back(finalist);
     }
-    if (trials.empty()) return {};
-    HONE_TRY(bench_.run(trials));
-    for (std::size_t i = 0; i < trials.size(); ++i) {
-      const Tried& tried = tried_.at(searched[i]);
-      if (!trials[i].ratio || *trials[i].ratio > tried.ratio * kSameTime) continue;
-      std::replace(finalists.begin(), finalists.end(), searched[i], trials[i].candidate);
-      tried_.emplace(trials[i].candidate, Tried{tried.of, tried.configuration, *trials[i].payload,
-                                                *trials[i].ratio, trials[i].seconds});
+    if (shipping.empty()) return {};
+    HONE_TRY(bench_.run(trials_of(shipping)));
+    for (std::size_t i = 0; i < shipping.size(); ++i) {
+      const Trial& trial = shipping[i].trial;
+      if (trial.state != trial::State::kMeasured ||
+          *trial.ratio > *tried_.at(searched[i]).trial.ratio * kSameTime)
+        continue;
+      std::replace(finalists.begin(), finalists.end(), searched[i], trial.candidate);
+      tried_.emplace(trial.candidate, std::move(shipping[i]));
     }
     return {};
   }
 
   Status separate(const std::vector<store::Id>& finalists) {
-    const TimeBudget::Span span(context_.time, Activity::kFinalists);
+    const trial::TimeBudget::Span span(context_.time, trial::Activity::kFinalists);
     std::vector<Finalist> named;
     for (const store::Id candidate : finalists) {
-      const Tried& tried = tried_.at(candidate);
+      const Proposal& tried = tried_.at(candidate);
       named.push_back({candidate, space::to_string(tried.of->space, tried.configuration)});
     }
     HONE_ASSIGN(finalists_, race_finalists(context_, bench_, named, for_finalists(),
@@ -445,10 +445,10 @@ class DispatchTuner {
     selection.speedup_low = 1 / comparison.interval.high;
     selection.speedup_high = 1 / comparison.interval.low;
     selection.reason = reason_of(won, race.tied().size());
-    tuned.payload = tried_.at(columns[winner]).payload;
+    tuned.payload = tried_.at(columns[winner]).trial.payload;
     if (context_.programs == nullptr) return tuned;
     HONE_ASSIGN(tuned.near_ties, near_ties(winner));
-    const TimeBudget::Span span(context_.time, Activity::kBaselines);
+    const trial::TimeBudget::Span span(context_.time, trial::Activity::kBaselines);
     if (traits().assembles_code) return as_shipped(std::move(tuned));
     if (tuned.replaces()) {
       HONE_ASSIGN(provider::Artifact kernel, bench_.artifact(*selection.winner));
@@ -479,7 +479,7 @@ class DispatchTuner {
     std::vector<NearTie> found;
     for (const auto& [ratio, column] : close) {
       const store::Id candidate = finalists_.candidates[column];
-      found.push_back({candidate, tried_.at(candidate).payload});
+      found.push_back({candidate, *tried_.at(candidate).trial.payload});
     }
     return found;
   }
@@ -535,13 +535,6 @@ class DispatchTuner {
     return all;
   }
 
-  // What another tuner is at.
-  struct PutAside {
-    Contender* of = nullptr;
-    space::Configuration configuration;
-    Trial trial;
-  };
-
   Context& context_;
   const problem::Dispatch& dispatch_;
   std::deque<Contender> contenders_;
@@ -553,16 +546,16 @@ class DispatchTuner {
   Stopwatch clock_;  // of the search
   std::size_t failed_ = 0;
   double best_ratio_ = 1;
-  std::map<store::Id, Tried> tried_;  // measured candidates
-  std::vector<PutAside> put_aside_;
-  std::deque<std::unique_ptr<Round>> compiling_;  // oldest first
+  std::map<store::Id, Proposal> tried_;  // what was measured
+  Round put_aside_;                      // what another tuner is at, or still compiles
+  std::deque<Round> compiling_;          // oldest first
   FinalistRounds finalists_;
 };
 
 // On the average over the devices.
 double busy_seconds(const Context& context) {
   double seconds = context.runner.busy_seconds();
-  for (const RunnerService* runner : context.more_runners) seconds += runner->busy_seconds();
+  for (const trial::RunnerService* runner : context.more_runners) seconds += runner->busy_seconds();
   return seconds / static_cast<double>(1 + context.more_runners.size());
 }
 

@@ -44,7 +44,7 @@ struct TunedDispatch {
   std::optional<measure::AccuracyBeside> accuracy = {};
   SearchNote search = {};
   double seconds = 0;       // wall time of tuning it, from its first compile to the selection
-  double busy_seconds = 0;  // of these a device ran kernels (RunnerService::busy_seconds)
+  double busy_seconds = 0;  // of these a device ran kernels (trial::RunnerService::busy_seconds)
 
   // No configuration of its own, for this reason.
   void keep_default(std::string reason) {

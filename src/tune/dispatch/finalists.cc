@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "base/stopwatch.h"
-#include "tune/services/protocols.h"
-#include "tune/services/rounds.h"
+#include "trial/protocols.h"
+#include "trial/rounds.h"
 
 namespace hone::tune {
 namespace {
@@ -27,7 +27,7 @@ class FinalistRace {
         seconds_(seconds),
         drops_(drops),
         watch_(context.clock),
-        rounds_(context.runner) {}
+        runner_(context.runner) {}
 
   Result<FinalistRounds> run(const std::function<void(double)>& progress) {
     for (;;) {
@@ -71,64 +71,66 @@ class FinalistRace {
       identities.push_back(provider::identity(artifact));
       kernels_.push_back({std::move(artifact)});
     }
-    samples_ = RoundSamples(std::move(identities));
+    samples_ = trial::RoundSamples(std::move(identities));
     return {};
   }
 
   // False when a finalist failed and has left.
   Result<bool> take_rounds(const std::function<void(double)>& progress) {
-    while (!race_.is_over()) {
-      if (left() <= 0 && race_.rounds() >= race_.fewest_rounds()) {
-        HONE_TRY(race_.end());
-        break;
-      }
-      if (drops_ && left() <= -(kOverrun - 1) * seconds_) HONE_TRY(race_.narrow());
+    bool all_right = true;
+    trial::RoundsRequest request;
+    for (trial::RunnerKernel& kernel : kernels_) request.kernels.push_back(&kernel);
+    request.reload = true;
+    request.how.other_memory = true;
+    request.how.protocol =
+        trial::finalist_protocol(bench_.default_seconds(), context_.options.traits());
+    request.how.seed = context_.options.seed + taken_;
+    request.how.least_seconds = bench_.least_seconds();
+    request.next = [&]() -> Result<trial::Columns> {
+      HONE_ASSIGN(const bool is_over, end_where_time_is_over());
+      if (is_over) return trial::Columns();
       progress(left());
-      HONE_ASSIGN(const bool all_right, take_round());
-      if (!all_right) return false;
-    }
-    return true;
+      ++taken_;
+      trial::Columns columns = race_.running();
+      columns.push_back(finalists_.size());
+      return columns;
+    };
+    request.take = [&](const trial::Columns& columns,
+                       const measure::MeasureResult& measured) -> Result<bool> {
+      HONE_ASSIGN(all_right, take_round(columns, measured));
+      return all_right;
+    };
+    HONE_ASSIGN(const auto failed, trial::run_rounds(runner_, std::move(request)));
+    if (!failed) return all_right;
+    if (!failed->column)
+      return failure("measuring the finalists failed: {}", failed->failure.message);
+    if (*failed->column == finalists_.size())
+      return failure("the compiler's own configuration: {}", failed->failure.message);
+    return fail(*failed->column, failed->failure);
   }
 
-  Result<bool> take_round() {
-    std::vector<std::size_t> columns = race_.running();
-    columns.push_back(finalists_.size());
-    std::vector<RunnerKernel*> kernels;
-    for (const std::size_t column : columns) kernels.push_back(&kernels_[column]);
-    measure::MeasureRequest how;
-    how.other_memory = true;
-    how.protocol = finalist_protocol(bench_.default_seconds(), context_.options.traits());
-    how.seed = context_.options.seed + taken_++;
-    how.least_seconds = bench_.least_seconds();
-    HONE_ASSIGN(const Ran<measure::MeasureResult> measured, rounds_.measure(kernels, nullptr, how));
-    if (!measured) return find_who_fails(columns, how, measured.error());
-    HONE_ASSIGN(bool all_right, check_times(columns, *measured));
+  Result<bool> end_where_time_is_over() {
+    if (race_.is_over()) return true;
+    if (left() <= 0 && race_.rounds() >= race_.fewest_rounds()) {
+      HONE_TRY(race_.end());
+      return true;
+    }
+    if (drops_ && left() <= -(kOverrun - 1) * seconds_) HONE_TRY(race_.narrow());
+    return false;
+  }
+
+  // False when a finalist failed and has left.
+  Result<bool> take_round(const trial::Columns& columns, const measure::MeasureResult& measured) {
+    HONE_ASSIGN(bool all_right, check_times(columns, measured));
     for (std::size_t i = 0; i + 1 < columns.size() && all_right; ++i) {
       HONE_ASSIGN(all_right, compare(columns[i], 1, 0));
     }
-    for (RunnerKernel* kernel : kernels) HONE_TRY(rounds_.unload(*kernel));
     if (!all_right) return false;
-    HONE_TRY(samples_.add(*measured, columns));
+    HONE_TRY(samples_.add(measured, columns));
     std::vector<double> row;
     for (const std::size_t column : columns) row.push_back(samples_.rounds().back()[column]);
     HONE_TRY(race_.add(row));
     return true;
-  }
-
-  // Some kernel of the round is to blame: each shows alone whether it was the one. False when a
-  // finalist was, and has left; an error when it was the default, or nobody fails alone.
-  Result<bool> find_who_fails(const std::vector<std::size_t>& columns,
-                              const measure::MeasureRequest& how,
-                              const provider::Failure& together) {
-    for (const std::size_t column : columns) {
-      HONE_ASSIGN(const Ran<measure::MeasureResult> alone,
-                  rounds_.measure({&kernels_[column]}, nullptr, how));
-      if (alone) continue;
-      if (column == finalists_.size())
-        return failure("the compiler's own configuration: {}", alone.error().message);
-      return fail(column, alone.error());
-    }
-    return failure("measuring the finalists failed: {}", together.message);
   }
 
   // Records that the finalist failed on the device; it has left.
@@ -166,7 +168,7 @@ class FinalistRace {
         HONE_ASSIGN(const bool right,
                     compare(column, missing,
                             kCompareShare * seconds_ / static_cast<double>(columns.size())));
-        HONE_TRY(rounds_.unload(kernels_[column]));
+        HONE_TRY(runner_.unload(kernels_[column]));
         if (!right) return false;
       }
       HONE_TRY(context_.store.log_event("compared",
@@ -186,8 +188,8 @@ class FinalistRace {
 
   // Launches it again, and compares. False when it was wrong or failed, and has left.
   Result<bool> compare(std::size_t column, int launches, double seconds) {
-    HONE_ASSIGN(const Ran<measure::Repeated> repeated,
-                rounds_.compare(kernels_[column], launches, seconds));
+    HONE_ASSIGN(const trial::KernelResult<measure::Repeated> repeated,
+                runner_.compare(kernels_[column], launches, seconds));
     if (!repeated) return fail(column, repeated.error());
     const store::Id candidate = finalists_[column].candidate;
     int& compared = compared_[candidate];
@@ -197,7 +199,7 @@ class FinalistRace {
     measure::Verification wrong = repeated->verification;
     wrong.message += fmt::format("; it was verified, and right in {} more launches",
                                  before + repeated->compared - 1);
-    HONE_TRY(bench_.record_verification(samples_.identity(column), wrong));
+    HONE_TRY(bench_.trials().record_verification(samples_.identity(column), wrong));
     return leave(column, wrong.message);
   }
 
@@ -216,11 +218,11 @@ class FinalistRace {
   double seconds_;
   bool drops_;
   Stopwatch watch_;
-  Rounds rounds_;
-  std::uint64_t taken_ = 0;            // rounds
-  std::vector<RunnerKernel> kernels_;  // by column, the default's last
-  std::map<store::Id, int> compared_;  // launches, by candidate
-  RoundSamples samples_{{}};
+  trial::KernelRunner runner_;
+  std::uint64_t taken_ = 0;                   // rounds
+  std::vector<trial::RunnerKernel> kernels_;  // by column, the default's last
+  std::map<store::Id, int> compared_;         // launches, by candidate
+  trial::RoundSamples samples_{{}};
   measure::Race race_{1};
 };
 

@@ -12,7 +12,7 @@ Status read_result(Context& context, const Trial& trial, CheckedCandidate& check
         fmt::format("{}: {}", provider::name_of(trial.failure->kind), trial.failure->message);
     return {};
   }
-  if (trial.elsewhere || !trial.ratio) {
+  if (trial.state != trial::State::kMeasured) {
     checked.failure = "another tuner on the store is at it";
     return {};
   }
@@ -29,19 +29,14 @@ Result<CheckedCandidate> check_on(Context& context, DispatchBench& bench,
                                   const GivenCandidate& given) {
   CheckedCandidate checked;
   checked.given = &given;
-  store::Candidate row;
-  row.dispatch = bench.dispatch_id();
-  row.build = context.build;
-  row.provider = context.provider.name();
-  row.configuration = given.configuration;
   Trial trial;
   trial.payload = given.payload;
-  HONE_ASSIGN(trial.candidate, context.store.add_candidate(row));
+  HONE_ASSIGN(trial.candidate,
+              context.store.add_candidate(bench.candidate_row(given.configuration)));
   checked.candidate = trial.candidate;
   HONE_TRY(bench.set_up());
-  std::vector<Trial> trials{std::move(trial)};
-  HONE_TRY(bench.run(trials));
-  HONE_TRY(read_result(context, trials.front(), checked));
+  HONE_TRY(bench.run({&trial}));
+  HONE_TRY(read_result(context, trial, checked));
   HONE_TRY(context.compiler.release(bench.key()));
   return checked;
 }

@@ -5,8 +5,8 @@
 
 #include "base/file.h"
 #include "measure/comparison.h"
+#include "trial/records.h"
 #include "tune/services/input_files.h"
-#include "tune/services/records.h"
 
 namespace hone::tune {
 namespace {
@@ -60,7 +60,7 @@ Status measure_under_runtime(Context& context, DispatchBench& bench,
     row.identity = identities[which];
     row.device = context.device;
     row.phase = store::Phase::kOwnRuntime;
-    row.timing = timing_of(times[which]);
+    row.timing = trial::timing_of(times[which]);
     row.sentinel_ratio = which == 0 ? 1 : comparison.ratio;
     HONE_TRY(context.store.record(row));
   }

@@ -3,9 +3,9 @@
 #include "measure/comparison.h"
 #include "measure/statistics.h"
 #include "provider/resources.h"
-#include "tune/services/protocols.h"
-#include "tune/services/records.h"
-#include "tune/services/rounds.h"
+#include "trial/protocols.h"
+#include "trial/records.h"
+#include "trial/rounds.h"
 
 namespace hone::tune {
 namespace {
@@ -16,7 +16,7 @@ constexpr double kCompareSeconds = 5;
 struct Kernel {
   store::Id candidate;
   std::optional<provider::Payload> payload;
-  RunnerKernel kernel = {};
+  trial::RunnerKernel kernel = {};
   std::vector<double> seconds = {};  // by round
 };
 
@@ -26,23 +26,25 @@ class ShippedPair {
               const provider::Payload& payload)
       : context_(context),
         bench_(bench),
-        rounds_(context.runner),
+        runner_(context.runner),
         kernels_{{bench.default_candidate(), std::nullopt}, {winner, payload}} {}
 
   const provider::Artifact& winner() const { return *kernels_.back().kernel.code; }
 
   Status compile(const problem::Dispatch& dispatch) {
-    const std::string key = bench_.key() + "#shipped";
-    HONE_TRY(context_.compiler.prepare(
-        {key, dispatch.source, context_.flags(), {}, dispatch.statement}));
-    for (Kernel& kernel : kernels_) {
-      HONE_ASSIGN(CompiledCandidate compiled, context_.compiler.compile(key, kernel.payload));
-      if (!compiled.artifact)
+    HONE_ASSIGN(
+        std::vector<trial::CompiledCandidate> compiled,
+        context_.compiler.compile_alone(
+            {bench_.key() + "#shipped", dispatch.source, context_.flags(), {}, dispatch.statement},
+            {kernels_[0].payload, kernels_[1].payload}));
+    for (std::size_t k = 0; k < kernels_.size(); ++k) {
+      auto& artifact = compiled[k].artifact;
+      if (!artifact)
         return failure("'{}' does not compile a second time: {}", dispatch.name,
-                       compiled.artifact.error().message);
-      kernel.kernel.code = std::move(*compiled.artifact);
+                       artifact.error().message);
+      kernels_[k].kernel.code = std::move(*artifact);
     }
-    return context_.compiler.release(key);
+    return {};
   }
 
   // The reason why not, or nothing.
@@ -50,13 +52,14 @@ class ShippedPair {
     for (Kernel& each : kernels_) {
       // A default that is known to be wrong is only what the winner's time stands beside.
       if (&each == &kernels_.front() && !bench_.default_is_wrong().empty()) continue;
-      HONE_ASSIGN(const Ran<measure::Verification> verified, rounds_.verify(each.kernel));
+      HONE_ASSIGN(const trial::KernelResult<measure::Verification> verified,
+                  runner_.verify(each.kernel));
       if (!verified) return fails(verified.error());
       if (!verified->right) return "assembled by the driver it is wrong: " + verified->message;
     }
     HONE_ASSIGN(
-        const Ran<measure::Repeated> repeated,
-        rounds_.compare(kernels_.back().kernel, measure::kComparedLaunches, kCompareSeconds));
+        const trial::KernelResult<measure::Repeated> repeated,
+        runner_.compare(kernels_.back().kernel, measure::kComparedLaunches, kCompareSeconds));
     if (!repeated) return fails(repeated.error());
     if (!repeated->verification.right)
       return "assembled by the driver it is wrong: " + repeated->verification.message;
@@ -64,29 +67,30 @@ class ShippedPair {
   }
 
   Status measure() {
-    std::vector<RunnerKernel*> kernels;
-    for (Kernel& each : kernels_) kernels.push_back(&each.kernel);
-    measure::MeasureRequest how;
-    how.protocol = shipped_protocol();
-    how.other_memory = true;
-    for (int round = 0; round < kShippedRounds; ++round) {
-      how.seed = context_.options.seed + static_cast<std::uint64_t>(round);
-      HONE_ASSIGN(const Ran<measure::MeasureResult> measured,
-                  rounds_.measure(kernels, nullptr, how));
-      if (!measured) return failure("{}", measured.error().message);
-      for (std::size_t k = 0; k < kernels_.size(); ++k) {
-        if (measured->handles[k].seconds.empty()) return failure("a kernel gave no sample");
-        kernels_[k].seconds.push_back(measure::median(measured->handles[k].seconds));
+    trial::RoundsRequest request;
+    for (Kernel& each : kernels_) request.kernels.push_back(&each.kernel);
+    request.how.protocol = trial::shipped_protocol();
+    request.how.other_memory = true;
+    request.how.seed = context_.options.seed;
+    request.next = trial::fixed_rounds(trial::kShippedRounds, kernels_.size());
+    request.take = [&](const trial::Columns& columns,
+                       const measure::MeasureResult& measured) -> Result<bool> {
+      for (const std::size_t k : columns) {
+        if (measured.handles[k].seconds.empty()) return failure("a kernel gave no sample");
+        kernels_[k].seconds.push_back(measure::median(measured.handles[k].seconds));
       }
-    }
+      return true;
+    };
+    HONE_ASSIGN(const auto failed, trial::run_rounds(runner_, std::move(request)));
+    if (failed) return failure("{}", failed->failure.message);
     return {};
   }
 
   // Nothing where an element of the dispatch is not known in double precision, or a kernel fails:
   // whether the winner is right was told before.
   Result<std::optional<measure::AccuracyBeside>> accuracy(const problem::Dispatch& dispatch) {
-    HONE_ASSIGN(Ran<RunnerService::Accuracies> told,
-                rounds_.accuracies({&kernels_[0].kernel, &kernels_[1].kernel}));
+    HONE_ASSIGN(trial::KernelResult<trial::RunnerService::Accuracies> told,
+                runner_.accuracies({&kernels_[0].kernel, &kernels_[1].kernel}));
     if (told) {
       measure::AccuracyBeside beside{std::move((*told)[0]), std::move((*told)[1])};
       beside.compilers_sums = context_.provider.summation(dispatch, std::nullopt);
@@ -96,8 +100,8 @@ class ShippedPair {
           beside.kernel_sums = each->summation(dispatch, payload);
       return beside;
     }
-    HONE_TRY(context_.store.log_event(
-        "no accuracy", fmt::format("{}: {}", bench_.name(), told.error().message)));
+    HONE_TRY(context_.store.log_event("no accuracy",
+                                      fmt::format("{}: {}", bench_.name(), told.error().message)));
     return std::nullopt;
   }
 
@@ -113,7 +117,7 @@ class ShippedPair {
       row.identity = provider::identity(measured);
       row.device = context_.device;
       row.phase = store::Phase::kOwnRuntime;
-      row.timing = timing_of(kernel.seconds);
+      row.timing = trial::timing_of(kernel.seconds);
       row.sentinel_ratio = &kernel == &kernels_.front() ? 1 : comparison.ratio;
       HONE_TRY(context_.store.record(row));
     }
@@ -121,7 +125,7 @@ class ShippedPair {
   }
 
   Status unload() {
-    for (Kernel& each : kernels_) HONE_TRY(rounds_.unload(each.kernel));
+    for (Kernel& each : kernels_) HONE_TRY(runner_.unload(each.kernel));
     return {};
   }
 
@@ -135,7 +139,7 @@ class ShippedPair {
 
   Context& context_;
   DispatchBench& bench_;
-  Rounds rounds_;
+  trial::KernelRunner runner_;
   std::vector<Kernel> kernels_;
 };
 

@@ -54,11 +54,11 @@ Result<std::vector<Rival>> rivals_of(store::Store& store, const std::vector<Disp
 }
 
 // A size that another tuner is at is waited for: its results count here too.
-Status run_to_the_end(Context& context, DispatchBench& bench, std::vector<Trial>& trials) {
+Status run_to_the_end(Context& context, DispatchBench& bench, const Trials& trials) {
   for (;;) {
     HONE_TRY(bench.run(trials));
     if (std::none_of(trials.begin(), trials.end(),
-                     [](const Trial& trial) { return trial.elsewhere; }))
+                     [](const Trial* trial) { return trial->is_pending(); }))
       return {};
     if (context.leases != nullptr) HONE_TRY(context.leases->wait());
   }
@@ -90,7 +90,9 @@ Status compare_at(Context& context, const DispatchAtSize& at, double seconds, Pr
     HONE_ASSIGN(trial.candidate, context.store.add_candidate(row));
     trials.push_back(std::move(trial));
   }
-  HONE_TRY(run_to_the_end(context, bench, trials));
+  Trials all;
+  for (Trial& trial : trials) all.push_back(&trial);
+  HONE_TRY(run_to_the_end(context, bench, all));
   std::vector<Rival*> right;
   std::vector<store::Id> candidates;
   for (std::size_t i = 0; i < rivals.size(); ++i) {
@@ -169,7 +171,7 @@ void take(const std::vector<DispatchAtSize>& at, const Rival& chosen,
 
 Status choose_for_all_sizes(Context& context, const std::vector<DispatchAtSize>& at,
                             double seconds) {
-  const TimeBudget::Span span(context.time, Activity::kFinalists);
+  const trial::TimeBudget::Span span(context.time, trial::Activity::kFinalists);
   HONE_ASSIGN(std::vector<Rival> rivals, rivals_of(context.store, at));
   if (rivals.empty()) return {};
   Progress progress;

@@ -13,7 +13,7 @@
 #include "base/stopwatch.h"
 #include "measure/statistics.h"
 #include "measure/verification.h"
-#include "tune/services/records.h"
+#include "trial/records.h"
 
 namespace hone::tune {
 namespace {
@@ -317,7 +317,7 @@ class FlagSearch {
     row.machine = called_;
     row.ratio = trial.ratio;
     if (trial.ratio) {
-      row.timing = timing_of(trial.seconds);
+      row.timing = trial::timing_of(trial.seconds);
       row.right = true;
       // Rounds that choose claim nothing.
       row.verdict = fmt::format("timed in {} rounds, to choose by", trial.rounds);
@@ -501,7 +501,7 @@ Result<std::vector<provider::FlagChoice>> choices_with_files(const Context& cont
 Result<FoundFlags> search_flags(Context& context, const problem::Program& program,
                                 const std::string& bytes, const problem::Function& function,
                                 const FlagSearchRequest& request) {
-  const TimeBudget::Span span(context.time, Activity::kProgram);
+  const trial::TimeBudget::Span span(context.time, trial::Activity::kProgram);
   HONE_ASSIGN(TemporaryFolder folder, TemporaryFolder::create("hone-flags-"));
   HONE_ASSIGN(ProgramVariants made,
               ProgramVariants::create(context, program, bytes, function, folder.path()));
@@ -522,7 +522,7 @@ Result<FoundFlags> search_flags(Context& context, const problem::Program& progra
 Result<std::optional<RepairingFlags>> find_repair(Context& context, const problem::Program& program,
                                                   const std::string& bytes,
                                                   const problem::Function& function) {
-  const TimeBudget::Span span(context.time, Activity::kProgram);
+  const trial::TimeBudget::Span span(context.time, trial::Activity::kProgram);
   HONE_ASSIGN(const std::vector<provider::FlagChoice> choices,
               choices_with_files(context, program));
   const std::string why_default_fails = context.default_failure;

@@ -14,7 +14,8 @@ constexpr char kEachPlaceOnce[] =
     "branches or loops decide how often kernels are launched, and it is not known: each place in "
     "the program counts once";
 
-Result<provider::ProgramTimes> watch_one_call(Context& context, const ProgramToCompile& compiled,
+Result<provider::ProgramTimes> watch_one_call(Context& context,
+                                              const trial::ProgramToCompile& compiled,
                                               const problem::Function& function) {
   Progress progress;
   progress.step = "counting launches";
@@ -27,7 +28,8 @@ Result<provider::ProgramTimes> watch_one_call(Context& context, const ProgramToC
 
 }  // namespace
 
-Result<provider::ProgramCall> compiled_call(Context& context, const ProgramToCompile& program,
+Result<provider::ProgramCall> compiled_call(Context& context,
+                                            const trial::ProgramToCompile& program,
                                             const problem::Function& function,
                                             const std::filesystem::path& folder) {
   const Options& options = context.options;
@@ -39,8 +41,9 @@ Result<provider::ProgramCall> compiled_call(Context& context, const ProgramToCom
                              .stop_fd = context.stop_fd};
   if (const auto most = context.deadline.most_call()) call.most_seconds = *most;
   HONE_ASSIGN(call.inputs, write_argument_files(function, options.inputs, folder, options.seed));
-  HONE_ASSIGN(const std::vector<CompiledModule> compiled, context.compiler.compile_each({program}));
-  const CompiledModule& module = compiled.front();
+  HONE_ASSIGN(const std::vector<trial::CompiledModule> compiled,
+              context.compiler.compile_each({program}));
+  const trial::CompiledModule& module = compiled.front();
   if (!module) return failure("the program does not compile: {}", module.error().message);
   HONE_TRY(write_file_atomically(call.module, *module));
   return call;
@@ -68,7 +71,7 @@ void take_launches(const std::vector<provider::KernelTime>& kernels, problem::Pr
   }
 }
 
-Status count_launches(Context& context, const ProgramToCompile& compiled,
+Status count_launches(Context& context, const trial::ProgramToCompile& compiled,
                       const problem::Function& function, problem::Program& program) {
   if (!has_varying_launches(program)) return {};
   if (!context.programs->tells_kernel_times(context.options.place().address)) {

@@ -10,7 +10,8 @@ namespace hone::tune {
 
 // The program, compiled into `folder`, with arguments for the function. A failure with the
 // compiler's words where it does not compile.
-Result<provider::ProgramCall> compiled_call(Context& context, const ProgramToCompile& program,
+Result<provider::ProgramCall> compiled_call(Context& context,
+                                            const trial::ProgramToCompile& program,
                                             const problem::Function& function,
                                             const std::filesystem::path& folder);
 
@@ -26,7 +27,7 @@ void take_launches(const std::vector<provider::KernelTime>& kernels, problem::Pr
 // runtime does not count (ProgramProvider::tells_kernel_times), or the program does not run, a note
 // says that each place counts once. Errors: the session was told to stop; a folder that cannot be
 // written.
-Status count_launches(Context& context, const ProgramToCompile& compiled,
+Status count_launches(Context& context, const trial::ProgramToCompile& compiled,
                       const problem::Function& function, problem::Program& program);
 
 }  // namespace hone::tune

@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "provider/program_provider.h"
+#include "trial/protocols.h"
 #include "tune/services/observer.h"
-#include "tune/services/protocols.h"
 
 namespace hone::tune {
 
 struct ProgramRounds {
-  std::size_t rounds = kProgramRounds;
-  double seconds = kProgramSampleSeconds;  // of each call's sample
-  std::uint64_t seed = 1;                  // of the order within each round
+  std::size_t rounds = trial::kProgramRounds;
+  double seconds = trial::kProgramSampleSeconds;  // of each call's sample
+  std::uint64_t seed = 1;                         // of the order within each round
   // No further round is begun that would take the whole beyond `most_seconds`, once there are
   // `least` of them: a process that maps gigabytes of weights starts in seconds.
   double most_seconds = std::numeric_limits<double>::infinity();

@@ -8,10 +8,10 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/stopwatch.h"
+#include "trial/records.h"
 #include "tune/program/program_outputs.h"
 #include "tune/program/program_rounds.h"
 #include "tune/services/input_files.h"
-#include "tune/services/records.h"
 
 namespace hone::tune {
 namespace {
@@ -61,9 +61,10 @@ provider::ProgramCall ProgramVariants::call(const Variant& variant) const {
           .most_seconds = context_->deadline.most_call().value_or(kMostOfFirstCall)};
 }
 
-Result<std::vector<CompiledModule>> ProgramVariants::compile(std::vector<Variant>& variants) {
-  std::vector<CompiledModule> programs(variants.size());
-  std::vector<ProgramToCompile> missing;
+Result<std::vector<trial::CompiledModule>> ProgramVariants::compile(
+    std::vector<Variant>& variants) {
+  std::vector<trial::CompiledModule> programs(variants.size());
+  std::vector<trial::ProgramToCompile> missing;
   std::vector<std::size_t> places;  // of `missing`
   for (std::size_t i = 0; i < variants.size(); ++i) {
     Variant& variant = variants[i];
@@ -75,15 +76,16 @@ Result<std::vector<CompiledModule>> ProgramVariants::compile(std::vector<Variant
     places.push_back(i);
   }
   if (places.empty()) return programs;
-  HONE_ASSIGN(std::vector<CompiledModule> compiled, context_->compiler.compile_each(missing));
+  HONE_ASSIGN(std::vector<trial::CompiledModule> compiled,
+              context_->compiler.compile_each(missing));
   for (std::size_t i = 0; i < places.size(); ++i) programs[places[i]] = std::move(compiled[i]);
   return programs;
 }
 
-Result<ProgramToCompile> ProgramVariants::to_compile(Variant& variant) {
+Result<trial::ProgramToCompile> ProgramVariants::to_compile(Variant& variant) {
   std::vector<std::string> all = context_->options.flags;
   all.insert(all.end(), variant.flags.begin(), variant.flags.end());
-  ProgramToCompile program{path_, bytes_, {}};
+  trial::ProgramToCompile program{path_, bytes_, {}};
   if (variant.shares_front_half()) program.front_flags = all;
   if (!variant.spec.empty()) {
     if (variant.spec_file.empty()) {
@@ -118,7 +120,7 @@ Status write_replaced(const std::filesystem::path& folder,
   return {};
 }
 
-Status ProgramVariants::check(Variant& variant, const CompiledModule& compiled) {
+Status ProgramVariants::check(Variant& variant, const trial::CompiledModule& compiled) {
   if (!compiled) {
     variant.module.clear();
     variant.failure =
@@ -316,7 +318,7 @@ Result<std::vector<problem::Array>> ProgramVariants::outputs_in_f32(
     const std::vector<std::string>& flags, const device::Address& device, const CheckedSet& set,
     const std::filesystem::path& module) {
   if (!std::filesystem::exists(module)) {
-    HONE_ASSIGN(const CompiledModule compiled,
+    HONE_ASSIGN(const trial::CompiledModule compiled,
                 context_->compiler.compile_program_in_f32(path_, bytes_, flags));
     if (!compiled)
       return failure("in f32 the program does not compile: {}", compiled.error().message);
@@ -370,7 +372,7 @@ Status ProgramVariants::add_each(std::vector<Variant> variants) {
 
 Status ProgramVariants::add_some(std::vector<Variant> variants) {
   const Stopwatch watch(context_->clock);
-  HONE_ASSIGN(const std::vector<CompiledModule> compiled, compile(variants));
+  HONE_ASSIGN(const std::vector<trial::CompiledModule> compiled, compile(variants));
   if (variants_.empty()) context_->deadline.compiled(watch.seconds());
   for (std::size_t i = 0; i < variants.size(); ++i) {
     if (compiled[i]) {
@@ -397,7 +399,7 @@ Status ProgramVariants::add(Variant variant) {
 Result<std::string> ProgramVariants::failure_of(Variant variant) {
   std::vector<Variant> one;
   one.push_back(std::move(variant));
-  HONE_ASSIGN(const std::vector<CompiledModule> compiled, compile(one));
+  HONE_ASSIGN(const std::vector<trial::CompiledModule> compiled, compile(one));
   HONE_TRY(check(one.front(), compiled.front()));
   return one.front().same_as.empty() ? one.front().failure : std::string();
 }
@@ -411,7 +413,7 @@ Status ProgramVariants::compile_plainly(std::string_view name) {
   progress.step = "compiling what ships as its user will";
   progress.planned = 1;
   context_->observer.progress(progress);
-  HONE_ASSIGN(std::vector<CompiledModule> compiled, compile(plain));
+  HONE_ASSIGN(std::vector<trial::CompiledModule> compiled, compile(plain));
   if (compiled.front() && content_hash(*compiled.front()) == found->code) return {};
   plain.front().differences.clear();
   // Its outputs are known by now: another module must give them too.
@@ -429,7 +431,7 @@ Status ProgramVariants::compile_plainly_ahead(std::string_view name) {
   const auto found = std::ranges::find(variants_, name, &Variant::name);
   if (found == variants_.end() || !found->usable() || !found->shares_front_half()) return {};
   found->plainly = true;
-  Result<ProgramToCompile> program = to_compile(*found);
+  Result<trial::ProgramToCompile> program = to_compile(*found);
   found->plainly = false;
   if (!program) return tl::unexpected(std::move(program).error());
   context_->compiler.compile_ahead(*program);
@@ -469,7 +471,7 @@ Status ProgramVariants::time(int rounds, const std::vector<std::string>& names, 
 
 double ProgramVariants::sample_seconds() const {
   return std::clamp(context_->options.budget_seconds / kSamplesWithinBudget, kShortestSampleSeconds,
-                    kProgramSampleSeconds);
+                    trial::kProgramSampleSeconds);
 }
 
 Result<std::vector<double>> ProgramVariants::sample(const std::vector<std::string>& names,
@@ -483,7 +485,7 @@ Result<std::vector<double>> ProgramVariants::sample(const std::vector<std::strin
 }
 
 Result<provider::ProgramTimes> ProgramVariants::kernel_times(const std::string& name) const {
-  return context_->programs->kernel_times(call(*find(name)), kProgramSampleSeconds);
+  return context_->programs->kernel_times(call(*find(name)), trial::kProgramSampleSeconds);
 }
 
 void ProgramVariants::discard(const std::string& name) {
@@ -518,7 +520,7 @@ Result<std::vector<store::ProgramMeasurement>> ProgramVariants::rows(std::string
     row.spec = variant.spec;
     row.verdict = variant.failure;
     if (!variant.seconds.empty()) {
-      row.timing = timing_of(variant.seconds);
+      row.timing = trial::timing_of(variant.seconds);
       row.ratio = variant.against_default.ratio;
       row.ratio_low = variant.against_default.interval.low;
       row.ratio_high = variant.against_default.interval.high;

@@ -47,7 +47,7 @@ struct Variant {
   bool plainly = false;
 
   bool usable() const { return failure.empty(); }
-  // What a spec and kernels of others say is read late (jobs::kFrontHalf).
+  // What a spec and kernels of others say is read late (provider::jobs::kFrontHalf).
   bool shares_front_half() const { return !plainly && (!spec.empty() || !replaced.empty()); }
 };
 
@@ -118,10 +118,10 @@ class ProgramVariants {
  private:
   explicit ProgramVariants(Context& context) : context_(&context) {}
   Status add_some(std::vector<Variant> variants);
-  Result<std::vector<CompiledModule>> compile(std::vector<Variant>& variants);
+  Result<std::vector<trial::CompiledModule>> compile(std::vector<Variant>& variants);
   // What its compile is; writes its spec and kernels where that was not done.
-  Result<ProgramToCompile> to_compile(Variant& variant);
-  Status check(Variant& variant, const CompiledModule& compiled);
+  Result<trial::ProgramToCompile> to_compile(Variant& variant);
+  Status check(Variant& variant, const trial::CompiledModule& compiled);
   // Runs a variant on the inputs of each checked set; a failure where it fails on one.
   Result<std::vector<std::vector<problem::Array>>> outputs_of(const Variant& variant) const;
   // Takes the default's outputs for what others are compared with, on inputs that tell.

@@ -27,7 +27,7 @@ Result<std::vector<fs::path>> files_of(const fs::path& folder) {
 
 class ReplacedCheck {
  public:
-  ReplacedCheck(CompileService& compiler, const provider::ProgramProvider& provider,
+  ReplacedCheck(trial::CompileService& compiler, const provider::ProgramProvider& provider,
                 const ReplacedCheckRequest& request)
       : compiler_(compiler), provider_(provider), request_(request) {}
 
@@ -84,7 +84,7 @@ class ReplacedCheck {
       return each.effect == ReplacedEffect::kApplied;
     };
     if (std::ranges::none_of(kernels_, fits)) return {};
-    HONE_ASSIGN(const CompiledModule compiled,
+    HONE_ASSIGN(const trial::CompiledModule compiled,
                 compiler_.compile_program(request_.program_path, request_.program_bytes,
                                           provider_.with_replaced(request_.flags, fitting)));
     if (!compiled)
@@ -103,7 +103,7 @@ class ReplacedCheck {
     return {};
   }
 
-  CompileService& compiler_;
+  trial::CompileService& compiler_;
   const provider::ProgramProvider& provider_;
   const ReplacedCheckRequest& request_;
   problem::Program program_;
@@ -129,7 +129,7 @@ std::string_view name_of(ReplacedEffect effect) {
   return "";
 }
 
-Result<std::vector<CheckedKernel>> check_replaced(CompileService& compiler,
+Result<std::vector<CheckedKernel>> check_replaced(trial::CompileService& compiler,
                                                   const provider::ProgramProvider& provider,
                                                   const ReplacedCheckRequest& request) {
   return ReplacedCheck(compiler, provider, request).run();

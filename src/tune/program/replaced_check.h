@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "provider/program_provider.h"
-#include "tune/services/compile_service.h"
+#include "trial/compile_service.h"
 
 namespace hone::tune {
 
@@ -37,7 +37,7 @@ struct ReplacedCheckRequest {
 // A row for each file NAME.mlir of the folder, by name. Files that do not fit are left out of the
 // compile, which may crash with them. Errors: input for a folder without such files, and for a
 // program that the compiler does not accept; a failure where it does not compile with the others.
-Result<std::vector<CheckedKernel>> check_replaced(CompileService& compiler,
+Result<std::vector<CheckedKernel>> check_replaced(trial::CompileService& compiler,
                                                   const provider::ProgramProvider& provider,
                                                   const ReplacedCheckRequest& request);
 

@@ -33,16 +33,16 @@ std::string texts_in_words(const Texts& texts) {
 
 class SpecCheck {
  public:
-  SpecCheck(CompileService& compiler, const provider::ProgramProvider& provider,
+  SpecCheck(trial::CompileService& compiler, const provider::ProgramProvider& provider,
             const SpecCheckRequest& request)
       : compiler_(compiler), provider_(provider), request_(request) {}
 
   Result<CheckedSpec> run() {
-    HONE_ASSIGN(const SpecFile spec,
+    HONE_ASSIGN(const trial::SpecFile spec,
                 compiler_.read_spec(request_.spec_path.string(), request_.spec_bytes));
     HONE_ASSIGN(checked_.program, compiler_.load_program(request_.program_path,
                                                          request_.program_bytes, request_.flags));
-    for (const jobs::SpecFileEntry& entry : spec.entries) {
+    for (const provider::jobs::SpecFileEntry& entry : spec.entries) {
       HONE_ASSIGN(std::vector<provider::NamedText> says, provider_.texts_in_ir(entry.payload));
       checked_.entries.push_back({entry, std::move(says), {}});
     }
@@ -66,14 +66,15 @@ class SpecCheck {
   }
 
   // By a dispatch's name: the entries that match in it.
-  Result<std::map<std::string, std::vector<int>>> matches_of(const SpecFile& spec) {
+  Result<std::map<std::string, std::vector<int>>> matches_of(const trial::SpecFile& spec) {
     HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-spec-"));
     const std::filesystem::path file = folder.path() / "marking_spec.mlir";
     HONE_TRY(write_file_atomically(file, spec.marking));
     HONE_ASSIGN(const auto marked,
                 compiler_.configured(request_.program_path, request_.program_bytes, with(file)));
     std::map<std::string, std::vector<int>> matched;
-    for (const jobs::ConfiguredDispatch& dispatch : marked) matched[dispatch.name] = dispatch.marks;
+    for (const provider::jobs::ConfiguredDispatch& dispatch : marked)
+      matched[dispatch.name] = dispatch.marks;
     return matched;
   }
 
@@ -137,7 +138,7 @@ class SpecCheck {
     return flags;
   }
 
-  CompileService& compiler_;
+  trial::CompileService& compiler_;
   const provider::ProgramProvider& provider_;
   const SpecCheckRequest& request_;
   CheckedSpec checked_;
@@ -167,7 +168,8 @@ bool CheckedEntry::works() const {
   return has(SpecEffect::kApplied) && !has(SpecEffect::kIllegal) && !has(SpecEffect::kIgnored);
 }
 
-Result<CheckedSpec> check_spec(CompileService& compiler, const provider::ProgramProvider& provider,
+Result<CheckedSpec> check_spec(trial::CompileService& compiler,
+                               const provider::ProgramProvider& provider,
                                const SpecCheckRequest& request) {
   return SpecCheck(compiler, provider, request).run();
 }

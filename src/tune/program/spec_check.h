@@ -10,7 +10,7 @@
 
 #include "problem/dispatch.h"
 #include "provider/program_provider.h"
-#include "tune/services/compile_service.h"
+#include "trial/compile_service.h"
 
 namespace hone::tune {
 
@@ -30,7 +30,7 @@ struct SpecUse {
 };
 
 struct CheckedEntry {
-  jobs::SpecFileEntry entry;
+  provider::jobs::SpecFileEntry entry;
   std::vector<provider::NamedText> says;  // of the configuration; texts are empty where it does not
   std::vector<SpecUse> uses;              // empty: it matches nothing of the program
 
@@ -53,7 +53,8 @@ struct SpecCheckRequest {
   std::string spec_bytes;
   std::vector<std::string> flags;  // of the compiler
 };
-Result<CheckedSpec> check_spec(CompileService& compiler, const provider::ProgramProvider& provider,
+Result<CheckedSpec> check_spec(trial::CompileService& compiler,
+                               const provider::ProgramProvider& provider,
                                const SpecCheckRequest& request);
 
 }  // namespace hone::tune

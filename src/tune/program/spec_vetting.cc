@@ -62,7 +62,7 @@ class Vetting {
   }
 
   // One front half serves all that is asked here: `flags` add a spec at most.
-  ProgramToCompile program_with(const std::vector<std::string>& flags) const {
+  trial::ProgramToCompile program_with(const std::vector<std::string>& flags) const {
     return {request_.path, request_.bytes, flags, request_.flags};
   }
 
@@ -87,7 +87,7 @@ class Vetting {
       HONE_ASSIGN(wanted_[entry.tuned], context_.compiler.canonical(texts));
     }
     HONE_ASSIGN(const auto configured, context_.compiler.configured(program_with(request_.flags)));
-    for (const jobs::ConfiguredDispatch& each : configured) {
+    for (const provider::jobs::ConfiguredDispatch& each : configured) {
       HONE_ASSIGN(defaults_[each.name], texts_of(each.payload));
     }
     return {};
@@ -108,7 +108,7 @@ class Vetting {
       return false;
     }
     std::map<std::string, std::vector<std::string>> by_name;
-    for (const jobs::ConfiguredDispatch& each : *got) {
+    for (const provider::jobs::ConfiguredDispatch& each : *got) {
       HONE_ASSIGN(by_name[each.name], texts_of(each.payload));
     }
     std::set<const TunedDispatch*> applied;
@@ -206,7 +206,7 @@ class Vetting {
 
   Result<tl::expected<std::string, provider::Failure>> compile_with(std::size_t count) {
     HONE_ASSIGN(const std::vector<std::string> flags, with(count));
-    HONE_ASSIGN(std::vector<CompiledModule> compiled,
+    HONE_ASSIGN(std::vector<trial::CompiledModule> compiled,
                 context_.compiler.compile_each({program_with(flags)}));
     return std::move(compiled.front());
   }

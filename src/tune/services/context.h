@@ -8,34 +8,47 @@
 #include "base/stopwatch.h"
 #include "provider/program_provider.h"
 #include "store/store.h"
-#include "tune/services/compile_service.h"
+#include "trial/compile_service.h"
+#include "trial/lease_keeper.h"
+#include "trial/trial_runner.h"
+#include "trial/time_budget.h"
 #include "tune/services/deadline.h"
-#include "tune/services/lease_keeper.h"
 #include "tune/services/observer.h"
 #include "tune/services/options.h"
-#include "tune/services/runner_service.h"
-#include "tune/services/time_budget.h"
 
 namespace hone::tune {
 
 struct Context {
   const Options& options;
   const provider::Provider& provider;
-  CompileService& compiler;
-  RunnerService& runner;
+  trial::CompileService& compiler;
+  trial::RunnerService& runner;
   store::Store& store;
   Observer& observer;
   store::Id build = 0;
   store::Id device = 0;
-  std::vector<RunnerService*> more_runners = {};  // one for each of options.places but the first
+  std::vector<trial::RunnerService*> more_runners =
+      {};  // one for each of options.places but the first
   // The provider again, where its dispatches are pieces of whole programs.
   const provider::ProgramProvider* programs = nullptr;
   // Others whose kernels may take the place of the compiler's in a program, where the compile
-  // service has their workers (CompileService::add_replacing).
+  // service has their workers (trial::CompileService::add_replacing).
   std::vector<const provider::Provider*> replacing = {};
-  LeaseKeeper* leases = nullptr;  // none: no other tuner works on the store
-  RunnerService* runner_of(std::size_t lane) const {
+  trial::LeaseKeeper* leases = nullptr;  // none: no other tuner works on the store
+  trial::RunnerService* runner_of(std::size_t lane) const {
     return lane == 0 ? &runner : more_runners.at(lane - 1);
+  }
+  trial::Services trial_services() {
+    return {.compiler = compiler,
+            .store = store,
+            .leases = leases,
+            .time = &time,
+            .device = device,
+            .cores = options.place().address.cores,
+            .reuse = options.reuse,
+            .trust = options.trust,
+            .retry_failed = options.retry_failed,
+            .clock = clock};
   }
   // Added to the user's flags for all that is tuned, with its name; empty: nothing is. Whole
   // programs are compiled without and with it.
@@ -58,7 +71,7 @@ struct Context {
 
   // A difference of this share can just be told on this machine (MachineCheck), within bounds.
   double noise = 0.01;
-  TimeBudget time = {};
+  trial::TimeBudget time = {};
   Clock clock = monotonic_seconds;            // that the budget is spent by
   Deadline deadline{options.budget_seconds};  // tuning begins it anew
   // The most the device was seen to do, once it was asked; {} where it cannot say.

@@ -4,15 +4,16 @@
 
 namespace hone::tune {
 
-Result<problem::Program> load_program(CompileService& compiler, const provider::Provider& provider,
-                                      const std::string& path, const std::string& bytes,
+Result<problem::Program> load_program(trial::CompileService& compiler,
+                                      const provider::Provider& provider, const std::string& path,
+                                      const std::string& bytes,
                                       const std::vector<std::string>& flags) {
   HONE_ASSIGN(problem::Program program, compiler.load_program(path, bytes, flags));
   HONE_TRY(ask_for_spaces(compiler, provider, flags, program));
   return program;
 }
 
-Status ask_for_spaces(CompileService& compiler, const provider::Provider& provider,
+Status ask_for_spaces(trial::CompileService& compiler, const provider::Provider& provider,
                       const std::vector<std::string>& flags, problem::Program& program,
                       const std::vector<const provider::Provider*>& replacing) {
   std::vector<problem::Dispatch*> tunable;

@@ -5,20 +5,21 @@
 #include <vector>
 
 #include "provider/provider.h"
-#include "tune/services/compile_service.h"
+#include "trial/compile_service.h"
 
 namespace hone::tune {
 
 // The program in the file `path` (its content: `bytes`), split into dispatches; where the
 // provider's compiler states the spaces of dispatches itself, each with what it states. Errors as
-// CompileService::load_program.
-Result<problem::Program> load_program(CompileService& compiler, const provider::Provider& provider,
-                                      const std::string& path, const std::string& bytes,
+// trial::CompileService::load_program.
+Result<problem::Program> load_program(trial::CompileService& compiler,
+                                      const provider::Provider& provider, const std::string& path,
+                                      const std::string& bytes,
                                       const std::vector<std::string>& flags);
 
 // The same for a program that was split with `flags`. A dispatch that `provider` has no space for
 // can still be tuned where one of `replacing` has one: its default is compared with their kernels.
-Status ask_for_spaces(CompileService& compiler, const provider::Provider& provider,
+Status ask_for_spaces(trial::CompileService& compiler, const provider::Provider& provider,
                       const std::vector<std::string>& flags, problem::Program& program,
                       const std::vector<const provider::Provider*>& replacing = {});
 

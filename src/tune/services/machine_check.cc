@@ -2,7 +2,7 @@
 
 namespace hone::tune {
 
-Result<MachineCheck> check_machine(RunnerService& runner, const device::Address& device,
+Result<MachineCheck> check_machine(trial::RunnerService& runner, const device::Address& device,
                                    const measure::NoiseOptions& options, Observer& observer) {
   HONE_ASSIGN(measure::Calibration calibration, runner.calibrate(device));
   MachineCheck check{measure::judge_noise(calibration, options), std::move(calibration.after)};

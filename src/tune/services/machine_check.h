@@ -2,8 +2,8 @@
 #pragma once
 
 #include "measure/noise.h"
+#include "trial/runner_service.h"
 #include "tune/services/observer.h"
-#include "tune/services/runner_service.h"
 
 namespace hone::tune {
 
@@ -14,7 +14,7 @@ struct MachineCheck {
 
 // Calibrates the device (half a second) and notes the warning, if there is one. Errors: those of
 // the runner.
-Result<MachineCheck> check_machine(RunnerService& runner, const device::Address& device,
+Result<MachineCheck> check_machine(trial::RunnerService& runner, const device::Address& device,
                                    const measure::NoiseOptions& options, Observer& observer);
 
 }  // namespace hone::tune

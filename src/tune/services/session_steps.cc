@@ -11,7 +11,7 @@ constexpr double kLeastNoise = 0.005, kMostNoise = 0.05;
 
 Status record_time(Context& context) {
   nlohmann::json rows = nlohmann::json::array();
-  for (const TimeRow& row : context.time.rows())
+  for (const trial::TimeRow& row : context.time.rows())
     rows.push_back(
         {{"of", row.of}, {"phase", row.phase}, {"count", row.count}, {"seconds", row.seconds}});
   return context.store.log_event("time budget", rows.dump());
@@ -25,7 +25,7 @@ void begin_budget(Context& context) {
 }
 
 Result<MachineCheck> look_at_machine(Context& context) {
-  const TimeBudget::Span span(context.time, Activity::kCalibrate);
+  const trial::TimeBudget::Span span(context.time, trial::Activity::kCalibrate);
   HONE_ASSIGN(MachineCheck machine,
               check_machine(context.runner, context.options.place().address, {}, context.observer));
   context.noise = std::clamp(machine.noise.smallest_difference, kLeastNoise, kMostNoise);
@@ -34,7 +34,7 @@ Result<MachineCheck> look_at_machine(Context& context) {
 }
 
 Status record_peak(Context& context) {
-  const TimeBudget::Span span(context.time, Activity::kBaselines);
+  const trial::TimeBudget::Span span(context.time, trial::Activity::kBaselines);
   const Result<device::Peak> measured =
       context.peak ? Result<device::Peak>(*context.peak) : context.runner.peak();
   // What the machine can do at most is for the report only.

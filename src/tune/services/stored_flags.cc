@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "tune/services/decode_json.h"
+#include "base/decode_json.h"
 
 namespace hone::tune {
 

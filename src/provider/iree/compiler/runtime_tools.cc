@@ -11,15 +11,15 @@
 
 #include "base/file.h"
 #include "base/process.h"
+#include "provider/retry.h"
 
 namespace hone::iree {
 namespace {
 
 // For what calls no program: reading a module, one artifact.
 constexpr double kMostSeconds = 600;
-// A call that has no end in half of its time is made once more, in the other half: of a program
-// that takes 10 ms one run hung for 10 s, and 140 others of the same module did not.
-constexpr int kAttempts = 2;
+// A call that has no end in half of its time is made again (provider/retry.h), in the other half.
+constexpr double kShareOfACall = 0.5;
 
 struct Printed {
   std::string output, error;
@@ -41,11 +41,14 @@ Result<Printed> run_tool(const std::filesystem::path& tool, std::string_view nam
   command.arguments = std::move(arguments);
   const double seconds = call != nullptr ? call->most_seconds : kMostSeconds;
   const ProcessLimits limits{
-      .seconds = seconds / kAttempts, .memory_bytes = 0, .output_bytes = 4u << 20};
+      .seconds = seconds * kShareOfACall, .memory_bytes = 0, .output_bytes = 4u << 20};
   ProcessResult result;
-  result.timed_out = true;
-  for (int attempt = 0; attempt < kAttempts && result.timed_out; ++attempt) {
+  for (int tries = 1;; ++tries) {
     HONE_ASSIGN(result, run_process(command, limits, call != nullptr ? call->stop_fd : stop_fd));
+    if (!result.timed_out ||
+        !provider::is_tried_again(provider::Attempt::kCall, provider::FailureKind::kKernelTimeout,
+                                  tries))
+      break;
   }
   if (!result.succeeded())
     return failure("{}{} failed ({}): {}",

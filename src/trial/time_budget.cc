@@ -1,8 +1,8 @@
-#include "tune/services/time_budget.h"
+#include "trial/time_budget.h"
 
 #include <utility>
 
-namespace hone::tune {
+namespace hone::trial {
 
 std::string_view name_of(Activity activity) {
   switch (activity) {
@@ -72,4 +72,4 @@ std::vector<TimeRow> TimeBudget::rows() {
   return rows;
 }
 
-}  // namespace hone::tune
+}  // namespace hone::trial

@@ -1,4 +1,4 @@
-#include "tune/services/lease_keeper.h"
+#include "trial/lease_keeper.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 #include "base/fd.h"
 #include "store/process.h"
 
-namespace hone::tune {
+namespace hone::trial {
 namespace {
 
 // Between two looks at what another tuner is at: short against compiling and measuring, long
@@ -116,4 +116,4 @@ std::string measure_key(store::Id dispatch, store::Id device, const std::string&
   return fmt::format("measure/{}/{}/{}", dispatch, device, identity);
 }
 
-}  // namespace hone::tune
+}  // namespace hone::trial

@@ -1,10 +1,10 @@
-#include "tune/services/protocols.h"
+#include "trial/protocols.h"
 
 #include <nlohmann/json.hpp>
 
 #include "measure/race.h"
 
-namespace hone::tune {
+namespace hone::trial {
 namespace {
 
 // A long launch averages over what disturbs a short one, and a search over slow kernels must not
@@ -115,4 +115,4 @@ nlohmann::json protocols_in_use(const device::Traits& traits) {
   return protocols;
 }
 
-}  // namespace hone::tune
+}  // namespace hone::trial

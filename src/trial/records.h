@@ -10,10 +10,9 @@
 #include "provider/artifact.h"
 #include "store/rows.h"
 #include "store/store.h"
-#include "tune/services/compile_service.h"
-#include "tune/services/context.h"
+#include "trial/compile_service.h"
 
-namespace hone::tune {
+namespace hone::trial {
 
 // A summary of samples in seconds per launch; all zero without samples.
 store::Timing timing_of(std::span<const double> samples, int launches_per_sample = 1,
@@ -30,9 +29,10 @@ Result<provider::Artifact> artifact_from(const store::Artifact& row);
 store::VerificationRow verification_row(const measure::Verification& verification,
                                         const std::vector<problem::Binding>& bindings);
 
-// Samples of the code `identity` as a row of the search, on the context's device.
+// Samples of the code `identity` as a row of the search; `cores`: the host's that ran it.
 store::Measurement measurement_row(store::Id dispatch, const std::string& identity,
-                                   const Context& context, const measure::HandleSamples& samples,
+                                   store::Id device, const std::vector<int>& cores,
+                                   const measure::HandleSamples& samples,
                                    const measure::MeasureResult& result);
 
 // Whether a failure that the store holds is what became of its candidate, so that nothing is to be
@@ -59,4 +59,4 @@ std::vector<std::vector<double>> paired_rounds(const measure::MeasureResult& res
 // Writes what came of compiling a candidate: its artifact, or why there is none.
 Status record_compiled(store::Store& store, store::Id candidate, const CompiledCandidate& compiled);
 
-}  // namespace hone::tune
+}  // namespace hone::trial

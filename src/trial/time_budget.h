@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "tune/services/compile_service.h"
+#include "trial/compile_service.h"
 
-namespace hone::tune {
+namespace hone::trial {
 
 // What the tuner is at. One at a time: the activities of a session add up to its wall time.
 enum class Activity {
@@ -70,4 +70,4 @@ class TimeBudget {
   double failed_seconds_ = 0;
 };
 
-}  // namespace hone::tune
+}  // namespace hone::trial

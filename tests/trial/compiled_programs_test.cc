@@ -1,8 +1,8 @@
-#include "tune/services/compiled_programs.h"
+#include "trial/compiled_programs.h"
 
 #include <gtest/gtest.h>
 
-namespace hone::tune {
+namespace hone::trial {
 namespace {
 
 TEST(CompiledPrograms, JobsDifferByAllThatTheySay) {
@@ -41,4 +41,4 @@ TEST(CompiledPrograms, TheOldestAreForgottenWhereAllAreTooMuch) {
 }
 
 }  // namespace
-}  // namespace hone::tune
+}  // namespace hone::trial

@@ -9,7 +9,7 @@
 
 #include "provider/compile_worker.h"
 
-namespace hone::tune {
+namespace hone::trial {
 
 class CompiledPrograms {
  public:
@@ -34,4 +34,4 @@ class CompiledPrograms {
   std::deque<Kept> kept_;  // the oldest first
 };
 
-}  // namespace hone::tune
+}  // namespace hone::trial

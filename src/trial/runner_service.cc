@@ -1,17 +1,17 @@
-#include "tune/services/runner_service.h"
+#include "trial/runner_service.h"
 
 #include <algorithm>
 #include <utility>
 
+#include "base/decode_json.h"
 #include "measure/runner_jobs.h"
-#include "tune/services/decode_json.h"
+#include "provider/retry.h"
 
-namespace hone::tune {
+namespace hone::trial {
 namespace {
 
 // Computing a large reference on one core takes seconds.
 constexpr double kProblemSeconds = 600;
-constexpr int kProblemAttempts = 3;
 constexpr double kPeakSeconds = 60;
 
 provider::Failure cannot_be_read(const Error& error) {
@@ -20,7 +20,7 @@ provider::Failure cannot_be_read(const Error& error) {
 
 // A candidate may have written over the memory that the answer is made from.
 template <class T>
-Ran<T> answer_of(worker::Outcome& outcome) {
+KernelResult<T> answer_of(worker::Outcome& outcome) {
   if (!outcome) return tl::unexpected(std::move(outcome).error());
   Result<T> answer = decode_json<T>(outcome->body);
   if (!answer) return tl::unexpected(cannot_be_read(answer.error()));
@@ -39,24 +39,23 @@ bool answers(const measure::MeasureRequest& request, const measure::MeasureResul
 
 // Whatever the runner says, the device was not busy for longer than the call took.
 template <class T>
-Ran<T> RunnerService::count_busy(Ran<T> answer, std::chrono::steady_clock::time_point begin) {
+KernelResult<T> RunnerService::count_busy(KernelResult<T> answer,
+                                          std::chrono::steady_clock::time_point begin) {
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
   if (answer && answer->busy_seconds > 0)
     busy_seconds_ += std::min(answer->busy_seconds, passed.count());
   return answer;
 }
 
-// No candidate runs meanwhile: a runner that dies then most likely died by accident (the system
-// had no memory left), and everything of the dispatch depends on this answer.
 Result<worker::Outcome> RunnerService::send_problem() {
   const worker::Message message{"set_problem", measure::problem_body(*problem_),
                                 measure::problem_blobs(*problem_)};
-  for (int attempt = 1;; ++attempt) {
+  for (int tries = 1;; ++tries) {
     HONE_TRY(runner_->start_answering());
     HONE_ASSIGN(worker::Outcome outcome, runner_->call(message, kProblemSeconds));
-    const bool died = !outcome && (outcome.error().kind == provider::FailureKind::kKernelCrash ||
-                                   provider::is_accident(outcome.error().kind));
-    if (died && attempt < kProblemAttempts) continue;
+    if (!outcome &&
+        provider::is_tried_again(provider::Attempt::kProblem, outcome.error().kind, tries))
+      continue;
     problem_generation_ = runner_->generation();
     return outcome;
   }
@@ -71,18 +70,20 @@ Result<worker::Outcome> RunnerService::call(const worker::Message& message, doub
   return runner_->call(message, seconds);
 }
 
-// No candidate runs meanwhile: an accident is the end of nothing.
 Result<worker::Outcome> RunnerService::ask_device(const worker::Message& message) {
-  HONE_ASSIGN(worker::Outcome outcome, call(message, kPeakSeconds));
-  if (outcome || !provider::is_accident(outcome.error().kind)) return outcome;
-  return call(message, kPeakSeconds);
+  for (int tries = 1;; ++tries) {
+    HONE_ASSIGN(worker::Outcome outcome, call(message, kPeakSeconds));
+    if (outcome ||
+        !provider::is_tried_again(provider::Attempt::kDevice, outcome.error().kind, tries))
+      return outcome;
+  }
 }
 
 Result<measure::ProblemReady> RunnerService::set_problem(const measure::ProblemRequest& request) {
   problem_ = request;
   problem_->dispatch.source.clear();
   HONE_ASSIGN(worker::Outcome outcome, send_problem());
-  Ran<measure::ProblemReady> ready = answer_of<measure::ProblemReady>(outcome);
+  KernelResult<measure::ProblemReady> ready = answer_of<measure::ProblemReady>(outcome);
   if (!ready) return failure("{}", ready.error().message);
   return *ready;
 }
@@ -97,7 +98,7 @@ Status RunnerService::expect_problem(const measure::ProblemRequest& request) {
   return {};
 }
 
-Result<Ran<int>> RunnerService::load(const provider::Artifact& artifact) {
+Result<KernelResult<int>> RunnerService::load(const provider::Artifact& artifact) {
   HONE_TRY(runner_->start_answering());
   HONE_ASSIGN(worker::Outcome outcome,
               call({"load", {{"artifact", measure::artifact_facts(artifact)}}, {artifact.code}},
@@ -107,78 +108,83 @@ Result<Ran<int>> RunnerService::load(const provider::Artifact& artifact) {
     provider::Failure failed = std::move(outcome).error();
     if (failed.kind == provider::FailureKind::kCompileError)
       failed.kind = provider::FailureKind::kLoadError;
-    return Ran<int>(tl::unexpected(std::move(failed)));
+    return KernelResult<int>(tl::unexpected(std::move(failed)));
   }
   const Result<int> handle = decode_json<int>(outcome->body, "handle");
-  if (!handle) return Ran<int>(tl::unexpected(cannot_be_read(handle.error())));
-  return Ran<int>(*handle);
+  if (!handle) return KernelResult<int>(tl::unexpected(cannot_be_read(handle.error())));
+  return KernelResult<int>(*handle);
 }
 
-Result<Ran<measure::Verification>> RunnerService::verify(int handle) {
+Result<KernelResult<measure::Verification>> RunnerService::verify(int handle) {
   const auto begin = std::chrono::steady_clock::now();
   HONE_ASSIGN(worker::Outcome outcome, call({"verify", {{"handle", handle}}, {}}, kernel_seconds_));
   return count_busy(answer_of<measure::Verification>(outcome), begin);
 }
 
-Result<Ran<measure::Repeated>> RunnerService::repeat(const measure::RepeatRequest& request) {
+Result<KernelResult<measure::Repeated>> RunnerService::repeat(
+    const measure::RepeatRequest& request) {
   const auto begin = std::chrono::steady_clock::now();
   HONE_ASSIGN(worker::Outcome outcome,
               call({"repeat", request, {}}, request.max_seconds + kernel_seconds_));
-  Ran<measure::Repeated> repeated = answer_of<measure::Repeated>(outcome);
+  KernelResult<measure::Repeated> repeated = answer_of<measure::Repeated>(outcome);
   // For its busy seconds.
-  if (repeated) count_busy(Ran<measure::Verification>(repeated->verification), begin);
+  if (repeated) count_busy(KernelResult<measure::Verification>(repeated->verification), begin);
   return repeated;
 }
 
-Result<Ran<measure::MeasureResult>> RunnerService::measure(const measure::MeasureRequest& request) {
+Result<KernelResult<measure::MeasureResult>> RunnerService::measure(
+    const measure::MeasureRequest& request) {
   const auto begin = std::chrono::steady_clock::now();
   const double handles = static_cast<double>(request.handles.size() + 1);
   const double seconds =
       handles * (request.protocol.max_seconds + request.protocol.max_warm_up_seconds) +
       kernel_seconds_;
   HONE_ASSIGN(worker::Outcome outcome, call({"measure", request, {}}, seconds));
-  Ran<measure::MeasureResult> result =
+  KernelResult<measure::MeasureResult> result =
       count_busy(answer_of<measure::MeasureResult>(outcome), begin);
   if (result && !answers(request, *result))
-    return Ran<measure::MeasureResult>(tl::unexpected(
+    return KernelResult<measure::MeasureResult>(tl::unexpected(
         provider::Failure{provider::FailureKind::kKernelCrash,
                           "the runner's answer is not of the handles it was asked for"}));
   return result;
 }
 
-Result<Ran<measure::Outputs>> RunnerService::outputs() {
+Result<KernelResult<measure::Outputs>> RunnerService::outputs() {
   HONE_ASSIGN(worker::Outcome outcome,
               call({"outputs", nlohmann::json::object(), {}}, kernel_seconds_));
-  if (!outcome) return Ran<measure::Outputs>(tl::unexpected(std::move(outcome).error()));
+  if (!outcome) return KernelResult<measure::Outputs>(tl::unexpected(std::move(outcome).error()));
   Result<std::vector<int>> bindings = decode_json<std::vector<int>>(outcome->body, "bindings");
   if (bindings && bindings->size() != outcome->blobs.size())
     bindings = failure("has {} blobs for {} bindings", outcome->blobs.size(), bindings->size());
-  if (!bindings) return Ran<measure::Outputs>(tl::unexpected(cannot_be_read(bindings.error())));
-  return Ran<measure::Outputs>(measure::Outputs{std::move(*bindings), std::move(outcome->blobs)});
+  if (!bindings)
+    return KernelResult<measure::Outputs>(tl::unexpected(cannot_be_read(bindings.error())));
+  return KernelResult<measure::Outputs>(
+      measure::Outputs{std::move(*bindings), std::move(outcome->blobs)});
 }
 
-Result<Ran<RunnerService::Accuracies>> RunnerService::accuracies(const std::vector<int>& handles) {
+Result<KernelResult<RunnerService::Accuracies>> RunnerService::accuracies(
+    const std::vector<int>& handles) {
   HONE_ASSIGN(worker::Outcome outcome,
               call({"accuracies", {{"handles", handles}}, {}}, kernel_seconds_));
-  if (!outcome) return Ran<Accuracies>(tl::unexpected(std::move(outcome).error()));
+  if (!outcome) return KernelResult<Accuracies>(tl::unexpected(std::move(outcome).error()));
   Result<Accuracies> kernels = decode_json<Accuracies>(outcome->body, "kernels");
   if (kernels && kernels->size() != handles.size())
     kernels = failure("has {} kernels of {}", kernels->size(), handles.size());
-  if (!kernels) return Ran<Accuracies>(tl::unexpected(cannot_be_read(kernels.error())));
-  return Ran<Accuracies>(std::move(*kernels));
+  if (!kernels) return KernelResult<Accuracies>(tl::unexpected(cannot_be_read(kernels.error())));
+  return KernelResult<Accuracies>(std::move(*kernels));
 }
 
-Result<Ran<std::optional<std::size_t>>> RunnerService::find_mistake(
+Result<KernelResult<std::optional<std::size_t>>> RunnerService::find_mistake(
     int handle, const std::vector<provider::Suspicion>& suspicions) {
   using Place = std::optional<std::size_t>;
   HONE_ASSIGN(worker::Outcome outcome,
               call({"find_mistake", {{"handle", handle}, {"suspicions", suspicions}}, {}},
                    kernel_seconds_));
-  if (!outcome) return Ran<Place>(tl::unexpected(std::move(outcome).error()));
+  if (!outcome) return KernelResult<Place>(tl::unexpected(std::move(outcome).error()));
   const Result<int> found = decode_json<int>(outcome->body, "found");
-  if (!found) return Ran<Place>(tl::unexpected(cannot_be_read(found.error())));
+  if (!found) return KernelResult<Place>(tl::unexpected(cannot_be_read(found.error())));
   const bool is_one = *found >= 0 && static_cast<std::size_t>(*found) < suspicions.size();
-  return Ran<Place>(is_one ? Place(static_cast<std::size_t>(*found)) : std::nullopt);
+  return KernelResult<Place>(is_one ? Place(static_cast<std::size_t>(*found)) : std::nullopt);
 }
 
 Status RunnerService::unload(int handle) {
@@ -186,30 +192,30 @@ Status RunnerService::unload(int handle) {
   return {};
 }
 
-Result<Ran<std::vector<measure::Baseline>>> RunnerService::load_baselines() {
+Result<KernelResult<std::vector<measure::Baseline>>> RunnerService::load_baselines() {
   using Baselines = std::vector<measure::Baseline>;
   HONE_ASSIGN(worker::Outcome outcome,
               call({"baselines", nlohmann::json::object(), {}}, kernel_seconds_));
-  if (!outcome) return Ran<Baselines>(tl::unexpected(std::move(outcome).error()));
+  if (!outcome) return KernelResult<Baselines>(tl::unexpected(std::move(outcome).error()));
   Result<Baselines> baselines = decode_json<Baselines>(outcome->body, "baselines");
-  if (!baselines) return Ran<Baselines>(tl::unexpected(cannot_be_read(baselines.error())));
-  return Ran<Baselines>(std::move(*baselines));
+  if (!baselines) return KernelResult<Baselines>(tl::unexpected(cannot_be_read(baselines.error())));
+  return KernelResult<Baselines>(std::move(*baselines));
 }
 
 Result<measure::Calibration> RunnerService::calibrate(const device::Address& device) {
   measure::CalibrationRequest request;
   request.device = device;
   HONE_ASSIGN(worker::Outcome outcome, ask_device({"calibrate", request, {}}));
-  const Ran<measure::Calibration> calibration = answer_of<measure::Calibration>(outcome);
+  const KernelResult<measure::Calibration> calibration = answer_of<measure::Calibration>(outcome);
   if (!calibration) return failure("{}", calibration.error().message);
   return *calibration;
 }
 
 Result<device::Peak> RunnerService::peak() {
   HONE_ASSIGN(worker::Outcome outcome, ask_device({"peak", nlohmann::json::object(), {}}));
-  const Ran<device::Peak> peak = answer_of<device::Peak>(outcome);
+  const KernelResult<device::Peak> peak = answer_of<device::Peak>(outcome);
   if (!peak) return failure("{}", peak.error().message);
   return *peak;
 }
 
-}  // namespace hone::tune
+}  // namespace hone::trial

@@ -16,10 +16,10 @@
 #include "provider/artifact.h"
 #include "provider/jobs.h"
 #include "provider/payload.h"
-#include "tune/services/compiled_programs.h"
+#include "trial/compiled_programs.h"
 #include "worker/worker_pool.h"
 
-namespace hone::tune {
+namespace hone::trial {
 
 namespace jobs = provider::jobs;
 
@@ -30,7 +30,7 @@ struct CompileStages {
 };
 
 struct CompiledCandidate {
-  worker::JobId id = 0;  // as submitted
+  worker::JobId id = 0;  // that submit() gave
   tl::expected<provider::Artifact, provider::Failure> artifact;
   double seconds = 0;
   CompileStages stages = {};  // of what compiled
@@ -147,15 +147,21 @@ class CompileService {
   // compiled there, of what prepare() was told that their dispatch states. The pool is not owned.
   void add_replacing(std::string provider, worker::WorkerPool& pool,
                      std::vector<std::string> flags);
-  // Hands in a candidate; no payload: the compiler's own choice.
-  Status submit(const std::string& key, worker::JobId id,
-                const std::optional<provider::Payload>& payload);
+  // Hands in a candidate; no payload: the compiler's own choice. Returns the number that it is
+  // finished under, which no other candidate of this service has.
+  Result<worker::JobId> submit(const std::string& key,
+                               const std::optional<provider::Payload>& payload);
   // Waits at most `seconds` (negative: without limit) for the next finished candidate; nothing when
   // none finished, or none is outstanding.
   Result<std::optional<CompiledCandidate>> next_finished(double seconds = -1);
   // One candidate of a prepared dispatch, waited for; none other may be outstanding.
   Result<CompiledCandidate> compile(const std::string& key,
                                     const std::optional<provider::Payload>& payload);
+  // Prepares a dispatch for these candidates alone, and compiles one after the other. Results are
+  // in their order.
+  Result<std::vector<CompiledCandidate>> compile_alone(
+      const DispatchToPrepare& dispatch,
+      const std::vector<std::optional<provider::Payload>>& payloads);
   Status cancel_all();
 
  private:
@@ -191,6 +197,8 @@ class CompileService {
   Result<std::optional<worker::Outcome>> taken_ahead(const worker::Message& message);
   // As WorkerPool::next_finished(), of all pools.
   Result<std::optional<worker::Finished>> next_of_any(double seconds);
+  Status submit_as(worker::JobId id, const std::string& key,
+                   const std::optional<provider::Payload>& payload);
   Status submit_replacing(const std::string& key, worker::JobId id,
                           const provider::Payload& payload);
 
@@ -206,6 +214,7 @@ class CompileService {
   std::map<std::string, Stated> stated_;  // by key
   std::function<std::optional<double>()> most_seconds_;
   problem::GivenSizes given_;
+  worker::JobId last_job_ = 0;
 };
 
-}  // namespace hone::tune
+}  // namespace hone::trial

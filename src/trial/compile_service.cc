@@ -1,13 +1,14 @@
-#include "tune/services/compile_service.h"
+#include "trial/compile_service.h"
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
+#include "base/decode_json.h"
 #include "base/stopwatch.h"
-#include "tune/services/decode_json.h"
+#include "provider/retry.h"
 
-namespace hone::tune {
+namespace hone::trial {
 namespace {
 
 worker::Message program_job(std::string_view kind, const std::string& path,
@@ -29,17 +30,17 @@ worker::Message front_half_job(const ProgramToCompile& program) {
   return program_job(jobs::kFrontHalf, program.path, program.bytes, *program.front_flags);
 }
 
-bool has_crashed(const worker::Outcome& outcome) {
-  return !outcome && outcome.error().kind == provider::FailureKind::kCompileCrash;
+bool is_tried_again(const worker::Outcome& outcome, int tries) {
+  return !outcome &&
+         provider::is_tried_again(provider::Attempt::kProgram, outcome.error().kind, tries);
 }
 
-// A compiler that crashes is given a second chance where nothing goes on without its answer: some
-// crashes are of one moment. (One that was killed from outside is tried again where it runs,
-// worker/job_process.h.)
 template <class Call>
-Result<worker::Outcome> twice(const Call& call) {
-  Result<worker::Outcome> outcome = call();
-  return outcome && has_crashed(*outcome) ? call() : std::move(outcome);
+Result<worker::Outcome> until_it_is_final(const Call& call) {
+  for (int tries = 1;; ++tries) {
+    Result<worker::Outcome> outcome = call();
+    if (!outcome || !is_tried_again(*outcome, tries)) return outcome;
+  }
 }
 
 // The answer, or the compiler's words as an error about the user's program.
@@ -115,7 +116,7 @@ worker::WorkerPool& CompileService::limited_pool() {
 }
 
 Result<worker::Outcome> CompileService::once(const worker::Message& message) {
-  return twice([&] { return limited_pool().once(message); });
+  return until_it_is_final([&] { return limited_pool().once(message); });
 }
 
 Result<std::string> CompileService::revision() {
@@ -169,7 +170,7 @@ Result<std::vector<worker::Outcome>> CompileService::each_once(
   for (std::size_t i = 0, next = 0; i < messages.size(); ++i) {
     outcomes.push_back(std::move(known[i] ? *known[i] : rest[next]));
     if (!known[i]) ++next;
-    if (has_crashed(outcomes.back())) {
+    for (int tries = 1; is_tried_again(outcomes.back(), tries); ++tries) {
       HONE_ASSIGN(outcomes.back(), limited_pool().once(messages[i]));
     }
   }
@@ -401,7 +402,7 @@ Result<std::vector<Status>> CompileService::prepare_each(
   HONE_ASSIGN(std::vector<worker::Outcome> outcomes, pool_.prepare_each(servers));
   std::vector<Status> statuses;
   for (std::size_t i = 0; i < servers.size(); ++i) {
-    if (has_crashed(outcomes[i])) {
+    for (int tries = 1; is_tried_again(outcomes[i], tries); ++tries) {
       HONE_ASSIGN(outcomes[i], pool_.prepare(servers[i].first, servers[i].second));
     }
     statuses.push_back(prepared(outcomes[i]));
@@ -423,8 +424,14 @@ void CompileService::add_replacing(std::string provider, worker::WorkerPool& poo
   replacing_.push_back({std::move(provider), &pool, std::move(flags)});
 }
 
-Status CompileService::submit(const std::string& key, worker::JobId id,
-                              const std::optional<provider::Payload>& payload) {
+Result<worker::JobId> CompileService::submit(const std::string& key,
+                                             const std::optional<provider::Payload>& payload) {
+  HONE_TRY(submit_as(++last_job_, key, payload));
+  return last_job_;
+}
+
+Status CompileService::submit_as(worker::JobId id, const std::string& key,
+                                 const std::optional<provider::Payload>& payload) {
   if (payload && !payload->replacing.empty()) return submit_replacing(key, id, *payload);
   nlohmann::json body = nlohmann::json::object();
   if (payload) body = payload->json;
@@ -443,7 +450,7 @@ Status CompileService::submit_replacing(const std::string& key, worker::JobId id
         {{"flags", maker->flags}, {"assemble_for", stated->second.assemble_for}},
         {stated->second.statement}};
     HONE_ASSIGN(const worker::Outcome outcome,
-                twice([&] { return maker->pool->prepare(key, message); }));
+                until_it_is_final([&] { return maker->pool->prepare(key, message); }));
     HONE_TRY(prepared(outcome));
     maker->prepared.insert(key);
   }
@@ -488,10 +495,22 @@ Result<std::optional<CompiledCandidate>> CompileService::next_finished(double se
 
 Result<CompiledCandidate> CompileService::compile(const std::string& key,
                                                   const std::optional<provider::Payload>& payload) {
-  HONE_TRY(submit(key, 0, payload));
+  HONE_TRY(submit(key, payload));
   HONE_ASSIGN(std::optional<CompiledCandidate> finished, next_finished());
   if (!finished) return failure("the compile workers lost a job of '{}'", key);
   return std::move(*finished);
 }
 
-}  // namespace hone::tune
+Result<std::vector<CompiledCandidate>> CompileService::compile_alone(
+    const DispatchToPrepare& dispatch,
+    const std::vector<std::optional<provider::Payload>>& payloads) {
+  HONE_TRY(prepare(dispatch));
+  std::vector<CompiledCandidate> compiled;
+  for (const std::optional<provider::Payload>& payload : payloads) {
+    HONE_ASSIGN(compiled.emplace_back(), compile(dispatch.key, payload));
+  }
+  HONE_TRY(release(dispatch.key));
+  return compiled;
+}
+
+}  // namespace hone::trial

@@ -1,8 +1,8 @@
-#include "tune/services/records.h"
+#include "trial/records.h"
 
 #include <gtest/gtest.h>
 
-namespace hone::tune {
+namespace hone::trial {
 namespace {
 
 TEST(TimingOf, SummarisesSamples) {
@@ -113,4 +113,4 @@ TEST(Records, AVerdictHoldsAndAnAccidentIsTriedAgain) {
 }
 
 }  // namespace
-}  // namespace hone::tune
+}  // namespace hone::trial

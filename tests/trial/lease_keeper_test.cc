@@ -1,4 +1,4 @@
-#include "tune/services/lease_keeper.h"
+#include "trial/lease_keeper.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 
-namespace hone::tune {
+namespace hone::trial {
 namespace {
 
 using std::chrono::milliseconds;
@@ -77,4 +77,4 @@ TEST(LeaseKeys, TellKindsOfWorkApart) {
 }
 
 }  // namespace
-}  // namespace hone::tune
+}  // namespace hone::trial

@@ -9,7 +9,7 @@
 
 #include "store/store.h"
 
-namespace hone::tune {
+namespace hone::trial {
 
 // How long a tuner may be silent before another takes over its work. A tuner that died on this
 // machine is known at once (store/process.h); this is for one that hangs, was stopped, or died on
@@ -49,4 +49,4 @@ class LeaseKeeper {
 std::string compile_key(store::Id candidate);
 std::string measure_key(store::Id dispatch, store::Id device, const std::string& identity);
 
-}  // namespace hone::tune
+}  // namespace hone::trial

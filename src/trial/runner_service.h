@@ -15,11 +15,11 @@
 #include "provider/artifact.h"
 #include "worker/runner_process.h"
 
-namespace hone::tune {
+namespace hone::trial {
 
 // What a job on the runner gives: an answer, or how the candidate failed.
 template <class T>
-using Ran = tl::expected<T, provider::Failure>;
+using KernelResult = tl::expected<T, provider::Failure>;
 
 // For one thread. When a candidate takes the runner down, the next call starts a new one and gives
 // it the problem again; handles of the old one are then gone, which generation() shows.
@@ -42,22 +42,22 @@ class RunnerService {
   // is no error: then that takes its time.
   Status expect_problem(const measure::ProblemRequest& request);
 
-  Result<Ran<int>> load(const provider::Artifact& artifact);
-  Result<Ran<measure::Verification>> verify(int handle);
+  Result<KernelResult<int>> load(const provider::Artifact& artifact);
+  Result<KernelResult<measure::Verification>> verify(int handle);
   // Compares further launches of it, each as verify() does.
-  Result<Ran<measure::Repeated>> repeat(const measure::RepeatRequest& request);
+  Result<KernelResult<measure::Repeated>> repeat(const measure::RepeatRequest& request);
   // By handle the accuracy of its float outputs, of a problem whose dispatch has a statement.
   using Accuracies = std::vector<std::vector<measure::OutputAccuracy>>;
-  Result<Ran<Accuracies>> accuracies(const std::vector<int>& handles);
+  Result<KernelResult<Accuracies>> accuracies(const std::vector<int>& handles);
   // The place of the mistake that a kernel makes; none where it is not among them.
-  Result<Ran<std::optional<std::size_t>>> find_mistake(
+  Result<KernelResult<std::optional<std::size_t>>> find_mistake(
       int handle, const std::vector<provider::Suspicion>& suspicions);
   // What the kernel that was verified last left in the bindings it writes.
-  Result<Ran<measure::Outputs>> outputs();
-  Result<Ran<measure::MeasureResult>> measure(const measure::MeasureRequest& request);
+  Result<KernelResult<measure::Outputs>> outputs();
+  Result<KernelResult<measure::MeasureResult>> measure(const measure::MeasureRequest& request);
   Status unload(int handle);
   // What vendors' libraries make of the problem; a failure's message says why there is none.
-  Result<Ran<std::vector<measure::Baseline>>> load_baselines();
+  Result<KernelResult<std::vector<measure::Baseline>>> load_baselines();
   // How quiet the device is. To be asked before the problem is set: a problem of another device
   // would have to be set again.
   Result<measure::Calibration> calibrate(const device::Address& device);
@@ -76,7 +76,7 @@ class RunnerService {
 
  private:
   template <class T>
-  Ran<T> count_busy(Ran<T> answer, std::chrono::steady_clock::time_point begin);
+  KernelResult<T> count_busy(KernelResult<T> answer, std::chrono::steady_clock::time_point begin);
   Result<worker::Outcome> call(const worker::Message& message, double seconds);
   Result<worker::Outcome> ask_device(const worker::Message& message);
   Result<worker::Outcome> send_problem();
@@ -88,4 +88,4 @@ class RunnerService {
   std::uint64_t problem_generation_ = 0;  // the runner that has problem_
 };
 
-}  // namespace hone::tune
+}  // namespace hone::trial

@@ -1,15 +1,15 @@
-#include "tune/services/records.h"
+#include "trial/records.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/decode_json.h"
 #include "measure/statistics.h"
 #include "measure/verification.h"
-#include "tune/services/decode_json.h"
 
-namespace hone::tune {
+namespace hone::trial {
 namespace {
 
 // Nothing for an index outside of the shape: a wild kernel may have written over the runner's
@@ -105,17 +105,18 @@ store::Artifact artifact_row(store::Id candidate, const provider::Artifact& arti
 }
 
 store::Measurement measurement_row(store::Id dispatch, const std::string& identity,
-                                   const Context& context, const measure::HandleSamples& samples,
+                                   store::Id device, const std::vector<int>& cores,
+                                   const measure::HandleSamples& samples,
                                    const measure::MeasureResult& result) {
   store::Measurement row;
   row.dispatch = dispatch;
   row.identity = identity;
-  row.device = context.device;
+  row.device = device;
   row.phase = store::Phase::kSearch;
   row.timing = timing_of(samples.seconds, samples.launches_per_sample, samples.disturbed);
   row.machine = nlohmann::json{{"before", result.before},
                                {"after", result.after},
-                               {"cores", context.options.place().address.cores},
+                               {"cores", cores},
                                {"stop", samples.stop},
                                {"kept_disturbed", samples.kept_disturbed}}
                     .dump();
@@ -209,4 +210,4 @@ std::vector<std::vector<double>> paired_rounds(const measure::MeasureResult& res
   return rounds;
 }
 
-}  // namespace hone::tune
+}  // namespace hone::trial

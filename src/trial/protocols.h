@@ -7,7 +7,7 @@
 #include "device/place.h"
 #include "measure/sampling.h"
 
-namespace hone::tune {
+namespace hone::trial {
 
 // To be raised when the way of measuring changes by more than the constants below: what is timed,
 // in which order, what is left out.
@@ -38,4 +38,4 @@ inline constexpr double kProgramSampleSeconds = 0.15;
 // very functions that measuring asks, for a short and for a long kernel.
 nlohmann::json protocols_in_use(const device::Traits& traits);
 
-}  // namespace hone::tune
+}  // namespace hone::trial

@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 
-namespace hone::tune {
+namespace hone {
 
 // The T in `json`; a failure whose message goes on from the name of what was read: "cannot be read:
 // ...".
@@ -27,4 +27,4 @@ Result<T> decode_json(const nlohmann::json& json, const char* name) {
   return decode_json<T>(*found);
 }
 
-}  // namespace hone::tune
+}  // namespace hone

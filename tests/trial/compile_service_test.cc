@@ -1,8 +1,8 @@
-#include "tune/services/compile_service.h"
+#include "trial/compile_service.h"
 
 #include <gmock/gmock.h>
 
-namespace hone::tune {
+namespace hone::trial {
 namespace {
 
 using ::testing::ElementsAre;
@@ -14,8 +14,8 @@ class AskedPool final : public worker::WorkerPool {
 
   Result<worker::Outcome> once(const worker::Message& job) override {
     asked.push_back(job);
-    if (job.kind == jobs::kLoadProgram) return done(problem::Program(), {});
-    const bool half = job.kind == jobs::kFrontHalf;
+    if (job.kind == provider::jobs::kLoadProgram) return done(problem::Program(), {});
+    const bool half = job.kind == provider::jobs::kFrontHalf;
     return done(nlohmann::json::object(), {half ? "half" : "module of " + job.blobs.at(0)});
   }
   std::optional<Begun> begin_once(const worker::Message& job) override {
@@ -54,11 +54,11 @@ TEST(CompileService, SplitsAndCompilesAProgramFromOneFrontHalf) {
   EXPECT_EQ(compiled->at(0).value(), "module of half");
 
   ASSERT_EQ(pool.asked.size(), 3u);
-  EXPECT_EQ(pool.asked[0].kind, jobs::kFrontHalf);
+  EXPECT_EQ(pool.asked[0].kind, provider::jobs::kFrontHalf);
   EXPECT_THAT(pool.asked[0].blobs, ElementsAre("program"));
-  EXPECT_EQ(pool.asked[1].kind, jobs::kLoadProgram);
+  EXPECT_EQ(pool.asked[1].kind, provider::jobs::kLoadProgram);
   EXPECT_THAT(pool.asked[1].blobs, ElementsAre("program", "half"));
-  EXPECT_EQ(pool.asked[2].kind, jobs::kCompileProgram);
+  EXPECT_EQ(pool.asked[2].kind, provider::jobs::kCompileProgram);
   EXPECT_THAT(pool.asked[2].blobs, ElementsAre("half"));
 }
 
@@ -74,4 +74,4 @@ TEST(CompileService, AsksForAFrontHalfThatItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace hone::tune
+}  // namespace hone::trial

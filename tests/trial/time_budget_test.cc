@@ -1,5 +1,5 @@
 // Phases add up to the session's wall time, whatever is inside what.
-#include "tune/services/time_budget.h"
+#include "trial/time_budget.h"
 
 #include <gmock/gmock.h>
 
@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-namespace hone::tune {
+namespace hone::trial {
 namespace {
 
 using Seconds = std::chrono::duration<double>;
@@ -59,4 +59,4 @@ TEST(TimeBudget, AddsUpTheStagesOfWhatCompiled) {
 }
 
 }  // namespace
-}  // namespace hone::tune
+}  // namespace hone::trial

@@ -1,11 +1,11 @@
-#include "tune/services/compiled_programs.h"
+#include "trial/compiled_programs.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
 
-namespace hone::tune {
+namespace hone::trial {
 
 std::string CompiledPrograms::key_of(const provider::Message& job) {
   std::string key = job.kind + job.body.dump();
@@ -30,4 +30,4 @@ std::shared_ptr<const std::string> CompiledPrograms::keep(const std::string& key
   return shared;
 }
 
-}  // namespace hone::tune
+}  // namespace hone::trial

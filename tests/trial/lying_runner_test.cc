@@ -1,9 +1,9 @@
 // A runner whose memory a candidate has written over may answer anything.
 #include <gmock/gmock.h>
 
-#include "tune/services/runner_service.h"
+#include "trial/runner_service.h"
 
-namespace hone::tune {
+namespace hone::trial {
 namespace {
 
 using testing::HasSubstr;
@@ -96,4 +96,4 @@ TEST(LyingRunner, NoHandleIsALoadThatFailed) {
 }
 
 }  // namespace
-}  // namespace hone::tune
+}  // namespace hone::trial

@@ -1,0 +1,27 @@
+#include "provider/retry.h"
+
+namespace hone::provider {
+
+bool is_tried_again(Attempt attempt, FailureKind failure, int tries) {
+  constexpr int kTwice = 2, kThrice = 3;
+  switch (attempt) {
+    case Attempt::kJob:  // killed from outside, or a busy machine let it pass its time limit
+      return tries < kTwice && (is_accident(failure) || failure == FailureKind::kCompileTimeout);
+    case Attempt::kLostJob:
+      return tries < kTwice;
+    case Attempt::kProgram:  // some crashes are of one moment
+      return tries < kTwice && failure == FailureKind::kCompileCrash;
+    case Attempt::kKernel:
+    case Attempt::kDevice:
+      return tries < kTwice && is_accident(failure);
+    case Attempt::kProblem:
+      // No candidate runs meanwhile: the system had no memory left, most likely.
+      return tries < kThrice && (is_accident(failure) || failure == FailureKind::kKernelCrash);
+    case Attempt::kCall:
+      // Of a program that takes 10 ms one call hung for 10 s, and 140 others of its module did not.
+      return tries < kTwice && failure == FailureKind::kKernelTimeout;
+  }
+  return false;
+}
+
+}  // namespace hone::provider

@@ -1,0 +1,312 @@
+#include "trial/trial_runner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "measure/verification.h"
+#include "trial/records.h"
+
+namespace hone::trial {
+namespace {
+
+// By its time to the default's. Finalists are faster than the default; the rest is room for a ratio
+// that a noisy moment of the search made larger. Slower than that a candidate is never run again.
+constexpr double kWorthCompilingAgain = 1.2;
+
+}  // namespace
+
+Status TrialRunner::recall(Trial& trial) {
+  HONE_ASSIGN(const store::Known known,
+              services_.store.known(trial.candidate, services_.device, store::Phase::kSearch,
+                                    services_.reuse));
+  trial.state = State::kProposed;
+  trial.failure.reset();
+  trial.timing.reset();
+  trial.ratio.reset();
+  trial.identity = known.artifact ? known.artifact->identity : "";
+  if (known.failure && !trial.ignore_stored_failure &&
+      still_holds(*known.failure, services_.store.current_run(), services_.retry_failed)) {
+    HONE_ASSIGN(const provider::FailureKind kind, provider::failure_kind_from(known.failure->kind));
+    trial.fail({kind, known.failure->message});
+    return {};
+  }
+  // By other rules nothing is known: the code is verified, and measured, again. So it is after a
+  // failure that does not hold, which came after whatever else is known.
+  const bool verified = !known.failure && known.verification &&
+                        known.verification->rules == measure::kVerificationRules &&
+                        (!only_this_reference_ || known.verification->reference == reference_);
+  if (steps_.verify && verified && !known.verification->right) {
+    trial.fail({provider::FailureKind::kWrong, known.verification->basis});
+    return {};
+  }
+  const bool measured = steps_.measure && (verified || !steps_.verify) && known.measurement &&
+                        (known.measurement->sentinel_ratio || !steps_.beside_default);
+  // Code that is gone (store gc, store rescue), or that somebody else compiled, is compiled again
+  // where it may still be run.
+  const bool ends_here = measured || (verified && steps_.verify && !steps_.measure);
+  const bool may_be_run = !ends_here || (measured && steps_.beside_default &&
+                                         *known.measurement->sentinel_ratio < kWorthCompilingAgain);
+  if (known.artifact && may_be_run) {
+    HONE_ASSIGN(const bool can_load, may_be_loaded(trial.candidate, *known.artifact));
+    if (!can_load) {
+      trial.identity.clear();
+      return {};
+    }
+  }
+  if (measured) {
+    trial.ratio = known.measurement->sentinel_ratio;
+    trial.timing = known.measurement->timing;
+    trial.state = State::kMeasured;
+  } else if (verified && steps_.verify) {
+    trial.state = State::kVerified;
+  } else if (known.artifact) {
+    trial.state = State::kCompiled;
+  }
+  return {};
+}
+
+Result<bool> TrialRunner::may_be_loaded(store::Id candidate, const store::Artifact& artifact) {
+  // That of another build (Reuse::kAny) is not this candidate's to load.
+  if (!artifact.has_code || artifact.candidate != candidate) return false;
+  if (services_.trust == store::Trust::kAnyone) return true;
+  return services_.store.is_own(candidate);
+}
+
+Status TrialRunner::begin(const Trials& trials) {
+  for (Trial* const trial : trials)
+    if (is_compiling(trial->candidate))
+      trial->state = State::kCompiling;
+    else
+      HONE_TRY(recall(*trial));
+  Trials mine;
+  HONE_TRY(services_.store.together([&]() -> Status {
+    for (Trial* const trial : trials) {
+      if (trial->state != State::kProposed) continue;
+      const std::string key = compile_key(trial->candidate);
+      HONE_ASSIGN(const bool taken, claim(*trial, key));
+      if (taken && trial->state == State::kProposed)
+        mine.push_back(trial);
+      else if (taken)
+        HONE_TRY(give_back(key));
+    }
+    return {};
+  }));
+  if (!mine.empty()) HONE_TRY(serve(mine));
+  for (Trial* const trial : mine) {
+    trial->state = State::kCompiling;
+    if (is_compiling(trial->candidate)) continue;  // proposed twice
+    HONE_ASSIGN(const worker::JobId job, services_.compiler.submit(key_, trial->payload));
+    compiling_[job] = trial->candidate;
+  }
+  return {};
+}
+
+// The server is made when the first candidate is to be compiled: where the store knows all of them
+// there is none, and a program has hundreds of dispatches.
+Status TrialRunner::serve(const Trials& trials) {
+  if (!server_) return {};
+  const Status prepared = services_.compiler.prepare(*server_);
+  if (prepared) {
+    server_.reset();
+    return {};
+  }
+  for (const Trial* trial : trials) HONE_TRY(give_back(compile_key(trial->candidate)));
+  return prepared;
+}
+
+DispatchToPrepare TrialRunner::take_server() {
+  return *std::exchange(server_, {});
+}
+
+bool TrialRunner::is_compiling(store::Id candidate) const {
+  return std::ranges::any_of(compiling_,
+                             [candidate](const auto& job) { return job.second == candidate; });
+}
+
+Status TrialRunner::finish_compiling(const Trials& trials, double patience) {
+  const Stopwatch watch(services_.clock);
+  while (std::ranges::any_of(
+      trials, [this](const Trial* trial) { return is_compiling(trial->candidate); })) {
+    const double left = patience < 0 ? -1 : std::max(0.0, patience - watch.seconds());
+    HONE_ASSIGN(const std::size_t finished, wait_for_compiles(left));
+    if (finished == 0 && patience >= 0) break;
+    if (finished == 0) return failure("the compile workers lost a job of '{}'", key_);
+  }
+  for (Trial* const trial : trials) {
+    const auto compiled = compiled_.find(trial->candidate);
+    if (compiled != compiled_.end()) {
+      trial->state = compiled->second.state;
+      trial->identity = compiled->second.identity;
+      trial->failure = compiled->second.failure;
+      compiled_.erase(compiled);
+    } else if (trial->state == State::kCompiling && !is_compiling(trial->candidate)) {
+      HONE_TRY(recall(*trial));  // another trial of the same candidate has taken it
+    }
+  }
+  return {};
+}
+
+// What has finished by then is written in one transaction, which on some file systems costs more
+// than the rows; also when the session was told to stop meanwhile.
+Result<std::size_t> TrialRunner::wait_for_compiles(double seconds) {
+  std::optional<TimeBudget::Span> span;
+  if (services_.time != nullptr) span.emplace(*services_.time, Activity::kWait);
+  HONE_ASSIGN(std::optional<CompiledCandidate> next, services_.compiler.next_finished(seconds));
+  std::vector<CompiledCandidate> finished;
+  Status status;
+  while (next) {
+    finished.push_back(std::move(*next));
+    auto another = services_.compiler.next_finished(0);
+    if (!another) status = tl::unexpected(another.error());
+    next = another ? std::move(*another) : std::nullopt;
+  }
+  HONE_TRY(services_.store.together([&]() -> Status {
+    for (const CompiledCandidate& each : finished) HONE_TRY(take_compiled(each));
+    return {};
+  }));
+  HONE_TRY(status);
+  return finished.size();
+}
+
+// One that is not here is of a search that was cancelled.
+Result<bool> TrialRunner::take_compiled(const CompiledCandidate& finished) {
+  const auto job = compiling_.find(finished.id);
+  if (job == compiling_.end()) return false;
+  if (services_.time != nullptr) services_.time->add(finished);
+  Trial trial;
+  trial.candidate = job->second;
+  compiling_.erase(job);
+  const std::string key = compile_key(trial.candidate);
+  HONE_ASSIGN(const bool mine, still_claims(trial, key));
+  if (mine) HONE_TRY(record_code(trial, finished));
+  compiled_[trial.candidate] = trial;
+  if (mine) HONE_TRY(give_back(key));
+  return true;
+}
+
+Status TrialRunner::record_code(Trial& trial, CompiledCandidate finished) {
+  if (check_ && finished.artifact)
+    if (auto failed = check_(*finished.artifact))
+      finished.artifact = tl::unexpected(std::move(*failed));
+  HONE_TRY(record_compiled(services_.store, trial.candidate, finished));
+  if (!finished.artifact) {
+    trial.fail(finished.artifact.error());
+    return {};
+  }
+  trial.identity = provider::identity(*finished.artifact);
+  trial.state = State::kCompiled;
+  return {};
+}
+
+Status TrialRunner::cancel_compiles() {
+  if (compiling_.empty()) return {};
+  HONE_TRY(services_.compiler.cancel_all());
+  for (const auto& [job, candidate] : compiling_) HONE_TRY(give_back(compile_key(candidate)));
+  compiling_.clear();
+  return {};
+}
+
+Result<bool> TrialRunner::claim(Trial& trial, const std::string& key) {
+  if (services_.leases != nullptr) {
+    HONE_ASSIGN(const bool taken, services_.leases->take(key));
+    if (!taken) trial.state = State::kLeasedByOther;
+    if (!taken) return false;
+  }
+  // After the lease: what another tuner did before it gave the lease back is seen.
+  HONE_TRY(recall(trial));
+  return true;
+}
+
+Result<bool> TrialRunner::still_claims(Trial& trial, const std::string& key) {
+  if (services_.leases == nullptr) return true;
+  HONE_ASSIGN(const bool held, services_.leases->is_held(key));
+  if (!held) trial.state = State::kLeasedByOther;
+  return held;
+}
+
+Status TrialRunner::give_back(const std::string& key) {
+  return services_.leases == nullptr ? Status() : services_.leases->give_back(key);
+}
+
+std::string TrialRunner::code_key(const Trial& trial) const {
+  return measure_key(dispatch_, services_.device.value_or(0), trial.identity);
+}
+
+Result<bool> TrialRunner::claim_code(Trial& trial) {
+  const std::string key = code_key(trial);
+  HONE_ASSIGN(const bool mine, claim(trial, key));
+  if (mine && trial.is_done()) HONE_TRY(give_back(key));
+  return mine && !trial.is_done();
+}
+
+Result<bool> TrialRunner::still_claims_code(Trial& trial) {
+  return still_claims(trial, code_key(trial));
+}
+
+Status TrialRunner::give_code_back(const Trial& trial) {
+  return give_back(code_key(trial));
+}
+
+Status TrialRunner::verify(KernelRunner& runner, Trial& trial, RunnerKernel& kernel) {
+  const Stopwatch watch;
+  HONE_ASSIGN(const KernelResult<measure::Verification> verified, runner.verify(kernel));
+  if (!verified) return fail(trial, verified.error(), watch.seconds());
+  measure::Verification verification = *verified;
+  // That nothing explains it, or the kernel fails meanwhile, is no failure of more than the
+  // candidate.
+  if (!verification.right && trial.suspicions) {
+    const std::vector<provider::Suspicion> suspicions = trial.suspicions();
+    KernelResult<std::optional<std::size_t>> found;
+    if (!suspicions.empty()) {
+      HONE_ASSIGN(found, runner.find_mistake(kernel, suspicions));
+    }
+    if (found && *found) verification.message += "; " + suspicions[**found].says;
+  }
+  HONE_TRY(record_verification(trial.identity, verification));
+  if (verification.right) {
+    trial.state = State::kVerified;
+    return {};
+  }
+  trial.fail({provider::FailureKind::kWrong, verification.message});
+  return runner.unload(kernel);
+}
+
+Result<provider::Artifact> TrialRunner::artifact(store::Id candidate) {
+  HONE_ASSIGN(const store::Artifact row, services_.store.load_artifact(candidate, services_.trust));
+  return artifact_from(row);
+}
+
+Status TrialRunner::record_verification(const std::string& identity,
+                                        const measure::Verification& verification) {
+  store::VerificationRow row = verification_row(verification, bindings_);
+  row.dispatch = dispatch_;
+  row.identity = identity;
+  row.device = *services_.device;
+  row.reference = reference_;
+  return services_.store.record(row).map([](store::Id) {});
+}
+
+Status TrialRunner::record_samples(const std::string& identity,
+                                   const measure::HandleSamples& samples, store::Phase phase,
+                                   std::optional<double> ratio,
+                                   const measure::MeasureResult& result) {
+  store::Measurement row =
+      measurement_row(dispatch_, identity, *services_.device, services_.cores, samples, result);
+  row.phase = phase;
+  row.sentinel_ratio = ratio;
+  return services_.store.record(row).map([](store::Id) {});
+}
+
+Status TrialRunner::fail(Trial& trial, const provider::Failure& failure, double seconds) {
+  trial.fail(failure);
+  store::Failure row;
+  row.candidate = trial.candidate;
+  if (!trial.identity.empty()) row.device = services_.device;
+  row.identity = trial.identity;
+  row.kind = provider::name_of(failure.kind);
+  row.message = failure.message;
+  row.seconds = seconds;
+  return services_.store.record(row).map([](store::Id) {});
+}
+
+}  // namespace hone::trial
