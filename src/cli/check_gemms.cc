@@ -37,8 +37,7 @@ Result<tune::GivenList> given_list(const std::vector<triton::GemmEntry>& entries
 
 std::string words_of(const tune::CheckedCandidate& checked) {
   if (checked.failure.empty()) return checked_words(checked.tolerance);
-  return checked.failure.starts_with(provider::name_of(provider::FailureKind::kWrong)) ? "WRONG"
-                                                                                       : "failed";
+  return checked.is_wrong ? "WRONG" : "failed";
 }
 
 output::Table table_of(const std::vector<tune::CheckedCandidate>& checked) {

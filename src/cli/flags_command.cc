@@ -47,7 +47,7 @@ output::Table table_of(const tune::FoundFlags& found) {
     const double fastest =
         timed ? *std::min_element(trial->seconds.begin(), trial->seconds.end()) : 0;
     const double speedup = trial->ratio ? 1 / *trial->ratio : 0;
-    table.add({{trial->name, ""},
+    table.add({{trial->label, ""},
                {trial->ratio ? nlohmann::json(speedup) : nlohmann::json(),
                 trial->ratio ? fmt::format("{:.2f}x", speedup) : "-"},
                {timed ? nlohmann::json(fastest) : nlohmann::json(),
@@ -64,7 +64,7 @@ nlohmann::json document_of(const TuneOptions& options, const tune::FoundFlags& f
   for (const provider::FlagChoice& choice : found.not_tried)
     not_tried.push_back(
         {{"name", choice.name}, {"flags", choice.flags}, {"reason", choice.why_not}});
-  const tune::RightVariant best{.name = found.best.name, .flags = found.best.flags};
+  const tune::VerifiedBuild best{{.label = found.best.name, .flags = found.best.flags}};
   return {{"schema_version", kSchemaVersion},
           {"program", options.tuning.input},
           {"threads", options.tuning.place().address.cores.size()},
@@ -109,10 +109,11 @@ CommandResult search_flags(TuneOptions options) {
     const tune::Options& tuning = session.options.tuning;
     HONE_ASSIGN(const std::string bytes, read_file(tuning.input));
     tune::begin_budget(context);
-    context.compiler.give(tune::sizes_given(sizes.front(), tuning.function, tuning.inputs));
     HONE_ASSIGN(const problem::Program program,
-                context.compiler.load_program(tuning.input, bytes, tuning.flags));
-    context.deadline.loaded();
+                context.compiler.load_program(
+                    tuning.input, bytes, tuning.flags,
+                    tune::sizes_given(sizes.front(), tuning.function, tuning.inputs)));
+    context.state->deadline.loaded();
     const Result<problem::Function> function =
         tune::function_to_call(program, tuning.function, tuning.inputs);
     if (!function && function.error().kind == ErrorKind::kFailure)

@@ -80,7 +80,7 @@ output::Table gain_table(const tune::ProgramGain& gain) {
   Waterfall waterfall(std::ranges::any_of(gain.kernels, [](const tune::KernelGain& kernel) {
     return store::takes_anothers_place(kernel.provider);
   }));
-  if (gain.without_spec != "default")
+  if (gain.has_flags)
     waterfall.add(gain.without_spec + " alone", nobody, {}, gain.base, gain.before, {},
                   gain.base - gain.before);
   const bool many = gain.kernels.size() > kListed;

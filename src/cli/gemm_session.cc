@@ -94,8 +94,9 @@ Status GemmSession::begin() {
   leases_.emplace(std::move(leases));
   context_.leases = &*leases_;
   context_.stop_fd = toolchain_.stop_fd();
-  HONE_ASSIGN(context_.build, store_.intern(triton_build(toolchain_.installation(), options_.tuning,
-                                                         options_.tuning.place().facts.target)));
+  HONE_ASSIGN(context_.baseline.build,
+              store_.intern(triton_build(toolchain_.installation(), options_.tuning,
+                                         options_.tuning.place().facts.target)));
   HONE_ASSIGN(context_.device, store_.intern(device_row(options_.tuning)));
   return {};
 }

@@ -138,8 +138,8 @@ CommandResult with_program_session(TuneOptions options,
   context.programs = &provider;
   for (const Replacing& each : replacing) context.replacing.push_back(each.provider.get());
   context.stop_fd = toolchain.stop_fd();
-  HONE_ASSIGN(context.build, store.intern(build_row(toolchain, options.tuning,
-                                                    gpu_of(options.toolchain), target)));
+  HONE_ASSIGN(context.baseline.build, store.intern(build_row(toolchain, options.tuning,
+                                                             gpu_of(options.toolchain), target)));
   HONE_ASSIGN(context.device, store.intern(device));
   ProgramSession session{options, store, context, status};
   return action(session);

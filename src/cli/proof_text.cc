@@ -28,17 +28,17 @@ std::string words_of(const tune::Claim& claim, const std::vector<std::string>& s
   return text;
 }
 
-std::string claims_text(const tune::RightVariant& candidate, const tune::ProgramVerdict& verdict,
+std::string claims_text(const tune::VerifiedBuild& candidate, const tune::ProgramVerdict& verdict,
                         const std::vector<std::string>& sizes) {
   std::string text = fmt::format(
       "proof, by rounds of its own (of programs that nothing makes faster at most {:.0f} % get a "
       "recommendation):\n  {} against default: {}\n",
-      100 * tune::kRecommendedInError, candidate.name, words_of(verdict.chosen, sizes));
+      100 * tune::kRecommendedInError, candidate.label, words_of(verdict.chosen, sizes));
   if (!verdict.spec) return text;
   return text +
-         fmt::format("  of that the spec, against {}: {}\n", candidate.without_spec,
+         fmt::format("  of that the spec, against {}: {}\n", candidate.without_spec->label,
                      words_of(*verdict.spec, sizes)) +
-         fmt::format("  of that {} alone, against default: {}\n", candidate.without_spec,
+         fmt::format("  of that {} alone, against default: {}\n", candidate.without_spec->label,
                      words_of(*verdict.flags, sizes));
 }
 
@@ -57,7 +57,7 @@ std::string unchecked_text(const tune::TuningResult& result) {
   return text;
 }
 
-std::string outputs_text(const tune::RightVariant& candidate) {
+std::string outputs_text(const tune::VerifiedBuild& candidate) {
   std::string text;
   for (std::size_t i = 0; i < candidate.differences.size(); ++i) {
     const measure::ArrayDifference& each = candidate.differences[i];
@@ -129,9 +129,10 @@ std::string closing_summary(const tune::TuningResult& result, const std::string&
   constexpr std::string_view kDefaults = "with the compiler's defaults";
   std::string lines;
   if (verdict.recommended == tune::Recommended::kChosen)
-    lines = times_faster(verdict.spec, fmt::format("with {} alone", result.candidate->without_spec),
-                         sizes) +
-            times_faster(verdict.chosen, kDefaults, sizes);
+    lines =
+        times_faster(verdict.spec,
+                     fmt::format("with {} alone", result.candidate->without_spec->label), sizes) +
+        times_faster(verdict.chosen, kDefaults, sizes);
   else if (verdict.recommended == tune::Recommended::kFlags)
     lines = times_faster(verdict.flags, kDefaults, sizes);
   if (lines.empty()) return "";

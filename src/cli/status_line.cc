@@ -41,13 +41,14 @@ std::string describe(const tune::Progress& progress, std::size_t width, const st
   if (progress.dispatch_count > 0)
     line = fmt::format("[{}/{}] {}: ", progress.dispatch_index + 1, progress.dispatch_count,
                        progress.dispatch);
-  const bool of_program = progress.step == "program";
-  line += of_program ? "timing the whole program, round" : progress.step;
+  const bool of_program = progress.stage == tune::Stage::kProgramRounds;
+  line += progress.step;
   if (progress.planned > 0)
     line += fmt::format(" {}/{}", progress.tried + (of_program ? 1 : 0), progress.planned);
   if (progress.best_speedup > 1) line += fmt::format(", best {:.2f}x", progress.best_speedup);
   if (progress.failed > 0) line += fmt::format(", {} failed", progress.failed);
-  const bool of_dispatch = progress.step == "search" || progress.step == "finalists";
+  const bool of_dispatch =
+      progress.stage == tune::Stage::kSearch || progress.stage == tune::Stage::kFinalists;
   if (progress.seconds_left > 0 || of_dispatch)
     line += ", " + describe_time_left(progress.seconds_left);
   if (of_dispatch && !then.empty()) line += ", then " + then;

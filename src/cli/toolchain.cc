@@ -94,9 +94,10 @@ nlohmann::json target_json(const ToolchainOptions& options) {
 
 Result<problem::Program> load_for_target(trial::CompileService& compiler,
                                          const ToolchainOptions& options, const std::string& path,
-                                         const std::string& bytes) {
+                                         const std::string& bytes,
+                                         const std::optional<problem::GivenSizes>& given) {
   HONE_ASSIGN(const iree::IreeProvider provider, make_provider(options, {}));
-  return tune::load_program(compiler, provider, path, bytes, compile_flags(options));
+  return tune::load_program(compiler, provider, path, bytes, compile_flags(options), given);
 }
 
 Result<iree::IreeProvider> make_provider(const ToolchainOptions& options,
@@ -187,8 +188,8 @@ Result<Toolchain> Toolchain::start(const ToolchainOptions& options) {
       toolchain.pool_,
       toolchain.start_workers("iree", toolchain.installation_.compiler_library.string(), options));
   toolchain.jobs_ = jobs_of(options);
-  toolchain.compiler_ = std::make_unique<trial::CompileService>(*toolchain.pool_);
-  toolchain.compiler_->give({std::move(sizes), {}, {}});
+  toolchain.compiler_ = std::make_unique<trial::CompileService>(
+      *toolchain.pool_, problem::GivenSizes{std::move(sizes), {}, {}});
   HONE_ASSIGN(toolchain.revision_, toolchain.compiler_->revision());
   return toolchain;
 }

@@ -52,7 +52,8 @@ nlohmann::json target_json(const ToolchainOptions& options);
 // compiler states about it. Errors as CompileService::load_program.
 Result<problem::Program> load_for_target(trial::CompileService& compiler,
                                          const ToolchainOptions& options, const std::string& path,
-                                         const std::string& bytes);
+                                         const std::string& bytes,
+                                         const std::optional<problem::GivenSizes>& given = {});
 
 // IREE for `options.target`; for a CPU's space this machine's, of which kernels run on so many
 // cores (none: on all).

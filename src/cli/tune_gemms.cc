@@ -28,15 +28,15 @@ std::filesystem::path results_file(const TuneOptions& options) {
 CommandResult print_result(const TuneOptions& options, store::Store& store, tune::Context& context,
                            const Entries& entries, const tune::TunedList& tuned) {
   HONE_ASSIGN(const std::vector<GemmResult> results,
-              gemm_results(store, entries, tuned.tuned, context.build, context.device));
+              gemm_results(store, entries, tuned.tuned, context.baseline.build, context.device));
   HONE_ASSIGN(const output::Table dispatches,
-              output::dispatch_table(store, tuned.list, context.build, context.device,
+              output::dispatch_table(store, tuned.list, context.baseline.build, context.device,
                                      core_library_columns()));
   std::map<store::Id, output::Spent> spent;
   for (const tune::TunedDispatch& each : tuned.tuned)
     spent[each.id] = {each.seconds, each.busy_seconds};
   HONE_ASSIGN(const output::GpuReport gpu,
-              output::gpu_report(store, tuned.list, context.build, context.device, spent,
+              output::gpu_report(store, tuned.list, context.baseline.build, context.device, spent,
                                  gpu_library_columns()));
   const bool found = std::any_of(results.begin(), results.end(),
                                  [](const auto& each) { return each.speedup.has_value(); });
@@ -48,7 +48,7 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
         {"gpu", gpu.table.to_json()},
         {"notes", gpu.notes},
         {"results", results_file(options)},
-        {"time_budget", time_table(context.time).to_json()},
+        {"time_budget", time_table(context.state->time).to_json()},
         {"machine", {{"noise", tuned.machine.noise}, {"state", tuned.machine.state}}},
         {"search", nlohmann::json::array()},
         {"not_tuned", nlohmann::json::array()}};
@@ -67,7 +67,7 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
   fmt::print("\n");
   for (const tune::NotTuned& not_tuned : tuned.not_tuned)
     fmt::print("not tuned: {}: {}\n", not_tuned.dispatch, not_tuned.reason);
-  fmt::print("{}\nresults: {}\nreport: {}\n", time_table(context.time).to_text(),
+  fmt::print("{}\nresults: {}\nreport: {}\n", time_table(context.state->time).to_text(),
              results_file(options).string(), (options.tuning.out / "report.html").string());
   return found ? 0 : 1;
 }
@@ -117,9 +117,9 @@ CommandResult tune_gemms(TuneOptions options) {
 
   // After every size, so that whatever ends the run, what is finished is in the file.
   const auto write_results = [&](const tune::TunedList& so_far) -> Status {
-    HONE_ASSIGN(
-        const std::vector<GemmResult> results,
-        gemm_results(session->store(), gemms.entries, so_far.tuned, context.build, context.device));
+    HONE_ASSIGN(const std::vector<GemmResult> results,
+                gemm_results(session->store(), gemms.entries, so_far.tuned, context.baseline.build,
+                             context.device));
     return write_file_atomically(file, results_yaml(results));
   };
   Result<tune::TunedList> tuned =

@@ -43,7 +43,7 @@ nlohmann::json document_of(const TuneOptions& options, const tune::FlagSet& tune
       {"gpu", nlohmann::json()},
       {"notes", nlohmann::json::array()},
       {"tuned_with", {{"name", tuned_with.name}, {"flags", tuned_with.flags}}},
-      {"best", result.best ? result.best->name : ""},
+      {"best", result.best ? result.best->label : ""},
       {"proof", proof_json(result)},
       {"gains", gains_json(result)},
       {"outputs", outputs_json(result)},
@@ -122,10 +122,10 @@ void print_notes(const TuneOptions& options, const tune::TuningResult& result) {
   }
   if (result.best)
     for (const tune::LeftOut& left_out : result.best->left_out)
-      fmt::print("left out of the spec with the flags of '{}': {}: {}\n", result.best->name,
+      fmt::print("left out of the spec with the flags of '{}': {}: {}\n", result.best->label,
                  left_out.dispatch, left_out.reason);
   fmt::print("{}", proof_text(result));
-  if (result.best) fmt::print("best for the whole program: {}\n", result.best->name);
+  if (result.best) fmt::print("best for the whole program: {}\n", result.best->label);
   const bool unproved = result.best && !result.best->uses_spec();
   const std::string_view advice =
       unproved ? " (not recommended: no gain of it is proved in the whole program)" : "";
@@ -142,11 +142,11 @@ Status write_results(const TuneOptions& options, store::Store& store, const tune
   const std::filesystem::path& out = options.tuning.out;
   const store::Id program = result.at_sizes.front().program_id;
   HONE_ASSIGN(const output::Table table,
-              output::candidate_table(store, program, context.build, context.device));
+              output::candidate_table(store, program, result.baseline.build, context.device));
   HONE_TRY(write_file_atomically(out / "results.csv", table.to_csv()));
   HONE_TRY(write_file_atomically(out / "results.json", output::json_text(table.to_json()) + "\n"));
   HONE_ASSIGN(const std::string log,
-              output::candidate_log(store, program, context.build, context.device));
+              output::candidate_log(store, program, result.baseline.build, context.device));
   const std::string model =
       std::filesystem::path(options.model.empty() ? options.tuning.input : options.model)
           .stem()
@@ -161,7 +161,7 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
                            const tune::TuningResult& result) {
   const store::Id program = result.at_sizes.front().program_id;
   HONE_ASSIGN(const output::Table dispatches,
-              output::dispatch_table(store, program, context.build, context.device,
+              output::dispatch_table(store, program, result.baseline.build, context.device,
                                      core_library_columns()));
   HONE_ASSIGN(const output::Table programs, output::program_table(store, program, result.run));
   std::map<store::Id, output::Spent> spent;
@@ -169,11 +169,11 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
     for (const tune::TunedDispatch& tuned : session.tuned)
       spent[tuned.id] = {tuned.seconds, tuned.busy_seconds};
   HONE_ASSIGN(const output::GpuReport gpu,
-              output::gpu_report(store, program, context.build, context.device, spent,
+              output::gpu_report(store, program, result.baseline.build, context.device, spent,
                                  gpu_library_columns()));
   const std::filesystem::path& out = options.tuning.out;
   if (options.json) {
-    nlohmann::json document = document_of(options, context.added, result);
+    nlohmann::json document = document_of(options, result.baseline.extra_flags, result);
     document["dispatches"] = dispatches.to_json();
     document["programs"] = programs.to_json();
     document["accuracy"] = accuracy_table(result).to_json();
@@ -183,7 +183,7 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
     document["repaired"] = result.best ? result.best->repairs : std::vector<std::string>();
     if (result.best && result.best->repaired_error)
       document["repaired_error"] = *result.best->repaired_error;
-    document["time_budget"] = time_table(context.time).to_json();
+    document["time_budget"] = time_table(context.state->time).to_json();
     if (options.tuning.traits().own_memory) {
       document["gpu"] = gpu.table.to_json();
       document["notes"] = gpu.notes;
@@ -210,7 +210,8 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
     fmt::print("\n{}", accuracy.to_text());
   fmt::print("\n");
   print_notes(options, result);
-  if (options.tuning.traits().own_memory) fmt::print("\n{}\n", time_table(context.time).to_text());
+  if (options.tuning.traits().own_memory)
+    fmt::print("\n{}\n", time_table(context.state->time).to_text());
   if (!options.model.empty())
     fmt::print("program: {}, made of {}\n", options.tuning.input, options.model);
   fmt::print("flags: {}\n", (out / "compile_flags.txt").string());

@@ -211,10 +211,10 @@ CommandResult verify(VerifyOptions options) {
   request.bytes = program.bytes;
   HONE_ASSIGN(const iree::IreeProvider provider,
               make_provider(options.toolchain, toolchain.installation()));
+  std::optional<problem::GivenSizes> given;
   if (options.dispatch.empty()) {
     HONE_ASSIGN(problem::SizeSet sizes, problem::given_sizes(options.toolchain.sizes));
-    toolchain.compiler().give(
-        tune::sizes_given(std::move(sizes), options.runtime.function, request.inputs));
+    given = tune::sizes_given(std::move(sizes), options.runtime.function, request.inputs);
   }
   request.flags = compile_flags(options.toolchain);
   ToolchainOptions plain;
@@ -222,7 +222,7 @@ CommandResult verify(VerifyOptions options) {
   plain.flags = options.reference_flags;
   request.reference_flags = reference_flags(plain);
   HONE_ASSIGN(request.program, load_for_target(toolchain.compiler(), options.toolchain,
-                                               options.input, request.bytes));
+                                               options.input, request.bytes, given));
   HONE_ASSIGN(const Subject subject, choose(request, options));
   if (const std::size_t count = output_count(subject); options.outputs.size() > count)
     return input_error("--output is given {} times, but '{}' has {} outputs",

@@ -77,7 +77,7 @@ Result<std::vector<ProfileRow>> measured_libraries(tune::Context& context,
     if (!measured) continue;
     store::Candidate candidate;
     candidate.dispatch = dispatch;
-    candidate.build = context.build;
+    candidate.build = context.baseline.build;
     candidate.provider = row.provider;
     candidate.configuration =
         nlohmann::json{{"algorithm", row.configuration}, {"note", row.message}}.dump();
@@ -106,7 +106,7 @@ Result<std::vector<ProfileRow>> known_libraries(tune::Context& context,
                                                 const Operation& operation, store::Id dispatch) {
   store::Filter filter;
   filter.dispatch = dispatch;
-  filter.build = context.build;
+  filter.build = context.baseline.build;
   filter.device = context.device;
   HONE_ASSIGN(const std::vector<store::CandidateRow> rows, context.store.candidate_rows(filter));
   Best best;

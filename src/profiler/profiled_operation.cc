@@ -161,7 +161,7 @@ Status ProfiledOperation::make_trials(ProfiledFunction& function) {
                 context_.store.intern(trial::operation_row(dispatch.root)));
     store::Candidate row;
     HONE_ASSIGN(row.dispatch, context_.store.intern(trial::dispatch_row(dispatch, operation)));
-    row.build = context_.build;
+    row.build = context_.baseline.build;
     row.provider = context_.provider.name();
     row.configuration = store::kDefaultConfiguration;
     HONE_ASSIGN(kernel.trial.candidate, context_.store.add_candidate(row));
@@ -287,11 +287,11 @@ Status ProfiledOperation::set_problem(const problem::Dispatch& dispatch,
   request.seed = context_.options.seed;
   HONE_TRY(context_.runner.set_problem(request));
   problem_ = dispatch;
-  if (context_.peak) return {};
+  if (context_.state->peak) return {};
   // Once in a run: shares of the roofline are of it.
   const Result<device::Peak> peak = context_.runner.peak();
   if (!peak && peak.error().kind != ErrorKind::kFailure) return tl::unexpected(peak.error());
-  context_.peak = peak.value_or(device::Peak{});
+  context_.state->peak = peak.value_or(device::Peak{});
   return peak ? tune::record_peak(context_) : Status();
 }
 
@@ -330,7 +330,7 @@ Status ProfiledOperation::verify(ProfiledFunction& function) {
 
 Status ProfiledOperation::record_verification(ProfiledFunction& function,
                                               const measure::Verification& verification) {
-  return context_.store.together([&]() -> Status {
+  return context_.store.transaction([&]() -> Status {
     for (ProfiledKernel& kernel : function.kernels)
       HONE_TRY(kernel.runner->record_verification(kernel.trial.identity, verification));
     return {};

@@ -91,7 +91,7 @@ Result<Id> Store::intern(const Program& program) {
   return id;
 }
 
-Status Store::place(const ProgramDispatch& place) {
+Status Store::link_dispatch(const ProgramDispatch& place) {
   return database_->execute(
       "INSERT INTO program_dispatch (program_id, dispatch_id, ordinal, launches_per_call) "
       "VALUES (?, ?, ?, ?) ON CONFLICT (program_id, dispatch_id) DO UPDATE "

@@ -122,7 +122,7 @@ const std::filesystem::path& Store::path() const {
   return database_->path();
 }
 
-Status Store::together(const std::function<Status()>& work) {
+Status Store::transaction(const std::function<Status()>& work) {
   return write(*database_, work);
 }
 

@@ -64,7 +64,7 @@ class Store {
 
   // Runs `work`; what it writes through this Store is kept together if it succeeds and dropped
   // together if it fails. For many small rows at once: a transaction costs far more than a row.
-  Status together(const std::function<Status()>& work);
+  Status transaction(const std::function<Status()>& work);
 
   // -- what is tuned. Each returns the id of the equal row, made where there is none.
   Result<Id> intern(const Build& build);          // equal in all fields
@@ -72,7 +72,7 @@ class Store {
   Result<Id> intern(const Operation& operation);  // equal fingerprints
   Result<Id> intern(const Dispatch& dispatch);    // equal fingerprints; the first name is kept
   Result<Id> intern(const Program& program);      // equal hashes; the path is brought up to date
-  Status place(const ProgramDispatch& place);     // replaces the one of that program and dispatch
+  Status link_dispatch(const ProgramDispatch& place);     // replaces the one of that program and dispatch
 
   // An input error where there is no such row.
   Result<Build> build(Id id);

@@ -17,10 +17,10 @@ worker::Message program_job(std::string_view kind, const std::string& path,
 }
 
 // `half`: of the program, null where it is not known.
-worker::Message load_job(const ProgramToCompile& program, const problem::GivenSizes& given,
+worker::Message load_job(const ProgramToCompile& program, const problem::GivenSizes& sizes,
                          const std::shared_ptr<const std::string>& half) {
   worker::Message job = program_job(jobs::kLoadProgram, program.path, program.bytes, program.flags);
-  job.body["given"] = given;
+  job.body["given"] = program.given.value_or(sizes);
   if (program.front_flags) job.body["front_half"] = true;
   if (half != nullptr) job.blobs.push_back(*half);
   return job;
@@ -127,15 +127,18 @@ Result<std::string> CompileService::revision() {
 
 Result<problem::Program> CompileService::load_program(const std::string& path,
                                                       const std::string& bytes,
-                                                      const std::vector<std::string>& flags) {
-  HONE_ASSIGN(std::vector<Result<problem::Program>> loaded, load_programs({{path, bytes, flags}}));
+                                                      const std::vector<std::string>& flags,
+                                                      std::optional<problem::GivenSizes> given) {
+  HONE_ASSIGN(std::vector<Result<problem::Program>> loaded,
+              load_programs({{path, bytes, flags, std::nullopt, std::move(given)}}));
   return std::move(loaded.front());
 }
 
 Result<problem::Program> CompileService::load_program_to_compile(
-    const std::string& path, const std::string& bytes, const std::vector<std::string>& flags) {
+    const std::string& path, const std::string& bytes, const std::vector<std::string>& flags,
+    std::optional<problem::GivenSizes> given) {
   HONE_ASSIGN(std::vector<Result<problem::Program>> loaded,
-              load_programs({{path, bytes, flags, flags}}));
+              load_programs({{path, bytes, flags, flags, std::move(given)}}));
   return std::move(loaded.front());
 }
 
@@ -143,7 +146,7 @@ Result<std::vector<Result<problem::Program>>> CompileService::load_programs(
     const std::vector<ProgramToCompile>& programs) {
   std::vector<worker::Message> messages;
   for (const ProgramToCompile& each : programs)
-    messages.push_back(load_job(each, given_, known_half(each)));
+    messages.push_back(load_job(each, sizes_, known_half(each)));
   HONE_ASSIGN(std::vector<worker::Outcome> outcomes, each_once(messages));
   std::vector<Result<problem::Program>> loaded;
   for (std::size_t i = 0; i < messages.size(); ++i) {
@@ -190,7 +193,7 @@ void CompileService::compile_ahead(const ProgramToCompile& program) {
 }
 
 void CompileService::load_ahead(const ProgramToCompile& program) {
-  begin_ahead(load_job(program, given_, known_half(program)));
+  begin_ahead(load_job(program, sizes_, known_half(program)));
 }
 
 std::shared_ptr<const std::string> CompileService::known_half(

@@ -48,6 +48,8 @@ struct ProgramToCompile {
   // load_programs(), with `flags`: that this half, where it is known, is not made again, and else
   // is kept for what is compiled later. None: the program is compiled at once, as its user will.
   std::optional<std::vector<std::string>> front_flags = {};
+  // To load it: what it leaves open; none: the sizes of the service.
+  std::optional<problem::GivenSizes> given = {};
 };
 
 struct DispatchToPrepare {
@@ -71,10 +73,9 @@ struct SpecFile {
 // given by the user, and a Failure where hone proposed a candidate.
 class CompileService {
  public:
-  explicit CompileService(worker::WorkerPool& pool) : pool_(pool) {}
-  // What every program that is loaded from now on leaves open (iree::load_program).
-  void give(problem::GivenSizes given) { given_ = std::move(given); }
-
+  // `sizes`: of what programs leave open, where a load has none of its own (iree::load_program).
+  explicit CompileService(worker::WorkerPool& pool, problem::GivenSizes sizes = {})
+      : pool_(pool), sizes_(std::move(sizes)) {}
   // Asked before each job but those on candidates: how many seconds it may take; nothing: as the
   // pool has it.
   void limit_by(std::function<std::optional<double>()> most_seconds) {
@@ -84,11 +85,13 @@ class CompileService {
   // The compiler's own name for itself.
   Result<std::string> revision();
   Result<problem::Program> load_program(const std::string& path, const std::string& bytes,
-                                        const std::vector<std::string>& flags);
+                                        const std::vector<std::string>& flags,
+                                        std::optional<problem::GivenSizes> given = {});
   // Its front half (ProgramToCompile::front_flags) is kept.
   Result<problem::Program> load_program_to_compile(const std::string& path,
                                                    const std::string& bytes,
-                                                   const std::vector<std::string>& flags);
+                                                   const std::vector<std::string>& flags,
+                                                   std::optional<problem::GivenSizes> given = {});
   // Loads several programs, side by side where the pool can; results are in their order.
   Result<std::vector<Result<problem::Program>>> load_programs(
       const std::vector<ProgramToCompile>& programs);
@@ -213,8 +216,8 @@ class CompileService {
   std::vector<Replacing> replacing_;
   std::map<std::string, Stated> stated_;  // by key
   std::function<std::optional<double>()> most_seconds_;
-  problem::GivenSizes given_;
   worker::JobId last_job_ = 0;
+  problem::GivenSizes sizes_;
 };
 
 }  // namespace hone::trial

@@ -51,7 +51,7 @@ Result<worker::Outcome> RunnerService::send_problem() {
   const worker::Message message{"set_problem", measure::problem_body(*problem_),
                                 measure::problem_blobs(*problem_)};
   for (int tries = 1;; ++tries) {
-    HONE_TRY(runner_->start_answering());
+    HONE_TRY(runner_->ensure_ready());
     HONE_ASSIGN(worker::Outcome outcome, runner_->call(message, kProblemSeconds));
     if (!outcome &&
         provider::is_tried_again(provider::Attempt::kProblem, outcome.error().kind, tries))
@@ -99,7 +99,7 @@ Status RunnerService::expect_problem(const measure::ProblemRequest& request) {
 }
 
 Result<KernelResult<int>> RunnerService::load(const provider::Artifact& artifact) {
-  HONE_TRY(runner_->start_answering());
+  HONE_TRY(runner_->ensure_ready());
   HONE_ASSIGN(worker::Outcome outcome,
               call({"load", {{"artifact", measure::artifact_facts(artifact)}}, {artifact.code}},
                    kernel_seconds_));

@@ -79,7 +79,7 @@ Status TrialRunner::begin(const Trials& trials) {
     else
       HONE_TRY(recall(*trial));
   Trials mine;
-  HONE_TRY(services_.store.together([&]() -> Status {
+  HONE_TRY(services_.store.transaction([&]() -> Status {
     for (Trial* const trial : trials) {
       if (trial->state != State::kProposed) continue;
       const std::string key = compile_key(trial->candidate);
@@ -160,7 +160,7 @@ Result<std::size_t> TrialRunner::wait_for_compiles(double seconds) {
     if (!another) status = tl::unexpected(another.error());
     next = another ? std::move(*another) : std::nullopt;
   }
-  HONE_TRY(services_.store.together([&]() -> Status {
+  HONE_TRY(services_.store.transaction([&]() -> Status {
     for (const CompiledCandidate& each : finished) HONE_TRY(take_compiled(each));
     return {};
   }));

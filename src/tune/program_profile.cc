@@ -34,12 +34,12 @@ double bytes_of(const problem::Dispatch& dispatch) {
 
 // What the device needs at its peak, where that is known.
 Status learn_bounds(Context& context, DispatchProfile& profile) {
-  if (!context.peak) {
+  if (!context.state->peak) {
     const Result<device::Peak> peak = context.runner.peak();
     if (!peak && peak.error().kind != ErrorKind::kFailure) return tl::unexpected(peak.error());
-    context.peak = peak.value_or(device::Peak{});
+    context.state->peak = peak.value_or(device::Peak{});
   }
-  const device::Peak& peak = *context.peak;
+  const device::Peak& peak = *context.state->peak;
   // Matrix units were measured on floats of 16 bits.
   const std::vector<problem::Operand>& operands = profile.dispatch->root.operands;
   const bool narrow = !operands.empty() && problem::byte_size(operands.front().type.element) == 2;
@@ -93,7 +93,8 @@ void take_kernel_times(const std::vector<provider::KernelTime>& kernels, Program
 
 void tell_round(Context& context, std::size_t done, std::size_t rounds) {
   Progress progress;
-  progress.step = "program";
+  progress.stage = Stage::kProgramRounds;
+  progress.step = "timing the whole program, round";
   progress.tried = done;
   progress.planned = rounds;
   context.observer.progress(progress);

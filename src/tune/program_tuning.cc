@@ -30,10 +30,9 @@ constexpr double kLeastLeft = 0.05;
 }  // namespace
 
 Status ProgramTuning::load(std::shared_ptr<const std::string> bytes, References references) {
-  const trial::TimeBudget::Span span(context_.time, trial::Activity::kSplit);
+  const trial::TimeBudget::Span span(context_.state->time, trial::Activity::kSplit);
   const Options& options = context_.options;
   bytes_ = std::move(bytes);
-  give_sizes();
   HONE_TRY(split(references));
   HONE_TRY(choose_function());
   HONE_ASSIGN(result_.program_id,
@@ -48,15 +47,15 @@ Status ProgramTuning::load(std::shared_ptr<const std::string> bytes, References 
   if (chosen) chosen_ = std::move(*chosen);
   // The whole program may have flags that make it faster all the same. Flags under which nothing
   // can be tuned compete with what can.
-  const bool has_flags =
-      options.prove && options.dispatches.empty() && is_callable_ && context_.added.name.empty();
+  const bool has_flags = options.prove && options.dispatches.empty() && is_callable_ &&
+                         context_.baseline.extra_flags.flags.empty();
   if (chosen || (chosen.error().kind == ErrorKind::kFailure && has_flags)) return {};
   return tl::unexpected(std::move(chosen).error());
 }
 
-void ProgramTuning::give_sizes() const {
+problem::GivenSizes ProgramTuning::given() const {
   const Options& options = context_.options;
-  context_.compiler.give(sizes_given(result_.sizes, options.function, options.inputs));
+  return sizes_given(result_.sizes, options.function, options.inputs);
 }
 
 // Beside it, for the references, the program is compiled for another CPU: dispatches of the same
@@ -65,15 +64,18 @@ Status ProgramTuning::split(References references) {
   const std::string& path = context_.options.input;
   const std::vector<std::string> flags = context_.flags();
   trial::ProgramToCompile other{path, *bytes_, context_.options.reference_flags};
-  other.flags.insert(other.flags.end(), context_.added.flags.begin(), context_.added.flags.end());
+  other.flags.insert(other.flags.end(), context_.baseline.extra_flags.flags.begin(),
+                     context_.baseline.extra_flags.flags.end());
   const bool wants_references = references == References::kLoaded;
+  other.given = given();
   if (wants_references) context_.compiler.load_ahead(other);
-  HONE_ASSIGN(result_.program, context_.compiler.load_program_to_compile(path, *bytes_, flags));
+  HONE_ASSIGN(result_.program,
+              context_.compiler.load_program_to_compile(path, *bytes_, flags, other.given));
   HONE_TRY(ask_for_spaces(context_.compiler, *context_.programs, flags, result_.program,
                           context_.replacing));
   if (!wants_references) return {};
   HONE_ASSIGN(problem::Program reference,
-              context_.compiler.load_program(path, *bytes_, other.flags));
+              context_.compiler.load_program(path, *bytes_, other.flags, other.given));
   references_ = std::move(reference.dispatches);
   return {};
 }
@@ -194,11 +196,12 @@ double ProgramTuning::share_now(std::size_t place) const {
 // What is not worth its time is not verified either. But who is wrong once may be wrong in several:
 // then each of these is, and one that is wrong is searched until something right is found.
 Status ProgramTuning::repair_others() {
-  if (context_.wrong_by_default.empty() && context_.unchecked_outputs.empty()) return {};
+  if (context_.state->wrong_by_default.empty() && context_.state->unchecked_outputs.empty())
+    return {};
   HONE_TRY(verify_instead_of_outputs());
   for (std::size_t i = 0; i < chosen_.size(); ++i) {
     if (plan_.items()[i].state == plan::State::kFinished ||
-        !context_.wrong_by_default.contains(chosen_[i]->name))
+        !context_.state->wrong_by_default.contains(chosen_[i]->name))
       continue;
     const std::size_t done = plan_.count(plan::State::kFinished);
     HONE_TRY(tune(
@@ -228,8 +231,8 @@ Status ProgramTuning::verify_instead_of_outputs() {
     verified_ = result_.tuned.size() + unknown.size() - passed_over_.size();
   }
   // A wrong default may have been the reason before outputs were looked at.
-  if (context_.unchecked_outputs.empty()) return {};
-  context_.unverified_dispatches.insert(passed_over_.begin(), passed_over_.end());
+  if (context_.state->unchecked_outputs.empty()) return {};
+  context_.state->unverified_dispatches.insert(passed_over_.begin(), passed_over_.end());
   context_.note_once(fmt::format(
       "{} of {} dispatches are verified by themselves, under the flags that ship{}{}", verified_,
       verified_ + passed_over_.size(),
@@ -250,7 +253,7 @@ Result<std::vector<std::string>> ProgramTuning::verify_defaults(
     progress.planned = dispatches.size();
     context_.observer.progress(progress);
     const problem::Dispatch& dispatch = *dispatches[n];
-    if (!context_.deadline.has(0)) {
+    if (!context_.state->deadline.has(0)) {
       passed_over.push_back(dispatch.name);
       continue;
     }
@@ -258,7 +261,7 @@ Result<std::vector<std::string>> ProgramTuning::verify_defaults(
       HONE_TRY(DispatchBench::compile_defaults(context_, std::span(dispatches).subspan(n), -1));
     const auto timed = default_seconds(context_, dispatch, reference_of(dispatch));
     if (!timed && timed.error().kind != ErrorKind::kFailure) return tl::unexpected(timed.error());
-    if (!timed && !context_.wrong_by_default.contains(dispatch.name))
+    if (!timed && !context_.state->wrong_by_default.contains(dispatch.name))
       passed_over.push_back(dispatch.name);
   }
   return passed_over;
@@ -267,13 +270,13 @@ Result<std::vector<std::string>> ProgramTuning::verify_defaults(
 Result<bool> ProgramTuning::take_finished(std::size_t place) {
   const problem::Dispatch& dispatch = *chosen_[place];
   const store::Id id = ids_[place];
-  HONE_TRY(context_.store.place(
+  HONE_TRY(context_.store.link_dispatch(
       {result_.program_id, id, static_cast<std::int64_t>(place), dispatch.launches_per_call}));
   const auto finished = earlier_.finished.find(id);
   if (finished == earlier_.finished.end()) return false;
   result_.tuned.push_back(finished->second);
   result_.tuned.back().dispatch = &dispatch;
-  if (finished->second.default_is_wrong) context_.wrong_by_default.insert(dispatch.name);
+  if (finished->second.default_is_wrong) context_.state->wrong_by_default.insert(dispatch.name);
   return true;
 }
 
@@ -284,7 +287,7 @@ void ProgramTuning::take_found() {
     const TunedDispatch* const known = found(i);
     if (plan_.items()[i].state == plan::State::kFinished || known == nullptr) continue;
     // Where nothing right was found either, this run tries again (repair_others).
-    if (known->default_is_wrong) context_.wrong_by_default.insert(chosen_[i]->name);
+    if (known->default_is_wrong) context_.state->wrong_by_default.insert(chosen_[i]->name);
     if (!known->payload) continue;
     result_.tuned.push_back(*known);
     result_.tuned.back().dispatch = chosen_[i];
@@ -416,35 +419,34 @@ Result<store::Id> ProgramTuning::intern(const problem::Dispatch& dispatch) {
   return context_.store.intern(trial::dispatch_row(dispatch, operation));
 }
 
-Status ProgramTuning::prove(const std::vector<RightVariant>& rivals) {
-  const trial::TimeBudget::Span span(context_.time, trial::Activity::kProgram);
-  give_sizes();  // the last that was loaded may have had others
+Status ProgramTuning::prove(const std::vector<VerifiedBuild>& rivals) {
+  const trial::TimeBudget::Span span(context_.state->time, trial::Activity::kProgram);
   HONE_ASSIGN(
       result_.proven,
       prove_program(
-          context_, result_.program, *bytes_, result_.tuned,
+          context_, result_.program, *bytes_, given(), result_.tuned,
           [this](const problem::Dispatch& dispatch) { return reference_of(dispatch); }, rivals));
   // Where no flags were searched, and nothing was repaired, it shows here first.
-  return context_.unchecked_outputs.empty() ? Status() : verify_instead_of_outputs();
+  return context_.state->unchecked_outputs.empty() ? Status() : verify_instead_of_outputs();
 }
 
-Status ProgramTuning::record(const RightVariant* best) {
+Status ProgramTuning::record(const VerifiedBuild* best) {
   if (result_.proven.bench != nullptr) {
     HONE_ASSIGN(const std::vector<store::ProgramMeasurement> rows,
-                result_.proven.bench->variants.rows(label_));
+                result_.proven.bench->builds.rows(label_));
     for (const store::ProgramMeasurement& row : rows) HONE_TRY(context_.store.record(row));
   }
   for (TunedDispatch& tuned : result_.tuned) {
     store::Selection& selection = tuned.selection;
     selection.dispatch = tuned.id;
-    selection.build = context_.build;
+    selection.build = context_.baseline.build;
     selection.device = context_.device;
     const std::vector<store::Id>& written = result_.proven.shipped;
     const std::vector<store::Id> shipped = best != nullptr ? best->shipped : written;
     selection.shipped = std::count(shipped.begin(), shipped.end(), tuned.id) > 0;
     if (!selection.shipped && std::count(written.begin(), written.end(), tuned.id) > 0)
       selection.reason = best != nullptr && best->uses_spec()
-                             ? fmt::format("not shipped: '{}' does", best->name)
+                             ? fmt::format("not shipped: '{}' does", best->label)
                              : "not shipped: no gain of the spec is proved in the whole program";
     for (const LeftOut& left_out : result_.proven.left_out)
       if (left_out.dispatch == tuned.dispatch->name)

@@ -51,10 +51,10 @@ class ProgramTuning {
   // Instead of search(): what is not finished keeps its default, for this reason.
   Status leave_out(const std::string& reason);
   // What the winners do in the whole program, beside `rivals` (prove_program).
-  Status prove(const std::vector<RightVariant>& rivals);
+  Status prove(const std::vector<VerifiedBuild>& rivals);
   // Keeps what became of each dispatch, and the last proof. `best`: what is recommended at this
   // size; none where the program could not be run, and what was verified ships.
-  Status record(const RightVariant* best);
+  Status record(const VerifiedBuild* best);
 
   // Those that are tuned.
   const std::vector<const problem::Dispatch*>& chosen() const { return chosen_; }
@@ -69,7 +69,7 @@ class ProgramTuning {
   Status split(References references);
   Status choose_function();
   Status count_launches();
-  void give_sizes() const;
+  problem::GivenSizes given() const;
   Result<bool> take_finished(std::size_t place);
   void take_found();
   const TunedDispatch* found(std::size_t place) const;

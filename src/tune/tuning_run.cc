@@ -14,7 +14,7 @@
 #include "tune/services/function_choice.h"
 #include "tune/services/input_files.h"
 #include "tune/services/session_steps.h"
-#include "tune/tuning_base.h"
+#include "tune/flag_baseline.h"
 
 namespace hone::tune {
 namespace {
@@ -44,13 +44,14 @@ class TuningRun {
     HONE_ASSIGN(std::string bytes, read_file(context_.options.input));
     bytes_ = std::make_shared<const std::string>(std::move(bytes));
     bases_.emplace_back(context_, sizes_);
+    result_.baseline = context_.baseline;
     // What everything else is compared with is compiled while the program is split.
     const Options& options = context_.options;
     begin_budget(context_);
     if (options.prove && !options.traits().compiling_disturbs)
       context_.compiler.compile_ahead({options.input, *bytes_, options.flags});
     HONE_TRY(bases_.back().load({}, bytes_));
-    context_.deadline.loaded();
+    context_.state->deadline.loaded();
     run_row.program = first_tuning().result().program_id;
     HONE_ASSIGN(result_.run, context_.store.begin_run(run_row));
     Status done = steps(run_row.command);
@@ -65,23 +66,23 @@ class TuningRun {
     HONE_ASSIGN(result_.machine, look_at_machine(context_));
     HONE_TRY(search_flags(command));
     // Nothing that is found could be compared with it, or be used.
-    if (!context_.default_failure.empty()) return repair();
+    if (!context_.state->default_failure.empty()) return repair();
     HONE_TRY(load_bases());
     HONE_TRY(tune_bases(command));
     const auto is_tuned = [](const ProgramTuning& tuning) {
       return !tuning.result().tuned.empty();
     };
-    if (std::ranges::any_of(bases_, [&](const TuningBase& base) {
+    if (std::ranges::any_of(bases_, [&](const FlagBaseline& base) {
           return std::ranges::any_of(base.tunings(), is_tuned);
         }))
       HONE_TRY(record_peak(context_));
     chosen_ = bases_.size() - 1;
     HONE_TRY(recommend());
     chosen_ = base_of(result_.best && result_.best->uses_spec() ? result_.best : result_.candidate);
-    for (TuningBase& base : bases_)
+    for (FlagBaseline& base : bases_)
       HONE_TRY(&base == &bases_[chosen_] ? base.record(result_.best)
                                          : base.record_as_rival(result_.best));
-    bases_[chosen_].take_up();
+    result_.baseline = bases_[chosen_].baseline();
     HONE_TRY(learn_gains());
     return emit();
   }
@@ -89,28 +90,28 @@ class TuningRun {
   // Whether the default has no rival: no other flags were tried, before the proof or in it, and no
   // dispatch was searched.
   bool has_tried_nothing() const {
-    return flags_tried_ == 0 && std::ranges::all_of(bases_, [](const TuningBase& base) {
+    return flags_tried_ == 0 && std::ranges::all_of(bases_, [](const FlagBaseline& base) {
              return std::ranges::all_of(base.tunings(), [](const ProgramTuning& tuning) {
                const ProgramTuningResult& result = tuning.result();
-               return result.tuned.empty() && result.proven.variants.size() <= 1;
+               return result.tuned.empty() && result.proven.builds.size() <= 1;
              });
            });
   }
 
   // What it came to, for the store as well.
   Status conclude() {
-    if (context_.options.prove && context_.not_proved.empty() && has_tried_nothing())
-      context_.not_proved = fmt::format(
+    if (context_.options.prove && context_.state->not_proved.empty() && has_tried_nothing())
+      context_.state->not_proved = fmt::format(
           "the budget leaves time for the default alone: --budget {:.0f}s leaves some for others",
-          std::max(context_.deadline.sufficient(), 2 * context_.options.budget_seconds));
+          std::max(context_.state->deadline.sufficient(), 2 * context_.options.budget_seconds));
     for (ProgramTuning& tuning : bases_[chosen_].tunings())
       result_.at_sizes.push_back(std::move(tuning.result()));
     result_.whole_program = context_.options.prove;
-    result_.default_failure = context_.default_failure;
-    result_.not_proved = context_.not_proved;
-    result_.wrong_by_default = context_.wrong_by_default;
-    result_.unchecked_outputs = context_.unchecked_outputs;
-    result_.unverified_dispatches = context_.unverified_dispatches;
+    result_.default_failure = context_.state->default_failure;
+    result_.not_proved = context_.state->not_proved;
+    result_.wrong_by_default = context_.state->wrong_by_default;
+    result_.unchecked_outputs = context_.state->unchecked_outputs;
+    result_.unverified_dispatches = context_.state->unverified_dispatches;
     result_.outcome = verdict_of(result_);
     return context_.store.log_event("verdict",
                                     nlohmann::json{{"outcome", name_of(result_.outcome.outcome)},
@@ -120,7 +121,7 @@ class TuningRun {
 
   // Looks for flags with which the program works, where it does not as it is.
   Status repair() {
-    context_.observer.note(context_.default_failure);
+    context_.observer.note(context_.state->default_failure);
     remove_outputs();
     const problem::Program& program = first_tuning().result().program;
     HONE_ASSIGN(const problem::Function function,
@@ -128,8 +129,8 @@ class TuningRun {
     HONE_ASSIGN(const std::optional<RepairingFlags> found,
                 find_repair(context_, program, *bytes_, function));
     if (!found) return {};
-    context_.not_proved = found->not_proved;
-    result_.best = RightVariant{.name = found->flags.name, .flags = found->flags.flags};
+    context_.state->not_proved = found->not_proved;
+    result_.best = VerifiedBuild{{.label = found->flags.name, .flags = found->flags.flags}};
     return write_file_atomically(context_.options.out / "compile_flags.txt",
                                  response_file(recommended_flags({})));
   }
@@ -147,7 +148,7 @@ class TuningRun {
     if (path.empty()) return {};
     HONE_ASSIGN(std::string text, read_file(path));
     HONE_ASSIGN(const trial::SpecFile spec, context_.compiler.read_spec(path.string(), text));
-    context_.starter_spec = std::move(text);
+    context_.state->starter_spec = std::move(text);
     context_.observer.note(fmt::format(
         "'{}' has {} entries: none is applied while dispatches are tuned, and what is found comes "
         "before them",
@@ -160,8 +161,6 @@ class TuningRun {
   // Those whose flags can be loaded: of the first, without its flags in any case.
   Status load_bases() {
     for (std::size_t i = 0; i < flags_.size(); ++i) {
-      context_.added = {};
-      context_.build = own_build_;
       if (i > 0) bases_.emplace_back(context_, sizes_);
       HONE_ASSIGN(const bool loaded, load(bases_.back(), flags_[i]));
       if (loaded) continue;
@@ -180,27 +179,28 @@ class TuningRun {
     // Flags may have taken what there was, or the proof needs what is left.
     const bool has_time =
         !context_.options.prove ||
-        context_.deadline.has(kLeastForADispatch +
-                              kCompilesOfASpec * context_.deadline.next_compile());
-    for (TuningBase& base : bases_) {
+        context_.state->deadline.has(kLeastForADispatch +
+                                     kCompilesOfASpec * context_.state->deadline.next_compile());
+    for (FlagBaseline& base : bases_) {
       if (has_time) HONE_TRY(base.add_sums());
       HONE_TRY(base.weigh(for_dispatches() / static_cast<double>(bases_.size()), command));
     }
-    const std::vector<FlagSet> compared = std::exchange(context_.flag_sets, {});
+    const std::vector<FlagSet> compared = std::exchange(context_.state->flag_sets, {});
     const double searching = for_dispatches();
     const std::vector<double> parts = parts_by_gain();
     for (std::size_t i = 0; i < bases_.size(); ++i) {
-      TuningBase& base = bases_[i];
+      FlagBaseline& base = bases_[i];
       const bool is_last = i + 1 == bases_.size();
-      if (is_last) context_.flag_sets = compared;
+      if (is_last) context_.state->flag_sets = compared;
       const auto later = static_cast<std::ptrdiff_t>(i) + 1;
-      context_.deadline.keep_for_bases(
+      context_.state->deadline.keep_for_bases(
           bases_.size() - i - 1,
           searching * std::accumulate(parts.begin() + later, parts.end(), 0.0));
       if (bases_.size() > 1)
-        context_.observer.note(
-            fmt::format("tuning {} of {}, {}", i + 1, bases_.size(),
-                        base.name().empty() ? "with no flags of its own" : "with " + base.name()));
+        context_.observer.note(fmt::format("tuning {} of {}, {}", i + 1, bases_.size(),
+                                           base.baseline().extra_flags.flags.empty()
+                                               ? "with no flags of its own"
+                                               : "with " + base.baseline().extra_flags.name));
       const bool is_done = base.possible_gain() == 0;  // by a run before, perhaps
       if (has_time && (parts[i] > 0 || is_done)) {
         HONE_TRY(base.tune(std::min(searching * parts[i], for_dispatches()), rivals_));
@@ -215,7 +215,7 @@ class TuningRun {
         HONE_TRY(base.leave_out("for which this budget has none", rivals_));
       }
       if (is_last) break;
-      HONE_ASSIGN(std::optional<RightVariant> rival, base.to_rival());
+      HONE_ASSIGN(std::optional<VerifiedBuild> rival, base.best_build_for_comparison());
       if (rival) rivals_.push_back(std::move(*rival));
     }
     return {};
@@ -223,17 +223,17 @@ class TuningRun {
 
   // What is left of the budget for dispatches.
   double for_dispatches() const {
-    const Deadline& deadline = context_.deadline;
+    const Deadline& deadline = context_.state->deadline;
     return context_.options.prove ? deadline.for_search() : std::max(0.0, deadline.left());
   }
 
   // The part of the time that each base gets. A base whose tiles the compiler has made well is near
   // the peak: no configuration will save there what it may in another, so it gets nothing.
   std::vector<double> parts_by_gain() const {
-    const auto gain = [](const TuningBase& base) { return base.possible_gain(); };
+    const auto gain = [](const FlagBaseline& base) { return base.possible_gain(); };
     const double most = gain(*std::ranges::max_element(bases_, {}, gain));
     std::vector<double> parts;
-    for (const TuningBase& base : bases_) {
+    for (const FlagBaseline& base : bases_) {
       const bool is_worth_it = gain(base) == most || base.is_begun() ||
                                gain(base) >= kWorthTuning * base.seconds_of_a_call();
       parts.push_back(is_worth_it ? gain(base) : 0);
@@ -245,14 +245,14 @@ class TuningRun {
 
   // Whether the program can be tuned, or taken apart, under these flags. Those under which it
   // cannot compete with what can without them.
-  Result<bool> load(TuningBase& base, const FlagSet& flags) {
-    if (flags.name.empty() && &base == &bases_.front()) return true;  // as it was loaded at first
+  Result<bool> load(FlagBaseline& base, const FlagSet& flags) {
+    if (flags.flags.empty() && &base == &bases_.front()) return true;  // as it was loaded at first
     const Status loaded = base.load(flags, bytes_);
     if (loaded) return true;
     if (loaded.error().kind == ErrorKind::kInterrupted) return tl::unexpected(loaded.error());
     context_.observer.note(fmt::format("flags: with {} the dispatches cannot be tuned: {}",
                                        flags.name, loaded.error().message));
-    context_.flag_sets.push_back({flags.name, flags.flags, /*is_whole=*/true});
+    context_.state->flag_sets.push_back({flags.name, flags.flags, /*is_whole=*/true});
     return false;
   }
 
@@ -286,18 +286,18 @@ class TuningRun {
     // Dispatches are tuned even when whole programs cannot be run here.
     if (!found && (found.error().kind == ErrorKind::kFailure ||
                    found.error().kind == ErrorKind::kEnvironment)) {
-      if (context_.default_failure.empty())
+      if (context_.state->default_failure.empty())
         context_.observer.note("the compiler's flags are not searched: " + found.error().message);
       return {};
     }
     if (!found) return tl::unexpected(found.error());
     const auto say = [&](std::string_view what, const FlagSet& set) {
-      if (set.name.empty()) return;
+      if (set.flags.empty()) return;
       context_.observer.note(fmt::format("flags: {} {} ({}; {:.2f}x by the rounds that chose it)",
                                          what, set.name, fmt::join(set.flags, " "),
                                          found->speedup(set)));
     };
-    if (found->best.name.empty())
+    if (found->best.flags.empty())
       context_.observer.note(
           fmt::format("flags: none of {} seems faster", found->trials.size() - 1));
     ChosenFlags chosen{found->best, found->bases, {}};
@@ -310,43 +310,43 @@ class TuningRun {
   }
 
   static bool is_base(const ChosenFlags& chosen, const FlagSet& set) {
-    return std::ranges::count(chosen.bases, set.name, &FlagSet::name) > 0;
+    return std::ranges::count(chosen.bases, set.flags, &FlagSet::flags) > 0;
   }
 
   void take(const ChosenFlags& chosen) {
-    std::erase_if(context_.flag_sets, [&](const FlagSet& set) {
+    std::erase_if(context_.state->flag_sets, [&](const FlagSet& set) {
       return std::ranges::count(chosen.tried, set.flags) > 0;
     });
     // Flags whose dispatches are not taken apart could be checked by outputs only.
-    if (context_.unchecked_outputs.empty() && !chosen.best.name.empty() &&
+    if (context_.state->unchecked_outputs.empty() && !chosen.best.flags.empty() &&
         !is_base(chosen, chosen.best))
-      context_.flag_sets.push_back({chosen.best.name, chosen.best.flags, /*is_whole=*/true});
+      context_.state->flag_sets.push_back({chosen.best.name, chosen.best.flags, /*is_whole=*/true});
     flags_ = chosen.bases;
     flags_tried_ = chosen.tried.size() - std::min<std::size_t>(1, chosen.tried.size());
   }
 
   // The choice by the rounds of the proof, the verdict by rounds that it is made for.
   Status recommend() {
-    std::vector<std::vector<RightVariant>> variants;
+    std::vector<std::vector<VerifiedBuild>> builds;
     for (const ProgramTuning& tuning : bases_.back().tunings())
-      variants.push_back(tuning.result().proven.variants);
-    HONE_ASSIGN(const std::optional<RightVariant> promising, most_promising(variants));
+      builds.push_back(tuning.result().proven.builds);
+    HONE_ASSIGN(const std::optional<VerifiedBuild> promising, most_promising(builds));
     if (!promising) {
       recommend_rival();
       return {};
     }
-    context_.not_proved.clear();  // of a base before, perhaps
-    const RightVariant& base = variants.front().front();
+    context_.state->not_proved.clear();  // of a base before, perhaps
+    const VerifiedBuild& base = builds.front().front();
     result_.best = promising->repairs.empty() ? base : *promising;
-    if (promising->name == base.name) return {};
+    if (promising->id() == base.id()) return {};
     result_.candidate = promising;
-    const trial::TimeBudget::Span span(context_.time, trial::Activity::kProgram);
+    const trial::TimeBudget::Span span(context_.state->time, trial::Activity::kProgram);
     const Status proved = prove(*promising);
     // What nobody could check does not ship in the place of the default.
-    if (!context_.unverified_dispatches.empty() && result_.best->repairs.empty())
+    if (!context_.state->unverified_dispatches.empty() && result_.best->repairs.empty())
       result_.best = base;
     if (proved || proved.error().kind != ErrorKind::kFailure) return proved;
-    context_.observer.note(result_.best->name +
+    context_.observer.note(result_.best->label +
                            " is recommended, since what seemed faster could not be timed again: " +
                            proved.error().message);
     return {};
@@ -356,17 +356,16 @@ class TuningRun {
   void recommend_rival() {
     if (rivals_.empty()) return;
     result_.best = rivals_.back();
-    context_.not_proved =
+    context_.state->not_proved =
         fmt::format("'{}' is faster by the rounds that chose it, and has none of its own: {}",
-                    result_.best->name, context_.not_proved);
+                    result_.best->label, context_.state->not_proved);
   }
 
-  Status prove(const RightVariant& promising) {
+  Status prove(const VerifiedBuild& promising) {
     for (ProgramTuning& tuning : bases_.back().tunings()) {
       ProvenProgram& proven = tuning.result().proven;
-      HONE_ASSIGN(
-          ProvingRounds at_size,
-          prove_variant(context_, *proven.bench, *TuningBase::variant_of(tuning, promising.name)));
+      HONE_ASSIGN(ProvingRounds at_size,
+                  prove_build(context_, *proven.bench, *FlagBaseline::find(tuning, promising)));
       rounds_.push_back(std::move(at_size));
     }
     HONE_ASSIGN(result_.verdict, verdict_of(rounds_, promising.repairs));
@@ -375,11 +374,9 @@ class TuningRun {
     if (result_.verdict->recommended == Recommended::kChosen) result_.best = promising;
     if (result_.verdict->recommended == Recommended::kFlags) {
       // A starter spec is part of what there was before.
-      const RightVariant* const known =
-          TuningBase::variant_of(bases_.back().tunings().front(), promising.without_spec);
-      result_.best = known != nullptr
-                         ? *known
-                         : RightVariant{.name = promising.without_spec, .flags = promising.flags};
+      const VerifiedBuild* const known =
+          FlagBaseline::find(bases_.back().tunings().front(), *promising.without_spec);
+      result_.best = known != nullptr ? *known : VerifiedBuild{*promising.without_spec};
     }
     return {};
   }
@@ -388,14 +385,15 @@ class TuningRun {
   // not. The programs that were timed are those of the last base, the dispatches those of the
   // chosen one.
   Status learn_gains() {
-    if (!result_.verdict || !result_.candidate->uses_spec() || !context_.deadline.has(0)) return {};
-    const trial::TimeBudget::Span span(context_.time, trial::Activity::kProgram);
-    const std::string& name = result_.candidate->name;
+    if (!result_.verdict || !result_.candidate->uses_spec() || !context_.state->deadline.has(0))
+      return {};
+    const trial::TimeBudget::Span span(context_.state->time, trial::Activity::kProgram);
     for (std::size_t i = 0; i < rounds_.size(); ++i) {
       ProgramTuning& timed = bases_.back().tunings()[i];
       const ProgramTuning& tuned = bases_[chosen_].tunings()[i];
-      auto gain = gain_of(context_, *timed.result().proven.bench,
-                          *TuningBase::variant_of(timed, name), rounds_[i], tuned.result().tuned);
+      auto gain =
+          gain_of(bases_[chosen_].context(), *timed.result().proven.bench,
+                  *FlagBaseline::find(timed, *result_.candidate), rounds_[i], tuned.result().tuned);
       if (!gain && gain.error().kind != ErrorKind::kFailure)
         return tl::unexpected(std::move(gain).error());
       if (!gain) {
@@ -428,7 +426,7 @@ class TuningRun {
     const std::vector<std::string> flags = recommended_flags(spec);
     HONE_TRY(context_.store.log_event(
         "compile flags",
-        nlohmann::json{{"variant", result_.best ? result_.best->name + tuning.label() : ""},
+        nlohmann::json{{"variant", result_.best ? result_.best->label + tuning.label() : ""},
                        {"flags", flags}}
             .dump()));
     const std::filesystem::path file = context_.options.out / "compile_flags.txt";
@@ -440,7 +438,7 @@ class TuningRun {
   // called as one of the program's executables is. Whatever else lies there stays.
   Status emit_replaced() {
     std::error_code code;
-    for (const TuningBase& base : bases_)
+    for (const FlagBaseline& base : bases_)
       for (const problem::Dispatch& dispatch : base.tunings().front().result().program.dispatches)
         std::filesystem::remove(kernels() / file_of_replaced(dispatch.executable), code);
     return result_.replaced.empty() ? Status() : write_replaced(kernels(), result_.replaced);
@@ -488,7 +486,7 @@ class TuningRun {
     if (result_.best)
       flags.insert(flags.end(), result_.best->flags.begin(), result_.best->flags.end());
     else if (uses_spec)
-      flags = context_.flags();
+      flags = bases_[chosen_].flags();
     if (uses_spec && !result_.spec.empty())
       flags = context_.programs->with_spec(std::move(flags), spec);
     if (uses_spec && !result_.replaced.empty())
@@ -497,20 +495,19 @@ class TuningRun {
   }
 
   // The base that found it: every base has the ways of those before it too. Without one the last.
-  std::size_t base_of(const std::optional<RightVariant>& best) const {
+  std::size_t base_of(const std::optional<VerifiedBuild>& best) const {
     for (std::size_t i = 0; best && i < bases_.size(); ++i)
-      if (TuningBase::variant_of(bases_[i].tunings().front(), best->name) != nullptr) return i;
+      if (FlagBaseline::find(bases_[i].tunings().front(), *best) != nullptr) return i;
     return bases_.size() - 1;
   }
 
   Context& context_;
   const std::vector<problem::SizeSet>& sizes_;
-  const store::Id own_build_ = context_.build;  // of the user's flags alone
-  std::shared_ptr<const std::string> bytes_;    // of the program's file
-  std::vector<FlagSet> flags_{{}};  // one without a name, or what FoundFlags::bases says
-  std::size_t flags_tried_ = 0;     // sets, beside the default's
-  std::vector<TuningBase> bases_;
-  std::vector<RightVariant> rivals_;   // the best of each base but the last, where it has a spec
+  std::shared_ptr<const std::string> bytes_;  // of the program's file
+  std::vector<FlagSet> flags_{{}};            // one without a name, or what FoundFlags::bases says
+  std::size_t flags_tried_ = 0;               // sets, beside the default's
+  std::vector<FlagBaseline> bases_;
+  std::vector<VerifiedBuild> rivals_;  // the best of each base but the last, where it has a spec
   std::size_t chosen_ = 0;             // of bases_: what the result is about
   std::vector<ProvingRounds> rounds_;  // at each size, of the candidate
   TuningResult result_;

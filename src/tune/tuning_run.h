@@ -18,6 +18,7 @@ namespace hone::tune {
 struct TuningResult {
   std::vector<ProgramTuningResult> at_sizes;  // one for each set of sizes
   store::Id run = 0;
+  Baseline baseline;     // that the dispatches of at_sizes were tuned under
   MachineCheck machine;  // before the first measurement
   // Text: compiles, and is applied to what its entries were verified for; empty without an entry.
   std::string spec;
@@ -25,10 +26,10 @@ struct TuningResult {
   std::vector<provider::ReplacedExecutable> replaced;
   // What is recommended; none where the program could not be run. Where it has no spec, the one
   // that is written is not proved to gain anything.
-  std::optional<RightVariant> best;
+  std::optional<VerifiedBuild> best;
   // What the choosing rounds found, and what rounds of their own say of it; none where that is the
   // default, or could not be timed.
-  std::optional<RightVariant> candidate;
+  std::optional<VerifiedBuild> candidate;
   std::optional<ProgramVerdict> verdict;
   // One for each set of sizes, of a candidate that was proved and has a spec.
   std::vector<ProgramGain> gains;

@@ -49,13 +49,13 @@ std::string why_not_proved(const TuningResult& result) {
   if (!result.candidate) return "";
   if (!result.verdict)
     return fmt::format("'{}' seemed faster, and there was no time to time it again",
-                       result.candidate->name);
+                       result.candidate->label);
   if (!result.unverified_dispatches.empty() && result.verdict->recommended != Recommended::kDefault)
-    return fmt::format("'{}' is faster, but {}", result.candidate->name, unchecked(result));
+    return fmt::format("'{}' is faster, but {}", result.candidate->label, unchecked(result));
   for (const measure::PairedComparison& each : result.verdict->chosen.at_sizes)
     if (each.too_few)
       return fmt::format("'{}' seemed faster, but only {} rounds fit into the budget",
-                         result.candidate->name, each.rounds);
+                         result.candidate->label, each.rounds);
   return "";
 }
 
@@ -65,7 +65,7 @@ RunVerdict verdict_of(const TuningResult& result) {
   if (!result.default_failure.empty()) {
     if (!result.best) return {RunOutcome::kNothingUsable, result.default_failure};
     const std::string works =
-        fmt::format("{}; with {} it works", result.default_failure, result.best->name);
+        fmt::format("{}; with {} it works", result.default_failure, result.best->label);
     if (result.not_proved.empty()) return {RunOutcome::kRepaired, works};
     return {RunOutcome::kNotProved, fmt::format("{}, but {}", works, result.not_proved)};
   }

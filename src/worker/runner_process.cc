@@ -91,7 +91,7 @@ Status RunnerProcess::start() {
   return {};
 }
 
-Status RunnerProcess::start_answering() {
+Status RunnerProcess::ensure_ready() {
   if (state_->worker && !state_->worker->is_gone()) {
     const auto answer = call({std::string(kPing), nullptr, {}}, kPingSeconds);
     if (!answer && answer.error().kind == ErrorKind::kInterrupted)

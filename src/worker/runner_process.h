@@ -39,7 +39,7 @@ class RunnerProcess final : public RunnerTransport {
   ~RunnerProcess() override;  // ends the runner and what it started, removes its folder
 
   Status start() override;
-  Status start_answering() override;
+  Status ensure_ready() override;
   Result<Outcome> call(const Message& message, double seconds) override;
   std::uint64_t generation() const override;
 

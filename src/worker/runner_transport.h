@@ -18,7 +18,7 @@ class RunnerTransport {
   // As start(), but of a runner that lives an answer is asked for first: one that was killed a
   // moment ago and has not ended yet (a GPU's context takes 0.1 s to go) is replaced now, so that
   // its end is not taken for that of the next call.
-  virtual Status start_answering() = 0;
+  virtual Status ensure_ready() = 0;
 
   // Sends `message` and waits at most `seconds` (0: no limit) for the answer. The runner's death is
   // kKernelCrash (kKernelKilled by a signal that is no fault of its own, such as SIGKILL) with the

@@ -37,7 +37,7 @@ DECIDES = [
     re.compile(rf"\b{WORDS}(?:\(\))?\.(?:starts_with|ends_with|contains|r?find)\((?!'\\n')"),
     # A whole program as compiled, by the composed name that people read.
     re.compile(r"\b(?:variants?_?|entries_of_)(?:->|\.)(?:find|timed_for|at|discard|set_aside|compile_plainly(?:_ahead)?)\("
-               r"|\bvariant_of\(|\b(?:RightVariant|FlagTrial|FlagSet|Variant)::name\b|\b(?:v|variant|alone->)\.?name [=!]= "),
+               r"|\bvariant_of\(|\b(?:VerifiedBuild|FlagTrial|FlagSet|ProgramBuild)::name\b|\b(?:v|variant|alone->)\.?name [=!]= "),
 ]
 
 # Those who pass a candidate on from the tuner to the runner; the rest works on it.

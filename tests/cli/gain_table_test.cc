@@ -10,6 +10,7 @@ tune::ProgramGain gain(double promised, double after) {
   tune::ProgramGain gain;
   gain.variant = "im2col + spec";
   gain.without_spec = "im2col";
+  gain.has_flags = true;
   gain.base = 0.120;
   gain.before = 0.100;
   gain.after = after;

@@ -24,13 +24,19 @@ tune::TuningResult proved(tune::Recommended recommended, tune::Claim chosen,
                           std::optional<tune::Claim> spec = {},
                           std::optional<tune::Claim> flags = {}) {
   tune::TuningResult result;
-  result.candidate = tune::RightVariant{.name = "data tiling + spec", .flags = {}};
-  result.candidate->without_spec = "data tiling";
+  result.candidate = tune::VerifiedBuild{{.label = "data tiling + spec"}};
+  result.candidate->without_spec = tune::Build{.label = "data tiling"};
   result.verdict = tune::ProgramVerdict{.recommended = recommended,
                                         .chosen = std::move(chosen),
                                         .spec = std::move(spec),
                                         .flags = std::move(flags)};
   return result;
+}
+
+tune::VerifiedBuild repairing(const std::string& dispatch) {
+  tune::VerifiedBuild build{{.label = "spec"}};
+  build.repairs = {dispatch};
+  return build;
 }
 
 // Half as long is twice as fast; the speed-up lies between 1 / 0.625 and 1 / 0.4: 1.6 and 2.5, half
@@ -90,7 +96,7 @@ TEST(WrongByDefaultText, NamesThemAndACommandThatAShellTakes) {
 TEST(WrongByDefaultText, TellsWhatIsRepairedFromWhatIsLeft) {
   tune::TuningResult result;
   result.wrong_by_default = {"conv", "matmul"};
-  result.best = tune::RightVariant{.name = "spec", .flags = {}, .repairs = {"conv"}};
+  result.best = repairing("conv");
   EXPECT_EQ(wrong_by_default_text(result, "net.mlir"),
             "REPAIRED: the compiler's own code of conv does not compute what its reference does, "
             "what was found does, so the program's results are other ones; see: hone "
@@ -103,7 +109,7 @@ TEST(WrongByDefaultText, TellsWhatIsRepairedFromWhatIsLeft) {
 TEST(WrongByDefaultText, SaysWhereTheWholeIsStillFarFromWhatTheHostComputes) {
   tune::TuningResult result;
   result.wrong_by_default = {"conv"};
-  result.best = tune::RightVariant{.name = "spec", .flags = {}, .repairs = {"conv"}};
+  result.best = repairing("conv");
   const auto text_at = [&](double error) {
     result.best->repaired_error = error;
     return wrong_by_default_text(result, "net.mlir");

@@ -10,6 +10,7 @@ tune::Progress searching() {
   tune::Progress progress;
   progress.dispatch = "main_dispatch_0";
   progress.dispatch_count = 2;
+  progress.stage = tune::Stage::kSearch;
   progress.step = "search";
   progress.tried = 120;
   progress.planned = 480;
@@ -41,12 +42,14 @@ TEST(StatusLine, TimeLeftIsRoundedAndNeverNegative) {
 
 TEST(StatusLine, TheLastStepsAreSaidToBeFinishing) {
   tune::Progress progress = searching();
+  progress.stage = tune::Stage::kFinalists;
   progress.step = "finalists";
   progress.seconds_left = 0;
   EXPECT_THAT(describe(progress, 200), testing::EndsWith(", finishing"));
   // A first round of the whole program tells nothing of the time yet.
   progress = {};
-  progress.step = "program";
+  progress.stage = tune::Stage::kProgramRounds;
+  progress.step = "timing the whole program, round";
   progress.planned = 12;
   EXPECT_EQ(describe(progress, 200), "timing the whole program, round 1/12");
   progress.step = "checking the spec in the whole program";

@@ -28,7 +28,7 @@ Status fill(Store& store, int dispatches) {
                                                          .operation = operation,
                                                          .source = fmt::format("source {}", i),
                                                          .json = "{}"}));
-    HONE_TRY(store.place({program, dispatch, i, 1}));
+    HONE_TRY(store.link_dispatch({program, dispatch, i, 1}));
     for (const char* configuration : {"{}", R"({"tile":8})"}) {
       HONE_ASSIGN(const Id candidate, store.add_candidate({.dispatch = dispatch,
                                                            .build = build,

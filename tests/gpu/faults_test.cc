@@ -37,7 +37,7 @@ class GpuFaultsTest : public testing::Test {
   }
   // How a candidate fails; an empty message when it does not.
   provider::Failure failure_of(const provider::Artifact& artifact, double seconds = 120) {
-    EXPECT_TRUE(runner_.start_answering());
+    EXPECT_TRUE(runner_.ensure_ready());
     if (runner_.generation() != generation_) set_problem();
     const Outcome loaded =
         call({"load", {{"artifact", measure::artifact_facts(artifact)}}, {artifact.code}});

@@ -28,7 +28,7 @@ class WatchedRunner final : public worker::RunnerTransport {
       : runner_(std::move(kinds)), pool_(pool), asked_(asked) {}
 
   Status start() override { return runner_.start(); }
-  Status start_answering() override { return runner_.start_answering(); }
+  Status ensure_ready() override { return runner_.ensure_ready(); }
   std::uint64_t generation() const override { return runner_.generation(); }
   Result<worker::Outcome> call(const worker::Message& message, double seconds) override {
     asked_.push_back({message, pool_.outstanding()});

@@ -48,7 +48,7 @@ class MadeUpProvider : public testing::Test {
     HONE_ASSIGN(build.compiler, compiler.revision());
     build.flags = "[]";
     build.target = "{}";
-    HONE_ASSIGN(context.build, store_.intern(build));
+    HONE_ASSIGN(context.baseline.build, store_.intern(build));
     store::Device device;
     device.name = "this CPU";
     device.protocol = "{}";

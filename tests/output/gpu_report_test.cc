@@ -41,7 +41,7 @@ class GpuReportTest : public testing::Test {
         .source = "source",
         .json = R"({"bindings":[{"bytes":2097152},{"bytes":2097152},{"bytes":4194304}]})"});
     program_ = *store_.intern(store::Program{.hash = "p", .path = "p.mlir", .json = "{}"});
-    EXPECT_TRUE(store_.place({program_, dispatch_, 0, 1}));
+    EXPECT_TRUE(store_.link_dispatch({program_, dispatch_, 0, 1}));
     fact(store::kPeakFact, 60e12);
     fact(store::kMatrixPeakFact, 150e12);
     fact(store::kStatedMatrixPeakFact, 200e12);

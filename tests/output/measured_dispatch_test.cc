@@ -32,7 +32,7 @@ class MeasuredDispatchTest : public testing::Test {
     const std::string name = fmt::format("dispatch_{}", ordinal);
     const Id dispatch = *store_.intern(store::Dispatch{
         .fingerprint = name, .name = name, .operation = operation_, .source = name, .json = "{}"});
-    EXPECT_TRUE(store_.place({program_, dispatch, ordinal, launches}));
+    EXPECT_TRUE(store_.link_dispatch({program_, dispatch, ordinal, launches}));
     const Id id = *store_.add_candidate(
         {.dispatch = dispatch, .build = build_, .provider = "iree", .configuration = "{}"});
     EXPECT_TRUE(store_.record(

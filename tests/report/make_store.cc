@@ -110,13 +110,13 @@ Result<Id> add_dispatch(Store& store, const Places& at, const std::string& name,
           .operation = operation,
           .source = "source",
           .json = R"({"bindings":[{"bytes":1048576},{"bytes":1048576},{"bytes":1048576}]})"}));
-  HONE_TRY(store.place({at.program, dispatch, ordinal, 1}));
+  HONE_TRY(store.link_dispatch({at.program, dispatch, ordinal, 1}));
   return dispatch;
 }
 
 Status make(const std::string& path, int count) {
   HONE_ASSIGN(Store store, Store::open(path, Mode::kReadWrite));
-  return store.together([&]() -> Status {
+  return store.transaction([&]() -> Status {
     Places at;
     HONE_ASSIGN(at.program, store.intern(Program{.hash = "p", .path = "net.mlir", .json = "{}"}));
     HONE_TRY(store.begin_run(

@@ -25,7 +25,7 @@ class CareTest : public StoreTest {
   void fill(Store& store, std::string_view command) {
     const Place place(store);
     const Id program = *store.intern(Program{.hash = "p", .path = "a.mlir", .json = "{}"});
-    ASSERT_TRUE(store.place({program, place.dispatch, 0, 1}));
+    ASSERT_TRUE(store.link_dispatch({program, place.dispatch, 0, 1}));
     ASSERT_TRUE(
         store.begin_run({.command = std::string(command), .version = "0.1.0", .program = program}));
     ASSERT_TRUE(store.log_event("start", command));

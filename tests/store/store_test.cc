@@ -71,9 +71,9 @@ TEST_F(StoreTest, ProgramsListTheirDispatchesInOrder) {
   const Place place(store);
   const Id second = *store.intern(some_dispatch(std::nullopt, "d2"));
   const Id program = *store.intern(Program{.hash = "p", .path = "model.mlir", .json = "{}"});
-  ASSERT_TRUE(store.place({program, second, 1, 12}));
-  ASSERT_TRUE(store.place({program, place.dispatch, 7, 1}));
-  ASSERT_TRUE(store.place({program, place.dispatch, 0, 2}));
+  ASSERT_TRUE(store.link_dispatch({program, second, 1, 12}));
+  ASSERT_TRUE(store.link_dispatch({program, place.dispatch, 7, 1}));
+  ASSERT_TRUE(store.link_dispatch({program, place.dispatch, 0, 2}));
   EXPECT_THAT(*store.program_dispatches(program),
               ElementsAre(ProgramDispatch{program, place.dispatch, 0, 2},
                           ProgramDispatch{program, second, 1, 12}));
@@ -269,13 +269,13 @@ TEST_F(StoreTest, TextThatIsNotJsonIsAnInputError) {
 TEST_F(StoreTest, WritesTogetherAreKeptOrDroppedTogether) {
   Store store = open();
   const Place place(store);
-  const Status dropped = store.together([&]() -> Status {
+  const Status dropped = store.transaction([&]() -> Status {
     place.add(store, R"({"tile_m":1})");
     return failure("stop");
   });
   EXPECT_EQ(dropped.error().message, "stop");
   EXPECT_TRUE(store.candidate_rows()->empty());
-  ASSERT_TRUE(store.together([&]() -> Status {
+  ASSERT_TRUE(store.transaction([&]() -> Status {
     for (int tile = 1; tile <= 100; ++tile) place.compile(store, fmt::format("[{}]", tile), "e");
     return {};
   }));

@@ -178,7 +178,7 @@ TEST_F(ViewsTest, RowsArePerBuildAndDevice) {
   EXPECT_EQ(store_.candidate_rows({.build = place_.build, .device = elsewhere.device})->size(), 1u);
 
   const Id program = *store_.intern(Program{.hash = "p", .path = "a.mlir", .json = "{}"});
-  ASSERT_TRUE(store_.place({program, place_.dispatch, 0, 1}));
+  ASSERT_TRUE(store_.link_dispatch({program, place_.dispatch, 0, 1}));
   EXPECT_EQ(store_.dispatch_rows({.program = program})->size(), 3u);
   EXPECT_EQ(store_.candidate_rows({.program = program})->size(), 3u);
 }

@@ -8,11 +8,11 @@
 namespace hone::tune {
 namespace {
 
-RightVariant variant(const std::string& name, std::vector<std::string> flags = {}) {
-  return {.name = name, .flags = std::move(flags)};
+VerifiedBuild build(const std::string& label, std::vector<std::string> flags = {}) {
+  return {{.label = label, .flags = std::move(flags)}};
 }
 
-TuningResult with_best(const RightVariant& best) {
+TuningResult with_best(const VerifiedBuild& best) {
   TuningResult result;
   result.best = best;
   return result;
@@ -24,15 +24,15 @@ std::string said(const TuningResult& result) {
 }
 
 TEST(RunVerdict, IsZeroWhereSomethingUsableIsProved) {
-  EXPECT_EQ(said(with_best(variant("O3", {"--opt"}))), "0 ");
-  EXPECT_EQ(said(with_best(variant("default"))),
+  EXPECT_EQ(said(with_best(build("O3", {"--opt"}))), "0 ");
+  EXPECT_EQ(said(with_best(build("default"))),
             "0 Nothing faster was found: the default is the best of what was tried.\n");
-  TuningResult late = with_best(variant("default"));
-  late.candidate = variant("O3 + spec", {"--opt"});
+  TuningResult late = with_best(build("default"));
+  late.candidate = build("O3 + spec", {"--opt"});
   EXPECT_EQ(said(late),
             "0 Nothing faster was proved: 'O3 + spec' seemed faster, and there was no time to time "
             "it again\n");
-  RightVariant repaired = variant("repairs");
+  VerifiedBuild repaired = build("repairs");
   repaired.repairs = {"main_dispatch_3"};
   TuningResult result = with_best(repaired);
   result.wrong_by_default = {"main_dispatch_3"};
@@ -46,7 +46,7 @@ TEST(RunVerdict, IsOneWhereTheDefaultFails) {
   result.default_failure = "as it is, the program does not compile: undefined symbol: log10f";
   EXPECT_EQ(said(result),
             "1 NOTHING USABLE: as it is, the program does not compile: undefined symbol: log10f\n");
-  result.best = variant("O3", {"--opt"});
+  result.best = build("O3", {"--opt"});
   EXPECT_EQ(exit_code(verdict_of(result)), 0);
 }
 
@@ -54,25 +54,25 @@ TEST(RunVerdict, IsOneWhereNothingCouldBeProved) {
   TuningResult result;
   result.not_proved = "no time is left to prove it: --budget 90s would do";
   EXPECT_EQ(said(result), "1 NOT PROVED: no time is left to prove it: --budget 90s would do\n");
-  result.best = variant("O3 + spec", {"--opt"});
+  result.best = build("O3 + spec", {"--opt"});
   EXPECT_EQ(exit_code(verdict_of(result)), 1)
       << "by a base that the last one was not compared with";
-  result = with_best(variant("O3", {"--opt"}));
+  result = with_best(build("O3", {"--opt"}));
   result.unchecked_outputs = "result 0: each of its elements is 1";
   EXPECT_EQ(exit_code(verdict_of(result)), 0) << "each dispatch was verified";
   result.unverified_dispatches = {"main_dispatch_1"};
   EXPECT_EQ(said(result),
             "1 NOT PROVED: outputs cannot tell right from wrong (result 0: each of its elements is "
             "1), and these dispatches could not be verified: main_dispatch_1\n");
-  result.best = variant("default");
-  result.candidate = variant("O3", {"--opt"});
+  result.best = build("default");
+  result.candidate = build("O3", {"--opt"});
   result.verdict = ProgramVerdict{};
   result.verdict->recommended = Recommended::kChosen;
   EXPECT_EQ(said(result),
             "0 Nothing faster was proved: 'O3' is faster, but outputs cannot tell right from wrong "
             "(result 0: each of its elements is 1), and these dispatches could not be verified: "
             "main_dispatch_1\n");
-  result = with_best(variant("default"));
+  result = with_best(build("default"));
   result.wrong_by_default = {"main_dispatch_2"};
   EXPECT_EQ(exit_code(verdict_of(result)), 1);
 }
@@ -121,8 +121,8 @@ TEST(RunVerdict, OfCompiledDispatchesIsOneWhereThereIsNoCode) {
 }
 
 TEST(RunVerdict, SaysThatTooFewRoundsFit) {
-  TuningResult result = with_best(variant("default"));
-  result.candidate = variant("O3", {"--opt"});
+  TuningResult result = with_best(build("default"));
+  result.candidate = build("O3", {"--opt"});
   result.verdict.emplace();
   result.verdict->chosen.at_sizes.emplace_back();
   result.verdict->chosen.at_sizes.back().rounds = 3;

@@ -93,7 +93,7 @@ class ApartSession : public testing::Test {
     build.compiler = "IREE";
     build.flags = "[]";
     build.target = "{}";
-    context.build = store_.intern(build).value();
+    context.baseline.build = store_.intern(build).value();
     store::Device device;
     device.name = "apart";
     device.protocol = "{}";

@@ -39,7 +39,7 @@ class FakeRunner final : public worker::RunnerTransport {
     lives_ = true;
     return {};
   }
-  Status start_answering() override { return start(); }
+  Status ensure_ready() override { return start(); }
   std::uint64_t generation() const override { return generation_; }
 
   Result<worker::Outcome> call(const worker::Message& message, double) override {

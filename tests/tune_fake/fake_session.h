@@ -47,7 +47,7 @@ inline Result<TuningResult> run_session(const Options& options, store::Store& st
   build.compiler = "fake";
   build.flags = "[]";
   build.target = "{}";
-  HONE_ASSIGN(context.build, store.intern(build));
+  HONE_ASSIGN(context.baseline.build, store.intern(build));
   store::Device device;
   device.name = "fake";
   device.protocol = "{}";

@@ -54,7 +54,7 @@ class FlagSearch : public FakeSession {
     build.compiler = "fake";
     build.flags = "[]";
     build.target = "{}";
-    HONE_ASSIGN(context.build, store_.intern(build));
+    HONE_ASSIGN(context.baseline.build, store_.intern(build));
     store::Device device;
     device.name = "fake";
     device.protocol = "{}";
@@ -69,7 +69,7 @@ class FlagSearch : public FakeSession {
   }
 
   static const FlagTrial* trial(const FoundFlags& found, const std::string& name) {
-    const auto at = std::ranges::find(found.trials, name, &FlagTrial::name);
+    const auto at = std::ranges::find(found.trials, name, &FlagTrial::label);
     return at == found.trials.end() ? nullptr : &*at;
   }
 
@@ -288,7 +288,7 @@ TEST_F(TuningWithFlags, ARunThatGoesOnKeepsItsFlags) {
   const auto result = tune(second);
   ASSERT_TRUE(result) << result.error().message;
   ASSERT_TRUE(result->best);
-  EXPECT_EQ(result->best->name, "fusion + spec") << observer_.notes;
+  EXPECT_EQ(result->best->label, "fusion + spec") << observer_.notes;
 }
 
 // The best tile takes 1.3 times less than the default.
@@ -299,7 +299,7 @@ TEST_F(TuningWithFlags, OfTwoBasesTheOneWithTheFasterSpecShips) {
   auto result = tune(both_gain);
   ASSERT_TRUE(result) << result.error().message;
   ASSERT_TRUE(result->best);
-  EXPECT_EQ(result->best->name, "tiling + spec") << observer_.notes;
+  EXPECT_EQ(result->best->label, "tiling + spec") << observer_.notes;
   EXPECT_EQ(result->at_sizes.front().tuned.size(), 2u);
   EXPECT_EQ(result->best->shipped.size(), 2u);
 }
@@ -312,7 +312,7 @@ TEST_F(TuningWithFlags, AnEarlierBaseWinsInTheRoundsOfTheLast) {
   const auto result = tune(pool);
   ASSERT_TRUE(result) << result.error().message;
   ASSERT_TRUE(result->best);
-  EXPECT_EQ(result->best->name, "spec") << observer_.notes;
+  EXPECT_EQ(result->best->label, "spec") << observer_.notes;
   // The dispatches of the base that won are those that are told of, and are marked as shipped.
   std::size_t shipped = 0;
   for (const TunedDispatch& tuned : result->at_sizes.front().tuned)
@@ -365,7 +365,7 @@ TEST_F(TuningWithFlags, ARunStoppedInItsSecondBaseGoesOnThere) {
   const auto result = tune(second);
   ASSERT_TRUE(result) << result.error().message;
   ASSERT_TRUE(result->best);
-  EXPECT_EQ(result->best->name, "tiling + spec");
+  EXPECT_EQ(result->best->label, "tiling + spec");
   // The dispatch that was stopped at is prepared again, the three before it are not.
   EXPECT_LE(second.compiled, whole.compiled / 2);
 }
@@ -380,7 +380,7 @@ TEST_F(TuningWithFlags, TilesThatCannotBeTunedAreNoBase) {
   EXPECT_THAT(observer_.notes, HasSubstr("with tiling the dispatches cannot be tuned"));
   EXPECT_EQ(result->at_sizes.front().tuned.size(), 2u);
   ASSERT_TRUE(result->best);
-  EXPECT_EQ(result->best->name, "tiling + spec");
+  EXPECT_EQ(result->best->label, "tiling + spec");
 }
 
 TEST_F(TuningWithFlags, FlagsUnderWhichNothingCanBeTunedCompete) {
@@ -393,7 +393,7 @@ TEST_F(TuningWithFlags, FlagsUnderWhichNothingCanBeTunedCompete) {
   EXPECT_EQ(result->at_sizes.front().tuned.size(), 2u);
   ASSERT_TRUE(result->best);
   // What was found without the flags ships with them where both together are proved best.
-  EXPECT_EQ(result->best->name, "untunable + spec") << observer_.notes;
+  EXPECT_EQ(result->best->label, "untunable + spec") << observer_.notes;
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ class OneTuner : public FakeSession {
                                                   .runner = std::move(runner),
                                                   .observer = observer_,
                                                   .command = command_}));
-    best_ = result.best ? result.best->name : "";
+    best_ = result.best ? result.best->label : "";
     repairs_ = result.best ? result.best->repairs : std::vector<std::string>();
     wrong_by_default_ = result.wrong_by_default;
     repaired_error_ = result.best ? result.best->repaired_error : std::nullopt;

@@ -22,7 +22,7 @@ class OwnRunner final : public worker::RunnerTransport {
     ++generation_;
     return {};
   }
-  Status start_answering() override { return start(); }
+  Status ensure_ready() override { return start(); }
   std::uint64_t generation() const override { return generation_; }
 
   Result<worker::Outcome> call(const worker::Message& message, double) override {

@@ -53,7 +53,7 @@ TEST_F(OwnRunnerSession, FindsAndProvesTheFastest) {
     // Tile 1, the compiler's own choice, takes 1.3 times as long as tile 8.
     EXPECT_NEAR(*tuned.selection.speedup, 1.3, 0.01);
   }
-  EXPECT_EQ(result->best ? result->best->name : "", "spec") << observer_.notes;
+  EXPECT_EQ(result->best ? result->best->label : "", "spec") << observer_.notes;
   const std::vector<store::CandidateRow> rows = store_.candidate_rows().value();
   for (const store::CandidateRow& row : rows) EXPECT_EQ(row.right, true) << row.configuration;
 }

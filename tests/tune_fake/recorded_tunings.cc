@@ -93,7 +93,7 @@ Status name_build_and_device(tune::Context& context) {
   build.compiler = "recorded";
   build.flags = nlohmann::json(context.options.flags).dump();
   build.target = "{}";
-  HONE_ASSIGN(context.build, context.store.intern(build));
+  HONE_ASSIGN(context.baseline.build, context.store.intern(build));
   store::Device device;
   device.name = "recorded";
   device.protocol = "{}";
@@ -151,7 +151,7 @@ Result<nlohmann::json> tune_with_iree(Tape& tape, const Options& options, const 
     not_tuned.push_back({each.dispatch, each.reason});
   return nlohmann::json{{"dispatches", json_of(session.tuned)},
                         {"not_tuned", not_tuned},
-                        {"best", result.best ? result.best->name : ""},
+                        {"best", result.best ? result.best->label : ""},
                         {"spec", result.spec}};
 }
 

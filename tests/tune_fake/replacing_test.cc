@@ -62,7 +62,7 @@ TEST_F(Replacing, TheBestKernelWinsWhoeverMadeIt) {
   EXPECT_EQ(pool_.compiled, 3 * 8) << "each dispatch's default and seven tiles";
   EXPECT_EQ(others_.compiled, 2 * 2);
   ASSERT_TRUE(result->best);
-  EXPECT_EQ(result->best->name, "spec") << observer_.notes;
+  EXPECT_EQ(result->best->label, "spec") << observer_.notes;
   EXPECT_EQ(read_file(options_.out / "tuning_spec.mlir").value(), "main_dispatch_1 tile=8\n");
   EXPECT_THAT(files(kernels()), ElementsAre("main_dispatch_0.mlir", "main_dispatch_2.mlir"));
   EXPECT_THAT(read_file(options_.out / "compile_flags.txt").value(),
@@ -80,7 +80,7 @@ TEST_F(Replacing, ALaterRunShipsThemToo) {
   const auto result = run();
   ASSERT_TRUE(result) << result.error().message;
   ASSERT_TRUE(result->best);
-  EXPECT_EQ(result->best->name, "spec") << observer_.notes;
+  EXPECT_EQ(result->best->label, "spec") << observer_.notes;
   EXPECT_EQ(read_file(options_.out / "tuning_spec.mlir").value(), "main_dispatch_1 tile=8\n");
   EXPECT_THAT(files(kernels()), ElementsAre("main_dispatch_0.mlir", "main_dispatch_2.mlir"));
 }
@@ -156,7 +156,7 @@ TEST_F(Replacing, WithNothingToConfigureThereIsNoSpec) {
   options_.dispatches = {"main_dispatch_0"};
   const auto result = run();
   ASSERT_TRUE(result) << result.error().message;
-  EXPECT_EQ(result->best->name, "spec") << observer_.notes;
+  EXPECT_EQ(result->best->label, "spec") << observer_.notes;
   EXPECT_FALSE(std::filesystem::exists(options_.out / "tuning_spec.mlir"));
   EXPECT_THAT(files(kernels()), ElementsAre("main_dispatch_0.mlir"));
   EXPECT_THAT(read_file(options_.out / "compile_flags.txt").value(),
@@ -231,7 +231,7 @@ TEST_F(Replacing, GoesOnWhereItWasStopped) {
   EXPECT_EQ(before, 2) << "of the first dispatch";
   EXPECT_EQ(others_.compiled, 4);
   EXPECT_THAT(files(kernels()), ElementsAre("main_dispatch_0.mlir", "main_dispatch_2.mlir"));
-  EXPECT_EQ(result->best->name, "spec") << observer_.notes;
+  EXPECT_EQ(result->best->label, "spec") << observer_.notes;
 }
 
 }  // namespace

@@ -261,7 +261,7 @@ TEST_F(OneTuner, AWinnerIsTriedWhereItsEntryReachesToo) {
   for (const TunedDispatch& tuned : session.tuned)
     EXPECT_EQ(tuned.payload->json, "tile=8") << tuned.dispatch->name;
   ASSERT_TRUE(result->best) << result->not_proved;
-  EXPECT_EQ(result->best->name, "spec") << observer_.notes;
+  EXPECT_EQ(result->best->label, "spec") << observer_.notes;
 }
 
 // A model of 200 dispatches: each is tuned, all are proved together.

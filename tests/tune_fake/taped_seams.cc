@@ -135,7 +135,7 @@ Result<std::optional<worker::Finished>> TapedPool::next_finished(double) {
 
 Status TapedRunner::start() {
   if (!std::exchange(lives_, true)) ++generation_;
-  return real_ == nullptr ? Status() : real_->start_answering();
+  return real_ == nullptr ? Status() : real_->ensure_ready();
 }
 
 Result<worker::Outcome> TapedRunner::call(const worker::Message& job, double seconds) {
@@ -148,7 +148,7 @@ Result<worker::Outcome> TapedRunner::call(const worker::Message& job, double sec
                 const std::uint64_t before = real_->generation();
                 HONE_ASSIGN(const worker::Outcome outcome, real_->call(with_code, seconds));
                 nlohmann::json json = json_of(outcome);
-                HONE_TRY(real_->start_answering());
+                HONE_TRY(real_->ensure_ready());
                 json["died"] = real_->generation() != before;
                 return json;
               }));

@@ -45,7 +45,7 @@ class TapedRunner final : public worker::RunnerTransport {
       : tape_(tape), real_(std::move(real)) {}
 
   Status start() override;
-  Status start_answering() override { return start(); }
+  Status ensure_ready() override { return start(); }
   Result<worker::Outcome> call(const worker::Message& job, double seconds) override;
   // A runner that dies of a candidate is recorded as its death: it is another one afterwards.
   std::uint64_t generation() const override { return generation_; }

@@ -105,10 +105,10 @@ TEST_F(RunnerProcessTest, AKillIsFoundBeforeTheNextCall) {
   RunnerProcess runner(options());
   ASSERT_TRUE(runner.start());
   ::kill(runner.pid(), SIGKILL);
-  EXPECT_TRUE(runner.start_answering());
+  EXPECT_TRUE(runner.ensure_ready());
   EXPECT_EQ(runner.generation(), 2u);
   EXPECT_TRUE(call(runner, {"echo", nullptr, {}}));
-  EXPECT_TRUE(runner.start_answering());
+  EXPECT_TRUE(runner.ensure_ready());
   EXPECT_EQ(runner.generation(), 2u);
 }
 

@@ -41,7 +41,7 @@ class Baselines {
 
  private:
   Status enter(const std::vector<measure::Baseline>& baselines) {
-    return context_.store.together([&]() -> Status {
+    return context_.store.transaction([&]() -> Status {
       for (std::size_t i = 0; i < baselines.size(); ++i) HONE_TRY(enter(baselines[i], i));
       return {};
     });

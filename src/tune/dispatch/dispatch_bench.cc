@@ -31,7 +31,7 @@ const measure::HandleSamples* samples_of(const measure::MeasureResult& measured,
 store::Candidate DispatchBench::candidate_row(std::string configuration) const {
   store::Candidate row;
   row.dispatch = dispatch_id();
-  row.build = context_->build;
+  row.build = context_->baseline.build;
   row.provider = context_->provider.name();
   row.configuration = std::move(configuration);
   return row;
@@ -76,13 +76,13 @@ Status DispatchBench::work(Lane& lane, Queue& queue) {
   const auto measure_groups = [&]() -> Status {
     while (!queue.stopped) {
       Trials group;
-      HONE_TRY(context_->store.together([&]() -> Status {
+      HONE_TRY(context_->store.transaction([&]() -> Status {
         HONE_ASSIGN(group, next_group(queue));
         return {};
       }));
       if (group.empty()) return {};
       HONE_TRY(measure_together(lane, lock, group));
-      HONE_TRY(context_->store.together([&]() -> Status {
+      HONE_TRY(context_->store.transaction([&]() -> Status {
         for (const Trial* trial : group) HONE_TRY(trials_.give_code_back(*trial));
         return {};
       }));
@@ -160,7 +160,7 @@ Result<std::optional<trial::FailedColumn>> DispatchBench::time(Lane& lane,
   request.take = [&](const trial::Columns&,
                      const measure::MeasureResult& measured) -> Result<bool> {
     HONE_TRY(fail_impossible(lane, kernels, measured));
-    HONE_TRY(context_->store.together([&] { return take_measured(lane, kernels, measured); }));
+    HONE_TRY(context_->store.transaction([&] { return take_measured(lane, kernels, measured); }));
     return true;
   };
   return trial::run_rounds(runner, std::move(request));
@@ -171,7 +171,7 @@ trial::KernelRunner DispatchBench::runner_on(Lane& lane, Lock& lock) {
   return {*lane.runner,
           [this, &lane, &lock](trial::Activity activity, const std::function<void()>& call) {
             std::optional<trial::TimeBudget::Span> span;
-            if (&lane == &lanes_.front()) span.emplace(context_->time, activity);
+            if (&lane == &lanes_.front()) span.emplace(context_->state->time, activity);
             lock.unlock();
             call();
             lock.lock();
@@ -203,7 +203,7 @@ Result<std::string> DispatchBench::impossible_time(trial::RunnerService& runner,
   if (seconds >= least_seconds_) return std::string();  // the peak was measured anew since
   // A peak that was measured while others had the cores is too low.
   HONE_ASSIGN(const device::Peak again, runner.peak());
-  device::Peak& peak = *context_->peak;
+  device::Peak& peak = *context_->state->peak;
   peak.gflops = std::max(peak.gflops, again.gflops);
   least_seconds_ = measure::least_seconds(root_, peak, context_->options.traits().matrix_units);
   if (seconds >= least_seconds_) return std::string();

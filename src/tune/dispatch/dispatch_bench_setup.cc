@@ -24,7 +24,8 @@ Result<provider::Artifact> compile_reference(Context& context, const problem::Di
                                              const std::vector<std::string>& flags) {
   const std::string key = problem::fingerprint(dispatch) + "#reference";
   const std::string name = key + nlohmann::json(flags).dump();
-  if (const auto known = context.references.find(name); known != context.references.end())
+  if (const auto known = context.state->references.find(name);
+      known != context.state->references.end())
     return known->second;
   HONE_ASSIGN(std::vector<trial::CompiledCandidate> compiled,
               context.compiler.compile_alone({key, dispatch.source, flags}, {std::nullopt}));
@@ -32,7 +33,7 @@ Result<provider::Artifact> compile_reference(Context& context, const problem::Di
   if (!artifact)
     return failure("the reference of '{}' does not compile: {}", dispatch.name,
                    artifact.error().message);
-  return context.references.emplace(name, std::move(*artifact)).first->second;
+  return context.state->references.emplace(name, std::move(*artifact)).first->second;
 }
 
 measure::ProblemRequest problem_without_reference(const Context& context,
@@ -83,7 +84,7 @@ Result<DispatchBench> DispatchBench::open(Context& context, const problem::Dispa
 
 Result<DispatchBench> DispatchBench::prepare(Context& context, const problem::Dispatch& dispatch,
                                              const problem::Dispatch* reference) {
-  const trial::TimeBudget::Span span(context.time, trial::Activity::kPrepare);
+  const trial::TimeBudget::Span span(context.state->time, trial::Activity::kPrepare);
   HONE_ASSIGN(DispatchBench bench, open(context, dispatch));
   HONE_ASSIGN(bench.problem_, problem_of(context, dispatch, reference));
   if (bench.problem_->reference && !is_independent(dispatch, reference))
@@ -93,7 +94,7 @@ Result<DispatchBench> DispatchBench::prepare(Context& context, const problem::Di
 
 Result<DispatchBench> DispatchBench::prepare_to_time(Context& context,
                                                      const problem::Dispatch& dispatch) {
-  const trial::TimeBudget::Span span(context.time, trial::Activity::kPrepare);
+  const trial::TimeBudget::Span span(context.state->time, trial::Activity::kPrepare);
   HONE_ASSIGN(DispatchBench bench, open(context, dispatch));
   bench.problem_ = problem_without_reference(context, dispatch);
   bench.problem_->only_timed = true;
@@ -119,7 +120,7 @@ Result<std::deque<DispatchBench>> DispatchBench::unknown_of(
 Status DispatchBench::compile_defaults(Context& context,
                                        std::span<const problem::Dispatch* const> dispatches,
                                        double seconds) {
-  const trial::TimeBudget::Span span(context.time, trial::Activity::kWait);
+  const trial::TimeBudget::Span span(context.state->time, trial::Activity::kWait);
   const Stopwatch watch(context.clock);
   HONE_ASSIGN(std::deque<DispatchBench> benches, unknown_of(context, dispatches));
   std::vector<trial::DispatchToPrepare> servers;
@@ -158,7 +159,7 @@ Status DispatchBench::say_no_reference() {
 Status DispatchBench::set_up() {
   if (!context_->options.traits().compiling_disturbs) HONE_TRY(compile_default());
   {
-    const trial::TimeBudget::Span span(context_->time, trial::Activity::kPrepare);
+    const trial::TimeBudget::Span span(context_->state->time, trial::Activity::kPrepare);
     HONE_TRY(set_problem(*problem_));
     problem_.reset();
     HONE_TRY(learn_least_seconds());
@@ -172,7 +173,7 @@ Status DispatchBench::set_up() {
 
 // Its time is what right kernels are compared with, and stands in the store as a default's does.
 Status DispatchBench::go_on_with_wrong_default() {
-  context_->wrong_by_default.insert(name_);
+  context_->state->wrong_by_default.insert(name_);
   default_is_wrong_ = default_.failure->message;
   HONE_ASSIGN(const std::optional<measure::MeasureResult> measured, time_unverified());
   if (!measured || measured->handles.front().seconds.empty()) return no_default(*default_.failure);
@@ -209,8 +210,8 @@ Status DispatchBench::time_default() {
     default_.state = trial::State::kCompiled;
   }
   const bool measured = default_.state == trial::State::kMeasured;
-  if (!measured || !context_->peak) {
-    const trial::TimeBudget::Span span(context_->time, trial::Activity::kPrepare);
+  if (!measured || !context_->state->peak) {
+    const trial::TimeBudget::Span span(context_->state->time, trial::Activity::kPrepare);
     lanes_.push_back({context_->runner_of(0), context_->options.place().address});
     HONE_TRY(context_->runner.set_problem(*problem_));
     HONE_TRY(learn_least_seconds());
@@ -227,7 +228,7 @@ Result<std::optional<measure::MeasureResult>> DispatchBench::time_unverified() {
   how.protocol = trial::search_protocol(0, context_->options.traits());
   how.seed = context_->options.seed;
   how.least_seconds = least_seconds_;
-  const trial::TimeBudget::Span span(context_->time, trial::Activity::kMeasure);
+  const trial::TimeBudget::Span span(context_->state->time, trial::Activity::kMeasure);
   HONE_ASSIGN(const trial::KernelResult<measure::MeasureResult> measured,
               trial::KernelRunner(context_->runner).measure({&kernel}, nullptr, how));
   if (!measured) {
@@ -278,12 +279,12 @@ Status DispatchBench::learn_least_seconds() {
   device::Peak any;
   any.gflops = any.stated_matrix_gflops = 1;
   if (measure::most_flops(root_, any, matrix_units) == 0) return {};
-  if (!context_->peak) {
+  if (!context_->state->peak) {
     const Result<device::Peak> peak = lanes_.front().runner->peak();
     if (!peak && peak.error().kind != ErrorKind::kFailure) return tl::unexpected(peak.error());
-    context_->peak = peak.value_or(device::Peak{});
+    context_->state->peak = peak.value_or(device::Peak{});
   }
-  least_seconds_ = measure::least_seconds(root_, *context_->peak, matrix_units);
+  least_seconds_ = measure::least_seconds(root_, *context_->state->peak, matrix_units);
   return {};
 }
 
@@ -301,9 +302,9 @@ Status DispatchBench::run_default() {
 }
 
 double DispatchBench::seconds_at_peak() const {
-  return context_->peak ? measure::seconds_at_peak(root_, *context_->peak,
-                                                   context_->options.traits().matrix_units)
-                        : 0;
+  return context_->state->peak ? measure::seconds_at_peak(root_, *context_->state->peak,
+                                                          context_->options.traits().matrix_units)
+                               : 0;
 }
 
 std::string DispatchBench::differing_devices() const {

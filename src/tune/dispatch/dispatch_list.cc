@@ -79,7 +79,7 @@ class ListTuner {
                 context_.store.intern(trial::operation_row(dispatch.root)));
     HONE_ASSIGN(const store::Id id,
                 context_.store.intern(trial::dispatch_row(dispatch, operation)));
-    HONE_TRY(context_.store.place(
+    HONE_TRY(context_.store.link_dispatch(
         {result_.list, id, static_cast<std::int64_t>(place), dispatch.launches_per_call}));
     const auto found = finished_.find(id);
     if (found == finished_.end()) return false;

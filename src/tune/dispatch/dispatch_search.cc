@@ -47,7 +47,7 @@ void DispatchSearch::choose_strategy(double seconds, bool has_prior) {
       {space_.count(), std::min(note_.planned, affordable), has_prior, compiles_ahead});
   note_.strategy = choice.strategy;
   note_.why = choice.why;
-  stop_rule_.emplace(context_.noise);
+  stop_rule_.emplace(context_.state->noise);
   context_.observer.note(
       fmt::format("{}: strategy {}: {}", dispatch_.name, note_.strategy, note_.why));
 }

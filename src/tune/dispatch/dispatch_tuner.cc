@@ -135,8 +135,8 @@ class DispatchTuner {
 
   // Whether what was found by those before it is out of its reach.
   Result<bool> cannot_win() {
-    if (tried_.empty() || !context_.peak) return false;
-    const double least = now_->provider->least_seconds(dispatch_, *context_.peak);
+    if (tried_.empty() || !context_.state->peak) return false;
+    const double least = now_->provider->least_seconds(dispatch_, *context_.state->peak);
     const double found = best_ratio_ * bench_.default_seconds();
     if (least * kBeyondHope < found) return false;
     const std::string why = fmt::format(
@@ -148,7 +148,7 @@ class DispatchTuner {
   }
 
   Status compare_with_libraries(std::optional<store::Id> winner) {
-    const trial::TimeBudget::Span span(context_.time, trial::Activity::kBaselines);
+    const trial::TimeBudget::Span span(context_.state->time, trial::Activity::kBaselines);
     HONE_ASSIGN(const std::string why_not, measure_baselines(context_, bench_, winner));
     if (!why_not.empty())
       HONE_TRY(
@@ -204,7 +204,7 @@ class DispatchTuner {
     };
     while (search.tried() < search.planned() && goes_on() &&
            !(may_give_up && now_->is_hopeless())) {
-      report("search", seconds - clock_.seconds());
+      report(Stage::kSearch, seconds - clock_.seconds());
       HONE_TRY(pick_up());
       const std::size_t left = search.planned() - search.tried();
       HONE_ASSIGN(const std::vector<space::Configuration> proposals,
@@ -231,7 +231,7 @@ class DispatchTuner {
                                                                {"provider", now_->provider->name()},
                                                                {"search", search.note()}}
                                                     .dump()));
-    report("search", 0);
+    report(Stage::kSearch, 0);
     if (const std::string why = now_->failures.words(); !why.empty())
       context_.observer.note(fmt::format("{}: {}", dispatch_.name, why));
     return bench_.trials().cancel_compiles();
@@ -270,7 +270,7 @@ class DispatchTuner {
     Round round;
     const provider::Provider& provider = *now_->provider;
     const space::Space& space = now_->space;
-    HONE_TRY(context_.store.together([&]() -> Status {
+    HONE_TRY(context_.store.transaction([&]() -> Status {
       for (const space::Configuration& configuration : proposals) {
         store::Candidate row = bench_.candidate_row(space::to_json(space, configuration).dump());
         row.provider = provider.name();
@@ -412,14 +412,14 @@ class DispatchTuner {
   }
 
   Status separate(const std::vector<store::Id>& finalists) {
-    const trial::TimeBudget::Span span(context_.time, trial::Activity::kFinalists);
+    const trial::TimeBudget::Span span(context_.state->time, trial::Activity::kFinalists);
     std::vector<Finalist> named;
     for (const store::Id candidate : finalists) {
       const Proposal& tried = tried_.at(candidate);
       named.push_back({candidate, space::to_string(tried.of->space, tried.configuration)});
     }
     HONE_ASSIGN(finalists_, race_finalists(context_, bench_, named, for_finalists(),
-                                           [&](double left) { report("finalists", left); }));
+                                           [&](double left) { report(Stage::kFinalists, left); }));
     return {};
   }
 
@@ -448,7 +448,7 @@ class DispatchTuner {
     tuned.payload = tried_.at(columns[winner]).trial.payload;
     if (context_.programs == nullptr) return tuned;
     HONE_ASSIGN(tuned.near_ties, near_ties(winner));
-    const trial::TimeBudget::Span span(context_.time, trial::Activity::kBaselines);
+    const trial::TimeBudget::Span span(context_.state->time, trial::Activity::kBaselines);
     if (traits().assembles_code) return as_shipped(std::move(tuned));
     if (tuned.replaces()) {
       HONE_ASSIGN(provider::Artifact kernel, bench_.artifact(*selection.winner));
@@ -505,13 +505,14 @@ class DispatchTuner {
     return tuned;
   }
 
-  void report(std::string_view step, double seconds_left) {
+  void report(Stage stage, double seconds_left) {
     Progress progress;
     progress.dispatch = dispatch_.name;
     progress.dispatch_index = share_.index;
     progress.dispatch_count = share_.count;
-    progress.step = step;
-    const bool searching = step == "search";
+    const bool searching = stage == Stage::kSearch;
+    progress.stage = stage;
+    progress.step = searching ? "search" : "finalists";
     progress.tried = tried();
     progress.planned =
         searching ? tried() - now_->search->tried() + now_->search->planned() : tried();

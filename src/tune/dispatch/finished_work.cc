@@ -92,9 +92,9 @@ std::optional<KeptDispatch> kept_from(const std::string& text) {
 Status keep_finished(Context& context, TunedDispatch& tuned) {
   store::Selection& selection = tuned.selection;
   selection.dispatch = tuned.id;
-  selection.build = context.build;
+  selection.build = context.baseline.build;
   selection.device = context.device;
-  return context.store.together([&]() -> Status {
+  return context.store.transaction([&]() -> Status {
     HONE_TRY(context.store.record(selection));
     nlohmann::json payload;
     if (tuned.payload) payload = tuned.payload->json;
@@ -154,8 +154,8 @@ Result<EarlierWork> earlier_work(Context& context, const std::string& command, s
       TunedDispatch& tuned = kept->tuned;
       // The first of a run is of the search; a later one says what that run's proof made of it.
       const auto selection = std::ranges::find_if(selections, [&](const auto& each) {
-        return each.run == run.id && each.dispatch == tuned.id && each.build == context.build &&
-               each.device == context.device;
+        return each.run == run.id && each.dispatch == tuned.id &&
+               each.build == context.baseline.build && each.device == context.device;
       });
       if (selection == selections.end()) continue;
       tuned.selection = *selection;

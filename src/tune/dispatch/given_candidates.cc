@@ -8,6 +8,7 @@ namespace {
 
 Status read_result(Context& context, const Trial& trial, CheckedCandidate& checked) {
   if (trial.failure) {
+    checked.is_wrong = trial.failure->kind == provider::FailureKind::kWrong;
     checked.failure =
         fmt::format("{}: {}", provider::name_of(trial.failure->kind), trial.failure->message);
     return {};

@@ -26,6 +26,7 @@ struct CheckedCandidate {
   const GivenCandidate* given = nullptr;  // in the list
   store::Id candidate = 0;                // 0: its dispatch could not be set up
   std::string failure;                    // why it is wrong or does not run; empty: it is right
+  bool is_wrong = false;                  // it runs, and computes something else
   std::string tolerance;                  // within which it is right, and why it is that
   std::optional<double> seconds;          // of one launch, median
   std::optional<double> speedup;          // over the default's, measured beside it

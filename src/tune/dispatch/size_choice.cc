@@ -171,12 +171,13 @@ void take(const std::vector<DispatchAtSize>& at, const Rival& chosen,
 
 Status choose_for_all_sizes(Context& context, const std::vector<DispatchAtSize>& at,
                             double seconds) {
-  const trial::TimeBudget::Span span(context.time, trial::Activity::kFinalists);
+  const trial::TimeBudget::Span span(context.state->time, trial::Activity::kFinalists);
   HONE_ASSIGN(std::vector<Rival> rivals, rivals_of(context.store, at));
   if (rivals.empty()) return {};
   Progress progress;
   progress.dispatch = at.front().tuned->dispatch->name;
   progress.dispatch_count = at.size();
+  progress.stage = Stage::kFinalists;
   progress.step = "finalists";
   progress.tried = progress.planned = rivals.size();
   for (const DispatchAtSize& each : at) {

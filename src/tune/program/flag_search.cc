@@ -18,8 +18,6 @@
 namespace hone::tune {
 namespace {
 
-constexpr std::string_view kDefaultFlags = "default";
-
 // What is tried on top of the best at a time: few, so that the next best is known soon.
 constexpr std::size_t kTogether = 4;
 // One that changed nothing, alone and together with another, is not tried with more.
@@ -58,20 +56,20 @@ std::string_view name_in(std::string_view flag) {
 class FlagSearch {
  public:
   // `called`: the function and its arguments, by which rows of other calls are told apart.
-  FlagSearch(Context& context, const FlagSearchRequest& request, ProgramVariants& variants,
+  FlagSearch(Context& context, const FlagSearchRequest& request, BuildBench& builds,
              std::string called)
       : context_(context),
         request_(request),
-        variants_(variants),
+        builds_(builds),
         called_(std::move(called)),
         watch_(context.clock) {}
 
   Result<FoundFlags> run(std::vector<provider::FlagChoice> choices) {
     for (provider::FlagChoice& choice : choices)
       (choice.why_not.empty() ? choices_ : found_.not_tried).push_back(std::move(choice));
-    HONE_ASSIGN(rows_, context_.store.program_measurements(variants_.program()));
-    found_.trials.push_back({.name = std::string(kDefaultFlags)});
-    HONE_TRY(variants_.add({.name = std::string(kDefaultFlags)}));
+    HONE_ASSIGN(rows_, context_.store.program_measurements(builds_.program()));
+    found_.trials.push_back({default_build()});
+    HONE_TRY(builds_.add({default_build()}));
     watch_ = Stopwatch(context_.clock);
     std::vector<std::size_t> alone;
     while (alone.size() < choices_.size() && !is_over()) {
@@ -118,12 +116,13 @@ class FlagSearch {
   // What one more trial takes: it is compiled, its outputs are looked at, and it runs beside the
   // default.
   double seconds_of_trial() const {
-    return context_.deadline.next_compile() + kCallsOfTrial * context_.deadline.call();
+    return context_.state->deadline.next_compile() +
+           kCallsOfTrial * context_.state->deadline.call();
   }
 
   // Whether no further trial is begun. The first is where the session has time for it.
   bool is_over() const {
-    if (!context_.deadline.has(seconds_of_trial())) return true;
+    if (!context_.state->deadline.has(seconds_of_trial())) return true;
     if (compiles_ == 0) return false;
     const double seconds = watch_.seconds();
     return seconds > kLatest * request_.seconds ||
@@ -149,7 +148,7 @@ class FlagSearch {
 
   FlagSet set_of(std::size_t trial) const {
     if (trial == 0) return {};
-    return {found_.trials[trial].name, found_.trials[trial].flags};
+    return {found_.trials[trial].label, found_.trials[trial].flags};
   }
 
   bool is_of(Of which, const Set& set) const {
@@ -245,8 +244,8 @@ class FlagSearch {
         trial.flags.insert(trial.flags.end(), choices_[choice].flags.begin(),
                            choices_[choice].flags.end());
       }
-      trial.name = fmt::format("{}", fmt::join(trial.choices, " + "));
-      HONE_ASSIGN(trial.build, build_of(trial.flags));
+      trial.label = fmt::format("{}", fmt::join(trial.choices, " + "));
+      HONE_ASSIGN(trial.compiler, compiler_with(trial.flags));
       made.push_back(found_.trials.size());
       if (!take_known(trial)) unknown.push_back(made.back());
       sets_.push_back(std::move(set));
@@ -261,24 +260,25 @@ class FlagSearch {
 
   Status compile(const std::vector<std::size_t>& trials) {
     if (trials.empty()) return {};
-    std::vector<Variant> variants;
-    for (const std::size_t i : trials)
-      variants.push_back({.name = found_.trials[i].name, .flags = found_.trials[i].flags});
-    report(variants);
-    HONE_TRY(variants_.add_each(std::move(variants)));
+    std::vector<ProgramBuild> builds;
+    for (const std::size_t i : trials) builds.push_back({found_.trials[i]});
+    report(builds);
+    HONE_TRY(builds_.add_each(std::move(builds)));
     compiles_ += trials.size();
     for (const std::size_t i : trials) {
       FlagTrial& trial = found_.trials[i];
-      const Variant& made = *variants_.find(trial.name);
-      trial.same_as = made.same_as;
-      if (made.same_as.empty()) trial.failure = made.failure;
+      const ProgramBuild& made = *builds_.find(trial.id());
+      if (made.same_as)
+        trial.same_as = builds_.find(*made.same_as)->label;
+      else
+        trial.failure = made.failure;
       trial.may_differ = made.may_differ;
     }
     return {};
   }
 
-  Result<store::Id> build_of(const std::vector<std::string>& flags) {
-    HONE_ASSIGN(store::Build build, context_.store.build(context_.build));
+  Result<store::Id> compiler_with(const std::vector<std::string>& flags) {
+    HONE_ASSIGN(store::Build build, context_.store.build(context_.baseline.build));
     std::vector<std::string> all = context_.options.flags;
     all.insert(all.end(), flags.begin(), flags.end());
     build.flags = nlohmann::json(all).dump();
@@ -289,7 +289,7 @@ class FlagSearch {
   bool take_known(FlagTrial& trial) const {
     if (context_.options.bit_equal) return false;  // which no row says
     for (const store::ProgramMeasurement& row : rows_) {
-      if (row.variant != row_name(trial) || row.build != trial.build ||
+      if (row.variant != row_name(trial) || row.build != trial.compiler ||
           row.device != context_.device || row.machine != called_)
         continue;
       trial.known = true;
@@ -304,14 +304,14 @@ class FlagSearch {
   }
 
   static std::string row_name(const FlagTrial& trial) {
-    return std::string(store::kFlagRows) + trial.name;
+    return std::string(store::kFlagRows) + trial.label;
   }
 
   Status record(FlagTrial& trial) {
     store::ProgramMeasurement row;
     row.id = trial.row;
-    row.program = variants_.program();
-    row.build = trial.build;
+    row.program = builds_.program();
+    row.build = trial.compiler;
     row.device = context_.device;
     row.variant = row_name(trial);
     row.machine = called_;
@@ -347,7 +347,7 @@ class FlagSearch {
       }
     } while (!std::ranges::all_of(best_, [&](std::size_t trial) { return can_run(trial); }));
     for (const std::size_t trial : running)
-      if (!is_a_best(trial)) variants_.discard(found_.trials[trial].name);
+      if (!is_a_best(trial)) builds_.discard(found_.trials[trial].id());
     return {};
   }
 
@@ -355,15 +355,15 @@ class FlagSearch {
   // no time either.
   Status bring_back(std::size_t trial) {
     FlagTrial& best = found_.trials[trial];
-    if (variants_.find(best.name) != nullptr) return {};
+    if (builds_.find(best.id()) != nullptr) return {};
     HONE_TRY(compile({trial}));
     if (!can_run(trial)) best.ratio.reset();
     return {};
   }
 
   bool can_run(std::size_t trial) const {
-    const Variant* variant = variants_.find(found_.trials[trial].name);
-    return variant != nullptr && variant->usable();
+    const ProgramBuild* build = builds_.find(found_.trials[trial].id());
+    return build != nullptr && build->usable();
   }
 
   bool is_a_best(std::size_t trial) const { return std::ranges::count(best_, trial) > 0; }
@@ -391,10 +391,10 @@ class FlagSearch {
       const bool is_known = std::ranges::all_of(
           running, [&](std::size_t trial) { return found_.trials[trial].ratio.has_value(); });
       if (is_known && is_over() && watch.seconds() > kRoundsShare * request_.seconds) break;
-      std::vector<std::string> names{std::string(kDefaultFlags)};
-      for (const std::size_t trial : running) names.push_back(found_.trials[trial].name);
+      std::vector<BuildId> ids{default_build().id()};
+      for (const std::size_t trial : running) ids.push_back(found_.trials[trial].id());
       HONE_ASSIGN(const std::vector<double> seconds,
-                  variants_.sample(names, context_.options.seed + rounds_++));
+                  builds_.sample(ids, context_.options.seed + rounds_++));
       found_.trials.front().seconds.push_back(seconds.front());
       double fastest = 1;
       for (std::size_t i = 0; i < running.size(); ++i) {
@@ -440,9 +440,9 @@ class FlagSearch {
     }
   }
 
-  void report(const std::vector<Variant>& compiling) {
+  void report(const std::vector<ProgramBuild>& compiling) {
     Progress progress;
-    progress.step = "flags: " + compiling.front().name;
+    progress.step = "flags: " + compiling.front().label;
     if (compiling.size() > 1) progress.step += fmt::format(" and {} more", compiling.size() - 1);
     progress.tried = compiles_;
     progress.planned = std::max(request_.compiles, compiles_);
@@ -453,7 +453,7 @@ class FlagSearch {
 
   Context& context_;
   const FlagSearchRequest& request_;
-  ProgramVariants& variants_;
+  BuildBench& builds_;
   std::string called_;
   Stopwatch watch_;
   std::vector<provider::FlagChoice> choices_;
@@ -482,7 +482,7 @@ std::string call_of(const Context& context, const problem::Function& function) {
 }  // namespace
 
 double FoundFlags::speedup(const FlagSet& set) const {
-  const auto found = std::ranges::find(trials, set.name, &FlagTrial::name);
+  const auto found = std::ranges::find(trials, set.flags, &FlagTrial::flags);
   return found == trials.end() ? 1 : 1 / found->ratio.value_or(1);
 }
 
@@ -501,18 +501,18 @@ Result<std::vector<provider::FlagChoice>> choices_with_files(const Context& cont
 Result<FoundFlags> search_flags(Context& context, const problem::Program& program,
                                 const std::string& bytes, const problem::Function& function,
                                 const FlagSearchRequest& request) {
-  const trial::TimeBudget::Span span(context.time, trial::Activity::kProgram);
+  const trial::TimeBudget::Span span(context.state->time, trial::Activity::kProgram);
   HONE_ASSIGN(TemporaryFolder folder, TemporaryFolder::create("hone-flags-"));
-  HONE_ASSIGN(ProgramVariants made,
-              ProgramVariants::create(context, program, bytes, function, folder.path()));
+  HONE_ASSIGN(BuildBench made,
+              BuildBench::create(context, program, bytes, function, folder.path()));
   ProgramBench bench{std::move(folder), std::move(made)};
   HONE_ASSIGN(std::vector<provider::FlagChoice> choices, choices_with_files(context, program));
   HONE_ASSIGN(FoundFlags found,
-              FlagSearch(context, request, bench.variants, call_of(context, function))
+              FlagSearch(context, request, bench.builds, call_of(context, function))
                   .run(std::move(choices)));
-  if (request.prove && !found.best.name.empty()) {
-    const RightVariant best{.name = found.best.name, .flags = found.best.flags};
-    HONE_ASSIGN(const ProvingRounds rounds, prove_variant(context, bench, best));
+  if (request.prove && !found.best.flags.empty()) {
+    const VerifiedBuild best{{.label = found.best.name, .flags = found.best.flags}};
+    HONE_ASSIGN(const ProvingRounds rounds, prove_build(context, bench, best));
     HONE_ASSIGN(found.verdict, verdict_of(std::vector<ProvingRounds>{rounds}));
     HONE_TRY(context.store.log_event("flags", json_of(*found.verdict, best).dump()));
   }
@@ -522,21 +522,23 @@ Result<FoundFlags> search_flags(Context& context, const problem::Program& progra
 Result<std::optional<RepairingFlags>> find_repair(Context& context, const problem::Program& program,
                                                   const std::string& bytes,
                                                   const problem::Function& function) {
-  const trial::TimeBudget::Span span(context.time, trial::Activity::kProgram);
+  const trial::TimeBudget::Span span(context.state->time, trial::Activity::kProgram);
   HONE_ASSIGN(const std::vector<provider::FlagChoice> choices,
               choices_with_files(context, program));
-  const std::string why_default_fails = context.default_failure;
+  const std::string why_default_fails = context.state->default_failure;
   std::optional<RepairingFlags> found;
   for (const provider::FlagChoice& choice : choices) {
-    if (!choice.why_not.empty() || !context.deadline.has(context.deadline.next_compile())) continue;
+    if (!choice.why_not.empty() ||
+        !context.state->deadline.has(context.state->deadline.next_compile()))
+      continue;
     HONE_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("hone-repair-"));
-    HONE_ASSIGN(ProgramVariants variants,
-                ProgramVariants::create(context, program, bytes, function, folder.path()));
-    const Status works = variants.add({.name = choice.name, .flags = choice.flags});
-    context.default_failure = why_default_fails;
+    HONE_ASSIGN(BuildBench builds,
+                BuildBench::create(context, program, bytes, function, folder.path()));
+    const Status works = builds.add({{.label = choice.name, .flags = choice.flags}});
+    context.state->default_failure = why_default_fails;
     if (!works && works.error().kind == ErrorKind::kFailure) continue;
     if (!works) return tl::unexpected(works.error());
-    const Result<double> error = variants.error_of_first();
+    const Result<double> error = builds.error_of_first();
     if (!error && error.error().kind != ErrorKind::kFailure) return tl::unexpected(error.error());
     RepairingFlags repair{{choice.name, choice.flags}, ""};
     if (!error)

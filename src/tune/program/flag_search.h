@@ -15,15 +15,13 @@
 
 namespace hone::tune {
 
-// Choices together, and what became of them.
-struct FlagTrial {
-  std::string name;                       // "im2col + data tiling"; "default" of the first
+// Choices together, and what became of them; the default without any.
+struct FlagTrial : Build {
   std::vector<std::string> choices = {};  // names
-  std::vector<std::string> flags = {};    // beyond the user's
-  store::Id build = 0;                    // of the compiler with these flags
+  store::Id compiler = 0;                 // store::Build, of these flags
   std::string failure = {};               // does not compile or run, wrong outputs; else empty
   bool may_differ = false;                // a failure that another run may not meet
-  std::string same_as = {};               // the name of one that compiles to the same module
+  std::string same_as = {};               // the label of one that compiles to the same module
   std::optional<double> ratio = {};       // of its time to the default's, median over shared rounds
   std::size_t rounds = 0;                 // that it took part in
   bool known = false;                     // an earlier run found it, and it was not run again
@@ -66,7 +64,7 @@ Result<std::vector<provider::FlagChoice>> choices_with_files(const Context& cont
 
 // `function`: what is called; its arguments are made up. Each trial is a row of the store under
 // its name; a later run on the same store and device takes from there what it would only run again.
-// Errors: of ProgramVariants, where the default itself does not compile or run; kInterrupted.
+// Errors: of BuildBench, where the default itself does not compile or run; kInterrupted.
 Result<FoundFlags> search_flags(Context& context, const problem::Program& program,
                                 const std::string& bytes, const problem::Function& function,
                                 const FlagSearchRequest& request);

@@ -21,10 +21,12 @@ SecondsByKernel seconds_of_a_call(const std::vector<provider::KernelTime>& kerne
 
 }  // namespace
 
-Result<std::vector<std::vector<SecondsByKernel>>> look_in_place(
-    Context& context, const ProgramVariants& bench, const std::vector<std::string>& variants,
-    const InPlaceRuns& runs, const KnownKernel& known) {
-  std::vector<std::vector<SecondsByKernel>> seconds(variants.size());
+Result<std::vector<std::vector<SecondsByKernel>>> look_in_place(Context& context,
+                                                                const BuildBench& bench,
+                                                                const std::vector<BuildId>& builds,
+                                                                const InPlaceRuns& runs,
+                                                                const KnownKernel& known) {
+  std::vector<std::vector<SecondsByKernel>> seconds(builds.size());
   const Stopwatch watch(context.clock);
   for (int run = 0; run < runs.most; ++run) {
     if (run >= runs.least && watch.seconds() > runs.seconds) break;
@@ -33,8 +35,8 @@ Result<std::vector<std::vector<SecondsByKernel>>> look_in_place(
     progress.tried = static_cast<std::size_t>(run);
     progress.planned = static_cast<std::size_t>(runs.most);
     context.observer.progress(progress);
-    for (std::size_t v = 0; v < variants.size(); ++v) {
-      HONE_ASSIGN(const provider::ProgramTimes times, bench.kernel_times(variants[v]));
+    for (std::size_t v = 0; v < builds.size(); ++v) {
+      HONE_ASSIGN(const provider::ProgramTimes times, bench.kernel_times(builds[v]));
       seconds[v].push_back(seconds_of_a_call(times.kernels, known));
     }
   }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tune/program/program_variants.h"
+#include "tune/program/build_bench.h"
 
 namespace hone::tune {
 
@@ -26,14 +26,16 @@ struct InPlaceRuns {
   double seconds = std::numeric_limits<double>::infinity();
 };
 
-// seconds[v][r]: of the kernels of variants[v] in run r; all variants run once in every run, in
+// seconds[v][r]: of the kernels of builds[v] in run r; all builds run once in every run, in
 // turn, each in a process of its own. The runtime counts the launches of as many calls as it made;
-// how many these were, those of `known` tell, which all variants have: what runs less often than
-// once in a call runs at load, and is left out. Empty where that kernel is not seen. `variants` are
+// how many these were, those of `known` tell, which all builds have: what runs less often than
+// once in a call runs at load, and is left out. Empty where that kernel is not seen. `builds` are
 // usable. Errors: those of the runtime's tools.
-Result<std::vector<std::vector<SecondsByKernel>>> look_in_place(
-    Context& context, const ProgramVariants& bench, const std::vector<std::string>& variants,
-    const InPlaceRuns& runs, const KnownKernel& known);
+Result<std::vector<std::vector<SecondsByKernel>>> look_in_place(Context& context,
+                                                                const BuildBench& bench,
+                                                                const std::vector<BuildId>& builds,
+                                                                const InPlaceRuns& runs,
+                                                                const KnownKernel& known);
 
 // By kernel, of those that every run has.
 SecondsByKernel medians(const std::vector<SecondsByKernel>& runs);

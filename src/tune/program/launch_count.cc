@@ -39,7 +39,7 @@ Result<provider::ProgramCall> compiled_call(Context& context,
                              .device = options.place().address,
                              .runtime_flags = options.runtime_flags,
                              .stop_fd = context.stop_fd};
-  if (const auto most = context.deadline.most_call()) call.most_seconds = *most;
+  if (const auto most = context.state->deadline.most_call()) call.most_seconds = *most;
   HONE_ASSIGN(call.inputs, write_argument_files(function, options.inputs, folder, options.seed));
   HONE_ASSIGN(const std::vector<trial::CompiledModule> compiled,
               context.compiler.compile_each({program}));

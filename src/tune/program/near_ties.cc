@@ -69,19 +69,19 @@ std::optional<TiedEntries> tied_entries(const std::vector<VerifiedEntry>& entrie
   return tied;
 }
 
-Result<std::vector<ChosenTie>> faster_in_place(Context& context, const ProgramVariants& bench,
-                                               const std::vector<std::string>& variants,
+Result<std::vector<ChosenTie>> faster_in_place(Context& context, const BuildBench& bench,
+                                               const std::vector<BuildId>& builds,
                                                const std::vector<std::size_t>& ranks,
                                                const std::vector<VerifiedEntry>& entries) {
   const std::string& name = entries.front().name();
   const InPlaceRuns request{kRuns, kFewestRuns, kNearTieShare * context.options.budget_seconds};
-  HONE_ASSIGN(const auto runs, look_in_place(context, bench, variants, request,
+  HONE_ASSIGN(const auto runs, look_in_place(context, bench, builds, request,
                                              {name, launches_of(entries.front(), name)}));
   std::vector<ChosenTie> chosen;
   for (std::size_t e = 0; e < entries.size(); ++e) {
     const std::vector<double> winner = seconds_of(entries[e], runs.front());
     std::optional<ChosenTie> best;
-    for (std::size_t v = 1; v < variants.size(); ++v) {
+    for (std::size_t v = 1; v < builds.size(); ++v) {
       const std::vector<double> tie = seconds_of(entries[e], runs[v]);
       const bool has_it = entries[e].tuned->near_ties.size() > ranks[v - 1];
       if (!has_it || winner.empty() || tie.empty()) continue;

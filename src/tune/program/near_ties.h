@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tune/program/program_variants.h"
+#include "tune/program/build_bench.h"
 #include "tune/program/spec_entries.h"
 
 namespace hone::tune {
@@ -35,12 +35,12 @@ struct ChosenTie {
   measure::PairedComparison in_place;  // its kernels beside the winner's, in a call
 };
 
-// `variants`: names of usable programs of the bench, with the winners of `entries` first, then with
+// `builds`: usable ones of the bench, with the winners of `entries` first, then with
 // their near ties, the rank of each in `ranks`. Each kernel is timed in place in all of them, in
 // turn; of each entry the one that is certainly faster than the winner, and the fastest of these.
 // Errors: those of the runtime's tools.
-Result<std::vector<ChosenTie>> faster_in_place(Context& context, const ProgramVariants& bench,
-                                               const std::vector<std::string>& variants,
+Result<std::vector<ChosenTie>> faster_in_place(Context& context, const BuildBench& bench,
+                                               const std::vector<BuildId>& builds,
                                                const std::vector<std::size_t>& ranks,
                                                const std::vector<VerifiedEntry>& entries);
 

@@ -19,7 +19,7 @@ Result<std::map<store::Id, double>> default_times(Context& context) {
   HONE_ASSIGN(const std::vector<store::DispatchRow> rows, context.store.dispatch_rows());
   std::map<store::Id, double> seconds;
   for (const store::DispatchRow& row : rows)
-    if (row.build == context.build && row.device == context.device && row.default_row &&
+    if (row.build == context.baseline.build && row.device == context.device && row.default_row &&
         row.default_row->median_seconds)
       seconds[row.dispatch] = *row.default_row->median_seconds;
   return seconds;
@@ -51,13 +51,14 @@ std::vector<KernelGain> promises(std::string_view compiler, const std::vector<Tu
   return kernels;
 }
 
-Status look_at_kernels(Context& context, const ProgramBench& bench, ProgramGain& gain) {
-  const ProgramVariants& variants = bench.variants;
-  const Variant* const without = variants.timed_for(gain.without_spec);
-  const Variant* const with = variants.timed_for(gain.variant);
+Status look_at_kernels(Context& context, const ProgramBench& bench, const VerifiedBuild& build,
+                       ProgramGain& gain) {
+  const BuildBench& builds = bench.builds;
+  const ProgramBuild* const without = builds.timed_for(build.without_spec->id());
+  const ProgramBuild* const with = builds.timed_for(build.id());
   if (gain.kernels.empty() || without == nullptr || with == nullptr) return {};
   const KernelGain& known = gain.kernels.front();
-  HONE_ASSIGN(const auto runs, look_in_place(context, variants, {without->name, with->name},
+  HONE_ASSIGN(const auto runs, look_in_place(context, builds, {without->id(), with->id()},
                                              {kRunsInPlace}, {known.dispatch, known.launches}));
   SecondsByKernel before = medians(runs[0]), after = medians(runs[1]);
   for (KernelGain& kernel : gain.kernels) {
@@ -118,11 +119,12 @@ std::optional<double> ProgramGain::between() const {
   return arrived() - *kernels_gain - *others_gain;
 }
 
-Result<ProgramGain> gain_of(Context& context, ProgramBench& bench, const RightVariant& variant,
+Result<ProgramGain> gain_of(Context& context, ProgramBench& bench, const VerifiedBuild& build,
                             const ProvingRounds& rounds, const std::vector<TunedDispatch>& tuned) {
   ProgramGain gain;
-  gain.variant = variant.name;
-  gain.without_spec = variant.without_spec;
+  gain.variant = build.label;
+  gain.without_spec = build.without_spec->label;
+  gain.has_flags = build.without_spec->id() != default_build().id();
   // By the ratios that the verdict is about: medians of rounds lie apart by what a round had in
   // common.
   gain.before = gain.base = measure::median(rounds.base);
@@ -135,9 +137,9 @@ Result<ProgramGain> gain_of(Context& context, ProgramBench& bench, const RightVa
       measure::compare_paired(rounds.flags.empty() ? rounds.base : rounds.flags, rounds.chosen));
   gain.after = gain.before * by_spec.ratio;
   HONE_ASSIGN(const auto defaults, default_times(context));
-  gain.kernels = promises(context.programs->name(), tuned, variant.shipped, defaults);
+  gain.kernels = promises(context.programs->name(), tuned, build.shipped, defaults);
   if (context.programs->tells_kernel_times(context.options.place().address))
-    HONE_TRY(look_at_kernels(context, bench, gain));
+    HONE_TRY(look_at_kernels(context, bench, build, gain));
   return gain;
 }
 

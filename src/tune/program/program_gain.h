@@ -26,7 +26,8 @@ struct KernelGain {
 
 // Seconds of a call of the program.
 struct ProgramGain {
-  std::string variant, without_spec;  // names of the way that was proved, and of its flags alone
+  std::string variant, without_spec;  // labels of what was proved, and of the same without a spec
+  bool has_flags = false;             // without a spec it is not the default
   double base = 0;                    // the default
   double before = 0, after = 0;       // its flags alone, and with the spec
   std::vector<KernelGain> kernels;    // with an entry; what promises most first
@@ -43,11 +44,11 @@ struct ProgramGain {
   std::optional<double> between() const;
 };
 
-// Returns the gain of `variant`, which `rounds` proved on the bench of prove_program(). `tuned`:
+// Returns the gain of `build`, which `rounds` proved on the bench of prove_program(). `tuned`:
 // the dispatches that it may have entries for, of a program split with its flags. In place each
 // kernel's times are medians of a few runs of both ways in turn. Errors: of the store, and of the
 // runtime's tools.
-Result<ProgramGain> gain_of(Context& context, ProgramBench& bench, const RightVariant& variant,
+Result<ProgramGain> gain_of(Context& context, ProgramBench& bench, const VerifiedBuild& build,
                             const ProvingRounds& rounds, const std::vector<TunedDispatch>& tuned);
 
 // {"variant", "without_spec", "seconds_default", "seconds_before", "seconds_after", "promised",

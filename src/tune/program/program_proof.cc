@@ -14,21 +14,16 @@ namespace hone::tune {
 namespace {
 
 // Those that choose, and those that say what is claimed. At 3 % noise 20 of the latter find a gain
-// of 5 % in nine of ten proofs (tests/tune/variant_choice_simulation_test.cc prints the shares).
+// of 5 % in nine of ten proofs (tests/tune/build_choice_simulation_test.cc prints the shares).
 constexpr int kChoosingRounds = 12, kProvingRounds = 20;
 // The program with the winners alone, and with near ties of two ranks.
 constexpr std::size_t kCompilesOfTies = 3;
-constexpr std::string_view kDefault = "default";
-constexpr std::string_view kSpec = "spec";
+// Labels of builds.
+constexpr const char* kSpec = "spec";
 // The one that the user had before, whose entries every spec has behind its own.
-constexpr std::string_view kStarter = "starter spec";
+constexpr const char* kStarter = "starter spec";
 // Where the compiler's own kernels are wrong: with what is right in their place, and nothing else.
-constexpr std::string_view kRepairs = "repairs";
-
-// Two ways of building at once: "data tiling + spec".
-std::string both(const std::string& a, std::string_view b) {
-  return a.empty() ? std::string(b) : fmt::format("{} + {}", a, b);
-}
+constexpr const char* kRepairs = "repairs";
 
 std::vector<std::string> joined(std::vector<std::string> flags,
                                 const std::vector<std::string>& more) {
@@ -39,11 +34,12 @@ std::vector<std::string> joined(std::vector<std::string> flags,
 class Proof {
  public:
   Proof(Context& context, const problem::Program& program, const std::string& bytes,
-        std::vector<TunedDispatch>& tuned, const ReferenceOf& reference_of,
-        const std::vector<RightVariant>& rivals)
+        const problem::GivenSizes& given, std::vector<TunedDispatch>& tuned,
+        const ReferenceOf& reference_of, const std::vector<VerifiedBuild>& rivals)
       : context_(context),
         program_(program),
         bytes_(bytes),
+        given_(given),
         tuned_(tuned),
         reference_of_(reference_of),
         rivals_(rivals) {}
@@ -67,9 +63,9 @@ class Proof {
     HONE_ASSIGN(proven_.spec, with_starter(entries_));
     HONE_ASSIGN(proven_.replaced, replaced_executables(*context_.programs, entries_));
     proven_.shipped = verified_by(entries_);
-    if (variants_ && !proven_.variants.empty())
+    if (builds_ && !proven_.builds.empty())
       proven_.bench =
-          std::make_shared<ProgramBench>(ProgramBench{std::move(folder), std::move(*variants_)});
+          std::make_shared<ProgramBench>(ProgramBench{std::move(folder), std::move(*builds_)});
     return std::move(proven_);
   }
 
@@ -79,7 +75,7 @@ class Proof {
     Result<problem::Function> function =
         function_to_call(program_, context_.options.function, context_.options.inputs);
     if (function) return std::move(*function);
-    context_.not_proved = function.error().message;
+    context_.state->not_proved = function.error().message;
     context_.observer.note(function.error().message +
                            ": the program is compiled with the spec, which is checked to be "
                            "applied; its gain in the whole program is not measured");
@@ -94,9 +90,9 @@ class Proof {
       entries_.clear();
       return {};
     }
-    const bool as_loaded = context_.added.flags.empty();
-    const VettingRequest request{program_.path, bytes_, context_.flags(), folder_,
-                                 as_loaded ? &program_ : nullptr};
+    const bool as_loaded = context_.baseline.extra_flags.flags.empty();
+    const VettingRequest request{
+        program_.path, bytes_, context_.flags(), folder_, as_loaded ? &program_ : nullptr, given_};
     auto vetted = vet_spec(context_, request, entries_);
     if (!vetted && vetted.error().kind == ErrorKind::kFailure) {
       // What was tuned is kept; a program that the compiler refuses has no use for a spec.
@@ -129,7 +125,7 @@ class Proof {
   // On a GPU: that the kernels inside the program are those that were verified and measured as they
   // ship (shipped_kernels.h).
   Status compare_kernels() {
-    const Variant* whole = variants_->find(whole_);
+    const ProgramBuild* whole = builds_->find(whole_);
     if (whole == nullptr || whole->module.empty()) return {};
     HONE_ASSIGN(const std::string module, read_file(whole->module));
     for (const VerifiedEntry& entry : entries_) {
@@ -155,8 +151,8 @@ class Proof {
     const Status compared = compare_on(function);
     const auto is = [&](ErrorKind kind) { return compared.error().kind == kind; };
     if (compared || !(is(ErrorKind::kEnvironment) || is(ErrorKind::kFailure))) return compared;
-    proven_.variants.clear();
-    context_.not_proved = compared.error().message;
+    proven_.builds.clear();
+    context_.state->not_proved = compared.error().message;
     return {};
   }
 
@@ -167,38 +163,36 @@ class Proof {
 
   Status compare_on(const problem::Function& function) {
     // The compiler's freedom to reorder sums was added for the sake of dispatches alone.
-    const bool has_flags =
-        !context_.added.flags.empty() && context_.added.flags != context_.options.sums.flags;
-    if (!context_.deadline.can_prove() && entries_.empty() && !has_flags) {
-      proven_.variants.push_back({.name = std::string(kDefault), .flags = {}});
+    const bool has_flags = !context_.baseline.extra_flags.flags.empty() &&
+                           context_.baseline.extra_flags.flags != context_.options.sums.flags;
+    if (!context_.state->deadline.can_prove() && entries_.empty() && !has_flags) {
+      proven_.builds.push_back({default_build()});
       return {};
     }
-    if (!context_.deadline.can_prove())
+    if (!context_.state->deadline.can_prove())
       return failure("no time is left to prove it: --budget {:.0f}s would do",
-                     context_.deadline.sufficient());
-    HONE_ASSIGN(variants_, ProgramVariants::create(context_, program_, bytes_, function, folder_));
+                     context_.state->deadline.sufficient());
+    HONE_ASSIGN(builds_, BuildBench::create(context_, program_, bytes_, function, folder_));
     HONE_TRY(repair());
-    std::vector<Variant> without_spec;
-    if (variants_->all().empty()) without_spec.push_back({.name = std::string(kDefault)});
-    if (!context_.added.flags.empty())
-      without_spec.push_back({.name = context_.added.name, .flags = context_.added.flags});
-    for (const FlagSet& set : context_.flag_sets)
-      if (context_.deadline.has(static_cast<double>(without_spec.size() + 1) *
-                                context_.deadline.next_compile()))
-        without_spec.push_back({.name = set.name, .flags = set.flags});
-    HONE_TRY(variants_->add_each(std::move(without_spec)));
+    std::vector<ProgramBuild> without_spec{{default_build()}};
+    if (!context_.baseline.extra_flags.flags.empty()) without_spec.push_back({base()});
+    for (const FlagSet& set : context_.state->flag_sets)
+      if (context_.state->deadline.has(static_cast<double>(without_spec.size()) *
+                                       context_.state->deadline.next_compile()))
+        without_spec.push_back({{.label = set.name, .flags = set.flags}});
+    HONE_TRY(builds_->add_each(std::move(without_spec)));
     HONE_TRY(add_starter());
     HONE_TRY(drop_entries_that_go_wrong());
     HONE_TRY(choose_among_near_ties());
-    HONE_TRY(add_spec_variants(""));
-    HONE_TRY(variants_->compile_plainly_ahead(whole_));
+    HONE_TRY(add_spec_builds(/*first=*/true));
+    HONE_TRY(builds_->compile_plainly_ahead(whole_));
     HONE_TRY(compare_kernels());
     HONE_TRY(add_ablations());
     HONE_TRY(add_rivals());
     HONE_TRY(time_all());
     HONE_ASSIGN(const bool dropped, drop_entries_that_do_not_help());
     if (dropped) {
-      HONE_TRY(add_spec_variants(" (helping entries)"));
+      HONE_TRY(add_spec_builds(/*first=*/false));
       HONE_TRY(time_what_stays());
     }
     return keep_right_ones();
@@ -206,36 +200,47 @@ class Proof {
 
   // Whether so many more compiles with a spec, and those of the rivals, leave time to prove.
   bool has_time_for_specs(std::size_t compiles) const {
-    return context_.deadline.has(static_cast<double>(compiles + rivals_.size()) *
-                                 context_.deadline.next_with_spec());
+    return context_.state->deadline.has(static_cast<double>(compiles + rivals_.size()) *
+                                        context_.state->deadline.next_with_spec());
   }
 
   Status time_all() {
-    std::vector<std::string> names;
-    for (const Variant& variant : variants_->all()) names.push_back(variant.name);
-    return time(names);
+    std::vector<BuildId> ids;
+    for (const ProgramBuild& build : builds_->all()) ids.push_back(build.id());
+    return time(ids);
   }
-  Status time(const std::vector<std::string>& names) {
-    return variants_->time(kChoosingRounds, names, context_.options.seed,
-                           context_.deadline.for_choosing());
+  Status time(const std::vector<BuildId>& ids) {
+    return builds_->time(kChoosingRounds, ids, context_.options.seed,
+                         context_.state->deadline.for_choosing());
   }
 
-  // Once more, since variants are compared within rounds: what may still be chosen.
+  // Once more, since builds are compared within rounds: what may still be chosen.
   Status time_what_stays() {
-    std::vector<std::string> names;
-    for (const Variant& variant : variants_->all())
-      if (stays(variant)) names.push_back(variant.name);
-    return time(names);
+    std::vector<BuildId> ids;
+    for (const ProgramBuild& build : builds_->all())
+      if (stays(build)) ids.push_back(build.id());
+    return time(ids);
   }
 
-  // What the user has: what is found must be better than that.
+  // With the flags that the entries were found with, and nothing else; with what the user has.
+  Build base() const {
+    if (context_.baseline.extra_flags.flags.empty()) return default_build();
+    return {.label = context_.baseline.extra_flags.name,
+            .flags = context_.baseline.extra_flags.flags};
+  }
+  Build starter() const {
+    return {.label = joined_label(context_.baseline.extra_flags.name, kStarter),
+            .flags = context_.baseline.extra_flags.flags,
+            .spec = context_.state->starter_spec};
+  }
+
+  // What is found must be better than what the user has.
   Status add_starter() {
-    if (context_.starter_spec.empty()) return {};
-    entries_of_[starter_name()] = {};
-    Variant starter{.name = starter_name(), .flags = context_.added.flags};
-    starter.spec = context_.starter_spec;
-    starter.without_spec = base_name();
-    return variants_->add(std::move(starter));
+    if (context_.state->starter_spec.empty()) return {};
+    ProgramBuild build{starter()};
+    build.without_spec = base();
+    specs_[build.id()] = {};
+    return builds_->add(std::move(build));
   }
 
   // The spec with these entries, and those of the starter spec behind them.
@@ -244,23 +249,20 @@ class Proof {
     return linked(std::move(text));
   }
   Result<std::string> linked(std::string text) const {
-    if (context_.starter_spec.empty()) return text;
-    if (text.empty()) return context_.starter_spec;
+    if (context_.state->starter_spec.empty()) return text;
+    if (text.empty()) return context_.state->starter_spec;
     return context_.compiler.link_specs(context_.options.starter_spec.string(), text,
-                                        context_.starter_spec);
+                                        context_.state->starter_spec);
   }
 
-  std::string base_name() const {
-    return context_.added.name.empty() ? std::string(kDefault) : context_.added.name;
-  }
-  std::string starter_name() const { return both(context_.added.name, kStarter); }
-
-  Result<Variant> spec_variant(const std::vector<VerifiedEntry>& entries, std::string name) const {
-    Variant variant{.name = std::move(name), .flags = context_.added.flags};
-    HONE_ASSIGN(variant.spec, with_starter(entries));
-    HONE_ASSIGN(variant.replaced, replaced_executables(*context_.programs, entries));
-    variant.without_spec = context_.starter_spec.empty() ? base_name() : starter_name();
-    return variant;
+  Result<ProgramBuild> spec_build(const std::vector<VerifiedEntry>& entries,
+                                  std::string label) const {
+    ProgramBuild build{{.label = std::move(label), .flags = context_.baseline.extra_flags.flags}};
+    HONE_ASSIGN(build.spec, with_starter(entries));
+    HONE_ASSIGN(build.replaced, replaced_executables(*context_.programs, entries));
+    if (build.uses_spec())
+      build.without_spec = context_.state->starter_spec.empty() ? base() : starter();
+    return build;
   }
 
   // The default with its wrong kernels repaired is what outputs are compared with from here on. All
@@ -268,15 +270,17 @@ class Proof {
   Status repair() {
     repairs_ = static_cast<std::size_t>(std::ranges::count_if(entries_, &VerifiedEntry::repairs));
     if (repairs_ == 0) return {};
-    HONE_TRY(variants_->add({.name = std::string(kDefault)}));
+    HONE_TRY(builds_->add({default_build()}));
     const Group repairing(entries_.begin(), entries_.begin() + as_distance(repairs_));
     const bool all = repairs_ == entries_.size();
-    HONE_ASSIGN(Variant repaired,
-                spec_variant(repairing, all ? spec_name() : both(context_.added.name, kRepairs)));
-    const std::string name = repaired_ = repaired.name;
+    HONE_ASSIGN(
+        ProgramBuild repaired,
+        spec_build(repairing,
+                   all ? label() : joined_label(context_.baseline.extra_flags.name, kRepairs)));
+    const BuildId id = repaired_ = repaired.id();
     repaired.repairs = true;
-    HONE_TRY(variants_->add(std::move(repaired)));
-    const Variant& added = *variants_->find(name);
+    HONE_TRY(builds_->add(std::move(repaired)));
+    const ProgramBuild& added = *builds_->find(id);
     if (!added.usable()) {
       // Without them the rest is compared with a program that is wrong, as is said at the end.
       for (const VerifiedEntry& entry : repairing)
@@ -286,7 +290,7 @@ class Proof {
       repairs_ = 0;
       return {};
     }
-    entries_of_[name] = {.entries = repairing};
+    specs_[id] = {.entries = repairing};
     for (std::size_t i = 0; i < added.differences.size(); ++i)
       context_.observer.note(fmt::format(
           "result {} of the default is wrong in {} of {} elements, by {:.2g} at most: repaired are "
@@ -333,13 +337,13 @@ class Proof {
   // Why the program with the first so many entries is not timed; empty where it is.
   Result<std::string> failure_with(std::size_t count) {
     const std::vector<VerifiedEntry> some(entries_.begin(), entries_.begin() + as_distance(count));
-    HONE_ASSIGN(Variant variant, spec_variant(some, ""));
-    if (count == entries_.size()) variant.compiled = vetted_module();
-    return variants_->failure_of(std::move(variant));
+    HONE_ASSIGN(ProgramBuild build, spec_build(some, ""));
+    if (count == entries_.size()) build.compiled = vetted_module();
+    return builds_->failure_of(std::move(build));
   }
 
   // What was vetted has the new entries only.
-  std::string vetted_module() const { return context_.starter_spec.empty() ? module_ : ""; }
+  std::string vetted_module() const { return context_.state->starter_spec.empty() ? module_ : ""; }
 
   Status choose_among_near_ties() {
     const bool told = context_.programs->tells_kernel_times(context_.options.place().address);
@@ -347,42 +351,52 @@ class Proof {
         !has_time_for_specs(kCompilesOfTies))
       return {};
     TieChoice choice(
-        context_, *variants_, tuned_, reference_of_,
-        [this](const std::vector<VerifiedEntry>& entries, std::string name) {
-          return spec_variant(entries, std::move(name));
+        context_, *builds_, tuned_, reference_of_,
+        [this](const std::vector<VerifiedEntry>& entries, std::string label) {
+          return spec_build(entries, std::move(label));
         },
         kChoosingRounds);
-    HONE_ASSIGN(module_, choice.choose(entries_, spec_name(), vetted_module()));
+    HONE_ASSIGN(module_, choice.choose(entries_, label(), vetted_module()));
     return {};
   }
 
-  Status add_spec_variants(std::string_view suffix) {
-    if (suffix.empty()) whole_ = only_repairs() ? repaired_ : spec_name();
+  // `first`: before any entry is dropped.
+  Status add_spec_builds(bool first) {
+    const std::string suffix = first ? "" : " (helping entries)";
+    if (first) whole_ = repaired_;
     if (entries_.empty()) return {};
     if (!only_repairs()) {
-      HONE_ASSIGN(Variant variant, spec_variant(entries_, spec_name() + std::string(suffix)));
-      if (suffix.empty()) variant.compiled = vetted_module();
-      entries_of_[variant.name] = {.entries = entries_};
-      HONE_TRY(variants_->add(std::move(variant)));
+      HONE_ASSIGN(ProgramBuild build, spec_build(entries_, label() + suffix));
+      if (first) {
+        whole_ = build.id();
+        build.compiled = vetted_module();
+      }
+      specs_[build.id()] = {.entries = entries_};
+      HONE_TRY(builds_->add(std::move(build)));
     }
     module_.clear();
-    for (const FlagSet& set : context_.flag_sets)
+    for (const FlagSet& set : context_.state->flag_sets)
       if (has_time_for_specs(1)) HONE_TRY(add_with(set, suffix));
     return {};
   }
 
   // With other flags the program may have other dispatches: only what was verified for the same
   // code is applied. Nothing is added where no entry is left, or the flags do not compile.
-  Status add_with(const FlagSet& set, std::string_view suffix) {
-    const Variant* const alone = variants_->timed_for(set.name);
-    if (alone == nullptr) return {};
-    const std::string name = both(set.name, set.is_whole ? std::string(kSpec) : spec_name());
-    Variant variant{.name = name + std::string(suffix),
-                    .flags = set.is_whole ? set.flags : joined(set.flags, context_.added.flags)};
-    variant.without_spec = both(set.name, context_.added.name);
-    if (context_.added.name.empty() || set.is_whole) variant.without_spec = set.name;
+  Status add_with(const FlagSet& set, const std::string& suffix) {
+    const Build alone{.label = set.name, .flags = set.flags};
+    if (builds_->timed_for(alone.id()) == nullptr) return {};
+    ProgramBuild build{{.label = joined_label(set.name, set.is_whole ? kSpec : label()) + suffix,
+                        .flags = set.is_whole
+                                     ? set.flags
+                                     : joined(set.flags, context_.baseline.extra_flags.flags)}};
+    build.without_spec = alone;
+    if (!set.is_whole)
+      build.without_spec =
+          Build{.label = joined_label(set.name, context_.baseline.extra_flags.name),
+                .flags = build.flags};
     const VettingRequest request{program_.path, bytes_,
-                                 joined(context_.options.flags, variant.flags), folder_};
+                                 joined(context_.options.flags, build.flags), folder_, nullptr,
+                                 given_};
     // Under other flags the program's executables have other names.
     std::vector<VerifiedEntry> configured = entries_;
     std::erase_if(configured, replaces);
@@ -390,26 +404,26 @@ class Proof {
     if (!vetted && vetted.error().kind == ErrorKind::kInterrupted)
       return tl::unexpected(std::move(vetted).error());
     if (!vetted || vetted->entries.empty()) return {};
-    HONE_ASSIGN(variant.spec, linked(std::move(vetted->spec)));
-    if (context_.starter_spec.empty()) variant.compiled = std::move(vetted->module);
-    entries_of_[variant.name] = {.entries = std::move(vetted->entries),
-                                 .left_out = std::move(vetted->left_out)};
-    return variants_->add(std::move(variant));
+    HONE_ASSIGN(build.spec, linked(std::move(vetted->spec)));
+    if (context_.state->starter_spec.empty()) build.compiled = std::move(vetted->module);
+    specs_[build.id()] = {.entries = std::move(vetted->entries),
+                               .left_out = std::move(vetted->left_out)};
+    return builds_->add(std::move(build));
   }
 
   Status add_rivals() {
-    std::vector<Variant> variants;
-    for (const RightVariant& rival : rivals_)
-      variants.push_back({.name = rival.name,
-                          .flags = rival.flags,
-                          .spec = rival.spec,
-                          .replaced = rival.replaced,
-                          .without_spec = rival.without_spec});
-    return variants_->add_each(std::move(variants));
+    std::vector<ProgramBuild> builds;
+    for (const VerifiedBuild& rival : rivals_) {
+      ProgramBuild& build = builds.emplace_back();
+      static_cast<Build&>(build) = rival;
+      build.without_spec = rival.without_spec;
+    }
+    return builds_->add_each(std::move(builds));
   }
 
-  const RightVariant* rival(const Variant& variant) const {
-    const auto found = std::ranges::find(rivals_, variant.name, &RightVariant::name);
+  const VerifiedBuild* rival(const Build& build) const {
+    const auto found = std::ranges::find_if(
+        rivals_, [id = build.id()](const VerifiedBuild& each) { return each.id() == id; });
     return found == rivals_.end() ? nullptr : &*found;
   }
 
@@ -429,18 +443,19 @@ class Proof {
 
   // The whole spec, as it is without any dropped, without each group.
   Status add_lacking(const std::vector<Group>& groups) {
-    std::vector<Variant> ablations;
+    std::vector<ProgramBuild> ablations;
     for (const Group& group : groups) {
       std::vector<VerifiedEntry> others;
-      for (const VerifiedEntry& entry : entries_of_.at(whole_).entries)
+      for (const VerifiedEntry& entry : specs_.at(whole_).entries)
         if (!holds(group, entry)) others.push_back(entry);
-      HONE_ASSIGN(Variant variant, spec_variant(others, without(group)));
-      entries_of_[variant.name] = {.entries = std::move(others), .ablation = true};
-      ablations.push_back(std::move(variant));
+      HONE_ASSIGN(ProgramBuild build, spec_build(others, label_without(group)));
+      const BuildId id = lacking_[key_of(group)] = build.id();
+      specs_.try_emplace(id, SpecOfBuild{.entries = std::move(others), .ablation = true});
+      ablations.push_back(std::move(build));
     }
     // Without them all entries stand or fall together.
     if (!has_time_for_specs(ablations.size())) return {};
-    return variants_->add_each(std::move(ablations));
+    return builds_->add_each(std::move(ablations));
   }
 
   static bool holds(const Group& group, const VerifiedEntry& entry) {
@@ -449,17 +464,28 @@ class Proof {
   }
 
   // What is added is part of what the spec was found with.
-  std::string spec_name() const { return both(context_.added.name, kSpec); }
-  std::string without(const Group& group) const {
+  std::string label() const { return joined_label(context_.baseline.extra_flags.name, kSpec); }
+  std::string label_without(const Group& group) const {
     const std::string more =
         group.size() > 1 ? fmt::format(" and {} more", group.size() - 1) : std::string();
-    return fmt::format("{} without {}{}", spec_name(), group.front().name(), more);
+    return fmt::format("{} without {}{}", label(), group.front().name(), more);
+  }
+  using GroupKey = std::vector<const TunedDispatch*>;
+  static GroupKey key_of(const Group& group) {
+    GroupKey key;
+    for (const VerifiedEntry& entry : group) key.push_back(entry.tuned);
+    return key;
+  }
+  // The whole spec without the group; nothing where that has no time.
+  const ProgramBuild* without(const Group& group) const {
+    const auto lacking = lacking_.find(key_of(group));
+    return lacking == lacking_.end() ? nullptr : builds_->timed_for(lacking->second);
   }
 
   // By the program with the whole spec beside the one that lacks a group (with a single entry: the
   // one without a spec). A group that hurts is taken apart.
   Result<bool> drop_entries_that_do_not_help() {
-    const Variant* whole = variants_->find(whole_);
+    const ProgramBuild* whole = builds_->find(whole_);
     if (whole == nullptr) return false;
     if (!whole->usable()) {
       for (const VerifiedEntry& entry : entries_)
@@ -468,8 +494,9 @@ class Proof {
       repairs_ = 0;
       return false;
     }
-    const Variant* const found = variants_->timed_for(whole->without_spec);
-    const Variant& without_spec = found != nullptr ? *found : variants_->all().front();
+    const ProgramBuild* const found =
+        whole->without_spec ? builds_->timed_for(whole->without_spec->id()) : nullptr;
+    const ProgramBuild& without_spec = found != nullptr ? *found : builds_->all().front();
     HONE_ASSIGN(const measure::PairedComparison gained,
                 measure::compare_paired(without_spec.seconds, whole->seconds));
     std::vector<measure::PairedComparison> with_it;
@@ -494,9 +521,9 @@ class Proof {
   // time.
   Result<measure::PairedComparison> gained_by(const Group& group,
                                               const measure::PairedComparison& otherwise) const {
-    const Variant* const lacking = variants_->timed_for(without(group));
+    const ProgramBuild* const lacking = without(group);
     if (lacking == nullptr) return otherwise;
-    return measure::compare_paired(lacking->seconds, variants_->find(whole_)->seconds);
+    return measure::compare_paired(lacking->seconds, builds_->find(whole_)->seconds);
   }
 
   // Drops the halves that hurt of a group that hurts, and of these theirs; the whole group where no
@@ -509,11 +536,11 @@ class Proof {
     }
     if (by.verdict == measure::Verdict::kSlower && halves.size() > 1) {
       HONE_TRY(add_lacking(halves));
-      std::vector<std::string> names{std::string(kDefault), whole_};
+      std::vector<BuildId> ids{default_build().id(), whole_};
       for (const Group& half : halves)
-        if (const Variant* const lacking = variants_->timed_for(without(half)); lacking != nullptr)
-          names.push_back(lacking->name);
-      HONE_TRY(time(names));
+        if (const ProgramBuild* const lacking = without(half); lacking != nullptr)
+          ids.push_back(lacking->id());
+      HONE_TRY(time(ids));
       std::vector<measure::PairedComparison> by_half;
       for (const Group& half : halves) {
         HONE_ASSIGN(measure::PairedComparison gained, gained_by(half, by));
@@ -547,10 +574,10 @@ class Proof {
 
   // Without a spec, or with entries that all stay. One that lacked an entry is the spec that is
   // left where it lacked just what did not help.
-  bool stays(const Variant& variant) const {
-    if (variant.without_spec.empty() || rival(variant) != nullptr) return true;
-    const auto of = entries_of_.find(variant.name);
-    if (of == entries_of_.end()) return false;
+  bool stays(const ProgramBuild& build) const {
+    if (!build.without_spec || rival(build) != nullptr) return true;
+    const auto of = specs_.find(build.id());
+    if (of == specs_.end()) return false;
     const std::vector<VerifiedEntry>& entries = of->second.entries;
     if (of->second.ablation && entries.size() != entries_.size()) return false;
     return std::all_of(entries.begin(), entries.end(), [this](const VerifiedEntry& entry) {
@@ -561,34 +588,30 @@ class Proof {
   }
 
   Status keep_right_ones() {
-    for (const Variant& variant : variants_->all()) {
-      if (!variant.usable() || !stays(variant)) continue;
-      RightVariant right{.name = variant.name,
-                         .flags = variant.flags,
-                         .spec = variant.spec,
-                         .replaced = variant.replaced,
-                         .without_spec = variant.without_spec,
-                         .seconds = variant.seconds,
-                         .differences = variant.differences};
-      if (const RightVariant* const known = rival(variant); known != nullptr) {
+    for (const ProgramBuild& build : builds_->all()) {
+      if (!build.usable() || !stays(build)) continue;
+      VerifiedBuild right{build};
+      right.without_spec = build.without_spec;
+      right.seconds = build.seconds;
+      right.differences = build.differences;
+      if (const VerifiedBuild* const known = rival(build); known != nullptr) {
         right.shipped = known->shipped;
         right.left_out = known->left_out;
         right.repairs = known->repairs;
         right.repaired_error = known->repaired_error;
-      } else if (!variant.without_spec.empty()) {
-        const SpecOfVariant& of = entries_of_.at(variant.name);
+      } else if (build.without_spec) {
+        const SpecOfBuild& of = specs_.at(build.id());
         right.shipped = verified_by(of.entries);
         right.left_out = of.left_out;
         right.repairs = names_of(of.entries);
-        if (!right.repairs.empty())
-          right.repaired_error = variants_->find(repaired_)->repaired_error;
+        if (!right.repairs.empty()) right.repaired_error = builds_->find(repaired_)->repaired_error;
       }
-      proven_.variants.push_back(std::move(right));
+      proven_.builds.push_back(std::move(right));
     }
     return {};
   }
 
-  struct SpecOfVariant {
+  struct SpecOfBuild {
     std::vector<VerifiedEntry> entries;
     std::vector<LeftOut> left_out = {};
     bool ablation = false;  // the spec without one entry
@@ -597,47 +620,52 @@ class Proof {
   Context& context_;
   const problem::Program& program_;
   const std::string& bytes_;
+  const problem::GivenSizes& given_;
   std::vector<TunedDispatch>& tuned_;
   const ReferenceOf& reference_of_;
-  const std::vector<RightVariant>& rivals_;
+  const std::vector<VerifiedBuild>& rivals_;
   std::filesystem::path folder_;
   std::vector<VerifiedEntry> entries_;  // those that repair first
   std::size_t repairs_ = 0;             // how many of them do
-  std::string repaired_;                // the name of the program with these alone
-  std::string whole_;                   // of that with all of them, before any is dropped
+  BuildId repaired_;                    // the program with these alone
+  BuildId whole_;                       // that with all of them, before any is dropped
   std::string module_;  // with all entries_ and the flags they were found with; may be empty
-  std::optional<ProgramVariants> variants_;
-  std::map<std::string, SpecOfVariant> entries_of_;  // by the variant's name
-  std::vector<Group> groups_;                        // of entries_, that are left out together
+  std::optional<BuildBench> builds_;
+  std::map<BuildId, SpecOfBuild> specs_;
+  std::map<GroupKey, BuildId> lacking_;  // the whole spec without each group
+  std::vector<Group> groups_;            // of entries_, that are left out together
   ProvenProgram proven_;
 };
 
 }  // namespace
 
 Result<ProvenProgram> prove_program(Context& context, const problem::Program& program,
-                                    const std::string& bytes, std::vector<TunedDispatch>& tuned,
+                                    const std::string& bytes, const problem::GivenSizes& given,
+                                    std::vector<TunedDispatch>& tuned,
                                     const ReferenceOf& reference_of,
-                                    const std::vector<RightVariant>& rivals) {
-  return Proof(context, program, bytes, tuned, reference_of, rivals).run();
+                                    const std::vector<VerifiedBuild>& rivals) {
+  return Proof(context, program, bytes, given, tuned, reference_of, rivals).run();
 }
 
-Result<ProvingRounds> prove_variant(Context& context, ProgramBench& bench,
-                                    const RightVariant& variant) {
-  ProgramVariants& variants = bench.variants;
-  HONE_TRY(variants.compile_plainly(variant.name));
-  const bool has_flags = variant.uses_spec() && variant.without_spec != kDefault;
-  if (has_flags && variants.find(variant.without_spec) == nullptr)
-    HONE_TRY(variants.add({.name = variant.without_spec, .flags = variant.flags}));
-  const Variant* alone = has_flags ? variants.timed_for(variant.without_spec) : nullptr;
-  std::vector<std::string> names{std::string(kDefault), variant.name};
-  if (alone != nullptr && alone->name != kDefault) names.push_back(alone->name);
+Result<ProvingRounds> prove_build(Context& context, ProgramBench& bench,
+                                  const VerifiedBuild& chosen) {
+  BuildBench& builds = bench.builds;
+  const BuildId base = default_build().id(), id = chosen.id();
+  HONE_TRY(builds.compile_plainly(id));
+  const ProgramBuild* alone = nullptr;
+  if (chosen.without_spec && chosen.without_spec->id() != base) {
+    HONE_TRY(builds.add({*chosen.without_spec}));
+    alone = builds.timed_for(chosen.without_spec->id());
+  }
+  std::vector<BuildId> ids{base, id};
+  if (alone != nullptr && alone->id() != base) ids.push_back(alone->id());
   // Other orders than those of the rounds that chose.
-  HONE_TRY(variants.time(kProvingRounds, names, context.options.seed + 1,
-                         context.deadline.for_proving()));
+  HONE_TRY(builds.time(kProvingRounds, ids, context.options.seed + 1,
+                       context.state->deadline.for_proving()));
   ProvingRounds rounds;
-  rounds.base = variants.find(kDefault)->seconds;
-  rounds.chosen = variants.find(variant.name)->seconds;
-  if (names.size() > 2) rounds.flags = variants.find(names.back())->seconds;
+  rounds.base = builds.find(base)->seconds;
+  rounds.chosen = builds.find(id)->seconds;
+  if (ids.size() > 2) rounds.flags = builds.find(ids.back())->seconds;
   return rounds;
 }
 

@@ -10,9 +10,9 @@
 
 #include "base/file.h"
 #include "tune/dispatch/dispatch_tuner.h"
+#include "tune/program/build_bench.h"
+#include "tune/program/build_choice.h"
 #include "tune/program/near_ties.h"
-#include "tune/program/program_variants.h"
-#include "tune/program/variant_choice.h"
 
 namespace hone::tune {
 
@@ -21,10 +21,10 @@ namespace hone::tune {
 // is halved until what hurts is found.
 inline constexpr std::size_t kMostGroups = 8;
 
-// The compiled variants, while there may be something to time.
+// The builds, while there may be something to time.
 struct ProgramBench {
   TemporaryFolder folder;
-  ProgramVariants variants;
+  BuildBench builds;
 };
 
 struct ProvenProgram {
@@ -32,26 +32,29 @@ struct ProvenProgram {
   // were verified for; empty when no entry is left.
   std::string spec;
   std::vector<provider::ReplacedExecutable> replaced;  // with the spec
-  std::vector<RightVariant> variants;  // for most_promising; none where nothing could be run
-  std::vector<store::Id> shipped;      // dispatches that the spec's entries were verified for
+  std::vector<VerifiedBuild> builds;  // for most_promising; none where nothing could be run
+  std::vector<store::Id> shipped;     // dispatches that the spec's entries were verified for
   std::vector<LeftOut> left_out;
   std::shared_ptr<ProgramBench> bench;  // none where nothing could be run
 };
 
-// Compiles the whole program, `bytes` of the file program.path, and times it to find what is worth
-// proving (prove_variant), beside `rivals`: ways with specs of their own, which other tunings of
+// Compiles the whole program, `bytes` of the file program.path that was loaded with the sizes
+// `given`, and times it to find what is worth
+// proving (prove_build), beside `rivals`: ways with specs of their own, which other tunings of
 // the program proved. Where it cannot be run (dynamic shapes, benchmark files of a single dispatch,
 // no runtime) it is compiled all the same with what will be written, and a note says so.
 //
 // When the runtime tells what each kernel takes, winners in `tuned` give way to near ties that are
 // faster in the program (near_ties.h), unless the options say otherwise.
 Result<ProvenProgram> prove_program(Context& context, const problem::Program& program,
-                                    const std::string& bytes, std::vector<TunedDispatch>& tuned,
+                                    const std::string& bytes, const problem::GivenSizes& given,
+                                    std::vector<TunedDispatch>& tuned,
                                     const ReferenceOf& reference_of,
-                                    const std::vector<RightVariant>& rivals);
+                                    const std::vector<VerifiedBuild>& rivals);
 
-// Times the default, this variant and its flags alone anew, in rounds that have chosen nothing.
-Result<ProvingRounds> prove_variant(Context& context, ProgramBench& bench,
-                                    const RightVariant& variant);
+// Times the default, this build and the same without what was tuned anew, in rounds that have
+// chosen nothing.
+Result<ProvingRounds> prove_build(Context& context, ProgramBench& bench,
+                                  const VerifiedBuild& chosen);
 
 }  // namespace hone::tune

@@ -27,7 +27,8 @@ Result<std::vector<std::vector<double>>> time_rounds(
   std::size_t rounds = request.rounds;
   for (std::size_t round = 0; round < rounds; ++round) {
     Progress progress;
-    progress.step = "program";
+    progress.stage = Stage::kProgramRounds;
+    progress.step = "timing the whole program, round";
     progress.tried = round;
     if (round > 0) {
       const double each = watch.seconds() / static_cast<double>(round);

@@ -79,8 +79,8 @@ class Vetting {
 
   Status look_at_program() {
     if (request_.program == nullptr) {
-      HONE_ASSIGN(loaded_, context_.compiler.load_program_to_compile(request_.path, request_.bytes,
-                                                                     request_.flags));
+      HONE_ASSIGN(loaded_, context_.compiler.load_program_to_compile(
+                               request_.path, request_.bytes, request_.flags, request_.given));
     }
     for (const VerifiedEntry& entry : entries_) {
       HONE_ASSIGN(const std::vector<std::string> texts, texts_of(*entry.tuned->payload));
@@ -187,7 +187,7 @@ class Vetting {
     const Stopwatch watch(context_.clock);
     HONE_ASSIGN(auto compiled, compile_with(entries_.size()));
     if (compiled) {
-      context_.deadline.compiled_with_spec(watch.seconds());
+      context_.state->deadline.compiled_with_spec(watch.seconds());
       vetted_.module = std::move(*compiled);
       return true;
     }

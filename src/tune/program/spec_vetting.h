@@ -13,12 +13,13 @@
 namespace hone::tune {
 
 struct VettingRequest {
-  std::string path;                // of the program
-  const std::string& bytes;        // its file's
+  std::string path;          // of the program
+  const std::string& bytes;  // its file's
   std::vector<std::string> flags;  // of the compiler, without the spec's
   std::filesystem::path folder;    // for specs
   // As loaded with these flags; none: it is loaded.
   const problem::Program* program = nullptr;
+  std::optional<problem::GivenSizes> given = {};  // to load it with
 };
 
 struct VettedSpec {

@@ -18,58 +18,59 @@ std::string words_of(const measure::PairedComparison& comparison) {
 }  // namespace
 
 Result<std::string> TieChoice::choose(const std::vector<VerifiedEntry>& entries,
-                                      std::string_view name, std::string winners) {
-  const std::string alone = fmt::format("{} (winners alone)", name);
-  std::vector<std::string> names{alone};
+                                      std::string_view label, std::string winners) {
+  HONE_ASSIGN(ProgramBuild alone, build_of_(entries, fmt::format("{} (winners alone)", label)));
+  std::vector<BuildId> ids{alone.id()};
   std::vector<std::size_t> ranks;
   const Stopwatch watch(context_.clock);
   while (const std::optional<TiedEntries> tied = tied_entries(entries, ranks.size())) {
     if (watch.seconds() > kNearTieShare * context_.options.budget_seconds) break;
-    HONE_ASSIGN(Variant variant, variant_of_(tied->entries, fmt::format("{} (near ties {})", name,
-                                                                        ranks.size() + 1)));
-    names.push_back(variant.name);
+    HONE_ASSIGN(ProgramBuild build, build_of_(tied->entries, fmt::format("{} (near ties {})", label,
+                                                                         ranks.size() + 1)));
+    ids.push_back(build.id());
     ranks.push_back(ranks.size());
-    HONE_TRY(variants_.add(std::move(variant)));
+    HONE_TRY(builds_.add(std::move(build)));
   }
   if (ranks.empty()) return winners;
-  HONE_ASSIGN(Variant with_winners, variant_of_(entries, alone));
-  with_winners.compiled = winners;
-  HONE_TRY(variants_.add(std::move(with_winners)));
-  HONE_ASSIGN(const std::vector<ChosenTie> chosen, faster_ones(entries, names, ranks));
+  alone.compiled = winners;
+  HONE_TRY(builds_.add(std::move(alone)));
+  HONE_ASSIGN(const std::vector<ChosenTie> chosen, faster_ones(entries, ids, ranks));
   const std::vector<TunedDispatch> before = tuned_;
   taken_ = 0;
   for (const ChosenTie& tie : chosen) HONE_TRY(take(entries[tie.entry], tie));
   if (taken_ > 0) {
-    names.push_back(fmt::format("{} (chosen in the program)", name));
-    HONE_ASSIGN(const bool slower, is_slower(entries, alone, names.back()));
+    HONE_ASSIGN(ProgramBuild build,
+                build_of_(entries, fmt::format("{} (chosen in the program)", label)));
+    ids.push_back(build.id());
+    HONE_ASSIGN(const bool slower, is_slower(entries, ids.front(), std::move(build)));
     // The elements stay where they are: entries point to them.
     if (slower) {
       std::ranges::copy(before, tuned_.begin());
     } else {
-      HONE_ASSIGN(winners, read_file(variants_.timed_for(names.back())->module));
+      HONE_ASSIGN(winners, read_file(builds_.timed_for(ids.back())->module));
     }
   }
-  for (const std::string& each : names)
-    if (is_usable(each)) variants_.set_aside(each, std::string(kWhySetAside));
+  for (const BuildId& each : ids)
+    if (is_usable(each)) builds_.set_aside(each, std::string(kWhySetAside));
   return winners;
 }
 
-bool TieChoice::is_usable(const std::string& name) const {
-  const Variant* const variant = variants_.find(name);
-  return variant != nullptr && variant->usable();
+bool TieChoice::is_usable(const BuildId& id) const {
+  const ProgramBuild* const build = builds_.find(id);
+  return build != nullptr && build->usable();
 }
 
-// `names`: the program with the winners, and those with near ties of these ranks.
+// `ids`: the program with the winners, and those with near ties of these ranks.
 Result<std::vector<ChosenTie>> TieChoice::faster_ones(const std::vector<VerifiedEntry>& entries,
-                                                      std::vector<std::string> names,
+                                                      std::vector<BuildId> ids,
                                                       std::vector<std::size_t> ranks) {
-  for (std::size_t v = names.size(); v-- > 1;) {
-    if (is_usable(names[v])) continue;
-    names.erase(names.begin() + static_cast<std::ptrdiff_t>(v));
+  for (std::size_t v = ids.size(); v-- > 1;) {
+    if (is_usable(ids[v])) continue;
+    ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(v));
     ranks.erase(ranks.begin() + static_cast<std::ptrdiff_t>(v) - 1);
   }
-  if (names.size() < 2 || !is_usable(names.front())) return std::vector<ChosenTie>();
-  return faster_in_place(context_, variants_, names, ranks, entries);
+  if (ids.size() < 2 || !is_usable(ids.front())) return std::vector<ChosenTie>();
+  return faster_in_place(context_, builds_, ids, ranks, entries);
 }
 
 Status TieChoice::take(const VerifiedEntry& entry, const ChosenTie& tie) {
@@ -91,18 +92,16 @@ Status TieChoice::take(const VerifiedEntry& entry, const ChosenTie& tie) {
 
 // Of twenty kernels compared one is called faster that is not, and one that is faster may slow its
 // neighbours: what the choice is worth is asked of the program.
-Result<bool> TieChoice::is_slower(const std::vector<VerifiedEntry>& entries,
-                                  const std::string& winners, const std::string& chosen) {
-  HONE_ASSIGN(Variant variant, variant_of_(entries, chosen));
-  HONE_TRY(variants_.add(std::move(variant)));
-  // Where every entry took its first near tie, it is the program that had them all.
-  const Variant* const with = variants_.timed_for(chosen);
+Result<bool> TieChoice::is_slower(const std::vector<VerifiedEntry>& entries, const BuildId& winners,
+                                  ProgramBuild chosen) {
+  const BuildId id = chosen.id();
+  HONE_TRY(builds_.add(std::move(chosen)));
+  const ProgramBuild* with = builds_.timed_for(id);
   if (with == nullptr) return true;
-  const std::string& base = variants_.all().front().name;
-  HONE_TRY(variants_.time(rounds_, {base, winners, with->name}, context_.options.seed,
-                          context_.deadline.for_choosing()));
+  HONE_TRY(builds_.time(rounds_, {default_build().id(), winners, with->id()}, context_.options.seed,
+                        context_.state->deadline.for_choosing()));
   HONE_ASSIGN(const measure::PairedComparison gained,
-              measure::compare_paired(variants_.find(winners)->seconds, with->seconds));
+              measure::compare_paired(builds_.find(winners)->seconds, with->seconds));
   const bool slower = gained.verdict == measure::Verdict::kSlower;
   const std::string words = fmt::format(
       "with what was chosen in it ({} of {} entries) the program is {}, beside what is fastest "

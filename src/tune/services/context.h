@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 
@@ -10,70 +11,34 @@
 #include "store/store.h"
 #include "trial/compile_service.h"
 #include "trial/lease_keeper.h"
-#include "trial/trial_runner.h"
 #include "trial/time_budget.h"
+#include "trial/trial_runner.h"
 #include "tune/services/deadline.h"
 #include "tune/services/observer.h"
 #include "tune/services/options.h"
 
 namespace hone::tune {
 
-struct Context {
-  const Options& options;
-  const provider::Provider& provider;
-  trial::CompileService& compiler;
-  trial::RunnerService& runner;
-  store::Store& store;
-  Observer& observer;
-  store::Id build = 0;
-  store::Id device = 0;
-  std::vector<trial::RunnerService*> more_runners =
-      {};  // one for each of options.places but the first
-  // The provider again, where its dispatches are pieces of whole programs.
-  const provider::ProgramProvider* programs = nullptr;
-  // Others whose kernels may take the place of the compiler's in a program, where the compile
-  // service has their workers (trial::CompileService::add_replacing).
-  std::vector<const provider::Provider*> replacing = {};
-  trial::LeaseKeeper* leases = nullptr;  // none: no other tuner works on the store
-  trial::RunnerService* runner_of(std::size_t lane) const {
-    return lane == 0 ? &runner : more_runners.at(lane - 1);
-  }
-  trial::Services trial_services() {
-    return {.compiler = compiler,
-            .store = store,
-            .leases = leases,
-            .time = &time,
-            .device = device,
-            .cores = options.place().address.cores,
-            .reuse = options.reuse,
-            .trust = options.trust,
-            .retry_failed = options.retry_failed,
-            .clock = clock};
-  }
-  // Added to the user's flags for all that is tuned, with its name; empty: nothing is. Whole
-  // programs are compiled without and with it.
-  FlagSet added = {};
-  // The sets of options.flag_sets that the search of flags has not compared.
-  std::vector<FlagSet> flag_sets = options.flag_sets;
-  // The user's flags with what is added.
-  std::vector<std::string> flags() const {
-    std::vector<std::string> all = options.flags;
-    all.insert(all.end(), added.flags.begin(), added.flags.end());
-    return all;
-  }
-  // The text of options.starter_spec; empty without one.
-  std::string starter_spec = {};
-  // Tells the observer what is to be said once in a session, however often it shows.
-  void note_once(const std::string& line) {
-    if (said.insert(line).second) observer.note(line);
-  }
-  std::set<std::string> said = {};
+// What is tuned under. What is compiled, stored and found again has these flags.
+struct Baseline {
+  FlagSet extra_flags = {};  // beyond the user's, with a label; none: as the user has it
+  store::Id build = 0;       // of the compiler with all of them
+};
 
+// What a session learns on its way.
+struct SessionState {
+  explicit SessionState(const Options& options)
+      : flag_sets(options.flag_sets), deadline(options.budget_seconds) {}
+
+  // The sets of Options::flag_sets that the search of flags has not compared.
+  std::vector<FlagSet> flag_sets;
+  // The text of Options::starter_spec; empty without one.
+  std::string starter_spec = {};
+  std::set<std::string> said = {};  // by Context::note_once
   // A difference of this share can just be told on this machine (MachineCheck), within bounds.
   double noise = 0.01;
   trial::TimeBudget time = {};
-  Clock clock = monotonic_seconds;            // that the budget is spent by
-  Deadline deadline{options.budget_seconds};  // tuning begins it anew
+  Deadline deadline;  // tuning begins it anew
   // The most the device was seen to do, once it was asked; {} where it cannot say.
   std::optional<device::Peak> peak = {};
   // Dispatches whose default computes something else than its reference: the program is wrong
@@ -89,7 +54,55 @@ struct Context {
   std::string default_failure = {}, not_proved = {};
   // Code of references that were compiled in this session, by dispatch and flags.
   std::map<std::string, provider::Artifact> references = {};
-  int stop_fd = -1;  // readable once the user has told hone to stop
+};
+
+// Copies share the session's state.
+struct Context {
+  const Options& options;
+  const provider::Provider& provider;
+  trial::CompileService& compiler;
+  trial::RunnerService& runner;
+  store::Store& store;
+  Observer& observer;
+  Baseline baseline = {};
+  store::Id device = 0;
+  // One for each of options.places but the first.
+  std::vector<trial::RunnerService*> more_runners = {};
+  // The provider again, where its dispatches are pieces of whole programs.
+  const provider::ProgramProvider* programs = nullptr;
+  // Others whose kernels may take the place of the compiler's in a program, where the compile
+  // service has their workers (CompileService::add_replacing).
+  std::vector<const provider::Provider*> replacing = {};
+  trial::LeaseKeeper* leases = nullptr;  // none: no other tuner works on the store
+  Clock clock = monotonic_seconds;       // that the budget is spent by
+  int stop_fd = -1;                      // readable once the user has told hone to stop
+  std::shared_ptr<SessionState> state = std::make_shared<SessionState>(options);
+
+  // The user's flags with the baseline's.
+  std::vector<std::string> flags() const {
+    std::vector<std::string> all = options.flags;
+    all.insert(all.end(), baseline.extra_flags.flags.begin(), baseline.extra_flags.flags.end());
+    return all;
+  }
+  trial::RunnerService* runner_of(std::size_t lane) const {
+    return lane == 0 ? &runner : more_runners.at(lane - 1);
+  }
+  trial::Services trial_services() const {
+    return {.compiler = compiler,
+            .store = store,
+            .leases = leases,
+            .time = &state->time,
+            .device = device,
+            .cores = options.place().address.cores,
+            .reuse = options.reuse,
+            .trust = options.trust,
+            .retry_failed = options.retry_failed,
+            .clock = clock};
+  }
+  // Tells the observer what is to be said once in a session, however often it shows.
+  void note_once(const std::string& line) const {
+    if (state->said.insert(line).second) observer.note(line);
+  }
 };
 
 }  // namespace hone::tune

@@ -7,8 +7,9 @@ namespace hone::tune {
 Result<problem::Program> load_program(trial::CompileService& compiler,
                                       const provider::Provider& provider, const std::string& path,
                                       const std::string& bytes,
-                                      const std::vector<std::string>& flags) {
-  HONE_ASSIGN(problem::Program program, compiler.load_program(path, bytes, flags));
+                                      const std::vector<std::string>& flags,
+                                      const std::optional<problem::GivenSizes>& given) {
+  HONE_ASSIGN(problem::Program program, compiler.load_program(path, bytes, flags, given));
   HONE_TRY(ask_for_spaces(compiler, provider, flags, program));
   return program;
 }

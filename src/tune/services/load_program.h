@@ -11,11 +11,12 @@ namespace hone::tune {
 
 // The program in the file `path` (its content: `bytes`), split into dispatches; where the
 // provider's compiler states the spaces of dispatches itself, each with what it states. Errors as
-// trial::CompileService::load_program.
+// CompileService::load_program.
 Result<problem::Program> load_program(trial::CompileService& compiler,
                                       const provider::Provider& provider, const std::string& path,
                                       const std::string& bytes,
-                                      const std::vector<std::string>& flags);
+                                      const std::vector<std::string>& flags,
+                                      const std::optional<problem::GivenSizes>& given = {});
 
 // The same for a program that was split with `flags`. A dispatch that `provider` has no space for
 // can still be tuned where one of `replacing` has one: its default is compared with their kernels.

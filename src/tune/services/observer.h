@@ -6,16 +6,19 @@
 
 namespace hone::tune {
 
+enum class Stage { kOther, kSearch, kFinalists, kProgramRounds };
+
 struct Progress {
   std::string dispatch;            // being worked on
   std::size_t dispatch_index = 0;  // from 0
   std::size_t dispatch_count = 0;
-  std::string step;         // "search", "finalists", "program", or in words what is done now
+  Stage stage = Stage::kOther;
+  std::string step;         // in words what is done now
   std::size_t tried = 0;    // candidates of this dispatch
   std::size_t planned = 0;  // 0: not counted
   std::size_t failed = 0;
   double best_speedup = 1;  // over the default, so far
-  double seconds_left = 0;  // of all dispatches; in "program" of its rounds; 0: not known or none
+  double seconds_left = 0;  // of all dispatches; of the program's rounds; 0: not known or none
 };
 
 class Observer {

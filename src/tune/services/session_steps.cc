@@ -11,7 +11,7 @@ constexpr double kLeastNoise = 0.005, kMostNoise = 0.05;
 
 Status record_time(Context& context) {
   nlohmann::json rows = nlohmann::json::array();
-  for (const trial::TimeRow& row : context.time.rows())
+  for (const trial::TimeRow& row : context.state->time.rows())
     rows.push_back(
         {{"of", row.of}, {"phase", row.phase}, {"count", row.count}, {"seconds", row.seconds}});
   return context.store.log_event("time budget", rows.dump());
@@ -20,23 +20,23 @@ Status record_time(Context& context) {
 }  // namespace
 
 void begin_budget(Context& context) {
-  context.deadline = Deadline(context.options.budget_seconds, context.clock);
-  context.compiler.limit_by([&context] { return context.deadline.most_compile(); });
+  context.state->deadline = Deadline(context.options.budget_seconds, context.clock);
+  context.compiler.limit_by([state = context.state] { return state->deadline.most_compile(); });
 }
 
 Result<MachineCheck> look_at_machine(Context& context) {
-  const trial::TimeBudget::Span span(context.time, trial::Activity::kCalibrate);
+  const trial::TimeBudget::Span span(context.state->time, trial::Activity::kCalibrate);
   HONE_ASSIGN(MachineCheck machine,
               check_machine(context.runner, context.options.place().address, {}, context.observer));
-  context.noise = std::clamp(machine.noise.smallest_difference, kLeastNoise, kMostNoise);
+  context.state->noise = std::clamp(machine.noise.smallest_difference, kLeastNoise, kMostNoise);
   HONE_TRY(context.store.log_event("machine", nlohmann::json(machine.noise).dump()));
   return machine;
 }
 
 Status record_peak(Context& context) {
-  const trial::TimeBudget::Span span(context.time, trial::Activity::kBaselines);
+  const trial::TimeBudget::Span span(context.state->time, trial::Activity::kBaselines);
   const Result<device::Peak> measured =
-      context.peak ? Result<device::Peak>(*context.peak) : context.runner.peak();
+      context.state->peak ? Result<device::Peak>(*context.state->peak) : context.runner.peak();
   // What the machine can do at most is for the report only.
   if (!measured && measured.error().kind == ErrorKind::kFailure)
     return context.store.log_event("no peak", measured.error().message);

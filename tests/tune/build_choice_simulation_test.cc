@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/measure/noise.h"
-#include "tune/program/variant_choice.h"
+#include "tune/program/build_choice.h"
 
 namespace hone::tune {
 namespace {
@@ -22,19 +22,19 @@ struct Simulation {
   std::size_t chosen = 0;
 };
 
-// truth[v]: the time of a variant, the default first; `flags`: the variant that each one's flags
+// truth[v]: the time of a build, the default first; `flags`: the build that each one's flags
 // alone are, 0 for one without a spec or without flags.
 Simulation simulate(measure::NoisyMachine& machine, const std::vector<double>& truth,
                     const std::vector<std::size_t>& flags) {
   const auto choosing = machine.rounds(truth, kChoosing);
-  std::vector<RightVariant> variants;
+  std::vector<VerifiedBuild> builds;
   for (std::size_t v = 0; v < truth.size(); ++v) {
-    variants.push_back({.name = std::to_string(v), .flags = {}});
-    variants.back().seconds = column(choosing, v);
+    builds.push_back({{.label = std::to_string(v), .flags = {std::to_string(v)}}});
+    builds.back().seconds = column(choosing, v);
   }
-  const auto promising = most_promising({variants});
+  const auto promising = most_promising({builds});
   EXPECT_TRUE(promising && *promising);
-  const auto chosen = static_cast<std::size_t>(std::stoi((*promising)->name));
+  const auto chosen = static_cast<std::size_t>(std::stoi((*promising)->label));
   if (chosen == 0) return {};
   const auto fresh = machine.rounds({truth[0], truth[chosen], truth[flags[chosen]]}, kProving);
   const auto verdict = verdict_of(std::vector<ProvingRounds>{

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "measure/array_difference.h"
 #include "measure/comparison.h"
+#include "tune/program/build.h"
 #include "tune/program/spec_entries.h"
 
 namespace hone::tune {
@@ -21,33 +22,27 @@ namespace hone::tune {
 // are compared.
 inline constexpr double kRecommendedInError = 0.05;
 
-// A way that runs and gives the default's outputs.
-struct RightVariant {
-  std::string name;                // "default", "data tiling", "spec"
-  std::vector<std::string> flags;  // beyond the session's
-  std::string spec = {};           // text; empty without one
-  std::vector<provider::ReplacedExecutable> replaced = {};
-  std::string without_spec = {};        // of one with a spec: the name of that with its flags alone
-  std::vector<double> seconds = {};     // per call, by round; variants of one program share them
+// One that runs and gives the default's outputs.
+struct VerifiedBuild : Build {
+  // Of one that uses a spec: the same without what was tuned.
+  std::optional<Build> without_spec = {};
+  std::vector<double> seconds = {};     // per call, by round; builds of one bench share rounds
   std::vector<store::Id> shipped = {};  // dispatches that the spec's entries were verified for
   std::vector<LeftOut> left_out = {};   // what has no entry only because of these flags
-  // How each output differs from the default's (where that is repaired: Variant::differences).
+  // How each output differs from the default's (where that is repaired: ProgramBuild::differences).
   std::vector<measure::ArrayDifference> differences = {};
   // Dispatches whose compiler's own kernel is wrong, and for which it has a right one.
   std::vector<std::string> repairs = {};
-  std::optional<double> repaired_error = {};  // of these (Variant::repaired_error)
-
-  // What was tuned: configurations in a spec, kernels in the place of the compiler's, or both.
-  bool uses_spec() const { return !spec.empty() || !replaced.empty(); }
+  std::optional<double> repaired_error = {};  // of these (ProgramBuild::repaired_error)
 };
 
-// `at_sizes`: the variants of the program at each of several sizes, or at the one it has, the
+// `at_sizes`: the builds of the program at each of several sizes, or at the one it has, the
 // default first. The one whose ratio to the default is the smallest (geometric mean over the
 // sizes), among those that are there at every size with the same spec and are estimated slower by
 // kLeastMargin at none. It may be the default. Nothing where there is none. Where some repair what
 // the default computes wrong, the one of these with the smallest ratio, whatever that is.
-Result<std::optional<RightVariant>> most_promising(
-    const std::vector<std::vector<RightVariant>>& at_sizes);
+Result<std::optional<VerifiedBuild>> most_promising(
+    const std::vector<std::vector<VerifiedBuild>>& at_sizes);
 
 // Rounds at one size that chose nothing: seconds per call, by round.
 struct ProvingRounds {
@@ -76,7 +71,7 @@ struct ProgramVerdict {
 // the flags where their gain is certain and the spec's is not; the chosen one again where only the
 // gain of both together is certain; else the default. The second question is asked only once the
 // first is answered, so kRecommendedInError holds for both together; it is shared out over the
-// sizes. `repairs`: what the chosen one repairs (RightVariant); where that is anything it is
+// sizes. `repairs`: what the chosen one repairs (VerifiedBuild); where that is anything it is
 // recommended however fast it is. Input errors of compare_paired.
 Result<ProgramVerdict> verdict_of(std::span<const ProvingRounds> at_sizes,
                                   const std::vector<std::string>& repairs = {});
@@ -84,6 +79,6 @@ Result<ProgramVerdict> verdict_of(std::span<const ProvingRounds> at_sizes,
 // {"variant", "recommended", "recommended_in_error", "against_default", "spec_against_flags",
 // "flags_against_default"}; each of the last three null where it was not compared, else {"verdict",
 // "margin", "at_sizes": [{"speedup", "speedup_low", "speedup_high", "rounds"}]}.
-nlohmann::json json_of(const ProgramVerdict& verdict, const RightVariant& chosen);
+nlohmann::json json_of(const ProgramVerdict& verdict, const VerifiedBuild& chosen);
 
 }  // namespace hone::tune

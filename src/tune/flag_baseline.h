@@ -13,13 +13,13 @@
 
 namespace hone::tune {
 
-class TuningBase {
+class FlagBaseline {
  public:
-  // The context's flags and build are the user's own; load() adds to them.
-  TuningBase(Context& context, const std::vector<problem::SizeSet>& sizes);
+  // `context`: of the user's own flags; this base has a copy, to whose baseline load() adds.
+  FlagBaseline(const Context& context, const std::vector<problem::SizeSet>& sizes);
 
-  // Splits the program, `bytes` of its file, with `flags` added where they have a name. Errors:
-  // those of ProgramTuning::load; the context is then as it was.
+  // Splits the program, `bytes` of its file, with `flags` added. Errors: those of
+  // ProgramTuning::load; nothing is added then.
   Status load(const FlagSet& flags, const std::shared_ptr<const std::string>& bytes);
   // Adds the flags that sums need (Options::sums) where the program has such sums.
   Status add_sums();
@@ -34,27 +34,28 @@ class TuningBase {
   // After weigh(): each dispatch's winner, and one for all where an entry of a spec is for several;
   // then the proof, beside `rivals` (prove_program). `seconds`: for the search, of all sizes
   // together.
-  Status tune(double seconds, const std::vector<RightVariant>& rivals);
+  Status tune(double seconds, const std::vector<VerifiedBuild>& rivals);
   // Instead of tune(): what is not finished keeps its default, for this reason; then the proof.
-  Status leave_out(const std::string& reason, const std::vector<RightVariant>& rivals);
+  Status leave_out(const std::string& reason, const std::vector<VerifiedBuild>& rivals);
 
-  // The context's flags and build are this base's again: whatever is compiled, stored or looked up.
-  void take_up();
-  // ProgramTuning::record at each size. `best`: what is recommended, known here by its name if it
-  // has a spec; none where the program could not be run.
-  Status record(const std::optional<RightVariant>& best);
+  // ProgramTuning::record at each size. `best`: what is recommended; none where the program could
+  // not be run.
+  Status record(const std::optional<VerifiedBuild>& best);
   // Records a base that lost to another one, which the result is about: nothing of this one ships.
-  Status record_as_rival(const std::optional<RightVariant>& best);
+  Status record_as_rival(const std::optional<VerifiedBuild>& best);
 
-  const std::string& name() const { return added_.name; }  // of all that was added; may be empty
+  // Whatever is compiled, stored or looked up for this base has its flags and build.
+  Context& context() { return *context_; }
+  const Baseline& baseline() const { return context_->baseline; }
+  std::vector<std::string> flags() const { return context_->flags(); }  // the user's with its own
 
   std::vector<ProgramTuning>& tunings() { return tunings_; }
   const std::vector<ProgramTuning>& tunings() const { return tunings_; }
-  // The way to build the program that has this name, at the size of `tuning`; null without one.
-  static const RightVariant* variant_of(const ProgramTuning& tuning, const std::string& name);
-  // The most promising way, where it has a spec: a rival of the next base's. The compiled programs,
-  // which take much of a disk, are given up.
-  Result<std::optional<RightVariant>> to_rival();
+  // That build at the size of `tuning`; null where it has none.
+  static const VerifiedBuild* find(const ProgramTuning& tuning, const Build& build);
+  // The most promising build, where it has a spec: the next base's are compared with it. The
+  // compiled programs, which take much of a disk, are given up.
+  Result<std::optional<VerifiedBuild>> best_build_for_comparison();
 
  private:
   Status add(const FlagSet& set);
@@ -65,12 +66,10 @@ class TuningBase {
   std::vector<std::vector<std::string>> spec_classes();
   bool one_configuration_for_several();
   Status choose_for_all(double seconds);
-  Status prove(const std::vector<RightVariant>& rivals);
+  Status prove(const std::vector<VerifiedBuild>& rivals);
   bool drop_what_one_leaves_out();
 
-  Context& context_;
-  FlagSet added_;
-  store::Id build_ = 0;
+  std::unique_ptr<Context> context_;  // which tunings_ refer to
   std::vector<ProgramTuning> tunings_;
   std::vector<LeftOut> dropped_;
 };

@@ -1,4 +1,4 @@
-#include "tune/program/variant_choice.h"
+#include "tune/program/build_choice.h"
 
 #include <algorithm>
 #include <limits>
@@ -9,15 +9,14 @@
 namespace hone::tune {
 namespace {
 
-// The variant of that name and spec at each size; fewer where one size has none.
-std::vector<const RightVariant*> at_each(const std::vector<std::vector<RightVariant>>& at_sizes,
-                                         const RightVariant& wanted) {
-  std::vector<const RightVariant*> found;
-  for (const std::vector<RightVariant>& variants : at_sizes)
-    for (const RightVariant& variant : variants)
-      if (variant.name == wanted.name && variant.spec == wanted.spec &&
-          variant.replaced == wanted.replaced)
-        found.push_back(&variant);
+// That build at each size; fewer where one size has none.
+std::vector<const VerifiedBuild*> at_each(const std::vector<std::vector<VerifiedBuild>>& at_sizes,
+                                          const VerifiedBuild& wanted) {
+  const BuildId id = wanted.id();
+  std::vector<const VerifiedBuild*> found;
+  for (const std::vector<VerifiedBuild>& builds : at_sizes)
+    for (const VerifiedBuild& each : builds)
+      if (each.id() == id) found.push_back(&each);
   return found;
 }
 
@@ -51,19 +50,19 @@ nlohmann::json json_of_claim(const std::optional<Claim>& claim) {
 
 }  // namespace
 
-Result<std::optional<RightVariant>> most_promising(
-    const std::vector<std::vector<RightVariant>>& at_sizes) {
+Result<std::optional<VerifiedBuild>> most_promising(
+    const std::vector<std::vector<VerifiedBuild>>& at_sizes) {
   if (at_sizes.empty() || at_sizes.front().empty()) return std::nullopt;
-  const std::vector<const RightVariant*> base = at_each(at_sizes, at_sizes.front().front());
+  const std::vector<const VerifiedBuild*> base = at_each(at_sizes, at_sizes.front().front());
   if (base.size() < at_sizes.size()) return std::nullopt;
-  const RightVariant* best = base.front();
+  const VerifiedBuild* best = base.front();
   double best_ratio = 1;
   const bool repairs = std::ranges::any_of(
-      at_sizes.front(), [](const RightVariant& each) { return !each.repairs.empty(); });
+      at_sizes.front(), [](const VerifiedBuild& each) { return !each.repairs.empty(); });
   if (repairs) best_ratio = std::numeric_limits<double>::infinity();
-  for (const RightVariant& variant : at_sizes.front()) {
-    const std::vector<const RightVariant*> rival = at_each(at_sizes, variant);
-    if (rival.size() < at_sizes.size() || (repairs && variant.repairs.empty())) continue;
+  for (const VerifiedBuild& each : at_sizes.front()) {
+    const std::vector<const VerifiedBuild*> rival = at_each(at_sizes, each);
+    if (rival.size() < at_sizes.size() || (repairs && each.repairs.empty())) continue;
     std::vector<measure::PairedComparison> comparisons;
     bool slower = false;
     for (std::size_t i = 0; i < rival.size(); ++i) {
@@ -74,7 +73,7 @@ Result<std::optional<RightVariant>> most_promising(
     }
     const double ratio = mean_ratio(comparisons);
     if ((slower && !repairs) || ratio >= best_ratio) continue;
-    best = &variant;
+    best = &each;
     best_ratio = ratio;
   }
   return *best;
@@ -98,11 +97,11 @@ Result<ProgramVerdict> verdict_of(std::span<const ProvingRounds> at_sizes,
   return verdict;
 }
 
-nlohmann::json json_of(const ProgramVerdict& verdict, const RightVariant& chosen) {
+nlohmann::json json_of(const ProgramVerdict& verdict, const VerifiedBuild& chosen) {
   std::string recommended = "default";
-  if (verdict.recommended == Recommended::kFlags) recommended = chosen.without_spec;
-  if (verdict.recommended == Recommended::kChosen) recommended = chosen.name;
-  return {{"variant", chosen.name},
+  if (verdict.recommended == Recommended::kFlags) recommended = chosen.without_spec->label;
+  if (verdict.recommended == Recommended::kChosen) recommended = chosen.label;
+  return {{"variant", chosen.label},
           {"recommended", recommended},
           {"recommended_in_error", kRecommendedInError},
           {"against_default", json_of_claim(verdict.chosen)},

@@ -1,4 +1,4 @@
-#include "tune/tuning_base.h"
+#include "tune/flag_baseline.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -33,84 +33,71 @@ std::vector<std::vector<DispatchAtSize>> take_replaced(std::vector<DispatchAtSiz
 
 }  // namespace
 
-TuningBase::TuningBase(Context& context, const std::vector<problem::SizeSet>& sizes)
-    : context_(context), added_(context.added), build_(context.build) {
+FlagBaseline::FlagBaseline(const Context& context, const std::vector<problem::SizeSet>& sizes)
+    : context_(std::make_unique<Context>(context)) {
   tunings_.reserve(sizes.size());
   for (const problem::SizeSet& set : sizes)
-    tunings_.emplace_back(context, set,
+    tunings_.emplace_back(*context_, set,
                           sizes.size() > 1 ? ", " + problem::to_string(set) : std::string());
 }
 
-void TuningBase::take_up() {
-  context_.added = added_;
-  context_.build = build_;
-}
-
-Status TuningBase::load(const FlagSet& flags, const std::shared_ptr<const std::string>& bytes) {
-  const FlagSet before = added_;
-  const store::Id build = build_;
-  take_up();
-  if (!flags.name.empty()) HONE_TRY(add(flags));
+Status FlagBaseline::load(const FlagSet& flags, const std::shared_ptr<const std::string>& bytes) {
+  const Baseline before = context_->baseline;
+  if (!flags.flags.empty()) HONE_TRY(add(flags));
   for (ProgramTuning& tuning : tunings_) {
     Status loaded = tuning.load(bytes);
     if (loaded) continue;
-    added_ = before;
-    build_ = build;
-    take_up();
+    context_->baseline = before;
     return loaded;
   }
   return {};
 }
 
-// The build is another one then: what is compiled, stored and found again has these flags.
-Status TuningBase::add(const FlagSet& set) {
-  added_.name += (added_.name.empty() ? "" : " + ") + set.name;
-  added_.flags.insert(added_.flags.end(), set.flags.begin(), set.flags.end());
-  context_.added = added_;
-  HONE_ASSIGN(store::Build build, context_.store.build(build_));
-  build.flags = nlohmann::json(context_.flags()).dump();
-  HONE_ASSIGN(build_, context_.store.intern(build));
-  take_up();
+Status FlagBaseline::add(const FlagSet& set) {
+  Baseline& baseline = context_->baseline;
+  FlagSet& extra = baseline.extra_flags;
+  extra.name = joined_label(extra.name, set.name);
+  extra.flags.insert(extra.flags.end(), set.flags.begin(), set.flags.end());
+  HONE_ASSIGN(store::Build build, context_->store.build(baseline.build));
+  build.flags = nlohmann::json(context_->flags()).dump();
+  HONE_ASSIGN(baseline.build, context_->store.intern(build));
   return {};
 }
 
-Status TuningBase::weigh(double seconds, const std::string& command) {
-  take_up();
+Status FlagBaseline::weigh(double seconds, const std::string& command) {
   for (ProgramTuning& tuning : tunings_)
     HONE_TRY(tuning.weigh(seconds / static_cast<double>(tunings_.size()), command));
   return {};
 }
 
-double TuningBase::seconds_of_a_call() const {
+double FlagBaseline::seconds_of_a_call() const {
   double all = 0;
   for (const ProgramTuning& tuning : tunings_) all += tuning.plan().time();
   return all;
 }
 
-double TuningBase::possible_gain() const {
+double FlagBaseline::possible_gain() const {
   double all = 0;
   for (const ProgramTuning& tuning : tunings_) all += tuning.plan().gain();
   return all;
 }
 
-bool TuningBase::is_begun() const {
+bool FlagBaseline::is_begun() const {
   return std::ranges::any_of(tunings_, [](const ProgramTuning& tuning) {
     return tuning.plan().count(plan::State::kFinished) > 0;
   });
 }
 
-Status TuningBase::leave_out(const std::string& reason, const std::vector<RightVariant>& rivals) {
-  take_up();
+Status FlagBaseline::leave_out(const std::string& reason, const std::vector<VerifiedBuild>& rivals) {
   for (ProgramTuning& tuning : tunings_) HONE_TRY(tuning.leave_out(reason));
   return prove(rivals);
 }
 
-Status TuningBase::tune(double seconds, const std::vector<RightVariant>& rivals) {
+Status FlagBaseline::tune(double seconds, const std::vector<VerifiedBuild>& rivals) {
   const auto sizes = static_cast<double>(tunings_.size());
-  take_up();
   const bool several = one_configuration_for_several();
   const double searched = several ? kSearchShare : 1;
-  const double part = searched * seconds / context_.options.budget_seconds / sizes;
+  const double part = searched * seconds / context_->options.budget_seconds / sizes;
   for (ProgramTuning& tuning : tunings_) HONE_TRY(tuning.search(seconds / sizes * searched, part));
   if (several) HONE_TRY(choose_for_all(seconds * (1 - kSearchShare)));
   // Each size's program would choose for itself, and one configuration serves all.
@@ -120,49 +107,46 @@ Status TuningBase::tune(double seconds, const std::vector<RightVariant>& rivals)
   return prove(rivals);
 }
 
-Status TuningBase::record_as_rival(const std::optional<RightVariant>& best) {
-  take_up();
+Status FlagBaseline::record_as_rival(const std::optional<VerifiedBuild>& best) {
   // A dispatch that both have is in the spec of the other's build, not of this one's.
-  std::optional<RightVariant> other = best;
+  std::optional<VerifiedBuild> other = best;
   if (other) other->shipped.clear();
   for (ProgramTuning& tuning : tunings_) HONE_TRY(tuning.record(other ? &*other : nullptr));
   return {};
 }
 
-Status TuningBase::record(const std::optional<RightVariant>& best) {
-  take_up();
+Status FlagBaseline::record(const std::optional<VerifiedBuild>& best) {
   for (ProgramTuning& tuning : tunings_) {
-    const RightVariant* const here = best && best->uses_spec() ? variant_of(tuning, best->name)
-                                     : best                    ? &*best
-                                                               : nullptr;
+    const VerifiedBuild* const here = best && best->uses_spec() ? find(tuning, *best)
+                                      : best                    ? &*best
+                                                                : nullptr;
     HONE_TRY(tuning.record(here));
   }
   return {};
 }
 
-Result<std::optional<RightVariant>> TuningBase::to_rival() {
+Result<std::optional<VerifiedBuild>> FlagBaseline::best_build_for_comparison() {
   ProvenProgram& proven = tunings_.front().result().proven;
-  HONE_ASSIGN(std::optional<RightVariant> best, most_promising({proven.variants}));
+  HONE_ASSIGN(std::optional<VerifiedBuild> best, most_promising({proven.builds}));
   proven.bench.reset();
   if (best && !best->uses_spec()) best.reset();
   return best;
 }
 
-Status TuningBase::add_sums() {
+Status FlagBaseline::add_sums() {
   const bool sums = std::any_of(tunings_.begin(), tunings_.end(), [](const ProgramTuning& tuning) {
     const auto& chosen = tuning.chosen();
     return std::any_of(chosen.begin(), chosen.end(), [](const problem::Dispatch* dispatch) {
       return reduces_along_lanes(*dispatch);
     });
   });
-  take_up();
-  const FlagSet& set = context_.options.sums;
-  const std::vector<std::string>& flags = context_.added.flags;
+  const FlagSet& set = context_->options.sums;
+  const std::vector<std::string>& flags = context_->baseline.extra_flags.flags;
   const bool has_it = std::ranges::all_of(
       set.flags, [&](const std::string& flag) { return std::ranges::count(flags, flag) > 0; });
-  if (!sums || has_it || context_.options.bit_equal) return {};
+  if (!sums || has_it || context_->options.bit_equal) return {};
   HONE_TRY(add(set));
-  context_.observer.note(fmt::format(
+  context_->observer.note(fmt::format(
       "the program adds up floating-point numbers: it is tuned with {} ({}), the default of each "
       "dispatch included; the whole program is compared without it too",
       fmt::join(set.flags, " "), set.name));
@@ -170,7 +154,7 @@ Status TuningBase::add_sums() {
 }
 
 // The dispatches of these names at each size; fewer where one was not tuned at a size.
-std::vector<DispatchAtSize> TuningBase::at_each(const std::vector<std::string>& names) {
+std::vector<DispatchAtSize> FlagBaseline::at_each(const std::vector<std::string>& names) {
   std::vector<DispatchAtSize> found;
   for (ProgramTuning& tuning : tunings_)
     for (TunedDispatch& tuned : tuning.result().tuned) {
@@ -188,7 +172,7 @@ std::vector<DispatchAtSize> TuningBase::at_each(const std::vector<std::string>& 
   return found;
 }
 // The names of tuned dispatches, those together that one entry of a spec is for.
-std::vector<std::vector<std::string>> TuningBase::spec_classes() {
+std::vector<std::vector<std::string>> FlagBaseline::spec_classes() {
   std::vector<std::vector<std::string>> classes;
   std::set<std::string> known;  // of the tunings before
   // Within one size, since the operations around a root have the sizes of theirs.
@@ -197,7 +181,7 @@ std::vector<std::vector<std::string>> TuningBase::spec_classes() {
     for (const problem::Dispatch* dispatch : tuning.chosen()) {
       if (known.contains(dispatch->name)) continue;
       const auto same = std::find_if(first_of.begin(), first_of.end(), [&](const auto& first) {
-        return one_entry_for(*context_.programs, *dispatch, *first.first);
+        return one_entry_for(*context_->programs, *dispatch, *first.first);
       });
       if (same == first_of.end()) {
         first_of.emplace_back(dispatch, classes.size());
@@ -211,14 +195,14 @@ std::vector<std::vector<std::string>> TuningBase::spec_classes() {
   return classes;
 }
 
-bool TuningBase::one_configuration_for_several() {
+bool FlagBaseline::one_configuration_for_several() {
   const auto classes = spec_classes();
   return tunings_.size() > 1 || std::any_of(classes.begin(), classes.end(),
                                             [](const auto& names) { return names.size() > 1; });
 }
 
 // One choice for each class of dispatches, over all sizes: what a spec says of one it says of all.
-Status TuningBase::choose_for_all(double seconds) {
+Status FlagBaseline::choose_for_all(double seconds) {
   std::vector<std::vector<DispatchAtSize>> shared;
   std::size_t measured = 0;
   for (const std::vector<std::string>& names : spec_classes()) {
@@ -239,12 +223,12 @@ Status TuningBase::choose_for_all(double seconds) {
     shared.push_back(std::move(at));
   }
   for (const std::vector<DispatchAtSize>& at : shared)
-    HONE_TRY(choose_for_all_sizes(context_, at, seconds / static_cast<double>(measured)));
+    HONE_TRY(choose_for_all_sizes(*context_, at, seconds / static_cast<double>(measured)));
   return {};
 }
 
 // What the program at one size has no use for ships for none.
-Status TuningBase::prove(const std::vector<RightVariant>& rivals) {
+Status FlagBaseline::prove(const std::vector<VerifiedBuild>& rivals) {
   do {
     for (ProgramTuning& tuning : tunings_) HONE_TRY(tuning.prove(rivals));
   } while (drop_what_one_leaves_out());
@@ -256,7 +240,7 @@ Status TuningBase::prove(const std::vector<RightVariant>& rivals) {
 }
 
 // One entry at a time: what it leaves behind may ship then.
-bool TuningBase::drop_what_one_leaves_out() {
+bool FlagBaseline::drop_what_one_leaves_out() {
   for (const TunedDispatch& tuned : tunings_.front().result().tuned) {
     const std::string& name = tuned.dispatch->name;
     const std::vector<DispatchAtSize> at = at_each(name);
@@ -283,10 +267,11 @@ bool TuningBase::drop_what_one_leaves_out() {
 }
 
 // By name: the dispatches of each size have numbers of their own.
-const RightVariant* TuningBase::variant_of(const ProgramTuning& tuning, const std::string& name) {
-  for (const RightVariant& variant : tuning.result().proven.variants)
-    if (variant.name == name) return &variant;
-  return nullptr;
+const VerifiedBuild* FlagBaseline::find(const ProgramTuning& tuning, const Build& build) {
+  const std::vector<VerifiedBuild>& builds = tuning.result().proven.builds;
+  const auto found = std::ranges::find_if(
+      builds, [id = build.id()](const VerifiedBuild& each) { return each.id() == id; });
+  return found == builds.end() ? nullptr : &*found;
 }
 
 }  // namespace hone::tune

@@ -1,4 +1,4 @@
-#include "tune/program/variant_choice.h"
+#include "tune/program/build_choice.h"
 
 #include <gtest/gtest.h>
 
@@ -13,48 +13,45 @@ std::vector<double> rounds(double seconds) {
   return all;
 }
 
-RightVariant variant(std::string name, double seconds, std::string spec = "") {
-  RightVariant made{.name = std::move(name), .flags = {}, .spec = std::move(spec)};
+VerifiedBuild build(const std::string& label, double seconds, std::string spec = "") {
+  VerifiedBuild made{{.label = label, .flags = {"--" + label}, .spec = std::move(spec)}};
   made.seconds = rounds(seconds);
   return made;
 }
 
-std::string chosen(const std::vector<std::vector<RightVariant>>& at_sizes) {
+std::string chosen(const std::vector<std::vector<VerifiedBuild>>& at_sizes) {
   const auto choice = most_promising(at_sizes);
   if (!choice) return choice.error().message;
-  return *choice ? (*choice)->name : "none";
+  return *choice ? (*choice)->label : "none";
 }
 
 TEST(MostPromising, IsTheFastestOfOneSize) {
-  EXPECT_EQ(chosen({{variant("default", 1), variant("tiling", 0.9), variant("spec", 0.5)}}),
-            "spec");
+  EXPECT_EQ(chosen({{build("default", 1), build("tiling", 0.9), build("spec", 0.5)}}), "spec");
 }
 
 TEST(MostPromising, IsTheDefaultWhereNothingLooksFaster) {
-  EXPECT_EQ(chosen({{variant("default", 1), variant("tiling", 1), variant("spec", 1.1)}}),
-            "default");
+  EXPECT_EQ(chosen({{build("default", 1), build("tiling", 1), build("spec", 1.1)}}), "default");
 }
 
 // Half the time at one size does not make up for half as much again at the other.
 TEST(MostPromising, LooksSlowerAtNoSize) {
-  EXPECT_EQ(chosen({{variant("default", 1), variant("tiling", 0.5), variant("spec", 0.9)},
-                    {variant("default", 1), variant("tiling", 1.5), variant("spec", 1)}}),
+  EXPECT_EQ(chosen({{build("default", 1), build("tiling", 0.5), build("spec", 0.9)},
+                    {build("default", 1), build("tiling", 1.5), build("spec", 1)}}),
             "spec");
 }
 
 TEST(MostPromising, IsRightAtEverySizeWithTheSameSpec) {
-  EXPECT_EQ(chosen({{variant("default", 1), variant("spec", 0.5)}, {variant("default", 1)}}),
-            "default");
-  EXPECT_EQ(chosen({{variant("default", 1), variant("spec", 0.5, "two entries")},
-                    {variant("default", 1), variant("spec", 0.5, "one entry")}}),
+  EXPECT_EQ(chosen({{build("default", 1), build("spec", 0.5)}, {build("default", 1)}}), "default");
+  EXPECT_EQ(chosen({{build("default", 1), build("spec", 0.5, "two entries")},
+                    {build("default", 1), build("spec", 0.5, "one entry")}}),
             "default");
 }
 
 // The default is fast and wrong.
 TEST(MostPromising, IsTheFastestOfThoseThatRepair) {
-  RightVariant repairs = variant("repairs", 1.3), spec = variant("spec", 1.2);
+  VerifiedBuild repairs = build("repairs", 1.3), spec = build("spec", 1.2);
   repairs.repairs = spec.repairs = {"main_dispatch_1"};
-  EXPECT_EQ(chosen({{variant("default", 1), variant("tiling", 0.5), repairs, spec}}), "spec");
+  EXPECT_EQ(chosen({{build("default", 1), build("tiling", 0.5), repairs, spec}}), "spec");
 }
 
 TEST(MostPromising, IsNoneWhereNothingRan) {

@@ -1,9 +1,10 @@
-#include "tune/program/program_variants.h"
+#include "tune/program/build_bench.h"
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/file.h"
 #include "base/hash.h"
@@ -16,7 +17,7 @@
 namespace hone::tune {
 namespace {
 
-// Six variants that are chosen from, and three that are proved, take about 130 samples: with a
+// Six builds that are chosen from, and three that are proved, take about 130 samples: with a
 // small budget these are short, lest the proof take several times what the user gave.
 constexpr double kSamplesWithinBudget = 400, kShortestSampleSeconds = 0.03;
 
@@ -31,48 +32,46 @@ constexpr double kSlowCall = 5;
 
 }  // namespace
 
-Result<ProgramVariants> ProgramVariants::create(Context& context, const problem::Program& program,
-                                                std::string bytes,
-                                                const problem::Function& function,
-                                                std::filesystem::path folder) {
-  ProgramVariants variants(context);
-  variants.path_ = program.path;
-  variants.bytes_ = std::move(bytes);
-  variants.function_ = function;
+Result<BuildBench> BuildBench::create(Context& context, const problem::Program& program,
+                                      std::string bytes, const problem::Function& function,
+                                      std::filesystem::path folder) {
+  BuildBench builds(context);
+  builds.path_ = program.path;
+  builds.bytes_ = std::move(bytes);
+  builds.function_ = function;
   for (const problem::Dispatch& dispatch : program.dispatches)
-    variants.flops_ += problem::flop_count(dispatch.root) * std::max(1, dispatch.launches_per_call);
-  variants.narrow_ = computes_narrow(program);
-  variants.folder_ = std::move(folder);
-  HONE_ASSIGN(variants.program_, context.store.intern(store::Program{
-                                     0, program.hash, program.path,
-                                     nlohmann::json{{"function", function.name}}.dump()}));
-  HONE_ASSIGN(variants.inputs_, write_argument_files(function, context.options.inputs,
-                                                     variants.folder_, context.options.seed));
-  return variants;
+    builds.flops_ += problem::flop_count(dispatch.root) * std::max(1, dispatch.launches_per_call);
+  builds.narrow_ = computes_narrow(program);
+  builds.folder_ = std::move(folder);
+  HONE_ASSIGN(builds.program_, context.store.intern(store::Program{
+                                   0, program.hash, program.path,
+                                   nlohmann::json{{"function", function.name}}.dump()}));
+  HONE_ASSIGN(builds.inputs_, write_argument_files(function, context.options.inputs, builds.folder_,
+                                                   context.options.seed));
+  return builds;
 }
 
-provider::ProgramCall ProgramVariants::call(const Variant& variant) const {
-  return {.module = variant.module,
+provider::ProgramCall BuildBench::call(const ProgramBuild& build) const {
+  return {.module = build.module,
           .function = function_,
           .inputs = inputs_,
           .device = context_->options.place().address,
           .runtime_flags = context_->options.runtime_flags,
           .stop_fd = context_->stop_fd,
-          .most_seconds = context_->deadline.most_call().value_or(kMostOfFirstCall)};
+          .most_seconds = context_->state->deadline.most_call().value_or(kMostOfFirstCall)};
 }
 
-Result<std::vector<trial::CompiledModule>> ProgramVariants::compile(
-    std::vector<Variant>& variants) {
-  std::vector<trial::CompiledModule> programs(variants.size());
+Result<std::vector<trial::CompiledModule>> BuildBench::compile(std::vector<ProgramBuild>& builds) {
+  std::vector<trial::CompiledModule> programs(builds.size());
   std::vector<trial::ProgramToCompile> missing;
   std::vector<std::size_t> places;  // of `missing`
-  for (std::size_t i = 0; i < variants.size(); ++i) {
-    Variant& variant = variants[i];
-    variant.module = folder_ / fmt::format("variant{}.vmfb", made_++);
-    programs[i] = std::move(variant.compiled);
-    variant.compiled.clear();
+  for (std::size_t i = 0; i < builds.size(); ++i) {
+    ProgramBuild& build = builds[i];
+    build.module = folder_ / fmt::format("build{}.vmfb", made_++);
+    programs[i] = std::move(build.compiled);
+    build.compiled.clear();
     if (!programs[i]->empty()) continue;
-    HONE_ASSIGN(missing.emplace_back(), to_compile(variant));
+    HONE_ASSIGN(missing.emplace_back(), to_compile(build));
     places.push_back(i);
   }
   if (places.empty()) return programs;
@@ -82,24 +81,24 @@ Result<std::vector<trial::CompiledModule>> ProgramVariants::compile(
   return programs;
 }
 
-Result<trial::ProgramToCompile> ProgramVariants::to_compile(Variant& variant) {
+Result<trial::ProgramToCompile> BuildBench::to_compile(ProgramBuild& build) {
   std::vector<std::string> all = context_->options.flags;
-  all.insert(all.end(), variant.flags.begin(), variant.flags.end());
+  all.insert(all.end(), build.flags.begin(), build.flags.end());
   trial::ProgramToCompile program{path_, bytes_, {}};
-  if (variant.shares_front_half()) program.front_flags = all;
-  if (!variant.spec.empty()) {
-    if (variant.spec_file.empty()) {
-      variant.spec_file = variant.module.string() + "_spec.mlir";
-      HONE_TRY(write_file_atomically(variant.spec_file, variant.spec));
+  if (build.shares_front_half()) program.front_flags = all;
+  if (!build.spec.empty()) {
+    if (build.spec_file.empty()) {
+      build.spec_file = build.module.string() + "_spec.mlir";
+      HONE_TRY(write_file_atomically(build.spec_file, build.spec));
     }
-    all = context_->programs->with_spec(std::move(all), variant.spec_file);
+    all = context_->programs->with_spec(std::move(all), build.spec_file);
   }
-  if (!variant.replaced.empty()) {
-    if (variant.kernels_folder.empty()) {
-      variant.kernels_folder = variant.module.string() + "_kernels";
-      HONE_TRY(write_replaced(variant.kernels_folder, variant.replaced));
+  if (!build.replaced.empty()) {
+    if (build.kernels_folder.empty()) {
+      build.kernels_folder = build.module.string() + "_kernels";
+      HONE_TRY(write_replaced(build.kernels_folder, build.replaced));
     }
-    all = context_->programs->with_replaced(std::move(all), variant.kernels_folder);
+    all = context_->programs->with_replaced(std::move(all), build.kernels_folder);
   }
   program.flags = std::move(all);
   return program;
@@ -120,60 +119,61 @@ Status write_replaced(const std::filesystem::path& folder,
   return {};
 }
 
-Status ProgramVariants::check(Variant& variant, const trial::CompiledModule& compiled) {
+Status BuildBench::check(ProgramBuild& build, const trial::CompiledModule& compiled) {
   if (!compiled) {
-    variant.module.clear();
-    variant.failure =
-        "does not compile: " + context_->programs->reason_in(compiled.error().message);
-    variant.may_differ = provider::may_differ_next_time(compiled.error().kind);
+    build.module.clear();
+    build.fail(Unusable::kDoesNotCompile,
+               "does not compile: " + context_->programs->reason_in(compiled.error().message));
+    build.may_differ = provider::may_differ_next_time(compiled.error().kind);
     return {};
   }
   const std::string code = content_hash(*compiled);
-  if (const Variant* same = with_code(code); same != nullptr) {
-    variant.module.clear();
-    variant.failure = fmt::format("the same module as '{}'", same->name);
-    variant.same_as = same->name;
+  if (const ProgramBuild* same = with_code(code); same != nullptr) {
+    build.module.clear();
+    build.fail(Unusable::kCopy, fmt::format("the same module as '{}'", same->label));
+    build.same_as = same->id();
     return {};
   }
-  variant.code = code;
-  HONE_TRY(write_file_atomically(variant.module, *compiled));
-  if (variants_.empty()) {
-    const Status expected = expect(variant);
+  build.code = code;
+  HONE_TRY(write_file_atomically(build.module, *compiled));
+  if (builds_.empty()) {
+    const Status expected = expect(build);
+    expected_by_ = build.id();
     if (expected || expected.error().kind != ErrorKind::kFailure) return expected;
-    variant.failure = "does not run: " + expected.error().message;
+    build.fail(Unusable::kDoesNotRun, "does not run: " + expected.error().message);
     return {};
   }
-  Result<std::vector<std::vector<problem::Array>>> outputs = outputs_of(variant);
+  Result<std::vector<std::vector<problem::Array>>> outputs = outputs_of(build);
   if (!outputs) {
     if (outputs.error().kind != ErrorKind::kFailure)
       return tl::unexpected(std::move(outputs).error());
-    variant.failure = "does not run: " + outputs.error().message;
-    variant.may_differ = true;
-  } else if (variant.repairs) {
-    HONE_TRY(note_differences(variant, outputs->front()));
-    HONE_TRY(say_what_is_repaired(variant, outputs->front()));
+    build.fail(Unusable::kDoesNotRun, "does not run: " + outputs.error().message);
+    build.may_differ = true;
+  } else if (build.repairs) {
+    HONE_TRY(note_differences(build, outputs->front()));
+    HONE_TRY(say_what_is_repaired(build, outputs->front()));
     for (std::size_t i = 0; i < checked_.size(); ++i) {
       checked_[i].expected = std::move((*outputs)[i]);
       checked_[i].moves.reset();
     }
-    expected_by_ = variants_.size();
+    expected_by_ = build.id();
   } else {
-    HONE_TRY(compare_outputs(variant, *outputs));
+    HONE_TRY(compare_outputs(build, *outputs));
   }
   return {};
 }
 
-RunOnFiles ProgramVariants::run_on_files(const Variant& variant) const {
-  return [this, of = call(variant)](const std::vector<std::filesystem::path>& inputs) {
+RunOnFiles BuildBench::run_on_files(const ProgramBuild& build) const {
+  return [this, of = call(build)](const std::vector<std::filesystem::path>& inputs) {
     provider::ProgramCall anew = of;
     anew.inputs = inputs;
     return context_->programs->run_program(anew, function_.outputs.size());
   };
 }
 
-Result<std::vector<std::vector<problem::Array>>> ProgramVariants::outputs_of(
-    const Variant& variant) const {
-  const RunOnFiles run = run_on_files(variant);
+Result<std::vector<std::vector<problem::Array>>> BuildBench::outputs_of(
+    const ProgramBuild& build) const {
+  const RunOnFiles run = run_on_files(build);
   std::vector<std::vector<problem::Array>> outputs;
   for (const CheckedSet& set : checked_) {
     HONE_ASSIGN(outputs.emplace_back(), run(set.inputs));
@@ -181,11 +181,11 @@ Result<std::vector<std::vector<problem::Array>>> ProgramVariants::outputs_of(
   return outputs;
 }
 
-Status ProgramVariants::expect(const Variant& variant) {
+Status BuildBench::expect(const ProgramBuild& build) {
   const Stopwatch watch(context_->clock);
   HONE_ASSIGN(std::vector<problem::Array> outputs,
-              context_->programs->run_program(call(variant), function_.outputs.size()));
-  Deadline& deadline = context_->deadline;
+              context_->programs->run_program(call(build), function_.outputs.size()));
+  Deadline& deadline = context_->state->deadline;
   deadline.called(watch.seconds());
   if (context_->options.budget_seconds < deadline.sufficient())
     context_->note_once(fmt::format(
@@ -195,10 +195,10 @@ Status ProgramVariants::expect(const Variant& variant) {
   const bool is_slow = watch.seconds() > kSlowCall;
   HONE_ASSIGN(CheckedInputs found,
               inputs_that_tell(context_->options.inputs, {inputs_, std::move(outputs)}, folder_,
-                               context_->options.seed, run_on_files(variant)));
+                               context_->options.seed, run_on_files(build)));
   checked_ = std::move(found.sets);
   if (is_slow) checked_.resize(1);
-  context_->unchecked_outputs = found.says_nothing;
+  context_->state->unchecked_outputs = found.says_nothing;
   if (!found.says_nothing.empty())
     context_->note_once(
         fmt::format("flags cannot be checked by the program's outputs ({}): each dispatch is "
@@ -211,37 +211,40 @@ Status ProgramVariants::expect(const Variant& variant) {
   return {};
 }
 
-Result<std::optional<OutputMoves>> ProgramVariants::moves_of_set(CheckedSet& set) {
+Result<std::optional<OutputMoves>> BuildBench::moves_of_set(CheckedSet& set) {
   if (!set.moves) {
     HONE_ASSIGN(set.moves, moves_of(set.inputs, set.expected, folder_, context_->options.seed,
-                                    run_on_files(variants_.at(expected_by_))));
+                                    run_on_files(*find(expected_by_))));
   }
   return *set.moves;
 }
 
-Status ProgramVariants::compare_outputs(Variant& variant,
-                                        const std::vector<std::vector<problem::Array>>& outputs) {
-  for (std::size_t i = 0; i < checked_.size() && variant.failure.empty(); ++i) {
+Status BuildBench::compare_outputs(ProgramBuild& build,
+                                   const std::vector<std::vector<problem::Array>>& outputs) {
+  for (std::size_t i = 0; i < checked_.size() && build.usable(); ++i) {
     CheckedSet& set = checked_[i];
     OutputWitnesses witnesses{.moves = [&] { return moves_of_set(set); }, .wide = {}};
     if (narrow_ || are_narrow(set.expected)) witnesses.wide = [&] { return wide_outputs(set); };
     HONE_ASSIGN(const std::vector<JudgedOutput> judged,
                 judge_outputs(outputs[i], set.expected, witnesses));
-    variant.failure = difference_in(judged);
+    if (std::string difference = difference_in(judged); !difference.empty())
+      build.fail(Unusable::kWrong, std::move(difference));
   }
-  HONE_TRY(note_differences(variant, outputs.front()));
-  if (!context_->options.bit_equal || !variant.failure.empty()) return {};
-  variant.failure = changed_bits(outputs.front(), checked_.front().expected);
-  variant.may_differ = !variant.failure.empty();  // in a run that asks for less
+  HONE_TRY(note_differences(build, outputs.front()));
+  if (!context_->options.bit_equal || !build.usable()) return {};
+  std::string changed = changed_bits(outputs.front(), checked_.front().expected);
+  if (changed.empty()) return {};
+  build.fail(Unusable::kWrong, std::move(changed));
+  build.may_differ = true;  // in a run that asks for less
   return {};
 }
 
-Status ProgramVariants::note_differences(Variant& variant,
-                                         const std::vector<problem::Array>& outputs) const {
+Status BuildBench::note_differences(ProgramBuild& build,
+                                    const std::vector<problem::Array>& outputs) const {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     HONE_ASSIGN(const auto difference,
                 measure::difference_of(outputs[i], checked_.front().expected[i]));
-    variant.differences.push_back(difference);
+    build.differences.push_back(difference);
   }
   return {};
 }
@@ -249,20 +252,20 @@ Status ProgramVariants::note_differences(Variant& variant,
 // Dispatches that are right one by one need not be all that the program does: some cannot be
 // verified by themselves, and what their references have in common with them is not seen. The whole
 // program by another code generator is a witness of another kind.
-Status ProgramVariants::say_what_is_repaired(Variant& variant,
-                                             const std::vector<problem::Array>& outputs) {
+Status BuildBench::say_what_is_repaired(ProgramBuild& build,
+                                        const std::vector<problem::Array>& outputs) {
   if (context_->options.traits().runs_on_host) return {};
   const Result<double> error = ask_the_host(outputs);
   if (!error && error.error().kind != ErrorKind::kFailure) return tl::unexpected(error.error());
   if (error)
-    variant.repaired_error = *error;
+    build.repaired_error = *error;
   else
     context_->observer.note("whether the repaired program is right as a whole is not known: " +
                             error.error().message);
   return {};
 }
 
-Result<double> ProgramVariants::error_of_first() {
+Result<double> BuildBench::error_of_first() {
   CheckedSet& set = checked_.front();
   HONE_ASSIGN(const std::vector<problem::Array> exact,
               outputs_in_f32(context_->options.reference_flags,
@@ -276,7 +279,7 @@ Result<double> ProgramVariants::error_of_first() {
   return largest;
 }
 
-Result<double> ProgramVariants::ask_the_host(const std::vector<problem::Array>& outputs) {
+Result<double> BuildBench::ask_the_host(const std::vector<problem::Array>& outputs) {
   const Options& options = context_->options;
   if (flops_ > kMostFlopsOfHost)
     return failure("its {:.3g} operations would take this machine's cores too long", flops_);
@@ -299,7 +302,7 @@ Result<double> ProgramVariants::ask_the_host(const std::vector<problem::Array>& 
   return largest;
 }
 
-Result<std::vector<problem::Array>> ProgramVariants::wide_outputs(CheckedSet& set) {
+Result<std::vector<problem::Array>> BuildBench::wide_outputs(CheckedSet& set) {
   if (set.wide) return *set.wide;
   set.wide.emplace();
   auto outputs = outputs_in_f32(context_->options.flags, context_->options.place().address, set,
@@ -314,7 +317,7 @@ Result<std::vector<problem::Array>> ProgramVariants::wide_outputs(CheckedSet& se
   return *set.wide;
 }
 
-Result<std::vector<problem::Array>> ProgramVariants::outputs_in_f32(
+Result<std::vector<problem::Array>> BuildBench::outputs_in_f32(
     const std::vector<std::string>& flags, const device::Address& device, const CheckedSet& set,
     const std::filesystem::path& module) {
   if (!std::filesystem::exists(module)) {
@@ -330,7 +333,7 @@ Result<std::vector<problem::Array>> ProgramVariants::outputs_in_f32(
                              .device = device,
                              .runtime_flags = context_->options.runtime_flags,
                              .stop_fd = context_->stop_fd,
-                             .most_seconds = std::max(1.0, context_->deadline.to_end())};
+                             .most_seconds = std::max(1.0, context_->state->deadline.to_end())};
   HONE_ASSIGN(call, widened_call(std::move(call), set.inputs, folder_));
   Result<std::vector<problem::Array>> outputs =
       context_->programs->run_program(call, function_.outputs.size());
@@ -341,74 +344,91 @@ Result<std::vector<problem::Array>> ProgramVariants::outputs_in_f32(
 
 // Of many sets of flags some change a narrow output by more than rounding explains, and only the
 // program in f32 tells which: it is compiled beside them.
-void ProgramVariants::compare_in_f32_later(std::size_t variants) {
+void BuildBench::compare_in_f32_later(std::size_t builds) {
   constexpr std::size_t kMany = 4;
-  if (variants < kMany || wide_begun_ || checked_.empty() || checked_.front().wide ||
+  if (builds < kMany || wide_begun_ || checked_.empty() || checked_.front().wide ||
       !are_narrow(checked_.front().expected) || context_->options.traits().compiling_disturbs)
     return;
   wide_begun_ = true;
   context_->compiler.compile_in_f32_ahead({path_, bytes_, context_->options.flags});
 }
 
-Status ProgramVariants::add_each(std::vector<Variant> variants) {
+Status BuildBench::add_each(std::vector<ProgramBuild> wanted) {
+  std::vector<ProgramBuild> builds = unknown_of(std::move(wanted));
   const std::size_t at_once =
       std::max<std::size_t>(1, std::min(context_->options.compile_jobs,
                                         kBytesAtOnce / std::max<std::size_t>(1, bytes_.size())));
-  compare_in_f32_later(variants.size());
-  for (std::size_t begin = 0; begin < variants.size(); begin += at_once) {
-    const auto from = variants.begin() + static_cast<std::ptrdiff_t>(begin);
-    const std::size_t count = std::min(at_once, variants.size() - begin);
+  compare_in_f32_later(builds.size());
+  for (std::size_t begin = 0; begin < builds.size(); begin += at_once) {
+    const auto from = builds.begin() + static_cast<std::ptrdiff_t>(begin);
+    const std::size_t count = std::min(at_once, builds.size() - begin);
     Progress progress;
     progress.step = "compiling the whole program";
     progress.tried = begin;
-    progress.planned = variants.size();
+    progress.planned = builds.size();
     context_->observer.progress(progress);
-    std::vector<Variant> some(std::make_move_iterator(from),
-                              std::make_move_iterator(from + static_cast<std::ptrdiff_t>(count)));
+    std::vector<ProgramBuild> some(
+        std::make_move_iterator(from),
+        std::make_move_iterator(from + static_cast<std::ptrdiff_t>(count)));
     HONE_TRY(add_some(std::move(some)));
   }
   return {};
 }
 
-Status ProgramVariants::add_some(std::vector<Variant> variants) {
+// Those that are not here yet; one that was set aside comes back anew.
+std::vector<ProgramBuild> BuildBench::unknown_of(std::vector<ProgramBuild> builds) {
+  std::vector<ProgramBuild> unknown;
+  std::set<BuildId> ids;
+  for (ProgramBuild& build : builds) {
+    const BuildId id = build.id();
+    const ProgramBuild* const known = find(id);
+    if (!ids.insert(id).second || (known != nullptr && known->unusable != Unusable::kSetAside))
+      continue;
+    std::erase_if(builds_, [&](const ProgramBuild& each) { return each.id() == id; });
+    unknown.push_back(std::move(build));
+  }
+  return unknown;
+}
+
+Status BuildBench::add_some(std::vector<ProgramBuild> builds) {
   const Stopwatch watch(context_->clock);
-  HONE_ASSIGN(const std::vector<trial::CompiledModule> compiled, compile(variants));
-  if (variants_.empty()) context_->deadline.compiled(watch.seconds());
-  for (std::size_t i = 0; i < variants.size(); ++i) {
+  HONE_ASSIGN(const std::vector<trial::CompiledModule> compiled, compile(builds));
+  if (builds_.empty()) context_->state->deadline.compiled(watch.seconds());
+  for (std::size_t i = 0; i < builds.size(); ++i) {
     if (compiled[i]) {
       Progress progress;
-      progress.step = "calling the whole program: " + variants[i].name;
+      progress.step = "calling the whole program: " + builds[i].label;
       context_->observer.progress(progress);
     }
-    HONE_TRY(check(variants[i], compiled[i]));
-    if (variants_.empty() && !variants[i].usable()) {
-      context_->default_failure = "as it is, the program " + variants[i].failure;
-      return failure("{}", context_->default_failure);
+    HONE_TRY(check(builds[i], compiled[i]));
+    if (builds_.empty() && !builds[i].usable()) {
+      context_->state->default_failure = "as it is, the program " + builds[i].failure;
+      return failure("{}", context_->state->default_failure);
     }
-    variants_.push_back(std::move(variants[i]));
+    builds_.push_back(std::move(builds[i]));
   }
   return {};
 }
 
-Status ProgramVariants::add(Variant variant) {
-  std::vector<Variant> one;
-  one.push_back(std::move(variant));
+Status BuildBench::add(ProgramBuild build) {
+  std::vector<ProgramBuild> one;
+  one.push_back(std::move(build));
   return add_each(std::move(one));
 }
 
-Result<std::string> ProgramVariants::failure_of(Variant variant) {
-  std::vector<Variant> one;
-  one.push_back(std::move(variant));
+Result<std::string> BuildBench::failure_of(ProgramBuild build) {
+  std::vector<ProgramBuild> one;
+  one.push_back(std::move(build));
   HONE_ASSIGN(const std::vector<trial::CompiledModule> compiled, compile(one));
   HONE_TRY(check(one.front(), compiled.front()));
-  return one.front().same_as.empty() ? one.front().failure : std::string();
+  return one.front().unusable == Unusable::kCopy ? std::string() : one.front().failure;
 }
 
-Status ProgramVariants::compile_plainly(std::string_view name) {
-  const auto found = std::ranges::find(variants_, name, &Variant::name);
-  if (found == variants_.end() || !found->shares_front_half()) return {};
+Status BuildBench::compile_plainly(const BuildId& id) {
+  ProgramBuild* const found = known(id);
+  if (found == nullptr || !found->shares_front_half()) return {};
   found->plainly = true;
-  std::vector<Variant> plain{*found};
+  std::vector<ProgramBuild> plain{*found};
   Progress progress;
   progress.step = "compiling what ships as its user will";
   progress.planned = 1;
@@ -421,15 +441,16 @@ Status ProgramVariants::compile_plainly(std::string_view name) {
   HONE_TRY(check(plain.front(), compiled.front()));
   plain.front().repairs = found->repairs;
   if (!plain.front().usable())
-    return failure("'{}', compiled at once as its user will: {}", name, plain.front().failure);
+    return failure("'{}', compiled at once as its user will: {}", found->label,
+                   plain.front().failure);
   *found = std::move(plain.front());
   return {};
 }
 
-Status ProgramVariants::compile_plainly_ahead(std::string_view name) {
+Status BuildBench::compile_plainly_ahead(const BuildId& id) {
   if (context_->options.traits().compiling_disturbs) return {};
-  const auto found = std::ranges::find(variants_, name, &Variant::name);
-  if (found == variants_.end() || !found->usable() || !found->shares_front_half()) return {};
+  ProgramBuild* const found = known(id);
+  if (found == nullptr || !found->usable() || !found->shares_front_half()) return {};
   found->plainly = true;
   Result<trial::ProgramToCompile> program = to_compile(*found);
   found->plainly = false;
@@ -438,17 +459,15 @@ Status ProgramVariants::compile_plainly_ahead(std::string_view name) {
   return {};
 }
 
-Status ProgramVariants::time(int rounds, const std::vector<std::string>& names, std::uint64_t seed,
-                             double most_seconds) {
-  std::vector<std::size_t> usable;
+Status BuildBench::time(int rounds, const std::vector<BuildId>& builds, std::uint64_t seed,
+                        double most_seconds) {
+  std::vector<ProgramBuild*> usable;
   std::vector<provider::ProgramCall> calls;
-  for (std::size_t i = 0; i < variants_.size(); ++i) {
-    if (!variants_[i].usable() ||
-        std::find(names.begin(), names.end(), variants_[i].name) == names.end())
-      continue;
-    variants_[i].seconds.clear();
-    usable.push_back(i);
-    calls.push_back(call(variants_[i]));
+  for (ProgramBuild& build : builds_) {
+    if (!build.usable() || std::ranges::count(builds, build.id()) == 0) continue;
+    build.seconds.clear();
+    usable.push_back(&build);
+    calls.push_back(call(build));
   }
   ProgramRounds request{static_cast<std::size_t>(rounds), sample_seconds(), seed};
   request.most_seconds = most_seconds;
@@ -459,78 +478,76 @@ Status ProgramVariants::time(int rounds, const std::vector<std::string>& names, 
         "the whole program is timed in {} rounds, not {}: more would take longer than {:.0f} s",
         times.size(), request.rounds, request.most_seconds));
   for (const std::vector<double>& round : times)
-    for (std::size_t c = 0; c < usable.size(); ++c)
-      variants_[usable[c]].seconds.push_back(round[c]);
-  for (const std::size_t timed : usable) {
-    Variant& variant = variants_[timed];
-    HONE_ASSIGN(variant.against_default,
-                measure::compare_paired(variants_.front().seconds, variant.seconds));
+    for (std::size_t c = 0; c < usable.size(); ++c) usable[c]->seconds.push_back(round[c]);
+  for (ProgramBuild* const build : usable) {
+    HONE_ASSIGN(build->against_default,
+                measure::compare_paired(builds_.front().seconds, build->seconds));
   }
   return {};
 }
 
-double ProgramVariants::sample_seconds() const {
+double BuildBench::sample_seconds() const {
   return std::clamp(context_->options.budget_seconds / kSamplesWithinBudget, kShortestSampleSeconds,
                     trial::kProgramSampleSeconds);
 }
 
-Result<std::vector<double>> ProgramVariants::sample(const std::vector<std::string>& names,
-                                                    std::uint64_t seed) {
+Result<std::vector<double>> BuildBench::sample(const std::vector<BuildId>& builds,
+                                               std::uint64_t seed) {
   std::vector<provider::ProgramCall> calls;
-  for (const std::string& name : names) calls.push_back(call(*find(name)));
+  for (const BuildId& id : builds) calls.push_back(call(*find(id)));
   HONE_ASSIGN(
       std::vector<std::vector<double>> times,
       time_rounds(*context_->programs, calls, {1, sample_seconds(), seed}, context_->observer));
   return std::move(times.front());
 }
 
-Result<provider::ProgramTimes> ProgramVariants::kernel_times(const std::string& name) const {
-  return context_->programs->kernel_times(call(*find(name)), trial::kProgramSampleSeconds);
+Result<provider::ProgramTimes> BuildBench::kernel_times(const BuildId& id) const {
+  return context_->programs->kernel_times(call(*find(id)), trial::kProgramSampleSeconds);
 }
 
-void ProgramVariants::discard(const std::string& name) {
+void BuildBench::discard(const BuildId& id) {
   std::error_code code;
-  if (const Variant* variant = find(name); variant != nullptr && !variant->module.empty())
-    std::filesystem::remove(variant->module, code);
+  if (const ProgramBuild* build = find(id); build != nullptr && !build->module.empty())
+    std::filesystem::remove(build->module, code);
 }
 
-void ProgramVariants::set_aside(const std::string& name, std::string why) {
-  discard(name);
-  const auto found = std::ranges::find(variants_, name, &Variant::name);
-  if (found == variants_.end()) return;
-  found->failure = std::move(why);
+void BuildBench::set_aside(const BuildId& id, std::string why) {
+  discard(id);
+  ProgramBuild* const found = known(id);
+  if (found == nullptr) return;
+  found->fail(Unusable::kSetAside, std::move(why));
   found->code.clear();  // one with the same module is timed for itself
 }
 
-Result<std::vector<store::ProgramMeasurement>> ProgramVariants::rows(std::string_view label) const {
+Result<std::vector<store::ProgramMeasurement>> BuildBench::rows(std::string_view label) const {
   std::vector<store::ProgramMeasurement> rows;
-  HONE_ASSIGN(const store::Build base, context_->store.build(context_->build));
+  HONE_ASSIGN(const store::Build base, context_->store.build(context_->baseline.build));
   const bool repaired = std::ranges::any_of(
-      variants_, [](const Variant& each) { return each.repairs && each.usable(); });
-  for (const Variant& variant : variants_) {
-    store::Build build = base;
+      builds_, [](const ProgramBuild& each) { return each.repairs && each.usable(); });
+  for (const ProgramBuild& build : builds_) {
+    store::Build compiled = base;
     std::vector<std::string> flags = context_->options.flags;
-    flags.insert(flags.end(), variant.flags.begin(), variant.flags.end());
-    build.flags = nlohmann::json(flags).dump();
+    flags.insert(flags.end(), build.flags.begin(), build.flags.end());
+    compiled.flags = nlohmann::json(flags).dump();
     store::ProgramMeasurement row;
     row.program = program_;
-    HONE_ASSIGN(row.build, context_->store.intern(build));
+    HONE_ASSIGN(row.build, context_->store.intern(compiled));
     row.device = context_->device;
-    row.variant = variant.name + std::string(label);
-    row.spec = variant.spec;
-    row.verdict = variant.failure;
-    if (!variant.seconds.empty()) {
-      row.timing = trial::timing_of(variant.seconds);
-      row.ratio = variant.against_default.ratio;
-      row.ratio_low = variant.against_default.interval.low;
-      row.ratio_high = variant.against_default.interval.high;
+    row.variant = build.label + std::string(label);
+    row.spec = build.spec;
+    row.verdict = build.failure;
+    if (!build.seconds.empty()) {
+      row.timing = trial::timing_of(build.seconds);
+      row.ratio = build.against_default.ratio;
+      row.ratio_low = build.against_default.interval.low;
+      row.ratio_high = build.against_default.interval.high;
       row.right = true;
-      row.verdict = measure::name_of(variant.against_default.verdict);
-      if (repaired && &variant == &variants_.front()) {
+      row.verdict = measure::name_of(build.against_default.verdict);
+      if (repaired && &build == &builds_.front()) {
         row.right = false;
         row.verdict = "wrong: see what is repaired";
       }
-    } else if (variant.failure.find("wrong") != std::string::npos) {
+    } else if (build.unusable == Unusable::kWrong) {
       row.right = false;
     }
     rows.push_back(std::move(row));
@@ -538,22 +555,27 @@ Result<std::vector<store::ProgramMeasurement>> ProgramVariants::rows(std::string
   return rows;
 }
 
-const Variant* ProgramVariants::with_code(std::string_view code) const {
-  const auto found = std::find_if(variants_.begin(), variants_.end(),
-                                  [code](const Variant& v) { return v.code == code; });
-  return found == variants_.end() ? nullptr : &*found;
+const ProgramBuild* BuildBench::with_code(std::string_view code) const {
+  const auto found = std::ranges::find(builds_, code, &ProgramBuild::code);
+  return found == builds_.end() ? nullptr : &*found;
 }
 
-const Variant* ProgramVariants::find(std::string_view name) const {
-  const auto found = std::find_if(variants_.begin(), variants_.end(),
-                                  [name](const Variant& v) { return v.name == name; });
-  return found == variants_.end() ? nullptr : &*found;
+ProgramBuild* BuildBench::known(const BuildId& id) {
+  const auto found =
+      std::ranges::find_if(builds_, [&](const ProgramBuild& each) { return each.id() == id; });
+  return found == builds_.end() ? nullptr : &*found;
 }
 
-const Variant* ProgramVariants::timed_for(std::string_view name) const {
-  const Variant* variant = find(name);
-  if (variant != nullptr && !variant->same_as.empty()) variant = find(variant->same_as);
-  return variant != nullptr && variant->usable() ? variant : nullptr;
+const ProgramBuild* BuildBench::find(const BuildId& id) const {
+  const auto found =
+      std::ranges::find_if(builds_, [&](const ProgramBuild& each) { return each.id() == id; });
+  return found == builds_.end() ? nullptr : &*found;
+}
+
+const ProgramBuild* BuildBench::timed_for(const BuildId& id) const {
+  const ProgramBuild* build = find(id);
+  if (build != nullptr && build->same_as) build = find(*build->same_as);
+  return build != nullptr && build->usable() ? build : nullptr;
 }
 
 }  // namespace hone::tune
