@@ -55,7 +55,7 @@ def tune(options, name, program, threads, budget):
 def rounds_of(store):
     """Seconds of each round of each variant."""
     database = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
-    rows = database.execute("SELECT variant, samples FROM program_measurement ORDER BY id").fetchall()
+    rows = database.execute("SELECT variant, samples FROM program_measurement WHERE purpose = 'proof' ORDER BY id").fetchall()
     database.close()
     return {variant: list(array.array("d", samples)) for variant, samples in rows}
 

@@ -175,9 +175,12 @@ void add_tune_command(CLI::App& app, Run& run) {
       options->command_line = "hone tune";
       if (!options->tuning.input.empty())
         options->command_line += " " + shell_word(options->tuning.input);
-      for (const CLI::Option* option : command->get_options())
-        if (option->count() > 0 && !option->get_positional())
-          options->command_line += words_of(*option);
+      options->task = options->command_line;
+      for (const CLI::Option* option : command->get_options()) {
+        if (option->count() == 0 || option->get_positional()) continue;
+        options->command_line += words_of(*option);
+        if (!option->check_lname("budget")) options->task += words_of(*option);
+      }
       HONE_TRY(read_flags(options->toolchain));
       HONE_TRY(check_providers(*options));
       HONE_TRY(refuse_strategies_that_learn(*options));

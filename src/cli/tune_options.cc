@@ -84,6 +84,7 @@ Status make_out(const TuneOptions& options) {
 store::Run run_row(const TuneOptions& options) {
   store::Run run;
   run.command = options.command_line;
+  run.task = options.task.empty() ? options.command_line : options.task;
   run.version = version();
   run.seed = static_cast<std::int64_t>(options.tuning.seed);
   return run;

@@ -54,6 +54,7 @@ struct TuneOptions {
   bool quiet = false;
   bool plain = false;
   std::string command_line;
+  std::string task;  // store::Run::task
 };
 
 // "90", "90s", "10m", "2h" in seconds; an input error for anything else.

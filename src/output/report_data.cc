@@ -31,7 +31,7 @@ Json measurement_json(const store::ProgramMeasurement& row, Specs& specs) {
   return {{"run", or_null(row.run)},
           {"build", row.build},
           {"device", row.device},
-          {"variant", row.variant},
+          {"variant", (row.purpose == store::Purpose::kFlags ? "flags: " : "") + row.variant},
           {"spec", specs.index(row.spec)},
           {"seconds", measured ? rounded(row.timing.median) : Json()},
           {"ratio", measured ? rounded(row.ratio) : Json()},

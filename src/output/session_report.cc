@@ -152,7 +152,7 @@ Result<Table> program_table(store::Store& store, store::Id program, store::Id ru
   HONE_ASSIGN(std::vector<store::ProgramMeasurement> rows, store.program_measurements(program));
   // What was tried of flags, before anything was tuned, comes last.
   std::stable_partition(rows.begin(), rows.end(), [](const store::ProgramMeasurement& row) {
-    return !row.variant.starts_with(store::kFlagRows);
+    return row.purpose == store::Purpose::kProof;
   });
   for (const store::ProgramMeasurement& row : rows) {
     if (row.run != run) continue;
@@ -160,7 +160,8 @@ Result<Table> program_table(store::Store& store, store::Id program, store::Id ru
     const auto inverse = [](std::optional<double> ratio) {
       return ratio && *ratio > 0 ? std::optional<double>(1 / *ratio) : std::nullopt;
     };
-    table.add({{row.variant, ""},
+    const bool of_flags = row.purpose == store::Purpose::kFlags;
+    table.add({{(of_flags ? "flags: " : "") + row.variant, ""},
                time_cell(measured ? std::optional<double>(row.timing.median) : std::nullopt),
                measured ? speedup_cell(inverse(row.ratio), inverse(row.ratio_high),
                                        inverse(row.ratio_low))

@@ -87,7 +87,9 @@ constexpr std::pair<const char*, const char*> kJsonColumns[] = {{"build_identity
                                                                 {"candidate", "configuration"},
                                                                 {"artifact", "launch"},
                                                                 {"measurement", "machine"},
-                                                                {"program_measurement", "machine"}};
+                                                                {"program_measurement", "machine"},
+                                                                {"near_tie", "payload"},
+                                                                {"flag_choice", "flags"}};
 
 Status add_json(Database& database, CheckReport& report) {
   for (const auto& [table, column] : kJsonColumns) {

@@ -88,6 +88,7 @@ std::string_view name_of(RunState state);  // "running", ...
 struct Run {
   Id id = 0;
   std::string command{};  // command line
+  std::string task{};     // that without its budget: a run goes on from others of its task
   std::string version{};  // hone's
   std::int64_t seed = 0;
   std::optional<Id> program{};  // that it tunes
@@ -229,8 +230,7 @@ struct Measurement {
   bool operator==(const Measurement&) const = default;
 };
 
-// Begins the variant's name in rows of the search of flags.
-inline constexpr std::string_view kFlagRows = "flags: ";
+enum class Purpose { kProof, kFlags };  // the search of flags
 
 // One way to build a whole program: flags and a spec, and how it did.
 struct ProgramMeasurement {
@@ -238,13 +238,15 @@ struct ProgramMeasurement {
   Id program = 0;
   Id build = 0;  // compiler and target; its flags are those of this variant
   Id device = 0;
-  std::string variant{};  // "default", "data tiling", "data tiling + spec"
+  Purpose purpose = Purpose::kProof;
+  std::string variant{};  // for people: "default", "data tiling", "data tiling + spec"
   std::string spec{};     // text of the tuning spec; empty without one. Kept once by hash
   Timing timing{};
   std::optional<double> ratio{};      // median / the default variant's, interleaved; < 1 is faster
   std::optional<double> ratio_low{};  // 95 % confidence interval
   std::optional<double> ratio_high{};
   std::optional<bool> right{};  // outputs agree with the default variant's; none if not compared
+  std::string same_as{};        // the variant that has the same module, and is timed for it
   std::string verdict{};        // "faster", "no different", "slower", or why it was left out
   std::string machine = "{}";   // JSON
   std::string when{};
@@ -270,6 +272,45 @@ struct Selection {
   std::optional<Id> run{};
 
   bool operator==(const Selection&) const = default;
+};
+
+// What became of a dispatch, for a later run to go on from.
+struct NearTie {
+  Id candidate = 0;
+  std::string payload{};  // JSON
+  std::string replacing{};
+
+  bool operator==(const NearTie&) const = default;
+};
+struct DispatchResult {
+  Id id = 0;
+  Id dispatch = 0;
+  std::optional<std::string> payload{};  // JSON; none: it keeps its default
+  std::string replacing{};  // the provider whose kernel takes the compiler's place; empty: none
+  std::string code{};       // that ships where it is other code than what was measured
+  std::optional<std::string> launch{}, accuracy{};  // JSON
+  bool default_is_wrong = false;
+  std::optional<double> budget{};  // seconds of its run
+  std::vector<NearTie> near_ties{};
+  std::string when{};
+  std::optional<Id> run{};
+
+  bool operator==(const DispatchResult&) const = default;
+};
+
+// What the search of flags chose in a run.
+struct Flags {
+  std::string label{};
+  std::string flags = "[]";  // JSON
+
+  bool operator==(const Flags&) const = default;
+};
+struct FlagChoice {
+  Flags best{};
+  std::vector<Flags> bases{};  // that dispatches are tuned with
+  std::vector<Flags> tried{};  // without labels
+
+  bool operator==(const FlagChoice&) const = default;
 };
 
 // Names of facts that reports look for; of all the cores that the device's protocol names together.

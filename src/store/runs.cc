@@ -31,14 +31,16 @@ Status interrupt_dead_runs(Database& database) {
 }  // namespace
 
 Result<Id> Store::begin_run(const Run& run) {
-  HONE_ASSIGN(const Id id, write(*database_, [&]() -> Result<Id> {
-                HONE_TRY(interrupt_dead_runs(*database_));
-                HONE_TRY(database_->execute(
-                    "INSERT INTO run (uid, command, version, seed, program_id, process, started, "
-                    "state) VALUES (lower(hex(randomblob(16))), ?, ?, ?, ?, ?, ?, 'running')",
-                    run.command, run.version, run.seed, run.program, this_process(), now_text()));
-                return database_->last_id();
-              }));
+  HONE_ASSIGN(
+      const Id id, write(*database_, [&]() -> Result<Id> {
+        HONE_TRY(interrupt_dead_runs(*database_));
+        HONE_TRY(database_->execute(
+            "INSERT INTO run (uid, command, task, version, seed, program_id, process, "
+            "started, state) "
+            "VALUES (lower(hex(randomblob(16))), ?, ?, ?, ?, ?, ?, ?, 'running')",
+            run.command, run.task, run.version, run.seed, run.program, this_process(), now_text()));
+        return database_->last_id();
+      }));
   run_ = id;
   return id;
 }

@@ -248,13 +248,103 @@ ALTER TABLE verification ADD COLUMN reference TEXT NOT NULL DEFAULT '';
 ALTER TABLE artifact ADD COLUMN seal TEXT NOT NULL DEFAULT '';
 )sql";
 
+// What a later run goes on from is in columns: which runs are alike, what the search of flags found
+// and chose, what became of each dispatch. Before, that was read from the command, from the words
+// of rows, and from events: what is behind " --budget " (10), "flags: " (7), "the same module as "
+// (19).
+constexpr const char* kResumption = R"sql(
+ALTER TABLE run ADD COLUMN task TEXT NOT NULL DEFAULT '';  -- the command without its budget
+UPDATE run SET task = command;
+UPDATE run SET task = substr(command, 1, instr(command, ' --budget') - 1) || CASE
+    WHEN instr(substr(command, instr(command, ' --budget') + 10), ' ') > 0
+    THEN substr(substr(command, instr(command, ' --budget') + 10),
+                instr(substr(command, instr(command, ' --budget') + 10), ' '))
+    ELSE '' END
+  WHERE instr(command, ' --budget ') > 0 OR instr(command, ' --budget=') > 0;
+
+ALTER TABLE program_measurement ADD COLUMN purpose TEXT NOT NULL DEFAULT 'proof'
+  CHECK (purpose IN ('proof', 'flags'));
+-- The variant whose module is the same, which was timed for it; '': none.
+ALTER TABLE program_measurement ADD COLUMN same_as TEXT NOT NULL DEFAULT '';
+UPDATE program_measurement SET purpose = 'flags', variant = substr(variant, 8)
+  WHERE substr(variant, 1, 7) = 'flags: ';
+UPDATE program_measurement SET same_as = substr(verdict, 20)
+  WHERE purpose = 'flags' AND substr(verdict, 1, 19) = 'the same module as ';
+
+CREATE TABLE dispatch_result (
+  id INTEGER PRIMARY KEY,
+  uid TEXT NOT NULL UNIQUE,
+  dispatch_id INTEGER NOT NULL REFERENCES dispatch (id),
+  payload TEXT,             -- JSON; NULL: it keeps its default
+  replacing TEXT NOT NULL,  -- the provider whose kernel takes the compiler's place; '': none
+  code BLOB NOT NULL,       -- that ships where it is other code than what was measured
+  launch TEXT,              -- JSON, of a kernel in the compiler's place
+  accuracy TEXT,            -- JSON
+  default_is_wrong INTEGER NOT NULL CHECK (default_is_wrong IN (0, 1)),
+  budget REAL,              -- seconds of its run; NULL: not known
+  created TEXT NOT NULL,
+  run_id INTEGER REFERENCES run (id)
+) STRICT;
+CREATE INDEX dispatch_result_run ON dispatch_result (run_id);
+CREATE TABLE near_tie (
+  result_id INTEGER NOT NULL REFERENCES dispatch_result (id),
+  rank INTEGER NOT NULL,
+  candidate_id INTEGER NOT NULL REFERENCES candidate (id),
+  payload TEXT NOT NULL,    -- JSON
+  replacing TEXT NOT NULL,
+  PRIMARY KEY (result_id, rank)
+) STRICT, WITHOUT ROWID;
+INSERT INTO dispatch_result (id, uid, dispatch_id, payload, replacing, code, launch, accuracy,
+    default_is_wrong, budget, created, run_id)
+  SELECT run_id * 1000000 + sequence, lower(hex(randomblob(16))),
+    json_extract(text, '$.dispatch'),
+    CASE json_type(text, '$.attributes') WHEN 'null' THEN NULL ELSE text -> '$.attributes' END,
+    coalesce(json_extract(text, '$.replacing'), ''),
+    CAST(coalesce(json_extract(text, '$.code'), '') AS BLOB),
+    text -> '$.launch', text -> '$.accuracy',
+    coalesce(json_extract(text, '$.default_is_wrong'), 0),
+    CAST(json_extract(text, '$.budget') AS REAL), created, run_id
+  FROM event
+  WHERE kind = 'tuned' AND json_valid(text)
+    AND json_extract(text, '$.dispatch') IN (SELECT id FROM dispatch);
+INSERT INTO near_tie (result_id, rank, candidate_id, payload, replacing)
+  SELECT event.run_id * 1000000 + event.sequence, tie.key, json_extract(tie.value, '$.candidate'),
+    tie.value -> '$.attributes', coalesce(json_extract(tie.value, '$.replacing'), '')
+  FROM event, json_each(event.text, '$.near_ties') AS tie
+  WHERE event.kind = 'tuned' AND json_valid(event.text)
+    AND event.run_id * 1000000 + event.sequence IN (SELECT id FROM dispatch_result)
+    AND json_extract(tie.value, '$.candidate') IN (SELECT id FROM candidate);
+
+CREATE TABLE flag_choice (
+  run_id INTEGER NOT NULL REFERENCES run (id),
+  role TEXT NOT NULL CHECK (role IN ('best', 'base', 'tried')),
+  place INTEGER NOT NULL,  -- among those of its role
+  label TEXT NOT NULL,
+  flags TEXT NOT NULL,     -- JSON
+  PRIMARY KEY (run_id, role, place)
+) STRICT, WITHOUT ROWID;
+INSERT OR REPLACE INTO flag_choice (run_id, role, place, label, flags)
+  SELECT run_id, 'best', 0, json_extract(text, '$.best.name'), text -> '$.best.flags'
+  FROM event WHERE kind = 'chosen flags' AND json_valid(text) ORDER BY sequence;
+INSERT OR REPLACE INTO flag_choice (run_id, role, place, label, flags)
+  SELECT event.run_id, 'base', base.key, json_extract(base.value, '$.name'),
+    base.value -> '$.flags'
+  FROM event, json_each(event.text, '$.bases') AS base
+  WHERE event.kind = 'chosen flags' AND json_valid(event.text) ORDER BY event.sequence;
+INSERT OR REPLACE INTO flag_choice (run_id, role, place, label, flags)
+  SELECT event.run_id, 'tried', tried.key, '', tried.value
+  FROM event, json_each(event.text, '$.tried') AS tried
+  WHERE event.kind = 'chosen flags' AND json_valid(event.text) ORDER BY event.sequence;
+)sql";
+
 // What takes a file from version `from` to the next: a version's scripts are never changed once
 // released; a change of the schema is a new entry.
 struct Migration {
   std::int64_t from;
   const char* script;
 };
-constexpr Migration kMigrations[] = {{0, kIdentityTables}, {0, kResultTables}, {1, kRulesAndSeals}};
+constexpr Migration kMigrations[] = {
+    {0, kIdentityTables}, {0, kResultTables}, {1, kRulesAndSeals}, {2, kResumption}};
 
 }  // namespace
 

@@ -6,7 +6,7 @@
 
 namespace hone::store {
 
-inline constexpr std::int64_t kSchemaVersion = 2;           // PRAGMA user_version
+inline constexpr std::int64_t kSchemaVersion = 3;           // PRAGMA user_version
 inline constexpr std::int64_t kApplicationId = 0x686f6e65;  // PRAGMA application_id: "hone"
 
 // Whether the file is a store that this hone can use: 0 for an empty file, else its schema version.

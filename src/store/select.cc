@@ -74,11 +74,11 @@ Status RowSelect<Program>::read(const Statement& statement, Program& row) {
 
 const std::string_view RowSelect<Run>::kName = "run";
 const std::string_view RowSelect<Run>::kSql =
-    "SELECT id, command, version, seed, program_id, process, started, ended, state FROM run";
+    "SELECT id, command, task, version, seed, program_id, process, started, ended, state FROM run";
 Status RowSelect<Run>::read(const Statement& statement, Run& row) {
   std::string state;
-  statement.read(row.id, row.command, row.version, row.seed, row.program, row.process, row.started,
-                 row.ended, state);
+  statement.read(row.id, row.command, row.task, row.version, row.seed, row.program, row.process,
+                 row.started, row.ended, state);
   HONE_ASSIGN(row.state, run_state_from(state));
   return {};
 }

@@ -20,13 +20,14 @@ Result<Id> Store::record(const ProgramMeasurement& row) {
     HONE_TRY(database_->execute(
         "INSERT INTO program_measurement (uid, program_id, build_id, device_id, variant, spec_id, "
         "samples, launches_per_sample, dropped, min, median, spread, low, high, ratio, ratio_low, "
-        "ratio_high, correct, verdict, machine, created, run_id) "
+        "ratio_high, correct, verdict, machine, purpose, same_as, created, run_id) "
         "VALUES (lower(hex(randomblob(16))), "
-        "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         row.program, row.build, row.device, row.variant, spec, timing.samples,
         timing.launches_per_sample, timing.dropped, timing.min, timing.median, timing.spread,
         timing.low, timing.high, row.ratio, row.ratio_low, row.ratio_high, row.right, row.verdict,
-        row.machine, now_text(), run_));
+        row.machine, row.purpose == Purpose::kFlags ? "flags" : "proof", row.same_as, now_text(),
+        run_));
     return database_->last_id();
   });
 }
@@ -36,7 +37,8 @@ Result<std::vector<ProgramMeasurement>> Store::program_measurements(Id program) 
       Statement statement,
       database_->query("SELECT id, program_id, build_id, device_id, variant, spec_id, samples, "
                        "launches_per_sample, dropped, min, median, spread, low, high, ratio, "
-                       "ratio_low, ratio_high, correct, verdict, machine, created, run_id "
+                       "ratio_low, ratio_high, correct, verdict, machine, purpose = 'flags', "
+                       "same_as, created, run_id "
                        "FROM program_measurement WHERE program_id = ? ORDER BY created, id",
                        program));
   std::vector<ProgramMeasurement> rows;
@@ -46,10 +48,13 @@ Result<std::vector<ProgramMeasurement>> Store::program_measurements(Id program) 
     ProgramMeasurement& row = rows.emplace_back();
     Timing& timing = row.timing;
     std::optional<Id> spec;
+    bool is_of_flags = false;
     statement.read(row.id, row.program, row.build, row.device, row.variant, spec, timing.samples,
                    timing.launches_per_sample, timing.dropped, timing.min, timing.median,
                    timing.spread, timing.low, timing.high, row.ratio, row.ratio_low, row.ratio_high,
-                   row.right, row.verdict, row.machine, row.when, row.run);
+                   row.right, row.verdict, row.machine, is_of_flags, row.same_as, row.when,
+                   row.run);
+    if (is_of_flags) row.purpose = Purpose::kFlags;
     if (spec) {
       HONE_ASSIGN(row.spec, load_blob(*database_, *spec));
     }

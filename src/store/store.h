@@ -72,7 +72,8 @@ class Store {
   Result<Id> intern(const Operation& operation);  // equal fingerprints
   Result<Id> intern(const Dispatch& dispatch);    // equal fingerprints; the first name is kept
   Result<Id> intern(const Program& program);      // equal hashes; the path is brought up to date
-  Status link_dispatch(const ProgramDispatch& place);     // replaces the one of that program and dispatch
+  Status link_dispatch(
+      const ProgramDispatch& place);  // replaces the one of that program and dispatch
 
   // An input error where there is no such row.
   Result<Build> build(Id id);
@@ -114,6 +115,8 @@ class Store {
   Result<Id> record(const Measurement& measurement);
   Result<Id> record(const ProgramMeasurement& measurement);  // replaces that of its id, if any
   Result<Id> record(const Selection& selection);
+  Result<Id> record(const DispatchResult& result);
+  Status record(const FlagChoice& choice);  // of this run, in place of one before
   Status record(const DeviceFact& fact);
 
   // With its code. An input error where the candidate has none, gc() has removed its code, or it is
@@ -123,6 +126,8 @@ class Store {
   Result<bool> is_own(Id candidate);
   Result<std::vector<ProgramMeasurement>> program_measurements(Id program);  // oldest first
   Result<std::vector<Selection>> selections(const Filter& filter = {});      // oldest first
+  Result<std::vector<DispatchResult>> dispatch_results(Id run);              // in order
+  Result<std::optional<FlagChoice>> flag_choice(Id run);    // none where none was recorded
   Result<std::vector<DeviceFact>> device_facts(Id device);  // newest of each name, by name
 
   // -- leases: work in flight, so that nobody repeats it.

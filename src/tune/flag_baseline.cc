@@ -64,9 +64,9 @@ Status FlagBaseline::add(const FlagSet& set) {
   return {};
 }
 
-Status FlagBaseline::weigh(double seconds, const std::string& command) {
+Status FlagBaseline::weigh(double seconds, const store::Run& run) {
   for (ProgramTuning& tuning : tunings_)
-    HONE_TRY(tuning.weigh(seconds / static_cast<double>(tunings_.size()), command));
+    HONE_TRY(tuning.weigh(seconds / static_cast<double>(tunings_.size()), run));
   return {};
 }
 
@@ -88,7 +88,8 @@ bool FlagBaseline::is_begun() const {
   });
 }
 
-Status FlagBaseline::leave_out(const std::string& reason, const std::vector<VerifiedBuild>& rivals) {
+Status FlagBaseline::leave_out(const std::string& reason,
+                               const std::vector<VerifiedBuild>& rivals) {
   for (ProgramTuning& tuning : tunings_) HONE_TRY(tuning.leave_out(reason));
   return prove(rivals);
 }

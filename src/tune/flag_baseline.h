@@ -24,7 +24,7 @@ class FlagBaseline {
   // Adds the flags that sums need (Options::sums) where the program has such sums.
   Status add_sums();
   // ProgramTuning::weigh at each size, by a part of so many seconds of all together.
-  Status weigh(double seconds, const std::string& command);
+  Status weigh(double seconds, const store::Run& run);
   // What weigh() found, all sizes together: seconds of a call that the dispatches take, and those
   // of them that tuning what is not finished may save at most.
   double seconds_of_a_call() const;

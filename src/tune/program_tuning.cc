@@ -134,10 +134,10 @@ Status ProgramTuning::count_launches() {
   return {};
 }
 
-Status ProgramTuning::weigh(double seconds, const std::string& command) {
+Status ProgramTuning::weigh(double seconds, const store::Run& run) {
   HONE_TRY(count_launches());
   note_kernels_without_use(context_.replacing, chosen_, context_.observer);
-  HONE_ASSIGN(earlier_, earlier_work(context_, command, result_.program_id));
+  HONE_ASSIGN(earlier_, earlier_work(context_, run, result_.program_id));
   for (std::size_t i = 0; i < chosen_.size(); ++i) {
     HONE_ASSIGN(const store::Id id, intern(*chosen_[i]));
     ids_.push_back(id);

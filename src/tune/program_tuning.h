@@ -39,9 +39,9 @@ class ProgramTuning {
   enum class References { kLoaded, kNone };
   Status load(std::shared_ptr<const std::string> bytes,
               References references = References::kLoaded);
-  // What each dispatch takes and may gain, by a part of so many seconds. What runs of the same
-  // `command` have finished is taken from them.
-  Status weigh(double seconds, const std::string& command);
+  // What each dispatch takes and may gain, by a part of so many seconds. What runs of the
+  // task of `run` have finished is taken from them.
+  Status weigh(double seconds, const store::Run& run);
   // What is to be tuned, in seconds of a call, as weigh() found it.
   const plan::WorkPlan& plan() const { return plan_; }
   // After weigh(): each dispatch's winner, within about so many seconds: those first that may gain

@@ -10,11 +10,11 @@
 #include "base/response_file.h"
 #include "base/stopwatch.h"
 #include "tune/dispatch/finished_work.h"
+#include "tune/flag_baseline.h"
 #include "tune/program/flag_search.h"
 #include "tune/services/function_choice.h"
 #include "tune/services/input_files.h"
 #include "tune/services/session_steps.h"
-#include "tune/flag_baseline.h"
 
 namespace hone::tune {
 namespace {
@@ -54,21 +54,21 @@ class TuningRun {
     context_.state->deadline.loaded();
     run_row.program = first_tuning().result().program_id;
     HONE_ASSIGN(result_.run, context_.store.begin_run(run_row));
-    Status done = steps(run_row.command);
+    Status done = steps(run_row);
     if (done) done = conclude();
     HONE_TRY(end_run(context_, done));
     return std::move(result_);
   }
 
  private:
-  Status steps(const std::string& command) {
+  Status steps(const store::Run& run) {
     HONE_TRY(read_starter_spec());
     HONE_ASSIGN(result_.machine, look_at_machine(context_));
-    HONE_TRY(search_flags(command));
+    HONE_TRY(search_flags(run));
     // Nothing that is found could be compared with it, or be used.
     if (!context_.state->default_failure.empty()) return repair();
     HONE_TRY(load_bases());
-    HONE_TRY(tune_bases(command));
+    HONE_TRY(tune_bases(run));
     const auto is_tuned = [](const ProgramTuning& tuning) {
       return !tuning.result().tuned.empty();
     };
@@ -175,7 +175,7 @@ class TuningRun {
   // One after the other, each with a part of the time by what it may gain: which of them is the
   // fastest with a spec shows only once it has one. Ways without a base are compared with all of
   // these.
-  Status tune_bases(const std::string& command) {
+  Status tune_bases(const store::Run& run) {
     // Flags may have taken what there was, or the proof needs what is left.
     const bool has_time =
         !context_.options.prove ||
@@ -183,7 +183,7 @@ class TuningRun {
                                      kCompilesOfASpec * context_.state->deadline.next_compile());
     for (FlagBaseline& base : bases_) {
       if (has_time) HONE_TRY(base.add_sums());
-      HONE_TRY(base.weigh(for_dispatches() / static_cast<double>(bases_.size()), command));
+      HONE_TRY(base.weigh(for_dispatches() / static_cast<double>(bases_.size()), run));
     }
     const std::vector<FlagSet> compared = std::exchange(context_.state->flag_sets, {});
     const double searching = for_dispatches();
@@ -257,7 +257,7 @@ class TuningRun {
   }
 
   // What they decide is which dispatches there are.
-  Status search_flags(const std::string& command) {
+  Status search_flags(const store::Run& run) {
     const Options& options = context_.options;
     ProgramTuning& tuning = first_tuning();
     const Result<problem::Function> function =
@@ -267,7 +267,7 @@ class TuningRun {
       return tl::unexpected(function.error());
     if (!options.search_flags || !options.prove || sizes_.size() > 1 || !function) return {};
     HONE_ASSIGN(const std::optional<ChosenFlags> kept,
-                kept_flags(context_, command, tuning.result().program_id));
+                kept_flags(context_, run, tuning.result().program_id));
     // A run that goes on must find the dispatches of the one before, however long it could search.
     if (kept) {
       // The flags that are kept may name files, which somebody may have removed.

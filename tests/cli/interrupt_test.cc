@@ -104,7 +104,7 @@ std::vector<std::string> flag_rows(const std::filesystem::path& file) {
     const auto rows = store->program_measurements(program.id);
     if (!rows) continue;
     for (const store::ProgramMeasurement& row : *rows)
-      if (row.variant.starts_with(store::kFlagRows)) names.push_back(row.variant);
+      if (row.purpose == store::Purpose::kFlags) names.push_back(row.variant);
   }
   return names;
 }

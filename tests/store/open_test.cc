@@ -16,6 +16,12 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
+// Takes from a store what schema 3 has added.
+constexpr const char* kWithoutSchema3 =
+    "ALTER TABLE run DROP COLUMN task; ALTER TABLE program_measurement DROP COLUMN purpose; "
+    "ALTER TABLE program_measurement DROP COLUMN same_as; DROP TABLE near_tie; "
+    "DROP TABLE dispatch_result; DROP TABLE flag_choice; PRAGMA user_version = 2;";
+
 class OpenTest : public StoreTest {
  protected:
   void run_sql(const char* sql) {
@@ -53,7 +59,7 @@ class OpenTest : public StoreTest {
 TEST_F(OpenTest, ANewFileIsMarkedAsAStoreOfSchema2WithAWriteAheadLog) {
   open();
   EXPECT_EQ(pragma("application_id"), std::to_string(0x686f6e65));
-  EXPECT_EQ(pragma("user_version"), "2");
+  EXPECT_EQ(pragma("user_version"), "3");
   EXPECT_EQ(pragma("journal_mode"), "wal");
 }
 
@@ -105,12 +111,12 @@ TEST_F(OpenTest, TheDatabaseOfAnotherProgramIsRefusedAndLeftAlone) {
 
 TEST_F(OpenTest, AStoreOfANewerHoneIsRefused) {
   open();
-  run_sql("PRAGMA user_version = 3");
+  run_sql("PRAGMA user_version = 4");
   const Result<Store> store = Store::open(path_, Mode::kReadWrite);
   ASSERT_FALSE(store);
   EXPECT_EQ(store.error().kind, ErrorKind::kInput);
   EXPECT_THAT(store.error().message,
-              HasSubstr("was made by a newer hone (schema 3; this one knows 2)"));
+              HasSubstr("was made by a newer hone (schema 4; this one knows 3)"));
 }
 
 // What schema 1 lacks: by which rules, against what, by whom. Such a file is read after it was
@@ -122,18 +128,92 @@ TEST_F(OpenTest, AStoreOfSchema1IsBroughtUpToDate) {
     place.compile(store, "{}", "e");
     place.verify(store, "e", true);
   }
+  run_sql(kWithoutSchema3);
   run_sql(
       "ALTER TABLE verification DROP COLUMN rules; ALTER TABLE verification DROP COLUMN reference; "
       "ALTER TABLE artifact DROP COLUMN seal; PRAGMA user_version = 1");
   EXPECT_THAT(open_error(Mode::kReadOnly), HasSubstr("made by an older hone (schema 1"));
   Store store = open();
-  EXPECT_EQ(pragma("user_version"), "2");
+  EXPECT_EQ(pragma("user_version"), "3");
   EXPECT_TRUE(store.check()->ok());
   const CandidateDetails details = *store.details(1);
   ASSERT_EQ(details.verifications.size(), 1u);
   EXPECT_EQ(details.verifications[0].rules, 1);
   EXPECT_EQ(details.verifications[0].reference, "");
   EXPECT_FALSE(*store.is_own(1)) << "nobody has said who compiled it";
+}
+
+// Schema 2 has in commands, words and events what a later run goes on from.
+TEST_F(OpenTest, AStoreOfSchema2IsGoneOnFrom) {
+  Id run = 0, program = 0, dispatch = 0, candidate = 0;
+  {
+    Store store = open();
+    const Place place(store);
+    dispatch = place.dispatch;
+    candidate = place.add(store, R"({"tile":4})");
+    program = *store.intern(Program{0, "p", "a.mlir", "{}"});
+    run = *store.begin_run(
+        {.command = "hone tune a.mlir --budget 10m --plain", .version = "1", .program = program});
+    *store.begin_run({.command = "hone tune a.mlir --budget=5s", .program = program});
+    ProgramMeasurement row;
+    row.program = program;
+    row.build = place.build;
+    row.device = place.device;
+    row.variant = "flags: im2col";
+    row.verdict = "the same module as default";
+    ASSERT_TRUE(store.record(row));
+    row.variant = "default";
+    row.verdict = "no different";
+    ASSERT_TRUE(store.record(row));
+    ASSERT_TRUE(store.log_event(
+        "tuned",
+        fmt::format(R"({{"dispatch":{},"attributes":{{"tile":8}},"code":"ptx","budget":600,)"
+                    R"("default_is_wrong":true,"replacing":"triton","launch":{{"g":1}},)"
+                    R"("near_ties":[{{"candidate":{},"attributes":"tile=4"}}]}})",
+                    dispatch, candidate)));
+    ASSERT_TRUE(store.log_event(
+        "tuned", fmt::format(R"({{"dispatch":{},"attributes":null,"code":""}})", dispatch)));
+    ASSERT_TRUE(store.log_event("chosen flags",
+                                R"({"best":{"name":"O3","flags":["--O3"]},)"
+                                R"("bases":[{"name":"","flags":[]},{"name":"b","flags":["--b"]}],)"
+                                R"("tried":[[],["--O3"]]})"));
+  }
+  run_sql(kWithoutSchema3);
+  Store store = open();
+  EXPECT_EQ(pragma("user_version"), "3");
+  EXPECT_TRUE(store.check()->ok());
+  const std::vector<store::Run> runs = *store.runs();
+  ASSERT_EQ(runs.size(), 2u);
+  EXPECT_EQ(runs[0].task, "hone tune a.mlir --plain");
+  EXPECT_EQ(runs[1].task, "hone tune a.mlir");
+
+  const std::vector<ProgramMeasurement> rows = *store.program_measurements(program);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].purpose, Purpose::kFlags);
+  EXPECT_EQ(rows[0].variant, "im2col");
+  EXPECT_EQ(rows[0].same_as, "default");
+  EXPECT_EQ(rows[1].purpose, Purpose::kProof);
+  EXPECT_EQ(rows[1].variant, "default");
+
+  const std::vector<DispatchResult> results = *store.dispatch_results(runs[1].id);
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(results[0].dispatch, dispatch);
+  EXPECT_EQ(results[0].payload, R"({"tile":8})");
+  EXPECT_EQ(results[0].replacing, "triton");
+  EXPECT_EQ(results[0].code, "ptx");
+  EXPECT_EQ(results[0].launch, R"({"g":1})");
+  EXPECT_EQ(results[0].accuracy, std::nullopt);
+  EXPECT_TRUE(results[0].default_is_wrong);
+  EXPECT_EQ(results[0].budget, 600);
+  EXPECT_THAT(results[0].near_ties, testing::ElementsAre(NearTie{candidate, R"("tile=4")", ""}));
+  EXPECT_EQ(results[1].payload, std::nullopt) << "it keeps its default";
+  EXPECT_EQ(results[1].budget, std::nullopt);
+
+  const FlagChoice choice = **store.flag_choice(runs[1].id);
+  EXPECT_EQ(choice.best, (Flags{"O3", R"(["--O3"])"}));
+  EXPECT_THAT(choice.bases, testing::ElementsAre(Flags{"", "[]"}, Flags{"b", R"(["--b"])"}));
+  EXPECT_THAT(choice.tried, testing::ElementsAre(Flags{"", "[]"}, Flags{"", R"(["--O3"])"}));
+  EXPECT_FALSE(*store.flag_choice(run));
 }
 
 TEST_F(OpenTest, ReadingNeverWrites) {

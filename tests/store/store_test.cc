@@ -376,5 +376,34 @@ TEST_F(StoreTest, OtherIdentitiesAreReusedOnlyWhenAskedFor) {
   EXPECT_EQ(any.measurement->device, place.device);
 }
 
+// Code of a device may be any bytes.
+TEST_F(StoreTest, WhatBecameOfADispatchAndItsFlagsIsReadAsItWasWritten) {
+  Store store = open();
+  const Place place(store);
+  const Id tie = place.add(store, R"({"tile":4})");
+  EXPECT_FALSE(store.record(FlagChoice{})) << "no run has begun";
+  const Id run = *store.begin_run({.command = "hone tune", .task = "hone tune"});
+  DispatchResult result;
+  result.dispatch = place.dispatch;
+  result.payload = R"({"tile":8})";
+  result.code = std::string("\0\xff\x7f", 3);
+  result.accuracy = "[]";
+  result.budget = 1.5;
+  result.near_ties = {{tie, R"({"tile":4})", "triton"}};
+  ASSERT_TRUE(store.record(result));
+  const std::vector<DispatchResult> results = *store.dispatch_results(run);
+  ASSERT_EQ(results.size(), 1u);
+  result.id = results[0].id;
+  result.when = results[0].when;
+  result.run = run;
+  EXPECT_EQ(results[0], result);
+
+  FlagChoice choice{.best = {"O3", R"(["--O3"])"}, .bases = {{"", "[]"}}, .tried = {}};
+  ASSERT_TRUE(store.record(choice));
+  choice.tried = {{"", R"(["--O3"])"}};
+  ASSERT_TRUE(store.record(choice)) << "in the place of the one before";
+  EXPECT_EQ(**store.flag_choice(run), choice);
+}
+
 }  // namespace
 }  // namespace hone::store

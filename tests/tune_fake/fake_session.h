@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <regex>
 #include <string>
 
 #include "tests/device/places.h"
@@ -54,6 +55,7 @@ inline Result<TuningResult> run_session(const Options& options, store::Store& st
   HONE_ASSIGN(context.device, store.intern(device));
   store::Run run;
   run.command = tools.command;
+  run.task = std::regex_replace(tools.command, std::regex(R"( --budget \S+)"), "");
   return tune_program(context, run, {problem::SizeSet()});
 }
 

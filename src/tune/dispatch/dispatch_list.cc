@@ -21,7 +21,7 @@ class ListTuner {
   Result<TunedList> run(store::Run row) {
     HONE_ASSIGN(result_.list,
                 context_.store.intern(store::Program{0, list_.hash, list_.path, "{}"}));
-    HONE_ASSIGN(EarlierWork earlier, earlier_work(context_, row.command, result_.list));
+    HONE_ASSIGN(EarlierWork earlier, earlier_work(context_, row, result_.list));
     finished_ = std::move(earlier.finished);
     row.program = result_.list;
     HONE_ASSIGN(result_.run, context_.store.begin_run(row));

@@ -1,4 +1,4 @@
-// What runs of the same command have done before: one that was stopped is gone on with behind what
+// What runs of the same task have done before: one that was stopped is gone on with behind what
 // it finished, and what any of them found takes part in the proof unless it is searched again.
 #pragma once
 
@@ -30,8 +30,8 @@ struct EarlierWork {
   // The last word of any run, whatever time it had. With time these are searched further.
   std::map<store::Id, TunedDispatch> found;
 };
-// Of the runs of `command` on `program`, but for its budget.
-Result<EarlierWork> earlier_work(Context& context, const std::string& command, store::Id program);
+// Of the runs of the task of `run` on `program`.
+Result<EarlierWork> earlier_work(Context& context, const store::Run& run, store::Id program);
 
 // What the search of flags chose, so that what is tuned under it is found again.
 struct ChosenFlags {
@@ -41,7 +41,7 @@ struct ChosenFlags {
 };
 Status keep_flags(Context& context, const ChosenFlags& chosen);
 // What the runs that EarlierWork::finished is of kept; nothing where none did.
-Result<std::optional<ChosenFlags>> kept_flags(Context& context, const std::string& command,
+Result<std::optional<ChosenFlags>> kept_flags(Context& context, const store::Run& run,
                                               store::Id program);
 
 }  // namespace hone::tune

@@ -47,7 +47,6 @@ constexpr double kRoundsShare = 0.1;
 // A program that is right is off from itself in f32 by rounding: of 16 bits, behind many layers, by
 // this at most (docs/benchmarks.md), in root mean square as a share of the output.
 constexpr double kMostErrorOfRepair = 0.05;
-constexpr std::string_view kSameModule = "the same module as ";
 
 std::string_view name_in(std::string_view flag) {
   return flag.substr(0, flag.find('='));
@@ -289,22 +288,17 @@ class FlagSearch {
   bool take_known(FlagTrial& trial) const {
     if (context_.options.bit_equal) return false;  // which no row says
     for (const store::ProgramMeasurement& row : rows_) {
-      if (row.variant != row_name(trial) || row.build != trial.compiler ||
+      if (row.purpose != store::Purpose::kFlags || row.build != trial.compiler ||
           row.device != context_.device || row.machine != called_)
         continue;
       trial.known = true;
       trial.ratio = row.ratio;
       trial.rounds = row.timing.samples.size();
       if (row.ratio) continue;
-      const bool same = row.verdict.starts_with(kSameModule);
-      (same ? trial.same_as : trial.failure) =
-          same ? row.verdict.substr(kSameModule.size()) : row.verdict;
+      trial.same_as = row.same_as;
+      if (row.same_as.empty()) trial.failure = row.verdict;
     }
     return trial.known;
-  }
-
-  static std::string row_name(const FlagTrial& trial) {
-    return std::string(store::kFlagRows) + trial.label;
   }
 
   Status record(FlagTrial& trial) {
@@ -313,7 +307,9 @@ class FlagSearch {
     row.program = builds_.program();
     row.build = trial.compiler;
     row.device = context_.device;
-    row.variant = row_name(trial);
+    row.purpose = store::Purpose::kFlags;
+    row.variant = trial.label;
+    row.same_as = trial.same_as;
     row.machine = called_;
     row.ratio = trial.ratio;
     if (trial.ratio) {
@@ -322,8 +318,7 @@ class FlagSearch {
       // Rounds that choose claim nothing.
       row.verdict = fmt::format("timed in {} rounds, to choose by", trial.rounds);
     } else {
-      row.verdict =
-          trial.same_as.empty() ? trial.failure : std::string(kSameModule) + trial.same_as;
+      row.verdict = trial.same_as.empty() ? trial.failure : "the same module as " + trial.same_as;
     }
     HONE_ASSIGN(trial.row, context_.store.record(row));
     return {};
