@@ -13,7 +13,7 @@
 #include "cli/command_tree.h"
 #include "cli/config_values.h"
 #include "cli/old_spellings.h"
-#include "cli/version.h"
+#include "session/version.h"
 
 namespace hone::cli {
 namespace {

@@ -5,13 +5,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
-#include "cli/gemm_results.h"
-#include "cli/gemm_session.h"
-#include "cli/schema_version.h"
+#include "cli/tune_options.h"
 #include "output/cells.h"
 #include "output/json_text.h"
 #include "provider/triton/configuration_keys.h"
 #include "provider/triton/triton_provider.h"
+#include "session/gemm_results.h"
+#include "session/gemm_session.h"
 #include "tune/dispatch/given_candidates.h"
 
 namespace hone::cli {
@@ -86,7 +86,7 @@ CommandResult check_gemms(TuneOptions options) {
   if (!checked) return tl::unexpected(std::move(checked).error());
   if (session->options().json)
     fmt::print("{}\n",
-               output::json_text(nlohmann::json{{"schema_version", kSchemaVersion},
+               output::json_text(nlohmann::json{{"schema_version", output::kSchemaVersion},
                                                 {"checked", table_of(*checked).to_json()}}));
   else
     fmt::print("{}", table_of(*checked).to_text());

@@ -6,7 +6,11 @@
 
 #include "base/result.h"
 
+namespace hone::session {}
+
 namespace hone::cli {
+
+using namespace session;  // the command line speaks of what it opens
 
 // What a command returns: 0, or 1 when it finished with failures the user should see.
 using CommandResult = Result<int>;

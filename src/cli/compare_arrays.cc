@@ -7,11 +7,11 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/proof_text.h"
-#include "cli/schema_version.h"
 #include "measure/array_difference.h"
 #include "measure/runner_requests.h"
 #include "measure/verification.h"
+#include "output/json_text.h"
+#include "output/proof_text.h"
 #include "tune/compare/verify.h"
 #include "tune/program/program_tolerance.h"
 
@@ -46,7 +46,7 @@ Result<int> compare_arrays(const ArrayComparison& options) {
                                                       static_cast<double>(difference.elements);
   if (options.json) {
     nlohmann::json document = comparison;
-    document.update({{"schema_version", kSchemaVersion},
+    document.update({{"schema_version", output::kSchemaVersion},
                      {"expected_file", options.expected},
                      {"got_file", options.got},
                      {"type", problem::to_string(expected.type)},
@@ -56,7 +56,7 @@ Result<int> compare_arrays(const ArrayComparison& options) {
                      {"mean_error", difference.mean},
                      {"largest_relative", difference.largest_relative},
                      {"largest_ulp", difference.largest_ulp},
-                     {"by_ulp", ulp_histogram_json(difference)},
+                     {"by_ulp", output::ulp_histogram_json(difference)},
                      {"tolerance", tune::in_words(tolerance)}});
     fmt::print("{}\n", document.dump(2));
     return comparison.right ? 0 : 1;

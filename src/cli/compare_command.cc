@@ -7,18 +7,18 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/common_options.h"
 #include "cli/compare_arrays.h"
 #include "cli/compare_profiles.h"
-#include "cli/comparison_report.h"
-#include "cli/core_options.h"
-#include "cli/device_options.h"
-#include "cli/input_program.h"
-#include "cli/program_parameters.h"
-#include "cli/runtime_options.h"
-#include "cli/status_line.h"
-#include "cli/toolchain.h"
 #include "device/cpu/machine_state.h"
+#include "output/comparison_report.h"
+#include "output/status_line.h"
 #include "provider/iree/iree_provider.h"
+#include "session/input_program.h"
+#include "session/places.h"
+#include "session/program_parameters.h"
+#include "session/runtime_options.h"
+#include "session/toolchain.h"
 #include "tune/compare/compare.h"
 #include "tune/services/machine_check.h"
 
@@ -196,7 +196,7 @@ CommandResult run_compare(CompareCommand options) {
   HONE_ASSIGN(const iree::IreeProvider provider, make_provider(options.toolchain, installation));
   trial::RunnerService runner(toolchain ? toolchain->make_runner()
                                         : make_runner(options.compare.stop_fd, folder->parent()));
-  StatusLine status(verbosity_of(options.quiet, options.plain, options.json));
+  output::StatusLine status(output::verbosity_of(options.quiet, options.plain, options.json));
   measure::NoiseOptions noise;
   noise.rounds = options.compare.rounds;
   noise.comparison = options.compare.statistics;
@@ -210,7 +210,7 @@ CommandResult run_compare(CompareCommand options) {
       compare(options, kind, context, toolchain ? &*toolchain : nullptr);
   status.clear();
   if (!pairs) return tl::unexpected(std::move(pairs).error());
-  const ComparisonReport report{options.compare.statistics, machine, *pairs};
+  const output::ComparisonReport report{options.compare.statistics, machine, *pairs};
   if (options.json)
     fmt::print("{}\n", json_of(report).dump(2));
   else

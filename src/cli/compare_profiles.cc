@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/file.h"
-#include "cli/schema_version.h"
+#include "output/json_text.h"
 #include "output/table.h"
 
 namespace hone::cli {
@@ -136,7 +136,7 @@ Result<int> compare_profiles(const ProfileComparison& options) {
   for (const auto& [name, row] : after)
     if (!before.contains(name)) add(name, nullptr, &row, "only in the new report");
   if (options.json) {
-    fmt::print("{}\n", nlohmann::json{{"schema_version", kSchemaVersion},
+    fmt::print("{}\n", nlohmann::json{{"schema_version", output::kSchemaVersion},
                                       {"shared", shared},
                                       {"threshold", options.threshold},
                                       {"changes", table.to_json()}}

@@ -6,9 +6,9 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/generate_options.h"
-#include "cli/toolchain.h"
 #include "output/cells.h"
 #include "profiler/compiled_modules.h"
+#include "session/toolchain.h"
 
 namespace hone::cli {
 namespace {

@@ -1,10 +1,253 @@
-// hone completion: what makes a shell complete hone's command line.
+// hone completion: scripts that make a shell complete hone's command line. They are generated from
+// the commands and hold everything: completing starts no hone.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "cli/command.h"
-#include "cli/completion_script.h"
+#include "cli/command_tree.h"
 
 namespace hone::cli {
+namespace {
+
+// What may follow an option, or stand for a positional one.
+enum class ValueKind { kNothing, kFile, kFolder, kList, kText };
+
+ValueKind kind_of(const CLI::Option& option) {
+  if (is_flag(option)) return ValueKind::kNothing;
+  if (!values_of(option).empty()) return ValueKind::kList;
+  const std::string placeholder = placeholder_of(option);
+  if (placeholder == "FILE" || placeholder == "PATH") return ValueKind::kFile;
+  return placeholder == "DIR" ? ValueKind::kFolder : ValueKind::kText;
+}
+
+std::vector<std::string> dashed_names(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+std::vector<std::string> subcommands_of(CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* each : command.get_subcommands({}))
+    if (!each->get_group().empty()) names.push_back(each->get_name());
+  return names;
+}
+
+bool takes_files(CLI::App& command) {
+  const auto options = visible_options(command);
+  return std::ranges::any_of(options, [](const CLI::Option* option) {
+    return option->get_positional() && kind_of(*option) == ValueKind::kFile;
+  });
+}
+
+// In single quotes, which every one of the shells takes; inside, a quote needs care.
+std::string in_quotes(const std::string& text) {
+  return "'" + CLI::detail::find_and_replace(text, "'", "'\\''") + "'";
+}
+
+// Finds which command the words before the cursor choose, as `path`.
+std::string path_finder(CLI::App& root, const std::string& word) {
+  std::string script = fmt::format("    case \"$path {}\" in\n", word);
+  for (const CommandNode& node : command_tree(root)) {
+    if (node.path.empty()) continue;
+    const auto above = node.path.rfind(' ');
+    const std::string parent = above == std::string::npos ? "" : node.path.substr(0, above);
+    script += fmt::format("      {}) path={} ;;\n", in_quotes(parent + " " + node.app->get_name()),
+                          in_quotes(node.path));
+  }
+  return script + "    esac\n";
+}
+
+std::string bash_values(const CLI::Option& option) {
+  switch (kind_of(option)) {
+    case ValueKind::kList:
+      return fmt::format("COMPREPLY=($(compgen -W {} -- \"$cur\"))",
+                         in_quotes(fmt::format("{}", fmt::join(values_of(option), " "))));
+    case ValueKind::kFile:
+      return "_hone_files -f";
+    case ValueKind::kFolder:
+      return "_hone_files -d";
+    default:
+      return "";
+  }
+}
+
+std::string zsh_text(const std::string& text) {
+  std::string safe;
+  for (const char c : text) {
+    if (c == '[' || c == ']' || c == ':' || c == '\\') safe += '\\';
+    safe += c;
+  }
+  return safe;
+}
+
+std::string zsh_values(const CLI::Option& option) {
+  switch (kind_of(option)) {
+    case ValueKind::kNothing:
+      return "";
+    case ValueKind::kList:
+      return fmt::format(":value:({})", fmt::join(values_of(option), " "));
+    case ValueKind::kFile:
+      return ":file:_files";
+    case ValueKind::kFolder:
+      return ":folder:_files -/";
+    case ValueKind::kText:
+      return ":value:";
+  }
+  return "";
+}
+
+// For bash 4 or later: commands, options, the values of an option that has a list of them, files
+// where one is expected; nothing for other values.
+std::string bash_completion(CLI::App& root) {
+  std::string script =
+      "# bash completion for hone, written by: hone completion bash\n\n"
+      "_hone_files() {\n"
+      "  compopt -o filenames 2>/dev/null\n"
+      "  mapfile -t COMPREPLY < <(compgen \"$1\" -- \"$cur\")\n"
+      "}\n\n"
+      "_hone() {\n"
+      "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} path='' i\n"
+      "  COMPREPLY=()\n"
+      "  # bash takes --option=value for three words.\n"
+      "  if [[ $cur == '=' ]]; then\n"
+      "    cur=''\n"
+      "  elif [[ $prev == '=' ]]; then\n"
+      "    prev=${COMP_WORDS[COMP_CWORD - 2]}\n"
+      "  fi\n"
+      "  for ((i = 1; i < COMP_CWORD; ++i)); do\n";
+  script += path_finder(root, "${COMP_WORDS[i]}") + "  done\n";
+  script += "  case \"$path:$prev\" in\n";
+  const auto nodes = command_tree(root);
+  for (const CommandNode& node : nodes)
+    for (const CLI::Option* option : visible_options(*node.app)) {
+      if (is_flag(*option) || option->get_expected_min() == 0) continue;
+      std::vector<std::string> patterns;
+      for (const std::string& name : dashed_names(*option))
+        patterns.push_back(in_quotes(node.path + ":" + name));
+      if (patterns.empty()) continue;
+      script += fmt::format("    {}) {}; return ;;\n", fmt::join(patterns, " | "),
+                            bash_values(*option).empty() ? ":" : bash_values(*option));
+    }
+  script += "  esac\n  case \"$path\" in\n";
+  for (const CommandNode& node : nodes) {
+    std::vector<std::string> options;
+    for (const CLI::Option* option : visible_options(*node.app))
+      for (const std::string& name : dashed_names(*option)) options.push_back(name);
+    script += fmt::format("    {})\n      if [[ $cur == -* ]]; then\n", in_quotes(node.path));
+    script += fmt::format("        COMPREPLY=($(compgen -W {} -- \"$cur\"))\n",
+                          in_quotes(fmt::format("{}", fmt::join(options, " "))));
+    const auto subcommands = subcommands_of(*node.app);
+    if (!subcommands.empty())
+      script += fmt::format("      else\n        COMPREPLY=($(compgen -W {} -- \"$cur\"))\n",
+                            in_quotes(fmt::format("{}", fmt::join(subcommands, " "))));
+    else if (takes_files(*node.app))
+      script += "      else\n        _hone_files -f\n";
+    for (const CLI::Option* option : visible_options(*node.app))
+      if (option->get_positional() && kind_of(*option) == ValueKind::kList)
+        script += fmt::format("      else\n        {}\n", bash_values(*option));
+    script += "      fi\n      ;;\n";
+  }
+  return script + "  esac\n}\n\ncomplete -F _hone hone\n";
+}
+
+// With descriptions. `#compdef hone`: a file _hone in a folder of $fpath.
+std::string zsh_completion(CLI::App& root) {
+  std::string script =
+      "#compdef hone\n# zsh completion for hone, written by: hone completion zsh\n\n"
+      "_hone() {\n"
+      "  local path='' before\n"
+      "  integer i at=1\n"
+      "  for ((i = 2; i < CURRENT; ++i)); do\n"
+      "    before=$path\n";
+  script += path_finder(root, "${words[i]}") +
+            "    if [[ $path != $before ]]; then at=i; fi\n  done\n"
+            "  words=(\"${(@)words[at,-1]}\")\n"
+            "  ((CURRENT -= at - 1))\n"
+            "  case $path in\n";
+  for (const CommandNode& node : command_tree(root)) {
+    script += fmt::format("    {})\n", in_quotes(node.path));
+    std::vector<std::string> commands;
+    for (const CLI::App* each : node.app->get_subcommands({}))
+      if (!each->get_group().empty())
+        commands.push_back(in_quotes(zsh_text(each->get_name()) + ":" + each->get_description()));
+    if (!commands.empty())
+      script += fmt::format(
+          "      if ((CURRENT == 2)) && [[ ${{words[CURRENT]}} != -* ]]; then\n"
+          "        local -a commands=(\n          {}\n        )\n"
+          "        _describe command commands\n        return\n      fi\n",
+          fmt::join(commands, "\n          "));
+    script += "      _arguments";
+    for (const CLI::Option* option : visible_options(*node.app)) {
+      const bool repeated = option->get_expected_max() > 1;
+      for (const std::string& name : dashed_names(*option))
+        script += " \\\n        " +
+                  in_quotes(fmt::format("{}{}{}[{}]{}", repeated ? "*" : "", name,
+                                        is_flag(*option)         ? ""
+                                        : name.starts_with("--") ? "="
+                                                                 : "+",
+                                        zsh_text(option->get_description()), zsh_values(*option)));
+      if (option->get_positional())
+        script += " \\\n        " + in_quotes((repeated ? "*" : "") + zsh_values(*option));
+    }
+    script += "\n      ;;\n";
+  }
+  return script +
+         "  esac\n}\n\nif [[ $funcstack[1] == _hone ]]; then\n  _hone \"$@\"\nelse\n"
+         "  compdef _hone hone\nfi\n";
+}
+
+std::string fish_completion(CLI::App& root) {
+  std::string script =
+      "# fish completion for hone, written by: hone completion fish\n\ncomplete -c hone -f\n";
+  for (const CommandNode& node : command_tree(root)) {
+    const auto subcommands = subcommands_of(*node.app);
+    // The command was chosen, and none below it yet.
+    std::string condition = "__fish_use_subcommand";
+    if (!node.path.empty()) {
+      condition =
+          "__fish_seen_subcommand_from " +
+          CLI::detail::find_and_replace(node.path, " ", "; and __fish_seen_subcommand_from ");
+      if (!subcommands.empty())
+        condition +=
+            fmt::format("; and not __fish_seen_subcommand_from {}", fmt::join(subcommands, " "));
+    }
+    const std::string start = "complete -c hone -n " + in_quotes(condition);
+    for (const CLI::App* each : node.app->get_subcommands({}))
+      if (!each->get_group().empty())
+        script += fmt::format("{} -a {} -d {}\n", start, each->get_name(),
+                              in_quotes(each->get_description()));
+    for (const CLI::Option* option : visible_options(*node.app)) {
+      const ValueKind kind = kind_of(*option);
+      std::string names;
+      for (const std::string& name : option->get_snames()) names += " -s " + name;
+      for (const std::string& name : option->get_lnames()) names += " -l " + name;
+      const std::string values =
+          kind == ValueKind::kNothing  ? ""
+          : kind == ValueKind::kFile   ? " -r -F"
+          : kind == ValueKind::kFolder ? " -x -a '(__fish_complete_directories)'"
+          : kind == ValueKind::kList
+              ? fmt::format(" -x -a {}",
+                            in_quotes(fmt::format("{}", fmt::join(values_of(*option), " "))))
+              : " -x";
+      if (!names.empty())
+        script += fmt::format("{}{}{} -d {}\n", start, names, values,
+                              in_quotes(option->get_description()));
+      else if (kind == ValueKind::kFile)
+        script += start + " -F\n";
+      else if (kind == ValueKind::kList)
+        script += start + values + "\n";
+    }
+  }
+  return script;
+}
+
+}  // namespace
 
 void add_completion_command(CLI::App& app, Run& run) {
   auto shell = std::make_shared<std::string>();

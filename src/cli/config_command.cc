@@ -7,7 +7,6 @@
 #include "cli/application.h"
 #include "cli/command.h"
 #include "cli/config_values.h"
-#include "cli/schema_version.h"
 #include "output/json_text.h"
 #include "output/table.h"
 
@@ -72,7 +71,7 @@ CommandResult show_config(const std::string& file, const std::vector<std::string
   const output::Table table = table_of(commands, settings);
   const std::vector<std::string> files = config_files(given);
   if (json) {
-    fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", kSchemaVersion},
+    fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", output::kSchemaVersion},
                                                         {"files", files},
                                                         {"options", table.to_json()}}));
     return 0;

@@ -2,13 +2,12 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
-#include "cli/device_list.h"
-#include "cli/providers.h"
-#include "cli/schema_version.h"
 #include "device/cuda/cublaslt_library.h"
 #include "device/cuda/ptxas.h"
 #include "output/json_text.h"
 #include "provider/iree/compiler/library.h"
+#include "session/places.h"
+#include "session/registry.h"
 
 namespace hone::cli {
 namespace {
@@ -24,7 +23,8 @@ void print(const std::string& kind, const Result<std::vector<device::Place>>& pl
 
 CommandResult show_devices(const std::string& iree, bool json) {
   const Result<iree::Installation> installation = iree::find_installation(iree);
-  nlohmann::json document{{"schema_version", kSchemaVersion}, {"devices", nlohmann::json::array()}};
+  nlohmann::json document{{"schema_version", output::kSchemaVersion},
+                          {"devices", nlohmann::json::array()}};
   bool any_apart = false;
   for (const device::DeviceKind& kind : device_kinds()) {
     const Result<std::vector<device::Place>> places = list_places(kind.name);

@@ -7,17 +7,16 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/core_options.h"
-#include "cli/device_options.h"
-#include "cli/input_program.h"
+#include "cli/common_options.h"
 #include "cli/profile_table.h"
-#include "cli/replacing_kernels.h"
-#include "cli/runtime_options.h"
-#include "cli/schema_version.h"
-#include "cli/toolchain.h"
 #include "output/cells.h"
 #include "output/json_text.h"
 #include "output/table.h"
+#include "session/input_program.h"
+#include "session/places.h"
+#include "session/replacing_kernels.h"
+#include "session/runtime_options.h"
+#include "session/toolchain.h"
 #include "tune/services/select_dispatches.h"
 
 namespace hone::cli {
@@ -26,7 +25,7 @@ namespace {
 using output::Align;
 
 struct DispatchesOptions {
-  TuneOptions profiling;  // what --profile takes beside the others
+  SessionOptions profiling;  // what --profile takes beside the others
   bool profile = false, quick = false;
   ToolchainOptions toolchain;
   std::string input;
@@ -190,7 +189,7 @@ CommandResult write_root(const DispatchesOptions& options, const problem::Progra
 CommandResult profile(const DispatchesOptions& options) {
   if (!options.extract_root.empty())
     return input_error("--profile measures, --extract-root writes a program: one at a time");
-  TuneOptions profiling = options.profiling;
+  SessionOptions profiling = options.profiling;
   profiling.toolchain = options.toolchain;
   profiling.tuning.input = options.input;
   profiling.json = options.json;
@@ -216,7 +215,7 @@ CommandResult list_dispatches(const DispatchesOptions& options) {
   Reasons reasons;
   const output::Table table = table_of(program, replacing, !options.json, reasons);
   if (options.json) {
-    fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", kSchemaVersion},
+    fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", output::kSchemaVersion},
                                                         {"program", options.input},
                                                         {"compiler", toolchain.revision()},
                                                         {"target", target_json(options.toolchain)},
@@ -248,7 +247,7 @@ void add_dispatches_command(CLI::App& app, Run& run) {
   command->add_flag("--quick", options->quick,
                     "with --profile: by runs of the whole program only, without verifying and "
                     "measuring each dispatch alone, and without the roofline (CPUs)");
-  TuneOptions& profiling = options->profiling;
+  SessionOptions& profiling = options->profiling;
   command
       ->add_option("--store", profiling.store, "with --profile: SQLite file that keeps the times")
       ->capture_default_str();

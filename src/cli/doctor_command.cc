@@ -5,9 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/command_help.h"
-#include "cli/doctor_machine.h"
-#include "cli/doctor_software.h"
-#include "cli/schema_version.h"
+#include "cli/doctor.h"
 #include "output/json_text.h"
 
 namespace hone::cli {
@@ -51,9 +49,9 @@ CommandResult examine(const DoctorPlaces& places, bool json) {
            {"health", name_of(finding.health)},
            {"found", finding.found},
            {"fix", finding.fix.empty() ? nlohmann::json() : nlohmann::json(finding.fix)}});
-    fmt::print("{}\n",
-               output::json_text(nlohmann::json{
-                   {"schema_version", kSchemaVersion}, {"ready", ready}, {"findings", list}}));
+    fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", output::kSchemaVersion},
+                                                        {"ready", ready},
+                                                        {"findings", list}}));
     return ready ? 0 : kEnvironmentExit;
   }
   print(findings);

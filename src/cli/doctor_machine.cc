@@ -1,4 +1,4 @@
-#include "cli/doctor_machine.h"
+#include "cli/doctor.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,5 +1,3 @@
-#include "cli/doctor_software.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,7 +6,7 @@
 
 #include "base/text.h"
 #include "cli/command_help.h"
-#include "cli/device_list.h"
+#include "cli/doctor.h"
 #include "device/cpu/target.h"
 #include "device/cuda/cublaslt_library.h"
 #include "device/cuda/facts.h"
@@ -19,6 +17,7 @@
 #include "provider/library/onednn.h"
 #include "provider/library/openblas.h"
 #include "provider/triton/installation.h"
+#include "session/places.h"
 
 namespace hone::cli {
 namespace {

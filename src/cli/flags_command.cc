@@ -7,13 +7,13 @@
 #include "base/response_file.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/device_options.h"
-#include "cli/program_session.h"
-#include "cli/runtime_options.h"
-#include "cli/schema_version.h"
+#include "cli/common_options.h"
 #include "output/cells.h"
 #include "output/json_text.h"
 #include "output/table.h"
+#include "session/places.h"
+#include "session/program_session.h"
+#include "session/runtime_options.h"
 #include "tune/program/flag_search.h"
 #include "tune/services/function_choice.h"
 #include "tune/services/load_program.h"
@@ -58,14 +58,14 @@ output::Table table_of(const tune::FoundFlags& found) {
   return table;
 }
 
-nlohmann::json document_of(const TuneOptions& options, const tune::FoundFlags& found,
+nlohmann::json document_of(const SessionOptions& options, const tune::FoundFlags& found,
                            const std::vector<std::string>& flags) {
   nlohmann::json not_tried = nlohmann::json::array();
   for (const provider::FlagChoice& choice : found.not_tried)
     not_tried.push_back(
         {{"name", choice.name}, {"flags", choice.flags}, {"reason", choice.why_not}});
   const tune::VerifiedBuild best{{.label = found.best.name, .flags = found.best.flags}};
-  return {{"schema_version", kSchemaVersion},
+  return {{"schema_version", output::kSchemaVersion},
           {"program", options.tuning.input},
           {"threads", options.tuning.place().address.cores.size()},
           {"best", found.best.name},
@@ -92,7 +92,7 @@ void print(const tune::FoundFlags& found, const std::filesystem::path& file) {
   fmt::print("flags: {} (iree-compile @{} takes them)\n", file.string(), file.string());
 }
 
-CommandResult search_flags(TuneOptions options) {
+CommandResult search_flags(SessionOptions options) {
   if (options.budget.empty()) options.budget = "2m";
   HONE_ASSIGN(const std::vector<problem::SizeSet> sizes,
               problem::given_size_sets(options.toolchain.sizes));
@@ -146,7 +146,7 @@ CommandResult search_flags(TuneOptions options) {
 }  // namespace
 
 void add_flags_command(CLI::App& app, Run& run) {
-  auto options = std::make_shared<TuneOptions>();
+  auto options = std::make_shared<SessionOptions>();
   tune::Options& tuning = options->tuning;
   CLI::App* command =
       app.add_subcommand("flags", "Find the compiler flags that make a program fastest");

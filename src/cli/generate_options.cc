@@ -6,10 +6,11 @@
 
 #include "base/say.h"
 #include "base/text.h"
-#include "cli/space_configurations.h"
-#include "cli/workload_file.h"
+#include "cli/command.h"
 #include "profiler/sweep.h"
 #include "profiler/tree.h"
+#include "profiler/workload_file.h"
+#include "session/space_configurations.h"
 
 namespace hone::cli {
 namespace {
@@ -72,10 +73,10 @@ Result<profiler::Sweep> sweep_of(const GenerateOptions& options) {
     HONE_ASSIGN(sweep.extents[name], profiler::read_extents(flag_of(name), text));
   }
   for (const std::string& text : options.types) {
-    HONE_TRY(read_types("--types", text, sweep.types));
+    HONE_TRY(profiler::read_types("--types", text, sweep.types));
   }
   for (const std::string& word : words_between_commas(options.layouts)) {
-    HONE_TRY(read_layouts("--layouts", word, sweep.layouts));
+    HONE_TRY(profiler::read_layouts("--layouts", word, sweep.layouts));
   }
   return sweep;
 }
@@ -89,7 +90,7 @@ bool names_shapes(const profiler::Sweep& sweep) {
 Result<std::vector<profiler::Operation>> operations_of(const GenerateOptions& options) {
   HONE_ASSIGN(const profiler::Sweep sweep, sweep_of(options));
   if (options.workload.empty()) return profiler::chosen_operations(sweep);
-  HONE_ASSIGN(std::vector<profiler::Operation> operations, read_workload(options.workload));
+  HONE_ASSIGN(std::vector<profiler::Operation> operations, profiler::read_workload(options.workload));
   if (names_shapes(sweep)) {
     HONE_ASSIGN(const auto more, profiler::chosen_operations(sweep));
     operations.insert(operations.end(), more.begin(), more.end());

@@ -7,11 +7,12 @@
 #include "base/stopwatch.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/device_options.h"
+#include "cli/common_options.h"
 #include "cli/generate_options.h"
 #include "cli/profile_output.h"
-#include "cli/program_session.h"
 #include "profiler/profile_report.h"
+#include "session/places.h"
+#include "session/program_session.h"
 #include "tune/services/session_steps.h"
 
 namespace hone::cli {
@@ -19,7 +20,7 @@ namespace {
 
 struct ProfileCommandOptions {
   GenerateOptions tree;
-  TuneOptions session;
+  SessionOptions session;
   bool generate = false;
   bool verification = true, profiling = true;
   std::string verification_providers = "hone";
@@ -134,7 +135,7 @@ CommandResult profile(ProfileCommandOptions options) {
     print_selection(selection, options.output.json);
     return 0;
   }
-  TuneOptions& session = options.session;
+  SessionOptions& session = options.session;
   session.no_program = true;
   session.no_flags = true;
   session.tuning.out = options.tree.generated_dir;
@@ -180,7 +181,7 @@ void add_profile_command(CLI::App& app, Run& run) {
   add_shape_options(*command, options->tree);
   command->add_flag("--default-config", options->tree.default_configuration,
                     "with --generate: the compiler's own choice too");
-  TuneOptions& session = options->session;
+  SessionOptions& session = options->session;
   command->add_option("--store", session.store, "SQLite file that keeps all results")
       ->capture_default_str();
   command

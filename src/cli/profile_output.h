@@ -6,8 +6,9 @@
 #include <string>
 
 #include "base/result.h"
-#include "cli/program_session.h"
+#include "cli/command.h"
 #include "profiler/profile_run.h"
+#include "session/program_session.h"
 
 namespace hone::cli {
 

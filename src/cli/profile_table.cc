@@ -5,12 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
-#include "cli/program_session.h"
-#include "cli/schema_version.h"
-#include "cli/toolchain.h"
 #include "output/cells.h"
 #include "output/json_text.h"
 #include "output/table.h"
+#include "session/program_session.h"
+#include "session/toolchain.h"
 #include "tune/program_profile.h"
 #include "tune/services/select_dispatches.h"
 #include "tune/services/session_steps.h"
@@ -138,7 +137,7 @@ std::string words_of_sum(const tune::ProgramProfile& profile) {
 
 }  // namespace
 
-CommandResult profile_dispatches(TuneOptions options, bool quick) {
+CommandResult profile_dispatches(SessionOptions options, bool quick) {
   options.no_flags = true;
   HONE_ASSIGN(const std::vector<problem::SizeSet> sizes,
               problem::given_size_sets(options.toolchain.sizes));
@@ -177,7 +176,7 @@ CommandResult profile_dispatches(TuneOptions options, bool quick) {
         return seconds ? nlohmann::json(*seconds) : nlohmann::json();
       };
       fmt::print("{}\n", output::json_text(nlohmann::json{
-                             {"schema_version", kSchemaVersion},
+                             {"schema_version", output::kSchemaVersion},
                              {"program", session.options.tuning.input},
                              {"threads", session.options.tuning.place().address.cores.size()},
                              {"seconds", or_null(profile->program_seconds)},

@@ -2,7 +2,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/report_file.h"
+#include "output/report_page.h"
 #include "store/store.h"
 
 namespace hone::cli {
@@ -15,7 +15,7 @@ struct ReportOptions {
 
 CommandResult report(const ReportOptions& options) {
   HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadOnly));
-  HONE_TRY(write_report(store, options.store, options.output));
+  HONE_TRY(output::write_report(store, options.store, options.output));
   fmt::print("report: {}\n", options.output);
   return 0;
 }

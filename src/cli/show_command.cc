@@ -3,12 +3,11 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/schema_version.h"
-#include "cli/toolchain.h"
 #include "device/cpu/target.h"
 #include "measure/verification.h"
 #include "output/json_text.h"
 #include "provider/iree/iree_provider.h"
+#include "session/toolchain.h"
 #include "space/configuration.h"
 #include "store/store.h"
 #include "trial/records.h"
@@ -139,7 +138,7 @@ nlohmann::json parsed(const std::string& text) {
 
 nlohmann::json json_of(const store::CandidateDetails& details) {
   nlohmann::json json{
-      {"schema_version", kSchemaVersion},
+      {"schema_version", output::kSchemaVersion},
       {"candidate", details.candidate.id},
       {"dispatch", details.dispatch.name},
       {"operation",

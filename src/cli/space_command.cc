@@ -5,13 +5,14 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/gemm_list.h"
-#include "cli/input_program.h"
-#include "cli/schema_version.h"
-#include "cli/toolchain.h"
+#include "cli/common_options.h"
+#include "cli/gemm_options.h"
 #include "output/json_text.h"
 #include "provider/iree/gpu/space.h"
 #include "provider/triton/triton_provider.h"
+#include "session/gemm_list.h"
+#include "session/input_program.h"
+#include "session/toolchain.h"
 #include "space/configuration.h"
 #include "space/space_text.h"
 #include "tune/services/select_dispatches.h"
@@ -193,7 +194,7 @@ Result<std::vector<ShownSpace>> spaces_of_gemms(const SpaceOptions& options) {
 
 CommandResult show_spaces(const SpaceOptions& options, std::vector<ShownSpace> spaces) {
   nlohmann::ordered_json document{
-      {"schema_version", kSchemaVersion},
+      {"schema_version", output::kSchemaVersion},
       {"program",
        options.input.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(options.input)},
       {"target", target_json(options.toolchain)},

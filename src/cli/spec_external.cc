@@ -7,20 +7,19 @@
 #include "base/file.h"
 #include "base/response_file.h"
 #include "base/say.h"
-#include "cli/core_options.h"
-#include "cli/device_options.h"
-#include "cli/external_placement.h"
-#include "cli/external_proof.h"
-#include "cli/input_program.h"
-#include "cli/replacing_kernels.h"
-#include "cli/runtime_options.h"
-#include "cli/schema_version.h"
-#include "cli/status_line.h"
-#include "cli/toolchain.h"
+#include "cli/common_options.h"
 #include "output/json_text.h"
+#include "output/status_line.h"
 #include "problem/code_target.h"
 #include "provider/iree/compile_worker.h"
 #include "provider/iree/compiler/weights_in_blocks.h"
+#include "session/external_placement.h"
+#include "session/external_proof.h"
+#include "session/input_program.h"
+#include "session/places.h"
+#include "session/replacing_kernels.h"
+#include "session/runtime_options.h"
+#include "session/toolchain.h"
 
 namespace hone::cli {
 namespace {
@@ -146,7 +145,7 @@ void print_json(const ExternalOptions& options, const Toolchain& toolchain,
                 const std::optional<Prices>& prices) {
   nlohmann::json rows = nlohmann::json::array();
   for (const PlacedKernel& each : placed) rows.push_back(json_of(each));
-  nlohmann::json document{{"schema_version", kSchemaVersion},
+  nlohmann::json document{{"schema_version", output::kSchemaVersion},
                           {"program", options.program},
                           {"compiler", toolchain.revision()},
                           {"target", target_json(options.toolchain)},
@@ -231,7 +230,7 @@ CommandResult place(ExternalOptions options) {
                                options.program,
                                *measured_on,
                                *target,
-                               verbosity_of(options.quiet, options.plain, options.json)};
+                               output::verbosity_of(options.quiet, options.plain, options.json)};
     HONE_ASSIGN(prices, prove(request, toolchain, program, placed, flags));
   }
   if (options.json)

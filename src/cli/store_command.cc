@@ -2,7 +2,6 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/schema_version.h"
 #include "output/json_text.h"
 #include "output/table.h"
 #include "store/export.h"
@@ -63,7 +62,7 @@ CommandResult list(const StoreOptions& options) {
   HONE_ASSIGN(const std::vector<store::DispatchRow> rows, store.dispatch_rows());
   const output::Table table = table_of(rows);
   if (options.json)
-    fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", kSchemaVersion},
+    fmt::print("{}\n", output::json_text(nlohmann::json{{"schema_version", output::kSchemaVersion},
                                                         {"store", options.store},
                                                         {"dispatches", table.to_json()}}));
   else

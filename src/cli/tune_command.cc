@@ -4,11 +4,13 @@
 #include "base/file.h"
 #include "base/say.h"
 #include "base/text.h"
-#include "cli/device_options.h"
-#include "cli/input_program.h"
-#include "cli/replacing_kernels.h"
+#include "cli/common_options.h"
+#include "cli/gemm_options.h"
 #include "cli/tune_options.h"
 #include "search/strategy.h"
+#include "session/input_program.h"
+#include "session/places.h"
+#include "session/replacing_kernels.h"
 
 namespace hone::cli {
 namespace {

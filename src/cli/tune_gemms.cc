@@ -3,16 +3,16 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
-#include "cli/compiled_report.h"
-#include "cli/gemm_results.h"
-#include "cli/gemm_session.h"
-#include "cli/providers.h"
-#include "cli/report_file.h"
-#include "cli/schema_version.h"
-#include "cli/time_report.h"
+#include "cli/tune_options.h"
+#include "output/compiled_report.h"
 #include "output/gpu_report.h"
 #include "output/json_text.h"
+#include "output/report_page.h"
 #include "output/session_report.h"
+#include "output/time_report.h"
+#include "session/gemm_results.h"
+#include "session/gemm_session.h"
+#include "session/registry.h"
 #include "tune/dispatch/compile_only.h"
 
 namespace hone::cli {
@@ -20,13 +20,14 @@ namespace {
 
 using Entries = std::map<std::string, triton::GemmEntry>;  // by dispatch name
 
-std::filesystem::path results_file(const TuneOptions& options) {
+std::filesystem::path results_file(const SessionOptions& options) {
   return options.gemms.results.empty() ? options.tuning.out / "gemms.yaml"
                                        : std::filesystem::path(options.gemms.results);
 }
 
-CommandResult print_result(const TuneOptions& options, store::Store& store, tune::Context& context,
-                           const Entries& entries, const tune::TunedList& tuned) {
+CommandResult print_result(const SessionOptions& options, store::Store& store,
+                           tune::Context& context, const Entries& entries,
+                           const tune::TunedList& tuned) {
   HONE_ASSIGN(const std::vector<GemmResult> results,
               gemm_results(store, entries, tuned.tuned, context.baseline.build, context.device));
   HONE_ASSIGN(const output::Table dispatches,
@@ -42,13 +43,13 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
                                  [](const auto& each) { return each.speedup.has_value(); });
   if (options.json) {
     nlohmann::json document{
-        {"schema_version", kSchemaVersion},
+        {"schema_version", output::kSchemaVersion},
         {"gemms", gemm_table(results).to_json()},
         {"dispatches", dispatches.to_json()},
         {"gpu", gpu.table.to_json()},
         {"notes", gpu.notes},
         {"results", results_file(options)},
-        {"time_budget", time_table(context.state->time).to_json()},
+        {"time_budget", output::time_table(context.state->time).to_json()},
         {"machine", {{"noise", tuned.machine.noise}, {"state", tuned.machine.state}}},
         {"search", nlohmann::json::array()},
         {"not_tuned", nlohmann::json::array()}};
@@ -67,13 +68,13 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
   fmt::print("\n");
   for (const tune::NotTuned& not_tuned : tuned.not_tuned)
     fmt::print("not tuned: {}: {}\n", not_tuned.dispatch, not_tuned.reason);
-  fmt::print("{}\nresults: {}\nreport: {}\n", time_table(context.state->time).to_text(),
+  fmt::print("{}\nresults: {}\nreport: {}\n", output::time_table(context.state->time).to_text(),
              results_file(options).string(), (options.tuning.out / "report.html").string());
   return found ? 0 : 1;
 }
 
 // For a GPU that is not here.
-CommandResult compile_gemms(TuneOptions& options, Gemms gemms) {
+CommandResult compile_gemms(SessionOptions& options, Gemms gemms) {
   const auto target = gpu_of(options.toolchain);
   if (!target) return input_error("--compile-only needs a GPU for --target: sm_90, gfx942, ...");
   HONE_ASSIGN(const triton::GemmDevice device, triton::gemm_device(target->arch));
@@ -92,14 +93,17 @@ CommandResult compile_gemms(TuneOptions& options, Gemms gemms) {
   list.path = gemms.list.path;
   list.hash = gemms.list.hash;
   list.dispatches = std::move(gemms.list.dispatches);
-  StatusLine status(verbosity_of(options.quiet, options.plain, options.json));
+  output::StatusLine status(output::verbosity_of(options.quiet, options.plain, options.json));
   HONE_ASSIGN(const tune::CompiledProgram compiled,
               tune::compile_only(toolchain.compiler(), provider, {}, store, options.tuning, *target,
                                  std::move(list), build, run_row(options), status));
   status.clear();
-  HONE_TRY(write_report(store, options.store, options.tuning.out / "report.html"));
-  return print_compiled(options.toolchain, compiled, options.json,
-                        options.tuning.out / "compiled.json");
+  HONE_TRY(output::write_report(store, options.store, options.tuning.out / "report.html"));
+  HONE_ASSIGN(const std::string text,
+              output::compiled_report(target_json(options.toolchain), compiled, options.json,
+                                      options.tuning.out / "compiled.json"));
+  fmt::print("{}", text);
+  return tune::exit_code(tune::verdict_of(compiled));
 }
 
 }  // namespace
@@ -128,8 +132,8 @@ CommandResult tune_gemms(TuneOptions options) {
   if (!tuned && tuned.error().kind == ErrorKind::kInterrupted)
     return tl::unexpected(session->stopped(file.string()));
   if (!tuned) return tl::unexpected(std::move(tuned).error());
-  HONE_TRY(write_report(session->store(), session->options().store,
-                        session->options().tuning.out / "report.html"));
+  HONE_TRY(output::write_report(session->store(), session->options().store,
+                                session->options().tuning.out / "report.html"));
   return print_result(session->options(), session->store(), context, gemms.entries, *tuned);
 }
 

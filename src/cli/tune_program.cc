@@ -5,48 +5,47 @@
 #include "base/response_file.h"
 #include "base/say.h"
 #include "base/text.h"
-#include "cli/accuracy_table.h"
-#include "cli/compiled_report.h"
-#include "cli/input_program.h"
-#include "cli/program_session.h"
-#include "cli/proof_text.h"
-#include "cli/providers.h"
-#include "cli/replacing_kernels.h"
-#include "cli/report_file.h"
-#include "cli/schema_version.h"
-#include "cli/status_line.h"
-#include "cli/time_report.h"
-#include "cli/toolchain.h"
 #include "cli/tune_options.h"
+#include "output/accuracy_table.h"
 #include "output/candidate_table.h"
+#include "output/compiled_report.h"
 #include "output/gpu_report.h"
 #include "output/json_text.h"
+#include "output/proof_text.h"
+#include "output/report_page.h"
 #include "output/session_report.h"
+#include "output/status_line.h"
+#include "output/time_report.h"
 #include "provider/iree/compiler/weights_in_blocks.h"
 #include "provider/iree/compiler/wide_sums.h"
 #include "provider/iree/gpu/matrix_instructions.h"
 #include "provider/iree/iree_provider.h"
+#include "session/input_program.h"
+#include "session/program_session.h"
+#include "session/registry.h"
+#include "session/replacing_kernels.h"
+#include "session/toolchain.h"
 #include "tune/tuning_run.h"
 
 namespace hone::cli {
 namespace {
 
-nlohmann::json document_of(const TuneOptions& options, const tune::FlagSet& tuned_with,
+nlohmann::json document_of(const SessionOptions& options, const tune::FlagSet& tuned_with,
                            const tune::TuningResult& result) {
   const std::filesystem::path& out = options.tuning.out;
   nlohmann::json document{
-      {"schema_version", kSchemaVersion},
+      {"schema_version", output::kSchemaVersion},
       {"program", options.tuning.input},
       {"model", options.model.empty() ? nlohmann::json() : nlohmann::json(options.model)},
-      {"sizes", names_of_sizes(result)},
+      {"sizes", output::names_of_sizes(result)},
       {"threads", options.tuning.place().address.cores.size()},
       {"gpu", nlohmann::json()},
       {"notes", nlohmann::json::array()},
       {"tuned_with", {{"name", tuned_with.name}, {"flags", tuned_with.flags}}},
       {"best", result.best ? result.best->label : ""},
-      {"proof", proof_json(result)},
-      {"gains", gains_json(result)},
-      {"outputs", outputs_json(result)},
+      {"proof", output::proof_json(result)},
+      {"gains", output::gains_json(result)},
+      {"outputs", output::outputs_json(result)},
       {"spec", result.spec.empty() ? nlohmann::json() : nlohmann::json(out / "tuning_spec.mlir")},
       {"kernels", result.replaced.empty() ? nlohmann::json() : nlohmann::json(out / "kernels")},
       {"compile_flags", out / "compile_flags.txt"},
@@ -111,7 +110,7 @@ void print_not_tuned(const std::vector<tune::NotTuned>& all, const std::string& 
 }
 
 // What is not in the tables.
-void print_notes(const TuneOptions& options, const tune::TuningResult& result) {
+void print_notes(const SessionOptions& options, const tune::TuningResult& result) {
   for (const tune::ProgramTuningResult& session : result.at_sizes) {
     const std::string at = result.at_sizes.size() > 1
                                ? fmt::format(" (at {})", problem::to_string(session.sizes))
@@ -124,7 +123,7 @@ void print_notes(const TuneOptions& options, const tune::TuningResult& result) {
     for (const tune::LeftOut& left_out : result.best->left_out)
       fmt::print("left out of the spec with the flags of '{}': {}: {}\n", result.best->label,
                  left_out.dispatch, left_out.reason);
-  fmt::print("{}", proof_text(result));
+  fmt::print("{}", output::proof_text(result));
   if (result.best) fmt::print("best for the whole program: {}\n", result.best->label);
   const bool unproved = result.best && !result.best->uses_spec();
   const std::string_view advice =
@@ -136,9 +135,10 @@ void print_notes(const TuneOptions& options, const tune::TuningResult& result) {
                (options.tuning.out / "kernels").string(), advice);
 }
 
-// What the other tools of a user read, beside the report.
-Status write_results(const TuneOptions& options, store::Store& store, const tune::Context& context,
-                     const tune::TuningResult& result) {
+// What the other tools of a user read, beside the report, and the spec where they look for it.
+Status write_results(const ProgramSession& session, const tune::TuningResult& result,
+                     const std::string& output_spec) {
+  const auto& [options, store, context, status] = session;
   const std::filesystem::path& out = options.tuning.out;
   const store::Id program = result.at_sizes.front().program_id;
   HONE_ASSIGN(const output::Table table,
@@ -152,13 +152,12 @@ Status write_results(const TuneOptions& options, store::Store& store, const tune
           .stem()
           .string();
   HONE_TRY(write_file_atomically(out / (model + "_results.log"), log));
-  const std::string& spec = options.model_tuner.output_spec;
-  if (spec.empty() || result.spec.empty()) return {};
-  return write_file_atomically(spec, result.spec);
+  if (output_spec.empty() || result.spec.empty()) return {};
+  return write_file_atomically(output_spec, result.spec);
 }
 
-CommandResult print_result(const TuneOptions& options, store::Store& store, tune::Context& context,
-                           const tune::TuningResult& result) {
+CommandResult print_result(const SessionOptions& options, store::Store& store,
+                           tune::Context& context, const tune::TuningResult& result) {
   const store::Id program = result.at_sizes.front().program_id;
   HONE_ASSIGN(const output::Table dispatches,
               output::dispatch_table(store, program, result.baseline.build, context.device,
@@ -176,14 +175,14 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
     nlohmann::json document = document_of(options, result.baseline.extra_flags, result);
     document["dispatches"] = dispatches.to_json();
     document["programs"] = programs.to_json();
-    document["accuracy"] = accuracy_table(result).to_json();
+    document["accuracy"] = output::accuracy_table(result).to_json();
     document["wrong_by_default"] = result.wrong_by_default;
     document["unchecked_outputs"] = result.unchecked_outputs;
     document["unverified_dispatches"] = result.unverified_dispatches;
     document["repaired"] = result.best ? result.best->repairs : std::vector<std::string>();
     if (result.best && result.best->repaired_error)
       document["repaired_error"] = *result.best->repaired_error;
-    document["time_budget"] = time_table(context.state->time).to_json();
+    document["time_budget"] = output::time_table(context.state->time).to_json();
     if (options.tuning.traits().own_memory) {
       document["gpu"] = gpu.table.to_json();
       document["notes"] = gpu.notes;
@@ -206,27 +205,27 @@ CommandResult print_result(const TuneOptions& options, store::Store& store, tune
   if (!programs.empty()) fmt::print("\n{}", programs.to_text());
   // Of many kernels those that round most; --json has all.
   constexpr std::size_t kListed = 6;
-  if (const output::Table accuracy = accuracy_table(result, kListed); !accuracy.empty())
+  if (const output::Table accuracy = output::accuracy_table(result, kListed); !accuracy.empty())
     fmt::print("\n{}", accuracy.to_text());
   fmt::print("\n");
   print_notes(options, result);
   if (options.tuning.traits().own_memory)
-    fmt::print("\n{}\n", time_table(context.state->time).to_text());
+    fmt::print("\n{}\n", output::time_table(context.state->time).to_text());
   if (!options.model.empty())
     fmt::print("program: {}, made of {}\n", options.tuning.input, options.model);
   fmt::print("flags: {}\n", (out / "compile_flags.txt").string());
   if (!result.proof_script.empty())
     fmt::print("without hone: sh {}\n", shell_word(result.proof_script.string()));
   fmt::print("report: {}\n", (out / "report.html").string());
-  fmt::print("{}{}{}", wrong_by_default_text(result, options.tuning.input),
-             closing_summary(result, (out / "compile_flags.txt").string()),
+  fmt::print("{}{}{}", output::wrong_by_default_text(result, options.tuning.input),
+             output::closing_summary(result, (out / "compile_flags.txt").string()),
              tune::last_line(result.outcome));
   return tune::exit_code(result.outcome);
 }
 
 // A spec among the user's flags is one to start from: with it the compiler would not take what
 // candidates are told.
-Status take_starter_spec(TuneOptions& options) {
+Status take_starter_spec(SessionOptions& options) {
   HONE_ASSIGN(const iree::IreeProvider provider, make_provider(options.toolchain, {}));
   const auto named = provider.take_spec(options.toolchain.flags);
   std::filesystem::path& starter = options.tuning.starter_spec;
@@ -246,7 +245,7 @@ bool needs_wide_sums(const problem::GpuTarget& target, const problem::Program& p
 }
 
 // Splits the program anew with f16 sums in f32, by a flag that ships with the others.
-Result<problem::Program> load_with_wide_sums(Toolchain& toolchain, TuneOptions& options,
+Result<problem::Program> load_with_wide_sums(Toolchain& toolchain, SessionOptions& options,
                                              const std::string& bytes) {
   const std::filesystem::path file =
       std::filesystem::absolute(options.tuning.out / "f16_sums_in_f32.mlir");
@@ -298,7 +297,7 @@ CommandResult compile_program(TuneOptions& options) {
   // here.
   HONE_ASSIGN(const store::Id build_id,
               store.intern(build_row(toolchain, options.tuning, target, {})));
-  StatusLine status(verbosity_of(options.quiet, options.plain, options.json));
+  output::StatusLine status(output::verbosity_of(options.quiet, options.plain, options.json));
   const std::string note = target_note(options.toolchain);
   if (!note.empty()) say("{}\n", note);
   HONE_ASSIGN(const tune::CompiledProgram compiled,
@@ -307,9 +306,12 @@ CommandResult compile_program(TuneOptions& options) {
   status.clear();
   HONE_TRY(write_file_atomically(options.tuning.out / "compile_flags.txt",
                                  response_file(options.tuning.flags)));
-  HONE_TRY(write_report(store, options.store, options.tuning.out / "report.html"));
-  return print_compiled(options.toolchain, compiled, options.json,
-                        options.tuning.out / "compiled.json");
+  HONE_TRY(output::write_report(store, options.store, options.tuning.out / "report.html"));
+  HONE_ASSIGN(const std::string text,
+              output::compiled_report(target_json(options.toolchain), compiled, options.json,
+                                      options.tuning.out / "compiled.json"));
+  fmt::print("{}", text);
+  return tune::exit_code(tune::verdict_of(compiled));
 }
 
 }  // namespace
@@ -325,15 +327,16 @@ CommandResult tune_program(TuneOptions options) {
               problem::given_size_sets(options.toolchain.sizes));
   options.toolchain.sizes.clear();
   options.searches = true;
+  const std::string output_spec = options.model_tuner.output_spec;
   return with_program_session(std::move(options), [&](ProgramSession& session) -> CommandResult {
     if (session.options.tuning.prove) session.status.then("the proof");
     Result<tune::TuningResult> result =
         tune::tune_program(session.context, run_row(session.options), sizes);
     session.status.clear();
     if (!result) return tl::unexpected(session.stopped(result.error()));
-    const TuneOptions& chosen = session.options;
-    HONE_TRY(write_report(session.store, chosen.store, chosen.tuning.out / "report.html"));
-    HONE_TRY(write_results(chosen, session.store, session.context, *result));
+    const SessionOptions& chosen = session.options;
+    HONE_TRY(output::write_report(session.store, chosen.store, chosen.tuning.out / "report.html"));
+    HONE_TRY(write_results(session, *result, output_spec));
     return print_result(chosen, session.store, session.context, *result);
   });
 }

@@ -4,15 +4,16 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/device_options.h"
-#include "cli/input_program.h"
-#include "cli/program_parameters.h"
-#include "cli/runtime_options.h"
-#include "cli/schema_version.h"
-#include "cli/toolchain.h"
+#include "cli/common_options.h"
 #include "device/cpu/target.h"
 #include "measure/runner_requests.h"
+#include "output/json_text.h"
 #include "provider/iree/iree_provider.h"
+#include "session/input_program.h"
+#include "session/places.h"
+#include "session/program_parameters.h"
+#include "session/runtime_options.h"
+#include "session/toolchain.h"
 #include "tune/compare/verify.h"
 #include "tune/services/function_choice.h"
 #include "tune/services/select_dispatches.h"
@@ -128,7 +129,8 @@ std::size_t output_count(const Subject& subject) {
 
 nlohmann::ordered_json document_of(const VerifyOptions& options, const Subject& subject,
                                    const std::string& spec, const tune::VerifyResult& verdict) {
-  nlohmann::ordered_json document{{"schema_version", kSchemaVersion}, {"program", options.input}};
+  nlohmann::ordered_json document{{"schema_version", output::kSchemaVersion},
+                                  {"program", options.input}};
   document[subject.function ? "function" : "dispatch"] = subject.name();
   document["configuration"] = options.configuration.value_or("default");
   if (!spec.empty()) document["spec"] = spec;

@@ -1,9 +1,9 @@
 // What hone starts itself as: the compile workers, the runner, and who lists devices.
 #include "base/process.h"
 #include "cli/command.h"
-#include "cli/device_list.h"
-#include "cli/providers.h"
 #include "measure/runner_jobs.h"
+#include "session/places.h"
+#include "session/registry.h"
 #include "worker/exec_worker.h"
 #include "worker/fork_server.h"
 #include "worker/runner_process.h"
@@ -62,8 +62,13 @@ void add_worker_command(CLI::App& app, Run& run) {
   auto cores = std::make_shared<std::vector<int>>();
   devices->add_option("KIND", *kind)->required();
   devices->add_option("--cores", *cores)->delimiter(',');
-  devices->callback(
-      [&run, kind, cores] { run = [kind, cores] { return print_places(*kind, *cores); }; });
+  devices->callback([&run, kind, cores] {
+    run = [kind, cores]() -> CommandResult {
+      HONE_ASSIGN(const std::string answer, places_answer(*kind, *cores));
+      fmt::print("{}\n", answer);
+      return 0;
+    };
+  });
 }
 
 }  // namespace hone::cli

@@ -1,9 +1,10 @@
-// One kind of devices, as a program knows it: it is registered by one line of cli/providers.cc.
+// One kind of devices, as a program knows it: it is registered by one line of session/registry.cc.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -14,7 +15,11 @@
 namespace hone::device {
 
 struct DeviceKind {
-  std::string name;  // Device::kind() of its devices, and Address::kind of its places
+  // Device::kind() of its devices, Address::kind of its places, and the word of --device.
+  std::string name;
+
+  // Whether its devices run code compiled for `target` (--target): "host", "znver4", "sm_90".
+  std::function<bool(const std::string& target)> runs = {};
 
   // The places of this kind on this machine, by index; `cores` are those of their addresses (empty:
   // all that the process may use). It may open the kind's driver, and so is only called in a

@@ -6,6 +6,10 @@
 
 namespace hone::output {
 
+// "schema_version" of the documents that --json prints: raised when a key of one changes its name
+// or meaning.
+inline constexpr int kSchemaVersion = 1;
+
 // Indented by two. Bytes that are not UTF-8 (a compiler's or a dying kernel's last words hold
 // any) become U+FFFD; nlohmann::json would throw.
 template <class Json>

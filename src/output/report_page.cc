@@ -2,7 +2,9 @@
 
 #include <string_view>
 
+#include "base/file.h"
 #include "base/hash.h"
+#include "output/report_data.h"
 #include "output/report_files.h"
 
 namespace hone::output {
@@ -44,6 +46,12 @@ std::string report_page(const nlohmann::ordered_json& data) {
   page.replace(page.find("@SCRIPTS@"), 9, scripts);
   page.replace(page.find("@DATA@"), 6, json);
   return page;
+}
+
+Status write_report(store::Store& store, const std::string& name,
+                    const std::filesystem::path& file) {
+  HONE_ASSIGN(const nlohmann::ordered_json data, report_data(store, name));
+  return write_file_atomically(file, report_page(data));
 }
 
 }  // namespace hone::output

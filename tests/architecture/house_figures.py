@@ -30,7 +30,7 @@ PYTHON_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|(#[^\n]
 TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[A-Za-z_]\w*|\d[\w.\']*|::|->|<=>|[<>=!+\-*/%&|^]=|&&|\|\||<<|>>|[^\s\w]')
 
 # Whose texts are hone's own; the others read those of compilers, drivers and files.
-SENTENCES = ("tune", "profiler", "output", "store", "worker", "measure", "plan", "cli")
+SENTENCES = ("tune", "trial", "profiler", "output", "store", "worker", "measure", "plan", "session", "cli")
 WORDS = r"(?:message|failure|verdict|reason|step|words|label|variant|without_spec|description)"
 DECIDES = [
     re.compile(rf"\b{WORDS}(?:\(\))?\s*[=!]=\s*(?:\"|k[A-Z])"),

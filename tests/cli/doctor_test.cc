@@ -1,7 +1,7 @@
 // hone doctor on this machine, and on this machine with something mis-set.
 #include <gmock/gmock.h>
 
-#include "cli/doctor_machine.h"
+#include "cli/doctor.h"
 #include "tests/cli/hone_command.h"
 
 namespace hone::cli {

@@ -1,6 +1,6 @@
 // The proof of kernels in the places of operations, on this machine's cores: what stands in the
 // place there is written as operations, since IREE calls no code of others on a CPU.
-#include "cli/external_proof.h"
+#include "session/external_proof.h"
 
 #include <gmock/gmock.h>
 
@@ -18,6 +18,8 @@
 
 namespace hone::cli {
 namespace {
+
+using namespace session;
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;

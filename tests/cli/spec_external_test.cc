@@ -1,8 +1,8 @@
 // hone spec external: MISA's convolution in a program for gfx942, without MISA and without a GPU.
 #include <gmock/gmock.h>
 
-#include "cli/external_placement.h"
 #include "device/cuda/toolkit.h"
+#include "session/external_placement.h"
 #include "tests/cli/hone_command.h"
 #include "tests/provider/code_object_file.h"
 
@@ -487,7 +487,7 @@ TEST_F(SpecExternal, KnobsMayHaveOtherValuesThanTheManifestsDefaults) {
 
 // What is read back is compared with everything that was asked for.
 TEST(ExternalPlacement, ALaunchThatDiffersIsAFailure) {
-  PlacedKernel placed{"misa.yaml", "misa.hsaco", {}, {}, {}, {64, 32}};
+  session::PlacedKernel placed{"misa.yaml", "misa.hsaco", {}, {}, {}, {64, 32}};
   placed.launch.function = "f";
   placed.launch.operands = {"A", "C"};
   placed.launch.bindings = {0, 2};
@@ -496,17 +496,17 @@ TEST(ExternalPlacement, ALaunchThatDiffersIsAFailure) {
   placed.launch.launch.grid = {5, 1, 1};
   placed.operation.count = 1;
   const iree::ExternLaunch right{"f", {5, 1, 1}, {1, 1, 1}, {7}, {64, 32}, {1}};
-  EXPECT_TRUE(check_launches({placed}, {right}));
+  EXPECT_TRUE(session::check_launches({placed}, {right}));
   iree::ExternLaunch other = right;
   other.constants = {8};
   EXPECT_THAT(
-      check_launches({placed}, {other}).error().message,
+      session::check_launches({placed}, {other}).error().message,
       HasSubstr("constants 7, bindings of 64, 32 bytes; one has grid 5 x 1 x 1, block 1 x 1 "
                 "x 1, constants 8"));
   other = right;
   other.written_bindings = {0, 1};
-  EXPECT_FALSE(check_launches({placed}, {other}));
-  EXPECT_THAT(check_launches({placed}, {}).error().message,
+  EXPECT_FALSE(session::check_launches({placed}, {other}));
+  EXPECT_THAT(session::check_launches({placed}, {}).error().message,
               HasSubstr("0 of 1 launches of f are in the compiled program"));
 }
 

@@ -106,6 +106,7 @@ class Abacus final : public device::Device {
 inline device::DeviceKind abacus(AbacusLog& log) {
   return {
       .name = std::string(kAbacus),
+      .runs = [](const std::string& target) { return target == "beads"; },
       .places = [](const std::vector<int>& cores) -> Result<std::vector<device::Place>> {
         std::vector<device::Place> places;
         for (const int index : {0, 1}) {

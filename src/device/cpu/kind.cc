@@ -7,6 +7,7 @@
 #include "device/cpu/device.h"
 #include "device/cpu/placement.h"
 #include "device/cpu/target.h"
+#include "problem/target.h"
 
 namespace hone::device::cpu {
 namespace {
@@ -38,6 +39,7 @@ Result<std::vector<Place>> places(const std::vector<int>& cores) {
 
 DeviceKind kind() {
   return {.name = std::string(kHostKind),
+          .runs = [](const std::string& target) { return !problem::names_gpu(target); },
           .places = places,
           .open = [](const Address& address) { return open_device(address.cores); },
           .lease = [](const Place& place) -> Result<std::vector<LockFile>> {

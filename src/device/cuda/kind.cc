@@ -54,6 +54,7 @@ Place place_of(const Facts& facts, std::vector<int> cores) {
 DeviceKind kind() {
   const auto devices = std::make_shared<LeasedDevices>();
   return {.name = std::string(kKind),
+          .runs = [](const std::string& target) { return target.starts_with("sm_"); },
           .places = places,
           .open = [devices](const device::Address& address) -> Result<std::unique_ptr<Device>> {
             return devices->open(address.index.value_or(0));

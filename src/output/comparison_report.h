@@ -1,0 +1,22 @@
+// What hone compare prints.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tune/compare/compare.h"
+#include "tune/services/machine_check.h"
+
+namespace hone::output {
+
+struct ComparisonReport {
+  const measure::ComparisonOptions& statistics;
+  const tune::MachineCheck& machine;  // before the first measurement
+  const std::vector<tune::ComparedPair>& pairs;
+};
+
+std::string text_of(const ComparisonReport& report);
+nlohmann::json json_of(const ComparisonReport& report);
+
+}  // namespace hone::output

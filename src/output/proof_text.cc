@@ -1,0 +1,203 @@
+#include "output/proof_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.h"
+#include "output/gain_table.h"
+
+namespace hone::output {
+namespace {
+
+// Of results of 16 bits behind some hundred layers; ResNet-50's are off by 0.0002 where every layer
+// is computed in f32 and rounded (docs/benchmarks.md).
+constexpr double kMostOfRounding = 0.05;
+
+// "1.31x [1.28, 1.34] at M=1, 0.99x [0.97, 1.01] at M=512".
+std::string words_of(const tune::Claim& claim, const std::vector<std::string>& sizes) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < claim.at_sizes.size(); ++i) {
+    const measure::PairedComparison& each = claim.at_sizes[i];
+    words.push_back(fmt::format("{:.2f}x [{:.2f}, {:.2f}]{}", 1 / each.ratio,
+                                1 / each.interval.high, 1 / each.interval.low,
+                                i < sizes.size() ? " at " + sizes[i] : ""));
+  }
+  std::string text = fmt::format("{}, {}", measure::name_of(claim.verdict), fmt::join(words, ", "));
+  if (words.size() > 1)
+    text += fmt::format("; slower at no size: by no more than {:.1f} %", 100 * claim.margin);
+  return text;
+}
+
+std::string claims_text(const tune::VerifiedBuild& candidate, const tune::ProgramVerdict& verdict,
+                        const std::vector<std::string>& sizes) {
+  std::string text = fmt::format(
+      "proof, by rounds of its own (of programs that nothing makes faster at most {:.0f} % get a "
+      "recommendation):\n  {} against default: {}\n",
+      100 * tune::kRecommendedInError, candidate.label, words_of(verdict.chosen, sizes));
+  if (!verdict.spec) return text;
+  return text +
+         fmt::format("  of that the spec, against {}: {}\n", candidate.without_spec->label,
+                     words_of(*verdict.spec, sizes)) +
+         fmt::format("  of that {} alone, against default: {}\n", candidate.without_spec->label,
+                     words_of(*verdict.flags, sizes));
+}
+
+std::string counted(std::int64_t number) {
+  return format_count(static_cast<std::uint64_t>(number));
+}
+
+// The text where outputs cannot be compared.
+std::string unchecked_text(const tune::TuningResult& result) {
+  std::string text = fmt::format(
+      "outputs: they cannot tell right from wrong ({}); each dispatch is verified by itself, under "
+      "the flags that ship\n",
+      result.unchecked_outputs);
+  if (!result.unverified_dispatches.empty())
+    text += fmt::format("NOT VERIFIED: {}\n", fmt::join(result.unverified_dispatches, ", "));
+  return text;
+}
+
+std::string outputs_text(const tune::VerifiedBuild& candidate) {
+  std::string text;
+  for (std::size_t i = 0; i < candidate.differences.size(); ++i) {
+    const measure::ArrayDifference& each = candidate.differences[i];
+    text += fmt::format("  result {}: ", i);
+    const std::string_view of =
+        candidate.repairs.empty() ? "the default's" : "those of the repaired default";
+    if (each.different == 0)
+      text += fmt::format("all {} elements are {}\n", counted(each.elements), of);
+    else
+      text += fmt::format(
+          "{} of {} elements are not {}, by {:.2g} at most ({:.3g} ulp, {:.2g} of the "
+          "element) and {:.2g} in the mean\n",
+          counted(each.different), counted(each.elements), of, each.largest, each.largest_ulp,
+          each.largest_relative, each.mean);
+    if (each.different > 0)
+      text += fmt::format("    off by so many ulp: {}\n", measure::ulp_text(each));
+  }
+  return text.empty() ? text : "its outputs:\n" + text;
+}
+
+// "    1.34 ± 0.13 times faster than with data tiling alone", for each size; nothing of a claim
+// that was not made.
+std::string times_faster(const std::optional<tune::Claim>& claim, std::string_view than,
+                         const std::vector<std::string>& sizes) {
+  std::string text;
+  if (!claim || claim->verdict != measure::Verdict::kFaster) return text;
+  for (std::size_t i = 0; i < claim->at_sizes.size(); ++i) {
+    const measure::PairedComparison& each = claim->at_sizes[i];
+    text += fmt::format("    {:.2f} ± {:.2f} times faster than {}{}\n", 1 / each.ratio,
+                        (1 / each.interval.low - 1 / each.interval.high) / 2, than,
+                        i < sizes.size() ? " at " + sizes[i] : "");
+  }
+  return text;
+}
+
+// At each size, if there are several.
+std::string gains_text(const tune::TuningResult& result) {
+  const std::vector<std::string> sizes = names_of_sizes(result);
+  std::string text;
+  for (std::size_t i = 0; i < result.gains.size(); ++i) {
+    const tune::ProgramGain& gain = result.gains[i];
+    text += fmt::format("\n{}{}{}\n", gain_table(gain).to_text(), words_of_gain(gain),
+                        i < sizes.size() ? " (at " + sizes[i] + ")" : "");
+  }
+  return text.empty() ? text : text + "\n";
+}
+
+}  // namespace
+
+std::vector<std::string> names_of_sizes(const tune::TuningResult& result) {
+  std::vector<std::string> names;
+  for (const tune::ProgramTuningResult& session : result.at_sizes)
+    if (!session.sizes.empty()) names.push_back(problem::to_string(session.sizes));
+  return names;
+}
+
+std::string proof_text(const tune::TuningResult& result) {
+  if (!result.candidate || !result.verdict) return "";
+  return claims_text(*result.candidate, *result.verdict, names_of_sizes(result)) +
+         (result.unchecked_outputs.empty() ? outputs_text(*result.candidate)
+                                           : unchecked_text(result)) +
+         gains_text(result);
+}
+
+std::string closing_summary(const tune::TuningResult& result, const std::string& flags_file) {
+  if (!result.candidate || !result.verdict) return "";
+  const std::vector<std::string> sizes = names_of_sizes(result);
+  const tune::ProgramVerdict& verdict = *result.verdict;
+  constexpr std::string_view kDefaults = "with the compiler's defaults";
+  std::string lines;
+  if (verdict.recommended == tune::Recommended::kChosen)
+    lines =
+        times_faster(verdict.spec,
+                     fmt::format("with {} alone", result.candidate->without_spec->label), sizes) +
+        times_faster(verdict.chosen, kDefaults, sizes);
+  else if (verdict.recommended == tune::Recommended::kFlags)
+    lines = times_faster(verdict.flags, kDefaults, sizes);
+  if (lines.empty()) return "";
+  return fmt::format("With {} the program ran\n{}", flags_file, lines);
+}
+
+std::string wrong_by_default_text(const tune::TuningResult& result, const std::string& program) {
+  std::set<std::string> left = result.wrong_by_default;
+  std::vector<std::string> repaired;
+  if (result.best) repaired = result.best->repairs;
+  for (const std::string& name : repaired) left.erase(name);
+  const auto line = [&](std::string_view title, const auto& names, std::string_view so) {
+    return fmt::format(
+        "{}: the compiler's own code of {} does not compute what its reference does, {}; see: hone "
+        "verify {} --dispatch {}\n",
+        title, fmt::join(names, ", "), so, shell_word(program), shell_word(*names.begin()));
+  };
+  std::string text;
+  if (!repaired.empty())
+    text +=
+        line("REPAIRED", repaired, "what was found does, so the program's results are other ones");
+  const double error = result.best ? result.best->repaired_error.value_or(0) : 0;
+  if (error > kMostOfRounding)
+    text += fmt::format(
+        "STILL WRONG: the repaired program's results are off by {error:.2g} of them (root mean "
+        "square) from those of this machine's cores in f32, and that is no rounding; hone "
+        "dispatches {0} "
+        "lists its dispatches, and hone verify {0} --dispatch NAME compares one with its "
+        "reference\n",
+        shell_word(program), fmt::arg("error", error));
+  if (!left.empty())
+    text +=
+        line("WRONG BY DEFAULT", left, "so the program is wrong with and without what was found");
+  return text;
+}
+
+nlohmann::json proof_json(const tune::TuningResult& result) {
+  if (!result.candidate || !result.verdict) return nullptr;
+  return tune::json_of(*result.verdict, *result.candidate);
+}
+
+nlohmann::json gains_json(const tune::TuningResult& result) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const tune::ProgramGain& gain : result.gains) list.push_back(tune::json_of(gain));
+  return list;
+}
+
+nlohmann::json ulp_histogram_json(const measure::ArrayDifference& difference) {
+  nlohmann::json counts = nlohmann::json::object();
+  for (const auto& [name, count] : measure::ulp_histogram(difference)) counts[name] = count;
+  return counts;
+}
+
+nlohmann::json outputs_json(const tune::TuningResult& result) {
+  nlohmann::json list = nlohmann::json::array();
+  if (!result.candidate) return list;
+  for (const measure::ArrayDifference& each : result.candidate->differences)
+    list.push_back({{"elements", each.elements},
+                    {"different", each.different},
+                    {"largest_error", each.largest},
+                    {"mean_error", each.mean},
+                    {"largest_relative", each.largest_relative},
+                    {"largest_ulp", each.largest_ulp},
+                    {"by_ulp", ulp_histogram_json(each)}});
+  return list;
+}
+
+}  // namespace hone::output

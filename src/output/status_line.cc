@@ -1,0 +1,127 @@
+#include "output/status_line.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "base/say.h"
+
+namespace hone::output {
+namespace {
+
+// Without a terminal a line now and then shows that something happens, without filling a log.
+constexpr std::chrono::seconds kPlainInterval{10};
+constexpr std::chrono::seconds kLongestSilence{12};
+
+std::size_t terminal_width() {
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  return size.ws_col;
+}
+
+}  // namespace
+
+Verbosity verbosity_of(bool quiet, bool plain, bool json) {
+  if (quiet || (json && !plain)) return Verbosity::kQuiet;
+  return plain ? Verbosity::kPlain : Verbosity::kNormal;
+}
+
+std::string describe_time_left(double seconds) {
+  if (!(seconds >= 1)) return "finishing";
+  if (seconds < 60) return fmt::format("{:.0f} s left", seconds);
+  const auto minutes = static_cast<long>(seconds / 60 + 0.5);
+  if (minutes < 60) return fmt::format("{} min left", minutes);
+  return fmt::format("{} h {} min left", minutes / 60, minutes % 60);
+}
+
+std::string describe(const tune::Progress& progress, std::size_t width, const std::string& then) {
+  std::string line;
+  if (progress.dispatch_count > 0)
+    line = fmt::format("[{}/{}] {}: ", progress.dispatch_index + 1, progress.dispatch_count,
+                       progress.dispatch);
+  const bool of_program = progress.stage == tune::Stage::kProgramRounds;
+  line += progress.step;
+  if (progress.planned > 0)
+    line += fmt::format(" {}/{}", progress.tried + (of_program ? 1 : 0), progress.planned);
+  if (progress.best_speedup > 1) line += fmt::format(", best {:.2f}x", progress.best_speedup);
+  if (progress.failed > 0) line += fmt::format(", {} failed", progress.failed);
+  const bool of_dispatch =
+      progress.stage == tune::Stage::kSearch || progress.stage == tune::Stage::kFinalists;
+  if (progress.seconds_left > 0 || of_dispatch)
+    line += ", " + describe_time_left(progress.seconds_left);
+  if (of_dispatch && !then.empty()) line += ", then " + then;
+  if (line.size() > width) line.resize(width);
+  return line;
+}
+
+StatusLine::StatusLine(Verbosity verbosity)
+    : verbosity_(verbosity),
+      terminal_(verbosity != Verbosity::kPlain && isatty(STDERR_FILENO) == 1),
+      last_said_(std::chrono::steady_clock::now()),
+      last_news_(last_said_) {
+  if (verbosity_ != Verbosity::kQuiet)
+    heart_ = std::jthread([this](const std::stop_token& stop) { say_it_goes_on(stop); });
+}
+
+StatusLine::~StatusLine() {
+  clear();
+}
+
+void StatusLine::clear() {
+  const std::lock_guard lock(mutex_);
+  erase();
+}
+
+void StatusLine::erase() {
+  if (shown_.empty()) return;
+  say("\r{:{}}\r", "", shown_.size());
+  std::fflush(stderr);
+  shown_.clear();
+}
+
+// A line that stays, or on a terminal one that the next replaces.
+void StatusLine::print(const std::string& line) {
+  erase();
+  say("{}{}", line, terminal_ ? "" : "\n");
+  std::fflush(stderr);
+  if (terminal_) shown_ = line;
+  last_said_ = std::chrono::steady_clock::now();
+}
+
+void StatusLine::progress(const tune::Progress& progress) {
+  if (verbosity_ == Verbosity::kQuiet) return;
+  const std::lock_guard lock(mutex_);
+  last_news_ = std::chrono::steady_clock::now();
+  at_ = describe(progress, terminal_ ? terminal_width() - 1 : 1000, then_);
+  const std::string step = progress.dispatch + progress.step;
+  if (!terminal_ && step == last_step_ && last_news_ - last_plain_ < kPlainInterval) return;
+  last_step_ = step;
+  last_plain_ = last_news_;
+  print(at_);
+}
+
+void StatusLine::note(const std::string& line) {
+  if (verbosity_ == Verbosity::kQuiet) return;
+  const std::lock_guard lock(mutex_);
+  erase();
+  say("{}\n", line);
+  last_said_ = last_news_ = std::chrono::steady_clock::now();
+}
+
+void StatusLine::say_it_goes_on(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    const auto due = last_said_ + kLongestSilence;
+    if (std::chrono::steady_clock::now() < due) {
+      stopped_.wait_until(lock, stop, due, [] { return false; });
+      continue;
+    }
+    const auto silent = std::chrono::duration_cast<std::chrono::seconds>(
+        std::chrono::steady_clock::now() - last_news_);
+    print(fmt::format("{} (for {} s now)", at_, silent.count()));
+  }
+}
+
+}  // namespace hone::output

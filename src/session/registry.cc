@@ -1,0 +1,126 @@
+#include "session/registry.h"
+
+#include <chrono>
+#include <filesystem>
+#include <utility>
+
+#include "device/cpu/kind.h"
+#include "device/cuda/cublaslt.h"
+#include "device/cuda/kind.h"
+#include "device/cuda/ptxas.h"
+#include "provider/external/compile_worker.h"
+#include "provider/iree/compile_worker.h"
+#include "provider/library/onednn.h"
+#include "provider/library/openblas.h"
+#include "provider/resources.h"
+
+namespace hone::session {
+namespace {
+
+// A worker that assembles, where a job names the GPU of its candidates ("assemble_for") and this
+// machine has NVIDIA's assembler, the PTX that it compiles (device/cuda/ptxas.h). The driver would
+// do that too, but one kernel at a time and in the runner.
+class AssemblingWorker : public provider::CompileWorker {
+ public:
+  explicit AssemblingWorker(std::unique_ptr<provider::CompileWorker> worker)
+      : worker_(std::move(worker)) {}
+
+  provider::Outcome once(const provider::Message& job) override { return worker_->once(job); }
+
+  provider::Outcome prepare(const provider::Message& job) override {
+    provider::Outcome prepared = worker_->prepare(job);
+    if (!prepared) return prepared;
+    assemble_for_ = job.body.at("assemble_for").get<std::string>();
+    if (!assemble_for_.empty()) ptxas_ = device::cuda::find_ptxas().value_or("");
+    return prepared;
+  }
+
+  provider::Outcome run(const provider::Message& job) override {
+    provider::Outcome compiled = worker_->run(job);
+    if (!compiled || assemble_for_.empty() || ptxas_.empty() ||
+        compiled->body.at("format") != provider::kCudaPtx)
+      return compiled;
+    const auto begin = std::chrono::steady_clock::now();
+    auto assembly = device::cuda::assemble(ptxas_, compiled->blobs.at(0), assemble_for_);
+    if (!assembly)
+      return tl::unexpected(
+          provider::Failure{provider::FailureKind::kCompileError, assembly.error().message});
+    compiled->body["stages"]["assemble"] =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    compiled->body["format"] = provider::kCudaCubin;
+    compiled->blobs.front() = std::move(assembly->cubin);
+    return compiled;
+  }
+
+ private:
+  std::unique_ptr<provider::CompileWorker> worker_;
+  std::string assemble_for_;          // the GPU of the dispatch's candidates
+  std::filesystem::path ptxas_ = {};  // empty where there is none
+};
+
+struct CompileWorkerOf {
+  std::string_view provider;
+  Result<std::unique_ptr<provider::CompileWorker>> (*open)(const std::string& installation);
+};
+
+// Those whose compiler is a library that this program opens. One that is a program of its own
+// (Triton's, in Python) is started by `hone worker exec`.
+constexpr CompileWorkerOf kCompileWorkers[] = {
+    {"iree", iree::open_compile_worker},
+    {"external", external::open_compile_worker},
+};
+
+// In the order in which they are shown.
+constexpr device::DeviceKind (*kDeviceKinds[])() = {
+    device::cpu::kind,
+    device::cuda::kind,
+};
+
+// Those beside which candidates are measured, in the order of the tables' columns.
+constexpr std::unique_ptr<device::Library> (*kLibraries[])() = {
+    library::openblas,
+    library::onednn,
+    device::cuda::cublaslt,
+};
+
+std::vector<output::LibraryColumn> library_columns(bool on_cores) {
+  std::vector<output::LibraryColumn> columns;
+  for (const auto& library : libraries())
+    if ((library->device_kind() == device::kHostKind) == on_cores)
+      columns.push_back({std::string(library->name()), std::string(library->title())});
+  return columns;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<provider::CompileWorker>> open_compile_worker(
+    std::string_view name, const std::string& installation) {
+  for (const CompileWorkerOf& each : kCompileWorkers)
+    if (each.provider == name) {
+      HONE_ASSIGN(auto worker, each.open(installation));
+      return std::make_unique<AssemblingWorker>(std::move(worker));
+    }
+  return input_error("there is no provider '{}' with compile workers in this program", name);
+}
+
+std::vector<device::DeviceKind> device_kinds() {
+  std::vector<device::DeviceKind> kinds;
+  for (const auto kind : kDeviceKinds) kinds.push_back(kind());
+  return kinds;
+}
+
+std::vector<std::unique_ptr<device::Library>> libraries() {
+  std::vector<std::unique_ptr<device::Library>> made;
+  for (const auto make : kLibraries) made.push_back(make());
+  return made;
+}
+
+std::vector<output::LibraryColumn> core_library_columns() {
+  return library_columns(true);
+}
+
+std::vector<output::LibraryColumn> gpu_library_columns() {
+  return library_columns(false);
+}
+
+}  // namespace hone::session

@@ -1,0 +1,148 @@
+#include "session/replacing_kernels.h"
+
+#include <set>
+
+#include "base/file.h"
+#include "problem/code_target.h"
+#include "provider/external/compile_worker.h"
+#include "provider/external/external_provider.h"
+#include "provider/triton/replacing_provider.h"
+#include "provider/triton/triton_provider.h"
+#include "session/triton_toolchain.h"
+
+namespace hone::session {
+namespace {
+
+// Why there can be none, in the words of the option that asks for them.
+Status check_asked(const SessionOptions& options, const std::string& option, bool fits) {
+  if (!fits)
+    return input_error(
+        "{}: such kernels take the place of IREE's on NVIDIA GPUs only: give --device cuda:0, or "
+        "--compile-only and --target sm_90; code objects for AMD GPUs are placed by hone spec "
+        "external",
+        option);
+  if (!options.tuning.configurations.empty())
+    return input_error("{}: configurations that are given by hand (--config) are IREE's own",
+                       option);
+  return {};
+}
+
+// What takes the place of a dispatch gets the parameters of its launch, and memory as it is.
+Status check_fits_dispatches(const std::vector<external::ExternalKernel>& kernels) {
+  for (const external::ExternalKernel& kernel : kernels) {
+    std::string object;
+    if (!kernel.object.empty()) {
+      HONE_ASSIGN(object, read_file(kernel.object.string()));
+    }
+    if (const auto target = problem::code_target(object))
+      return input_error(
+          "{}:{}: object: this is machine code for {}, which cannot be given the parameters of a "
+          "dispatch; hone spec external places it",
+          kernel.manifest, kernel.object_line, *target);
+    if (!kernel.zeroed.empty())
+      return input_error(
+          "{}:{}: zeroed: a kernel in the place of a dispatch finds its result as it is; hone spec "
+          "external zeroes it",
+          kernel.manifest, kernel.zeroed.front().line);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<external::ExternalKernel>> read_external_kernels(
+    const std::vector<std::string>& paths) {
+  std::vector<external::ExternalKernel> kernels;
+  std::set<std::string> names;
+  for (const std::string& path : paths) {
+    HONE_ASSIGN(external::ExternalKernel kernel, external::read_external_kernel(path));
+    if (!names.insert(kernel.name()).second)
+      return input_error(
+          "--external {}: there is another manifest called '{}', by which results "
+          "are kept; rename one of them",
+          path, kernel.name());
+    kernels.push_back(std::move(kernel));
+  }
+  return kernels;
+}
+
+Result<ReplacingTools> find_replacing(const SessionOptions& options,
+                                      std::vector<std::string>& notes) {
+  ReplacingTools tools;
+  const bool asked = options.names_provider("triton");
+  if (!options.searches) return tools;
+  const device::Facts& facts = options.tuning.place().facts;
+  const Result<triton::GemmDevice> device = gemm_device_of(facts);
+  const bool fits = options.tuning.traits().own_memory && device && device->is_cuda();
+  if (!options.external.empty()) HONE_TRY(check_asked(options, "--external", fits));
+  if (asked) HONE_TRY(check_asked(options, "--provider iree,triton", fits));
+  // Configurations that were given by hand are IREE's.
+  if (!fits || !options.tuning.configurations.empty()) return tools;
+  tools.device = *device;
+  tools.target = facts.target;
+  HONE_ASSIGN(tools.kernels, read_external_kernels(options.external));
+  HONE_TRY(check_fits_dispatches(tools.kernels));
+  if (!asked && !options.providers.empty()) return tools;
+  auto installation = triton::find_installation(options.gemms.triton);
+  if (installation)
+    tools.triton = std::move(*installation);
+  else if (asked || !options.gemms.triton.empty())
+    return tl::unexpected(installation.error());
+  else
+    notes.push_back("only IREE's own kernels are tuned, none of Triton's beside them: " +
+                    installation.error().message);
+  return tools;
+}
+
+Result<ReplacingTools> find_replacing_for(const SessionOptions& options,
+                                          const std::string& target) {
+  ReplacingTools tools;
+  if (options.external.empty()) return tools;
+  const Result<triton::GemmDevice> device = triton::gemm_device(target);
+  HONE_TRY(check_asked(options, "--external", device && device->is_cuda()));
+  tools.device = *device;
+  tools.target = target;
+  HONE_ASSIGN(tools.kernels, read_external_kernels(options.external));
+  HONE_TRY(check_fits_dispatches(tools.kernels));
+  return tools;
+}
+
+Result<std::vector<std::unique_ptr<provider::Provider>>> replacing_providers(
+    const std::vector<std::string>& manifests, const std::optional<problem::GpuTarget>& gpu) {
+  HONE_ASSIGN(std::vector<external::ExternalKernel> kernels, read_external_kernels(manifests));
+  std::vector<std::unique_ptr<provider::Provider>> providers;
+  if (gpu)
+    if (const auto device = triton::gemm_device(gpu->arch); device && device->is_cuda())
+      providers.push_back(std::make_unique<triton::ReplacingProvider>(*device, ""));
+  const std::int64_t shared_bytes = gpu ? gpu->workgroup_memory_bytes : 0;
+  for (external::ExternalKernel& kernel : kernels)
+    providers.push_back(
+        std::make_unique<external::ExternalProvider>(std::move(kernel), shared_bytes));
+  return providers;
+}
+
+Result<std::vector<Replacing>> start_replacing(const ReplacingTools& tools,
+                                               const ToolchainOptions& options,
+                                               const Toolchain& toolchain) {
+  std::vector<Replacing> replacing;
+  const auto add = [&](std::unique_ptr<provider::Provider> provider,
+                       std::unique_ptr<worker::WorkerPool> workers,
+                       std::vector<std::string> flags) {
+    toolchain.compiler().add_replacing(std::string(provider->name()), *workers, std::move(flags));
+    replacing.push_back({std::move(provider), std::move(workers)});
+  };
+  if (tools.triton) {
+    HONE_ASSIGN(auto workers, start_triton_workers(*tools.triton, options, {}, toolchain.stop_fd(),
+                                                   toolchain.temporary()));
+    add(std::make_unique<triton::ReplacingProvider>(tools.device, tools.triton->version),
+        std::move(workers), triton::worker_flags(tools.device));
+  }
+  for (const external::ExternalKernel& kernel : tools.kernels) {
+    HONE_ASSIGN(auto workers, toolchain.start_workers("external", kernel.manifest, options));
+    add(std::make_unique<external::ExternalProvider>(kernel, tools.device.shared_bytes),
+        std::move(workers), external::worker_flags(tools.target, tools.device.shared_bytes));
+  }
+  return replacing;
+}
+
+}  // namespace hone::session

@@ -1,0 +1,92 @@
+#include "session/session_options.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "device/cpu/target.h"
+#include "session/version.h"
+#include "trial/protocols.h"
+
+namespace hone::session {
+
+namespace {
+
+struct NumberWithUnit {
+  double value = 0;
+  std::string unit;
+};
+
+// Nothing where it does not begin with a number.
+std::optional<NumberWithUnit> number_with_unit(const std::string& text) {
+  std::size_t used = 0;
+  try {
+    const double value = std::stod(text, &used);
+    return NumberWithUnit{value, text.substr(used)};
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+Result<double> parse_duration(const std::string& text) {
+  const auto number = number_with_unit(text);
+  const std::string unit = number ? number->unit : "?";
+  const double scale = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  if (scale == 0 || !(number->value > 0))
+    return input_error("--budget '{}' is no duration; write 90s, 10m or 2h", text);
+  return number->value * scale;
+}
+
+Result<double> parse_coverage(const std::string& text) {
+  constexpr double kPercent = 100;
+  const auto number = number_with_unit(text);
+  const bool is_percent =
+      number && (number->unit.empty() || number->unit == "%" || number->unit == " %");
+  if (!is_percent || !(number->value > 0) || number->value > kPercent)
+    return input_error("--coverage '{}' is no share of the time; write 80% or 100%", text);
+  return number->value / kPercent;
+}
+
+store::Device device_row(const tune::Options& options) {
+  const device::Facts& facts = options.place().facts;
+  store::Device row;
+  row.name = facts.name;
+  row.driver = facts.driver;
+  nlohmann::json protocol = nlohmann::json::parse(facts.identity);
+  protocol["cache"] = options.cache == measure::CacheMode::kCold ? "cold" : "warm";
+  protocol["measuring"] = trial::protocols_in_use(options.traits());
+  if (options.cache == measure::CacheMode::kCold &&
+      options.last_level_cache() > facts.last_level_cache_bytes)
+    protocol["rotating_bytes"] = 2 * options.last_level_cache();
+  row.protocol = protocol.dump();
+  return row;
+}
+
+void leave_cores_to_runners(SessionOptions& options) {
+  if (options.toolchain.jobs > 0) return;
+  const int runners = options.compile_only ? 0 : static_cast<int>(options.tuning.places.size());
+  options.toolchain.jobs =
+      std::max(1, static_cast<int>(device::cpu::available_cores().size()) - runners);
+}
+
+Status make_out(const SessionOptions& options) {
+  std::error_code code;
+  std::filesystem::create_directories(options.tuning.out, code);
+  if (code)
+    return environment_error("cannot make the folder '{}' of --out: {}",
+                             options.tuning.out.string(), code.message());
+  return {};
+}
+
+store::Run run_row(const SessionOptions& options) {
+  store::Run run;
+  run.command = options.command_line;
+  run.task = options.task.empty() ? options.command_line : options.task;
+  run.version = version();
+  run.seed = static_cast<std::int64_t>(options.tuning.seed);
+  return run;
+}
+
+}  // namespace hone::session

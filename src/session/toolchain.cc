@@ -1,0 +1,137 @@
+#include "session/toolchain.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "device/cpu/target.h"
+#include "provider/iree/program/program.h"
+#include "tune/services/load_program.h"
+
+namespace hone::session {
+namespace {
+
+std::vector<std::string> flags_for(const std::string& cpu, const std::vector<std::string>& more) {
+  std::vector<std::string> flags{"--iree-hal-target-device=local",
+                                 "--iree-hal-local-target-device-backends=llvm-cpu",
+                                 "--iree-llvmcpu-target-cpu=" + cpu};
+  flags.insert(flags.end(), more.begin(), more.end());
+  return flags;
+}
+
+}  // namespace
+
+int jobs_of(const ToolchainOptions& options) {
+  return options.jobs > 0 ? options.jobs : static_cast<int>(device::cpu::available_cores().size());
+}
+
+std::optional<problem::GpuTarget> gpu_of(const ToolchainOptions& options) {
+  auto target = problem::gpu_target(options.target);
+  if (!target) return std::nullopt;
+  return std::move(*target);
+}
+
+std::string target_note(const ToolchainOptions& options) {
+  const auto gpu = gpu_of(options);
+  if (!gpu || gpu->arch == gpu->compiled_as) return {};
+  return fmt::format("{} is compiled for {}, the nearest target that this IREE knows", gpu->arch,
+                     gpu->compiled_as);
+}
+
+nlohmann::json target_json(const ToolchainOptions& options) {
+  const auto gpu = gpu_of(options);
+  return {{"name", options.target}, {"compiled_as", gpu ? gpu->compiled_as : options.target}};
+}
+
+Result<problem::Program> load_for_target(trial::CompileService& compiler,
+                                         const ToolchainOptions& options, const std::string& path,
+                                         const std::string& bytes,
+                                         const std::optional<problem::GivenSizes>& given) {
+  HONE_ASSIGN(const iree::IreeProvider provider, make_provider(options, {}));
+  return tune::load_program(compiler, provider, path, bytes, compile_flags(options), given);
+}
+
+Result<iree::IreeProvider> make_provider(const ToolchainOptions& options,
+                                         const iree::Installation& installation,
+                                         std::optional<int> cores) {
+  if (const auto gpu = gpu_of(options))
+    return iree::IreeProvider(installation, *gpu, options.audited_rule);
+  HONE_ASSIGN(problem::CpuTarget cpu, device::cpu::detect_target());
+  cpu.cores = cores.value_or(cpu.cores);
+  return iree::IreeProvider(installation, cpu, options.audited_rule);
+}
+
+std::vector<std::string> compile_flags(const ToolchainOptions& options) {
+  if (const auto gpu = gpu_of(options)) {
+    std::vector<std::string> flags = iree::gpu_flags(*gpu);
+    flags.insert(flags.end(), options.flags.begin(), options.flags.end());
+    return flags;
+  }
+  return flags_for(options.target, options.flags);
+}
+
+std::vector<std::string> reference_flags(const ToolchainOptions& options) {
+  // A GPU's code shares nothing with any CPU's.
+  if (gpu_of(options)) return flags_for("host", options.flags);
+  std::vector<std::string> flags = flags_for("x86-64", options.flags);
+  // Without it each f16 is converted by a call of a library that the compiler does not link, or by
+  // code that makes small numbers zero.
+  const auto cpu = device::cpu::detect_target();
+  if (cpu && std::ranges::find(cpu->features, "f16c") != cpu->features.end())
+    flags.emplace_back("--iree-llvmcpu-target-cpu-features=+f16c");
+  return flags;
+}
+
+std::string own_executable() {
+  return std::filesystem::read_symlink("/proc/self/exe").string();
+}
+
+Result<Toolchain> Toolchain::start(const ToolchainOptions& options) {
+  HONE_ASSIGN(problem::SizeSet sizes, problem::given_sizes(options.sizes));
+  const auto gpu = gpu_of(options);
+  HONE_TRY(iree::check_device_flags(gpu ? iree::gpu_flags(*gpu) : iree::host_cpu_flags(),
+                                    options.flags));
+  HONE_ASSIGN(iree::Installation installation, iree::find_installation(options.iree));
+  HONE_ASSIGN(StopSignal stop, StopSignal::install());
+  HONE_ASSIGN(worker::TunerFolder folder, worker::TunerFolder::claim());
+  Toolchain toolchain(std::move(folder), std::move(stop), std::move(installation));
+
+  HONE_ASSIGN(
+      toolchain.pool_,
+      toolchain.start_workers("iree", toolchain.installation_.compiler_library.string(), options));
+  toolchain.jobs_ = jobs_of(options);
+  toolchain.compiler_ = std::make_unique<trial::CompileService>(
+      *toolchain.pool_, problem::GivenSizes{std::move(sizes), {}, {}});
+  HONE_ASSIGN(toolchain.revision_, toolchain.compiler_->revision());
+  return toolchain;
+}
+
+Result<std::unique_ptr<worker::CompilePool>> Toolchain::start_workers(
+    const std::string& provider, const std::string& installation,
+    const ToolchainOptions& options) const {
+  worker::CompilePoolOptions pool;
+  pool.command = {own_executable(), "worker",         "compile",   "--provider",
+                  provider,         "--installation", installation};
+  pool.jobs = jobs_of(options);
+  const auto memory_bytes = static_cast<std::uint64_t>(options.compile_gigabytes * 1e9);
+  pool.run = {.seconds = options.compile_seconds, .memory_bytes = memory_bytes};
+  // A whole program may take minutes where one dispatch takes a second.
+  pool.once = {.seconds = 60 * options.compile_seconds, .memory_bytes = 4 * memory_bytes};
+  pool.prepare = pool.run;
+  pool.stop_fd = stop_.fd();
+  pool.temporary = folder_.parent();
+  return worker::CompilePool::start(std::move(pool));
+}
+
+worker::RunnerProcess Toolchain::make_runner() const {
+  return session::make_runner(stop_fd(), folder_.parent());
+}
+
+worker::RunnerProcess make_runner(int stop_fd, const std::filesystem::path& temporary) {
+  worker::RunnerOptions options;
+  options.command = {own_executable(), "worker", "run"};
+  options.stop_fd = stop_fd;
+  options.temporary = temporary;
+  return worker::RunnerProcess(std::move(options));
+}
+
+}  // namespace hone::session

@@ -1,0 +1,106 @@
+// What commands share: options that name a compiler and a program, and the processes behind them.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/signals.h"
+#include "problem/target.h"
+#include "provider/iree/compiler/library.h"
+#include "provider/iree/iree_provider.h"
+#include "trial/compile_service.h"
+#include "worker/compile_pool.h"
+#include "worker/runner_process.h"
+#include "worker/tuner_folder.h"
+
+namespace hone::session {
+
+struct ToolchainOptions {
+  std::string iree;                // where IREE is; empty: looked for
+  std::string target = "host";     // CPU or GPU that code is compiled for
+  std::vector<std::string> flags;  // further ones for iree-compile
+  std::string flags_file;          // they were in part read from; empty: none was given
+  // "M=512", "M=1,16": of what programs leave open until run time (problem::given_sizes).
+  std::vector<std::string> sizes;
+  // "NAME=VALUE": variables that this process has set, and with it all that it starts.
+  std::vector<std::string> environment;
+  std::string audited_rule;      // hone's hard rule that candidates are to break; empty: none
+  int jobs = 0;                  // compile processes; 0: one per core
+  double compile_seconds = 60;   // limit of one candidate
+  double compile_gigabytes = 4;  // likewise
+};
+
+// The GPU that `options.target` names (the command line has checked it); none for a CPU.
+std::optional<problem::GpuTarget> gpu_of(const ToolchainOptions& options);
+// One line for people where code is compiled for another target than was named; else empty.
+std::string target_note(const ToolchainOptions& options);
+// {"name", "compiled_as"} for JSON documents.
+nlohmann::json target_json(const ToolchainOptions& options);
+// The program in the file, split into dispatches for `options.target`; on a GPU each with what the
+// compiler states about it. Errors as CompileService::load_program.
+Result<problem::Program> load_for_target(trial::CompileService& compiler,
+                                         const ToolchainOptions& options, const std::string& path,
+                                         const std::string& bytes,
+                                         const std::optional<problem::GivenSizes>& given = {});
+
+// IREE for `options.target`; for a CPU's space this machine's, of which kernels run on so many
+// cores (none: on all).
+Result<iree::IreeProvider> make_provider(const ToolchainOptions& options,
+                                         const iree::Installation& installation,
+                                         std::optional<int> cores = {});
+
+// Compiler flags for `options.target`: on the local device, CUDA's or HIP's.
+std::vector<std::string> compile_flags(const ToolchainOptions& options);
+// The number of compile processes: by default one for each core that this process may use.
+int jobs_of(const ToolchainOptions& options);
+
+// Returns the flags for a CPU that shares no code generation with the target: baseline x86-64, or
+// when the target is a GPU this machine's CPU.
+std::vector<std::string> reference_flags(const ToolchainOptions& options);
+
+// A runner of candidates, which has its folder in `temporary`; starts with the first call.
+worker::RunnerProcess make_runner(int stop_fd, const std::filesystem::path& temporary);
+
+// The running compile workers of a command, and its folder for temporary files.
+class Toolchain {
+ public:
+  // An environment error when IREE is not found, too old, or the workers do not start; an input
+  // error of given_sizes.
+  static Result<Toolchain> start(const ToolchainOptions& options);
+
+  const iree::Installation& installation() const { return installation_; }
+  trial::CompileService& compiler() const { return *compiler_; }
+  int stop_fd() const { return stop_.fd(); }
+  int jobs() const { return jobs_; }  // compile processes
+  worker::RunnerProcess make_runner() const;
+  // Compile workers of another provider (session/registry.h), as many and with the same limits; they
+  // run until they are destroyed. Errors of its open_compile_worker().
+  Result<std::unique_ptr<worker::CompilePool>> start_workers(const std::string& provider,
+                                                             const std::string& installation,
+                                                             const ToolchainOptions& options) const;
+  // The folder in which further workers make theirs.
+  std::filesystem::path temporary() const { return folder_.parent(); }
+  // The compiler's own name for itself, for the build identity.
+  const std::string& revision() const { return revision_; }
+
+ private:
+  Toolchain(worker::TunerFolder folder, StopSignal stop, iree::Installation installation)
+      : folder_(std::move(folder)),
+        stop_(std::move(stop)),
+        installation_(std::move(installation)) {}
+  worker::TunerFolder folder_;
+  StopSignal stop_;
+  iree::Installation installation_;
+  std::string revision_;
+  int jobs_ = 1;
+  std::unique_ptr<worker::CompilePool> pool_;
+  std::unique_ptr<trial::CompileService> compiler_;
+};
+
+// This program's own file, which workers run.
+std::string own_executable();
+
+}  // namespace hone::session
