@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/stopwatch.h"
 #include "measure/verification.h"
 #include "trial/protocols.h"
 #include "trial/records.h"
@@ -162,10 +163,13 @@ class Baselines {
     request.how.protocol = trial::finalist_protocol(bench_.default_seconds());
     request.how.seed = context_.options.seed;
     request.next = trial::fixed_rounds(trial::kBaselineRounds, identities.size());
+    Stopwatch round(context_.clock);
     request.take = [&](const trial::Columns& columns,
                        const measure::MeasureResult& measured) -> Result<bool> {
       HONE_TRY(samples.add(measured, columns));
-      return true;
+      const double seconds = round.seconds();
+      round = Stopwatch(context_.clock);
+      return context_.state->deadline.has(seconds);
     };
     HONE_ASSIGN(const auto failed, trial::run_rounds(runner_, std::move(request)));
     if (failed) {
@@ -189,6 +193,7 @@ class Baselines {
 
 Result<std::string> measure_baselines(Context& context, DispatchBench& bench,
                                       std::optional<store::Id> winner) {
+  if (!context.state->deadline.has(0)) return "no time is left beside the proof";
   HONE_ASSIGN(const trial::KernelResult<std::vector<measure::Baseline>> loaded,
               context.runner.load_baselines());
   if (!loaded) return loaded.error().message;

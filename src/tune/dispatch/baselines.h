@@ -16,7 +16,8 @@ namespace hone::tune {
 // in rounds that they share with `winner` and the default: the same inputs, buffers, cache state
 // and duty cycle, the memory moved before each round. What is stored of these is the libraries'
 // times and their ratios to the default's; winner and default keep those of their own rounds. What
-// the store knows is not measured again. Returns why a library has no row; empty when each has one.
+// the store knows is not measured again. Rounds end where the proof needs the time
+// (Deadline::has). Returns why a library has no row; empty when each has one.
 Result<std::string> measure_baselines(Context& context, DispatchBench& bench,
                                       std::optional<store::Id> winner);
 
