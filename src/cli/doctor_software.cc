@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/text.h"
+#include "cli/command.h"
 #include "cli/command_help.h"
 #include "cli/doctor.h"
 #include "device/cpu/target.h"
