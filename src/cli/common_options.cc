@@ -50,7 +50,7 @@ Status read_flags(ToolchainOptions& options) {
     return input_error("{} is for {}, and --target says {}", options.flags_file, file.target,
                        options.target);
   if (!file.target.empty()) options.target = file.target;
-  // What the command line says comes last, and so is what counts.
+  // Flags of the command line come last: the compiler takes the last of two.
   options.flags.insert(options.flags.begin(), file.flags.begin(), file.flags.end());
   for (const std::string& note : file.notes) say("{}\n", note);
   options.flags_file.clear();

@@ -13,7 +13,7 @@
 namespace hone::cli {
 namespace {
 
-// What may follow an option, or stand for a positional one.
+// Words that may follow an option, or stand for a positional one.
 enum class ValueKind { kNothing, kFile, kFolder, kList, kText };
 
 ValueKind kind_of(const CLI::Option& option) {

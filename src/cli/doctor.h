@@ -1,4 +1,4 @@
-// What hone doctor looks at, and what it finds.
+// Checks of hone doctor and their findings.
 #pragma once
 
 #include <filesystem>

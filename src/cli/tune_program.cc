@@ -135,7 +135,8 @@ void print_notes(const SessionOptions& options, const tune::TuningResult& result
                (options.tuning.out / "kernels").string(), advice);
 }
 
-// What the other tools of a user read, beside the report, and the spec where they look for it.
+// Writes the files that other tools read beside the report, and the spec where --output-td-spec
+// wants it.
 Status write_results(const ProgramSession& session, const tune::TuningResult& result,
                      const std::string& output_spec) {
   const auto& [options, store, context, status] = session;

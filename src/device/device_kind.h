@@ -1,4 +1,4 @@
-// One kind of devices, as a program knows it: it is registered by one line of session/registry.cc.
+// Kinds of devices: each is registered by one line of session/registry.cc.
 #pragma once
 
 #include <functional>

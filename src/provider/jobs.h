@@ -1,5 +1,5 @@
 // The jobs of the compile workers as messages: what the tuner asks
-// (tune/services/compile_service.h) and a provider's half in the worker process answers
+// (trial/compile_service.h) and a provider's half in the worker process answers
 // (compile_worker.h).
 //
 // Every provider answers:

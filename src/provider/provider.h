@@ -1,6 +1,6 @@
 // The Provider seam: who makes artifacts and states their space. A Provider lives in the tuner's
 // process and never calls a compiler itself: compiling is done by worker processes
-// (tune/services/compile_service.h).
+// (trial/compile_service.h).
 #pragma once
 
 #include <functional>

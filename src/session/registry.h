@@ -1,5 +1,5 @@
-// The lists of what this program compiles with, runs on, and compares with: each provider, each
-// kind of devices and each library is a line of providers.cc.
+// Registers what this program compiles with, runs on and compares with: each provider, each kind of
+// devices and each library is a line of registry.cc.
 #pragma once
 
 #include <memory>
