@@ -100,9 +100,10 @@ TEST_F(DeadlineOf20, KeepsTimeForTheBasesThatComeLater) {
   deadline_.called(0.125);
   deadline_.compiled_with_spec(10);
   deadline_.keep_for_bases(2, 15);
-  // 70.125 s to the end, without 12.8 s of the proof and 15 + 2 x (2.8 + 10) s of the bases.
-  EXPECT_TRUE(deadline_.has(16.7));
-  EXPECT_FALSE(deadline_.has(16.8));
+  // 70.125 s to the end, without 12.8 s of the proof and 15 + 2 x (2.8 + 10 + 12 x 0.125) s of the
+  // bases.
+  EXPECT_TRUE(deadline_.has(13.7));
+  EXPECT_FALSE(deadline_.has(13.8));
   deadline_.keep_for_bases(0, 0);
   EXPECT_TRUE(deadline_.has(57));
 }
@@ -125,6 +126,20 @@ TEST_F(DeadlineOf20, NamesABudgetThatSuffices) {
   deadline_.compiled(0);
   deadline_.called(0.1);
   EXPECT_DOUBLE_EQ(deadline_.sufficient(), 70);  // 12 x 4 + 200 x 0.1
+}
+
+// The first call reads 2.4 GB of weights; the next one finds them in memory.
+TEST_F(DeadlineOf20, TakesACallToBeAsLongAsOneByAProcessThatHasLoadedTheProgram) {
+  now_ += 1;
+  deadline_.loaded();
+  deadline_.compiled(0);
+  deadline_.called(3.5);
+  EXPECT_DOUBLE_EQ(deadline_.proof(), 0.5 * 1 + 16 * 3.5);
+  EXPECT_DOUBLE_EQ(deadline_.sufficient(), 720);  // 12 x 1 + 200 x 3.5
+  deadline_.called_again(0.5);
+  EXPECT_DOUBLE_EQ(deadline_.proof(), 0.5 * 1 + 5 * 3.5 + 11 * 0.5);
+  EXPECT_DOUBLE_EQ(deadline_.trial(), 0.7 * 1 + 3 * 3.5 + 3 * 0.5);
+  EXPECT_DOUBLE_EQ(deadline_.sufficient(), 150);  // 12 x 1 + 12 x 3.5 + 188 x 0.5
 }
 
 }  // namespace

@@ -36,9 +36,6 @@ constexpr double kTilesMayWin = 1.25;
 // whose weights lie as they did: its configurations are the compiler's, and tuning changes those of
 // both, but the order in which memory is read only blocks change.
 constexpr double kBlocksMayWin = 1.25;
-// Calls of the program that a trial takes, beside its compile: its outputs on two sets of inputs,
-// and a round beside the default.
-constexpr double kCallsOfTrial = 6;
 // The fewest compiles may take this many times the seconds asked for, and no more.
 constexpr double kLatest = 2;
 // Rounds begun before the end go on past it for this share of the seconds asked for: a slow call
@@ -112,16 +109,9 @@ class FlagSearch {
   // As many as keep the compile processes busy: what they come to is stored then.
   std::size_t at_once() const { return std::max<std::size_t>(1, context_.options.compile_jobs); }
 
-  // What one more trial takes: it is compiled, its outputs are looked at, and it runs beside the
-  // default.
-  double seconds_of_trial() const {
-    return context_.state->deadline.next_compile() +
-           kCallsOfTrial * context_.state->deadline.call();
-  }
-
   // Whether no further trial is begun. The first is where the session has time for it.
   bool is_over() const {
-    if (!context_.state->deadline.has(seconds_of_trial())) return true;
+    if (!context_.state->deadline.has(context_.state->deadline.trial())) return true;
     if (compiles_ == 0) return false;
     const double seconds = watch_.seconds();
     return seconds > kLatest * request_.seconds ||

@@ -178,7 +178,7 @@ class Proof {
     if (!context_.baseline.extra_flags.flags.empty()) without_spec.push_back({base()});
     for (const FlagSet& set : context_.state->flag_sets)
       if (context_.state->deadline.has(static_cast<double>(without_spec.size()) *
-                                       context_.state->deadline.next_compile()))
+                                       context_.state->deadline.trial()))
         without_spec.push_back({{.label = set.name, .flags = set.flags}});
     HONE_TRY(builds_->add_each(std::move(without_spec)));
     HONE_TRY(add_starter());
@@ -201,7 +201,7 @@ class Proof {
   // Whether so many more compiles with a spec, and those of the rivals, leave time to prove.
   bool has_time_for_specs(std::size_t compiles) const {
     return context_.state->deadline.has(static_cast<double>(compiles + rivals_.size()) *
-                                        context_.state->deadline.next_with_spec());
+                                        context_.state->deadline.trial_with_spec());
   }
 
   Status time_all() {

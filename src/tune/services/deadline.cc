@@ -21,8 +21,10 @@ constexpr double kChoosing = 0.4;
 // Of what the default's compile took with the program's splitting beside it: a compile by itself,
 // and one that goes on from a front half that is known, as the proof's does.
 constexpr double kNextCompile = 0.7, kCompileOfProof = 0.5;
-// Two builds in as many rounds as a verdict takes, and their outputs.
-constexpr double kCallsOfProof = 16;
+// Calls of a trial, and the processes that they are made in.
+constexpr double kCallsOfTrial = 6, kProcessesOfTrial = 3;
+// Two builds in as many rounds as a verdict takes, by one process, and the outputs of each.
+constexpr double kCallsOfProof = 16, kProcessesOfProof = 5;
 // The whole of flags, dispatches and proof, in compiles and calls of the program.
 constexpr double kCompilesOfAll = 12, kCallsOfAll = 200;
 
@@ -38,6 +40,22 @@ void Deadline::compiled(double seconds) {
 
 void Deadline::called(double seconds) {
   if (!call_) call_ = seconds;
+}
+
+void Deadline::called_again(double seconds) {
+  if (!call_again_) call_again_ = std::min(seconds, call());
+}
+
+double Deadline::calls(double count, double first) const {
+  return first * call() + (count - first) * call_again_.value_or(call());
+}
+
+double Deadline::trial() const {
+  return next_compile() + calls(kCallsOfTrial, kProcessesOfTrial);
+}
+
+double Deadline::trial_with_spec() const {
+  return next_with_spec() + calls(kCallsOfTrial, kProcessesOfTrial);
 }
 
 void Deadline::compiled_with_spec(double seconds) {
@@ -88,11 +106,11 @@ double Deadline::compile_of_proof() const {
 }
 
 double Deadline::proof() const {
-  return compile_of_proof() + kCallsOfProof * call();
+  return compile_of_proof() + calls(kCallsOfProof, kProcessesOfProof);
 }
 
 double Deadline::later() const {
-  return later_search_ + static_cast<double>(later_bases_) * (next_compile() + next_with_spec());
+  return later_search_ + static_cast<double>(later_bases_) * (trial() + trial_with_spec());
 }
 
 double Deadline::for_search() const {
@@ -101,7 +119,7 @@ double Deadline::for_search() const {
 
 double Deadline::sufficient() const {
   constexpr double kStep = 10;
-  return std::ceil((kCompilesOfAll * compile() + kCallsOfAll * call()) / kStep) * kStep;
+  return std::ceil((kCompilesOfAll * compile() + calls(kCallsOfAll, kCompilesOfAll)) / kStep) * kStep;
 }
 
 }  // namespace hone::tune

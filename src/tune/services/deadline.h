@@ -16,10 +16,14 @@ class Deadline {
       : budget_(budget), watch_(std::move(clock)) {}
 
   // What comes on top of the budget: the program is split; then the program as it is has been
-  // compiled, beside that and `seconds` longer; it has been called. The first time of each counts.
+  // compiled, beside that and `seconds` longer; it has been called, in a process of its own. The
+  // first time of each counts.
   void loaded();
   void compiled(double seconds);
   void called(double seconds);
+  // A call by a process that has loaded the program took so long. Until that is known, a call is
+  // taken to be as long as the first, which may have read gigabytes of weights.
+  void called_again(double seconds);
   // A compile of the program with a spec took so long, from a front half that was known. The
   // longest counts: tiles of a spec may make the code many times as large.
   void compiled_with_spec(double seconds);
@@ -50,6 +54,13 @@ class Deadline {
   double next_compile() const;
   double next_with_spec() const;
   double call() const { return call_.value_or(0); }
+  bool knows_call_again() const { return call_again_.has_value(); }
+  // What so many calls take, of which so many are the first of their process.
+  double calls(double count, double first) const;
+  // What one more build of the program takes until it is known how fast it is: its compile, its
+  // outputs on two sets of inputs, and a round beside the default.
+  double trial() const;
+  double trial_with_spec() const;
 
   // What the search for dispatches' configurations may take: a compile and the proof come after it.
   double for_search() const;
@@ -69,7 +80,7 @@ class Deadline {
 
   double budget_;
   Stopwatch watch_;
-  std::optional<double> load_, compile_, call_;
+  std::optional<double> load_, compile_, call_, call_again_;
   double with_spec_ = 0;  // until one is known
   std::size_t later_bases_ = 0;
   double later_search_ = 0;
