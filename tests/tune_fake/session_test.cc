@@ -196,6 +196,22 @@ TEST_P(KilledRunner, CostsNothing) {
   }
 }
 
+// Libraries are for the report: what they take must not be the proof's.
+TEST_F(OneTuner, AsksNoLibraryWhereItsTimeIsTheProofs) {
+  options_.baselines = true;
+  options_.candidates = 3;
+  test::FakePool in_time(1);
+  ASSERT_TRUE(run(in_time));
+  EXPECT_EQ(std::ranges::count(log_.jobs, "baselines"), 1);
+  start_anew();
+  options_.baselines = true;
+  options_.budget_seconds = -36;  // 1.25 x 36 s of the 45 s beyond the budget are over
+  test::FakePool too_late(1);
+  const auto result = run(too_late);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(std::ranges::count(log_.jobs, "baselines"), 0);
+}
+
 TEST_F(OneTuner, AFailingCandidateIsARowAndNotTheEnd) {
   test::FakePool pool(1);
   pool.failures[3] = {provider::FailureKind::kCompileError, "no such tile"};

@@ -84,7 +84,7 @@ class Proof {
 
   // With the flags that the entries were found with, whether the program can be run or not.
   Status vet() {
-    if (!rivals_.empty() && !has_time_for_specs(1)) {
+    if (rivals_.size() + sets_found_faster() > 0 && !has_time_for_specs(1)) {
       for (const VerifiedEntry& entry : entries_)
         leave_out(entry, "no time is left to compile the program with it");
       entries_.clear();
@@ -175,8 +175,12 @@ class Proof {
     HONE_ASSIGN(builds_, BuildBench::create(context_, program_, bytes_, function, folder_));
     HONE_TRY(repair());
     std::vector<ProgramBuild> without_spec{{default_build()}};
-    if (!context_.baseline.extra_flags.flags.empty()) without_spec.push_back({base()});
-    for (const FlagSet& set : context_.state->flag_sets)
+    const bool has_spec = !entries_.empty() || !context_.state->starter_spec.empty();
+    if (has_flags || (has_spec && !context_.baseline.extra_flags.flags.empty()))
+      without_spec.push_back({base()});
+    std::vector<FlagSet> sets = context_.state->flag_sets;
+    std::ranges::stable_partition(sets, &FlagSet::is_whole);
+    for (const FlagSet& set : sets)
       if (context_.state->deadline.has(static_cast<double>(without_spec.size()) *
                                        context_.state->deadline.trial()))
         without_spec.push_back({{.label = set.name, .flags = set.flags}});
@@ -198,10 +202,19 @@ class Proof {
     return keep_right_ones();
   }
 
+  // Flags that rounds of the whole program found faster than what the entries were found with: a
+  // proof of them is worth more than a look at the entries where there is no time for both.
+  std::size_t sets_found_faster() const {
+    return static_cast<std::size_t>(
+        std::ranges::count(context_.state->flag_sets, true, &FlagSet::is_whole));
+  }
+
   // Whether so many more compiles with a spec, and those of the rivals, leave time to prove.
   bool has_time_for_specs(std::size_t compiles) const {
-    return context_.state->deadline.has(static_cast<double>(compiles + rivals_.size()) *
-                                        context_.state->deadline.trial_with_spec());
+    const Deadline& deadline = context_.state->deadline;
+    return deadline.has(static_cast<double>(compiles + rivals_.size()) *
+                            deadline.trial_with_spec() +
+                        static_cast<double>(sets_found_faster()) * deadline.trial());
   }
 
   Status time_all() {
