@@ -47,6 +47,13 @@ def alter(path, show):
     return count
 
 
+def alter_reasons(tape):
+    text = subprocess.run(["zstd", "-dcq", tape], capture_output=True, text=True, check=True).stdout
+    text, count = re.subn(r'("reason":")([^"]*)"', lambda match: f'{match[1]}{altered(match[2])}"', text)
+    subprocess.run(["zstd", "-qfo", tape], input=text, text=True, check=True)
+    return count
+
+
 def run(*command, **more):
     done = subprocess.run([str(each) for each in command], **more)
     if done.returncode != 0:
@@ -69,7 +76,8 @@ def main():
             shutil.copy2(ROOT / name, copy / name)
         count = sum(alter(path, options.show) for folder in FOLDERS
                     for path in sorted((copy / "src" / folder).rglob("*")) if path.suffix in (".h", ".cc"))
-        print(f"{count} sentences are altered", flush=True)
+        reasons = sum(map(alter_reasons, (copy / "tests" / "tune_fake" / "recordings").glob("*.jsonl.zst")))
+        print(f"{count} sentences are altered, and {reasons} reasons of the recordings", flush=True)
         build = copy.parent / "build"
         run("cmake", "--preset", "dev", "-S", copy, "-B", build, "-DHONE_UNITY=ON", "-DHONE_TEST_FOLDERS=tune_fake",
             cwd=copy, stdout=subprocess.DEVNULL)
