@@ -10,8 +10,8 @@
 #include "output/json_text.h"
 #include "provider/triton/configuration_keys.h"
 #include "provider/triton/triton_provider.h"
-#include "session/gemm_results.h"
-#include "session/gemm_session.h"
+#include "session/list_results.h"
+#include "session/list_session.h"
 #include "tune/dispatch/given_candidates.h"
 
 namespace hone::cli {
@@ -22,7 +22,7 @@ Result<tune::GivenList> given_list(const std::vector<triton::GemmEntry>& entries
   tune::GivenList list{path, {}, {}};
   std::string all;
   for (const triton::GemmEntry& entry : entries) {
-    const std::string place = place_of(entry, path);
+    const std::string place = triton::place_of(entry, path);
     if (entry.configuration.empty())
       return input_error("{}no configuration to check: no BLOCK_SIZE_M, BLOCK_SIZE_N, ...", place);
     const auto knobs = triton::knobs_of(entry.gemm, entry.configuration);
@@ -74,16 +74,15 @@ CommandResult check_gemms(TuneOptions options) {
   if (!options.gemms.kernel.empty())
     return input_error("--compare-wo-tuning checks hone's kernels; --kernel tunes with its checks");
   const std::string path = options.tuning.input;
-  HONE_ASSIGN(const std::vector<triton::GemmEntry> entries, gemms_of(options.gemms, path));
+  HONE_ASSIGN(const std::vector<triton::GemmEntry> entries, triton::gemms_of(options.gemms, path));
   HONE_ASSIGN(const tune::GivenList list, given_list(entries, path));
-  HONE_ASSIGN(const std::unique_ptr<GemmSession> session,
-              GemmSession::open(std::move(options), entries, path));
+  HONE_ASSIGN(auto listed, triton::ListedGemms::open(options.gemms, path));
+  HONE_ASSIGN(const std::unique_ptr<ListSession> session,
+              ListSession::open(std::move(options), "triton", std::move(listed)));
   Result<std::vector<tune::CheckedCandidate>> checked =
       tune::check_candidates(session->context(), run_row(session->options()), list);
   session->status().clear();
-  if (!checked && checked.error().kind == ErrorKind::kInterrupted)
-    return tl::unexpected(session->stopped(session->options().store));
-  if (!checked) return tl::unexpected(std::move(checked).error());
+  if (!checked) return tl::unexpected(session->stopped(checked.error(), session->options().store));
   if (session->options().json)
     fmt::print("{}\n",
                output::json_text(nlohmann::json{{"schema_version", output::kSchemaVersion},

@@ -12,7 +12,7 @@ bool names_program(const CLI::Option& option) {
 
 }  // namespace
 
-void add_gemm_options(CLI::App& command, GemmOptions& options) {
+void add_gemm_options(CLI::App& command, triton::GemmOptions& options) {
   add_gemm_list_options(command, options);
   command
       .add_option(
@@ -21,7 +21,7 @@ void add_gemm_options(CLI::App& command, GemmOptions& options) {
       ->group(kGemmGroup);
 }
 
-void add_gemm_list_options(CLI::App& command, GemmOptions& options) {
+void add_gemm_list_options(CLI::App& command, triton::GemmOptions& options) {
   const auto add = [&](const char* names, auto& value, const char* text) {
     return command.add_option(names, value, text)->group(kGemmGroup);
   };

@@ -9,8 +9,7 @@
 #include "cli/gemm_options.h"
 #include "output/json_text.h"
 #include "provider/iree/gpu/space.h"
-#include "provider/triton/triton_provider.h"
-#include "session/gemm_list.h"
+#include "provider/triton/listed_gemms.h"
 #include "session/input_program.h"
 #include "session/toolchain.h"
 #include "space/configuration.h"
@@ -22,7 +21,7 @@ namespace {
 
 struct SpaceOptions {
   ToolchainOptions toolchain;
-  GemmOptions gemms;
+  triton::GemmOptions gemms;
   std::string input;
   std::string rules = "all";  // or "compiler"
   std::vector<std::string> dispatches;
@@ -177,16 +176,16 @@ Result<std::vector<ShownSpace>> spaces_of_gemms(const SpaceOptions& options) {
   const auto target = gpu_of(options.toolchain);
   if (!target)
     return input_error("the space of a GEMM is a GPU's: --target sm_90, gfx942, ... names it");
-  HONE_ASSIGN(const triton::GemmDevice device, triton::gemm_device(target->arch));
-  HONE_ASSIGN(const Gemms gemms, read_gemms(options.gemms, options.input));
-  const triton::TritonProvider provider(device, space_kind(options.gemms), gemms.kernel);
+  device::Facts facts;
+  facts.target = target->arch;
+  HONE_ASSIGN(const auto listed, triton::ListedGemms::open(options.gemms, options.input));
+  HONE_ASSIGN(const auto provider, listed->provider_for(facts));
   std::vector<ShownSpace> shown;
-  for (const problem::Dispatch& dispatch : gemms.list.dispatches) {
-    Result<space::Space> space = provider.space_of(dispatch);
+  for (const problem::Dispatch& dispatch : listed->dispatches()) {
+    Result<space::Space> space = provider->space_of(dispatch);
     if (!space)
-      return tl::unexpected(
-          Error{space.error().kind, place_of(gemms.entries.at(dispatch.name), gemms.list.path) +
-                                        dispatch.name + ": " + space.error().message});
+      return tl::unexpected(Error{space.error().kind, listed->place_of(dispatch) + dispatch.name +
+                                                          ": " + space.error().message});
     shown.push_back({dispatch.name, problem::describe(dispatch.root), *std::move(space)});
   }
   return shown;
@@ -253,7 +252,7 @@ void add_space_command(CLI::App& app, Run& run) {
     // Only flags are refused: a configuration file may say what all GEMMs have.
     run = [options, flags = refuse_gemm_options(*command)]() -> CommandResult {
       HONE_TRY(read_flags(options->toolchain));
-      if (names_gemms(options->gemms, options->input)) {
+      if (triton::names_gemms(options->gemms, options->input)) {
         HONE_ASSIGN(auto spaces, spaces_of_gemms(*options));
         return show_spaces(*options, std::move(spaces));
       }

@@ -1,6 +1,8 @@
 // hone tune: the whole way from a program to a proven spec, or from GEMMs to the fastest kernels.
 #include <fmt/ranges.h>
 
+#include <set>
+
 #include "base/file.h"
 #include "base/say.h"
 #include "base/text.h"
@@ -10,6 +12,7 @@
 #include "search/strategy.h"
 #include "session/input_program.h"
 #include "session/places.h"
+#include "session/registry.h"
 #include "session/replacing_kernels.h"
 
 namespace hone::cli {
@@ -42,25 +45,49 @@ Status refuse_strategies_that_learn(const TuneOptions& options) {
       strategy);
 }
 
+// Vendors' libraries are measured beside the winner, and make no candidates.
+constexpr std::string_view kLibrary = "library";
+
+std::set<std::string> provider_names() {
+  std::set<std::string> names{std::string(kLibrary)};
+  for (const Provider& each : providers()) names.emplace(each.name);
+  return names;
+}
+
+std::string provider_help() {
+  std::string text = "whose kernels, by commas: ";
+  for (const Provider& each : providers()) text += fmt::format("{} ({}), ", each.name, each.help);
+  return text +
+         "library (a vendor's, measured beside the winner: no program calls it). Default: by "
+         "INPUT, and all that there are";
+}
+
+// Who the user asks for dispatches that the command line lists; null for a program.
+const Provider* listing_provider(const TuneOptions& options) {
+  if (options.providers.size() == 1) {
+    const Provider* const named = find_provider(options.providers.front());
+    return named != nullptr && named->open_list != nullptr ? named : nullptr;
+  }
+  const bool gemms =
+      options.providers.empty() &&
+      (options.tune_gemm.check_only || triton::names_gemms(options.gemms, options.tuning.input));
+  return gemms ? find_provider("triton") : nullptr;
+}
+
 Status check_providers(const TuneOptions& options) {
   const std::string named = fmt::format("--provider {}", fmt::join(options.providers, ","));
-  const bool gemms = options.providers == std::vector<std::string>{"triton"};
-  if (!options.providers.empty() && !gemms && !options.names_provider("iree"))
+  if (!options.providers.empty() && !options.names_provider("iree") &&
+      listing_provider(options) == nullptr)
     return input_error(
         "{}: GEMMs have triton alone; in a program others stand beside IREE: --provider iree,{}",
         named, fmt::join(options.providers, ","));
   if (options.names_provider("external") && options.external.empty())
     return input_error("{}: which kernels of your own? Give their manifests: --external FILE",
                        named);
-  if (options.names_provider("library") && options.no_baselines)
+  if (options.names_provider(kLibrary) && options.no_baselines)
     return input_error("{} asks for libraries beside the winners, and --no-baselines for none",
                        named);
   return {};
-}
-
-bool tunes_gemms(const TuneOptions& options) {
-  if (!options.providers.empty()) return !options.names_provider("iree");
-  return options.tune_gemm.check_only || names_gemms(options.gemms, options.tuning.input);
 }
 
 }  // namespace
@@ -72,14 +99,10 @@ void add_tune_command(CLI::App& app, Run& run) {
       "tune", "Find, verify and prove the fastest configuration of each dispatch");
   command->add_option("INPUT", tuning.input,
                       std::string(kProgramFiles) + ", or a list of GEMMs (.yaml)");
-  command
-      ->add_option("--provider", options->providers,
-                   "whose kernels: of GEMMs triton; of a program iree, and beside it, by commas, "
-                   "triton, external (--external's) and library (a vendor's, measured beside the "
-                   "winner: no program calls it). Default: by INPUT, and all that there are")
+  command->add_option("--provider", options->providers, provider_help())
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"iree", "triton", "external", "library"}));
+      ->check(CLI::IsMember(provider_names()));
   add_external_option(*command, options->external);
   add_toolchain_options(*command, options->toolchain);
   add_gemm_options(*command, options->gemms);
@@ -191,10 +214,12 @@ void add_tune_command(CLI::App& app, Run& run) {
       old.benchmark = command->count("--benchmark") > 0 && !old.benchmark_file.ends_with(".mlir");
       old.check_only = old.benchmark || command->count("--compare-wo-tuning") > 0;
       HONE_ASSIGN(const std::vector<std::string> notes, apply_tune_gemm_options(*options));
-      if (tunes_gemms(*options)) {
+      if (const Provider* const listing = listing_provider(*options)) {
         if (!options->quiet)
           for (const std::string& note : notes) say("{}\n", note);
-        return old.check_only ? check_gemms(*options) : tune_gemms(*options);
+        if (old.check_only) return check_gemms(*options);
+        HONE_ASSIGN(auto listed, listing->open_list(*options));
+        return tune_list(*options, std::string(listing->name), std::move(listed));
       }
       HONE_TRY(flags);
       HONE_ASSIGN(const std::vector<std::string> of_models, apply_model_tuner_options(*options));

@@ -1,10 +1,15 @@
 // What hone tune is asked for, as its command line says it.
 #pragma once
 
+#include <memory>
+#include <string>
+
 #include "cli/command.h"
 #include "cli/model_tuner_options.h"
 #include "cli/tune_gemm_options.h"
+#include "provider/list_provider.h"
 #include "session/session_options.h"
+#include "tune/dispatch/compile_only.h"
 
 namespace hone::cli {
 
@@ -15,8 +20,12 @@ struct TuneOptions : SessionOptions {
 
 // The program of `options.tuning.input`, by IREE.
 CommandResult tune_program(TuneOptions options);
-// GEMMs, by Triton.
-CommandResult tune_gemms(TuneOptions options);
+// Dispatches that `listed` lists, by the provider that is registered under this name.
+CommandResult tune_list(TuneOptions options, const std::string& provider,
+                        std::unique_ptr<provider::ListProvider> listed);
+// What --compile-only came to, as a report and in words.
+CommandResult print_compiled(const SessionOptions& options, store::Store& store,
+                             const tune::CompiledProgram& compiled);
 // Verifies and measures the configurations that a result file gives for its GEMMs.
 CommandResult check_gemms(TuneOptions options);
 

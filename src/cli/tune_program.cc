@@ -8,7 +8,6 @@
 #include "cli/tune_options.h"
 #include "output/accuracy_table.h"
 #include "output/candidate_table.h"
-#include "output/compiled_report.h"
 #include "output/gpu_report.h"
 #include "output/json_text.h"
 #include "output/proof_text.h"
@@ -307,12 +306,7 @@ CommandResult compile_program(TuneOptions& options) {
   status.clear();
   HONE_TRY(write_file_atomically(options.tuning.out / "compile_flags.txt",
                                  response_file(options.tuning.flags)));
-  HONE_TRY(output::write_report(store, options.store, options.tuning.out / "report.html"));
-  HONE_ASSIGN(const std::string text,
-              output::compiled_report(target_json(options.toolchain), compiled, options.json,
-                                      options.tuning.out / "compiled.json"));
-  fmt::print("{}", text);
-  return tune::exit_code(tune::verdict_of(compiled));
+  return print_compiled(options, store, compiled);
 }
 
 }  // namespace

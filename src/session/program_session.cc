@@ -37,9 +37,7 @@ Status complete(SessionOptions& options) {
       tuning.flag_sets.push_back(set_of(choice));
     if (const auto choice = iree::reordered_sums(tuning.flags)) tuning.sums = set_of(*choice);
   }
-  tuning.cache = options.cache == "cold" ? measure::CacheMode::kCold : measure::CacheMode::kWarm;
-  tuning.reuse = options.reuse == "any" ? store::Reuse::kAny : store::Reuse::kEqualIdentities;
-  tuning.trust = options.trust ? store::Trust::kAnyone : store::Trust::kOwn;
+  take_reuse(options);
   tuning.prove = !options.no_program;
   // Dispatches that were named, and their configurations, are those of the flags as they are.
   tuning.search_flags = !options.no_flags && tuning.dispatches.empty() &&

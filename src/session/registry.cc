@@ -1,5 +1,6 @@
 #include "session/registry.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "provider/library/onednn.h"
 #include "provider/library/openblas.h"
 #include "provider/resources.h"
+#include "provider/triton/listed_gemms.h"
 
 namespace hone::session {
 namespace {
@@ -58,16 +60,15 @@ class AssemblingWorker : public provider::CompileWorker {
   std::filesystem::path ptxas_ = {};  // empty where there is none
 };
 
-struct CompileWorkerOf {
-  std::string_view provider;
-  Result<std::unique_ptr<provider::CompileWorker>> (*open)(const std::string& installation);
-};
+Result<std::unique_ptr<provider::ListProvider>> listed_gemms(const SessionOptions& options) {
+  return triton::ListedGemms::open(options.gemms, options.tuning.input);
+}
 
-// Those whose compiler is a library that this program opens. One that is a program of its own
-// (Triton's, in Python) is started by `hone worker exec`.
-constexpr CompileWorkerOf kCompileWorkers[] = {
-    {"iree", iree::open_compile_worker},
-    {"external", external::open_compile_worker},
+// In the order in which they are shown.
+constexpr Provider kProviders[] = {
+    {"iree", "the compiler's own, for a program", iree::open_compile_worker},
+    {"triton", "Triton's, for GEMMs or beside IREE's", nullptr, listed_gemms},
+    {"external", "those of --external, beside IREE's", external::open_compile_worker},
 };
 
 // In the order in which they are shown.
@@ -95,12 +96,20 @@ std::vector<output::LibraryColumn> library_columns(bool on_cores) {
 
 Result<std::unique_ptr<provider::CompileWorker>> open_compile_worker(
     std::string_view name, const std::string& installation) {
-  for (const CompileWorkerOf& each : kCompileWorkers)
-    if (each.provider == name) {
-      HONE_ASSIGN(auto worker, each.open(installation));
-      return std::make_unique<AssemblingWorker>(std::move(worker));
-    }
-  return input_error("there is no provider '{}' with compile workers in this program", name);
+  const Provider* const found = find_provider(name);
+  if (found == nullptr || found->open_compile_worker == nullptr)
+    return input_error("there is no provider '{}' with compile workers in this program", name);
+  HONE_ASSIGN(auto worker, found->open_compile_worker(installation));
+  return std::make_unique<AssemblingWorker>(std::move(worker));
+}
+
+std::span<const Provider> providers() {
+  return kProviders;
+}
+
+const Provider* find_provider(std::string_view name) {
+  const auto found = std::ranges::find(kProviders, name, &Provider::name);
+  return found == std::end(kProviders) ? nullptr : found;
 }
 
 std::vector<device::DeviceKind> device_kinds() {

@@ -6,9 +6,9 @@
 #include "problem/code_target.h"
 #include "provider/external/compile_worker.h"
 #include "provider/external/external_provider.h"
+#include "provider/triton/listed_gemms.h"
 #include "provider/triton/replacing_provider.h"
 #include "provider/triton/triton_provider.h"
-#include "session/triton_toolchain.h"
 
 namespace hone::session {
 namespace {
@@ -72,7 +72,7 @@ Result<ReplacingTools> find_replacing(const SessionOptions& options,
   const bool asked = options.names_provider("triton");
   if (!options.searches) return tools;
   const device::Facts& facts = options.tuning.place().facts;
-  const Result<triton::GemmDevice> device = gemm_device_of(facts);
+  const Result<triton::GemmDevice> device = triton::gemm_device_of(facts);
   const bool fits = options.tuning.traits().own_memory && device && device->is_cuda();
   if (!options.external.empty()) HONE_TRY(check_asked(options, "--external", fits));
   if (asked) HONE_TRY(check_asked(options, "--provider iree,triton", fits));
@@ -132,13 +132,16 @@ Result<std::vector<Replacing>> start_replacing(const ReplacingTools& tools,
     replacing.push_back({std::move(provider), std::move(workers)});
   };
   if (tools.triton) {
-    HONE_ASSIGN(auto workers, start_triton_workers(*tools.triton, options, {}, toolchain.stop_fd(),
-                                                   toolchain.temporary()));
+    HONE_ASSIGN(const provider::WorkerProgram program,
+                triton::worker_program(*tools.triton, std::filesystem::temp_directory_path()));
+    HONE_ASSIGN(auto workers, start_program_workers(program, options, toolchain.stop_fd(),
+                                                    toolchain.temporary()));
     add(std::make_unique<triton::ReplacingProvider>(tools.device, tools.triton->version),
         std::move(workers), triton::worker_flags(tools.device));
   }
   for (const external::ExternalKernel& kernel : tools.kernels) {
-    HONE_ASSIGN(auto workers, toolchain.start_workers("external", kernel.manifest, options));
+    HONE_ASSIGN(auto workers, start_compile_workers("external", kernel.manifest, options,
+                                                    toolchain.stop_fd(), toolchain.temporary()));
     add(std::make_unique<external::ExternalProvider>(kernel, tools.device.shared_bytes),
         std::move(workers), external::worker_flags(tools.target, tools.device.shared_bytes));
   }

@@ -71,6 +71,13 @@ void leave_cores_to_runners(SessionOptions& options) {
       std::max(1, static_cast<int>(device::cpu::available_cores().size()) - runners);
 }
 
+void take_reuse(SessionOptions& options) {
+  tune::Options& tuning = options.tuning;
+  tuning.cache = options.cache == "cold" ? measure::CacheMode::kCold : measure::CacheMode::kWarm;
+  tuning.reuse = options.reuse == "any" ? store::Reuse::kAny : store::Reuse::kEqualIdentities;
+  tuning.trust = options.trust ? store::Trust::kAnyone : store::Trust::kOwn;
+}
+
 Status make_out(const SessionOptions& options) {
   std::error_code code;
   std::filesystem::create_directories(options.tuning.out, code);

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "session/gemm_list.h"
+#include "provider/triton/listed_gemms.h"
 #include "session/places.h"
 #include "session/runtime_options.h"
 #include "session/toolchain.h"
@@ -38,7 +38,7 @@ struct SessionOptions {
   }
   std::vector<std::string> external;  // manifests of kernels of the user's own
   bool searches = false;  // candidates of dispatches: the program's flags and profile have none
-  GemmOptions gemms;
+  triton::GemmOptions gemms;
   std::string device;
   double kernel_seconds = 60;
   bool no_program = false;
@@ -64,6 +64,9 @@ store::Device device_row(const tune::Options& options);
 // Sets the number of compile processes when none was given: one on each core but those of the
 // runners, for a device beside which compiling does not disturb.
 void leave_cores_to_runners(SessionOptions& options);
+
+// Sets what --cache, --reuse and --trust say.
+void take_reuse(SessionOptions& options);
 
 // Makes the folder of --out. First of all, so that a store inside it can be made and a folder that
 // cannot is said at once: an environment error.

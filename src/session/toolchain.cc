@@ -18,6 +18,11 @@ std::vector<std::string> flags_for(const std::string& cpu, const std::vector<std
   return flags;
 }
 
+worker::JobLimits job_limits(const ToolchainOptions& options) {
+  return {.seconds = options.compile_seconds,
+          .memory_bytes = static_cast<std::uint64_t>(options.compile_gigabytes * 1e9)};
+}
+
 }  // namespace
 
 int jobs_of(const ToolchainOptions& options) {
@@ -95,9 +100,9 @@ Result<Toolchain> Toolchain::start(const ToolchainOptions& options) {
   HONE_ASSIGN(worker::TunerFolder folder, worker::TunerFolder::claim());
   Toolchain toolchain(std::move(folder), std::move(stop), std::move(installation));
 
-  HONE_ASSIGN(
-      toolchain.pool_,
-      toolchain.start_workers("iree", toolchain.installation_.compiler_library.string(), options));
+  HONE_ASSIGN(toolchain.pool_,
+              start_compile_workers("iree", toolchain.installation_.compiler_library.string(),
+                                    options, toolchain.stop_fd(), toolchain.temporary()));
   toolchain.jobs_ = jobs_of(options);
   toolchain.compiler_ = std::make_unique<trial::CompileService>(
       *toolchain.pool_, problem::GivenSizes{std::move(sizes), {}, {}});
@@ -105,21 +110,35 @@ Result<Toolchain> Toolchain::start(const ToolchainOptions& options) {
   return toolchain;
 }
 
-Result<std::unique_ptr<worker::CompilePool>> Toolchain::start_workers(
-    const std::string& provider, const std::string& installation,
-    const ToolchainOptions& options) const {
+Result<std::unique_ptr<worker::CompilePool>> start_compile_workers(
+    const std::string& provider, const std::string& installation, const ToolchainOptions& options,
+    int stop_fd, const std::filesystem::path& temporary) {
   worker::CompilePoolOptions pool;
   pool.command = {own_executable(), "worker",         "compile",   "--provider",
                   provider,         "--installation", installation};
   pool.jobs = jobs_of(options);
-  const auto memory_bytes = static_cast<std::uint64_t>(options.compile_gigabytes * 1e9);
-  pool.run = {.seconds = options.compile_seconds, .memory_bytes = memory_bytes};
+  pool.run = job_limits(options);
   // A whole program may take minutes where one dispatch takes a second.
-  pool.once = {.seconds = 60 * options.compile_seconds, .memory_bytes = 4 * memory_bytes};
+  pool.once = {.seconds = 60 * pool.run.seconds, .memory_bytes = 4 * pool.run.memory_bytes};
   pool.prepare = pool.run;
-  pool.stop_fd = stop_.fd();
-  pool.temporary = folder_.parent();
+  pool.stop_fd = stop_fd;
+  pool.temporary = temporary;
   return worker::CompilePool::start(std::move(pool));
+}
+
+Result<std::unique_ptr<worker::PersistentPool>> start_program_workers(
+    const provider::WorkerProgram& program, const ToolchainOptions& options, int stop_fd,
+    const std::filesystem::path& temporary) {
+  worker::PersistentPoolOptions pool;
+  pool.command = {own_executable(), "worker", "exec"};
+  pool.command.insert(pool.command.end(), program.command.begin(), program.command.end());
+  pool.environment = program.environment;
+  pool.workers = jobs_of(options);
+  pool.limits = job_limits(options);
+  pool.same_work = program.same_work;
+  pool.stop_fd = stop_fd;
+  pool.temporary = temporary;
+  return worker::PersistentPool::start(std::move(pool));
 }
 
 worker::RunnerProcess Toolchain::make_runner() const {

@@ -11,8 +11,10 @@
 #include "problem/target.h"
 #include "provider/iree/compiler/library.h"
 #include "provider/iree/iree_provider.h"
+#include "provider/list_provider.h"
 #include "trial/compile_service.h"
 #include "worker/compile_pool.h"
+#include "worker/persistent_pool.h"
 #include "worker/runner_process.h"
 #include "worker/tuner_folder.h"
 
@@ -64,6 +66,18 @@ std::vector<std::string> reference_flags(const ToolchainOptions& options);
 // A runner of candidates, which has its folder in `temporary`; starts with the first call.
 worker::RunnerProcess make_runner(int stop_fd, const std::filesystem::path& temporary);
 
+// Compile workers of a provider that the registry has (registry.h): `installation` is its own word
+// for which of its compilers. They have their folders in `temporary`, and are not waited for once
+// `stop_fd` is readable. Errors: those of its open_compile_worker(), environment errors where no
+// process starts.
+Result<std::unique_ptr<worker::CompilePool>> start_compile_workers(
+    const std::string& provider, const std::string& installation, const ToolchainOptions& options,
+    int stop_fd, const std::filesystem::path& temporary);
+// Workers that run a program in another language, as many and with the same limits.
+Result<std::unique_ptr<worker::PersistentPool>> start_program_workers(
+    const provider::WorkerProgram& program, const ToolchainOptions& options, int stop_fd,
+    const std::filesystem::path& temporary);
+
 // The running compile workers of a command, and its folder for temporary files.
 class Toolchain {
  public:
@@ -76,11 +90,6 @@ class Toolchain {
   int stop_fd() const { return stop_.fd(); }
   int jobs() const { return jobs_; }  // compile processes
   worker::RunnerProcess make_runner() const;
-  // Compile workers of another provider (session/registry.h), as many and with the same limits; they
-  // run until they are destroyed. Errors of its open_compile_worker().
-  Result<std::unique_ptr<worker::CompilePool>> start_workers(const std::string& provider,
-                                                             const std::string& installation,
-                                                             const ToolchainOptions& options) const;
   // The folder in which further workers make theirs.
   std::filesystem::path temporary() const { return folder_.parent(); }
   // The compiler's own name for itself, for the build identity.

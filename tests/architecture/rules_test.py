@@ -49,7 +49,7 @@ FOLDERS = {
 
 # The seams: the only classes with pure virtual functions. A Kernel is what a Device loads, a
 # ProgramProvider a Provider of pieces of programs, a RunnerTransport the way to who has the Device.
-SEAMS = {"Provider", "ProgramProvider", "Device", "Kernel", "Library", "Strategy", "WorkerPool", "CompileWorker", "RunnerTransport", "Observer"}
+SEAMS = {"Provider", "ProgramProvider", "Device", "Kernel", "Library", "ListProvider", "Strategy", "WorkerPool", "CompileWorker", "RunnerTransport", "Observer"}
 
 # Headers of libraries that only these folders may know.
 LIBRARY_OWNERS = {"sqlite3.h": ["store"], "CLI/": ["cli"], "zstd.h": ["store"], "yaml-cpp/": ["cli", "profiler", "provider", "provider/triton"]}
@@ -77,7 +77,6 @@ KINDS_IN_CLI = {
     "common_options.cc": "says what --device takes",
     "devices_command.cc": "shows its assembler and library",
     "doctor_software.cc": "looks for its software",
-    "gemm_session.cc": "the default of --device",
     "generate_options.cc": "reads what is generated for",
     "generate_options.h": "the old flag and its default",
     "profile_command.cc": "reads the old flag and chooses its default",

@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/process.h"
 #include "provider/jobs.h"
-#include "tests/device/kernel_library.h"
+#include "tests/device/executable_interface.h"
 #include "tests/made_up_provider/choice.h"
 
 namespace hone::plain_c {

@@ -19,7 +19,7 @@ struct Entry {
   std::string identity;
 };
 
-// A library takes the time of so many launches of the default: OpenBLAS took 22 s and oneDNN 8 s
+// A library takes the time of so many launches of the default: one took 22 s and another 8 s
 // where that takes 62 ms (4x8192x8192 in f32, two cores).
 constexpr double kLaunchesOfLibrary = 400;
 

@@ -1,0 +1,144 @@
+// hone tune of listed dispatches (--provider triton: GEMMs): the configurations of the fastest
+// kernels out.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "cli/tune_options.h"
+#include "output/compiled_report.h"
+#include "output/gpu_report.h"
+#include "output/json_text.h"
+#include "output/report_page.h"
+#include "output/session_report.h"
+#include "output/time_report.h"
+#include "session/list_results.h"
+#include "session/list_session.h"
+#include "session/registry.h"
+#include "tune/dispatch/compile_only.h"
+
+namespace hone::cli {
+namespace {
+
+std::filesystem::path results_file(const SessionOptions& options,
+                                   const provider::ListProvider& listed) {
+  const std::filesystem::path file = listed.result_file();
+  return options.gemms.results.empty() ? options.tuning.out / file : file;
+}
+
+CommandResult print_result(ListSession& session, const tune::TunedList& tuned) {
+  const SessionOptions& options = session.options();
+  store::Store& store = session.store();
+  tune::Context& context = session.context();
+  const std::filesystem::path file = results_file(options, session.listed());
+  HONE_ASSIGN(const std::vector<ListResult> results,
+              list_results(store, context.provider.name(), tuned.tuned, context.baseline.build,
+                           context.device));
+  const output::Table table = results_table(session.listed(), results);
+  HONE_ASSIGN(const output::Table dispatches,
+              output::dispatch_table(store, tuned.list, context.baseline.build, context.device,
+                                     core_library_columns()));
+  std::map<store::Id, output::Spent> spent;
+  for (const tune::TunedDispatch& each : tuned.tuned)
+    spent[each.id] = {each.seconds, each.busy_seconds};
+  HONE_ASSIGN(const output::GpuReport gpu,
+              output::gpu_report(store, tuned.list, context.baseline.build, context.device, spent,
+                                 gpu_library_columns()));
+  const bool found = std::any_of(results.begin(), results.end(),
+                                 [](const auto& each) { return each.speedup.has_value(); });
+  if (options.json) {
+    nlohmann::json document{
+        {"schema_version", output::kSchemaVersion},
+        {"gemms", table.to_json()},
+        {"dispatches", dispatches.to_json()},
+        {"gpu", gpu.table.to_json()},
+        {"notes", gpu.notes},
+        {"results", file},
+        {"time_budget", output::time_table(context.state->time).to_json()},
+        {"machine", {{"noise", tuned.machine.noise}, {"state", tuned.machine.state}}},
+        {"search", nlohmann::json::array()},
+        {"not_tuned", nlohmann::json::array()}};
+    for (const tune::TunedDispatch& each : tuned.tuned)
+      if (!each.search.strategy.empty())  // not finished by an earlier run
+        document["search"].push_back({{"dispatch", each.dispatch->name}, {"search", each.search}});
+    for (const tune::NotTuned& not_tuned : tuned.not_tuned)
+      document["not_tuned"].push_back(
+          {{"dispatch", not_tuned.dispatch}, {"reason", not_tuned.reason}});
+    fmt::print("{}\n", output::json_text(document));
+    return found ? 0 : 1;
+  }
+  fmt::print("{}\n{}\n{}", table.to_text(), dispatches.to_text(), gpu.table.to_text());
+  for (const std::string& note : gpu.notes) fmt::print("{}\n", note);
+  fmt::print("\n");
+  for (const tune::NotTuned& not_tuned : tuned.not_tuned)
+    fmt::print("not tuned: {}: {}\n", not_tuned.dispatch, not_tuned.reason);
+  fmt::print("{}\nresults: {}\nreport: {}\n", output::time_table(context.state->time).to_text(),
+             file.string(), (options.tuning.out / "report.html").string());
+  return found ? 0 : 1;
+}
+
+// For a GPU that is not here.
+CommandResult compile_list(SessionOptions options, const std::string& provider,
+                           provider::ListProvider& listed) {
+  const auto target = gpu_of(options.toolchain);
+  if (!target) return input_error("--compile-only needs a GPU for --target: sm_90, gfx942, ...");
+  device::Facts facts;
+  facts.target = target->arch;
+  HONE_ASSIGN(const std::unique_ptr<provider::Provider> kernels, listed.provider_for(facts));
+  HONE_TRY(complete(options, listed, facts));
+  HONE_TRY(listed.find_compiler());
+  HONE_TRY(make_out(options));
+  HONE_ASSIGN(ListToolchain toolchain,
+              ListToolchain::start(provider, listed, facts, options.toolchain));
+  HONE_ASSIGN(store::Store store, store::Store::open(options.store, store::Mode::kReadWrite));
+  HONE_ASSIGN(const store::Id build,
+              store.intern(toolchain.build_row(options.tuning, target->arch)));
+  tune::DispatchList list = dispatch_list(listed);
+  problem::Program program;
+  program.path = list.path;
+  program.hash = list.hash;
+  program.dispatches = std::move(list.dispatches);
+  output::StatusLine status(output::verbosity_of(options.quiet, options.plain, options.json));
+  HONE_ASSIGN(const tune::CompiledProgram compiled,
+              tune::compile_only(toolchain.compiler(), *kernels, {}, store, options.tuning, *target,
+                                 std::move(program), build, run_row(options), status));
+  status.clear();
+  return print_compiled(options, store, compiled);
+}
+
+}  // namespace
+
+CommandResult print_compiled(const SessionOptions& options, store::Store& store,
+                             const tune::CompiledProgram& compiled) {
+  HONE_TRY(output::write_report(store, options.store, options.tuning.out / "report.html"));
+  HONE_ASSIGN(const std::string text,
+              output::compiled_report(target_json(options.toolchain), compiled, options.json,
+                                      options.tuning.out / "compiled.json"));
+  fmt::print("{}", text);
+  return tune::exit_code(tune::verdict_of(compiled));
+}
+
+CommandResult tune_list(TuneOptions options, const std::string& provider,
+                        std::unique_ptr<provider::ListProvider> listed) {
+  if (options.compile_only) return compile_list(std::move(options), provider, *listed);
+  HONE_ASSIGN(const std::unique_ptr<ListSession> session,
+              ListSession::open(std::move(options), provider, std::move(listed)));
+  tune::Context& context = session->context();
+  const SessionOptions& chosen = session->options();
+  const std::filesystem::path file = results_file(chosen, session->listed());
+  // After every dispatch, so that whatever ends the run, what is finished is in the file.
+  const auto write_results = [&](const tune::TunedList& so_far) -> Status {
+    HONE_ASSIGN(const std::vector<ListResult> results,
+                list_results(session->store(), context.provider.name(), so_far.tuned,
+                             context.baseline.build, context.device));
+    return write_file_atomically(file, results_text(session->listed(), results));
+  };
+  const tune::DispatchList list = dispatch_list(session->listed());
+  const Result<tune::TunedList> tuned =
+      tune::tune_list(context, run_row(chosen), list, write_results);
+  session->status().clear();
+  if (!tuned) return tl::unexpected(session->stopped(tuned.error(), file.string()));
+  HONE_TRY(output::write_report(session->store(), chosen.store, chosen.tuning.out / "report.html"));
+  return print_result(*session, *tuned);
+}
+
+}  // namespace hone::cli

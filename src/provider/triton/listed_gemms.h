@@ -1,0 +1,92 @@
+// The GEMMs of a command line, or of a file of sizes, as dispatches to tune by Triton's kernels.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "provider/list_provider.h"
+#include "provider/triton/gemm_device.h"
+#include "provider/triton/gemm_file.h"
+#include "provider/triton/installation.h"
+#include "provider/triton/triton_provider.h"
+
+namespace hone::triton {
+
+struct GemmOptions {
+  std::optional<std::int64_t> m, n, k;  // one GEMM, instead of a file
+  std::int64_t batch = 1;
+  bool col_a = false, col_b = false;
+  std::string dtype_a = "fp16", dtype_b = "fp16", dtype_c = "fp16";
+  bool bias = false;
+  bool tf32 = false;
+  std::string space = "own";
+  std::string results;   // file; empty: gemms.yaml in the folder of --out
+  std::string triton;    // where Triton is; empty: looked for
+  std::string kernel;    // Python file of a user's own kernel; empty: hone's kernels
+  std::string manifest;  // its manifest; empty: beside it, with .yaml
+};
+
+// Whether the command line is about GEMMs: -m, a kernel of the user's, or a list of sizes (.yaml)
+// as input.
+bool names_gemms(const GemmOptions& options, const std::string& input);
+
+// The GEMMs of the command line, or of the file `input`; the command line's types and bias are
+// those of entries that do not say theirs. Input errors name the option or file, line and key.
+// `knobs`: those of a user's kernel, whose result file the input may be.
+Result<std::vector<GemmEntry>> gemms_of(const GemmOptions& options, const std::string& input,
+                                        const std::vector<std::string>& knobs = {});
+
+// "sizes.yaml:3: " for an entry of a file, else empty.
+std::string place_of(const GemmEntry& entry, const std::string& path);
+
+// Each size once. `kernel`: a user's own; none: hone's kernels.
+class ListedGemms final : public provider::ListProvider {
+ public:
+  // Errors: those of gemms_of(), read_user_kernel(), kernel_parameters() and check_parameters();
+  // an input error for --space or --manifest beside a kernel or without one.
+  static Result<std::unique_ptr<provider::ListProvider>> open(const GemmOptions& options,
+                                                              const std::string& input);
+
+  const std::string& path() const override { return path_; }
+  const std::vector<problem::Dispatch>& dispatches() const override { return dispatches_; }
+  std::string place_of(const problem::Dispatch& dispatch) const override;
+  std::string device() const override { return "cuda:0"; }
+  // Input errors for a CPU, for types that Triton has no code for there, for what does not fit into
+  // the device's memory, and those of user_kernel_space().
+  Result<std::unique_ptr<provider::Provider>> provider_for(
+      const device::Facts& facts) const override;
+  Result<std::vector<std::string>> flags(const device::Facts& facts) const override;
+  Result<provider::FoundCompiler> find_compiler() override;
+  Result<std::optional<provider::WorkerProgram>> worker_program(
+      const device::Facts& facts, const std::filesystem::path& folder) const override;
+  // Without the kernel's name.
+  std::string shown_name(const problem::Dispatch& dispatch) const override;
+  // The file of tune_gemm.py (gemm_file.h).
+  std::string result_file() const override;
+  std::string result_line(const problem::Dispatch& dispatch, const std::string& configured,
+                          std::optional<double> seconds) const override;
+
+ private:
+  Status check_fits(const GemmEntry& entry, const device::Facts& facts,
+                    const GemmDevice& device) const;
+
+  GemmOptions options_;
+  std::string path_;
+  std::vector<problem::Dispatch> dispatches_;
+  std::map<std::string, GemmEntry> entries_;  // by dispatch name
+  std::shared_ptr<const UserKernel> kernel_;
+  Installation installation_;
+};
+
+// The GPU's kind (gemm_device), with what its driver says of this one.
+Result<GemmDevice> gemm_device_of(const device::Facts& gpu);
+
+// What Triton's workers run (python/compile_worker.py), with sources and cache in `folder`.
+Result<provider::WorkerProgram> worker_program(const Installation& installation,
+                                               const std::filesystem::path& folder);
+
+}  // namespace hone::triton

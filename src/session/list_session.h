@@ -1,0 +1,86 @@
+// What a command that runs kernels for listed dispatches holds: the devices, the store, compile
+// workers, runners, and the context that steps of tuning work with.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "output/status_line.h"
+#include "provider/list_provider.h"
+#include "session/places.h"
+#include "session/session_options.h"
+#include "tune/dispatch/dispatch_list.h"
+
+namespace hone::session {
+
+// The list as the tuner takes it.
+tune::DispatchList dispatch_list(const provider::ListProvider& listed);
+
+// The rest of `options`: budget, flags, cache, compile processes. `facts`: of what the kernels are
+// for. Errors: input for a duration, those of ListProvider::flags.
+Status complete(SessionOptions& options, const provider::ListProvider& listed,
+                const device::Facts& facts);
+
+// The running compile workers of a listed provider, and the command's folder for temporary files.
+class ListToolchain {
+ public:
+  // `provider`: the name that it is registered under. Errors: those of
+  // ListProvider::find_compiler(), and of start_compile_workers().
+  static Result<ListToolchain> start(const std::string& provider, provider::ListProvider& listed,
+                                     const device::Facts& facts, const ToolchainOptions& options);
+
+  trial::CompileService& compiler() { return *compiler_; }
+  int stop_fd() const { return stop_.fd(); }
+  worker::RunnerProcess make_runner() const;
+  // The build's row in the store, of what is compiled for `target`.
+  store::Build build_row(const tune::Options& options, const std::string& target) const;
+
+ private:
+  ListToolchain(worker::TunerFolder folder, StopSignal stop, std::string name)
+      : folder_(std::move(folder)), stop_(std::move(stop)), name_(std::move(name)) {}
+  worker::TunerFolder folder_;
+  StopSignal stop_;
+  std::string name_;  // the compiler's
+  std::unique_ptr<worker::WorkerPool> pool_;
+  std::unique_ptr<trial::CompileService> compiler_;
+};
+
+class ListSession {
+ public:
+  // `provider`: the name that `listed` is registered under. Errors: input for wrong options and for
+  // dispatches that do not fit the device, environment where a driver, a device or the compiler is
+  // missing. Nothing is made before these are known to be there.
+  static Result<std::unique_ptr<ListSession>> open(SessionOptions options,
+                                                   const std::string& provider,
+                                                   std::unique_ptr<provider::ListProvider> listed);
+  ListSession(const ListSession&) = delete;
+
+  const SessionOptions& options() const { return options_; }
+  const provider::ListProvider& listed() const { return *listed_; }
+  store::Store& store() { return store_; }
+  output::StatusLine& status() { return status_; }
+  tune::Context& context() { return context_; }
+  // The result; that it was stopped, by what the user needs to know to go on.
+  Error stopped(const Error& error, const std::string& results) const;
+
+ private:
+  ListSession(SessionOptions options, std::unique_ptr<provider::ListProvider> listed,
+              std::unique_ptr<provider::Provider> provider, std::vector<device::LockFile> held,
+              store::Store store, ListToolchain toolchain);
+  Status begin();
+
+  SessionOptions options_;
+  std::unique_ptr<provider::ListProvider> listed_;
+  std::unique_ptr<provider::Provider> provider_;
+  std::vector<device::LockFile> held_;  // on the devices
+  store::Store store_;
+  ListToolchain toolchain_;
+  trial::RunnerService runner_;
+  std::vector<trial::RunnerService> more_runners_;
+  output::StatusLine status_;
+  tune::Context context_;
+  std::optional<trial::LeaseKeeper> leases_;
+};
+
+}  // namespace hone::session
