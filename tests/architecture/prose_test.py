@@ -1,0 +1,156 @@
+"""The rules of the pages' prose: short sentences, short lines, a noun or a verb first.
+
+Run by ctest, or by hand: python3 tests/architecture/prose_test.py [-v] [Prose.test_NAME]
+
+Code blocks, tables, headings and link targets are not prose. A span of code counts as one word.
+"""
+
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+WORDS = 25
+COLUMNS = 120
+OPENERS = ("What", "One", "Those", "Of", "That", "Who")
+
+# Pages that are not rewritten yet. A page that is rewritten leaves this list.
+SKIPPED = {
+    "README.md",
+    "docs/benchmarks.md",
+    "docs/configuration.md",
+    "docs/dependencies.md",
+    "docs/dispatch-profiler-transcript.md",
+    "docs/dispatch-profiler.md",
+    "docs/external-kernels.md",
+    "docs/first-run.md",
+    "docs/flags.md",
+    "docs/fuzzing.md",
+    "docs/internals.md",
+    "docs/kernels.md",
+    "docs/measuring.md",
+    "docs/migration.md",
+    "docs/models.md",
+    "docs/replacing.md",
+    "docs/search.md",
+    "docs/spaces.md",
+    "docs/status.md",
+    "docs/tutorial-external-kernel.md",
+    "docs/tutorial-model.md",
+    "docs/worker-protocol.md",
+}
+
+MARKER = re.compile(r"\s*(?:[-*]|\d+\.)\s+")
+ABBREVIATIONS = re.compile(r"\b(e\.g|i\.e|vs|etc)\.")
+
+
+def pages():
+    """Path and text of each page under the rules."""
+    found = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [(p, p.read_text()) for p in found if str(p.relative_to(ROOT)) not in SKIPPED]
+
+
+def without_targets(line):
+    return re.sub(r"\]\([^)]*\)", "]", line)
+
+
+def prose_lines(text):
+    """(number, line) of the lines that are prose or blank; code, tables and headings are blank."""
+    fenced = False
+    blank = True
+    code = False
+    indent = 0  # of the list item that the line may belong to
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+            yield number, ""
+            continue
+        if fenced or re.match(r"\s*(\||#{1,6} )", line):
+            yield number, ""
+            blank = True
+            continue
+        if not line.strip():
+            yield number, ""
+            blank = True
+            continue
+        depth = len(line) - len(line.lstrip())
+        marker = MARKER.match(line)
+        if depth == 0:
+            indent = marker.end() if marker else 0
+        if depth >= indent + 4 and (blank or code):
+            code = True
+            yield number, ""
+            blank = False
+            continue
+        code = False
+        blank = False
+        if marker:
+            indent = marker.end()
+        yield number, line
+
+
+def paragraphs(text):
+    """(number of the first line, words as one line) of each paragraph and bullet."""
+    first, parts = 0, []
+    for number, line in prose_lines(text):
+        marker = MARKER.match(line)
+        if (not line or marker) and parts:
+            yield first, " ".join(parts)
+            parts = []
+        if line:
+            if not parts:
+                first = number
+            parts.append(line[marker.end():] if marker else line.strip())
+    if parts:
+        yield first, " ".join(parts)
+
+
+def plain(paragraph):
+    """The paragraph without markup; a span of code is one word."""
+    paragraph = re.sub(r"`[^`]*`", "CODE", without_targets(paragraph))
+    return re.sub(r"[*\[\]]", "", paragraph)
+
+
+def sentences(paragraph):
+    text = ABBREVIATIONS.sub(r"\1", plain(paragraph))
+    return [s for s in re.split(r"(?<=[.!?])[\"')]*\s+", text) if s]
+
+
+def words(sentence):
+    return [w for w in sentence.split() if re.search(r"\w", w)]
+
+
+class Prose(unittest.TestCase):
+    def expect_none(self, found):
+        self.assertFalse(found, "\n" + "\n".join(found))
+
+    def test_a_sentence_has_at_most_25_words(self):
+        self.expect_none([
+            f"{path.relative_to(ROOT)}:{number}: {len(words(sentence))} words: {sentence}"
+            for path, text in pages() for number, paragraph in paragraphs(text)
+            for sentence in sentences(paragraph) if len(words(sentence)) > WORDS
+        ])
+
+    def test_a_line_has_at_most_120_columns(self):
+        self.expect_none([
+            f"{path.relative_to(ROOT)}:{number}: {len(without_targets(line))} columns"
+            for path, text in pages() for number, line in prose_lines(text)
+            if len(without_targets(line)) > COLUMNS
+        ])
+
+    def test_a_paragraph_begins_with_a_noun_or_a_verb(self):
+        self.expect_none([
+            f"{path.relative_to(ROOT)}:{number}: {plain(paragraph)[:60]}"
+            for path, text in pages() for number, paragraph in paragraphs(text)
+            if plain(paragraph).split()[:1] and plain(paragraph).split()[0].rstrip(",:.") in OPENERS
+        ])
+
+    def test_a_skipped_page_is_there(self):
+        self.expect_none([name for name in sorted(SKIPPED) if not (ROOT / name).is_file()])
+
+    def test_sentences_are_told_apart(self):
+        self.assertEqual([len(words(s)) for s in sentences("Two words. `a b c` is one, e.g. here (so).")], [2, 5])
+
+
+if __name__ == "__main__":
+    unittest.main()
