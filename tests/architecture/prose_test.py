@@ -27,7 +27,6 @@ SKIPPED = {
     "docs/flags.md",
     "docs/fuzzing.md",
     "docs/kernels.md",
-    "docs/measuring.md",
     "docs/migration.md",
     "docs/models.md",
     "docs/replacing.md",
