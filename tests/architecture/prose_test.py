@@ -28,7 +28,6 @@ SKIPPED = {
     "docs/kernels.md",
     "docs/migration.md",
     "docs/models.md",
-    "docs/replacing.md",
     "docs/spaces.md",
     "docs/status.md",
     "docs/tutorial-external-kernel.md",
