@@ -23,12 +23,10 @@ SKIPPED = {
     "docs/dispatch-profiler.md",
     "docs/external-kernels.md",
     "docs/fuzzing.md",
-    "docs/kernels.md",
     "docs/migration.md",
     "docs/spaces.md",
     "docs/status.md",
     "docs/tutorial-external-kernel.md",
-    "docs/tutorial-model.md",
     "docs/worker-protocol.md",
 }
 
