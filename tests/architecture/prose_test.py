@@ -21,7 +21,6 @@ SKIPPED = {
     "docs/dependencies.md",
     "docs/dispatch-profiler-transcript.md",
     "docs/dispatch-profiler.md",
-    "docs/external-kernels.md",
     "docs/fuzzing.md",
     "docs/migration.md",
     "docs/spaces.md",
