@@ -24,7 +24,6 @@ SKIPPED = {
     "docs/fuzzing.md",
     "docs/migration.md",
     "docs/spaces.md",
-    "docs/status.md",
     "docs/tutorial-external-kernel.md",
     "docs/worker-protocol.md",
 }
