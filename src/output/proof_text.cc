@@ -10,7 +10,7 @@ namespace hone::output {
 namespace {
 
 // Of results of 16 bits behind some hundred layers; ResNet-50's are off by 0.0002 where every layer
-// is computed in f32 and rounded (docs/benchmarks.md).
+// is computed in f32 and rounded (docs/studies/gpu-models.md).
 constexpr double kMostOfRounding = 0.05;
 
 // "1.31x [1.28, 1.34] at M=1, 0.99x [0.97, 1.01] at M=512".

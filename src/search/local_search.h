@@ -14,7 +14,7 @@ namespace hone::search {
 // measurement that ranks them is good to a few percent only, and because a single one ends in a
 // local optimum: of 200 first passes simulated over the 528 configurations of a 512^3 matmul
 // (llvm-cpu), measured exhaustively, one leader missed the best in 34, two and more in none, after
-// 72 to 96 measurements (docs/benchmarks.md).
+// 72 to 96 measurements (docs/studies/search-regret.md).
 //
 // A sample is random, or with a prior what that puts first, except for its last kRandom, since a
 // prior may be wrong about a whole part of the space. Of what the prior puts first those are left

@@ -8,8 +8,8 @@ namespace hone::tune {
 // Whether the dispatch adds floating-point numbers up along the lanes of a vector, where keeping
 // their order means adding one after the other: sums of rows (norms, softmax), attention, a matrix
 // times a vector. Columns and products of two matrices have their sums beside each other.
-// Measured (IREE 3.13, docs/benchmarks.md): a sum of rows takes 2.3 times as long in order, and 4.1
-// times as long when both are tuned.
+// Measured (IREE 3.13, docs/studies/cpu-operations.md): a sum of rows takes 2.3 times as long in
+// order, and 4.1 times as long when both are tuned.
 bool reduces_along_lanes(const problem::Dispatch& dispatch);
 
 }  // namespace hone::tune

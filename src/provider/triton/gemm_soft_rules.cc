@@ -29,7 +29,7 @@ void GemmRules::structure(SpaceBuilder& builder) const {
   constexpr std::int64_t kThinSide = 256;
   if (gemm.m <= kThinSide || gemm.n <= kThinSide) return;
   // On an H200 the others reached 0.38 to 0.74 of cuBLASLt on large problems, these 0.94 to 1.02
-  // (docs/benchmarks.md); on thin ones they are near each other.
+  // (docs/studies/gemm-structures.md); on thin ones they are near each other.
   if (fits_descriptors() && gemm.batch == 1)
     builder.prefer(
         "descriptors_first",

@@ -58,7 +58,7 @@ std::string cause_of(const provider::Failure& failure) {
 // other code.
 constexpr double kShipping = 2;
 // The fastest kernel that was seen of a provider which states its least time took 2.6 times that
-// (docs/benchmarks.md, GPU dispatches: 234 of 621 TFLOP/s): who needs less to win is not asked.
+// (docs/studies/replaced-kernels.md: 234 of 621 TFLOP/s): who needs less to win is not asked.
 constexpr double kBeyondHope = 1.5;
 // Two first measurements that differ by less are not told apart.
 constexpr double kSameTime = 1.01;

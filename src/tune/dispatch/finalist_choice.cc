@@ -18,8 +18,8 @@ struct Reach {
   std::size_t fewest;  // however far they are from the best
 };
 // On a GPU one batch decides: of 1,500 candidates of one GEMM two seemed 1.7 and 1.4 times as fast
-// as the true best, the first at more operations a second than the GPU has (docs/benchmarks.md).
-// Such ones must not be the only finalists.
+// as the true best, the first at more operations a second than the GPU has
+// (docs/studies/search-regret.md). Such ones must not be the only finalists.
 constexpr Reach kBySamples{1.10, 10, 4}, kByBatches{1.03, 6, 4};
 
 // Launches of a finalist in the fewest rounds that give a verdict (ten: race.h): a first one, one

@@ -33,8 +33,8 @@ double finalist_seconds(double seconds, bool one_batch_tells);
 // than the time gives enough rounds for a verdict, but four. Where one batch does not tell, the
 // four with the least times of their own are among them as far as there is room, two of them in any
 // case, if the default beside them took another time than beside the best: a default whose time
-// depends on where its memory lies (4.9 and 6.3 ms in two rounds of one search, docs/benchmarks.md)
-// makes all that was measured beside it seem fast or slow.
+// depends on where its memory lies (4.9 and 6.3 ms in two rounds of one search; see
+// docs/studies/verdicts.md) makes all that was measured beside it seem fast or slow.
 std::vector<store::Id> choose_finalists(std::vector<Measured> measured, const FinalistTime& time);
 
 }  // namespace hone::tune

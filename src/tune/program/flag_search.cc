@@ -30,7 +30,8 @@ constexpr double kStays[] = {1.5, 1.3, 1.2, 1.12, 1.08, 1.08};
 // A best must be faster than the one before by this much, lest noise be climbed.
 constexpr double kStep = 0.985;
 // Tiles are tuned where the program is no slower than this many times the best: the product of
-// tiles that the compiler makes by itself was at 75 to 97 % of the peak (docs/benchmarks.md).
+// tiles that the compiler makes by itself was at 75 to 97 % of the peak
+// (docs/studies/blocked-weights.md).
 constexpr double kTilesMayWin = 1.25;
 // Weights in blocks are tuned too where the program is no slower than this many times the best
 // whose weights lie as they did: its configurations are the compiler's, and tuning changes those of
@@ -42,7 +43,7 @@ constexpr double kLatest = 2;
 // gets fewer rounds, a fast one all of them.
 constexpr double kRoundsShare = 0.1;
 // A program that is right is off from itself in f32 by rounding: of 16 bits, behind many layers, by
-// this at most (docs/benchmarks.md), in root mean square as a share of the output.
+// this at most (docs/studies/gpu-models.md), in root mean square as a share of the output.
 constexpr double kMostErrorOfRepair = 0.05;
 
 std::string_view name_in(std::string_view flag) {

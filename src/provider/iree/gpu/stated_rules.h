@@ -52,7 +52,7 @@ inline constexpr std::string_view kChannelsFirstMemoryRule =
 // A soft one: threads keep the workgroup's tile of the output in registers while it is summed up,
 // and a step's operands pass through registers on their way from global to shared memory. What does
 // not fit is spilled to memory in every step; such code also compiles for many times as long, since
-// all of it is unrolled (docs/benchmarks.md).
+// all of it is unrolled (docs/studies/hard-rules.md).
 inline constexpr std::string_view kRegisterRule = "sums and operands fit in registers";
 
 // The names of the hard ones.
