@@ -40,15 +40,8 @@ Result<std::unique_ptr<CompilePool>> CompilePool::start(CompilePoolOptions optio
 }
 
 Status CompilePool::start_zygote() {
-  auto session = WorkerProcess::start({"compile worker",
-                                       options_.command,
-                                       {},
-                                       options_.temporary,
-                                       options_.start_seconds,
-                                       options_.run.output_bytes,
-                                       options_.stop_fd});
-  if (!session) return tl::unexpected(std::move(session).error());
-  zygote_.emplace(std::move(*session));
+  HONE_ASSIGN(WorkerProcess session, WorkerProcess::start("compile worker", options_));
+  zygote_.emplace(std::move(session));
   send(to_message(TreeSettings{static_cast<std::uint64_t>(std::max(options_.jobs, 1)),
                                options_.once, options_.prepare, options_.run}));
   return {};
