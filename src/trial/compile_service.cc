@@ -32,17 +32,14 @@ worker::Message prepare_job(const std::vector<std::string>& flags, const std::st
       std::string(jobs::kPrepare), {{"flags", flags}, {"assemble_for", assemble_for}}, {source}};
 }
 
-bool is_tried_again(const worker::Outcome& outcome, int tries) {
-  return !outcome &&
-         provider::is_tried_again(provider::Attempt::kProgram, outcome.error().kind, tries);
-}
-
+// What `call` gives in the end, which has given `outcome` once.
 template <class Call>
-Result<worker::Outcome> until_it_is_final(const Call& call) {
-  for (int tries = 1;; ++tries) {
-    Result<worker::Outcome> outcome = call();
-    if (!outcome || !is_tried_again(*outcome, tries)) return outcome;
+Result<worker::Outcome> final_of(Result<worker::Outcome> outcome, const Call& call) {
+  for (int tries = 1; outcome && !*outcome; ++tries) {
+    if (!provider::is_tried_again(provider::Attempt::kProgram, outcome->error().kind, tries)) break;
+    outcome = call();
   }
+  return outcome;
 }
 
 Result<std::string> first_blob(worker::Message message) {
@@ -108,7 +105,8 @@ worker::WorkerPool& CompileService::limited_pool() {
 }
 
 Result<worker::Outcome> CompileService::once(const worker::Message& message) {
-  return until_it_is_final([&] { return limited_pool().once(message); });
+  const auto call = [&] { return limited_pool().once(message); };
+  return final_of(call(), call);
 }
 
 Result<problem::Program> CompileService::load_program(const std::string& path,
@@ -156,9 +154,8 @@ Result<std::vector<worker::Outcome>> CompileService::each_once(
   for (std::size_t i = 0, next = 0; i < messages.size(); ++i) {
     outcomes.push_back(std::move(known[i] ? *known[i] : rest[next]));
     if (!known[i]) ++next;
-    for (int tries = 1; is_tried_again(outcomes.back(), tries); ++tries) {
-      HONE_ASSIGN(outcomes.back(), limited_pool().once(messages[i]));
-    }
+    HONE_ASSIGN(outcomes.back(), final_of(std::move(outcomes.back()),
+                                          [&] { return limited_pool().once(messages[i]); }));
   }
   return outcomes;
 }
@@ -353,9 +350,9 @@ Result<std::vector<Status>> CompileService::prepare_each(
   HONE_ASSIGN(std::vector<worker::Outcome> outcomes, pool_.prepare_each(servers));
   std::vector<Status> statuses;
   for (std::size_t i = 0; i < servers.size(); ++i) {
-    for (int tries = 1; is_tried_again(outcomes[i], tries); ++tries) {
-      HONE_ASSIGN(outcomes[i], pool_.prepare(servers[i].first, servers[i].second));
-    }
+    HONE_ASSIGN(outcomes[i], final_of(std::move(outcomes[i]), [&] {
+                  return pool_.prepare(servers[i].first, servers[i].second);
+                }));
     statuses.push_back(prepared(outcomes[i]));
     if (statuses.back())
       stated_[dispatches[i].key] = {dispatches[i].statement, dispatches[i].assemble_for};
@@ -398,8 +395,8 @@ Status CompileService::submit_replacing(const std::string& key, worker::JobId id
   if (!maker->prepared.contains(key)) {
     const worker::Message message =
         prepare_job(maker->flags, stated->second.assemble_for, stated->second.statement);
-    HONE_ASSIGN(const worker::Outcome outcome,
-                until_it_is_final([&] { return maker->pool->prepare(key, message); }));
+    const auto call = [&] { return maker->pool->prepare(key, message); };
+    HONE_ASSIGN(const worker::Outcome outcome, final_of(call(), call));
     HONE_TRY(prepared(outcome));
     maker->prepared.insert(key);
   }

@@ -214,7 +214,7 @@ bool Zygote::look_at_server(const std::string& key, Server& server) {
            std::chrono::duration<double>(Clock::now() - candidate.second).count() >
                seconds_of_both_tries(settings_.run) + kServerGraceSeconds;
   };
-  if (!event.failure && std::any_of(server.in_flight.begin(), server.in_flight.end(), hangs))
+  if (!event.failure && std::ranges::any_of(server.in_flight, hangs))
     event.failure = Failure{FailureKind::kCompileCrash, "it hangs"};
   if (!event.failure) return true;
   end_orphans(pids());  // its candidates, if it died: they write to the folder that goes now
@@ -298,17 +298,8 @@ void Zygote::let_go() {
 }  // namespace
 
 int serve_zygote(int socket, const CompileHandlers& handlers) {
-  const auto folder = SessionFolder::claim();
-  if (!folder) {
-    say("{}\n", folder.error().message);
-    return 2;
-  }
-  ::signal(SIGPIPE, SIG_IGN);  // of words that no tuner reads any more
-  const Status watched = start_janitor(socket, *folder);
-  if (!watched) {
-    say("{}\n", watched.error().message);
-    return 3;
-  }
+  const auto folder = begin_worker(socket);
+  if (!folder) return folder.error();
   become_subreaper();
   std::fflush(nullptr);  // forked children must not print what waits here once more
   // Nobody may be reading any more, and who cleans up must not wait for that.

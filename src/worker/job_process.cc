@@ -166,12 +166,11 @@ double seconds_of_both_tries(const JobLimits& limits) {
 }
 
 bool end_orphans(const std::vector<pid_t>& known) {
+  const auto is_known = [&](pid_t pid) { return std::ranges::count(known, pid) > 0; };
   bool left = false;
   for (const pid_t child : children_of(::getpid())) {
-    if (std::find(known.begin(), known.end(), child) != known.end()) continue;
-    const pid_t group = process_group_of(child);
-    const bool of_a_running_job = std::find(known.begin(), known.end(), group) != known.end();
-    if (!of_a_running_job) kill_tree(child), ::kill(child, SIGKILL);
+    if (is_known(child)) continue;
+    if (!is_known(process_group_of(child))) kill_tree(child), ::kill(child, SIGKILL);
     left = ::waitpid(child, nullptr, WNOHANG) != child || left;
   }
   return left;

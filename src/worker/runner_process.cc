@@ -1,12 +1,11 @@
 #include "worker/runner_process.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 
 #include "base/process_tree.h"
+#include "base/say.h"
 #include "base/text.h"
 #include "worker/janitor.h"
 #include "worker/job_process.h"
@@ -28,7 +27,7 @@ bool answer_all(int socket, const RunnerHandler& handler, const std::function<bo
   while (true) {
     const auto message = read_message(socket, decoder);
     if (!message) {
-      std::fprintf(stderr, "%s\n", message.error().message.c_str());
+      say("{}\n", message.error().message);
       return false;
     }
     if (!*message) return true;
@@ -38,7 +37,7 @@ bool answer_all(int socket, const RunnerHandler& handler, const std::function<bo
     }
     const Outcome outcome = guarded(handler, **message, provider::FailureKind::kKernelCrash);
     if (!outcome && is_lost && is_lost()) {
-      std::fprintf(stderr, "%s\n", outcome.error().message.c_str());
+      say("{}\n", outcome.error().message);
       return false;
     }
     answer(socket, outcome);
@@ -107,18 +106,9 @@ Result<Outcome> RunnerProcess::call(const Message& message, double seconds) {
 }
 
 int serve_runner(int socket, const RunnerHandler& handler, const std::function<bool()>& is_lost) {
-  const auto folder = SessionFolder::claim();
-  if (!folder) {
-    std::fprintf(stderr, "%s\n", folder.error().message.c_str());
-    return 2;
-  }
-  ::signal(SIGPIPE, SIG_IGN);  // of words that no tuner reads any more
+  const auto folder = begin_worker(socket);
+  if (!folder) return folder.error();
   const UniqueFd tuner(socket);
-  const Status watched = start_janitor(tuner.get(), *folder);
-  if (!watched) {
-    std::fprintf(stderr, "%s\n", watched.error().message.c_str());
-    return 3;
-  }
   const bool understood = write_message(tuner.get(), {"hello", {{"pid", ::getpid()}}, {}}) &&
                           answer_all(tuner.get(), handler, is_lost);
   return understood ? 0 : 1;
